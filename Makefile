@@ -1,0 +1,39 @@
+# One line a target. Everything runs in .venv, which is made on first use.
+PYTHON ?= python3.11
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.PHONY: setup demo test lint docs torture bench clean
+
+setup: $(STAMP)
+$(STAMP): pyproject.toml
+	@command -v $(PYTHON) >/dev/null || { echo "limpet needs Python 3.11 or newer: make PYTHON=/path/to/python3"; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e . --group dev
+	@touch $(STAMP)
+
+demo: setup  ## two sessions in separate processes: remember, recall, correct, explain
+	@$(BIN)/python examples/demo.py
+
+test: setup  ## the whole everyday suite with coverage
+	@$(BIN)/python -m coverage erase
+	@$(BIN)/python -m coverage run -m pytest
+	@$(BIN)/python -m coverage combine --quiet
+	@$(BIN)/python -m coverage report --fail-under=90
+
+lint: setup  ## style, types, import direction, generated pages up to date
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/lint-imports && $(BIN)/python -m docs.generate --check
+
+docs: setup  ## write docs/reference/ anew
+	@$(BIN)/python -m docs.generate
+
+torture: setup  ## the long kill -9 campaign, at full count
+	@LIMPET_TORTURE=300 $(BIN)/python -m pytest tests/flows/test_torture.py -q
+
+bench: setup  ## speed table; quality: python -m benchmarks.locomo --data FILE
+	@$(BIN)/python -m benchmarks.speed --sizes 1000,10000
+
+clean:
+	@rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage*

@@ -1,0 +1,126 @@
+"""Time: int64 microseconds since 1970 in UTC everywhere inside; ISO 8601 at the edges.
+
+Nothing here sleeps. `parse_time` is the one reader of times that people and programs type.
+"""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime, timedelta
+from typing import Protocol
+
+from .errors import BadInput
+
+MICROSECONDS_PER_SECOND = 1_000_000
+MICROSECONDS_PER_DAY = 86_400 * MICROSECONDS_PER_SECOND
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class Clock(Protocol):
+    def now(self) -> int:
+        """Microseconds since 1970, UTC."""
+        ...
+
+
+class SystemClock:
+    """The machine's clock."""
+
+    def now(self) -> int:
+        return time.time_ns() // 1000
+
+
+class FixedClock:
+    """A clock that moves only when told to: tests, replays and benchmarks with historic times."""
+
+    def __init__(self, at: int | str = "2026-01-01T00:00:00+00:00") -> None:
+        self._now = at if isinstance(at, int) else parse_time(at, now=0)
+
+    def now(self) -> int:
+        return self._now
+
+    def advance(self, *, days: float = 0, hours: float = 0, seconds: float = 0) -> int:
+        """Move on and return the new time."""
+        self._now += to_microseconds(timedelta(days=days, hours=hours, seconds=seconds))
+        return self._now
+
+    def set(self, at: int | str) -> None:
+        self._now = at if isinstance(at, int) else parse_time(at, now=self._now)
+
+
+def to_microseconds(delta: timedelta) -> int:
+    return delta // timedelta(microseconds=1)
+
+
+def from_datetime(moment: datetime) -> int:
+    """A naive datetime counts as UTC."""
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    return to_microseconds(moment - EPOCH)
+
+
+def to_datetime(at: int) -> datetime:
+    return EPOCH + timedelta(microseconds=at)
+
+
+def format_time(at: int | None) -> str | None:
+    """ISO 8601 in UTC with as many digits as it has: 2026-01-31T09:30:00Z."""
+    if at is None:
+        return None
+    moment = to_datetime(at).replace(tzinfo=None)
+    return moment.isoformat() + "Z"
+
+
+def parse_time(text: str | int | datetime, *, now: int) -> int:
+    """Read a time: ISO 8601, a date (its first instant, UTC), microseconds, a datetime, or words like "3 days ago".
+
+    Returns microseconds UTC. Words are read by dateparser (imported only then) relative to `now`.
+    Raises BadInput for anything else, and for years outside 1 to 9999.
+    """
+    if isinstance(text, bool):
+        raise BadInput(f"not a time: {text!r}")
+    if isinstance(text, int):
+        return _in_range(text, str(text))
+    if isinstance(text, datetime):
+        return from_datetime(text)
+    words = text.strip()
+    try:
+        return from_datetime(datetime.fromisoformat(words))
+    except (ValueError, OverflowError):
+        pass
+    if not 0 < len(words) <= 100 or words.isdigit() or "\0" in words:
+        raise _not_a_time(text)
+    return _parse_words(words, now)
+
+
+def _parse_words(words: str, now: int) -> int:
+    if words.lower() == "now":
+        return now
+    import dateparser
+
+    settings = {
+        "RELATIVE_BASE": to_datetime(now).replace(tzinfo=None),
+        "TIMEZONE": "UTC",
+        "RETURN_AS_TIMEZONE_AWARE": True,
+        "PREFER_DATES_FROM": "past",
+        "REQUIRE_PARTS": ["year"] if any(part.isdigit() and len(part) == 4 for part in words.split()) else [],
+    }
+    try:
+        found = dateparser.parse(words, languages=["en"], settings=settings)
+    except (ValueError, OverflowError, RecursionError):
+        found = None
+    if found is None:
+        raise _not_a_time(words)
+    return from_datetime(found)
+
+
+def _not_a_time(text: str) -> BadInput:
+    shown = text if len(text) <= 60 else text[:60] + "..."
+    return BadInput(f"not a time: {shown!r}", hint='use ISO 8601 ("2026-01-31T09:30"), a date, or "3 days ago"')
+
+
+def _in_range(at: int, shown: str) -> int:
+    try:
+        to_datetime(at)
+    except OverflowError:
+        raise BadInput(f"time out of range: {shown}", hint="years 1 to 9999, in microseconds since 1970") from None
+    return at

@@ -1,0 +1,82 @@
+"""Every error a user can meet, one small tree.
+
+    LimpetError
+    ├── NotFound            exit 1  the id, event or session is not there
+    ├── BadInput            exit 2  what was given cannot be used; nothing was stored
+    │   └── AmbiguousId     exit 2  the id prefix names several memories (`candidates`)
+    ├── StoreError          exit 3  the store cannot be opened, read or written
+    │   ├── StoreDamaged    exit 3  the file is not a limpet store, or its content is broken
+    │   ├── StoreTooNew     exit 3  a newer limpet wrote it
+    │   ├── StoreReadOnly   exit 3  a write on a store opened (or mounted) read-only
+    │   └── StoreBusy       exit 3  another process held the write lock for longer than we wait
+    └── EmbedderUnavailable exit 3  no vectors: a package is missing or its model is not what it should be
+
+A message says what, which id, what to do next (`hint`). Boundaries (cli, mcp) translate; the core never prints.
+"""
+
+from __future__ import annotations
+
+
+class LimpetError(Exception):
+    """Base of all limpet errors: `code` is stable and for programs, `hint` says what to do next."""
+
+    code = "error"
+    exit_code = 3
+
+    def __init__(self, message: str, *, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def as_dict(self) -> dict[str, object]:
+        """The `--json` form: {"error", "message", "hint"?}."""
+        shown: dict[str, object] = {"error": self.code, "message": self.message}
+        if self.hint:
+            shown["hint"] = self.hint
+        return shown
+
+
+class NotFound(LimpetError):
+    code = "not_found"
+    exit_code = 1
+
+
+class BadInput(LimpetError):
+    code = "bad_input"
+    exit_code = 2
+
+
+class AmbiguousId(BadInput):
+    code = "ambiguous_id"
+
+    def __init__(self, prefix: str, candidates: list[str], *, hint: str | None = None) -> None:
+        shown = ", ".join(candidates[:10]) + (", ..." if len(candidates) > 10 else "")
+        super().__init__(f"id prefix {prefix!r} names several memories: {shown}", hint=hint or "type more of the id")
+        self.candidates = candidates
+
+    def as_dict(self) -> dict[str, object]:
+        return super().as_dict() | {"candidates": self.candidates}
+
+
+class StoreError(LimpetError):
+    code = "store_error"
+
+
+class StoreDamaged(StoreError):
+    code = "store_damaged"
+
+
+class StoreTooNew(StoreError):
+    code = "store_too_new"
+
+
+class StoreReadOnly(StoreError):
+    code = "store_read_only"
+
+
+class StoreBusy(StoreError):
+    code = "store_busy"
+
+
+class EmbedderUnavailable(LimpetError):
+    code = "embedder_unavailable"

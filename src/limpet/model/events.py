@@ -1,0 +1,43 @@
+"""What the ledger holds: immutable events. Every change is one, and nothing changes without one.
+
+`data` holds what the event type needs (JSON values), content excepted: text is stored once, in `Event.content`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_args
+
+EventType = Literal[
+    "remembered",  # a new memory; data: everything a Memory has
+    "observed",  # the same statement again; data: {}
+    "edited",  # better words for the same belief; content
+    "tagged",  # data: {topics, metadata} as they are afterwards
+    "keyed",  # data: {key}
+    "bounded",  # the interval in which it holds; data: {valid_from, valid_to}
+    "superseded",  # replaced; data: {by, valid_to}
+    "retracted",  # no longer believed; data: {why}
+    "archived",  # leaves recall
+    "restored",  # comes back from archive or retraction
+    "pinned",
+    "unpinned",
+    "linked",  # an edge from this memory; data: {type, target, weight}
+    "purged",  # content erased
+    "undone",  # an earlier event no longer counts; data: {event}
+]
+EVENT_TYPES: tuple[str, ...] = get_args(EventType)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """One immutable row of the ledger. `id`, `memory` and `operation` are 16-byte UUIDs."""
+
+    id: bytes
+    type: str
+    memory: bytes
+    at: int  # microseconds UTC: when the store learned it
+    operation: bytes  # events of one call share it and are undone together
+    origin: str = "agent"  # who caused it
+    content: str | None = None
+    data: dict[str, Any] = field(default_factory=dict)
+    seq: int = 0  # place in this ledger, given by the store

@@ -1,0 +1,103 @@
+"""The words of the domain: kinds, origins, states, edge types, and the shape of one memory as readers see it.
+
+What events do to a memory is in `state.py`; how a memory is scored is in `rank/`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+from .errors import BadInput
+
+Kind = Literal[
+    "fact", "decision", "inference", "correction", "skill", "episode", "preference", "opinion", "lesson", "goal", "note"
+]
+Origin = Literal["user", "agent", "tool", "web", "import"]
+State = Literal["active", "archived", "retracted", "purged"]
+EdgeType = Literal[
+    "caused_by", "supports", "contradicts", "supersedes", "related_to", "part_of", "temporal_next"
+]
+
+KINDS: tuple[str, ...] = get_args(Kind)
+ORIGINS: tuple[str, ...] = get_args(Origin)
+STATES: tuple[str, ...] = get_args(State)
+EDGE_TYPES: tuple[str, ...] = get_args(EdgeType)
+
+GLOBAL_SCOPE = "global"
+# Limits at the door, in characters unless said otherwise.
+MAX_CONTENT_BYTES = 1_000_000
+MAX_METADATA_BYTES = 64_000
+MAX_NAME_CHARACTERS = 200
+MAX_TOPICS = 50
+
+_KEY = re.compile(r"[^\s.]+(?:\.[^\s.]+)+")
+_SCOPE = re.compile(r"[^\s\x00-\x1f]+")
+
+Scalar = str | int | float | bool | None
+Metadata = dict[str, "Scalar | list[object] | dict[str, object]"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """One memory as a reader sees it: its content and the interval in which it holds. Times are microseconds UTC."""
+
+    id: str
+    scope: str
+    kind: str
+    content: str  # "" when purged
+    topics: tuple[str, ...] = ()
+    key: str | None = None  # subject.attribute of a keyed fact
+    metadata: dict[str, object] = field(default_factory=dict)
+    state: str = "active"
+    origin: str = "agent"
+    source: str | None = None  # file:line, URL, transcript line
+    session: str | None = None
+    speaker: str | None = None
+    position: int = 0  # place in its session, from 1; 0 = none
+    importance: float = 0.5  # 0 to 1
+    confidence: float = 0.0  # 0 to 1, as of the read; filled in by the engine
+    stated_confidence: float | None = None  # given by the caller or an import
+    observations: int = 1  # distinct days on which it was stated
+    observed_at: int = 0  # the last time it was stated
+    pinned: bool = False
+    valid_from: int
+    valid_to: int | None = None  # exclusive; None = still true
+    created_at: int  # when the store first knew it
+    recorded_at: int  # when the store came to know this version
+    retired_at: int | None = None  # exclusive; None = current version
+    superseded_by: str | None = None
+    reason: str | None = None  # why it was retracted
+    uses: int = 0
+    used_at: int | None = None
+
+
+def check_kind(kind: str) -> str:
+    return _one_of("kind", kind, KINDS)
+
+
+def check_origin(origin: str) -> str:
+    return _one_of("origin", origin, ORIGINS)
+
+
+def check_scope(scope: str) -> str:
+    """A scope is a short name without spaces: `global`, `project:api`. Raises BadInput."""
+    if not isinstance(scope, str) or len(scope) > MAX_NAME_CHARACTERS or not _SCOPE.fullmatch(scope):
+        raise BadInput(
+            f"not a scope: {str(scope)[:60]!r}", hint="a scope is a name without spaces, such as project:api"
+        )
+    return scope
+
+
+def check_key(key: str) -> str:
+    """SUBJECT.ATTRIBUTE, without spaces. Raises BadInput."""
+    if not isinstance(key, str) or len(key) > MAX_NAME_CHARACTERS or not _KEY.fullmatch(key):
+        raise BadInput(f"not a key: {str(key)[:60]!r}", hint="a key is SUBJECT.ATTRIBUTE, such as user.city")
+    return key
+
+
+def _one_of(what: str, value: str, allowed: tuple[str, ...]) -> str:
+    if value not in allowed:
+        raise BadInput(f"unknown {what}: {str(value)[:60]!r}", hint=f"one of: {', '.join(allowed)}")
+    return value

@@ -1,0 +1,147 @@
+"""How events become beliefs: a pure fold, the only one. SQLite, the reference store and `rebuild` all use it.
+
+`apply` gives a memory's next state; `replay` folds a whole history with its undone events left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from .clock import MICROSECONDS_PER_DAY
+from .events import Event
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryState:
+    """What the store believes about one memory between two events; the versioned part of a `Memory`."""
+
+    id: bytes
+    scope: str
+    kind: str
+    content: str | None  # None = purged
+    topics: tuple[str, ...]
+    key: str | None
+    metadata: dict[str, Any]
+    state: str
+    origin: str
+    source: str | None
+    session: str | None
+    speaker: str | None
+    position: int
+    importance: float
+    stated_confidence: float | None  # given by the caller or an import; None = computed from observations
+    observations: int
+    observed_at: int  # last observation, by the store's own clock
+    pinned: bool
+    valid_from: int
+    valid_to: int | None
+    created_at: int
+    superseded_by: bytes | None
+    reason: str | None
+
+
+def initial(event: Event) -> MemoryState:
+    """The state that a `remembered` event creates."""
+    data = event.data
+    stated = data.get("confidence")
+    return MemoryState(
+        id=event.memory,
+        scope=data["scope"],
+        kind=data["kind"],
+        content=event.content,
+        topics=tuple(data.get("topics", ())),
+        key=data.get("key"),
+        metadata=data.get("metadata", {}),
+        state="active" if event.content is not None else "purged",
+        origin=event.origin,
+        source=data.get("source"),
+        session=data.get("session"),
+        speaker=data.get("speaker"),
+        position=data.get("position", 0),
+        importance=data.get("importance", 0.5),
+        stated_confidence=stated,
+        observations=1,
+        observed_at=event.at,
+        pinned=data.get("pinned", False),
+        valid_from=data.get("valid_from", event.at),
+        valid_to=data.get("valid_to"),
+        created_at=event.at,
+        superseded_by=None,
+        reason=None,
+    )
+
+
+def apply(state: MemoryState | None, event: Event) -> MemoryState:
+    """The state after `event`. Pure. An event on a purged memory changes nothing. `undone` is for `replay`."""
+    if state is None:
+        return initial(event)
+    if state.state == "purged":
+        return state
+    change = _CHANGES.get(event.type)
+    return state if change is None else change(state, event)
+
+
+def replay(events: Sequence[Event]) -> MemoryState | None:
+    """Fold one memory's whole history, oldest first, without what was undone.
+
+    A memory whose own `remembered` was undone ends as retracted: it was said, it is not believed.
+    """
+    cancelled = cancelled_by(events)
+    state: MemoryState | None = None
+    for event in events:
+        if event.id in cancelled and event.type != "remembered":
+            continue
+        state = apply(state, event)
+    if state is not None and state.state != "purged" and any(
+        event.type == "remembered" and event.id in cancelled for event in events
+    ):
+        state = replace(state, state="retracted", reason="undone")
+    return state
+
+
+def cancelled_by(events: Iterable[Event]) -> set[bytes]:
+    """Ids of the events that an `undone` event cancels, undone ones of which are cancelled themselves."""
+    cancelled: set[bytes] = set()
+    for event in sorted(events, key=lambda one: one.seq, reverse=True):
+        if event.type == "undone" and event.id not in cancelled:
+            cancelled.add(bytes.fromhex(event.data["event"]))
+    return cancelled
+
+
+def _observed(state: MemoryState, event: Event) -> MemoryState:
+    new_day = event.at // MICROSECONDS_PER_DAY > state.observed_at // MICROSECONDS_PER_DAY
+    return replace(
+        state, observations=state.observations + new_day, observed_at=max(state.observed_at, event.at)
+    )
+
+
+def _bounded(state: MemoryState, event: Event) -> MemoryState:
+    return replace(
+        state,
+        valid_from=event.data.get("valid_from", state.valid_from),
+        valid_to=event.data.get("valid_to", state.valid_to),
+    )
+
+
+def _superseded(state: MemoryState, event: Event) -> MemoryState:
+    return replace(state, superseded_by=bytes.fromhex(event.data["by"]), valid_to=event.data["valid_to"])
+
+
+_CHANGES = {
+    "observed": _observed,
+    "edited": lambda s, e: replace(s, content=e.content if e.content is not None else s.content),
+    "tagged": lambda s, e: replace(s, topics=tuple(e.data["topics"]), metadata=e.data["metadata"]),
+    "keyed": lambda s, e: replace(s, key=e.data["key"]),
+    "bounded": _bounded,
+    "superseded": _superseded,
+    "retracted": lambda s, e: replace(s, state="retracted", reason=e.data.get("why")),
+    "archived": lambda s, _: replace(s, state="archived"),
+    "restored": lambda s, _: replace(s, state="active", reason=None),
+    "pinned": lambda s, _: replace(s, pinned=True),
+    "unpinned": lambda s, _: replace(s, pinned=False),
+    "purged": lambda s, _: replace(
+        s, state="purged", content=None, topics=(), metadata={}, key=None, source=None, speaker=None, reason=None
+    ),
+}

@@ -1,0 +1,325 @@
+"""What a store does, for every engine alike. One suite, `tests/contract/`, holds every engine to it.
+
+There is one write door: `commit(decide)`. `decide` runs inside the write transaction, sees the store as it is there,
+and answers with the events to append; the store appends and projects them in that transaction. It may run more than
+once (when the lock was lost), so it must not do anything but read and answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
+
+from ..model.events import Event
+from ..model.memory import Memory
+from ..model.state import MemoryState
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filter:
+    """Which memories may be seen at all. Applied before ranking, in every signal alike. Times are microseconds."""
+
+    scopes: tuple[str, ...] | None = None  # None = every scope
+    kinds: tuple[str, ...] = ()
+    topics: tuple[str, ...] = ()  # all of them
+    session: str | None = None
+    since: int | None = None  # valid_from >= since
+    until: int | None = None  # valid_from < until
+    as_of: int | None = None  # true at this instant in the world; None = any instant
+    known_at: int | None = None  # as the store knew it then; None = now
+    states: tuple[str, ...] = ("active",)
+
+    @property
+    def narrows(self) -> bool:
+        """True when more than scope, state and time of knowledge is asked for."""
+        return bool(self.kinds or self.topics or self.session) or self.since is not None or self.until is not None
+
+
+class Candidate(NamedTuple):
+    """What ranking needs to know of one memory. `body` is the key that search signals speak of."""
+
+    num: int  # row of this version
+    body: int
+    id: bytes
+    scope: str
+    kind: str
+    content: str
+    session: int | None
+    position: int
+    speaker: str | None
+    valid_from: int
+    created_at: int
+    importance: float
+    pinned: bool
+    origin: str
+    observations: int
+    observed_at: int
+    stated_confidence: float | None
+    uses: int
+    used_at: int | None
+
+
+class LexicalHit(NamedTuple):
+    """BM25 of one body, higher is better: `text` by its own words, `fields` by topics, metadata, dates and speaker."""
+
+    body: int
+    text: float
+    fields: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LexicalResult:
+    """The best bodies for a query text, best first."""
+
+    hits: list[LexicalHit]
+    weight: float  # sum of the inverse document frequencies of the query's terms: what a perfect match is worth
+    terms: int  # distinct terms of the query
+    complete: bool = True  # False: the deadline came first
+    layer: str = "lexical"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VectorChunk:
+    """Up to 1,024 int8 vectors of one embedder, as they lie in the store."""
+
+    num: int
+    version: int  # changes with every write to the chunk
+    used: int  # slots in use, from the first
+    codes: bytes  # used x dimensions int8
+    scales: bytes  # used x float32: vector = code * scale
+    bodies: bytes  # used x int64; 0 = empty slot
+    scopes: bytes  # used x int32
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbedderRow:
+    """An embedder that has vectors in this store."""
+
+    num: int
+    fingerprint: str
+    name: str
+    dimensions: int
+    state: str  # "active" answers queries; "building" is being filled
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewVector:
+    """A vector to store for a body: float16 for rescoring, int8 code and its scale for scanning."""
+
+    body: int
+    exact: bytes
+    code: bytes
+    scale: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """One piece of slow work, leased to one worker at a time."""
+
+    num: int
+    kind: str
+    subject: int
+    attempts: int
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """One page of a sorted listing; `cursor` continues after it, None at the end."""
+
+    memories: list[Memory]
+    cursor: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """Something `verify` found."""
+
+    check: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreStats:
+    """Counts and sizes; bytes for sizes."""
+
+    memories: int
+    versions: int
+    events: int
+    sessions: int
+    vectors: int
+    waiting_jobs: int
+    dead_jobs: int
+    by_kind: dict[str, int] = field(default_factory=dict)
+    by_scope: dict[str, int] = field(default_factory=dict)
+    by_state: dict[str, int] = field(default_factory=dict)
+    file_bytes: int = 0
+    free_bytes: int = 0
+    oldest: int | None = None
+    newest: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchFields:
+    """What the projection derives from a memory's state for searching. Words, separated by spaces."""
+
+    fingerprint: int | None  # of scope, kind, speaker and normalised text: equal for the same statement; int64
+    topics: str | None
+    labels: str | None  # metadata values and speaker; neither keys nor JSON syntax
+    dates: str | None  # the date it is about, in words
+
+
+# Given to a store when it is opened, so that stores need not know about text.
+Describe = Callable[[MemoryState], SearchFields]
+
+
+class Reads(Protocol):
+    """What can be asked inside and outside a write."""
+
+    def resolve(self, prefix: str) -> bytes:
+        """The one memory id that starts with `prefix`. Raises NotFound, AmbiguousId, BadInput."""
+        ...
+
+    def get(self, id: bytes, *, known_at: int | None = None) -> Memory | None:
+        """A memory as the store knows it (or knew it at `known_at`), whatever its state."""
+        ...
+
+    def same_statement(self, scope: str, fingerprint: int, at: int) -> Memory | None:
+        """An active memory with this fingerprint that is held true at `at`."""
+        ...
+
+    def keyed(self, scope: str, key: str) -> list[Memory]:
+        """Active memories of a key, as known now, by valid_from."""
+        ...
+
+    def next_position(self, scope: str, session: str) -> int:
+        """The place that the next memory of a session takes, from 1."""
+        ...
+
+    def events(
+        self, *, memory: bytes | None = None, after: int = 0, ids: Sequence[bytes] | None = None
+    ) -> Iterator[Event]:
+        """Ledger events in order: of one memory, after a sequence number, or of given ids."""
+        ...
+
+    def operation(self, event: bytes | None) -> list[Event]:
+        """All events that were committed together with `event` (None: the last operation), in order."""
+        ...
+
+
+Decide = Callable[[Reads], Sequence[Event]]
+
+
+class Store(Reads, Protocol):
+    """A whole store. Thread-safe."""
+
+    path: str
+    read_only: bool
+
+    def commit(self, decide: Decide) -> list[Event]:
+        """The write door: append and project what `decide` answers, durably, in one transaction."""
+        ...
+
+    def close(self) -> None: ...
+
+    def snapshot(self) -> AbstractContextManager[None]:
+        """All reads inside see one state of the store."""
+        ...
+
+    # search signals
+    def lexical(self, text: str, where: Filter, *, limit: int, deadline: float | None = None) -> LexicalResult: ...
+
+    def substring(self, text: str, where: Filter, *, limit: int) -> list[int]: ...
+
+    def candidates(self, bodies: Iterable[int], where: Filter) -> list[Candidate]:
+        """The candidates among `bodies` that pass the filter."""
+        ...
+
+    def neighbours(self, nums: Iterable[int], where: Filter, *, reach: int) -> list[Candidate]:
+        """Memories up to `reach` places before or after the given rows in their sessions."""
+        ...
+
+    def allowed(self, where: Filter) -> list[int]:
+        """Every body that passes the filter."""
+        ...
+
+    def recent(self, where: Filter, *, limit: int) -> list[int]: ...
+
+    def memories(self, nums: Sequence[int]) -> list[Memory]:
+        """Whole memories by row, in the order given."""
+        ...
+
+    # listings
+    def page(self, where: Filter, *, sort: str, limit: int, cursor: str | None, descending: bool = True) -> Page: ...
+
+    def count(self, where: Filter) -> int: ...
+
+    def history(self, id: bytes) -> list[Memory]: ...
+
+    def abbreviate(self, ids: Sequence[bytes]) -> list[str]:
+        """For each id the shortest prefix that is unambiguous in this store."""
+        ...
+
+    def stats(self) -> StoreStats: ...
+
+    # use
+    def record_use(self, ids: Sequence[bytes], at: int, verdict: str | None = None) -> None: ...
+
+    # vectors
+    def data_version(self) -> int:
+        """A number that changes when anything was committed, by whichever process."""
+        ...
+
+    def embedders(self) -> list[EmbedderRow]: ...
+
+    def register_embedder(self, fingerprint: str, name: str, dimensions: int) -> EmbedderRow: ...
+
+    def activate_embedder(self, num: int) -> None:
+        """Make one embedder the active one and forget the vectors of all others."""
+        ...
+
+    def unembedded(self, embedder: int, *, limit: int, after: int = 0) -> list[int]: ...
+
+    def texts(self, bodies: Sequence[int]) -> list[tuple[int, str]]: ...
+
+    def add_vectors(self, embedder: int, vectors: Sequence[NewVector], *, done: Sequence[int] = ()) -> int: ...
+
+    def vector_chunks(self, embedder: int, known: dict[int, int]) -> tuple[list[VectorChunk], list[int]]:
+        """Chunks whose version differs from `known`, and the numbers of all chunks there are."""
+        ...
+
+    def exact_vectors(self, embedder: int, bodies: Sequence[int]) -> list[tuple[int, bytes]]: ...
+
+    # work
+    def enqueue(self, kind: str, subjects: Sequence[int], at: int) -> int: ...
+
+    def lease(self, kind: str, *, limit: int, at: int, until: int, worker: str) -> list[Job]: ...
+
+    def finish(self, jobs: Sequence[int]) -> None: ...
+
+    def fail(self, jobs: Sequence[int], *, error: str, not_before: int, dead: bool) -> None: ...
+
+    def backlog(self, kind: str, at: int) -> int: ...
+
+    def dead_jobs(self) -> list[Job]: ...
+
+    def revive(self) -> int: ...
+
+    # upkeep
+    def rebuild(self, progress: Callable[[int, int], None] | None = None) -> int: ...
+
+    def verify(self) -> list[Problem]: ...
+
+    def backup(self, path: str, progress: Callable[[int, int], None] | None = None) -> None: ...
+
+    def compact(self) -> dict[str, Any]: ...
+
+    def append_events(self, events: Iterable[Event], progress: Callable[[int], None] | None = None) -> int:
+        """Append events that another ledger made (import): known ids are skipped. Returns how many were new."""
+        ...
+
+    def usage_rows(self) -> Iterator[dict[str, Any]]: ...
+
+    def restore_usage(self, rows: Iterable[dict[str, Any]]) -> None: ...

@@ -1,0 +1,201 @@
+"""Opening and guarding the file: pragmas, waiting for locks, migrations, and driver errors turned into ours."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import apsw
+
+from ...model.errors import LimpetError, StoreBusy, StoreDamaged, StoreError, StoreReadOnly, StoreTooNew
+from . import sql
+
+APPLICATION_ID = 0x6C696D70  # "limp", in the file's header
+# How long a write waits for another process before it gives up, in seconds.
+BUSY_TIMEOUT_SECONDS = 60.0
+# File systems whose locks or shared memory WAL cannot rely on.
+NETWORK_FILE_SYSTEMS = frozenset(
+    {"nfs", "nfs4", "cifs", "smb3", "smbfs", "ncpfs", "afs", "9p", "fuse.sshfs", "fuse.rclone", "fuse.s3fs",
+     "ceph", "glusterfs", "fuse.glusterfs", "lustre", "davfs", "fuse.davfs"}
+)  # fmt: skip
+LATEST_SCHEMA = sql.migrations()[-1][0]
+
+
+def open_connection(path: str, *, read_only: bool, durable: bool) -> apsw.Connection:
+    """Open, check and migrate a store file. `:memory:` is a store that ends with its process.
+
+    `durable`: fsync at every commit (synchronous=FULL) or only at checkpoints (NORMAL: a power loss may take the last
+    writes, a killed process may not). Raises StoreError and its kind.
+    """
+    with translated(path):
+        if path != ":memory:":
+            check_place(Path(path), read_only=read_only)
+        connection = _connect(path, read_only=read_only)
+        try:
+            connection.set_busy_handler(_busy_handler())
+            connection.execute(
+                f"PRAGMA synchronous={'FULL' if durable else 'NORMAL'}; PRAGMA foreign_keys=ON; PRAGMA secure_delete=ON;"
+                "PRAGMA cache_size=-32000; PRAGMA temp_store=MEMORY; PRAGMA mmap_size=268435456"
+            )
+            _check_schema(connection, path, read_only=read_only)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+
+def check_place(path: Path, *, read_only: bool) -> None:
+    """Refuse what cannot be a store before SQLite touches it. Raises StoreError."""
+    if path.is_dir():
+        raise StoreError(f"{path} is a directory, not a store", hint="give the path of a file, such as memory.db")
+    kind = file_system_of(path)
+    if kind in NETWORK_FILE_SYSTEMS and os.environ.get("LIMPET_ALLOW_NETWORK_FS") != "1":
+        raise StoreError(
+            f"{path} is on a network file system ({kind}), where SQLite's write-ahead log is not safe",
+            hint="keep the store on a local disk, and copy it with `limpet backup` or `limpet export`",
+        )
+    if path.exists():
+        if not path.is_file():
+            raise StoreError(f"{path} is not a regular file")
+        with path.open("rb") as file:
+            head = file.read(16)
+        if head and not head.startswith(b"SQLite format 3\0"):
+            raise StoreDamaged(f"{path} is not a limpet store (it is not an SQLite file)", hint="it was left untouched")
+    elif read_only:
+        raise StoreError(f"no store at {path}")
+    elif not path.parent.is_dir():
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StoreError(f"cannot make the folder {path.parent}: {error.strerror}") from None
+
+
+def file_system_of(path: Path) -> str | None:
+    """The type of the file system that holds `path` (Linux), None where that cannot be told."""
+    if not sys.platform.startswith("linux"):
+        return None
+    place = str(path.absolute().parent.resolve())
+    best, kind = "", None
+    try:
+        with Path("/proc/self/mounts").open(encoding="utf-8", errors="replace") as mounts:
+            for line in mounts:
+                _, mount, fs, *_ = line.split(" ")
+                mount = mount.replace("\\040", " ")
+                inside = place == mount or place.startswith(mount.rstrip("/") + "/")
+                if inside and len(mount) >= len(best):
+                    best, kind = mount, fs
+    except (OSError, ValueError):
+        return None
+    return kind
+
+
+@contextlib.contextmanager
+def translated(path: str) -> Iterator[None]:
+    """Driver errors become limpet's, with words and what to do next."""
+    try:
+        yield
+    except apsw.Error as error:
+        raise _translate(error, path) from error
+
+
+def _translate(error: apsw.Error, path: str) -> LimpetError:
+    if isinstance(error, apsw.BusyError | apsw.LockedError):
+        return StoreBusy(
+            f"another process has been writing to {path} for too long", hint="try again; `limpet doctor` shows who waits"
+        )
+    if isinstance(error, apsw.FullError):
+        return StoreError(f"the disk that holds {path} is full; nothing was stored", hint="free some space, try again")
+    if isinstance(error, apsw.ReadOnlyError):
+        return StoreReadOnly(f"{path} cannot be written", hint="check the permissions of the file and its folder")
+    if isinstance(error, apsw.CantOpenError | apsw.PermissionsError | apsw.AuthError):
+        return StoreError(f"cannot open {path}: {error}", hint="check the path and its permissions")
+    if isinstance(error, apsw.NotADBError | apsw.CorruptError):
+        return StoreDamaged(
+            f"{path} is damaged: {error}", hint="restore a backup, or save what can be read with `limpet export jsonl`"
+        )
+    if isinstance(error, apsw.IOError):
+        return StoreError(f"cannot read or write {path}: {error}", hint="is the disk full or failing?")
+    return StoreError(f"the store failed: {error}")
+
+
+def _connect(path: str, *, read_only: bool) -> apsw.Connection:
+    if not read_only:
+        with contextlib.suppress(apsw.CantOpenError, apsw.ReadOnlyError):
+            return apsw.Connection(path)
+        if not Path(path).exists() or not os.access(path, os.R_OK):
+            raise StoreError(f"cannot open {path}", hint="check the path and its permissions")
+    # A read-only folder has no room for the shared-memory file of WAL: without a log to replay, the file is enough.
+    wal = Path(path + "-wal")
+    if not os.access(Path(path).absolute().parent, os.W_OK) and not (wal.exists() and wal.stat().st_size):
+        uri = Path(path).absolute().as_uri() + "?immutable=1"
+        return apsw.Connection(uri, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
+    return apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)
+
+
+def _busy_handler() -> Callable[[int], bool]:
+    """Wait with jitter, so that several writers do not knock in step: 1 ms at first, up to 50 ms."""
+    started = 0.0
+
+    def wait(attempts: int) -> bool:
+        nonlocal started
+        if attempts == 0:
+            started = time.monotonic()
+        if time.monotonic() - started > BUSY_TIMEOUT_SECONDS:
+            return False
+        time.sleep(random.uniform(0.0005, min(0.05, 0.001 * (attempts + 1))))
+        return True
+
+    return wait
+
+
+def _check_schema(connection: apsw.Connection, path: str, *, read_only: bool) -> None:
+    version = _user_version(connection)
+    if version > LATEST_SCHEMA:
+        raise StoreTooNew(
+            f"{path} was written by a newer limpet (schema {version}; this one knows {LATEST_SCHEMA})",
+            hint="upgrade: pip install --upgrade limpet",
+        )
+    if version == LATEST_SCHEMA:
+        _check_application(connection, path)
+        return
+    if read_only:
+        if version == 0:
+            raise StoreDamaged(f"{path} is not a limpet store")
+        raise StoreReadOnly(f"{path} has schema {version} and must be opened for writing once to be upgraded")
+    if version == 0 and connection.execute("SELECT count(*) FROM sqlite_schema").get:
+        raise StoreDamaged(f"{path} is an SQLite file of another program", hint="it was left untouched")
+    connection.execute("PRAGMA journal_mode=WAL").fetchall()
+    _migrate(connection, path)
+
+
+def _check_application(connection: apsw.Connection, path: str) -> None:
+    if connection.execute("PRAGMA application_id").get != APPLICATION_ID:
+        raise StoreDamaged(f"{path} is an SQLite file of another program", hint="it was left untouched")
+
+
+def _migrate(connection: apsw.Connection, path: str) -> None:
+    """Run what is missing, all in one transaction; another process may have done it while we waited."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        version = _user_version(connection)
+        for number, text in sql.migrations():
+            if number > version:
+                connection.execute(text)
+        connection.execute(f"PRAGMA user_version={LATEST_SCHEMA}; PRAGMA application_id={APPLICATION_ID}")
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+    if path != ":memory:":
+        with contextlib.suppress(OSError):
+            Path(path).chmod(0o600)  # memories are private
+
+
+def _user_version(connection: apsw.Connection) -> int:
+    return int(connection.execute("PRAGMA user_version").get)

@@ -1,0 +1,140 @@
+-- The first schema. Times are int64 microseconds UTC; ids are 16-byte UUIDs; names are interned once.
+
+CREATE TABLE scope (num INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+
+CREATE TABLE session (
+  num INTEGER PRIMARY KEY, scope INTEGER NOT NULL, name TEXT NOT NULL, started_at INTEGER NOT NULL,
+  UNIQUE (scope, name)
+);
+
+-- Text, stored once: an event and the rows projected from it share it. `content` belongs to the ledger and never
+-- changes; the other columns are what the search index reads, kept current by the projection.
+CREATE TABLE body (
+  num INTEGER PRIMARY KEY,
+  content TEXT NOT NULL,
+  topics TEXT,   -- words of the topics
+  labels TEXT,   -- metadata values and the speaker, without keys or JSON syntax
+  dates TEXT,    -- the date it is about, in words
+  scope TEXT     -- 's' and the scope's number: lets the index restrict a search to a scope
+);
+
+-- The ledger: immutable. `operation` is NULL for the first event of an operation (it is its own).
+CREATE TABLE event (
+  seq INTEGER PRIMARY KEY,
+  id BLOB NOT NULL,
+  type TEXT NOT NULL,
+  memory BLOB NOT NULL,
+  at INTEGER NOT NULL,
+  operation BLOB,
+  origin TEXT NOT NULL,
+  body INTEGER,
+  data TEXT
+);
+CREATE UNIQUE INDEX event_id ON event (id);
+CREATE INDEX event_memory ON event (memory, seq);
+
+-- Beliefs: one row a version, at most one current (retired_at IS NULL) for a memory. Projection of the ledger.
+CREATE TABLE memory (
+  num INTEGER PRIMARY KEY,
+  id BLOB NOT NULL,
+  scope INTEGER NOT NULL,
+  kind TEXT NOT NULL,
+  body INTEGER,          -- NULL: purged
+  topics TEXT,           -- JSON list
+  key TEXT,
+  metadata TEXT,         -- JSON object
+  state TEXT NOT NULL,
+  origin TEXT NOT NULL,
+  source TEXT,
+  session INTEGER,
+  speaker TEXT,
+  position INTEGER NOT NULL,
+  importance REAL NOT NULL,
+  stated_confidence REAL,
+  observations INTEGER NOT NULL,
+  observed_at INTEGER NOT NULL,
+  pinned INTEGER NOT NULL,
+  valid_from INTEGER NOT NULL,
+  valid_to INTEGER,
+  created_at INTEGER NOT NULL,
+  recorded_at INTEGER NOT NULL,
+  retired_at INTEGER,
+  superseded_by BLOB,
+  reason TEXT,
+  fingerprint INTEGER
+);
+CREATE UNIQUE INDEX memory_current ON memory (id) WHERE retired_at IS NULL;
+CREATE INDEX memory_past ON memory (id, recorded_at) WHERE retired_at IS NOT NULL;
+CREATE INDEX memory_body ON memory (body);
+CREATE INDEX memory_created ON memory (scope, created_at, id) WHERE retired_at IS NULL;
+CREATE INDEX memory_updated ON memory (scope, recorded_at, id) WHERE retired_at IS NULL;
+CREATE INDEX memory_session ON memory (session, position) WHERE session IS NOT NULL;
+CREATE INDEX memory_key ON memory (scope, key) WHERE key IS NOT NULL;
+CREATE INDEX memory_fingerprint ON memory (fingerprint) WHERE retired_at IS NULL AND state = 'active';
+
+CREATE TABLE edge (
+  num INTEGER PRIMARY KEY,
+  source BLOB NOT NULL,
+  type TEXT NOT NULL,
+  target BLOB NOT NULL,
+  weight REAL NOT NULL,
+  event BLOB NOT NULL,
+  recorded_at INTEGER NOT NULL,
+  retired_at INTEGER
+);
+CREATE INDEX edge_source ON edge (source, type);
+CREATE INDEX edge_target ON edge (target, type);
+
+-- Use: counted when a memory is opened, cited or confirmed, never when it is listed. Not ledger.
+CREATE TABLE usage (
+  id BLOB PRIMARY KEY, scope INTEGER NOT NULL, uses INTEGER NOT NULL, used_at INTEGER NOT NULL,
+  useful INTEGER NOT NULL DEFAULT 0, not_useful INTEGER NOT NULL DEFAULT 0, wrong INTEGER NOT NULL DEFAULT 0
+) WITHOUT ROWID;
+CREATE INDEX usage_uses ON usage (scope, uses, id);
+CREATE INDEX usage_used ON usage (scope, used_at, id);
+
+-- Full text. External content: the text itself stays in `body`. secure-delete: a deleted posting leaves no bytes.
+CREATE VIRTUAL TABLE body_fts USING fts5(
+  content, topics, labels, dates, scope,
+  content = 'body', content_rowid = 'num', tokenize = 'porter unicode61 remove_diacritics 2'
+);
+INSERT INTO body_fts (body_fts, rank) VALUES ('secure-delete', 1);
+CREATE VIRTUAL TABLE body_terms USING fts5vocab (body_fts, 'row');
+CREATE TRIGGER body_inserted AFTER INSERT ON body BEGIN
+  INSERT INTO body_fts (rowid, content, topics, labels, dates, scope)
+  VALUES (new.num, new.content, new.topics, new.labels, new.dates, new.scope);
+END;
+CREATE TRIGGER body_deleted AFTER DELETE ON body BEGIN
+  INSERT INTO body_fts (body_fts, rowid, content, topics, labels, dates, scope)
+  VALUES ('delete', old.num, old.content, old.topics, old.labels, old.dates, old.scope);
+END;
+CREATE TRIGGER body_updated AFTER UPDATE ON body BEGIN
+  INSERT INTO body_fts (body_fts, rowid, content, topics, labels, dates, scope)
+  VALUES ('delete', old.num, old.content, old.topics, old.labels, old.dates, old.scope);
+  INSERT INTO body_fts (rowid, content, topics, labels, dates, scope)
+  VALUES (new.num, new.content, new.topics, new.labels, new.dates, new.scope);
+END;
+
+-- Vectors: one float16 row a body for exact scores, and chunks of 1,024 int8 codes for scanning.
+CREATE TABLE embedder (
+  num INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL UNIQUE, name TEXT NOT NULL,
+  dimensions INTEGER NOT NULL, state TEXT NOT NULL
+);
+CREATE TABLE vector (
+  embedder INTEGER NOT NULL, body INTEGER NOT NULL, chunk INTEGER NOT NULL, slot INTEGER NOT NULL,
+  exact BLOB NOT NULL, PRIMARY KEY (embedder, body)
+) WITHOUT ROWID;
+CREATE TABLE chunk (
+  num INTEGER PRIMARY KEY, embedder INTEGER NOT NULL, version INTEGER NOT NULL, used INTEGER NOT NULL,
+  codes BLOB NOT NULL, scales BLOB NOT NULL, bodies BLOB NOT NULL, scopes BLOB NOT NULL
+);
+CREATE INDEX chunk_version ON chunk (embedder, num, version);
+
+-- The queue of slow work.
+CREATE TABLE job (
+  num INTEGER PRIMARY KEY, kind TEXT NOT NULL, subject INTEGER NOT NULL, state TEXT NOT NULL DEFAULT 'waiting',
+  attempts INTEGER NOT NULL DEFAULT 0, not_before INTEGER NOT NULL, leased_until INTEGER NOT NULL DEFAULT 0,
+  worker TEXT, error TEXT,
+  UNIQUE (kind, subject)
+);
+CREATE INDEX job_ready ON job (kind, state, not_before);

@@ -1,0 +1,199 @@
+-- Named statements. Each says what it is for and which index it uses. Loaded by sql.py.
+-- {columns} and {visible} are the two shared fragments, written once at the top.
+
+-- fragment: columns
+-- A whole version row, in the order that rows.py reads.
+m.num, m.id, s.name, m.kind, b.content, m.topics, m.key, m.metadata, m.state, m.origin, m.source, e.name, m.speaker,
+m.position, m.importance, m.stated_confidence, m.observations, m.observed_at, m.pinned, m.valid_from, m.valid_to,
+m.created_at, m.recorded_at, m.retired_at, m.superseded_by, m.reason, u.uses, u.used_at
+
+-- fragment: tables
+memory m JOIN scope s ON s.num = m.scope LEFT JOIN body b ON b.num = m.body
+LEFT JOIN session e ON e.num = m.session LEFT JOIN usage u ON u.id = m.id
+
+-- fragment: candidate
+m.num, m.body, m.id, s.name, m.kind, b.content, m.session, m.position, m.speaker, m.valid_from, m.created_at,
+m.importance, m.pinned, m.origin, m.observations, m.observed_at, m.stated_confidence, u.uses, u.used_at
+
+-- name: memory_current
+-- The current version of one memory. memory_current.
+SELECT {columns} FROM {tables} WHERE m.id = :id AND m.retired_at IS NULL
+
+-- name: memory_known_at
+-- The version of one memory that the store held at :known_at. memory_current, memory_past.
+SELECT {columns} FROM {tables}
+ WHERE m.num IN (SELECT num FROM memory WHERE id = :id AND retired_at IS NULL
+                 UNION ALL SELECT num FROM memory WHERE id = :id AND retired_at IS NOT NULL)
+   AND m.recorded_at <= :known_at AND (m.retired_at IS NULL OR :known_at < m.retired_at)
+
+-- name: memory_versions
+-- All versions of one memory, oldest first. memory_current, memory_past.
+SELECT {columns} FROM {tables}
+ WHERE m.num IN (SELECT num FROM memory WHERE id = :id AND retired_at IS NULL
+                 UNION ALL SELECT num FROM memory WHERE id = :id AND retired_at IS NOT NULL)
+ ORDER BY m.recorded_at, m.num
+
+-- name: memories_by_num
+-- Whole rows by number. Primary key.
+SELECT {columns} FROM carray(:nums) c JOIN {tables} WHERE m.num = c.value
+
+-- name: ids_from_prefix
+-- Ids in a range: a true range scan, twelve are enough to list candidates. memory_current.
+SELECT id FROM memory WHERE id BETWEEN :low AND :high AND retired_at IS NULL ORDER BY id LIMIT 12
+
+-- name: id_before
+-- The id just below, for abbreviations. memory_current.
+SELECT id FROM memory WHERE id < :id AND retired_at IS NULL ORDER BY id DESC LIMIT 1
+
+-- name: id_after
+-- The id just above. memory_current.
+SELECT id FROM memory WHERE id > :id AND retired_at IS NULL ORDER BY id LIMIT 1
+
+-- name: same_statement
+-- An active memory with this fingerprint, held true at :at. memory_fingerprint.
+SELECT {columns} FROM {tables}
+ WHERE m.fingerprint = :fingerprint AND m.retired_at IS NULL AND m.state = 'active' AND s.name = :scope
+   AND (m.valid_to IS NULL OR :at < m.valid_to)
+ ORDER BY m.created_at, m.num LIMIT 1
+
+-- name: keyed
+-- Active memories of a key as known now, along the valid time. memory_key.
+SELECT {columns} FROM {tables}
+ WHERE m.scope = (SELECT num FROM scope WHERE name = :scope) AND m.key = :key
+   AND m.retired_at IS NULL AND m.state = 'active'
+ ORDER BY m.valid_from, m.num
+
+-- name: last_position
+-- The last place taken in a session. memory_session.
+SELECT max(position) FROM memory
+ WHERE session = (SELECT num FROM session
+                   WHERE scope = (SELECT num FROM scope WHERE name = :scope) AND name = :session)
+
+-- name: events_of_memory
+-- One memory's ledger. event_memory.
+SELECT v.seq, v.id, v.type, v.memory, v.at, v.operation, v.origin, b.content, v.data
+  FROM event v LEFT JOIN body b ON b.num = v.body WHERE v.memory = :memory AND v.seq > :after ORDER BY v.seq
+
+-- name: events_after
+-- The ledger from a place on. Primary key.
+SELECT v.seq, v.id, v.type, v.memory, v.at, v.operation, v.origin, b.content, v.data
+  FROM event v LEFT JOIN body b ON b.num = v.body WHERE v.seq > :after ORDER BY v.seq
+
+-- name: event_by_id
+-- One event. event_id.
+SELECT v.seq, v.id, v.type, v.memory, v.at, v.operation, v.origin, b.content, v.data
+  FROM event v LEFT JOIN body b ON b.num = v.body WHERE v.id = :id
+
+-- name: events_by_prefix
+-- Events whose id is in a range. event_id.
+SELECT id FROM event WHERE id BETWEEN :low AND :high ORDER BY id LIMIT 12
+
+-- name: last_event
+-- The newest event. Primary key.
+SELECT id FROM event ORDER BY seq DESC LIMIT 1
+
+-- name: operation_events
+-- An operation: its first event and those that name it; they lie together. event_id, primary key.
+SELECT v.seq, v.id, v.type, v.memory, v.at, v.operation, v.origin, b.content, v.data
+  FROM event v LEFT JOIN body b ON b.num = v.body
+ WHERE v.seq >= (SELECT seq FROM event WHERE id = :operation)
+   AND v.seq < ifnull((SELECT min(n.seq) FROM event n
+                        WHERE n.seq > (SELECT seq FROM event WHERE id = :operation) AND n.operation IS NULL),
+                      9223372036854775807)
+ ORDER BY v.seq
+
+-- name: insert_body
+-- Text arrives. Primary key; the triggers index it.
+INSERT INTO body (content, topics, labels, dates, scope) VALUES (:content, :topics, :labels, :dates, :scope)
+
+-- name: insert_event
+-- The ledger grows.
+INSERT INTO event (id, type, memory, at, operation, origin, body, data)
+VALUES (:id, :type, :memory, :at, :operation, :origin, :body, :data)
+
+-- name: insert_memory
+-- A version begins.
+INSERT INTO memory (id, scope, kind, body, topics, key, metadata, state, origin, source, session, speaker, position,
+  importance, stated_confidence, observations, observed_at, pinned, valid_from, valid_to, created_at, recorded_at,
+  superseded_by, reason, fingerprint)
+VALUES (:id, :scope, :kind, :body, :topics, :key, :metadata, :state, :origin, :source, :session, :speaker, :position,
+  :importance, :stated_confidence, :observations, :observed_at, :pinned, :valid_from, :valid_to, :created_at,
+  :recorded_at, :superseded_by, :reason, :fingerprint)
+
+-- name: retire_memory
+-- A version ends. memory_current.
+UPDATE memory SET retired_at = :at WHERE id = :id AND retired_at IS NULL
+
+-- name: body_of_memory
+-- Which body the current version uses. memory_current.
+SELECT body FROM memory WHERE id = :id AND retired_at IS NULL
+
+-- name: bodies_of_memory
+-- Every body a memory ever had, versions and ledger. memory_current, memory_past, event_memory.
+SELECT body FROM memory WHERE id = :id AND retired_at IS NULL AND body IS NOT NULL
+UNION SELECT body FROM memory WHERE id = :id AND retired_at IS NOT NULL AND body IS NOT NULL
+UNION SELECT body FROM event WHERE memory = :id AND body IS NOT NULL
+
+-- name: candidates
+-- What ranking needs, for the bodies that pass the filter. memory_body.
+SELECT {candidate} FROM carray(:bodies) c
+  JOIN memory m ON m.body = c.value JOIN scope s ON s.num = m.scope JOIN body b ON b.num = m.body
+  LEFT JOIN usage u ON u.id = m.id
+ WHERE {visible}
+
+-- name: neighbours
+-- Rows near the given ones in their sessions. Primary key, memory_session.
+SELECT DISTINCT {candidate} FROM carray(:nums) c
+  JOIN memory a ON a.num = c.value
+  JOIN memory m ON m.session = a.session AND m.position BETWEEN a.position - :reach AND a.position + :reach
+  JOIN scope s ON s.num = m.scope JOIN body b ON b.num = m.body
+  LEFT JOIN usage u ON u.id = m.id
+ WHERE m.session IS NOT NULL AND m.num <> a.num AND {visible}
+
+-- name: allowed
+-- Every body that passes the filter. memory_created by scope.
+SELECT m.body FROM memory m JOIN scope s ON s.num = m.scope WHERE m.body IS NOT NULL AND {visible}
+
+-- name: recent
+-- The newest bodies that pass the filter. memory_created.
+SELECT m.body FROM memory m JOIN scope s ON s.num = m.scope
+ WHERE m.body IS NOT NULL AND {visible} ORDER BY m.created_at DESC, m.id DESC LIMIT :limit
+
+-- name: substring
+-- Bodies that contain a text, case-folded for ASCII by LIKE. A scan: only when every other layer found nothing.
+SELECT m.body FROM memory m JOIN scope s ON s.num = m.scope JOIN body b ON b.num = m.body
+ WHERE (b.content LIKE :pattern ESCAPE '\' OR b.labels LIKE :pattern ESCAPE '\' OR b.topics LIKE :pattern ESCAPE '\')
+   AND {visible}
+ ORDER BY m.created_at DESC, m.id DESC LIMIT :limit
+
+-- name: count
+-- How many pass the filter. memory_created.
+SELECT count(*) FROM memory m JOIN scope s ON s.num = m.scope WHERE {visible}
+
+-- name: use
+-- A memory was used. Primary key.
+INSERT INTO usage (id, scope, uses, used_at, useful, not_useful, wrong)
+SELECT m.id, m.scope, :used, :at, :useful, :not_useful, :wrong FROM memory m WHERE m.id = :id AND m.retired_at IS NULL
+ON CONFLICT (id) DO UPDATE SET uses = uses + excluded.uses, used_at = max(used_at, excluded.used_at),
+  useful = useful + excluded.useful, not_useful = not_useful + excluded.not_useful, wrong = wrong + excluded.wrong
+
+-- name: lease_jobs
+-- Take jobs that are due and not leased. job_ready.
+UPDATE job SET leased_until = :until, worker = :worker, attempts = attempts + 1
+ WHERE num IN (SELECT num FROM job WHERE kind = :kind AND state = 'waiting' AND not_before <= :at AND leased_until <= :at
+               ORDER BY num LIMIT :limit)
+RETURNING num, kind, subject, attempts, error
+
+-- name: chunks_changed
+-- Chunk versions of an embedder, without their data. chunk_version.
+SELECT num, version FROM chunk WHERE embedder = :embedder ORDER BY num
+
+-- name: exact_vectors
+-- Float16 vectors of some bodies. Primary key.
+SELECT v.body, v.exact FROM carray(:bodies) c JOIN vector v ON v.embedder = :embedder AND v.body = c.value
+
+-- name: unembedded
+-- Bodies of memories that have no vector of this embedder. memory_body, vector primary key.
+SELECT b.num FROM body b
+ WHERE b.num > :after AND NOT EXISTS (SELECT 1 FROM vector v WHERE v.embedder = :embedder AND v.body = b.num)
+ ORDER BY b.num LIMIT :limit

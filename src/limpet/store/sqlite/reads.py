@@ -1,0 +1,97 @@
+"""Questions about memories and events: the `Reads` half of the contract, over one connection."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import apsw
+
+from ...model.errors import AmbiguousId, NotFound
+from ...model.events import Event
+from ...model.ids import format_id, parse_prefix, shortest_unique
+from ...model.memory import Memory
+from . import rows
+from .sql import statements
+
+Bindings = dict[str, Any]
+
+
+class SqliteReads:
+    """Reads on a connection; inside a write they see the write's own transaction."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._con = connection
+        self._sql = statements()
+
+    def _one(self, name: str, bindings: Bindings) -> tuple[Any, ...] | None:
+        row: tuple[Any, ...] | None = self._con.execute(self._sql[name], bindings).fetchone()
+        return row
+
+    def resolve(self, prefix: str) -> bytes:
+        low, high = parse_prefix(prefix)
+        found = [row[0] for row in self._con.execute(self._sql["ids_from_prefix"], {"low": low, "high": high})]
+        return _only(prefix, found, "memory")
+
+    def resolve_event(self, prefix: str) -> bytes:
+        low, high = parse_prefix(prefix)
+        found = [row[0] for row in self._con.execute(self._sql["events_by_prefix"], {"low": low, "high": high})]
+        return _only(prefix, found, "event")
+
+    def get(self, id: bytes, *, known_at: int | None = None) -> Memory | None:
+        if known_at is None:
+            row = self._one("memory_current", {"id": id})
+        else:
+            row = self._one("memory_known_at", {"id": id, "known_at": known_at})
+        return rows.memory(row) if row else None
+
+    def same_statement(self, scope: str, fingerprint: int, at: int) -> Memory | None:
+        row = self._one("same_statement", {"scope": scope, "fingerprint": fingerprint, "at": at})
+        return rows.memory(row) if row else None
+
+    def keyed(self, scope: str, key: str) -> list[Memory]:
+        return [rows.memory(row) for row in self._con.execute(self._sql["keyed"], {"scope": scope, "key": key})]
+
+    def next_position(self, scope: str, session: str) -> int:
+        row = self._one("last_position", {"scope": scope, "session": session})
+        return (row[0] if row and row[0] else 0) + 1
+
+    def events(
+        self, *, memory: bytes | None = None, after: int = 0, ids: Sequence[bytes] | None = None
+    ) -> Iterator[Event]:
+        if ids is not None:
+            for id in ids:
+                row = self._one("event_by_id", {"id": id})
+                if row:
+                    yield rows.event(row)
+            return
+        name = "events_after" if memory is None else "events_of_memory"
+        bindings: Bindings = {"after": after} if memory is None else {"after": after, "memory": memory}
+        for row in self._con.execute(self._sql[name], bindings):
+            yield rows.event(row)
+
+    def operation(self, event: bytes | None) -> list[Event]:
+        row = self._one("last_event", {}) if event is None else (event,)
+        found = self._one("event_by_id", {"id": row[0]}) if row else None
+        if found is None:
+            return []
+        operation = rows.event(found).operation
+        return [rows.event(one) for one in self._con.execute(self._sql["operation_events"], {"operation": operation})]
+
+    def history(self, id: bytes) -> list[Memory]:
+        return [rows.memory(row) for row in self._con.execute(self._sql["memory_versions"], {"id": id})]
+
+    def abbreviate(self, ids: Sequence[bytes]) -> list[str]:
+        short = []
+        for id in ids:
+            near = [self._one("id_before", {"id": id}), self._one("id_after", {"id": id})]
+            short.append(shortest_unique(id, [row[0] for row in near if row]))
+        return short
+
+
+def _only(prefix: str, found: list[bytes], what: str) -> bytes:
+    if not found:
+        raise NotFound(f"no {what} with the id {prefix}", hint="`limpet list` shows ids")
+    if len(found) > 1:
+        raise AmbiguousId(prefix, [format_id(id) for id in found])
+    return found[0]

@@ -1,0 +1,92 @@
+"""Rows to domain objects and back. The order of `columns` in queries.sql is the order here."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from ...model.events import Event
+from ...model.ids import format_id
+from ...model.memory import Memory
+from ...model.state import MemoryState
+
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
+def to_json(value: Any) -> str | None:
+    """Compact JSON; None for what is empty."""
+    return _encode(value) if value else None
+
+
+def memory(row: tuple[Any, ...]) -> Memory:
+    return Memory(
+        id=format_id(row[1]),
+        scope=row[2],
+        kind=row[3],
+        content=row[4] or "",
+        topics=tuple(json.loads(row[5])) if row[5] else (),
+        key=row[6],
+        metadata=json.loads(row[7]) if row[7] else {},
+        state=row[8],
+        origin=row[9],
+        source=row[10],
+        session=row[11],
+        speaker=row[12],
+        position=row[13],
+        importance=row[14],
+        stated_confidence=row[15],
+        observations=row[16],
+        observed_at=row[17],
+        pinned=bool(row[18]),
+        valid_from=row[19],
+        valid_to=row[20],
+        created_at=row[21],
+        recorded_at=row[22],
+        retired_at=row[23],
+        superseded_by=format_id(row[24]) if row[24] else None,
+        reason=row[25],
+        uses=row[26] or 0,
+        used_at=row[27] or None,
+    )
+
+
+def state(row: tuple[Any, ...]) -> MemoryState:
+    return MemoryState(
+        id=row[1],
+        scope=row[2],
+        kind=row[3],
+        content=row[4],
+        topics=tuple(json.loads(row[5])) if row[5] else (),
+        key=row[6],
+        metadata=json.loads(row[7]) if row[7] else {},
+        state=row[8],
+        origin=row[9],
+        source=row[10],
+        session=row[11],
+        speaker=row[12],
+        position=row[13],
+        importance=row[14],
+        stated_confidence=row[15],
+        observations=row[16],
+        observed_at=row[17],
+        pinned=bool(row[18]),
+        valid_from=row[19],
+        valid_to=row[20],
+        created_at=row[21],
+        superseded_by=row[24],
+        reason=row[25],
+    )
+
+
+def event(row: tuple[Any, ...]) -> Event:
+    return Event(
+        seq=row[0],
+        id=row[1],
+        type=row[2],
+        memory=row[3],
+        at=row[4],
+        operation=row[5] or row[1],
+        origin=row[6],
+        content=row[7],
+        data=json.loads(row[8]) if row[8] else {},
+    )
