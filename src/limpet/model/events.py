@@ -21,9 +21,9 @@ EventType = Literal[
     "restored",  # comes back from archive or retraction
     "pinned",
     "unpinned",
-    "linked",  # an edge from this memory; data: {type, target, weight}
+    "linked",  # an edge from this memory; data: {edge, target, weight}
     "purged",  # content erased
-    "undone",  # an earlier event no longer counts; data: {event}
+    "undone",  # an earlier event no longer counts; data: {undoes}
 ]
 EVENT_TYPES: tuple[str, ...] = get_args(EventType)
 

@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
+from .clock import format_time
 from .errors import BadInput
 
 Kind = Literal[
@@ -16,9 +17,7 @@ Kind = Literal[
 ]
 Origin = Literal["user", "agent", "tool", "web", "import"]
 State = Literal["active", "archived", "retracted", "purged"]
-EdgeType = Literal[
-    "caused_by", "supports", "contradicts", "supersedes", "related_to", "part_of", "temporal_next"
-]
+EdgeType = Literal["caused_by", "supports", "contradicts", "supersedes", "related_to", "part_of", "temporal_next"]
 
 KINDS: tuple[str, ...] = get_args(Kind)
 ORIGINS: tuple[str, ...] = get_args(Origin)
@@ -71,6 +70,16 @@ class Memory:
     reason: str | None = None  # why it was retracted
     uses: int = 0
     used_at: int | None = None
+
+    def as_dict(self) -> dict[str, object]:
+        """The JSON shape of `show` and `list`: times in ISO 8601."""
+        shown = {name: getattr(self, name) for name in self.__slots__}
+        shown["topics"] = list(self.topics)
+        for name in ("observed_at", "valid_from", "valid_to", "created_at", "retired_at", "used_at"):
+            shown[name] = format_time(shown[name])
+        # As in recall, `recorded_at` is when the store first knew the memory; `version_at` is when it learned this.
+        shown["version_at"], shown["recorded_at"] = format_time(self.recorded_at), shown.pop("created_at")
+        return shown
 
 
 def check_kind(kind: str) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from .clock import MICROSECONDS_PER_DAY
 from .events import Event
@@ -40,6 +40,15 @@ class MemoryState:
     created_at: int
     superseded_by: bytes | None
     reason: str | None
+
+
+class SearchFields(NamedTuple):
+    """What the projection derives from a memory's state for searching. Words, separated by spaces."""
+
+    fingerprint: int | None  # of scope, kind, speaker and normalised text: equal for the same statement; int64
+    topics: str | None
+    labels: str | None  # metadata values and speaker; neither keys nor JSON syntax
+    dates: str | None  # the date it is about, in words
 
 
 def initial(event: Event) -> MemoryState:
@@ -94,8 +103,10 @@ def replay(events: Sequence[Event]) -> MemoryState | None:
         if event.id in cancelled and event.type != "remembered":
             continue
         state = apply(state, event)
-    if state is not None and state.state != "purged" and any(
-        event.type == "remembered" and event.id in cancelled for event in events
+    if (
+        state is not None
+        and state.state != "purged"
+        and any(event.type == "remembered" and event.id in cancelled for event in events)
     ):
         state = replace(state, state="retracted", reason="undone")
     return state
@@ -106,15 +117,13 @@ def cancelled_by(events: Iterable[Event]) -> set[bytes]:
     cancelled: set[bytes] = set()
     for event in sorted(events, key=lambda one: one.seq, reverse=True):
         if event.type == "undone" and event.id not in cancelled:
-            cancelled.add(bytes.fromhex(event.data["event"]))
+            cancelled.add(bytes.fromhex(event.data["undoes"]))
     return cancelled
 
 
 def _observed(state: MemoryState, event: Event) -> MemoryState:
     new_day = event.at // MICROSECONDS_PER_DAY > state.observed_at // MICROSECONDS_PER_DAY
-    return replace(
-        state, observations=state.observations + new_day, observed_at=max(state.observed_at, event.at)
-    )
+    return replace(state, observations=state.observations + new_day, observed_at=max(state.observed_at, event.at))
 
 
 def _bounded(state: MemoryState, event: Event) -> MemoryState:

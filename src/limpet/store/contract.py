@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Protocol
 
 from ..model.events import Event
 from ..model.memory import Memory
-from ..model.state import MemoryState
+from ..model.state import MemoryState, SearchFields
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,16 +161,6 @@ class StoreStats:
     newest: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SearchFields:
-    """What the projection derives from a memory's state for searching. Words, separated by spaces."""
-
-    fingerprint: int | None  # of scope, kind, speaker and normalised text: equal for the same statement; int64
-    topics: str | None
-    labels: str | None  # metadata values and speaker; neither keys nor JSON syntax
-    dates: str | None  # the date it is about, in words
-
-
 # Given to a store when it is opened, so that stores need not know about text.
 Describe = Callable[[MemoryState], SearchFields]
 
@@ -228,6 +218,12 @@ class Store(Reads, Protocol):
         """All reads inside see one state of the store."""
         ...
 
+    def scope_numbers(self, names: Sequence[str]) -> list[int]:
+        """The numbers that stand for scopes in vector chunks; unknown names are left out."""
+        ...
+
+    def resolve_event(self, prefix: str) -> bytes: ...
+
     # search signals
     def lexical(self, text: str, where: Filter, *, limit: int, deadline: float | None = None) -> LexicalResult: ...
 
@@ -256,7 +252,9 @@ class Store(Reads, Protocol):
 
     def count(self, where: Filter) -> int: ...
 
-    def history(self, id: bytes) -> list[Memory]: ...
+    def history(self, id: bytes) -> list[Memory]:
+        """Every version of a memory, oldest first."""
+        ...
 
     def abbreviate(self, ids: Sequence[bytes]) -> list[str]:
         """For each id the shortest prefix that is unambiguous in this store."""
@@ -282,6 +280,10 @@ class Store(Reads, Protocol):
 
     def unembedded(self, embedder: int, *, limit: int, after: int = 0) -> list[int]: ...
 
+    def bodies_of(self, ids: Sequence[bytes]) -> list[int]:
+        """The bodies of the current versions of some memories."""
+        ...
+
     def texts(self, bodies: Sequence[int]) -> list[tuple[int, str]]: ...
 
     def add_vectors(self, embedder: int, vectors: Sequence[NewVector], *, done: Sequence[int] = ()) -> int: ...
@@ -298,6 +300,10 @@ class Store(Reads, Protocol):
     def lease(self, kind: str, *, limit: int, at: int, until: int, worker: str) -> list[Job]: ...
 
     def finish(self, jobs: Sequence[int]) -> None: ...
+
+    def finish_subjects(self, kind: str, subjects: Sequence[int]) -> None:
+        """Jobs about these subjects are no longer needed."""
+        ...
 
     def fail(self, jobs: Sequence[int], *, error: str, not_before: int, dead: bool) -> None: ...
 

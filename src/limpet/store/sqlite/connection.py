@@ -39,7 +39,7 @@ def open_connection(path: str, *, read_only: bool, durable: bool) -> apsw.Connec
         try:
             connection.set_busy_handler(_busy_handler())
             connection.execute(
-                f"PRAGMA synchronous={'FULL' if durable else 'NORMAL'}; PRAGMA foreign_keys=ON; PRAGMA secure_delete=ON;"
+                f"PRAGMA synchronous={'FULL' if durable else 'NORMAL'}; PRAGMA secure_delete=ON;"
                 "PRAGMA cache_size=-32000; PRAGMA temp_store=MEMORY; PRAGMA mmap_size=268435456"
             )
             _check_schema(connection, path, read_only=read_only)
@@ -106,7 +106,8 @@ def translated(path: str) -> Iterator[None]:
 def _translate(error: apsw.Error, path: str) -> LimpetError:
     if isinstance(error, apsw.BusyError | apsw.LockedError):
         return StoreBusy(
-            f"another process has been writing to {path} for too long", hint="try again; `limpet doctor` shows who waits"
+            f"another process has been writing to {path} for too long",
+            hint="try again; `limpet doctor` shows who waits",
         )
     if isinstance(error, apsw.FullError):
         return StoreError(f"the disk that holds {path} is full; nothing was stored", hint="free some space, try again")

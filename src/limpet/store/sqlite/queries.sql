@@ -197,3 +197,7 @@ SELECT v.body, v.exact FROM carray(:bodies) c JOIN vector v ON v.embedder = :emb
 SELECT b.num FROM body b
  WHERE b.num > :after AND NOT EXISTS (SELECT 1 FROM vector v WHERE v.embedder = :embedder AND v.body = b.num)
  ORDER BY b.num LIMIT :limit
+
+-- name: passing
+-- Those among some bodies that pass the filter. memory_body.
+SELECT m.body FROM carray(:bodies) c JOIN memory m ON m.body = c.value WHERE {visible}

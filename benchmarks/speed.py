@@ -1,0 +1,381 @@
+"""How fast: writes, recalls, listings, cold processes, and how many bytes a memory takes.
+
+Rows are synthetic sentences over a Zipf vocabulary, their vectors synthetic and given to both sides, so that no model's
+time is in any figure. With `--peer memori` the installed py-memori does the same work on the same rows in the same run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import limpet
+
+from .harness import latency, machine, provenance, save, table
+
+SEED = 20260101
+DIMENSIONS = 384
+CLUSTERS = 256
+VOCABULARY = 30_000
+TOPICS = 60
+TURNS_A_SESSION = 40
+SINGLES = 300  # rows written one by one at the end of a load
+COLD_RUNS = 15
+KINDS = ("fact", "episode", "decision", "lesson", "preference")
+PAGE = 50
+K = 10
+
+
+class Given:
+    """The embedder of this benchmark: a look-up of vectors made beforehand."""
+
+    name = "synthetic"
+    fingerprint = f"synthetic-{DIMENSIONS}-{SEED}"
+    dimensions = DIMENSIONS
+
+    def __init__(self) -> None:
+        self._places: dict[str, int] = {}
+        self._vectors = np.zeros((0, DIMENSIONS), dtype=np.float32)
+
+    def add(self, texts: Sequence[str], vectors: np.ndarray) -> None:
+        for text in texts:
+            self._places[text] = len(self._places)
+        self._vectors = np.concatenate([self._vectors, vectors])
+
+    def embed_passages(self, texts: Sequence[str]) -> np.ndarray:
+        """Texts that were not made here (a warm-up) get a vector by their checksum."""
+        return self._vectors[[self._places.get(text, zlib.crc32(text.encode()) % len(self._vectors)) for text in texts]]
+
+    def embed_query(self, text: str) -> np.ndarray:
+        return self.embed_passages([text])[0]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rows:
+    """What both sides are given."""
+
+    texts: list[str]
+    kinds: list[str]
+    topics: list[str]
+    vectors: np.ndarray  # unit length, float32
+    queries: list[str]
+    query_vectors: np.ndarray
+
+
+def make_rows(count: int, queries: int) -> Rows:
+    """Seeded: the same rows on every machine."""
+    rng = np.random.default_rng(SEED)
+    words = _vocabulary(rng)
+    # Zipf-Mandelbrot, about the exponents of English.
+    weights = 1.0 / (np.arange(VOCABULARY) + 2.7) ** 1.05
+    edges = np.cumsum(weights / weights.sum())
+    lengths = rng.integers(8, 61, size=count)
+    drawn = np.minimum(np.searchsorted(edges, rng.random(int(lengths.sum()))), VOCABULARY - 1)
+    ends = np.cumsum(lengths)
+    sentences = [drawn[end - length : end] for end, length in zip(ends, lengths, strict=True)]
+    centres = _unit(rng.standard_normal((CLUSTERS, DIMENSIONS), dtype=np.float32))
+    vectors = centres[rng.integers(0, CLUSTERS, size=count)]
+    vectors += rng.standard_normal((count, DIMENSIONS), dtype=np.float32) * (0.9 / DIMENSIONS**0.5)
+    vectors = _unit(vectors)
+    about = rng.integers(0, count, size=queries)
+    asked = []
+    for place in about:
+        # Three of the row's rarer words and four drawn from the language: a question about it.
+        rare = np.sort(sentences[place])[-4:-1]
+        common = np.minimum(np.searchsorted(edges, rng.random(4)), VOCABULARY - 1)
+        asked.append(" ".join(words[word] for word in rng.permutation(np.concatenate([common, rare]))))
+    near = vectors[about] + rng.standard_normal((queries, DIMENSIONS), dtype=np.float32) * (0.5 / DIMENSIONS**0.5)
+    return Rows(
+        texts=[" ".join(words[word] for word in sentence).capitalize() + "." for sentence in sentences],
+        kinds=[KINDS[place] for place in rng.integers(0, len(KINDS), size=count)],
+        topics=[f"topic{place}" for place in np.minimum(rng.geometric(0.06, size=count), TOPICS)],
+        vectors=vectors,
+        queries=asked,
+        query_vectors=_unit(near),
+    )
+
+
+def _vocabulary(rng: np.random.Generator) -> list[str]:
+    """Pronounceable words, the frequent ones short, each once."""
+    onsets = ("b", "br", "c", "ch", "cl", "d", "dr", "f", "fl", "g", "gr", "h", "j", "k", "l", "m", "n", "p", "r", "s")
+    middles = ("a", "e", "i", "o", "u", "ai", "ea", "ee", "ie", "oa", "ou", "y")
+    codas = ("", "n", "r", "s", "t", "l", "m", "nd", "st", "ck")
+    seen: dict[str, None] = {}
+    while len(seen) < VOCABULARY:
+        syllables = 1 if len(seen) < 300 else 2 if len(seen) < 6000 else 3
+        word = "".join(
+            onsets[rng.integers(len(onsets))] + middles[rng.integers(len(middles))] + codas[rng.integers(len(codas))]
+            for _ in range(syllables)
+        )
+        seen[word] = None
+    return list(seen)
+
+
+def _unit(vectors: np.ndarray) -> np.ndarray:
+    return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
+
+
+# limpet
+
+
+def measure_limpet(rows: Rows, folder: Path) -> dict[str, Any]:
+    """Figures by name: milliseconds as {"n", "p50_ms", "p95_ms"}, rates a second, bytes."""
+    figures: dict[str, Any] = {}
+    embedder = Given()
+    embedder.add(rows.texts, rows.vectors)
+    embedder.add(rows.queries, rows.query_vectors)
+    path = folder / "memory.db"
+    bulk = len(rows.texts) - SINGLES
+    with limpet.open(str(path), scope="global", embedder=embedder) as memory:
+        with _timed() as took:
+            receipts = memory.remember_batch(_items(rows, range(bulk)))
+        figures["batch_rows_per_second"] = bulk / took()
+        with _timed() as worked:
+            memory.work()
+        figures["vectors_per_second"] = bulk / worked()
+        figures["batch_with_vectors_rows_per_second"] = bulk / (took() + worked())
+        figures["single_write"] = latency(
+            _each(
+                [
+                    lambda item=item: memory.remember(item.pop("content"), **item)
+                    for item in _items(rows, range(bulk, len(rows.texts)))
+                ]
+            )
+        )
+        memory.work()
+        memory.recall("warming up", k=K)
+        figures["hybrid"] = latency(_each([lambda q=q: memory.recall(q, k=K) for q in rows.queries]))
+        figures["lexical"] = latency(
+            _each([lambda q=q: memory.recall(q, k=K, lexical_only=True) for q in rows.queries])
+        )
+        figures["filtered"] = latency(
+            _each(
+                [
+                    lambda q=q, n=n: memory.recall(
+                        q, k=K, kinds=(KINDS[n % len(KINDS)],), topics=(f"topic{1 + n % 5}",)
+                    )
+                    for n, q in enumerate(rows.queries)
+                ]
+            )
+        )
+        figures["list_page"] = latency(_each([lambda: memory.list(limit=PAGE)] * 50))
+        cursor = memory.list(limit=PAGE).cursor
+        figures["list_next_page"] = latency(_each([lambda: memory.list(limit=PAGE, cursor=cursor)] * 50))
+        prefixes = memory.abbreviate([receipt.id for receipt in receipts[:: max(1, bulk // 200)]])
+        figures["show_by_prefix"] = latency(_each([lambda p=p: memory.get(p) for p in prefixes]))
+        first = rows.queries[0]
+        figures["missing"] = list(memory.recall(first, k=K).missing)
+    with limpet.open(str(path), scope="global", embedder=embedder) as memory, _timed() as took:
+        memory.recall(first, k=K)
+    figures["first_recall_after_open_ms"] = 1000 * took()
+    figures["bytes_per_memory"] = _size(path) / len(rows.texts)
+    return figures
+
+
+def _items(rows: Rows, places: range) -> Iterator[dict[str, Any]]:
+    for place in places:
+        yield {
+            "content": rows.texts[place],
+            "kind": rows.kinds[place],
+            "topics": [rows.topics[place]],
+            "session": f"session-{place // TURNS_A_SESSION}",
+            "speaker": "user" if place % 2 else "agent",
+        }
+
+
+def measure_cold(folder: Path, word: str) -> dict[str, Any]:
+    """Whole processes, by turns with `python -c pass`; medians and their ratio to it."""
+    beside = Path(sys.executable).with_name("limpet")
+    limpet_command = [str(beside)] if beside.exists() else [sys.executable, "-m", "limpet.cli.main"]
+    store = ["--store", str(folder / "memory.db"), "--scope", "global"]
+    commands = {
+        "python": lambda _: [sys.executable, "-c", "pass"],
+        "recall": lambda _: [*limpet_command, *store, "recall", "--lexical", word],
+        "remember": lambda n: [*limpet_command, *store, "remember", f"cold process number {n} of {time.time_ns()}"],
+    }
+    environment = os.environ | {"HOME": str(folder), "XDG_DATA_HOME": str(folder)}
+    taken: dict[str, list[float]] = {name: [] for name in commands}
+    for number in range(COLD_RUNS + 1):  # the first round warms the page cache
+        for name, command in commands.items():
+            with _timed() as took:
+                done = subprocess.run(command(number), env=environment, capture_output=True, check=False)
+            # 1: the word was not found, which is an answer.
+            if done.returncode not in (0, 1):
+                raise SystemExit(f"{name} failed: {done.stderr.decode()[:500]}")
+            if number:
+                taken[name].append(1000 * took())
+    medians = {name: statistics.median(values) for name, values in taken.items()}
+    return {
+        "python_ms": medians["python"],
+        "recall_lexical_ms": medians["recall"],
+        "remember_ms": medians["remember"],
+        "recall_lexical_ratio": medians["recall"] / medians["python"],
+        "remember_ratio": medians["remember"] / medians["python"],
+    }
+
+
+# The peer
+
+
+def measure_memori(rows: Rows, folder: Path) -> dict[str, Any]:
+    """The same work by py-memori: it has no batch, so every row is a single insert, its vector given."""
+    from memori import PyMemori
+
+    figures: dict[str, Any] = {}
+    path = folder / "memori.db"
+    peer = PyMemori(str(path))
+    taken: list[float] = []
+    ids: list[str] = []
+    for place, text in enumerate(rows.texts):
+        vector = rows.vectors[place].tolist()
+        metadata = {"type": rows.kinds[place], "topic": rows.topics[place]}
+        started = time.perf_counter()
+        inserted = peer.insert(text, vector=vector, metadata=metadata, no_embed=True)
+        taken.append(1000 * (time.perf_counter() - started))
+        ids.append(inserted["id"])
+    figures["batch_with_vectors_rows_per_second"] = 1000 * len(taken) / sum(taken)
+    figures["single_write"] = latency(taken[-SINGLES:])
+    asked = list(zip(rows.queries, (vector.tolist() for vector in rows.query_vectors), strict=True))
+    peer.search(vector=asked[0][1], text="warming up", limit=K)
+    figures["hybrid"] = latency(_each([lambda q=q, v=v: peer.search(vector=v, text=q, limit=K) for q, v in asked]))
+    figures["lexical"] = latency(_each([lambda q=q: peer.search(text=q, text_only=True, limit=K) for q, _ in asked]))
+    figures["filtered"] = latency(
+        _each(
+            [
+                lambda q=q, v=v, n=n: peer.search(
+                    vector=v,
+                    text=q,
+                    filter={"type": KINDS[n % len(KINDS)], "topic": f"topic{1 + n % 5}"},
+                    limit=K,
+                )
+                for n, (q, v) in enumerate(asked)
+            ]
+        )
+    )
+    figures["list_page"] = latency(_each([lambda: peer.list(limit=PAGE)] * 50))
+    figures["list_next_page"] = latency(_each([lambda: peer.list(limit=PAGE, offset=PAGE)] * 50))
+    figures["show_by_prefix"] = latency(
+        _each([lambda i=i: peer.get_readonly(i[:13]) for i in ids[:: max(1, len(ids) // 200)]])
+    )
+    with _timed() as took:
+        PyMemori(str(path)).search(vector=asked[0][1], text=asked[0][0], limit=K)
+    figures["first_recall_after_open_ms"] = 1000 * took()
+    figures["bytes_per_memory"] = _size(path) / len(rows.texts)
+    return figures
+
+
+# Shared
+
+
+@contextmanager
+def _timed() -> Iterator[Callable[[], float]]:
+    """Gives a function that answers with the block's seconds once it is over."""
+    started = time.perf_counter()
+    ended: list[float] = []
+    yield lambda: ended[0] - started
+    ended.append(time.perf_counter())
+
+
+def _each(calls: Sequence[Callable[[], object]]) -> list[float]:
+    taken = []
+    for call in calls:
+        started = time.perf_counter()
+        call()
+        taken.append(1000 * (time.perf_counter() - started))
+    return taken
+
+
+def _size(path: Path) -> int:
+    return sum(part.stat().st_size for part in path.parent.glob(path.name + "*"))
+
+
+LINES = (
+    ("durable single write, p50 ms", "single_write", "less"),
+    ("batch import, rows/s", "batch_rows_per_second", "more"),
+    ("... its vectors stored too, rows/s", "batch_with_vectors_rows_per_second", "more"),
+    ("vectors stored, rows/s", "vectors_per_second", "more"),
+    ("hybrid recall", "hybrid", "less"),
+    ("lexical recall", "lexical", "less"),
+    ("recall, kind + topic", "filtered", "less"),
+    ("first recall after open, ms", "first_recall_after_open_ms", "less"),
+    (f"list, page of {PAGE}", "list_page", "less"),
+    ("list, next page", "list_next_page", "less"),
+    ("show by id prefix", "show_by_prefix", "less"),
+    ("bytes a memory", "bytes_per_memory", "less"),
+)
+
+
+def comparison(size: int, ours: dict[str, Any], theirs: dict[str, Any] | None) -> str:
+    """Ours, theirs, and how many times better ours is (below 1: worse)."""
+    lines = []
+    for label, name, better in LINES:
+        if isinstance(ours[name], dict):
+            points = ("p50_ms",) if name == "single_write" else ("p50_ms", "p95_ms")
+            for point in points:
+                shown = label if name == "single_write" else f"{label}, {point[:3]} ms"
+                other = theirs[name][point] if theirs else None
+                lines.append([shown, ours[name][point], other, _times(ours[name][point], other, better)])
+        else:
+            other = theirs.get(name) if theirs else None
+            if name == "batch_rows_per_second" and theirs:
+                other = theirs["batch_with_vectors_rows_per_second"]
+            lines.append([label, ours[name], other, _times(ours[name], other, better)])
+    header = [f"{size:,} memories", "limpet", *(["memori", "times better"] if theirs else [])]
+    return table(header, [line[: len(header)] for line in lines])
+
+
+def _times(ours: float, theirs: float | None, better: str) -> str | None:
+    if not theirs or not ours:
+        return None
+    return f"{theirs / ours if better == 'less' else ours / theirs:.1f}x"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--sizes", default="1000,10000", help="memories in the store, comma-separated (1000,10000)")
+    parser.add_argument("--peer", choices=("memori",), help="also measure this installed package on the same rows")
+    parser.add_argument("--queries", type=int, default=200, help="queries a measure (200)")
+    parser.add_argument("--json", metavar="OUT", help="write the figures here")
+    parser.add_argument("--record", action="store_true", help="keep the result in benchmarks/results/")
+    options = parser.parse_args()
+    figures: dict[str, Any] = {}
+    for size in [int(one) for one in options.sizes.split(",")]:
+        if size <= SINGLES:
+            parser.error(f"--sizes: more than {SINGLES}, please")
+        # The peer takes close to a second a query at 100,000 rows.
+        rows = make_rows(size, options.queries if size <= 20_000 else min(options.queries, 60))
+        with tempfile.TemporaryDirectory(prefix="limpet-speed-") as name:
+            folder = Path(name)
+            ours = measure_limpet(rows, folder)
+            theirs = measure_memori(rows, folder) if options.peer else None
+            cold = measure_cold(folder, rows.queries[0].split()[0])
+        print(comparison(size, ours, theirs))
+        if ours["missing"]:
+            print(f"signals missing: {', '.join(ours['missing'])}")
+        print(
+            f"cold process: python -c pass {cold['python_ms']:.0f} ms, "
+            f"recall --lexical {cold['recall_lexical_ms']:.0f} ms ({cold['recall_lexical_ratio']:.1f}x), "
+            f"remember {cold['remember_ms']:.0f} ms ({cold['remember_ratio']:.1f}x)\n"
+        )
+        figures[str(size)] = {"limpet": ours, "memori": theirs, "cold": cold}
+    print(f"{machine()}, load {os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else machine())
+    content = {"benchmark": "speed", "provenance": provenance(), "figures": figures}
+    for path in save("speed", content, out=options.json, keep=options.record):
+        print(f"written: {path}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

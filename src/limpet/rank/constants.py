@@ -1,0 +1,54 @@
+"""Every scoring number: unit, source, guarding test.
+
+Sources: "domain model" = docs/domain-model.md; "tuned" = fitted on the two dev sets of benchmarks/, see docs/log.md.
+"""
+
+# Reciprocal rank fusion: score = sum of 1 / (k + rank). Cormack, Clarke & Buettcher, SIGIR 2009. test_rank.py.
+RRF_K = 60
+
+# Candidates that each signal contributes to fusion, and the best ones whose session neighbours join them.
+# About 100 a query hold 95 % of the answers on conversations (docs/log.md). test_rank.py.
+LEXICAL_CANDIDATES = 120
+VECTOR_CANDIDATES = 80
+NEIGHBOURHOODS = 30
+NEIGHBOUR_REACH = 2
+
+# Use: boost = 1 + 0.1 ln(1 + uses). Domain model. test_rank.py.
+USE_BOOST = 0.1
+
+# Decay of a memory that was used once and then no more, per day since its last use: exp(-rate x days), half-life
+# ln 2 / rate. Never used = no decay; pinned = no decay. Domain model. test_rank.py.
+DECAY_PER_DAY = {
+    "skill": 0.002,
+    "preference": 0.002,
+    "lesson": 0.005,
+    "fact": 0.01,
+    "decision": 0.01,
+    "correction": 0.01,
+    "goal": 0.01,
+    "note": 0.01,
+    "opinion": 0.01,
+    "episode": 0.01,
+    "inference": 0.02,
+}
+# Decay never takes more than this share of a score: an old memory that answers the question is still the answer.
+DECAY_FLOOR = 0.8
+
+# Importance 0.5 is neutral; 0 and 1 take or give this share. test_rank.py.
+IMPORTANCE_SPAN = 0.1
+# Confidence 0 takes this share of a score, 1 none. Small, because most memories are stated once. test_rank.py.
+CONFIDENCE_SPAN = 0.05
+
+# Confidence by observations n on distinct days. Domain model. test_rank.py.
+OBSERVED_PER_DAY = 0.1
+HYPOTHESIS_BASE, HYPOTHESIS_CAP, HYPOTHESIS_DAYS = 0.3, 0.6, 2
+VERIFIED_BASE, VERIFIED_CAP, VERIFIED_DAYS = 0.5, 0.95, 3
+OPINION_LOSS_PER_DAY = 0.02
+
+# The best candidates by approximate cosine whose cosine is computed exactly, from float16. test_vectors.py.
+RESCORED = 64
+
+# Characters a token is counted as when a budget is fitted: English averages 4; 3.5 errs on the safe side.
+CHARACTERS_PER_TOKEN = 3.5
+# Tokens that an item costs beside its content (id, kind, date).
+TOKENS_PER_ITEM = 16

@@ -1,0 +1,31 @@
+"""Why a memory was recalled: each signal's rank, raw value and contribution, and what was applied afterwards."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+
+class SignalTrace(NamedTuple):
+    """One signal's part in a score. `rank` from 1; None = the signal said nothing about this memory."""
+
+    rank: int | None
+    raw: float
+    contribution: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trace:
+    """How one score arose: the sum of the contributions times the adjustments."""
+
+    signals: dict[str, SignalTrace]
+    adjustments: dict[str, float] = field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, object]:
+        return {
+            "signals": {
+                name: {"rank": one.rank, "raw": round(one.raw, 4), "contribution": round(one.contribution, 4)}
+                for name, one in self.signals.items()
+            },
+            "adjustments": {name: round(value, 4) for name, value in self.adjustments.items()},
+        }

@@ -1,0 +1,203 @@
+"""From signals to an answer: fuse, adjust, order, fit the token budget, explain."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from ..model.clock import format_time
+from ..model.ids import format_id
+from ..model.memory import Memory
+from ..rank import adjust, fuse
+from ..rank import constants as C
+from ..rank.trace import SignalTrace, Trace
+from ..rank.weights import SHIFTS, WEIGHTS
+from ..store.contract import Candidate, Store
+from .gather import Gathered, VectorSignal, gather
+from .plan import Plan
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """One recalled memory. Times in microseconds UTC; `score` compares within one recall only."""
+
+    id: str
+    kind: str
+    content: str
+    scope: str
+    score: float
+    confidence: float  # 0 to 1
+    topics: tuple[str, ...]
+    key: str | None
+    origin: str
+    valid_from: int
+    valid_to: int | None
+    recorded_at: int  # when the store first knew it
+    session: str | None
+    speaker: str | None
+    metadata: dict[str, object]
+    why: Trace | None = None
+
+    def as_dict(self) -> dict[str, object]:
+        """The JSON shape of docs/reference: times in ISO 8601."""
+        shown: dict[str, object] = {
+            "id": self.id,
+            "kind": self.kind,
+            "content": self.content,
+            "scope": self.scope,
+            "score": round(self.score, 6),
+            "confidence": self.confidence,
+            "topics": list(self.topics),
+            "key": self.key,
+            "origin": self.origin,
+            "valid_from": format_time(self.valid_from),
+            "valid_to": format_time(self.valid_to),
+            "recorded_at": format_time(self.recorded_at),
+            "session": self.session,
+            "speaker": self.speaker,
+            "metadata": self.metadata,
+        }
+        if self.why is not None:
+            shown["why"] = self.why.as_dict()
+        return shown
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recall:
+    """Ranked memories, and which signals could not be asked (`notes` says why)."""
+
+    query: str
+    items: list[Item]
+    missing: list[str] = field(default_factory=list)
+    notes: dict[str, str] = field(default_factory=dict)
+    elapsed_ms: float = 0.0
+    truncated: bool = False  # the token budget left something out
+
+    def as_dict(self) -> dict[str, object]:
+        """{"query", "items", "missing", "elapsed_ms", "notes"?, "truncated"?}."""
+        shown: dict[str, object] = {
+            "query": self.query,
+            "items": [item.as_dict() for item in self.items],
+            "missing": self.missing,
+            "elapsed_ms": round(self.elapsed_ms, 3),
+        }
+        if self.notes:
+            shown["notes"] = self.notes
+        if self.truncated:
+            shown["truncated"] = True
+        return shown
+
+
+def recall(
+    store: Store,
+    vectors: VectorSignal | None,
+    plan: Plan,
+    *,
+    explain: bool = False,
+    skip: Callable[[Candidate], bool] | None = None,
+) -> Recall:
+    """Answer a plan. Reads one state of the store; the same store, plan and `now` give the same answer."""
+    started = time.perf_counter()
+    with store.snapshot():
+        found = gather(store, vectors, plan)
+        order, scores, factors = _rank(found, plan)
+        if skip is not None:
+            order = [i for i in order if not skip(found.candidates[i])]
+        chosen, truncated = _fit(found, order, plan)
+        whole = store.memories([found.candidates[i].num for i in chosen])
+    traces = _explain(found, factors) if explain else None
+    items = [
+        _item(memory, found.candidates[i], scores[i], factors[i], traces[i] if traces else None)
+        for i, memory in zip(chosen, whole, strict=True)
+    ]
+    return Recall(
+        query=plan.query,
+        items=items,
+        missing=found.missing,
+        notes=found.notes,
+        elapsed_ms=(time.perf_counter() - started) * 1000,
+        truncated=truncated,
+    )
+
+
+def _rank(found: Gathered, plan: Plan) -> tuple[list[int], list[float], list[dict[str, float]]]:
+    """Indices of candidates best first, their scores, and the factors that were applied to each."""
+    merge = fuse.rrf if plan.fusion == "rrf" else fuse.linear
+    scores = merge(found.signals, len(found.candidates))
+    factors = []
+    for i, one in enumerate(found.candidates):
+        sure = adjust.confidence(
+            kind=one.kind,
+            origin=one.origin,
+            observations=one.observations,
+            observed_at=one.observed_at,
+            stated=one.stated_confidence,
+            now=plan.now,
+        )
+        factor = {
+            "use": adjust.use_boost(one.uses or 0),
+            "decay": adjust.decay(one.kind, used_at=one.used_at or None, now=plan.now, pinned=bool(one.pinned)),
+            "importance": adjust.importance_factor(one.importance),
+            "confidence": adjust.confidence_factor(sure),
+        }
+        factors.append(factor)
+        product = factor["use"] * factor["decay"] * factor["importance"] * factor["confidence"]
+        scores[i] = scores[i] * product if scores[i] > 0 else scores[i] / product
+    order = sorted(range(len(scores)), key=lambda i: (-scores[i], found.candidates[i].id))
+    return order, scores, factors
+
+
+def _fit(found: Gathered, order: list[int], plan: Plan) -> tuple[list[int], bool]:
+    """The best `k` that fit the token budget together; one too long for what is left is passed over."""
+    if plan.budget_tokens is None:
+        return order[: plan.k], False
+    chosen: list[int] = []
+    left, passed_over = float(plan.budget_tokens), False
+    for i in order[: plan.k * 3]:
+        if len(chosen) == plan.k:
+            break
+        cost = C.TOKENS_PER_ITEM + len(found.candidates[i].content) / C.CHARACTERS_PER_TOKEN
+        if cost <= left:
+            chosen.append(i)
+            left -= cost
+        else:
+            passed_over = True
+    return chosen, passed_over
+
+
+def _explain(found: Gathered, factors: list[dict[str, float]]) -> list[Trace]:
+    ranks = {name: fuse.ranks(values) for name, values in found.signals.items()}
+    return [
+        Trace(
+            signals={
+                name: SignalTrace(
+                    ranks[name][i], values[i], WEIGHTS.get(name, 0.0) * (values[i] - SHIFTS.get(name, 0.0))
+                )
+                for name, values in found.signals.items()
+            },
+            adjustments=factors[i],
+        )
+        for i in range(len(found.candidates))
+    ]
+
+
+def _item(memory: Memory, candidate: Candidate, score: float, factors: dict[str, float], why: Trace | None) -> Item:
+    return Item(
+        id=format_id(candidate.id),
+        kind=memory.kind,
+        content=memory.content,
+        scope=memory.scope,
+        score=score,
+        confidence=round(1.0 - (1.0 - factors["confidence"]) / C.CONFIDENCE_SPAN, 4),
+        topics=memory.topics,
+        key=memory.key,
+        origin=memory.origin,
+        valid_from=memory.valid_from,
+        valid_to=memory.valid_to,
+        recorded_at=memory.created_at,
+        session=memory.session,
+        speaker=memory.speaker,
+        metadata=memory.metadata,
+        why=why,
+    )

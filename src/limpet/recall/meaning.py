@@ -1,0 +1,125 @@
+"""The vector signal: which embedder speaks for this store, and its search index in this process.
+
+While a changed embedder fills its vectors in, the old one answers; when it is complete, it takes over.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ..model.clock import Clock
+from ..model.errors import EmbedderUnavailable
+from ..store.contract import EmbedderRow, Store
+from ..vectors.embedder import Embedder, is_loaded, load_embedder
+from .plan import Plan
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from ..vectors.index import SearchScan, VectorIndex
+
+# What loading the model and embedding one query take at most on a slow machine, in seconds: a deadline that leaves
+# less does without them.
+LOAD_SECONDS = 1.5
+QUERY_SECONDS = 0.008
+
+
+class Meaning:
+    """Embedder and index of one store in one process. Thread-safe."""
+
+    def __init__(self, store: Store, clock: Clock, *, name: str, embedder: Embedder | None) -> None:
+        self._store = store
+        self._clock = clock
+        self._name = name
+        self._given = embedder
+        self._lock = threading.RLock()
+        self._index: VectorIndex | None = None
+        self._row: EmbedderRow | None = None
+
+    def load(self) -> Embedder:
+        """The current embedder. Raises EmbedderUnavailable."""
+        return self._given or load_embedder(self._name)
+
+    def for_writing(self) -> tuple[Embedder, EmbedderRow]:
+        """The embedder that new vectors are made with, and its row in the store."""
+        embedder = self.load()
+        row = next((one for one in self._store.embedders() if one.fingerprint == embedder.fingerprint), None)
+        return embedder, row or self._store.register_embedder(embedder.fingerprint, embedder.name, embedder.dimensions)
+
+    def settle(self) -> None:
+        """Let a complete new embedder take over from the old one."""
+        embedder = self.load()
+        for row in self._store.embedders():
+            if row.fingerprint == embedder.fingerprint and row.state == "building":
+                if not self._store.unembedded(row.num, limit=1):
+                    self._store.activate_embedder(row.num)
+                return
+
+    def search(self, plan: Plan) -> BoundScan:
+        """Scan for a plan's query. Raises EmbedderUnavailable when there is nothing to search with, or no time."""
+        import numpy as np
+
+        with self._lock:
+            embedder, row = self._for_reading(plan)
+            index = self._index_of(row)
+        query = np.ascontiguousarray(embedder.embed_query(plan.query), dtype=np.float32)
+        index.refresh()
+        scopes = None if plan.where.scopes is None else self._store.scope_numbers(plan.where.scopes)
+        allowed = np.asarray(self._store.allowed(plan.where), dtype=np.int64) if plan.where.narrows else None
+        return BoundScan(index.search(query, scopes=scopes, allowed=allowed, limit=plan.k), index, query)
+
+    def _for_reading(self, plan: Plan) -> tuple[Embedder, EmbedderRow]:
+        """The embedder whose vectors answer now. A different one than the current only while that is being filled."""
+        rows = self._store.embedders()
+        active = next((row for row in rows if row.state == "active"), None)
+        if active is None:
+            raise EmbedderUnavailable("no memory has a vector yet", hint="`limpet work` makes them")
+        name = self._given.name if self._given else self._name
+        ready = self._given is not None or is_loaded(self._name)
+        if not ready and plan.remaining() < LOAD_SECONDS:
+            raise EmbedderUnavailable("the deadline leaves no time to load the embedding model")
+        if plan.remaining() < QUERY_SECONDS:
+            raise EmbedderUnavailable("the deadline leaves no time to embed the query")
+        embedder = self.load() if active.name == name else load_embedder(active.name)
+        if embedder.fingerprint != active.fingerprint:
+            current = next((row for row in rows if row.fingerprint == embedder.fingerprint), None)
+            if current is None:
+                raise EmbedderUnavailable(
+                    f"the stored vectors are of another version of {active.name}", hint="limpet reembed"
+                )
+            return embedder, current
+        return embedder, active
+
+    def _index_of(self, row: EmbedderRow) -> VectorIndex:
+        if self._index is None or self._row is None or self._row.num != row.num:
+            from ..vectors.index import VectorIndex
+
+            self._index = VectorIndex(self._store, row.num, row.dimensions)
+            self._row = row
+        return self._index
+
+    def catch_up(self, plan: Plan, most: int, seconds_each: float) -> bool:
+        """Whether a small backlog is worth embedding before answering: few texts, and time for them."""
+        waiting = self._store.backlog("embed", self._clock.now())
+        loading = 0.0 if self._given is not None or is_loaded(self._name) else LOAD_SECONDS
+        return 0 < waiting <= most and plan.remaining() > loading + waiting * seconds_each + QUERY_SECONDS
+
+
+class BoundScan:
+    """A scan with its query, so that recall need not know about vectors."""
+
+    __slots__ = ("_index", "_query", "_scan")
+
+    def __init__(self, scan: SearchScan, index: VectorIndex, query: np.ndarray) -> None:
+        self._scan, self._index, self._query = scan, index, query
+
+    def take(self, n: int) -> list[int]:
+        return self._scan.take(n)
+
+    def score_of(self, bodies: Sequence[int]) -> list[float | None]:
+        return self._scan.score_of(bodies)
+
+    def rescore(self, bodies: Sequence[int]) -> dict[int, float]:
+        return self._index.rescore(self._query, bodies)

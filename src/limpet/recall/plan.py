@@ -1,0 +1,75 @@
+"""What is asked: the query as text, the filter, the limits. Checked here, once."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from ..model.errors import BadInput
+from ..store.contract import Filter
+
+MAX_RESULTS = 1_000
+# Characters of a query that are read; the rest of a very long one adds noise, not meaning.
+MAX_QUERY_CHARACTERS = 100_000
+FUSIONS = ("linear", "rrf")
+SIGNALS = ("lexical", "fields", "vector", "neighbours", "session", "date", "speaker", "shape")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """One recall, ready to run. `deadline` is on the monotonic clock, in seconds; `now` in microseconds UTC."""
+
+    query: str
+    where: Filter
+    k: int
+    now: int
+    deadline: float | None
+    deadline_ms: float | None
+    budget_tokens: int | None
+    lexical_only: bool
+    fusion: str
+    without: frozenset[str]
+
+    def remaining(self) -> float:
+        """Seconds until the deadline; infinite without one."""
+        return float("inf") if self.deadline is None else self.deadline - time.monotonic()
+
+
+def make_plan(
+    query: str,
+    where: Filter,
+    *,
+    k: int,
+    now: int,
+    deadline_ms: float | None,
+    budget_tokens: int | None,
+    lexical_only: bool,
+    fusion: str,
+    without: frozenset[str],
+) -> Plan:
+    """Check the request. Raises BadInput."""
+    if not isinstance(query, str):
+        raise BadInput(f"query must be text, not {type(query).__name__}")
+    if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= MAX_RESULTS:
+        raise BadInput(f"k must be from 1 to {MAX_RESULTS}, not {k!r}")
+    if deadline_ms is not None and not deadline_ms > 0:
+        raise BadInput(f"deadline_ms must be more than 0, not {deadline_ms!r}")
+    if budget_tokens is not None and budget_tokens < 1:
+        raise BadInput(f"budget_tokens must be at least 1, not {budget_tokens!r}")
+    if fusion not in FUSIONS:
+        raise BadInput(f"unknown fusion: {fusion!r}", hint=f"one of: {', '.join(FUSIONS)}")
+    unknown = without - set(SIGNALS)
+    if unknown:
+        raise BadInput(f"unknown signal: {sorted(unknown)[0]!r}", hint=f"one of: {', '.join(SIGNALS)}")
+    return Plan(
+        query=query.encode("utf-8", "replace").decode()[:MAX_QUERY_CHARACTERS].replace("\0", " "),
+        where=where,
+        k=k,
+        now=now,
+        deadline=None if deadline_ms is None else time.monotonic() + deadline_ms / 1000,
+        deadline_ms=deadline_ms,
+        budget_tokens=budget_tokens,
+        lexical_only=lexical_only,
+        fusion=fusion,
+        without=without,
+    )

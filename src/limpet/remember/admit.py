@@ -1,0 +1,223 @@
+"""The door: what may be stored, in which shape. Bad input is refused with words and loses nothing."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from ..model.clock import parse_time
+from ..model.errors import BadInput
+from ..model.ids import parse_id
+from ..model.memory import (
+    MAX_CONTENT_BYTES,
+    MAX_METADATA_BYTES,
+    MAX_NAME_CHARACTERS,
+    MAX_TOPICS,
+    check_key,
+    check_kind,
+    check_origin,
+    check_scope,
+)
+from ..text.secrets import redact
+
+# Control characters that no memory holds; tab, newline and carriage return are text.
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x80-\x9f]")
+FIELDS = frozenset(
+    {"content", "kind", "topics", "key", "importance", "pin", "valid_from", "valid_to", "source", "origin", "session",
+     "speaker", "because", "metadata", "id", "confidence", "scope"}
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Admitted:
+    """A statement that passed the door. Times in microseconds UTC."""
+
+    content: str
+    kind: str
+    scope: str
+    topics: tuple[str, ...]
+    key: str | None
+    importance: float
+    pin: bool
+    valid_from: int | None
+    valid_to: int | None
+    source: str | None
+    origin: str
+    session: str | None
+    speaker: str | None
+    because: tuple[str, ...]
+    metadata: dict[str, Any]
+    id: bytes | None
+    confidence: float | None
+    redacted: tuple[str, ...] = field(default=())
+
+
+def admit(item: Mapping[str, Any], *, scope: str, now: int) -> Admitted:
+    """Check one statement: the keyword arguments of `remember`, or a line of a batch. Raises BadInput."""
+    unknown = set(item) - FIELDS
+    if unknown:
+        raise BadInput(f"unknown field: {sorted(unknown)[0]}", hint=f"known fields: {', '.join(sorted(FIELDS))}")
+    content, redacted = redact(check_text(item.get("content")))
+    valid_from = _time(item.get("valid_from"), now)
+    valid_to = _time(item.get("valid_to"), now)
+    if valid_to is not None and valid_to <= (now if valid_from is None else valid_from):
+        raise BadInput("valid_to must be later than valid_from", hint="intervals are half-open: [valid_from, valid_to)")
+    id = item.get("id")
+    pin = item.get("pin") or False
+    if not isinstance(pin, bool):
+        raise BadInput(f"pin must be true or false, not {pin!r}")
+    metadata, hidden = _metadata(item.get("metadata"))
+    return Admitted(
+        content=content,
+        kind=check_kind(item.get("kind") or "fact"),
+        scope=check_scope(item.get("scope") or scope),
+        topics=check_topics(item.get("topics") or ()),
+        key=check_key(item["key"]) if item.get("key") is not None else None,
+        importance=_unit("importance", item.get("importance"), 0.5),
+        pin=pin,
+        valid_from=valid_from,
+        valid_to=valid_to,
+        source=_name("source", item.get("source"), limit=2_000),
+        origin=check_origin(item.get("origin") or "agent"),
+        session=_name("session", item.get("session")),
+        speaker=_name("speaker", item.get("speaker")),
+        because=_ids(item.get("because") or ()),
+        metadata=metadata,
+        id=None if id is None else parse_id(str(id)),
+        confidence=None if item.get("confidence") is None else _unit("confidence", item["confidence"], 0.0),
+        redacted=tuple(dict.fromkeys(redacted + hidden)),
+    )
+
+
+def check_text(content: Any) -> str:
+    """A statement's text as it will be stored. Raises BadInput for what is no text."""
+    if not isinstance(content, str):
+        raise BadInput(
+            "content is missing" if content is None else f"content must be text, not {type(content).__name__}"
+        )
+    try:
+        size = len(content.encode("utf-8"))
+    except UnicodeEncodeError:
+        raise BadInput("content is not valid UTF-8", hint="it holds bytes that are no characters") from None
+    if size > MAX_CONTENT_BYTES:
+        raise BadInput(
+            f"content is too long: {size:,} bytes, {MAX_CONTENT_BYTES:,} at most", hint="store it in parts, or its gist"
+        )
+    found = _CONTROL.search(content)
+    if found:
+        raise BadInput(
+            f"content holds a control character (U+{ord(found[0]):04X} at {found.start()})", hint="remove it"
+        )
+    if not content.strip():
+        raise BadInput("content is empty")
+    return content
+
+
+def check_topics(topics: Iterable[Any]) -> tuple[str, ...]:
+    """Distinct topics in the order given. Raises BadInput."""
+    if isinstance(topics, str):
+        topics = [topics]
+    found: dict[str, None] = {}
+    for topic in topics:
+        name = _name("topic", topic)
+        if name is None:
+            raise BadInput("a topic is empty")
+        found[name] = None
+    if len(found) > MAX_TOPICS:
+        raise BadInput(f"too many topics: {len(found)}, {MAX_TOPICS} at most")
+    return tuple(found)
+
+
+def check_metadata(metadata: Any) -> dict[str, Any]:
+    """A JSON object that comes back as it went in. Raises BadInput."""
+    if metadata is None:
+        return {}
+    if not isinstance(metadata, Mapping):
+        raise BadInput(f"metadata must be an object, not {type(metadata).__name__}")
+    try:
+        text = json.dumps(metadata, ensure_ascii=False, allow_nan=False)
+        text.encode("utf-8")
+    except (TypeError, ValueError, RecursionError) as error:
+        raise BadInput(f"metadata is not JSON: {error}") from None
+    if len(text.encode()) > MAX_METADATA_BYTES:
+        raise BadInput(f"metadata is too large: {len(text):,} characters, {MAX_METADATA_BYTES:,} bytes at most")
+    found = _CONTROL.search("".join(map(str, _leaves(metadata))))
+    if found:
+        raise BadInput(f"metadata holds a control character (U+{ord(found[0]):04X})")
+    loaded: dict[str, Any] = json.loads(text)
+    return loaded
+
+
+def _metadata(metadata: Any) -> tuple[dict[str, Any], tuple[str, ...]]:
+    checked = check_metadata(metadata)
+    hidden: list[str] = []
+
+    def clean(value: Any) -> Any:
+        if isinstance(value, str):
+            text, names = redact(value)
+            hidden.extend(names)
+            return text
+        if isinstance(value, dict):
+            return {name: clean(one) for name, one in value.items()}
+        if isinstance(value, list):
+            return [clean(one) for one in value]
+        return value
+
+    return clean(checked), tuple(hidden)
+
+
+def _leaves(value: Any) -> Iterable[Any]:
+    if isinstance(value, Mapping):
+        for name, one in value.items():
+            yield name
+            yield from _leaves(one)
+    elif isinstance(value, list | tuple):
+        for one in value:
+            yield from _leaves(one)
+    else:
+        yield value
+
+
+def _name(what: str, value: Any, *, limit: int = MAX_NAME_CHARACTERS) -> str | None:
+    if value is None or value == "":
+        return None
+    if not isinstance(value, str):
+        raise BadInput(f"{what} must be text, not {type(value).__name__}")
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError:
+        raise BadInput(f"{what} is not valid UTF-8") from None
+    if len(value) > limit:
+        raise BadInput(f"{what} is too long: {len(value):,} characters, {limit} at most")
+    if _CONTROL.search(value) or "\n" in value:
+        raise BadInput(f"{what} holds a control character or a line break")
+    return value.strip() or None
+
+
+def _ids(values: Any) -> tuple[str, ...]:
+    if isinstance(values, str):
+        values = [values]
+    if not all(isinstance(value, str) for value in values):
+        raise BadInput("because must be ids")
+    return tuple(values)
+
+
+def _time(value: Any, now: int) -> int | None:
+    if value is None:
+        return None
+    if not isinstance(value, str | int | datetime):
+        raise BadInput(f"not a time: {value!r}")
+    return parse_time(value, now=now)
+
+
+def _unit(what: str, value: Any, default: float) -> float:
+    if value is None:
+        return default
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or not 0 <= value <= 1:
+        raise BadInput(f"{what} must be a number from 0 to 1, not {value!r}")
+    return float(value)

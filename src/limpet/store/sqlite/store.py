@@ -1,0 +1,421 @@
+"""The SQLite store: one connection that writes, one that reads, each behind its lock.
+
+Every method borrows a connection and hands it to the function that does the work. A write retries when its lock was
+lost; a read sees one state of the file.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import apsw
+
+from ...model.errors import StoreReadOnly
+from ...model.events import Event
+from ...model.memory import Memory
+from ..contract import (
+    Candidate,
+    Decide,
+    Describe,
+    EmbedderRow,
+    Filter,
+    Job,
+    LexicalResult,
+    NewVector,
+    Page,
+    Problem,
+    StoreStats,
+    VectorChunk,
+)
+from . import jobs, search, upkeep, vectors
+from .connection import open_connection, translated
+from .ledger import EMBED, Ledger
+from .reads import SqliteReads
+from .sql import statements
+
+
+class SqliteStore:
+    """A store in one file, or in memory for `:memory:`. Thread-safe; several processes may use the file at once."""
+
+    def __init__(self, path: str, describe: Describe, *, read_only: bool = False, durable: bool = True) -> None:
+        self.path = path
+        self.read_only = read_only
+        self._describe = describe
+        self._durable = durable
+        self._write_lock = threading.RLock()
+        self._read_lock = threading.RLock()
+        self._writer: apsw.Connection | None = None
+        self._reader: apsw.Connection | None = None
+        self._reads: SqliteReads | None = None
+        self._lexical: search.Lexical | None = None
+        # Opening the connection that is surely needed checks the file: a store that cannot work fails here.
+        if read_only:
+            self._open_reader()
+        else:
+            self._writer = open_connection(path, read_only=False, durable=durable)
+            with translated(path):
+                self.read_only = bool(self._writer.readonly("main"))
+
+    def close(self) -> None:
+        with self._write_lock, self._read_lock:
+            self._lexical = None
+            if self._reader is not None and self._reader is not self._writer:
+                self._reader.close()
+            if self._writer is not None:
+                with contextlib.suppress(apsw.Error):
+                    self._writer.execute("PRAGMA optimize").fetchall()
+                self._writer.close()
+            self._writer = self._reader = self._reads = None
+
+    def _open_reader(self) -> apsw.Connection:
+        if self._reader is None:
+            if self.path == ":memory:" or (self.read_only and self._writer is not None):
+                assert self._writer is not None
+                self._reader, self._read_lock = self._writer, self._write_lock
+            else:
+                self._reader = open_connection(self.path, read_only=self.read_only, durable=self._durable)
+            self._reads = SqliteReads(self._reader)
+            self._lexical = search.Lexical(self._reader)
+        return self._reader
+
+    @contextlib.contextmanager
+    def _reading(self) -> Iterator[apsw.Connection]:
+        with self._read_lock, translated(self.path):
+            yield self._open_reader()
+
+    @contextlib.contextmanager
+    def snapshot(self) -> Iterator[None]:
+        with self._reading() as con:
+            if con.in_transaction:
+                yield
+                return
+            con.execute("BEGIN")
+            try:
+                yield
+            finally:
+                if con.in_transaction:
+                    con.execute("COMMIT")
+
+    @contextlib.contextmanager
+    def _writing(self) -> Iterator[apsw.Connection]:
+        """A write transaction: committed at the end, rolled back when anything is raised."""
+        if self.read_only:
+            raise StoreReadOnly(f"{self.path} is open read-only", hint="check the permissions of the file")
+        with self._write_lock, translated(self.path):
+            con = self._writer
+            assert con is not None, "the store is closed"
+            con.execute("BEGIN IMMEDIATE")
+            try:
+                yield con
+                con.execute("COMMIT")
+            except BaseException:
+                if con.in_transaction:
+                    con.execute("ROLLBACK")
+                raise
+
+    # -- the write door
+
+    def commit(self, decide: Decide) -> list[Event]:
+        with self._writing() as con:
+            ledger = Ledger(con, self._describe)
+            events = decide(ledger)
+            written = [ledger.append(event) for event in events]
+        if any(event.type == "purged" for event in written):
+            self._flush_erased()
+        return written
+
+    def _flush_erased(self) -> None:
+        """Erased bytes also leave the write-ahead log: fold it into the file and cut it to nothing."""
+        with self._write_lock, translated(self.path):
+            assert self._writer is not None
+            self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+    def append_events(self, events: Iterable[Event], progress: Callable[[int], None] | None = None) -> int:
+        with self._writing() as con:
+            ledger = Ledger(con, self._describe)
+            new = 0
+            for event in events:
+                if con.execute("SELECT 1 FROM event WHERE id = ?", (event.id,)).get is None:
+                    ledger.append(event)
+                    new += 1
+                    if progress and new % 500 == 0:
+                        progress(new)
+            return new
+
+    # -- reads
+
+    def _reader_reads(self) -> SqliteReads:
+        self._open_reader()
+        assert self._reads is not None
+        return self._reads
+
+    def resolve(self, prefix: str) -> bytes:
+        with self._reading():
+            return self._reader_reads().resolve(prefix)
+
+    def resolve_event(self, prefix: str) -> bytes:
+        with self._reading():
+            return self._reader_reads().resolve_event(prefix)
+
+    def get(self, id: bytes, *, known_at: int | None = None) -> Memory | None:
+        with self._reading():
+            return self._reader_reads().get(id, known_at=known_at)
+
+    def same_statement(self, scope: str, fingerprint: int, at: int) -> Memory | None:
+        with self._reading():
+            return self._reader_reads().same_statement(scope, fingerprint, at)
+
+    def keyed(self, scope: str, key: str) -> list[Memory]:
+        with self._reading():
+            return self._reader_reads().keyed(scope, key)
+
+    def next_position(self, scope: str, session: str) -> int:
+        with self._reading():
+            return self._reader_reads().next_position(scope, session)
+
+    def events(
+        self, *, memory: bytes | None = None, after: int = 0, ids: Sequence[bytes] | None = None
+    ) -> Iterator[Event]:
+        """Read in pages, so that a slow consumer holds no transaction open."""
+        if memory is not None or ids is not None:
+            with self._reading():
+                yield from list(self._reader_reads().events(memory=memory, after=after, ids=ids))
+            return
+        while True:
+            with self._reading() as con:
+                last = con.execute(
+                    "SELECT max(seq) FROM (SELECT seq FROM event WHERE seq > ? ORDER BY seq LIMIT 2000)", (after,)
+                ).get
+                part = [] if last is None else self._part(after, last)
+            if not part:
+                return
+            yield from part
+            after = part[-1].seq
+
+    def _part(self, after: int, last: int) -> list[Event]:
+        part = []
+        for event in self._reader_reads().events(after=after):
+            if event.seq > last:
+                break
+            part.append(event)
+        return part
+
+    def operation(self, event: bytes | None) -> list[Event]:
+        with self._reading():
+            return self._reader_reads().operation(event)
+
+    def history(self, id: bytes) -> list[Memory]:
+        with self._reading():
+            return self._reader_reads().history(id)
+
+    def abbreviate(self, ids: Sequence[bytes]) -> list[str]:
+        with self._reading():
+            return self._reader_reads().abbreviate(ids)
+
+    def scope_numbers(self, names: Sequence[str]) -> list[int]:
+        with self._reading() as con:
+            marks = ", ".join("?" * len(names))
+            return [row[0] for row in con.execute(f"SELECT num FROM scope WHERE name IN ({marks})", tuple(names))]
+
+    # -- search signals
+
+    def lexical(self, text: str, where: Filter, *, limit: int, deadline: float | None = None) -> LexicalResult:
+        with self._reading() as con:
+            assert self._lexical is not None
+            version = con.data_version() + con.total_changes()
+            return self._lexical.search(text, where, limit=limit, version=version, deadline=deadline)
+
+    def substring(self, text: str, where: Filter, *, limit: int) -> list[int]:
+        with self._reading() as con:
+            return search.substring(con, text, where, limit)
+
+    def candidates(self, bodies: Iterable[int], where: Filter) -> list[Candidate]:
+        with self._reading() as con:
+            return search.candidates(con, bodies, where)
+
+    def neighbours(self, nums: Iterable[int], where: Filter, *, reach: int) -> list[Candidate]:
+        with self._reading() as con:
+            return search.neighbours(con, nums, where, reach)
+
+    def allowed(self, where: Filter) -> list[int]:
+        with self._reading() as con:
+            text, bound = search.filtered("allowed", where)
+            return [row[0] for row in con.execute(text, bound)]
+
+    def recent(self, where: Filter, *, limit: int) -> list[int]:
+        with self._reading() as con:
+            text, bound = search.filtered("recent", where)
+            return [row[0] for row in con.execute(text, bound | {"limit": limit})]
+
+    def memories(self, nums: Sequence[int]) -> list[Memory]:
+        with self._reading() as con:
+            return upkeep.memories(con, nums)
+
+    # -- listings
+
+    def page(self, where: Filter, *, sort: str, limit: int, cursor: str | None, descending: bool = True) -> Page:
+        with self._reading() as con:
+            return upkeep.page(con, where, sort=sort, limit=limit, cursor=cursor, descending=descending)
+
+    def count(self, where: Filter) -> int:
+        with self._reading() as con:
+            text, bound = search.filtered("count", where)
+            return int(con.execute(text, bound).get)
+
+    def stats(self) -> StoreStats:
+        with self._reading() as con:
+            return upkeep.stats(con, self.path)
+
+    # -- use
+
+    def record_use(self, ids: Sequence[bytes], at: int, verdict: str | None = None) -> None:
+        flags = {name: int(verdict == name) for name in ("useful", "not_useful", "wrong")}
+        used = int(verdict in (None, "useful"))
+        with self._writing() as con:
+            for id in ids:
+                con.execute(statements()["use"], {"id": id, "at": at * used, "used": used, **flags})
+
+    def usage_rows(self) -> Iterator[dict[str, Any]]:
+        with self._reading() as con:
+            yield from upkeep.export_usage(con)
+
+    def restore_usage(self, rows: Iterable[dict[str, Any]]) -> None:
+        with self._writing() as con:
+            for row in rows:
+                con.execute(
+                    "INSERT OR REPLACE INTO usage (id, scope, uses, used_at, useful, not_useful, wrong)"
+                    " SELECT m.id, m.scope, :uses, :used_at, :useful, :not_useful, :wrong FROM memory m"
+                    " WHERE m.id = :id AND m.retired_at IS NULL",
+                    row,
+                )
+
+    # -- vectors
+
+    def data_version(self) -> int:
+        with self._reading() as con:
+            return int(con.data_version()) + int(con.total_changes())
+
+    def embedders(self) -> list[EmbedderRow]:
+        with self._reading() as con:
+            return vectors.embedders(con)
+
+    def register_embedder(self, fingerprint: str, name: str, dimensions: int) -> EmbedderRow:
+        with self._writing() as con:
+            return vectors.register(con, fingerprint, name, dimensions)
+
+    def activate_embedder(self, num: int) -> None:
+        with self._writing() as con:
+            vectors.activate(con, num)
+
+    def unembedded(self, embedder: int, *, limit: int, after: int = 0) -> list[int]:
+        with self._reading() as con:
+            bound = {"embedder": embedder, "limit": limit, "after": after}
+            return [row[0] for row in con.execute(statements()["unembedded"], bound)]
+
+    def bodies_of(self, ids: Sequence[bytes]) -> list[int]:
+        with self._reading() as con:
+            found = (con.execute(statements()["body_of_memory"], {"id": id}).get for id in ids)
+            return [body for body in found if body is not None]
+
+    def texts(self, bodies: Sequence[int]) -> list[tuple[int, str]]:
+        with self._reading() as con:
+            return con.execute(
+                "SELECT b.num, b.content FROM carray(?) c JOIN body b ON b.num = c.value", (search.carray(bodies),)
+            ).fetchall()
+
+    def add_vectors(self, embedder: int, vectors_: Sequence[NewVector], *, done: Sequence[int] = ()) -> int:
+        with self._writing() as con:
+            stored = vectors.add(con, embedder, vectors_)
+            jobs.finish(con, done)
+            return stored
+
+    def vector_chunks(self, embedder: int, known: dict[int, int]) -> tuple[list[VectorChunk], list[int]]:
+        with self._reading() as con:
+            return vectors.chunks(con, embedder, known)
+
+    def exact_vectors(self, embedder: int, bodies: Sequence[int]) -> list[tuple[int, bytes]]:
+        with self._reading() as con:
+            return vectors.exact(con, embedder, bodies)
+
+    # -- work
+
+    def enqueue(self, kind: str, subjects: Sequence[int], at: int) -> int:
+        with self._writing() as con:
+            return jobs.enqueue(con, kind, subjects, at)
+
+    def lease(self, kind: str, *, limit: int, at: int, until: int, worker: str) -> list[Job]:
+        with self._writing() as con:
+            return jobs.lease(con, kind, limit=limit, at=at, until=until, worker=worker)
+
+    def finish(self, done: Sequence[int]) -> None:
+        with self._writing() as con:
+            jobs.finish(con, done)
+
+    def finish_subjects(self, kind: str, subjects: Sequence[int]) -> None:
+        with self._writing() as con:
+            con.execute(
+                "DELETE FROM job WHERE kind = ? AND subject IN (SELECT value FROM carray(?))",
+                (kind, search.carray(subjects)),
+            )
+
+    def fail(self, failed: Sequence[int], *, error: str, not_before: int, dead: bool) -> None:
+        with self._writing() as con:
+            jobs.fail(con, failed, error=error, not_before=not_before, dead=dead)
+
+    def backlog(self, kind: str, at: int) -> int:
+        with self._reading() as con:
+            return jobs.backlog(con, kind, at)
+
+    def dead_jobs(self) -> list[Job]:
+        with self._reading() as con:
+            return jobs.dead(con)
+
+    def revive(self) -> int:
+        with self._writing() as con:
+            return jobs.revive(con)
+
+    # -- upkeep
+
+    def rebuild(self, progress: Callable[[int, int], None] | None = None) -> int:
+        with self._writing() as con:
+            ledger = Ledger(con, self._describe)
+            total = con.execute("SELECT count(*) FROM event").get
+            events = list(ledger.events())
+            done = ledger.rebuild(_counted(events, total, progress))
+            con.execute(
+                "DELETE FROM job WHERE kind = ?1 AND EXISTS (SELECT 1 FROM vector v WHERE v.body = job.subject)",
+                (EMBED,),
+            )
+            return done
+
+    def verify(self) -> list[Problem]:
+        with self._reading() as con:
+            problems = upkeep.verify(con)
+        if not self.read_only:
+            with self._writing() as con:
+                problems += upkeep.verify_index(con)
+        return problems
+
+    def backup(self, path: str, progress: Callable[[int, int], None] | None = None) -> None:
+        with self._reading() as con:
+            upkeep.backup(con, path, progress)
+
+    def compact(self) -> dict[str, Any]:
+        """Give free pages back to the file system and merge the index. Returns sizes in bytes before and after."""
+        before = self.stats().file_bytes
+        with self._write_lock, translated(self.path):
+            assert self._writer is not None
+            self._writer.execute("INSERT INTO body_fts (body_fts) VALUES ('optimize')")
+            self._writer.execute("VACUUM")
+            self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        return {"before_bytes": before, "after_bytes": self.stats().file_bytes}
+
+
+def _counted(events: list[Event], total: int, progress: Callable[[int, int], None] | None) -> Iterator[Event]:
+    for done, event in enumerate(events, 1):
+        yield event
+        if progress and (done % 500 == 0 or done == total):
+            progress(done, total)

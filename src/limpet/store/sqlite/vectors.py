@@ -1,0 +1,124 @@
+"""Vectors in the file: an exact float16 row each, and int8 codes in chunks that are written in place."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+
+import apsw
+
+from ...model.errors import BadInput
+from ..contract import EmbedderRow, NewVector, VectorChunk
+from .search import carray
+from .sql import statements
+
+# Codes in one chunk: at 384 dimensions a chunk is 384 KiB, read in one go and rewritten a few pages at a time.
+CHUNK_SLOTS = 1_024
+
+
+def embedders(con: apsw.Connection) -> list[EmbedderRow]:
+    return [
+        EmbedderRow(num=row[0], fingerprint=row[1], name=row[2], dimensions=row[3], state=row[4])
+        for row in con.execute("SELECT num, fingerprint, name, dimensions, state FROM embedder ORDER BY num")
+    ]
+
+
+def register(con: apsw.Connection, fingerprint: str, name: str, dimensions: int) -> EmbedderRow:
+    """The row of an embedder, made when it is new. The first one is active at once. Needs a write transaction."""
+    state = "building" if con.execute("SELECT count(*) FROM embedder WHERE state = 'active'").get else "active"
+    con.execute(
+        "INSERT INTO embedder (fingerprint, name, dimensions, state) VALUES (?, ?, ?, ?)"
+        " ON CONFLICT (fingerprint) DO NOTHING",
+        (fingerprint, name, dimensions, state),
+    )
+    row = next(one for one in embedders(con) if one.fingerprint == fingerprint)
+    if row.dimensions != dimensions:
+        raise BadInput(f"embedder {name} has {dimensions} dimensions, its stored vectors {row.dimensions}")
+    return row
+
+
+def activate(con: apsw.Connection, num: int) -> None:
+    con.execute("UPDATE embedder SET state = 'active' WHERE num = ?", (num,))
+    con.execute("DELETE FROM vector WHERE embedder <> ?", (num,))
+    con.execute("DELETE FROM chunk WHERE embedder <> ?", (num,))
+    con.execute("DELETE FROM embedder WHERE num <> ?", (num,))
+
+
+def add(con: apsw.Connection, embedder: int, vectors: Sequence[NewVector]) -> int:
+    """Store vectors of bodies that are (still) there and have none yet. Returns how many were stored."""
+    dimensions = con.execute("SELECT dimensions FROM embedder WHERE num = ?", (embedder,)).get
+    if dimensions is None:
+        return 0  # another embedder took over meanwhile
+    there = {
+        row[0]: int(row[1][1:])
+        for row in con.execute(
+            "SELECT b.num, b.scope FROM carray(?1) c JOIN body b ON b.num = c.value"
+            " WHERE NOT EXISTS (SELECT 1 FROM vector v WHERE v.embedder = ?2 AND v.body = b.num)",
+            (carray(vector.body for vector in vectors), embedder),
+        )
+    }
+    fresh = [vector for vector in vectors if vector.body in there]
+    start = 0
+    while start < len(fresh):
+        chunk, used = _room(con, embedder, dimensions)
+        part = fresh[start : start + CHUNK_SLOTS - used]
+        columns = (
+            ("codes", dimensions, b"".join(vector.code for vector in part)),
+            ("scales", 4, struct.pack(f"<{len(part)}f", *(vector.scale for vector in part))),
+            ("bodies", 8, struct.pack(f"<{len(part)}q", *(vector.body for vector in part))),
+            ("scopes", 4, struct.pack(f"<{len(part)}i", *(there[vector.body] for vector in part))),
+        )
+        for column, size, data in columns:
+            with con.blob_open("main", "chunk", column, chunk, True) as blob:
+                blob.seek(used * size)
+                blob.write(data)
+        con.execute("UPDATE chunk SET used = used + ?, version = version + 1 WHERE num = ?", (len(part), chunk))
+        con.executemany(
+            "INSERT INTO vector (embedder, body, chunk, slot, exact) VALUES (?, ?, ?, ?, ?)",
+            [(embedder, vector.body, chunk, used + i, vector.exact) for i, vector in enumerate(part)],
+        )
+        start += len(part)
+    return len(fresh)
+
+
+def _room(con: apsw.Connection, embedder: int, dimensions: int) -> tuple[int, int]:
+    """The newest chunk that has room, and how much of it is used."""
+    row = con.execute(
+        "SELECT num, used FROM chunk WHERE embedder = ? ORDER BY num DESC LIMIT 1", (embedder,)
+    ).fetchone()
+    if row and row[1] < CHUNK_SLOTS:
+        return row[0], row[1]
+    con.execute(
+        "INSERT INTO chunk (embedder, version, used, codes, scales, bodies, scopes)"
+        " VALUES (?1, 1, 0, zeroblob(?2 * ?3), zeroblob(?2 * 4), zeroblob(?2 * 8), zeroblob(?2 * 4))",
+        (embedder, CHUNK_SLOTS, dimensions),
+    )
+    return con.last_insert_rowid(), 0
+
+
+def chunks(con: apsw.Connection, embedder: int, known: dict[int, int]) -> tuple[list[VectorChunk], list[int]]:
+    versions = con.execute(statements()["chunks_changed"], {"embedder": embedder}).fetchall()
+    dimensions = con.execute("SELECT dimensions FROM embedder WHERE num = ?", (embedder,)).get or 0
+    changed = []
+    for num, version in versions:
+        if known.get(num) == version:
+            continue
+        used, codes, scales, bodies, scopes = con.execute(
+            "SELECT used, codes, scales, bodies, scopes FROM chunk WHERE num = ?", (num,)
+        ).fetchone()
+        changed.append(
+            VectorChunk(
+                num=num,
+                version=version,
+                used=used,
+                codes=codes[: used * dimensions],
+                scales=scales[: used * 4],
+                bodies=bodies[: used * 8],
+                scopes=scopes[: used * 4],
+            )
+        )
+    return changed, [num for num, _ in versions]
+
+
+def exact(con: apsw.Connection, embedder: int, bodies: Sequence[int]) -> list[tuple[int, bytes]]:
+    return con.execute(statements()["exact_vectors"], {"embedder": embedder, "bodies": carray(bodies)}).fetchall()

@@ -1,0 +1,102 @@
+"""Dates in words: those of a memory, and those that a query names."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+MONTHS = "january february march april may june july august september october november december".split()  # noqa: SIM905
+WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()  # noqa: SIM905
+_MONTH_OF = {name: i for i, name in enumerate(MONTHS, 1)} | {name[:3]: i for i, name in enumerate(MONTHS, 1)} | {"sept": 9}
+_DAY_OF = {name: i for i, name in enumerate(WEEKDAYS)}
+_MONTH = r"(january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)"
+_DAY_MONTH = re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th)?(?:\s+of)?\s+{_MONTH}\b", re.IGNORECASE)
+_MONTH_DAY = re.compile(rf"\b{_MONTH}\.?\s+(\d{{1,2}})(?:st|nd|rd|th)?\b", re.IGNORECASE)
+_MONTH_ALONE = re.compile(rf"\b{_MONTH}\b", re.IGNORECASE)
+# "may" is a month only where a date is spoken of.
+_MAY = re.compile(
+    r"\b(?:in|of|by|during|since|until|last|this|next|early|late|mid)\s+may\b|\bmay,?\s+\d|\d(?:st|nd|rd|th)?\s+may\b",
+    re.IGNORECASE,
+)
+# The same for names that are also verbs or other words.
+_YEAR = re.compile(r"\b(19\d\d|20\d\d)\b")
+_ISO = re.compile(r"\b(\d{4})-(\d{2})(?:-(\d{2}))?\b")
+_WEEKDAY = re.compile(r"\b(" + "|".join(WEEKDAYS) + r")s?\b", re.IGNORECASE)
+_QUICK = re.compile(r"\d|day\b|" + _MONTH, re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mentioned:
+    """Parts of dates that a text names; weekdays from Monday = 0."""
+
+    years: frozenset[int] = frozenset()
+    months: frozenset[int] = frozenset()
+    days: frozenset[int] = frozenset()
+    weekdays: frozenset[int] = frozenset()
+
+    def __bool__(self) -> bool:
+        return bool(self.years or self.months or self.days or self.weekdays)
+
+
+NOTHING = Mentioned()
+
+
+def date_words(at: int) -> str:
+    """A time in words for the index: "friday 7 may 2023". `at`: microseconds UTC; "" beyond the calendar."""
+    try:
+        day = datetime.fromtimestamp(at // 1_000_000, UTC)
+    except (ValueError, OverflowError, OSError):
+        return ""
+    return f"{WEEKDAYS[day.weekday()]} {day.day} {MONTHS[day.month - 1]} {day.year}"
+
+
+def mentioned(text: str) -> Mentioned:
+    """The parts of dates that a text names, in English or ISO 8601."""
+    text = text[:2_000]
+    if not _QUICK.search(text):
+        return NOTHING
+    years, months, days = set(), set(), set()
+    for year, month, day in _ISO.findall(text):
+        years.add(int(year))
+        months.add(int(month))
+        days.update([int(day)] if day else [])
+    years.update(int(year) for year in _YEAR.findall(text))
+    for day, month in _DAY_MONTH.findall(text):
+        days.add(int(day))
+        months.add(_MONTH_OF[month.lower()])
+    for month, day in _MONTH_DAY.findall(text):
+        days.add(int(day))
+        months.add(_MONTH_OF[month.lower()])
+    for match in _MONTH_ALONE.finditer(text):
+        name = match[1].lower()
+        if name in ("may", "mar", "march", "dec", "sep", "jan") and not (
+            _MAY.search(text) if name == "may" else match[1][0].isupper()
+        ):
+            continue
+        months.add(_MONTH_OF[name])
+    weekdays = {_DAY_OF[name.lower()] for name in _WEEKDAY.findall(text)}
+    return Mentioned(
+        years=frozenset(years), months=frozenset(months), days=frozenset(days), weekdays=frozenset(weekdays)
+    )
+
+
+def agreement(wanted: Mentioned, at: int) -> float:
+    """The share of the named parts of a date that a time has, 0 to 1; 0 when none was named."""
+    if not wanted:
+        return 0.0
+    try:
+        day = datetime.fromtimestamp(at // 1_000_000, UTC)
+    except (ValueError, OverflowError, OSError):
+        return 0.0
+    named = agreed = 0
+    for parts, own in (
+        (wanted.years, day.year),
+        (wanted.months, day.month),
+        (wanted.days, day.day),
+        (wanted.weekdays, day.weekday()),
+    ):
+        if parts:
+            named += 1
+            agreed += own in parts
+    return agreed / named

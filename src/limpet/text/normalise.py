@@ -1,0 +1,17 @@
+"""When two texts are the same statement."""
+
+from __future__ import annotations
+
+import hashlib
+import unicodedata
+
+
+def normalise(text: str) -> str:
+    """NFC, case-folded, white space collapsed, without closing punctuation."""
+    return " ".join(unicodedata.normalize("NFC", text).casefold().split()).rstrip(".! ")
+
+
+def fingerprint(scope: str, kind: str, speaker: str | None, text: str) -> int:
+    """A signed 64-bit mark, equal for the same statement of the same speaker, kind and scope."""
+    parts = "\0".join((scope, kind, speaker or "", normalise(text)))
+    return int.from_bytes(hashlib.sha256(parts.encode()).digest()[:8], "big", signed=True)

@@ -1,0 +1,78 @@
+"""A store as JSONL: its ledger, use counts, and vectors on request."""
+
+from __future__ import annotations
+
+import base64
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO, Any
+
+from ..model.errors import BadInput, StoreError
+from ..model.ids import format_id
+from ..model.memory import STATES
+from ..store.contract import Filter, Store
+from . import jsonl
+
+Progress = Callable[[int, int], None]
+
+
+def export_jsonl(
+    store: Store, target: str | os.PathLike[str] | IO[str], *, vectors: bool, progress: Progress | None
+) -> int:
+    """Write all lines; returns how many. A file gets its name only when it is complete. Raises BadInput, StoreError."""
+    if not isinstance(target, str | os.PathLike):
+        return _write(store, target, vectors=vectors, progress=progress)
+    path = Path(target)
+    if path.is_dir() or not path.absolute().parent.is_dir():
+        raise BadInput(f"cannot write to {path}", hint="give the path of a file in a folder that is there")
+    partial = path.with_name(path.name + ".partial")
+    try:
+        with partial.open("w", encoding="utf-8", newline="\n") as file:
+            partial.chmod(0o600)
+            written = _write(store, file, vectors=vectors, progress=progress)
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(path)
+    except OSError as error:
+        raise StoreError(f"cannot write {path}: {error.strerror}") from None
+    finally:
+        partial.unlink(missing_ok=True)
+    return written
+
+
+def _write(store: Store, file: IO[str], *, vectors: bool, progress: Progress | None) -> int:
+    total = store.stats().events
+    written = 0
+    for line in _lines(store, vectors=vectors):
+        file.write(line + "\n")
+        written += 1
+        if progress and written % 500 == 0:
+            progress(written, max(total, written))
+    if progress:
+        progress(written, written)
+    return written
+
+
+def _lines(store: Store, *, vectors: bool) -> Iterator[str]:
+    for event in store.events():
+        yield jsonl.write_event(event)
+    for row in store.usage_rows():
+        yield jsonl.encode({"usage": row | {"id": format_id(row["id"])}})
+    if vectors:
+        yield from _vector_lines(store)
+
+
+def _vector_lines(store: Store) -> Iterator[str]:
+    """Vectors of current texts, by memory id: body numbers mean nothing in another store."""
+    active = next((row for row in store.embedders() if row.state == "active"), None)
+    if active is None:
+        return
+    facts: dict[str, Any] = {"embedder": active.fingerprint, "name": active.name, "dimensions": active.dimensions}
+    bodies = store.allowed(Filter(states=STATES))
+    for start in range(0, len(bodies), 1_000):
+        part = bodies[start : start + 1_000]
+        ids = {one.body: one.id for one in store.candidates(part, Filter(states=STATES))}
+        for body, exact in store.exact_vectors(active.num, part):
+            data = base64.b64encode(exact).decode()
+            yield jsonl.encode({"vector": {"id": format_id(ids[body]), **facts, "exact": data}})

@@ -1,0 +1,193 @@
+"""JSONL into a store: events of another ledger keep their ids and times, plain statements are remembered."""
+
+from __future__ import annotations
+
+import base64
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import IO, Any, Protocol
+
+from ..model.errors import BadInput, LimpetError
+from ..model.events import Event
+from ..model.ids import parse_id
+from ..model.memory import STATES
+from ..remember.write import Receipt
+from ..store.contract import Filter, NewVector, Store
+from . import jsonl
+
+Progress = Callable[[int, int], None]
+Bad = list[tuple[int, str]]
+CHUNK = 2_000
+
+
+class Remembers(Protocol):
+    """The one thing an import needs of the engine."""
+
+    def remember_batch(self, items: Iterable[Mapping[str, Any]]) -> Sequence[Receipt]: ...
+
+
+def import_jsonl(
+    engine: Remembers,
+    store: Store,
+    source: str | os.PathLike[str] | IO[str],
+    *,
+    dry_run: bool,
+    progress: Progress | None,
+) -> tuple[int, int, Bad]:
+    """Returns (new, known already, [(line, reason)]). One bad line stops no other. Raises BadInput for a bad file."""
+    if not isinstance(source, str | os.PathLike):
+        return _Import(engine, store, dry_run=dry_run, progress=progress).run(source, 0)
+    path = Path(source)
+    if not path.is_file():
+        raise BadInput(f"no file {path}")
+    with path.open(encoding="utf-8", errors="strict") as file:
+        try:
+            return _Import(engine, store, dry_run=dry_run, progress=progress).run(file, path.stat().st_size)
+        except UnicodeDecodeError as error:
+            raise BadInput(f"{path} is not UTF-8 text: {error.reason}") from None
+
+
+class _Import:
+    def __init__(self, engine: Remembers, store: Store, *, dry_run: bool, progress: Progress | None) -> None:
+        self._engine = engine
+        self._store = store
+        self._dry_run = dry_run
+        self._progress = progress
+        self._bad: Bad = []
+        self._new = self._known = 0
+        self._alive: set[bytes] = set()  # memories that this import has seen begin
+
+    def run(self, file: Iterable[str], size: int) -> tuple[int, int, Bad]:
+        events: list[tuple[int, Event]] = []
+        statements: list[tuple[int, dict[str, Any]]] = []
+        usage: list[dict[str, Any]] = []
+        vectors: list[tuple[int, dict[str, Any]]] = []
+        read = 0
+        for number, line in jsonl.lines(self._measured(iter(file), size)):
+            read = number
+            if isinstance(line, BadInput):
+                self._bad.append((number, line.message))
+            elif "event" in line:
+                self._take_statements(statements)
+                self._collect(number, line, events)
+            elif "usage" in line or "vector" in line:
+                kind = "usage" if "usage" in line else "vector"
+                if not isinstance(line[kind], dict):
+                    self._bad.append((number, f"{kind} must be an object"))
+                elif kind == "usage":
+                    usage.append(line[kind] | {"line": number})
+                else:
+                    vectors.append((number, line[kind]))
+            else:
+                self._take_events(events)
+                statements.append((number, line))
+            if len(events) >= CHUNK:
+                self._take_events(events)
+            if len(statements) >= CHUNK:
+                self._take_statements(statements)
+            if len(vectors) >= CHUNK:
+                self._take_events(events)
+                self._take_vectors(vectors)
+        self._take_events(events)
+        self._take_statements(statements)
+        self._take_usage(usage)
+        self._take_vectors(vectors)
+        if self._progress and read:
+            self._progress(size or read, size or read)
+        return self._new, self._known, self._bad
+
+    def _measured(self, file: Iterator[str], size: int) -> Iterator[str]:
+        read = 0
+        for count, line in enumerate(file, 1):
+            read += len(line)
+            if self._progress and count % 500 == 0:
+                self._progress(min(read, size or read), size or read)
+            yield line
+
+    def _collect(self, number: int, line: dict[str, Any], events: list[tuple[int, Event]]) -> None:
+        try:
+            event = jsonl.read_event(line)
+        except LimpetError as error:
+            self._bad.append((number, error.message))
+            return
+        if event.type == "remembered":
+            self._alive.add(event.memory)
+        elif event.memory not in self._alive:
+            if self._store.get(event.memory) is None:
+                self._bad.append((number, f"{event.type} of a memory that is not there"))
+                return
+            self._alive.add(event.memory)
+        events.append((number, event))
+
+    def _take_events(self, events: list[tuple[int, Event]]) -> None:
+        if not events:
+            return
+        if self._dry_run:
+            known = {one.id for one in self._store.events(ids=[event.id for _, event in events])}
+            new = sum(event.id not in known for _, event in events)
+        else:
+            new = self._store.append_events(event for _, event in events)
+        self._new += new
+        self._known += len(events) - new
+        events.clear()
+
+    def _take_statements(self, statements: list[tuple[int, dict[str, Any]]]) -> None:
+        if statements and self._dry_run:
+            self._new += len(statements)
+        elif statements:
+            receipts = self._engine.remember_batch([line for _, line in statements])
+            for (number, _), receipt in zip(statements, receipts, strict=True):
+                if receipt.status == "rejected":
+                    self._bad.append((number, receipt.reason or "rejected"))
+                elif receipt.status == "created":
+                    self._new += 1
+                else:
+                    self._known += 1
+        statements.clear()
+
+    def _take_usage(self, usage: list[dict[str, Any]]) -> None:
+        good = []
+        for row in usage:
+            number = row.pop("line")
+            try:
+                numbers = {name: int(row[name]) for name in ("uses", "used_at", "useful", "not_useful", "wrong")}
+                good.append(numbers | {"id": parse_id(row["id"])})
+            except (KeyError, TypeError, ValueError, BadInput) as error:
+                self._bad.append((number, f"not a usage line: {error}"))
+        if good and not self._dry_run:
+            self._store.restore_usage(good)
+
+    def _take_vectors(self, vectors: list[tuple[int, dict[str, Any]]]) -> None:
+        """Vectors spare the embedding; those of an embedder with another fingerprint are left to the queue."""
+        if self._dry_run:
+            vectors.clear()
+        if not vectors:
+            return
+        import numpy as np
+
+        from ..vectors.codes import encode_for_store
+
+        wanted: dict[bytes, Any] = {}
+        row = None
+        for number, line in vectors:
+            try:
+                exact = np.frombuffer(base64.b64decode(line["exact"], validate=True), dtype=np.float16)
+                if len(exact) != line["dimensions"] or not np.isfinite(exact).all():
+                    raise ValueError("a vector of another length, or not of numbers")
+                if row is None or row.fingerprint != line["embedder"]:
+                    row = self._store.register_embedder(line["embedder"], line["name"], line["dimensions"])
+                wanted[parse_id(line["id"])] = exact.astype(np.float32)
+            except (KeyError, TypeError, ValueError, LimpetError) as error:
+                self._bad.append((number, f"not a vector line: {error}"))
+        vectors.clear()
+        if row is None or not wanted:
+            return
+        everything = Filter(states=STATES)
+        bodies = [(one.body, wanted[one.id]) for one in self._candidates_of(list(wanted), everything)]
+        stored: list[NewVector] = encode_for_store([body for body, _ in bodies], np.stack([v for _, v in bodies]))
+        self._store.add_vectors(row.num, stored)
+        self._store.finish_subjects("embed", [body for body, _ in bodies])
+
+    def _candidates_of(self, ids: list[bytes], where: Filter) -> Any:
+        return self._store.candidates(self._store.bodies_of(ids), where)

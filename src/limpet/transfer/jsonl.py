@@ -1,0 +1,81 @@
+"""limpet's own JSONL: the ledger, one event a line, lossless. export -> import -> export is byte-identical.
+
+A line that has no "event" is a plain statement, as `remember --batch` takes it.
+
+    {"event", "type", "id", "recorded_at", "origin", "operation"?, "content"?, "data"?}    times in microseconds
+    {"usage": {...}}                            use counts, after the events
+    {"vector": {"id", "embedder", "exact"}}     on request, base64 float16
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from ..model.errors import BadInput
+from ..model.events import EVENT_TYPES, Event
+from ..model.ids import format_id, parse_id
+
+encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
+def write_event(event: Event) -> str:
+    """One line, without its line end."""
+    line: dict[str, Any] = {
+        "event": format_id(event.id),
+        "type": event.type,
+        "id": format_id(event.memory),
+        "recorded_at": event.at,
+        "origin": event.origin,
+    }
+    if event.operation != event.id:
+        line["operation"] = format_id(event.operation)
+    if event.content is not None:
+        line["content"] = event.content
+    # A statement's own fields stand beside its content, as in a batch line.
+    return encode(line | {name: value for name, value in event.data.items() if name not in line})
+
+
+_OWN = frozenset({"event", "type", "id", "recorded_at", "origin", "operation", "content"})
+
+
+def read_event(line: dict[str, Any]) -> Event:
+    """The event of a line that `write_event` wrote. Raises BadInput."""
+    try:
+        type, at, origin = line["type"], line["recorded_at"], line["origin"]
+        id = parse_id(line["event"])
+        event = Event(
+            id=id,
+            type=type,
+            memory=parse_id(line["id"]),
+            at=at,
+            operation=parse_id(line["operation"]) if "operation" in line else id,
+            origin=origin,
+            content=line.get("content"),
+            data={name: value for name, value in line.items() if name not in _OWN},
+        )
+    except (KeyError, TypeError, AttributeError) as error:
+        raise BadInput(f"not an event of limpet: {error}") from None
+    if type not in EVENT_TYPES or not isinstance(at, int) or not isinstance(origin, str):
+        raise BadInput(f"not an event of limpet: type {type!r}")
+    if event.content is not None and not isinstance(event.content, str):
+        raise BadInput("content must be text")
+    if type == "remembered" and not (
+        isinstance(event.data.get("scope"), str) and isinstance(event.data.get("kind"), str)
+    ):
+        raise BadInput("a remembered event needs scope and kind")
+    return event
+
+
+def lines(text: Iterator[str]) -> Iterator[tuple[int, dict[str, Any] | BadInput]]:
+    """(line number, object) of every line that is not blank; a BadInput in its place when it is no JSON object."""
+    for number, line in enumerate(text, 1):
+        if not line.strip():
+            continue
+        try:
+            value = json.loads(line.lstrip("\ufeff"))
+        except (ValueError, RecursionError) as error:
+            yield number, BadInput(f"not JSON: {error}")
+            continue
+        yield number, value if isinstance(value, dict) else BadInput("not a JSON object")

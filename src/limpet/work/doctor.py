@@ -1,0 +1,73 @@
+"""`doctor`: what a person should know about their store, with what to do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..model.errors import EmbedderUnavailable
+from ..recall.meaning import Meaning
+from ..store.contract import Store
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """One finding of `doctor`: status ok, warn or fail."""
+
+    name: str
+    status: str
+    message: str
+    hint: str | None = None
+
+
+def doctor(store: Store, meaning: Meaning, *, scope: str) -> list[Check]:
+    """Findings in the order a person would look: file, content, queue, embedder, scope."""
+    stats = store.stats()
+    found = [
+        Check(
+            name="store",
+            status="ok",
+            message=f"{store.path}: {stats.memories:,} memories, {stats.file_bytes / 1e6:,.1f} MB"
+            + (", read-only" if store.read_only else ""),
+        )
+    ]
+    problems = store.verify()
+    found += [
+        Check(name=problem.check, status="fail", message=problem.message, hint="restore a backup, or `limpet rebuild`")
+        for problem in problems
+    ] or [Check(name="content", status="ok", message="pages, ledger, index and vectors fit together")]
+    if stats.free_bytes > max(1_000_000, stats.file_bytes // 2):
+        found.append(
+            Check(name="space", status="warn", message=f"{stats.free_bytes:,} bytes are unused", hint="limpet gc")
+        )
+    dead = store.dead_jobs()
+    if dead:
+        found.append(
+            Check(
+                name="queue",
+                status="fail",
+                message=f"{stats.dead_jobs} jobs failed for good; the last error: {dead[-1].error}",
+                hint="mend the cause, then `limpet reembed`",
+            )
+        )
+    elif stats.waiting_jobs:
+        found.append(
+            Check(
+                name="queue",
+                status="warn",
+                message=f"{stats.waiting_jobs:,} memories wait for their vectors; words find them already",
+                hint="limpet work",
+            )
+        )
+    else:
+        found.append(Check(name="queue", status="ok", message="empty"))
+    try:
+        embedder = meaning.load()
+        found.append(
+            Check(name="embedder", status="ok", message=f"{embedder.name}, {embedder.dimensions} dimensions, local")
+        )
+    except EmbedderUnavailable as error:
+        found.append(
+            Check(name="embedder", status="warn", message=f"{error.message}; recall works by words", hint=error.hint)
+        )
+    found.append(Check(name="scope", status="ok", message=f"{scope}: recall sees it and global"))
+    return found

@@ -1,0 +1,93 @@
+"""The embedding job: texts without vectors get theirs, in batches, each in one transaction with its queue rows."""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ..model.clock import MICROSECONDS_PER_SECOND, Clock
+from ..model.errors import EmbedderUnavailable, StoreError
+from ..store.contract import EmbedderRow, Job, Store
+from ..vectors.codes import encode_for_store
+from ..vectors.embedder import Embedder
+
+KIND = "embed"
+BATCH = 64
+# A killed worker's jobs come back after this long; longer than a batch of long texts takes on a slow machine.
+LEASE_SECONDS = 120
+# Waits after a failure: 10 s, 20 s, 40 s ... and after this many attempts the job lies dead until someone looks.
+FIRST_WAIT_SECONDS = 10
+MAX_ATTEMPTS = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkReport:
+    """What a worker did. Counts of jobs."""
+
+    done: int = 0
+    failed: int = 0
+    remaining: int = 0
+    dead: int = 0
+
+
+def drain(
+    store: Store,
+    embedder: Embedder,
+    row: EmbedderRow,
+    clock: Clock,
+    *,
+    limit: int | None = None,
+    until: float | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> WorkReport:
+    """Do the embedding jobs that are due. Stops at `limit` jobs, or when monotonic seconds reach `until`."""
+    worker = f"{socket.gethostname()}:{os.getpid()}"
+    done = failed = 0
+    total = store.backlog(KIND, clock.now())
+    while limit is None or done + failed < limit:
+        if until is not None and time.monotonic() >= until:
+            break
+        at = clock.now()
+        size = BATCH if limit is None else min(BATCH, limit - done - failed)
+        jobs = store.lease(KIND, limit=size, at=at, until=at + LEASE_SECONDS * MICROSECONDS_PER_SECOND, worker=worker)
+        if not jobs:
+            break
+        ok = _run(store, embedder, row, jobs, clock)
+        done += ok
+        failed += len(jobs) - ok
+        if progress:
+            progress(done + failed, max(total, done + failed))
+    return WorkReport(done=done, failed=failed, remaining=store.backlog(KIND, clock.now()), dead=len(store.dead_jobs()))
+
+
+def _run(store: Store, embedder: Embedder, row: EmbedderRow, jobs: list[Job], clock: Clock) -> int:
+    """Embed one batch. When it fails as a whole, its jobs are tried one by one, so that one bad text stops no other."""
+    try:
+        return _embed(store, embedder, row, jobs)
+    except (StoreError, EmbedderUnavailable):
+        store.fail([job.num for job in jobs], error="interrupted", not_before=clock.now(), dead=False)
+        raise
+    except Exception as error:
+        if len(jobs) > 1:
+            return sum(_run(store, embedder, row, [job], clock) for job in jobs)
+        wait = FIRST_WAIT_SECONDS * 2 ** (jobs[0].attempts - 1)
+        store.fail(
+            [jobs[0].num],
+            error=f"{type(error).__name__}: {error}",
+            not_before=clock.now() + wait * MICROSECONDS_PER_SECOND,
+            dead=jobs[0].attempts >= MAX_ATTEMPTS,
+        )
+        return 0
+
+
+def _embed(store: Store, embedder: Embedder, row: EmbedderRow, jobs: list[Job]) -> int:
+    texts = store.texts([job.subject for job in jobs])
+    if texts:
+        vectors = embedder.embed_passages([text for _, text in texts])
+        store.add_vectors(row.num, encode_for_store([num for num, _ in texts], vectors), done=[job.num for job in jobs])
+    else:
+        store.finish([job.num for job in jobs])
+    return len(jobs)

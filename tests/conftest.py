@@ -1,0 +1,45 @@
+"""Shared fixtures: a real store on disk, the real embedder, a clock that moves when told to."""
+
+from __future__ import annotations
+
+import os
+
+os.environ.pop("LIMPET_STORE", None)
+os.environ.pop("LIMPET_SCOPE", None)
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+import limpet
+
+settings.register_profile(
+    "suite", deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+)
+settings.load_profile("suite")
+
+
+@pytest.fixture
+def clock():
+    return limpet.FixedClock("2026-03-01T12:00:00Z")
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "memory.db"
+
+
+@pytest.fixture
+def memory(path, clock):
+    """An open store in scope project:api."""
+    with limpet.open(path, scope="project:api", clock=clock) as opened:
+        yield opened
+
+
+@pytest.fixture
+def ids():
+    """Ids of the items of a recall, or of any memories."""
+
+    def of(found):
+        return [one.id for one in getattr(found, "items", found)]
+
+    return of

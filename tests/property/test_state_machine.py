@@ -1,0 +1,152 @@
+"""The same random life on SQLite and on the reference store: both must believe the same, then and now."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, multiple, rule
+from tests.reference import ReferenceStore
+
+import limpet
+from limpet.engine import Limpet
+from limpet.model.ids import parse_id
+from limpet.settings import Settings
+
+WORDS = st.sampled_from("rate limit is 100 per minute deploy on friday never Berlin WAL café 東京 don't retry".split())
+TEXTS = st.lists(WORDS, min_size=1, max_size=5).map(" ".join)
+TOPICS = st.lists(st.sampled_from(["api", "db", "ops"]), max_size=2, unique=True)
+SCOPES = st.sampled_from(["project:api", "project:web", "global"])
+META = st.dictionaries(st.sampled_from(["line", "file"]), st.one_of(st.integers(0, 9), st.booleans(), TEXTS), max_size=2)
+
+
+class SameIds:
+    """Both engines draw the same ids, so that their stores can be compared row by row."""
+
+    def __init__(self) -> None:
+        self.next = 0
+
+    def make(self, now: int) -> bytes:
+        self.next += 1
+        return (0x0190_0000_0000 + self.next).to_bytes(6, "big") + b"\x70\0\x80" + self.next.to_bytes(7, "big")
+
+
+class TwoStores(RuleBasedStateMachine):
+    memories = Bundle("memories")
+
+    @initialize()
+    def begin(self) -> None:
+        self.clock = limpet.FixedClock("2026-03-01T12:00:00Z")
+        self.real = limpet.open(":memory:", scope="project:api", clock=self.clock)
+        self.reference = Limpet(
+            Settings(path=":reference:", scope="project:api"), clock=self.clock, store=ReferenceStore()
+        )
+        self.real._ids, self.reference._ids = SameIds(), SameIds()
+        self.moments: list[int] = []
+
+    def both(self, act):
+        """Do the same to both engines; both answer the same or refuse with the same error."""
+        answers = []
+        for engine in (self.real, self.reference):
+            try:
+                answers.append(act(engine))
+            except limpet.LimpetError as error:
+                answers.append(type(error))
+        assert answers[0] == answers[1]
+        return answers[0]
+
+    @rule(target=memories, text=TEXTS, topics=TOPICS, scope=SCOPES, metadata=META, session=st.sampled_from([None, "s1"]))
+    def remember(self, text, topics, scope, metadata, session):
+        item = {"content": text, "topics": topics, "scope": scope, "metadata": metadata, "session": session}
+        receipt = self.both(lambda engine: engine.remember_batch([item]))[0]
+        return receipt.id
+
+    @rule(target=memories, value=TEXTS, days=st.integers(-3, 3))
+    def remember_keyed(self, value, days):
+        valid_from = self.clock.now() + days * 86_400_000_000
+        receipt = self.both(lambda engine: engine.remember(value, key="api.limit", valid_from=valid_from))
+        return receipt.id if isinstance(receipt, limpet.Receipt) else multiple()
+
+    @rule(target=memories, id=memories, text=TEXTS)
+    def correct(self, id, text):
+        receipt = self.both(lambda engine: engine.correct(id, text))
+        return receipt.id if isinstance(receipt, limpet.Receipt) else multiple()
+
+    @rule(id=memories, text=TEXTS)
+    def edit(self, id, text):
+        self.both(lambda engine: engine.edit(id, text))
+
+    @rule(id=memories, add=TOPICS, remove=TOPICS, values=META)
+    def tag(self, id, add, remove, values):
+        self.both(lambda engine: engine.tag(id, add, remove, values))
+
+    @rule(id=memories, verb=st.sampled_from(["pin", "unpin", "archive", "restore"]))
+    def change(self, id, verb):
+        self.both(lambda engine: getattr(engine, verb)(id))
+
+    @rule(id=memories)
+    def retract(self, id):
+        self.both(lambda engine: engine.retract(id, "it was wrong"))
+
+    @rule(id=memories)
+    def purge(self, id):
+        self.both(lambda engine: engine.purge(id, confirm=True).purged)
+
+    @rule()
+    def undo(self):
+        self.both(lambda engine: engine.undo())
+
+    @rule(hours=st.integers(0, 40))
+    def wait(self, hours):
+        self.moments.append(self.clock.now())
+        self.clock.advance(hours=hours, seconds=1)
+
+    @invariant()
+    def same_beliefs(self):
+        if not hasattr(self, "real"):
+            return
+        assert self.real.count(all_states=True) == self.reference.count(all_states=True)
+        shown = [one.list(limit=1000, all_states=True).memories for one in (self.real, self.reference)]
+        assert shown[0] == shown[1]
+        for one in shown[1]:
+            assert self.real.history(one.id) == self.reference.history(one.id)
+
+    def teardown(self):
+        if not hasattr(self, "real"):
+            return
+        before = everything(self.real)
+        for moment in self.moments:
+            for id in {one.id for one in before}:
+                assert known(self.real, id, moment) == known(self.reference, id, moment)
+        self.real.rebuild()
+        assert everything(self.real) == before, "rebuilding the projections changed them"
+        assert self.real.verify() == []
+        self.real.close()
+
+
+def known(engine, id, moment):
+    return engine._store.get(parse_id(id), known_at=moment)
+
+
+def everything(engine):
+    """Every version of every memory, without row numbers."""
+    ids = dict.fromkeys(event.memory for event in engine._store.events())
+    return [replace(one, used_at=None) for id in ids for one in engine._store.history(id)]
+
+
+TestTwoStores = TwoStores.TestCase
+TestTwoStores.settings = settings(max_examples=40, stateful_step_count=25)
+
+
+@pytest.mark.parametrize("count", [3])
+def test_undo_of_an_undo_restores_what_was_undone(memory, count):
+    """An undo is an event like any other: undoing it again brings the change back, any number of times."""
+    id = memory.remember("deploys happen on friday").id
+    memory.edit(id, "deploys never happen on friday")
+    for _ in range(count):
+        memory.undo()
+        assert memory.get(id).content == "deploys happen on friday"
+        memory.undo()
+        assert memory.get(id).content == "deploys never happen on friday"
