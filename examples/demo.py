@@ -32,6 +32,10 @@ LEARNED = [
 ]
 
 
+class Failed(Exception):
+    """A command did not end with exit code 0: what follows would make no sense."""
+
+
 class Demo:
     """Runs commands, shows them, and keeps count of what did not hold."""
 
@@ -48,16 +52,19 @@ class Demo:
 
     def run(self, *words: str) -> str:
         """Run `limpet WORDS`, show the command and what it answers. Returns its stdout."""
-        console.print(Text("$ limpet " + shlex.join(words), style="bold cyan"))
+        console.print(Text("$ limpet " + shlex.join(words), style="bold cyan"), soft_wrap=True)
         done = self._limpet(*words)
         if shown := (done.stdout + done.stderr).rstrip():
-            console.print(Text(shown))
+            console.print(Text(shown), soft_wrap=True)
         console.print()
+        _must_succeed(words, done)
         return done.stdout
 
     def ask(self, *words: str) -> Any:
         """The same command's `--json`, not shown: what the checks read."""
-        return json.loads(self._limpet("--json", *words).stdout or "null")
+        done = self._limpet("--json", *words)
+        _must_succeed(words, done)
+        return json.loads(done.stdout)
 
     def check(self, what: str, holds: bool) -> None:
         console.print(Text(("  ok  " if holds else "  NOT ") + what, style="green" if holds else "bold red"))
@@ -67,12 +74,14 @@ class Demo:
 
     def _limpet(self, *words: str) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "limpet.cli.main", *words]
-        done = subprocess.run(
+        return subprocess.run(
             command, env=self._environment, capture_output=True, text=True, encoding="utf-8", check=False, timeout=60
         )
-        if done.returncode:
-            self.failures.append(f"{shlex.join(words)}: exit {done.returncode}")
-        return done
+
+
+def _must_succeed(words: tuple[str, ...], done: subprocess.CompletedProcess[str]) -> None:
+    if done.returncode:
+        raise Failed(f"limpet {shlex.join(words)}: exit {done.returncode}: {done.stderr.strip()}")
 
 
 def title(words: str) -> None:
@@ -80,7 +89,7 @@ def title(words: str) -> None:
 
 
 def contents(answer: Any) -> list[str]:
-    return [item["content"] for item in (answer or {}).get("items", [])]
+    return [item["content"] for item in answer["items"]]
 
 
 def first_session(demo: Demo) -> None:
@@ -97,7 +106,7 @@ def second_session(demo: Demo) -> None:
     demo.run(*meaning)
     found = demo.ask(*meaning)
     demo.check("Ana's preference comes first", contents(found)[:1] == [LEARNED[2][1]])
-    demo.check("every signal took part", found is not None and not found["missing"])
+    demo.check("every signal took part", not found["missing"])
 
     title("By exact word: an error code from a log")
     exact = ("recall", "E4211", "-k", "1")
@@ -136,10 +145,11 @@ def main() -> int:
     started = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="limpet-demo-") as home:
         demo = Demo(Path(home))
-        first_session(demo)
-        second_session(demo)
-        correction(demo)
-        trace(demo)
+        try:
+            for step in (first_session, second_session, correction, trace):
+                step(demo)
+        except Failed as failure:
+            demo.failures.append(str(failure))
         size = sum(part.stat().st_size for part in Path(home).glob("memory.db*"))
     took = time.perf_counter() - started
     if demo.failures:

@@ -13,7 +13,7 @@ from limpet.model.errors import AmbiguousId, BadInput, NotFound
 from limpet.model.events import Event
 from limpet.model.ids import format_id, parse_id, parse_prefix
 from limpet.model.memory import Memory
-from limpet.model.state import MemoryState, replay
+from limpet.model.state import MemoryState, replay, scrub
 from limpet.store.contract import Decide, Filter, Page
 from limpet.text.describe import describe
 
@@ -34,13 +34,8 @@ class ReferenceStore:
         written = [replace(event, seq=len(self._ledger) + i) for i, event in enumerate(decide(self), 1)]
         self._ledger += written
         gone = {event.memory for event in written if event.type == "purged"}
-        self._ledger = [self._scrubbed(event) if event.memory in gone else event for event in self._ledger]
+        self._ledger = [scrub(event) if event.memory in gone else event for event in self._ledger]
         return written
-
-    @staticmethod
-    def _scrubbed(event: Event) -> Event:
-        kept = ("scope", "kind", "position", "session", "valid_from", "valid_to", "by", "undoes", "importance")
-        return replace(event, content=None, data={name: event.data[name] for name in kept if name in event.data})
 
     # -- reads
 

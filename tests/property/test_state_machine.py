@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import settings
+from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, multiple, rule
 from tests.reference import ReferenceStore
@@ -19,7 +19,9 @@ WORDS = st.sampled_from("rate limit is 100 per minute deploy on friday never Ber
 TEXTS = st.lists(WORDS, min_size=1, max_size=5).map(" ".join)
 TOPICS = st.lists(st.sampled_from(["api", "db", "ops"]), max_size=2, unique=True)
 SCOPES = st.sampled_from(["project:api", "project:web", "global"])
-META = st.dictionaries(st.sampled_from(["line", "file"]), st.one_of(st.integers(0, 9), st.booleans(), TEXTS), max_size=2)
+META = st.dictionaries(
+    st.sampled_from(["line", "file"]), st.one_of(st.integers(0, 9), st.booleans(), TEXTS), max_size=2
+)
 
 
 class SameIds:
@@ -57,7 +59,9 @@ class TwoStores(RuleBasedStateMachine):
         assert answers[0] == answers[1]
         return answers[0]
 
-    @rule(target=memories, text=TEXTS, topics=TOPICS, scope=SCOPES, metadata=META, session=st.sampled_from([None, "s1"]))
+    @rule(
+        target=memories, text=TEXTS, topics=TOPICS, scope=SCOPES, metadata=META, session=st.sampled_from([None, "s1"])
+    )
     def remember(self, text, topics, scope, metadata, session):
         item = {"content": text, "topics": topics, "scope": scope, "metadata": metadata, "session": session}
         receipt = self.both(lambda engine: engine.remember_batch([item]))[0]
@@ -137,7 +141,9 @@ def everything(engine):
 
 
 TestTwoStores = TwoStores.TestCase
-TestTwoStores.settings = settings(max_examples=40, stateful_step_count=25)
+TestTwoStores.settings = settings(
+    max_examples=60, stateful_step_count=25, phases=[Phase.explicit, Phase.reuse, Phase.generate]
+)
 
 
 @pytest.mark.parametrize("count", [3])

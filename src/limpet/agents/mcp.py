@@ -313,7 +313,7 @@ def _bare(schema: Any, *, names: bool = False) -> Any:
 
 
 def _without_defaults(item: NewMemory) -> dict[str, Any]:
-    return {name: value for name, value in item.model_dump().items() if value not in ("", [])}
+    return {name: value for name, value in item.model_dump().items() if name == "content" or value not in ("", [])}
 
 
 def _written(receipt: Any) -> Written:

@@ -83,7 +83,10 @@ def initial(event: Event) -> MemoryState:
 
 
 def apply(state: MemoryState | None, event: Event) -> MemoryState:
-    """The state after `event`. Pure. An event on a purged memory changes nothing. `undone` is for `replay`."""
+    """The state after `event`. Pure. An event on a purged memory changes nothing.
+
+    `undone` and `purged` need the whole history: see `replay` and `scrub`.
+    """
     if state is None:
         return initial(event)
     if state.state == "purged":
@@ -95,21 +98,28 @@ def apply(state: MemoryState | None, event: Event) -> MemoryState:
 def replay(events: Sequence[Event]) -> MemoryState | None:
     """Fold one memory's whole history, oldest first, without what was undone.
 
-    A memory whose own `remembered` was undone ends as retracted: it was said, it is not believed.
+    A memory whose own `remembered` was undone begins as retracted: it was said, it is not believed.
     """
     cancelled = cancelled_by(events)
     state: MemoryState | None = None
     for event in events:
-        if event.id in cancelled and event.type != "remembered":
-            continue
-        state = apply(state, event)
-    if (
-        state is not None
-        and state.state != "purged"
-        and any(event.type == "remembered" and event.id in cancelled for event in events)
-    ):
-        state = replace(state, state="retracted", reason="undone")
+        if event.type == "remembered":
+            state = initial(event)
+            if event.id in cancelled and state.state != "purged":
+                state = replace(state, state="retracted", reason="undone")
+        elif event.id not in cancelled:
+            state = apply(state, event)
     return state
+
+
+# What the events of a purged memory keep: structure, never content.
+STRUCTURAL = frozenset({"scope", "kind", "position", "session", "valid_from", "valid_to", "by", "undoes", "importance"})
+
+
+def scrub(event: Event) -> Event:
+    """An event of a purged memory, without anything that was said. `initial` makes a tombstone of a `remembered` one."""
+    kept = {name: value for name, value in event.data.items() if name in STRUCTURAL or event.type == "linked"}
+    return replace(event, content=None, data=kept)
 
 
 def cancelled_by(events: Iterable[Event]) -> set[bytes]:
@@ -150,7 +160,4 @@ _CHANGES = {
     "restored": lambda s, _: replace(s, state="active", reason=None),
     "pinned": lambda s, _: replace(s, pinned=True),
     "unpinned": lambda s, _: replace(s, pinned=False),
-    "purged": lambda s, _: replace(
-        s, state="purged", content=None, topics=(), metadata={}, key=None, source=None, speaker=None, reason=None
-    ),
 }

@@ -8,7 +8,9 @@ from datetime import UTC, datetime
 
 MONTHS = "january february march april may june july august september october november december".split()  # noqa: SIM905
 WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()  # noqa: SIM905
-_MONTH_OF = {name: i for i, name in enumerate(MONTHS, 1)} | {name[:3]: i for i, name in enumerate(MONTHS, 1)} | {"sept": 9}
+_MONTH_OF = (
+    {name: i for i, name in enumerate(MONTHS, 1)} | {name[:3]: i for i, name in enumerate(MONTHS, 1)} | {"sept": 9}
+)
 _DAY_OF = {name: i for i, name in enumerate(WEEKDAYS)}
 _MONTH = r"(january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)"
 _DAY_MONTH = re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th)?(?:\s+of)?\s+{_MONTH}\b", re.IGNORECASE)

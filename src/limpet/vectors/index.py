@@ -223,4 +223,6 @@ class SearchScan:
         """Approximate cosines; None for a body without a vector."""
         slots = self._state.slots_of(bodies)
         values = self._scores[slots] if len(self._scores) else np.zeros(len(slots), dtype=np.float32)
-        return [float(value) if slot >= 0 else None for slot, value in zip(slots.tolist(), values.tolist(), strict=True)]
+        return [
+            float(value) if slot >= 0 else None for slot, value in zip(slots.tolist(), values.tolist(), strict=True)
+        ]

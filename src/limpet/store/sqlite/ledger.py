@@ -9,7 +9,7 @@ import apsw
 
 from ...model.errors import BadInput
 from ...model.events import Event
-from ...model.state import MemoryState, apply, cancelled_by, initial, replay
+from ...model.state import MemoryState, apply, cancelled_by, initial, replay, scrub
 from ..contract import Describe
 from . import rows
 from .reads import Bindings, SqliteReads
@@ -72,9 +72,14 @@ class Ledger(SqliteReads):
         if event.type == "linked":
             self._project_edge(event)
             return
+        if event.type == "purged":
+            self._erase(event.memory)
+            self._project_tombstone(event)
+            return
         current = self._state(event.memory)
         if event.type == "undone":
-            events = list(self.events(memory=event.memory))
+            # Only what had happened by then: a rebuild has the whole future in the ledger already.
+            events = [one for one in self.events(memory=event.memory) if one.seq <= event.seq]
             self._project_undone_edges(events, event)
             after = replay(events)
         elif current is None and event.type != "remembered":
@@ -83,9 +88,7 @@ class Ledger(SqliteReads):
             after = apply(current, event)
         if after is None or after == current:
             return
-        if event.type == "purged":
-            self._erase(event.memory)
-        elif current is not None:
+        if current is not None:
             self._con.execute(self._sql["retire_memory"], {"id": event.memory, "at": event.at})
         self._insert_version(after, event, body if body is not None else self._body_for(after, event.memory))
 
@@ -207,8 +210,9 @@ class Ledger(SqliteReads):
         self._con.execute("DELETE FROM memory WHERE id = ? AND retired_at IS NOT NULL", (id,))
         self._con.execute("DELETE FROM usage WHERE id = ?", (id,))
         for event in list(self.events(memory=id)):
-            kept = {name: value for name, value in event.data.items() if name in STRUCTURAL}
-            self._con.execute("UPDATE event SET body = NULL, data = ? WHERE seq = ?", (rows.to_json(kept), event.seq))
+            self._con.execute(
+                "UPDATE event SET body = NULL, data = ? WHERE seq = ?", (rows.to_json(scrub(event).data), event.seq)
+            )
         for body in bodies:
             self._forget_vectors(body)
             self._con.execute("DELETE FROM job WHERE kind = ? AND subject = ?", (EMBED, body))
@@ -238,8 +242,12 @@ class Ledger(SqliteReads):
             if event.memory in purged and event.type != "linked":
                 if event.type == "remembered":
                     self._intern_scope(event.data["scope"])
-                if event.type == "purged":
+                elif event.type == "purged":
                     self._project_tombstone(event)
+                elif event.type == "undone":
+                    self._project_undone_edges(
+                        [e for e in self.events(memory=event.memory) if e.seq <= event.seq], event
+                    )
                 continue
             self.project(event, bodies.get(event.seq))
         self._con.execute("INSERT INTO body_fts (body_fts) VALUES ('rebuild')")
@@ -247,8 +255,4 @@ class Ledger(SqliteReads):
 
     def _project_tombstone(self, purged: Event) -> None:
         first = next(event for event in self.events(memory=purged.memory) if event.type == "remembered")
-        self._insert_version(apply(apply(initial(first), purged), purged), purged, None)
-
-
-# What a purged memory's events may keep: structure, never content.
-STRUCTURAL = frozenset({"scope", "kind", "position", "session", "valid_from", "valid_to", "by", "undoes", "importance"})
+        self._insert_version(initial(first), purged, None)

@@ -1,0 +1,204 @@
+"""The entry point: find the command, build its parser alone, run it, translate whatever goes wrong.
+
+A command is a `Command` in the table COMMANDS of its group's module, imported only when it is called: a cold `limpet`
+has a budget of 8 bare Python starts. Exit codes: 0 done, 1 not found, 2 bad input, 3 store unavailable or damaged.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from importlib import import_module
+from typing import NoReturn, cast
+
+from ..model.errors import BadInput, LimpetError, StoreError
+from . import output
+from .options import Command, Parser, global_options
+
+# Command: (module of its group, what it does in one line), in the order of --help.
+COMMANDS = {
+    "remember": ("write", "store a statement, or a batch of them"),
+    "recall": ("read", "find the memories that matter for a question, best first"),
+    "show": ("read", "one memory in full, and the memory counts as used"),
+    "list": ("read", "memories page by page, newest first"),
+    "related": ("read", "what is near a memory in meaning and words"),
+    "count": ("read", "how many memories there are"),
+    "stats": ("read", "counts and sizes of the whole store, every scope"),
+    "edit": ("write", "better words for the same belief"),
+    "tag": ("write", "add and remove topics, set metadata values"),
+    "pin": ("write", "exempt a memory from decay"),
+    "unpin": ("write", "let a memory decay again"),
+    "correct": ("write", "replace a belief by a new one; the old one stays readable as of then"),
+    "retract": ("write", "no longer believe a memory, with the reason why"),
+    "archive": ("write", "take a memory out of recall; it stays in the store"),
+    "restore": ("write", "bring an archived or retracted memory back"),
+    "purge": ("write", "erase a memory's content for good; a dry run unless --confirm"),
+    "undo": ("write", "take back the last operation, or the one with this event"),
+    "feedback": ("write", "say whether a recalled memory was useful"),
+    "import": ("transfer", "read memories from a file"),
+    "export": ("transfer", "write the whole store to a file, lossless"),
+    "backup": ("upkeep", "copy the live store to a new file"),
+    "verify": ("upkeep", "check that file, ledger, index and vectors are sound"),
+    "doctor": ("upkeep", "is everything as it should be, and what to do where it is not"),
+    "gc": ("upkeep", "give free space back to the file system; deletes no memory"),
+    "work": ("upkeep", "drain the queue: make the vectors of what was stored since"),
+    "reembed": ("upkeep", "give every memory a vector of the current embedder"),
+    "rebuild": ("upkeep", "make every index and projection anew from the ledger"),
+    "models": ("upkeep", "the embedders this store knows, and those that are installed"),
+    "mcp": ("serve", "serve the store to an agent over stdin and stdout (Model Context Protocol)"),
+    "completion": ("serve", "print the completion script of a shell"),
+}
+DESCRIPTION = "Persistent memory for AI agents: one file you own."
+EPILOG = """exit codes: 0 done, 1 not found, 2 bad input, 3 store unavailable or damaged
+`limpet COMMAND --help` says more about a command.
+
+example:
+  limpet remember "Deploys need the VPN" --kind lesson --topic deploy
+  limpet recall "why did my deploy hang?\""""
+
+
+def run(argv: list[str] | None = None) -> NoReturn:
+    """Run `limpet ARGV` and leave the process with its exit code."""
+    sys.exit(main(sys.argv[1:] if argv is None else argv))
+
+
+def main(argv: list[str]) -> int:
+    """Run one command. Returns the exit code; prints no traceback unless LIMPET_DEBUG=1."""
+    as_json = "--json" in (argv[: argv.index("--")] if "--" in argv else argv)
+    try:
+        _use_utf8()
+        try:
+            code = _dispatch(argv)
+        finally:
+            if sys.stdout is not None:
+                sys.stdout.flush()
+        return code
+    except LimpetError as error:
+        output.error(error, as_json=as_json)
+        return error.exit_code
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        _leave_stdout()
+        return 141
+    except Exception as error:
+        if os.environ.get("LIMPET_DEBUG") == "1":
+            raise
+        _leave_stdout()
+        if isinstance(error, OSError):
+            problem: LimpetError = StoreError(str(error))
+        else:
+            said = " ".join(str(error).split())[:300]
+            problem = LimpetError(
+                f"internal error: {type(error).__name__}: {said}", hint="LIMPET_DEBUG=1 shows where it happened"
+            )
+            problem.code = "internal_error"
+        output.error(problem, as_json=as_json)
+        return problem.exit_code
+
+
+def _dispatch(argv: list[str]) -> int:
+    for place, word in enumerate(argv, 1):
+        if any("\ud800" <= character <= "\udfff" for character in word):
+            raise BadInput(f"argument {place} is not valid UTF-8", hint="set a UTF-8 locale, or pass the text on stdin")
+    before, name, after = split(argv)
+    args = argparse.Namespace(store=None, scope=None, json=False)
+    if name is None:
+        parser = whole_parser(with_options=False)
+        parser.parse_args(before)  # --help, --version and wrong options end here
+        if args.json or "--json" in argv:
+            raise BadInput("no command given", hint="`limpet --help` lists the commands")
+        parser.print_help(sys.stderr)
+        return 2
+    if name not in COMMANDS:
+        raise BadInput(f"unknown command: {name[:60]!r}", hint=_near(name))
+    if before:
+        _top_parser().parse_args(before, args)
+    command = find(name)
+    parser = command_parser(name, command)
+    parser.parse_args(command.arrange(after), args)
+    return command.run(args)
+
+
+def split(argv: list[str]) -> tuple[list[str], str | None, list[str]]:
+    """Words before the command, the command, words after it."""
+    place = 0
+    while place < len(argv):
+        word = argv[place]
+        if not word.startswith("-") or word == "-":
+            return argv[:place], word, argv[place + 1 :]
+        place += 2 if word in ("--store", "--scope") else 1
+    return argv, None, []
+
+
+def find(name: str) -> Command:
+    """The command of a name, its module imported."""
+    module = import_module(f"{__package__}.{COMMANDS[name][0]}")
+    return cast("Command", module.COMMANDS[name])
+
+
+def command_parser(name: str, command: Command) -> Parser:
+    parser = Parser(prog=f"limpet {name}", description=_description(name), epilog=_epilog(command))
+    command.options(parser)
+    global_options(parser)
+    return parser
+
+
+def whole_parser(*, with_options: bool) -> Parser:
+    """The tree of all commands: for --help, for shell completion and for the reference page."""
+    parser = _top_parser()
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command")
+    for name, (_, help) in COMMANDS.items():
+        if not with_options:
+            commands.add_parser(name, help=help)
+            continue
+        command = find(name)
+        made = commands.add_parser(name, help=help, description=_description(name), epilog=_epilog(command))
+        command.options(made)
+        global_options(made)
+    return parser
+
+
+def _top_parser() -> Parser:
+    from .. import __version__
+
+    parser = Parser(prog="limpet", description=DESCRIPTION, epilog=EPILOG)
+    parser.add_argument("--version", action="version", version=f"limpet {__version__}", help="print the version")
+    global_options(parser)
+    return parser
+
+
+def _description(name: str) -> str:
+    return COMMANDS[name][1][0].upper() + COMMANDS[name][1][1:] + "."
+
+
+def _epilog(command: Command) -> str:
+    return "example:\n" + "\n".join("  " + line for line in command.example.splitlines())
+
+
+def _near(name: str) -> str:
+    import difflib
+
+    near = difflib.get_close_matches(name, COMMANDS, 1)
+    return f"did you mean {near[0]}?" if near else "`limpet --help` lists the commands"
+
+
+def _use_utf8() -> None:
+    """Data is UTF-8 with plain line ends, whatever the locale or platform says."""
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None and hasattr(stream, "reconfigure"):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")
+
+
+def _leave_stdout() -> None:
+    """Nobody reads stdout any more: what is still buffered goes nowhere, quietly."""
+    try:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+    except (OSError, ValueError, AttributeError):
+        pass
+
+
+if __name__ == "__main__":
+    run()

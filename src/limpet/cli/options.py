@@ -1,0 +1,208 @@
+"""What commands share on their way in: the parser class, options, typed values, text from stdin, opening the store."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+
+from ..model.errors import BadInput
+from ..model.memory import KINDS, MAX_CONTENT_BYTES, ORIGINS
+
+if TYPE_CHECKING:
+    from ..engine import Limpet
+
+TIME_FORMS = 'ISO 8601, a date, or words like "3 days ago"'
+_INT64 = 1 << 63
+
+
+class Command(NamedTuple):
+    """One command: what it adds to a parser, what it does with the arguments (returns the exit code), an example."""
+
+    options: Callable[[argparse.ArgumentParser], None]
+    run: Callable[[argparse.Namespace], int]
+    example: str
+    # Puts words in an order that argparse understands, where a command's words look like options.
+    arrange: Callable[[list[str]], list[str]] = list
+
+
+class Formatter(argparse.RawDescriptionHelpFormatter):
+    """Help as wide as the terminal, 100 at most. (argparse's own default imports shutil and its compressors: 5 ms.)"""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=28, width=min(terminal_width() or 80, 100))
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose errors are BadInput, so that they are shown like every other error."""
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**{"formatter_class": Formatter, "allow_abbrev": False, **given})
+
+    def error(self, message: str) -> NoReturn:
+        hint = f"see `{self.prog} --help`"
+        if message.startswith("unrecognized arguments"):
+            hint = self._similar(message) or hint + "; put `--` before text that begins with a dash"
+        raise BadInput(message, hint=hint)
+
+    def _similar(self, message: str) -> str | None:
+        import difflib
+
+        known = [name for action in self._actions for name in action.option_strings]
+        for word in message.split():
+            near = difflib.get_close_matches(word.split("=")[0], known, 1) if word.startswith("--") else []
+            if near:
+                return f"did you mean {near[0]}?"
+        return None
+
+
+def terminal_width() -> int | None:
+    """Columns from COLUMNS, else of the terminal on stdout; None when stdout is none."""
+    given = os.environ.get("COLUMNS", "")
+    if given.isascii() and given.isdigit() and int(given) >= 20:
+        return int(given)
+    try:
+        return os.get_terminal_size(1).columns or None
+    except (OSError, ValueError):
+        return None
+
+
+def global_options(parser: argparse.ArgumentParser) -> None:
+    """--store, --scope, --json: before the command or after it."""
+    group = parser.add_argument_group("global options, before or after the command")
+    group.add_argument(
+        "--store", metavar="PATH", default=argparse.SUPPRESS,
+        help="the store's file (default: LIMPET_STORE, else memory.db in the platform's data folder)",
+    )  # fmt: skip
+    group.add_argument(
+        "--scope", metavar="NAME", default=argparse.SUPPRESS,
+        help="where writes go; reads see it and `global` (default: LIMPET_SCOPE, else project:<name> in a git checkout, "
+        "else global)",
+    )  # fmt: skip
+    group.add_argument(
+        "--json", action="store_true", default=argparse.SUPPRESS, help="answer in JSON, errors too (on stderr)"
+    )
+
+
+def id_argument(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("id", metavar="ID", help="an id, or an unambiguous prefix of 6 or more characters")
+
+
+def text_argument(parser: argparse.ArgumentParser, *, optional: bool = False) -> None:
+    parser.add_argument("text", metavar="TEXT", nargs="?" if optional else None, help="the text, or - to read stdin")
+
+
+def statement_options(parser: argparse.ArgumentParser) -> None:
+    """What can be said about a statement besides its text; `statement` reads them."""
+    add = parser.add_argument
+    add("--kind", choices=KINDS, metavar="KIND", help=f"{', '.join(KINDS)} (default: fact)")
+    add("--topic", action="append", metavar="TOPIC", help="a topic; repeat it for several")
+    add("--key", metavar="SUBJECT.ATTRIBUTE", help="the keyed fact this is a value of, such as user.city")
+    add("--importance", type=float, metavar="NUMBER", help="from 0 to 1 (default: 0.5)")
+    add("--pin", action="store_true", help="exempt it from decay")
+    add("--valid-from", metavar="TIME", help=f"since when it holds: {TIME_FORMS} (default: now)")
+    add("--valid-to", metavar="TIME", help="until when it holds, exclusive (default: open)")
+    add("--source", metavar="WHERE", help="where it comes from: file:line, URL")
+    add("--origin", choices=ORIGINS, metavar="ORIGIN", help=f"who says so: {', '.join(ORIGINS)} (default: agent)")
+    add("--session", metavar="NAME", help="the run or conversation it belongs to")
+    add("--speaker", metavar="NAME", help="who said it")
+    add("--because", action="append", metavar="ID", help="a memory it rests on; repeat it for several")
+    add("--meta", action="append", metavar="K=V", help="metadata; typed as bool, int, float or text; repeat it")
+    add("--confidence", type=float, metavar="NUMBER", help="stated confidence, from 0 to 1 (default: computed)")
+
+
+def statement(args: argparse.Namespace) -> dict[str, Any]:
+    """The keyword arguments of `Limpet.remember` that were given, and no others."""
+    named = ("kind", "key", "importance", "pin", "valid_from", "valid_to", "source", "origin", "session", "speaker")
+    found: dict[str, Any] = {
+        name: value for name in (*named, "confidence") if (value := getattr(args, name)) not in (None, False)
+    }
+    if args.topic:
+        found["topics"] = args.topic
+    if args.because:
+        found["because"] = args.because
+    if args.meta:
+        found["metadata"] = dict(pair(word) for word in args.meta)
+    return found
+
+
+def filter_options(parser: argparse.ArgumentParser, *, states: bool = False) -> None:
+    """Which memories to look at; `filters` reads them. `states`: offer --all."""
+    add = parser.add_argument
+    add("--kind", action="append", choices=KINDS, metavar="KIND", help=f"only this kind; repeat it: {', '.join(KINDS)}")
+    add("--topic", action="append", metavar="TOPIC", help="only with this topic; repeated: with all of them")
+    add("--since", metavar="TIME", help=f"only what holds since then or later: {TIME_FORMS}")
+    add("--until", metavar="TIME", help="only what began to hold before then")
+    add("--session", metavar="NAME", help="only of this session")
+    if states:
+        add("--all", action="store_true", help="also what is archived, retracted, purged or no longer true")
+
+
+def filters(args: argparse.Namespace) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "kinds": args.kind or (), "topics": args.topic or (),
+        "since": args.since, "until": args.until, "session": args.session,
+    }  # fmt: skip
+    if "all" in args:
+        found["all_states"] = args.all
+    return found
+
+
+def pair(word: str) -> tuple[str, Any]:
+    """`K=V` -> (K, typed V). Raises BadInput."""
+    name, mark, value = word.partition("=")
+    if not mark or not name:
+        raise BadInput(f"not K=V: {word[:60]!r}", hint="such as --meta priority=2")
+    return name, typed(value)
+
+
+def typed(text: str) -> bool | int | float | str:
+    """true and false, whole numbers of 64 bits, decimal numbers; everything else ("007", "nan") stays text."""
+    if text in ("true", "false"):
+        return text == "true"
+    digits = text.removeprefix("-")
+    if not digits.isascii() or not digits[:1].isdigit() or (digits[0] == "0" and digits[1:2].isdigit()):
+        return text
+    if digits.isdigit():
+        return int(text) if len(digits) < 20 and -_INT64 <= int(text) < _INT64 else text
+    try:
+        value = float(text) if "_" not in text else None
+    except ValueError:
+        return text
+    return text if value is None or value in (float("inf"), float("-inf")) else value
+
+
+def given_text(text: str | None) -> str:
+    """A TEXT argument; `-` is stdin without its last line end. Raises BadInput."""
+    if text is None:
+        raise BadInput("no text given", hint="give TEXT, or - to read stdin")
+    if text != "-":
+        return text
+    if sys.stdin is None:
+        raise BadInput("stdin is closed")
+    if sys.stdin.isatty():
+        print("reading the text from the terminal; end it with Ctrl-D", file=sys.stderr)
+    raw = sys.stdin.buffer.read(MAX_CONTENT_BYTES + 3)
+    if len(raw) > MAX_CONTENT_BYTES + 2:
+        raise BadInput(f"stdin is too long: {MAX_CONTENT_BYTES:,} bytes at most", hint="store it in parts, or its gist")
+    return decode(raw, "stdin").removesuffix("\n").removesuffix("\r")
+
+
+def decode(raw: bytes, what: str) -> str:
+    """Strict UTF-8, a byte order mark removed. Raises BadInput."""
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise BadInput(
+            f"{what} is not valid UTF-8: byte 0x{raw[error.start]:02x} at offset {error.start}",
+            hint="convert it first, such as with `iconv -t UTF-8`",
+        ) from None
+
+
+def open_store(args: argparse.Namespace) -> Limpet:
+    """The store that the options name, as a context manager. Raises StoreError, BadInput."""
+    import limpet
+
+    return limpet.open(args.store, scope=args.scope)

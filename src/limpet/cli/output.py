@@ -1,0 +1,251 @@
+"""What commands share on their way out: JSON lines, receipts, memories, tables, progress. stdout is data, stderr words.
+
+Text of memories comes from anywhere; `printable` takes out what a terminal would obey.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from ..model.clock import format_time
+from ..model.errors import LimpetError
+from .options import terminal_width
+
+if TYPE_CHECKING:
+    from ..engine import Item, Limpet, Recall, Receipt
+    from ..model.memory import Memory
+    from ..rank.trace import Trace
+
+Progress = Callable[[int, int], None]
+encode = json.JSONEncoder(ensure_ascii=False).encode
+
+# Escape sequences whole (CSI; OSC, DCS and the like up to their end), then every control but tab and newline, then
+# what reorders a line (bidirectional overrides) or breaks it (U+2028, U+2029).
+_UNPRINTABLE = re.compile(
+    "\x1b\\[[0-?]*[ -/]*[@-~]|\x1b[]PX^_][^\x07\x1b]*(?:\x07|\x1b\\\\)?"
+    "|[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u2028\u2029\ud800-\udfff]"
+)
+# Lines of one memory that a terminal gets from `recall`; `show` gives all, and a pipe gets all.
+LINES_PER_ITEM = 12
+MARGIN = "   "
+
+DIM, BOLD, RED, GREEN, YELLOW, CYAN = "2", "1", "31", "32", "33", "36"
+
+
+def printable(text: str) -> str:
+    """Text for people: no escape sequences, no control characters but tab and newline."""
+    return _UNPRINTABLE.sub("", text)
+
+
+def paint(text: str, code: str) -> str:
+    """In colour when stdout is a terminal that wants it (NO_COLOR, TERM=dumb)."""
+    if not sys.stdout.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return text
+    return f"\x1b[{code}m{text}\x1b[0m"
+
+
+def line(text: str) -> None:
+    """One line of data."""
+    print(text)
+
+
+def object_line(value: object) -> None:
+    """One JSON object on one line."""
+    print(encode(value))
+
+
+def words(text: str) -> None:
+    """A line for people on stderr."""
+    if sys.stderr is not None:
+        sys.stdout.flush()
+        print(printable(text), file=sys.stderr)
+
+
+def error(problem: LimpetError, *, as_json: bool) -> None:
+    """Message and hint on stderr."""
+    if sys.stderr is None:
+        return
+    if as_json:
+        print(encode(problem.as_dict()), file=sys.stderr)
+        return
+    words(f"limpet: {problem.message}")
+    if problem.hint:
+        words(f"  hint: {problem.hint}")
+
+
+def receipt(done: Receipt, *, as_json: bool) -> int:
+    """What a write did. Returns the exit code: 2 when it was rejected."""
+    if as_json:
+        object_line(done.as_dict())
+    elif done.status == "rejected":
+        words(f"limpet: rejected: {done.reason}")
+    else:
+        line(f"{paint(done.status, GREEN)} {done.id}" + (f" ({printable(done.reason)})" if done.reason else ""))
+    if done.redacted and not as_json:
+        words(f"redacted before storing: {', '.join(done.redacted)}")
+    return 2 if done.status == "rejected" else 0
+
+
+# -- memories
+
+
+def recalled(found: Recall, memory: Limpet, *, as_json: bool, budget_tokens: int | None = None) -> None:
+    """The answer of `recall` and `related`."""
+    if as_json:
+        object_line(found.as_dict())
+        return
+    short = memory.abbreviate([item.id for item in found.items])
+    for rank, (item, name) in enumerate(zip(found.items, short, strict=True), 1):
+        if rank > 1:
+            line("")
+        _item(rank, item, name)
+    for signal in found.missing:
+        words(f"without {signal}: {found.notes.get(signal, 'no reason given')}")
+    if found.truncated:
+        words(f"more was found than fits into {budget_tokens} tokens")
+    if not found.items:
+        words("nothing found")
+
+
+def _item(rank: int, item: Item, short: str) -> None:
+    line(
+        f"{rank:>2} {paint(short, YELLOW)}  {paint(item.kind, CYAN)}  {day(item.valid_from)}  "
+        + paint(f"score {item.score:.3f}", DIM)
+    )
+    shown = wrapped(item.content)
+    if sys.stdout.isatty() and len(shown) > LINES_PER_ITEM:
+        rest = len(shown) - LINES_PER_ITEM + 1
+        shown[LINES_PER_ITEM - 1 :] = [MARGIN + paint(f"... {rest} more lines: limpet show {short}", DIM)]
+    for one in shown:
+        line(one)
+    if marks := _marks(item):
+        line(MARGIN + paint(marks, DIM))
+    if item.why is not None:
+        _why(item.why)
+
+
+def _marks(item: Item) -> str:
+    marks = ["#" + topic for topic in item.topics]
+    marks += [f"{name} {value}" for name, value in (("key", item.key), ("session", item.session)) if value]
+    if item.speaker:
+        marks.append(f"said by {item.speaker}")
+    return printable("  ".join(marks)).replace("\n", " ")
+
+
+def _why(why: Trace) -> None:
+    line(MARGIN + paint(f"{'signal':<12} {'rank':>5} {'raw':>9} {'contribution':>13}", BOLD))
+    for name, (rank, raw, contribution) in why.signals.items():
+        line(f"{MARGIN}{name:<12} {rank if rank is not None else '-':>5} {raw:>9.3f} {contribution:>+13.3f}")
+    total = sum(contribution for _, _, contribution in why.signals.values())
+    factors = "".join(f" x {name} {value:.3f}" for name, value in why.adjustments.items())
+    line(f"{MARGIN}{paint('score =', BOLD)} sum {total:+.3f}{factors}")
+
+
+def listed(found: Sequence[Memory], memory: Limpet) -> None:
+    """One memory a line: id, kind, day, state if it is not active, text, topics. Cut to a terminal's width."""
+    width = terminal_width() if sys.stdout.isatty() else None
+    for one, short in zip(found, memory.abbreviate([one.id for one in found]), strict=True):
+        text = " ".join(printable(one.content).split())
+        text += "".join("  #" + printable(topic) for topic in one.topics)
+        if state := _state(one):
+            text = f"[{state}] {text}"
+        head = f"{short}  {one.kind:<10}  {day(one.valid_from)}  "
+        if width and len(head) + len(text) > width:
+            text = text[: max(10, width - len(head) - 1)] + "…"
+        line(f"{paint(short, YELLOW)}  {paint(f'{one.kind:<10}', CYAN)}  {day(one.valid_from)}  {text}")
+
+
+def whole(one: Memory) -> None:
+    """Everything a person wants to know of one memory."""
+    state = _state(one)
+    line(f"{paint(one.id, YELLOW)}  {paint(one.kind, CYAN)}" + (f"  {paint(state, RED)}" if state else ""))
+    for text in wrapped(one.content):
+        line(text)
+    facts: list[tuple[str, object]] = [
+        ("scope", one.scope), ("topics", " ".join("#" + topic for topic in one.topics)), ("key", one.key),
+        ("valid", f"from {format_time(one.valid_from)}" + (f" to {format_time(one.valid_to)}" if one.valid_to else "")),
+        ("recorded", format_time(one.created_at)),
+        ("superseded", one.superseded_by), ("reason", one.reason),
+        ("origin", one.origin), ("source", one.source), ("session", one.session), ("speaker", one.speaker),
+        ("confidence", f"{one.confidence:.2f}, stated on {one.observations} day{'s' * (one.observations != 1)}"),
+        ("importance", f"{one.importance:g}" + (", pinned" if one.pinned else "")),
+        ("used", f"{one.uses} times, last {format_time(one.used_at)}" if one.uses else None),
+        ("metadata", encode(one.metadata) if one.metadata else None),
+    ]  # fmt: skip
+    for name, value in facts:
+        if value:
+            line(f"{MARGIN}{paint(f'{name:<11}', DIM)} {printable(str(value))}")
+
+
+def _state(one: Memory) -> str:
+    if one.state != "active":
+        return one.state
+    return "superseded" if one.superseded_by else ""
+
+
+def day(at: int | None) -> str:
+    """The date of a time, UTC."""
+    return (format_time(at) or "")[:10]
+
+
+def wrapped(text: str) -> list[str]:
+    """Lines with a margin, wrapped to the terminal's (or COLUMNS') width; not wrapped for a pipe."""
+    width = terminal_width()
+    found: list[str] = []
+    for one in printable(text).expandtabs(4).split("\n"):
+        if width is None or len(one) + len(MARGIN) <= width:
+            found.append((MARGIN + one).rstrip())
+            continue
+        import textwrap
+
+        found += textwrap.wrap(
+            one, width, initial_indent=MARGIN, subsequent_indent=MARGIN, break_on_hyphens=False
+        ) or [""]  # fmt: skip
+    return found
+
+
+# -- tables and progress: rich, and only on a terminal
+
+
+def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Rows of text under headings: a rich table on a terminal, aligned columns in a pipe."""
+    rows = [[printable(cell).replace("\n", " ") for cell in row] for row in rows]
+    if sys.stdout.isatty():
+        from rich import box
+        from rich.console import Console
+        from rich.table import Table
+        from rich.text import Text
+
+        made = Table(*columns, box=box.SIMPLE_HEAD)
+        for row in rows:
+            made.add_row(*(Text(cell, _STATUS_STYLE.get(cell, "")) for cell in row))
+        Console(highlight=False).print(made)
+        return
+    widths = [max(len(row[i]) for row in [columns, *rows]) for i in range(len(columns))]
+    for row in rows:
+        line("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+
+
+_STATUS_STYLE = {"ok": "green", "warn": "yellow", "fail": "bold red"}
+
+
+@contextmanager
+def progress(label: str) -> Iterator[Progress | None]:
+    """A progress bar on stderr while the block runs; yields its callback (done, total), None when nobody watches."""
+    if sys.stderr is None or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    columns: list[Any] = [TextColumn(label), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()]
+    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(label, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
