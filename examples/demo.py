@@ -32,7 +32,7 @@ LEARNED = [
 ]
 
 
-class Failed(Exception):
+class StepError(Exception):
     """A command did not end with exit code 0: what follows would make no sense."""
 
 
@@ -81,7 +81,7 @@ class Demo:
 
 def _must_succeed(words: tuple[str, ...], done: subprocess.CompletedProcess[str]) -> None:
     if done.returncode:
-        raise Failed(f"limpet {shlex.join(words)}: exit {done.returncode}: {done.stderr.strip()}")
+        raise StepError(f"limpet {shlex.join(words)}: exit {done.returncode}: {done.stderr.strip()}")
 
 
 def title(words: str) -> None:
@@ -148,7 +148,7 @@ def main() -> int:
         try:
             for step in (first_session, second_session, correction, trace):
                 step(demo)
-        except Failed as failure:
+        except StepError as failure:
             demo.failures.append(str(failure))
         size = sum(part.stat().st_size for part in Path(home).glob("memory.db*"))
     took = time.perf_counter() - started

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
     from ..engine import Limpet
 
-# Jobs a background turn takes at once: the thread looks up between turns, so that stopping never waits long.
-WORK_BATCH_JOBS = 64
+# Jobs a background turn takes at once, about a second of embedding: a client that closes stdin kills us 2 s later.
+WORK_BATCH_JOBS = 16
 # The drain looks for jobs that other processes left even when nobody writes here.
 IDLE_LOOK_SECONDS = 60.0
 # How long a stopping server waits for the batch in hand; its jobs are leased, another process takes them over.

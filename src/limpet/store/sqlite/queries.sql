@@ -1,5 +1,6 @@
 -- Named statements. Each says what it is for and which index it uses. Loaded by sql.py.
--- {columns} and {visible} are the two shared fragments, written once at the top.
+-- Fragments that several share stand at the top; {visible} is the filter, filled in by search.py. CROSS JOIN fixes the
+-- order of a join where the planner, which knows nothing of carray's size, would scan a whole scope.
 
 -- fragment: columns
 -- A whole version row, in the order that rows.py reads.
@@ -35,7 +36,7 @@ SELECT {columns} FROM {tables}
 
 -- name: memories_by_num
 -- Whole rows by number. Primary key.
-SELECT {columns} FROM carray(:nums) c JOIN {tables} WHERE m.num = c.value
+SELECT {columns} FROM carray(:nums) c CROSS JOIN {tables} WHERE m.num = c.value
 
 -- name: ids_from_prefix
 -- Ids in a range: a true range scan, twelve are enough to list candidates. memory_current.
@@ -52,8 +53,9 @@ SELECT id FROM memory WHERE id > :id AND retired_at IS NULL ORDER BY id LIMIT 1
 -- name: same_statement
 -- An active memory with this fingerprint, held true at :at. memory_fingerprint.
 SELECT {columns} FROM {tables}
- WHERE m.fingerprint = :fingerprint AND m.retired_at IS NULL AND m.state = 'active' AND s.name = :scope
-   AND (m.valid_to IS NULL OR :at < m.valid_to)
+ WHERE m.num IN (SELECT num FROM memory INDEXED BY memory_fingerprint
+                  WHERE fingerprint = :fingerprint AND retired_at IS NULL AND state = 'active')
+   AND s.name = :scope AND (m.valid_to IS NULL OR :at < m.valid_to)
  ORDER BY m.created_at, m.num LIMIT 1
 
 -- name: keyed
@@ -137,16 +139,18 @@ UNION SELECT body FROM event WHERE memory = :id AND body IS NOT NULL
 -- name: candidates
 -- What ranking needs, for the bodies that pass the filter. memory_body.
 SELECT {candidate} FROM carray(:bodies) c
-  JOIN memory m ON m.body = c.value JOIN scope s ON s.num = m.scope JOIN body b ON b.num = m.body
+  CROSS JOIN memory m INDEXED BY memory_body ON m.body = c.value
+  CROSS JOIN scope s ON s.num = m.scope CROSS JOIN body b ON b.num = m.body
   LEFT JOIN usage u ON u.id = m.id
  WHERE {visible}
 
 -- name: neighbours
 -- Rows near the given ones in their sessions. Primary key, memory_session.
 SELECT DISTINCT {candidate} FROM carray(:nums) c
-  JOIN memory a ON a.num = c.value
-  JOIN memory m ON m.session = a.session AND m.position BETWEEN a.position - :reach AND a.position + :reach
-  JOIN scope s ON s.num = m.scope JOIN body b ON b.num = m.body
+  CROSS JOIN memory a ON a.num = c.value
+  CROSS JOIN memory m INDEXED BY memory_session
+    ON m.session = a.session AND m.position BETWEEN a.position - :reach AND a.position + :reach
+  CROSS JOIN scope s ON s.num = m.scope CROSS JOIN body b ON b.num = m.body
   LEFT JOIN usage u ON u.id = m.id
  WHERE m.session IS NOT NULL AND m.num <> a.num AND {visible}
 
@@ -190,7 +194,7 @@ SELECT num, version FROM chunk WHERE embedder = :embedder ORDER BY num
 
 -- name: exact_vectors
 -- Float16 vectors of some bodies. Primary key.
-SELECT v.body, v.exact FROM carray(:bodies) c JOIN vector v ON v.embedder = :embedder AND v.body = c.value
+SELECT v.body, v.exact FROM carray(:bodies) c CROSS JOIN vector v ON v.embedder = :embedder AND v.body = c.value
 
 -- name: unembedded
 -- Bodies of memories that have no vector of this embedder. memory_body, vector primary key.
@@ -200,4 +204,4 @@ SELECT b.num FROM body b
 
 -- name: passing
 -- Those among some bodies that pass the filter. memory_body.
-SELECT m.body FROM carray(:bodies) c JOIN memory m ON m.body = c.value WHERE {visible}
+SELECT m.body FROM carray(:bodies) c CROSS JOIN memory m INDEXED BY memory_body ON m.body = c.value WHERE {visible}
