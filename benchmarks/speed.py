@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -176,6 +176,9 @@ def measure_limpet(rows: Rows, folder: Path) -> dict[str, Any]:
         figures["list_next_page"] = latency(_each([lambda: memory.list(limit=PAGE, cursor=cursor)] * 50))
         prefixes = memory.abbreviate([receipt.id for receipt in receipts[:: max(1, bulk // 200)]])
         figures["show_by_prefix"] = latency(_each([lambda p=p: memory.get(p) for p in prefixes]))
+        figures["lexical_results"] = _mean_found(
+            len(memory.recall(q, k=K, lexical_only=True).items) for q in rows.queries
+        )
         first = rows.queries[0]
         figures["missing"] = list(memory.recall(first, k=K).missing)
     with limpet.open(str(path), scope="global", embedder=embedder) as memory, _timed() as took:
@@ -252,6 +255,7 @@ def measure_memori(rows: Rows, folder: Path) -> dict[str, Any]:
     peer.search(vector=asked[0][1], text="warming up", limit=K)
     figures["hybrid"] = latency(_each([lambda q=q, v=v: peer.search(vector=v, text=q, limit=K) for q, v in asked]))
     figures["lexical"] = latency(_each([lambda q=q: peer.search(text=q, text_only=True, limit=K) for q, _ in asked]))
+    figures["lexical_results"] = _mean_found(len(peer.search(text=q, text_only=True, limit=K)) for q, _ in asked)
     figures["filtered"] = latency(
         _each(
             [
@@ -298,6 +302,11 @@ def _each(calls: Sequence[Callable[[], object]]) -> list[float]:
     return taken
 
 
+def _mean_found(counts: Iterable[int]) -> float:
+    """Results a query: a search for all words at once is quick because it finds nothing."""
+    return statistics.mean(counts)
+
+
 def _size(path: Path) -> int:
     return sum(part.stat().st_size for part in path.parent.glob(path.name + "*"))
 
@@ -309,6 +318,7 @@ LINES = (
     ("vectors stored, rows/s", "vectors_per_second", "more"),
     ("hybrid recall", "hybrid", "less"),
     ("lexical recall", "lexical", "less"),
+    ("... results it gives, of 10", "lexical_results", "more"),
     ("recall, kind + topic", "filtered", "less"),
     ("first recall after open, ms", "first_recall_after_open_ms", "less"),
     (f"list, page of {PAGE}", "list_page", "less"),

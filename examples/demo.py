@@ -102,10 +102,10 @@ def first_session(demo: Demo) -> None:
 
 def second_session(demo: Demo) -> None:
     title("Session two: other processes, the same file. By meaning: no word of the question is in the memory")
-    meaning = ("recall", "how does she like code changes to be submitted?", "-k", "2")
+    meaning = ("recall", "where do customers' files live?", "-k", "2")
     demo.run(*meaning)
     found = demo.ask(*meaning)
-    demo.check("Ana's preference comes first", contents(found)[:1] == [LEARNED[2][1]])
+    demo.check("the decision about S3 comes first", contents(found)[:1] == [LEARNED[1][1]])
     demo.check("every signal took part", not found["missing"])
 
     title("By exact word: an error code from a log")

@@ -78,8 +78,8 @@ def global_options(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     group.add_argument(
         "--scope", metavar="NAME", default=argparse.SUPPRESS,
-        help="where writes go; reads see it and `global` (default: LIMPET_SCOPE, else project:<name> in a git checkout, "
-        "else global)",
+        help="where writes go; reads see it and `global` (default: LIMPET_SCOPE, else project:<name> in a git "
+        "checkout, else global)",
     )  # fmt: skip
     group.add_argument(
         "--json", action="store_true", default=argparse.SUPPRESS, help="answer in JSON, errors too (on stderr)"

@@ -26,8 +26,8 @@ Progress = Callable[[int, int], None]
 encode = json.JSONEncoder(ensure_ascii=False).encode
 
 # Escape sequences whole (CSI; OSC, DCS and the like up to their end), then every control but tab and newline, then
-# what reorders a line (bidirectional overrides) or breaks it (U+2028, U+2029).
-_UNPRINTABLE = re.compile(
+# what reorders a line (bidirectional overrides) or breaks it (U+2028, U+2029). Compiled only when it is needed.
+_UNPRINTABLE = (
     "\x1b\\[[0-?]*[ -/]*[@-~]|\x1b[]PX^_][^\x07\x1b]*(?:\x07|\x1b\\\\)?"
     "|[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u2028\u2029\ud800-\udfff]"
 )
@@ -40,7 +40,7 @@ DIM, BOLD, RED, GREEN, YELLOW, CYAN = "2", "1", "31", "32", "33", "36"
 
 def printable(text: str) -> str:
     """Text for people: no escape sequences, no control characters but tab and newline."""
-    return _UNPRINTABLE.sub("", text)
+    return text if text.isprintable() else re.sub(_UNPRINTABLE, "", text)
 
 
 def paint(text: str, code: str) -> str:
@@ -139,9 +139,15 @@ def _marks(item: Item) -> str:
 
 
 def _why(why: Trace) -> None:
-    line(MARGIN + paint(f"{'signal':<12} {'rank':>5} {'raw':>9} {'contribution':>13}", BOLD))
-    for name, (rank, raw, contribution) in why.signals.items():
-        line(f"{MARGIN}{name:<12} {rank if rank is not None else '-':>5} {raw:>9.3f} {contribution:>+13.3f}")
+    """A table of the signals that spoke, the names of those that did not, and the sum."""
+    spoke = {name: one for name, one in why.signals.items() if one.rank is not None or one.contribution}
+    width = max((len(name) for name in spoke), default=0)
+    line(MARGIN + paint(f"{'signal':<{width}}   rank       raw  contribution", BOLD))
+    for name, (rank, raw, contribution) in spoke.items():
+        line(f"{MARGIN}{name:<{width}}  {rank if rank is not None else '-':>5} {raw:>9.3f} {contribution:>+13.3f}")
+    if silent := [name for name in why.signals if name not in spoke]:
+        for one in wrapped("silent: " + ", ".join(silent)):
+            line(paint(one, DIM))
     total = sum(contribution for _, _, contribution in why.signals.values())
     factors = "".join(f" x {name} {value:.3f}" for name, value in why.adjustments.items())
     line(f"{MARGIN}{paint('score =', BOLD)} sum {total:+.3f}{factors}")
@@ -165,22 +171,52 @@ def whole(one: Memory) -> None:
     """Everything a person wants to know of one memory."""
     state = _state(one)
     line(f"{paint(one.id, YELLOW)}  {paint(one.kind, CYAN)}" + (f"  {paint(state, RED)}" if state else ""))
-    for text in wrapped(one.content):
+    facts = _facts(one)
+    for text in wrapped(facts.pop("content")):
         line(text)
-    facts: list[tuple[str, object]] = [
-        ("scope", one.scope), ("topics", " ".join("#" + topic for topic in one.topics)), ("key", one.key),
-        ("valid", f"from {format_time(one.valid_from)}" + (f" to {format_time(one.valid_to)}" if one.valid_to else "")),
-        ("recorded", format_time(one.created_at)),
-        ("superseded", one.superseded_by), ("reason", one.reason),
-        ("origin", one.origin), ("source", one.source), ("session", one.session), ("speaker", one.speaker),
-        ("confidence", f"{one.confidence:.2f}, stated on {one.observations} day{'s' * (one.observations != 1)}"),
-        ("importance", f"{one.importance:g}" + (", pinned" if one.pinned else "")),
-        ("used", f"{one.uses} times, last {format_time(one.used_at)}" if one.uses else None),
-        ("metadata", encode(one.metadata) if one.metadata else None),
-    ]  # fmt: skip
-    for name, value in facts:
+    _named(facts)
+
+
+def versions(found: Sequence[Memory]) -> None:
+    """Every version of a memory, oldest first: the first in full, of the others what changed."""
+    before: dict[str, str] = {}
+    for number, one in enumerate(found, 1):
+        line("")
+        until = format_time(one.retired_at) or "now"
+        line(paint(f"version {number}  {format_time(one.recorded_at)} to {until}", BOLD))
+        now = _facts(one) | {"state": one.state, "used": ""}
+        _named({name: value or "-" for name, value in now.items() if value != before.get(name, "")})
+        before = now
+
+
+def _facts(one: Memory) -> dict[str, str]:
+    """What there is to say, by name; "" for what does not apply."""
+    ends = f" to {format_time(one.valid_to)}" if one.valid_to is not None else ""
+    return {
+        "content": one.content,
+        "scope": one.scope,
+        "topics": " ".join("#" + topic for topic in one.topics),
+        "key": one.key or "",
+        "valid": f"from {format_time(one.valid_from)}{ends}",
+        "recorded": format_time(one.created_at) or "",
+        "superseded": f"by {one.superseded_by}" if one.superseded_by else "",
+        "reason": one.reason or "",
+        "origin": one.origin,
+        "source": one.source or "",
+        "session": one.session or "",
+        "speaker": one.speaker or "",
+        "confidence": f"{one.confidence:.2f}, stated on {one.observations} day{'s' * (one.observations != 1)}",
+        "importance": f"{one.importance:g}" + (", pinned" if one.pinned else ""),
+        "used": f"{one.uses} x, last {format_time(one.used_at)}" if one.uses else "",
+        "metadata": encode(one.metadata) if one.metadata else "",
+    }
+
+
+def _named(facts: dict[str, str]) -> None:
+    for name, value in facts.items():
         if value:
-            line(f"{MARGIN}{paint(f'{name:<11}', DIM)} {printable(str(value))}")
+            shown = printable(value).replace("\n", "\n" + MARGIN + " " * 12)
+            line(f"{MARGIN}{paint(f'{name:<11}', DIM)} {shown}")
 
 
 def _state(one: Memory) -> str:
@@ -195,10 +231,10 @@ def day(at: int | None) -> str:
 
 
 def wrapped(text: str) -> list[str]:
-    """Lines with a margin, wrapped to the terminal's (or COLUMNS') width; not wrapped for a pipe."""
+    """Lines with a margin, wrapped to the terminal's (or COLUMNS') width; not wrapped for a pipe. None for ""."""
     width = terminal_width()
     found: list[str] = []
-    for one in printable(text).expandtabs(4).split("\n"):
+    for one in printable(text).expandtabs(4).split("\n") if text else ():
         if width is None or len(one) + len(MARGIN) <= width:
             found.append((MARGIN + one).rstrip())
             continue

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from .constants import RRF_K
-from .weights import SHIFTS, WEIGHTS
+from .weights import WEIGHTS
 
 # A table of signals: name -> one value a candidate, in the candidates' order. 0 = says nothing.
 Signals = Mapping[str, Sequence[float]]
@@ -32,13 +32,12 @@ def fuse_ranks(rankings: Sequence[Sequence[int]], *, k: int = RRF_K) -> list[tup
 
 
 def linear(signals: Signals, count: int) -> list[float]:
-    """Weighted sum of calibrated signals for each of `count` candidates, never below 0. Unknown signals count nothing."""
+    """Weighted sum of calibrated signals for each of `count` candidates. Unknown signals count nothing."""
     scores = [0.0] * count
     for name, values in signals.items():
         weight = WEIGHTS.get(name, 0.0)
         if weight:
-            shift = SHIFTS.get(name, 0.0)
-            scores = [score + weight * (value - shift) for score, value in zip(scores, values, strict=True)]
+            scores = [score + weight * value for score, value in zip(scores, values, strict=True)]
     return scores
 
 

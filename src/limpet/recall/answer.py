@@ -12,7 +12,7 @@ from ..model.memory import Memory
 from ..rank import adjust, fuse
 from ..rank import constants as C
 from ..rank.trace import SignalTrace, Trace
-from ..rank.weights import SHIFTS, WEIGHTS
+from ..rank.weights import WEIGHTS
 from ..store.contract import Candidate, Store
 from .gather import Gathered, VectorSignal, gather
 from .plan import Plan
@@ -171,9 +171,7 @@ def _explain(found: Gathered, factors: list[dict[str, float]]) -> list[Trace]:
     return [
         Trace(
             signals={
-                name: SignalTrace(
-                    ranks[name][i], values[i], WEIGHTS.get(name, 0.0) * (values[i] - SHIFTS.get(name, 0.0))
-                )
+                name: SignalTrace(ranks[name][i], values[i], WEIGHTS.get(name, 0.0) * values[i])
                 for name, values in found.signals.items()
             },
             adjustments=factors[i],

