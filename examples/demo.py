@@ -102,7 +102,7 @@ def first_session(demo: Demo) -> None:
 
 def second_session(demo: Demo) -> None:
     title("Session two: other processes, the same file. By meaning: no word of the question is in the memory")
-    meaning = ("recall", "where do customers' files live?", "-k", "2")
+    meaning = ("recall", "where do customer files live?", "-k", "2")
     demo.run(*meaning)
     found = demo.ask(*meaning)
     demo.check("the decision about S3 comes first", contents(found)[:1] == [LEARNED[1][1]])

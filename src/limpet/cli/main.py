@@ -87,7 +87,9 @@ def main(argv: list[str]) -> int:
             raise
         _leave_stdout()
         if isinstance(error, OSError):
-            problem: LimpetError = StoreError(str(error))
+            problem: LimpetError = StoreError(
+                ": ".join(str(one) for one in (error.filename, error.strerror) if one) or str(error)
+            )
         else:
             said = " ".join(str(error).split())[:300]
             problem = LimpetError(

@@ -14,6 +14,10 @@ from .weights import WEIGHTS
 Signals = Mapping[str, Sequence[float]]
 
 
+# The signals that rank fusion merges.
+RANKED = ("lexical", "fields", "vector")
+
+
 def fuse_ranks(rankings: Sequence[Sequence[int]], *, k: int = RRF_K) -> list[tuple[int, float]]:
     """Merge ranked lists by reciprocal rank: score = sum of 1 / (k + rank), rank from 1.
 
@@ -44,7 +48,7 @@ def linear(signals: Signals, count: int) -> list[float]:
 def rrf(signals: Signals, count: int) -> list[float]:
     """Reciprocal rank fusion of the lexical, fields and vector signals."""
     rankings = []
-    for name in ("lexical", "fields", "vector"):
+    for name in RANKED:
         values = signals.get(name)
         if values:
             named = [i for i in range(count) if values[i] > 0]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from ..model.clock import format_time
-from ..model.ids import format_id
 from ..model.memory import Memory
 from ..rank import adjust, fuse
 from ..rank import constants as C
@@ -16,6 +16,10 @@ from ..rank.weights import WEIGHTS
 from ..store.contract import Candidate, Store
 from .gather import Gathered, VectorSignal, gather
 from .plan import Plan
+
+
+# Where a candidate's life begins among its fields.
+LIFE = Candidate._fields.index("kind")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,14 +105,14 @@ def recall(
     started = time.perf_counter()
     with store.snapshot():
         found = gather(store, vectors, plan)
-        order, scores, factors = _rank(found, plan)
+        order, scores = _rank(found, plan)
         if skip is not None:
             order = [i for i in order if not skip(found.candidates[i])]
         chosen, truncated = _fit(found, order, plan)
         whole = store.memories([found.candidates[i].num for i in chosen])
-    traces = _explain(found, factors) if explain else None
+    traces = _explain(found, chosen, plan) if explain else {}
     items = [
-        _item(memory, found.candidates[i], scores[i], factors[i], traces[i] if traces else None)
+        _item(memory, scores[i], _confidence(found.candidates[i], plan.now), traces.get(i))
         for i, memory in zip(chosen, whole, strict=True)
     ]
     return Recall(
@@ -121,31 +125,41 @@ def recall(
     )
 
 
-def _rank(found: Gathered, plan: Plan) -> tuple[list[int], list[float], list[dict[str, float]]]:
-    """Indices of candidates best first, their scores, and the factors that were applied to each."""
+def _rank(found: Gathered, plan: Plan) -> tuple[list[int], list[float]]:
+    """Indices of candidates best first, and their scores."""
     merge = fuse.rrf if plan.fusion == "rrf" else fuse.linear
     scores = merge(found.signals, len(found.candidates))
-    factors = []
+    # Most candidates share the same life (never used, stated once): their product is computed once.
+    products: dict[tuple[object, ...], float] = {}
     for i, one in enumerate(found.candidates):
-        sure = adjust.confidence(
-            kind=one.kind,
-            origin=one.origin,
-            observations=one.observations,
-            observed_at=one.observed_at,
-            stated=one.stated_confidence,
-            now=plan.now,
-        )
-        factor = {
-            "use": adjust.use_boost(one.uses or 0),
-            "decay": adjust.decay(one.kind, used_at=one.used_at or None, now=plan.now, pinned=bool(one.pinned)),
-            "importance": adjust.importance_factor(one.importance),
-            "confidence": adjust.confidence_factor(sure),
-        }
-        factors.append(factor)
-        product = factor["use"] * factor["decay"] * factor["importance"] * factor["confidence"]
+        life = one[LIFE:]
+        product = products.get(life)
+        if product is None:
+            product = products[life] = math.prod(_factors(one, plan.now).values())
         scores[i] = scores[i] * product if scores[i] > 0 else scores[i] / product
     order = sorted(range(len(scores)), key=lambda i: (-scores[i], found.candidates[i].id))
-    return order, scores, factors
+    return order, scores
+
+
+def _factors(one: Candidate, now: int) -> dict[str, float]:
+    """What a memory's life does to its score: one factor each."""
+    return {
+        "use": adjust.use_boost(one.uses or 0),
+        "decay": adjust.decay(one.kind, used_at=one.used_at or None, now=now, pinned=bool(one.pinned)),
+        "importance": adjust.importance_factor(one.importance),
+        "confidence": adjust.confidence_factor(_confidence(one, now)),
+    }
+
+
+def _confidence(one: Candidate, now: int) -> float:
+    return adjust.confidence(
+        kind=one.kind,
+        origin=one.origin,
+        observations=one.observations,
+        observed_at=one.observed_at,
+        stated=one.stated_confidence,
+        now=now,
+    )
 
 
 def _fit(found: Gathered, order: list[int], plan: Plan) -> tuple[list[int], bool]:
@@ -166,28 +180,36 @@ def _fit(found: Gathered, order: list[int], plan: Plan) -> tuple[list[int], bool
     return chosen, passed_over
 
 
-def _explain(found: Gathered, factors: list[dict[str, float]]) -> list[Trace]:
+def _explain(found: Gathered, chosen: list[int], plan: Plan) -> dict[int, Trace]:
+    """Traces of the chosen candidates. With `rrf` a contribution is what the signal's rank is worth."""
     ranks = {name: fuse.ranks(values) for name, values in found.signals.items()}
-    return [
-        Trace(
+
+    def contribution(name: str, i: int) -> float:
+        if plan.fusion == "rrf":
+            rank = ranks[name][i] if name in fuse.RANKED else None
+            return 0.0 if rank is None else 1.0 / (C.RRF_K + rank)
+        return WEIGHTS.get(name, 0.0) * found.signals[name][i]
+
+    return {
+        i: Trace(
             signals={
-                name: SignalTrace(ranks[name][i], values[i], WEIGHTS.get(name, 0.0) * values[i])
+                name: SignalTrace(ranks[name][i], values[i], contribution(name, i))
                 for name, values in found.signals.items()
             },
-            adjustments=factors[i],
+            adjustments=_factors(found.candidates[i], plan.now),
         )
-        for i in range(len(found.candidates))
-    ]
+        for i in chosen
+    }
 
 
-def _item(memory: Memory, candidate: Candidate, score: float, factors: dict[str, float], why: Trace | None) -> Item:
+def _item(memory: Memory, score: float, confidence: float, why: Trace | None) -> Item:
     return Item(
-        id=format_id(candidate.id),
+        id=memory.id,
         kind=memory.kind,
         content=memory.content,
         scope=memory.scope,
         score=score,
-        confidence=round(1.0 - (1.0 - factors["confidence"]) / C.CONFIDENCE_SPAN, 4),
+        confidence=confidence,
         topics=memory.topics,
         key=memory.key,
         origin=memory.origin,

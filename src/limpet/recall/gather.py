@@ -179,30 +179,31 @@ def _measure_neighbours(
 ) -> None:
     """What the memories before and after in the same session say: chat turns answer each other."""
     place = {(one.session, one.position): i for i, one in enumerate(several) if one.session is not None}
+    # For each offset the index of the neighbour, or that of a zero at the end.
+    nobody = len(several)
+    at = {
+        offset: [place.get((one.session, one.position + offset), nobody) for one in several]
+        for offset in (-2, -1, 1, 2)
+    }
+    # A neighbour counts by how brief the memory itself is: a long one speaks for itself.
     brief = [BRIEF / (BRIEF + len(one.content)) for one in several]
 
-    def near(values: list[float], offsets: tuple[int, ...]) -> list[float]:
-        """The best neighbour's value, weighed by how brief the memory itself is: a long one speaks for itself."""
-        found = []
-        for one, share in zip(several, brief, strict=True):
-            best = 0.0
-            if one.session is not None:
-                for offset in offsets:
-                    i = place.get((one.session, one.position + offset))
-                    if i is not None and values[i] > best:
-                        best = values[i]
-            found.append(best * share)
-        return found
+    def near(values: list[float], *offsets: int) -> list[float]:
+        padded = [*values, 0.0]
+        if len(offsets) == 1:
+            return [max(0.0, padded[i]) * share for i, share in zip(at[offsets[0]], brief, strict=True)]
+        pairs = zip(at[offsets[0]], at[offsets[1]], brief, strict=True)
+        return [max(0.0, padded[i], padded[j]) * share for i, j, share in pairs]
 
-    signals["lexical_previous"] = near(text, (-1,))
-    signals["lexical_next"] = near(text, (1,))
-    signals["lexical_around"] = near(text, (-2, 2))
+    signals["lexical_previous"] = near(text, -1)
+    signals["lexical_next"] = near(text, 1)
+    signals["lexical_around"] = near(text, -2, 2)
     if cosines:
-        signals["vector_previous"] = near(cosines, (-1,))
-        signals["vector_next"] = near(cosines, (1,))
-        signals["vector_around"] = near(cosines, (-2, 2))
+        signals["vector_previous"] = near(cosines, -1)
+        signals["vector_next"] = near(cosines, 1)
+        signals["vector_around"] = near(cosines, -2, 2)
     asked = [float(one.content.rstrip().endswith("?")) for one in several]
-    signals["answer"] = near(asked, (-1,))
+    signals["answer"] = near(asked, -1)
 
 
 def _sessions(several: list[Candidate], text: list[float]) -> list[float]:

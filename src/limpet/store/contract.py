@@ -44,13 +44,14 @@ class Candidate(NamedTuple):
     body: int
     id: bytes
     scope: str
-    kind: str
     content: str
     session: int | None
     position: int
     speaker: str | None
     valid_from: int
     created_at: int
+    # from here on, its life: what importance, use and confidence are computed from
+    kind: str
     importance: float
     pinned: bool
     origin: str

@@ -13,8 +13,8 @@ memory m JOIN scope s ON s.num = m.scope LEFT JOIN body b ON b.num = m.body
 LEFT JOIN session e ON e.num = m.session LEFT JOIN usage u ON u.id = m.id
 
 -- fragment: candidate
-m.num, m.body, m.id, s.name, m.kind, b.content, m.session, m.position, m.speaker, m.valid_from, m.created_at,
-m.importance, m.pinned, m.origin, m.observations, m.observed_at, m.stated_confidence, u.uses, u.used_at
+m.num, m.body, m.id, s.name, b.content, m.session, m.position, m.speaker, m.valid_from, m.created_at,
+m.kind, m.importance, m.pinned, m.origin, m.observations, m.observed_at, m.stated_confidence, u.uses, u.used_at
 
 -- name: memory_current
 -- The current version of one memory. memory_current.

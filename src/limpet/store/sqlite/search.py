@@ -33,7 +33,12 @@ COMMON_WORDS = (
     " them then there they this to up us use was we were what when where which who why will with would you your"
 )
 # Weights of topics, labels, dates for the `fields` score; a word of a label counts half, as in the recorded benchmark.
-_SCORES = "bm25(body_fts, 1, 0, 0, 0, 0), bm25(body_fts, 0, 1, 0.5, 1, 0)"
+_SCORES = "bm25(body_fts, 1, 0, 0, 0, 0) AS text, bm25(body_fts, 0, 1, 0.5, 1, 0) AS fields"
+
+_SCORED = (
+    f"SELECT num, text, fields FROM (SELECT rowid AS num, {_SCORES} FROM body_fts WHERE body_fts MATCH ?)"
+    " ORDER BY text + fields, num LIMIT ?"
+)
 
 _TOKENIZER = ("porter", ["unicode61", "remove_diacritics", "2"])
 _PROGRESS_STEPS = 20_000
@@ -156,11 +161,14 @@ class Lexical:
             expression = f"scope : ({' OR '.join(scope_tokens)}) AND ({expression})"
         if self._bodies <= SMALL_STORE:
             return self._small(expression, useful, where, limit, len(terms))
-        scored, complete = self._scored(expression, deadline)
         weight = sum(max(1e-6, math.log((self._bodies - df + 0.5) / (df + 0.5))) for df, _ in useful)
-        hits = [LexicalHit(body, -text_score / factor, -fields / factor) for body, text_score, fields in scored]
-        hits.sort(key=lambda hit: (-(hit.text + hit.fields), hit.body))
-        kept = self._passing(hits, where, limit)
+        # The best are nearly always enough; when the filter takes most of them, all rows are looked at.
+        for most in (limit + limit // 2, -1):
+            scored, complete = self._scored(expression, most, deadline)
+            hits = [LexicalHit(body, -text_score / factor, -fields / factor) for body, text_score, fields in scored]
+            kept = self._passing(hits, where, limit)
+            if len(kept) >= limit or len(scored) < most or not complete:
+                break
         return LexicalResult(hits=kept, weight=weight, terms=len(terms), complete=complete)
 
     def _small(
@@ -239,20 +247,19 @@ class Lexical:
             return None
         return tokens
 
-    def _scored(self, expression: str, deadline: float | None) -> tuple[list[tuple[int, float, float]], bool]:
-        found: list[tuple[int, float, float]] = []
+    def _scored(
+        self, expression: str, most: int, deadline: float | None
+    ) -> tuple[list[tuple[int, float, float]], bool]:
+        """(body, text score, fields score) best first, lower is better as FTS5 has it; at most `most`, -1 = all."""
         if deadline is not None:
             self._con.set_progress_handler(lambda: time.monotonic() > deadline, _PROGRESS_STEPS)
         try:
-            cursor = self._con.execute(f"SELECT rowid, {_SCORES} FROM body_fts WHERE body_fts MATCH ?", (expression,))
-            for row in cursor:
-                found.append(row)
+            return self._con.execute(_SCORED, (expression, most)).fetchall(), True
         except apsw.InterruptError:
-            return found, False
+            return [], False
         finally:
             if deadline is not None:
                 self._con.set_progress_handler(None)
-        return found, True
 
     def _passing(self, hits: list[LexicalHit], where: Filter, limit: int) -> list[LexicalHit]:
         """The first `limit` hits that pass the filter, looked at in ever larger steps until there are enough."""
