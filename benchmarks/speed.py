@@ -371,10 +371,10 @@ def main() -> None:
             folder = Path(name)
             ours = measure_limpet(rows, folder)
             theirs = measure_memori(rows, folder) if options.peer else None
+            print(comparison(size, ours, theirs))
+            if ours["missing"]:
+                print(f"signals missing: {', '.join(ours['missing'])}")
             cold = measure_cold(folder, rows.queries[0].split()[0])
-        print(comparison(size, ours, theirs))
-        if ours["missing"]:
-            print(f"signals missing: {', '.join(ours['missing'])}")
         print(
             f"cold process: python -c pass {cold['python_ms']:.0f} ms, "
             f"recall --lexical {cold['recall_lexical_ms']:.0f} ms ({cold['recall_lexical_ratio']:.1f}x), "
