@@ -22,7 +22,7 @@ from .model.memory import GLOBAL_SCOPE, STATES, Memory, check_kind
 from .rank.adjust import confidence
 from .recall.answer import Item, Recall, recall
 from .recall.plan import make_plan
-from .remember.admit import Admitted, admit, check_metadata, check_text, check_topics
+from .remember.admit import Admitted, admit, check_text, check_topics, clean_metadata
 from .remember.write import Receipt, Writer, check_live, need, rejected
 from .settings import Settings, read_settings
 from .store.contract import Filter, Page, Problem, Reads, Store, StoreStats
@@ -268,7 +268,7 @@ class Limpet:
     ) -> Receipt:
         """Add and remove topics, set metadata values (None removes one). Raises NotFound, BadInput."""
         more, less = check_topics(add), set(check_topics(remove))
-        given = check_metadata(values)
+        given, redacted = clean_metadata(values)
 
         def decide(writer: Writer) -> Receipt:
             old = need(writer.reads, id)
@@ -280,7 +280,7 @@ class Limpet:
             made = writer.event(
                 "tagged", parse_id(old.id), origin="agent", topics=builtins.list(topics), metadata=metadata
             )
-            return Receipt(id=old.id, status="changed", event=format_id(made.id))
+            return Receipt(id=old.id, status="changed", event=format_id(made.id), redacted=redacted)
 
         return self._write(decide)
 

@@ -93,6 +93,7 @@ def test_a_server_process_speaks_over_stdio_and_ends_with_its_client(path):
     }  # fmt: skip
     argv = [sys.executable, "-m", "limpet.cli.main", "--store", str(path), "mcp"]
     with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+
         def say(message):
             process.stdin.write(json.dumps(message) + "\n")
             process.stdin.flush()

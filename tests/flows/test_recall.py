@@ -55,8 +55,10 @@ def test_words_that_are_nowhere_do_not_empty_the_result(filled, ids):
 
 @pytest.mark.parametrize(
     "query",
-    ['"', '""', "'", '"unbalanced', "a AND", "OR", "NOT x", "NEAR(a b, 2)", "col:x", "content:deploys", "^deploys", "*", "deploy*",
-     "-deploys", "write-ahead", "(", ")", "a)(b", "{a b}:c", "+", "%", "_", "\\", ";--", "😀", "👩‍👩‍👧", "\0", "a\0b", "\ud800", "\n\t ", "",
+    ['"', '""', "'", '"unbalanced', "a AND", "OR", "NOT x", "NEAR(a b, 2)", "col:x", "content:deploys",
+     "^deploys", "*", "deploy*",
+     "-deploys", "write-ahead", "(", ")", "a)(b", "{a b}:c", "+", "%", "_",
+     "\\", ";--", "😀", "👩‍👩‍👧", "\0", "a\0b", "\ud800", "\n\t ", "",
      "x" * 100_000, "deploys " * 12_500, "é" * 300, "東京", "؟", "1", "1.5e9", "../..", "<b>", "$1 ?1 :a @b"],
     ids=lambda text: ascii(text)[:20],
 )  # fmt: skip
@@ -123,9 +125,12 @@ def test_scopes_never_leak_through_any_signal(path, clock):
 
 def test_filters_hold_in_every_signal(memory, ids):
     items = {
-        "a": {"content": "tea is green", "kind": "opinion", "topics": ["tea", "green"], "session": "s1", "valid_from": "2025-01-01"},
-        "b": {"content": "tea is black", "kind": "fact", "topics": ["tea"], "session": "s1", "valid_from": "2025-02-01"},
-        "c": {"content": "tea is white", "kind": "decision", "topics": ["green"], "session": "s2", "valid_from": "2025-03-01"},
+        "a": {"content": "tea is green", "kind": "opinion", "topics": ["tea", "green"], "session": "s1",
+              "valid_from": "2025-01-01"},
+        "b": {"content": "tea is black", "kind": "fact", "topics": ["tea"], "session": "s1",
+              "valid_from": "2025-02-01"},
+        "c": {"content": "tea is white", "kind": "decision", "topics": ["green"], "session": "s2",
+              "valid_from": "2025-03-01"},
     }  # fmt: skip
     stored = dict(zip(items, [one.id for one in memory.remember_batch(items.values())], strict=True))
     memory.work()
@@ -330,7 +335,8 @@ def test_related_gives_as_many_as_asked_for(filled):
 
 def test_the_session_around_an_answer_comes_along(memory, ids):
     stored = [one.id for one in memory.remember_batch(
-        {"content": text, "session": "s"} for text in ("What did the vet say?", "Twice a day with food", "Thanks, see you")
+        {"content": text, "session": "s"}
+        for text in ("What did the vet say?", "Twice a day with food", "Thanks, see you")
     )]  # fmt: skip
 
     assert stored[1] in ids(memory.recall("vet", lexical_only=True))

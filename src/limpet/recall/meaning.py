@@ -64,8 +64,10 @@ class Meaning:
         with self._lock:
             embedder, row = self._for_reading(plan)
             index = self._index_of(row)
-        query = np.ascontiguousarray(embedder.embed_query(plan.query), dtype=np.float32)
         index.refresh()
+        if not index.size:
+            raise EmbedderUnavailable("no memory has a vector yet", hint="`limpet work` makes them")
+        query = np.ascontiguousarray(embedder.embed_query(plan.query), dtype=np.float32)
         scopes = None if plan.where.scopes is None else self._store.scope_numbers(plan.where.scopes)
         allowed = np.asarray(self._store.allowed(plan.where), dtype=np.int64) if plan.where.narrows else None
         return BoundScan(index.search(query, scopes=scopes, allowed=allowed, limit=plan.k), index, query)

@@ -71,7 +71,7 @@ def admit(item: Mapping[str, Any], *, scope: str, now: int) -> Admitted:
     pin = item.get("pin") or False
     if not isinstance(pin, bool):
         raise BadInput(f"pin must be true or false, not {pin!r}")
-    metadata, hidden = _metadata(item.get("metadata"))
+    metadata, hidden = clean_metadata(item.get("metadata"))
     return Admitted(
         content=content,
         kind=check_kind(item.get("kind") or "fact"),
@@ -153,7 +153,8 @@ def check_metadata(metadata: Any) -> dict[str, Any]:
     return loaded
 
 
-def _metadata(metadata: Any) -> tuple[dict[str, Any], tuple[str, ...]]:
+def clean_metadata(metadata: Any) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """A JSON object without secrets, and the names of those that were in it. Raises BadInput."""
     checked = check_metadata(metadata)
     hidden: list[str] = []
 

@@ -76,7 +76,7 @@ class Ledger(SqliteReads):
             self._erase(event.memory)
             self._project_tombstone(event)
             return
-        current = self._state(event.memory)
+        current = None if event.type == "remembered" else self._state(event.memory)
         if event.type == "undone":
             # Only what had happened by then: a rebuild has the whole future in the ledger already.
             events = [one for one in self.events(memory=event.memory) if one.seq <= event.seq]

@@ -51,12 +51,11 @@ SELECT id FROM memory WHERE id < :id AND retired_at IS NULL ORDER BY id DESC LIM
 SELECT id FROM memory WHERE id > :id AND retired_at IS NULL ORDER BY id LIMIT 1
 
 -- name: same_statement
--- An active memory with this fingerprint, held true at :at. memory_fingerprint.
-SELECT {columns} FROM {tables}
- WHERE m.num IN (SELECT num FROM memory INDEXED BY memory_fingerprint
-                  WHERE fingerprint = :fingerprint AND retired_at IS NULL AND state = 'active')
-   AND s.name = :scope AND (m.valid_to IS NULL OR :at < m.valid_to)
- ORDER BY m.created_at, m.num LIMIT 1
+-- Rows with this fingerprint that are held true at :at, first said first; nearly always none. memory_fingerprint.
+SELECT num FROM memory INDEXED BY memory_fingerprint
+ WHERE fingerprint = :fingerprint AND retired_at IS NULL AND state = 'active'
+   AND (valid_to IS NULL OR :at < valid_to)
+ ORDER BY created_at, num LIMIT 1
 
 -- name: keyed
 -- Active memories of a key as known now, along the valid time. memory_key.

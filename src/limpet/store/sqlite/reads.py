@@ -12,6 +12,7 @@ from ...model.events import Event
 from ...model.ids import format_id, parse_prefix, shortest_unique
 from ...model.memory import Memory
 from . import rows
+from .search import carray
 from .sql import statements
 
 Bindings = dict[str, Any]
@@ -46,8 +47,11 @@ class SqliteReads:
         return rows.memory(row) if row else None
 
     def same_statement(self, scope: str, fingerprint: int, at: int) -> Memory | None:
-        row = self._one("same_statement", {"scope": scope, "fingerprint": fingerprint, "at": at})
-        return rows.memory(row) if row else None
+        found = self._one("same_statement", {"fingerprint": fingerprint, "at": at})
+        if found is None:
+            return None
+        row = self._one("memories_by_num", {"nums": carray(found)})
+        return rows.memory(row) if row and row[2] == scope else None
 
     def keyed(self, scope: str, key: str) -> list[Memory]:
         return [rows.memory(row) for row in self._con.execute(self._sql["keyed"], {"scope": scope, "key": key})]

@@ -57,7 +57,9 @@ def visible(where: Filter) -> tuple[str, dict[str, Any]]:
         return f"{column} IN ({', '.join(names)})"
 
     if where.scopes is not None:
-        parts.append(f"m.scope IN (SELECT num FROM scope WHERE {among('name', 'scope', where.scopes)})")
+        chosen = f"(SELECT num FROM scope WHERE {among('name', 'scope', where.scopes)})"
+        # One scope is an equality, so that the indexes that begin with it also give the order.
+        parts.append(f"m.scope = {chosen}" if len(where.scopes) == 1 else f"m.scope IN {chosen}")
     if where.states:
         parts.append(among("m.state", "state", where.states))
     if where.kinds:
@@ -148,6 +150,7 @@ class Lexical:
         useful = useful[:MAX_TERMS_SEARCHED]
         if not useful:
             return LexicalResult(hits=[], weight=0.0, terms=len(terms))
+        absent = [stem for stem in terms if not self._frequency(stem)]
         rare, rows = 0, 0
         while rare < len(useful) and (rare == 0 or rows + useful[rare][0] <= ROW_BUDGET):
             rows += useful[rare][0]
@@ -160,7 +163,7 @@ class Lexical:
         if scope_tokens:
             expression = f"scope : ({' OR '.join(scope_tokens)}) AND ({expression})"
         if self._bodies <= SMALL_STORE:
-            return self._small(expression, useful, where, limit, len(terms))
+            return self._small(expression, useful, absent, where, limit)
         weight = sum(max(1e-6, math.log((self._bodies - df + 0.5) / (df + 0.5))) for df, _ in useful)
         # The best are nearly always enough; when the filter takes most of them, all rows are looked at.
         for most in (limit + limit // 2, -1):
@@ -172,18 +175,21 @@ class Lexical:
         return LexicalResult(hits=kept, weight=weight, terms=len(terms), complete=complete)
 
     def _small(
-        self, expression: str, useful: list[tuple[int, str]], where: Filter, limit: int, terms: int
+        self, expression: str, useful: list[tuple[int, str]], absent: list[str], where: Filter, limit: int
     ) -> LexicalResult:
         """BM25 for a store of few texts, whose own document frequencies say nothing yet.
 
-        They are smoothed with a background of ordinary English: there, common words are in half of all texts.
+        They are smoothed with a background of ordinary English: there, common words are in half of all texts. Words
+        that no text has count in what a perfect match is worth: one common word of a long question is no match.
         """
         total = self._bodies + BACKGROUND_TEXTS
         common = self._common_stems()
-        weights = {}
-        for df, stem in useful:
-            df += BACKGROUND_TEXTS // 2 if stem in common else 0
-            weights[stem] = math.log1p((total - df + 0.5) / (df + 0.5))
+
+        def idf(df: int, stem: str) -> float:
+            known = df + (BACKGROUND_TEXTS // 2 if stem in common else 0)
+            return math.log1p((total - known + 0.5) / (known + 0.5))
+
+        weights = {stem: idf(df, stem) for df, stem in useful}
         rows = self._con.execute(
             "SELECT num, content, concat_ws(' ', topics, labels, dates) FROM body"
             " WHERE num IN (SELECT rowid FROM body_fts WHERE body_fts MATCH ?)",
@@ -199,7 +205,11 @@ class Lexical:
             hits.append(LexicalHit(body, text, fields))
         hits.sort(key=lambda hit: (-(hit.text + hit.fields), hit.body))
         kept = self._passing(hits, where, limit)
-        return LexicalResult(hits=kept, weight=sum(weights.values()), terms=terms)
+        return LexicalResult(
+            hits=kept,
+            weight=sum(weights.values()) + sum(idf(0, stem) for stem in absent),
+            terms=len(useful) + len(absent),
+        )
 
     def _count(self, text: str, stems: Mapping[str, float]) -> tuple[dict[str, int], int]:
         """How often each of the stems occurs in a text, and how many words the text has."""

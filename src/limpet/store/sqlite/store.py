@@ -405,6 +405,8 @@ class SqliteStore:
 
     def compact(self) -> dict[str, Any]:
         """Give free pages back to the file system and merge the index. Returns sizes in bytes before and after."""
+        if self.read_only:
+            raise StoreReadOnly(f"{self.path} is open read-only", hint="check the permissions of the file")
         before = self.stats().file_bytes
         with self._write_lock, translated(self.path):
             assert self._writer is not None

@@ -1,0 +1,105 @@
+"""Ids in order, prefixes that are no wildcards, times in and out."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+
+import limpet
+from limpet.model.clock import MICROSECONDS_PER_DAY, SystemClock, format_time, parse_time
+from limpet.model.ids import IdSource, format_id, parse_id, parse_prefix, shortest_unique
+
+NOW = limpet.FixedClock("2026-03-01T12:00:00Z").now()
+
+
+def test_ids_are_version_7_and_say_when():
+    raw = IdSource().make(NOW)
+    assert raw[6] >> 4 == 7
+    assert raw[8] >> 6 == 0b10
+    assert int.from_bytes(raw[:6], "big") == NOW // 1000
+
+
+def test_ids_never_go_backwards_whatever_the_clock_does():
+    source = IdSource()
+    made = [source.make(NOW + offset) for offset in [0] * 500 + [-5_000_000] * 500 + [1_000_000, -(10**18)]]
+    assert made == sorted(made)
+    assert len(set(made)) == len(made)
+
+
+def test_an_id_is_read_as_it_was_written():
+    raw = IdSource().make(NOW)
+    text = format_id(raw)
+    assert [len(part) for part in text.split("-")] == [8, 4, 4, 4, 12]
+    assert parse_id(text) == parse_id(text.upper().replace("-", "")) == raw
+
+
+@pytest.mark.parametrize("text", ["", "abc", "g" * 32, "0" * 31, "0" * 33, "%" * 32, "0" * 16 + "\0" * 16, "٣" * 32])
+def test_what_is_no_id_is_refused(text):
+    with pytest.raises(limpet.BadInput):
+        parse_id(text)
+
+
+def test_a_prefix_is_a_range_of_ids():
+    low, high = parse_prefix("01890000-0")
+    assert low == bytes.fromhex("018900000" + "0" * 23)
+    assert high == bytes.fromhex("018900000" + "f" * 23)
+    for text in ("01890", "0189%%", "0189__", "-" * 8):
+        with pytest.raises(limpet.BadInput):
+            parse_prefix(text)
+
+
+def test_the_shortest_unique_prefix_sets_apart_and_ends_in_no_dash():
+    own = bytes.fromhex("01890000000070008000000000000001")
+    assert shortest_unique(own, []) == "01890000"
+    assert shortest_unique(own, [bytes.fromhex("01890001" + "0" * 24)]) == "01890000"
+    assert shortest_unique(own, [bytes.fromhex("01890000f" + "0" * 23)]) == "01890000-0"
+    assert shortest_unique(own, [bytes.fromhex("01890000000070008000000000000002")]) == format_id(own)
+    assert shortest_unique(own, [own]) == "01890000"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("2026-01-31T09:30:00Z", "2026-01-31T09:30:00Z"),
+        ("2026-01-31T09:30:00+02:00", "2026-01-31T07:30:00Z"),
+        ("2026-01-31 09:30", "2026-01-31T09:30:00Z"),
+        (" 2026-01-31 ", "2026-01-31T00:00:00Z"),
+        ("2026-01-31T09:30:00.123456Z", "2026-01-31T09:30:00.123456Z"),
+        ("3 days ago", "2026-02-26T12:00:00Z"),
+        ("now", "2026-03-01T12:00:00Z"),
+        ("yesterday", "2026-02-28T12:00:00Z"),
+        (0, "1970-01-01T00:00:00Z"),
+        (-1, "1969-12-31T23:59:59.999999Z"),
+        (datetime(2026, 1, 31, 9, 30), "2026-01-31T09:30:00Z"),
+        (datetime(2026, 1, 31, 9, 30, tzinfo=timezone(timedelta(hours=9))), "2026-01-31T00:30:00Z"),
+        ("0001-01-01", "0001-01-01T00:00:00Z"),
+        ("9999-12-31", "9999-12-31T00:00:00Z"),
+    ],
+)
+def test_times_are_read_in_many_ways_and_written_in_one(text, expected):
+    assert format_time(parse_time(text, now=NOW)) == expected
+
+
+@pytest.mark.parametrize("text", ["", "soon-ish", "12", "99999-01-01", "x" * 200, "2026-02-30", "a\0b", 10**20, True])
+def test_what_is_no_time_is_refused(text):
+    with pytest.raises(limpet.BadInput):
+        parse_time(text, now=NOW)
+
+
+def test_a_fixed_clock_moves_only_when_told_to():
+    clock = limpet.FixedClock("2026-03-01")
+    assert clock.now() == clock.now()
+    assert clock.advance(days=1, hours=-24, seconds=0.5) == clock.now()
+    assert format_time(clock.now()) == "2026-03-01T00:00:00.500000Z"
+    clock.set("2020-01-01")
+    assert format_time(clock.now()) == "2020-01-01T00:00:00Z"
+    assert limpet.FixedClock(7).now() == 7
+
+
+def test_the_machines_clock_is_in_microseconds():
+    assert abs(SystemClock().now() - datetime.now(UTC).timestamp() * 1e6) < MICROSECONDS_PER_DAY
+
+
+def test_no_time_is_written_as_nothing():
+    assert format_time(None) is None

@@ -1,0 +1,105 @@
+"""The arithmetic of ranking, number by number as the domain model states it."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from limpet.rank.adjust import confidence, confidence_factor, decay, importance_factor, use_boost
+from limpet.rank.constants import DECAY_FLOOR, DECAY_PER_DAY, RRF_K
+from limpet.rank.fuse import fuse_ranks, linear, ranks, rrf
+from limpet.rank.weights import WEIGHTS
+
+DAY = 86_400_000_000
+
+
+def sure(n=1, **given):
+    facts = {"kind": "fact", "origin": "agent", "observed_at": 0, "stated": None, "now": 0} | given
+    return confidence(observations=n, **facts)
+
+
+def test_fused_ranks_sum_one_over_k_plus_rank():
+    fused = dict(fuse_ranks([[7, 8], [8, 9]]))
+    assert fused == pytest.approx({8: 1 / 62 + 1 / 61, 7: 1 / 61, 9: 1 / 62})
+    assert [id for id, _ in fuse_ranks([[7, 8], [8, 9]])] == [8, 7, 9]
+
+
+def test_equal_scores_are_ordered_by_id():
+    assert [id for id, _ in fuse_ranks([[5], [3], [4]])] == [3, 4, 5]
+
+
+def test_fusing_nothing_gives_nothing_and_k_below_one_is_refused():
+    assert fuse_ranks([]) == fuse_ranks([[], []]) == []
+    with pytest.raises(ValueError, match="at least 1"):
+        fuse_ranks([[1]], k=0)
+
+
+def test_linear_fusion_is_the_weighted_sum_of_what_is_known():
+    signals = {"lexical": [1.0, 0.0], "vector": [0.5, 0.25], "no such signal": [9.0, 9.0]}
+    expected = [sum(WEIGHTS[name] * signals[name][i] for name in ("lexical", "vector")) for i in (0, 1)]
+    assert linear(signals, 2) == pytest.approx(expected)
+    assert linear({}, 2) == [0.0, 0.0]
+
+
+def test_reciprocal_rank_fusion_reads_only_lexical_fields_and_vector():
+    scores = rrf({"lexical": [0.0, 2.0, 1.0], "vector": [0.9, 0.1, 0.5], "date": [5.0, 0.0, 0.0]}, 3)
+    assert scores == pytest.approx([1 / 61, 1 / 61 + 1 / 63, 1 / 62 + 1 / 62])
+
+
+def test_ranks_start_at_one_and_nothing_has_none():
+    assert ranks([0.0, 3.0, 5.0, 3.0]) == [None, 2, 1, 3]
+
+
+@pytest.mark.parametrize(("uses", "expected"), [(0, 1.0), (1, 1.0693), (10, 1.2398), (100, 1.4615)])
+def test_use_boosts_by_a_tenth_of_its_logarithm(uses, expected):
+    assert use_boost(uses) == pytest.approx(expected, abs=1e-4)
+
+
+@pytest.mark.parametrize(("kind", "rate"), [("skill", 0.002), ("lesson", 0.005), ("fact", 0.01), ("inference", 0.02)])
+def test_what_was_used_once_decays_by_its_kind(kind, rate):
+    assert DECAY_PER_DAY[kind] == rate
+    assert decay(kind, used_at=0, now=7 * DAY, pinned=False) == pytest.approx(math.exp(-7 * rate))
+    assert decay(kind, used_at=0, now=100_000 * DAY, pinned=False) == DECAY_FLOOR
+
+
+def test_never_used_pinned_or_used_in_the_future_does_not_decay():
+    assert decay("inference", used_at=None, now=999 * DAY, pinned=False) == 1.0
+    assert decay("inference", used_at=0, now=999 * DAY, pinned=True) == 1.0
+    assert decay("inference", used_at=5 * DAY, now=0, pinned=False) == 1.0
+
+
+def test_importance_and_confidence_move_a_score_a_little():
+    assert [importance_factor(value) for value in (0, 0.5, 1)] == pytest.approx([0.9, 1.0, 1.1])
+    assert [confidence_factor(value) for value in (0, 1)] == pytest.approx([0.95, 1.0])
+
+
+@pytest.mark.parametrize(("days", "expected"), [(1, 0.1), (2, 0.5), (3, 0.8), (4, 0.9), (5, 0.95), (50, 0.95)])
+def test_confidence_grows_from_observation_to_hypothesis_to_verified(days, expected):
+    assert sure(days) == expected
+
+
+def test_what_the_user_states_starts_as_verified():
+    assert sure(1, origin="user") == 0.6
+    assert sure(50, origin="user") == 0.95
+
+
+def test_a_stated_figure_is_the_start_and_then_the_least():
+    assert sure(1, stated=0.05) == 0.05
+    assert sure(1, stated=0.9) == 0.9
+    assert sure(2, stated=0.9) == 0.9
+    assert sure(2, stated=0.05) == 0.5
+
+
+def test_an_opinion_loses_two_hundredths_a_day_down_to_nothing():
+    assert sure(3, kind="opinion", now=10 * DAY) == 0.6
+    assert sure(3, kind="opinion", now=10 * DAY - 1) == 0.62
+    assert sure(3, kind="opinion", now=999 * DAY) == 0.0
+    assert sure(3, kind="fact", now=999 * DAY) == 0.8
+
+
+def test_every_kind_has_a_decay_rate():
+    from limpet.model.memory import KINDS
+
+    assert set(DECAY_PER_DAY) == set(KINDS)
+    assert RRF_K == 60

@@ -1,0 +1,144 @@
+"""What is read off a text: sameness, dates, secrets."""
+
+from __future__ import annotations
+
+import pytest
+
+import limpet
+from limpet.text.dates import NOTHING, Mentioned, agreement, date_words, mentioned
+from limpet.text.normalise import fingerprint, normalise
+from limpet.text.secrets import _PATTERNS, redact
+
+
+def at(text):
+    return limpet.FixedClock(text).now()
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("Deploys run.", "deploys  RUN"), ("caf\u00e9", "cafe\u0301"), ("a\n\tb ", "a b"), ("Straße!", "STRASSE")],
+)
+def test_case_white_space_composition_and_the_full_stop_do_not_matter(one, other):
+    assert normalise(one) == normalise(other)
+    assert fingerprint("s", "fact", None, one) == fingerprint("s", "fact", None, other)
+
+
+@pytest.mark.parametrize(("one", "other"), [("is it?", "is it"), ("a b", "ab"), ("1.5", "15"), ("no", "yes")])
+def test_what_changes_the_meaning_matters(one, other):
+    assert normalise(one) != normalise(other)
+
+
+def test_a_fingerprint_is_of_scope_kind_speaker_and_text_and_fits_64_bits():
+    marks = {
+        fingerprint(*parts)
+        for parts in (
+            ("a", "fact", None, "x"), ("b", "fact", None, "x"), ("a", "note", None, "x"), ("a", "fact", "Ann", "x"),
+            ("a", "fact", None, "y"),
+        )
+    }  # fmt: skip
+    assert len(marks) == 5
+    assert all(-(2**63) <= mark < 2**63 for mark in marks)
+
+
+@pytest.mark.parametrize(
+    ("text", "years", "months", "days", "weekdays"),
+    [
+        ("on 7 May 2023", {2023}, {5}, {7}, set()),
+        ("May 7th, 2023", {2023}, {5}, {7}, set()),
+        ("the 3rd of September", set(), {9}, {3}, set()),
+        ("2024-02-29", {2024}, {2}, {29}, set()),
+        ("2024-02", {2024}, {2}, set(), set()),
+        ("last Friday", set(), set(), set(), {4}),
+        ("Tuesdays and sundays", set(), set(), set(), {1, 6}),
+        ("in may", set(), {5}, set(), set()),
+        ("in March", set(), {3}, set(), set()),
+        ("during Dec", set(), {12}, set(), set()),
+    ],
+)
+def test_dates_that_a_text_names(text, years, months, days, weekdays):
+    assert mentioned(text) == Mentioned(
+        years=frozenset(years), months=frozenset(months), days=frozenset(days), weekdays=frozenset(weekdays)
+    )
+
+
+@pytest.mark.parametrize(
+    "text", ["", "you may go", "they march on", "mar the surface", "no date at all", "12345 items"]
+)
+def test_words_that_are_no_dates(text):
+    assert mentioned(text) == NOTHING
+    assert not mentioned(text)
+
+
+def test_agreement_is_the_share_of_the_named_parts():
+    day = at("2023-05-07T10:00:00Z")  # a Sunday
+    assert agreement(mentioned("7 May 2023"), day) == 1.0
+    assert agreement(mentioned("May 2024"), day) == 0.5
+    assert agreement(mentioned("Sunday"), day) == 1.0
+    assert agreement(mentioned("Friday 8 June 2020"), day) == 0.0
+    assert agreement(NOTHING, day) == 0.0
+    assert agreement(mentioned("2023"), 10**30) == 0.0
+
+
+def test_a_time_in_words():
+    assert date_words(at("2023-05-07T23:59:59Z")) == "sunday 7 may 2023"
+    assert date_words(at("1969-12-31T23:59:59Z")) == "wednesday 31 december 1969"
+    assert date_words(10**30) == ""
+
+
+# One of each, made up. Put together from parts so that no scanner takes them for real ones.
+SECRETS = {
+    "private-key": "-----BEGIN RSA " + "PRIVATE KEY-----\nMIIEow+/=\nabc\n-----END RSA " + "PRIVATE KEY-----",
+    "aws-access-key": "AKIA" + "IOSFODNN7ABCDEFG",
+    "aws-secret-key": "aws_secret_access_key = " + "wJalrXUtnFEMI/K7MDENG/bPxRfiCYABCDEFGHIJ",
+    "github-token": "ghp_" + "a1B2" * 9,
+    "gitlab-token": "glpat-" + "abcDEF123456" * 2,
+    "slack-token": "xoxb-" + "123456789012-abcdef",
+    "anthropic-key": "sk-ant-" + "api03-abcdefghijklmnop",
+    "openai-key": "sk-proj-" + "abcdefghij0123456789",
+    "google-key": "AIza" + "SyA1234567890abcdefghijklmnopqrstuv",
+    "stripe-key": "sk_live_" + "abcdefgh12345678",
+    "npm-token": "npm_" + "a1B2" * 9,
+    "pypi-token": "pypi-" + "AgEIcHlwaS5vcmcC" * 3,
+    "huggingface-token": "hf_" + "abcDEF1234" * 3,
+    "jwt": "eyJ" + "hbGciOiJIUzI1NiJ9" + ".eyJ" + "zdWIiOiIxMjM0NTY3" + "." + "SflKxwRJSMeKKF2QT4",
+    "url-password": "postgres://admin:" + "hunter2x@db.example.org/app",
+    "bearer-token": "Authorization: Bearer " + "abcdef0123456789abcdef",
+    "password": "DB_PASSWORD=" + "correct-h0rse",
+}
+
+
+def test_every_kind_of_secret_has_an_example():
+    assert set(SECRETS) == {name for name, _ in _PATTERNS}
+
+
+@pytest.mark.parametrize("name", SECRETS)
+def test_a_secret_is_replaced_by_what_it_was(name):
+    text, names = redact(f"We use {SECRETS[name]} in production")
+
+    assert names == (name,)
+    assert f"[redacted:{name}]" in text
+    assert text.startswith("We use ")
+    assert text.endswith(" in production")
+    secret = SECRETS[name].replace("@db.example.org/app", "").split(" ")[-1].split("=")[-1].split("admin:")[-1]
+    assert secret not in text
+    assert redact(text) == (text, ())
+
+
+def test_several_secrets_are_named_once_each():
+    text, names = redact(f"{SECRETS['npm-token']} {SECRETS['github-token']} {SECRETS['github-token']}")
+    assert names == ("github-token", "npm-token")
+    assert text == "[redacted:npm-token] [redacted:github-token] [redacted:github-token]"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The password policy asks for twelve characters", "Her secret is a good night's sleep", "token: see the vault",
+        "password = <your password>", "api_key: ${API_KEY}", "password=changeme1", "TOKEN=xxxxxxxx1",
+        "See https://example.org/a:b@c and http://localhost:8080/x", "The task-force sk-ips the eyJ prefix",
+        "She bears a bearer of bad news", "AKIA is a prefix", "commit 8199be6f699a395f99f89df973f9dc5285fbcfcd", "",
+        "tokens are counted per minute", "uuid 01890000-0000-7000-8000-000000000001",
+    ],
+)  # fmt: skip
+def test_ordinary_prose_is_left_alone(text):
+    assert redact(text) == (text, ())

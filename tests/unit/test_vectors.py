@@ -1,0 +1,196 @@
+"""Codes, the scan over them, and the default embedder."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from limpet.store.contract import VectorChunk
+from limpet.vectors.codes import encode_for_store, quantise
+from limpet.vectors.embedder import load_embedder
+from limpet.vectors.index import VectorIndex, _numpy_dot, int8_dot
+
+DIMENSIONS = 384
+
+
+def unit(n, seed=0):
+    vectors = np.random.default_rng(seed).normal(size=(n, DIMENSIONS)).astype(np.float32)
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+class OneChunk:
+    """The part of a store that an index reads, over vectors in memory."""
+
+    def __init__(self, vectors, bodies, scopes):
+        self.version = 1
+        self.vectors, self.bodies, self.scopes = vectors, bodies, scopes
+
+    def data_version(self):
+        return self.version
+
+    def vector_chunks(self, _, known):
+        codes, scales = quantise(self.vectors)
+        chunk = VectorChunk(
+            num=1, version=self.version, used=len(self.bodies), codes=codes.tobytes(), scales=scales.tobytes(),
+            bodies=np.asarray(self.bodies, "<i8").tobytes(), scopes=np.asarray(self.scopes, "<i4").tobytes(),
+        )  # fmt: skip
+        return ([] if known.get(1) == self.version else [chunk]), [1]
+
+    def exact_vectors(self, _, bodies):
+        place = {body: i for i, body in enumerate(self.bodies)}
+        return [(body, self.vectors[place[body]].astype(np.float16).tobytes()) for body in bodies if body in place]
+
+
+def index_of(vectors, bodies, scopes=None):
+    store = OneChunk(vectors, bodies, scopes or [1] * len(bodies))
+    index = VectorIndex(store, 1, DIMENSIONS)
+    index.refresh()
+    return index, store
+
+
+def test_a_code_is_within_half_a_step_of_its_vector():
+    vectors = unit(20)
+    codes, scales = quantise(vectors)
+
+    assert (codes.dtype, scales.dtype) == (np.int8, np.float32)
+    assert np.abs(codes).max() == 127
+    assert (np.abs(codes * scales[:, None] - vectors) <= scales[:, None] * 0.501).all()
+
+
+def test_a_vector_of_zeros_stays_one():
+    codes, scales = quantise(np.zeros((1, 4), dtype=np.float32))
+    assert not codes.any()
+    assert np.isfinite(scales).all()
+
+
+def test_what_is_no_number_is_not_stored():
+    with pytest.raises(ValueError, match="no number"):
+        encode_for_store([1], np.full((1, 4), np.nan, dtype=np.float32))
+
+
+def test_stored_vectors_keep_code_scale_and_float16():
+    vectors = unit(2)
+    one, two = encode_for_store([7, 9], vectors)
+    assert (one.body, two.body) == (7, 9)
+    assert np.allclose(np.frombuffer(one.exact, np.float16), vectors[0], atol=1e-3)
+    assert np.allclose(np.frombuffer(two.code, np.int8) * two.scale, vectors[1], atol=1e-2)
+
+
+@pytest.mark.parametrize("n", [1, 7, 4_096, 5_000])
+def test_the_fast_dot_product_equals_numpys(n):
+    codes = quantise(unit(n))[0]
+    query = quantise(unit(1, seed=1))[0][0]
+    expected = codes.astype(np.int64) @ query.astype(np.int64)
+
+    assert (int8_dot()(query, codes) == expected).all()
+    assert (_numpy_dot(query, codes) == expected).all()
+
+
+def test_the_fallback_takes_nothing_for_nothing():
+    assert len(_numpy_dot(np.zeros(4, np.int8), np.zeros((0, 4), np.int8))) == 0
+
+
+def test_a_scan_gives_bodies_best_first_in_portions():
+    vectors, query = unit(300), unit(1, seed=1)[0]
+    index, _ = index_of(vectors, list(range(1, 301)))
+
+    scan = index.search(query, scopes=None, allowed=None, limit=10)
+    portions = [scan.take(7), scan.take(50), scan.take(1_000), scan.take(5)]
+
+    assert [len(part) for part in portions] == [7, 50, 243, 0]
+    found = [body for part in portions for body in part]
+    assert sorted(found) == list(range(1, 301))
+    scores = scan.score_of(found)
+    assert scores == sorted(scores, reverse=True)
+    assert np.allclose(scores, vectors[np.array(found) - 1] @ query, atol=5e-3)
+
+
+def test_equal_scores_are_taken_by_body():
+    vectors = np.repeat(unit(1), 9, axis=0)
+    index, _ = index_of(vectors, [9, 2, 7, 4, 5, 6, 3, 8, 1])
+    scan = index.search(vectors[0], scopes=None, allowed=None, limit=3)
+    assert scan.take(4) + scan.take(9) == list(range(1, 10))
+
+
+def test_empty_slots_other_scopes_and_forbidden_bodies_are_hidden():
+    vectors = unit(6)
+    index, _ = index_of(vectors, [1, 2, 0, 4, 5, 6], [1, 1, 1, 2, 2, 3])
+
+    def seen(scopes=None, allowed=None):
+        wanted = None if allowed is None else np.asarray(allowed, dtype=np.int64)
+        return sorted(index.search(vectors[2], scopes=scopes, allowed=wanted, limit=9).take(99))
+
+    assert seen() == [1, 2, 4, 5, 6]
+    assert seen(scopes=[1]) == [1, 2]
+    assert seen(scopes=[1, 3]) == [1, 2, 6]
+    assert seen(scopes=[]) == []
+    assert seen(scopes=[9]) == []
+    assert seen(allowed=[2, 4, 77]) == [2, 4]
+    assert seen(scopes=[2], allowed=[2, 4]) == [4]
+    assert seen(allowed=[]) == []
+
+
+def test_a_body_without_a_vector_has_no_score():
+    index, _ = index_of(unit(3), [1, 2, 3])
+    scan = index.search(unit(1)[0], scopes=None, allowed=None, limit=3)
+    assert [value is None for value in scan.score_of([3, 99, 1])] == [False, True, False]
+
+
+def test_an_empty_index_finds_nothing():
+    index, _ = index_of(np.zeros((0, DIMENSIONS), np.float32), [])
+    scan = index.search(unit(1)[0], scopes=None, allowed=None, limit=3)
+    assert scan.take(5) == []
+    assert scan.score_of([1, 2]) == [None, None]
+    assert index.size == 0
+
+
+def test_an_index_follows_its_store_and_a_running_scan_keeps_its_state():
+    vectors = unit(3)
+    index, store = index_of(vectors, [1, 2, 3])
+    running = index.search(vectors[0], scopes=None, allowed=None, limit=3)
+    store.vectors, store.bodies, store.scopes, store.version = unit(4), [1, 0, 3, 4], [1] * 4, 2
+
+    index.refresh()
+
+    assert sorted(running.take(9)) == [1, 2, 3]
+    assert sorted(index.search(vectors[0], scopes=None, allowed=None, limit=3).take(9)) == [1, 3, 4]
+
+
+def test_rescored_cosines_are_those_of_float16():
+    vectors = unit(5)
+    index, _ = index_of(vectors, [1, 2, 3, 4, 5])
+    exact = index.rescore(vectors[0], [2, 1, 99])
+    assert set(exact) == {1, 2}
+    assert exact[1] == pytest.approx(1.0, abs=1e-3)
+    assert exact[2] == pytest.approx(float(vectors[1] @ vectors[0]), abs=1e-3)
+    assert index.rescore(vectors[0], []) == {}
+
+
+def test_the_default_embedder_puts_meaning_near_meaning():
+    minilm = load_embedder("minilm")
+    texts = [
+        "The cat sleeps on the radiator",
+        "A kitten naps somewhere warm",
+        "The database uses write-ahead logging",
+        "",
+        "x" * 50_000,
+        "東京",
+    ]
+
+    found = minilm.embed_passages(texts)
+
+    assert (found.shape, found.dtype) == ((6, minilm.dimensions), np.float32)
+    assert np.allclose(np.linalg.norm(found, axis=1), 1.0, atol=1e-5)
+    assert found[0] @ found[1] > found[0] @ found[2] + 0.2
+    assert minilm.embed_passages([]).shape == (0, minilm.dimensions)
+
+
+def test_a_text_has_the_same_vector_alone_and_in_company():
+    minilm = load_embedder("minilm")
+    texts = ["The cat sleeps", "A much longer text about something else entirely, padded " * 5]
+    together = minilm.embed_passages(texts)
+    assert together[0] @ minilm.embed_query(texts[0]) > 0.98
+
+
+def test_an_embedder_is_loaded_once_in_a_process():
+    assert load_embedder("minilm") is load_embedder("minilm")
