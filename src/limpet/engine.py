@@ -20,8 +20,6 @@ from .model.events import Event
 from .model.ids import IdSource, format_id, parse_id
 from .model.memory import GLOBAL_SCOPE, STATES, Memory, check_kind
 from .rank.adjust import confidence
-from .recall.answer import Item, Recall, recall
-from .recall.plan import make_plan
 from .remember.admit import Admitted, admit, check_text, check_topics, clean_metadata
 from .remember.write import Receipt, Writer, check_live, need, rejected
 from .settings import Settings, read_settings
@@ -31,6 +29,7 @@ from .text.describe import describe
 from .text.secrets import redact
 
 if TYPE_CHECKING:
+    from .recall.answer import Recall
     from .recall.meaning import Meaning
     from .vectors.embedder import Embedder
     from .work.doctor import Check
@@ -405,6 +404,9 @@ class Limpet:
         `budget_tokens` limits what comes back, `deadline_ms` how long it takes: signals that would come too late are
         named in `missing`. Changes nothing. Raises BadInput.
         """
+        from .recall.answer import recall
+        from .recall.plan import make_plan
+
         now = self._clock.now()
         known = self._time(known_at)
         held = self._time(as_of)
@@ -431,6 +433,9 @@ class Limpet:
 
     def related(self, id: str, *, k: int = 10) -> Recall:
         """What is near a memory in meaning and words, itself left out. Raises NotFound, BadInput."""
+        from .recall.answer import recall
+        from .recall.plan import make_plan
+
         memory = self._need(id)
         raw, now = parse_id(memory.id), self._clock.now()
         plan = make_plan(
@@ -669,4 +674,4 @@ class Limpet:
         return doctor(self._store, self._vectors(), scope=self.scope)
 
 
-__all__ = ["ImportReport", "Item", "Limpet", "ModelInfo", "PurgeReport", "Recall", "Receipt", "open"]
+__all__ = ["ImportReport", "Limpet", "ModelInfo", "PurgeReport", "Receipt", "open"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -73,6 +72,8 @@ def _project(name: str) -> str:
 
 def _main_checkout(folder: Path) -> Path:
     """The checkout that a worktree or submodule belongs to; itself when git does not say."""
+    import subprocess
+
     try:
         found = subprocess.run(
             ["git", "rev-parse", "--path-format=absolute", "--git-common-dir"],

@@ -37,7 +37,13 @@ def test_the_examples_of_a_page_run(page, tmp_path):
             assert done.returncode == 0, f"{page.name}: {line}\n{done.stdout}{done.stderr}"
     if python:
         done = subprocess.run(
-            [sys.executable, "-c", "\n".join(python)], env=env, cwd=home, capture_output=True, text=True, timeout=120, check=False
+            [sys.executable, "-c", "\n".join(python)],
+            env=env,
+            cwd=home,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
         )
         assert done.returncode == 0, f"{page.name}\n{done.stderr}"
 
@@ -50,7 +56,12 @@ def commands(text):
 
 def test_the_generated_pages_are_up_to_date():
     done = subprocess.run(
-        [sys.executable, "-m", "docs.generate", "--check"], cwd=ROOT, capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, "-m", "docs.generate", "--check"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
 

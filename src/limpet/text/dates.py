@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache
 
 MONTHS = "january february march april may june july august september october november december".split()  # noqa: SIM905
 WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()  # noqa: SIM905
@@ -13,19 +14,17 @@ _MONTH_OF = (
 )
 _DAY_OF = {name: i for i, name in enumerate(WEEKDAYS)}
 _MONTH = r"(january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)"
-_DAY_MONTH = re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th)?(?:\s+of)?\s+{_MONTH}\b", re.IGNORECASE)
-_MONTH_DAY = re.compile(rf"\b{_MONTH}\.?\s+(\d{{1,2}})(?:st|nd|rd|th)?\b", re.IGNORECASE)
-_MONTH_ALONE = re.compile(rf"\b{_MONTH}\b", re.IGNORECASE)
+_DAY_MONTH = rf"\b(\d{{1,2}})(?:st|nd|rd|th)?(?:\s+of)?\s+{_MONTH}\b"
+_MONTH_DAY = rf"\b{_MONTH}\.?\s+(\d{{1,2}})(?:st|nd|rd|th)?\b"
+_MONTH_ALONE = rf"\b{_MONTH}\b"
 # "may" is a month only where a date is spoken of.
-_MAY = re.compile(
-    r"\b(?:in|of|by|during|since|until|last|this|next|early|late|mid)\s+may\b|\bmay,?\s+\d|\d(?:st|nd|rd|th)?\s+may\b",
-    re.IGNORECASE,
+_MAY = (
+    r"\b(?:in|of|by|during|since|until|last|this|next|early|late|mid)\s+may\b|\bmay,?\s+\d|\d(?:st|nd|rd|th)?\s+may\b"
 )
-# The same for names that are also verbs or other words.
-_YEAR = re.compile(r"\b(19\d\d|20\d\d)\b")
-_ISO = re.compile(r"\b(\d{4})-(\d{2})(?:-(\d{2}))?\b")
-_WEEKDAY = re.compile(r"\b(" + "|".join(WEEKDAYS) + r")s?\b", re.IGNORECASE)
-_QUICK = re.compile(r"\d|day\b|" + _MONTH, re.IGNORECASE)
+_YEAR = r"\b(19\d\d|20\d\d)\b"
+_ISO = r"\b(\d{4})-(\d{2})(?:-(\d{2}))?\b"
+_WEEKDAY = r"\b(" + "|".join(WEEKDAYS) + r")s?\b"
+_QUICK = r"\d|days?\b|" + _MONTH
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +43,12 @@ class Mentioned:
 NOTHING = Mentioned()
 
 
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """Compiled when a query is first read: writes need none of them."""
+    return re.compile(pattern, re.IGNORECASE)
+
+
 def date_words(at: int) -> str:
     """A time in words for the index: "friday 7 may 2023". `at`: microseconds UTC; "" beyond the calendar."""
     try:
@@ -56,28 +61,28 @@ def date_words(at: int) -> str:
 def mentioned(text: str) -> Mentioned:
     """The parts of dates that a text names, in English or ISO 8601."""
     text = text[:2_000]
-    if not _QUICK.search(text):
+    if not _compiled(_QUICK).search(text):
         return NOTHING
     years, months, days = set(), set(), set()
-    for year, month, day in _ISO.findall(text):
+    for year, month, day in _compiled(_ISO).findall(text):
         years.add(int(year))
         months.add(int(month))
         days.update([int(day)] if day else [])
-    years.update(int(year) for year in _YEAR.findall(text))
-    for day, month in _DAY_MONTH.findall(text):
+    years.update(int(year) for year in _compiled(_YEAR).findall(text))
+    for day, month in _compiled(_DAY_MONTH).findall(text):
         days.add(int(day))
         months.add(_MONTH_OF[month.lower()])
-    for month, day in _MONTH_DAY.findall(text):
+    for month, day in _compiled(_MONTH_DAY).findall(text):
         days.add(int(day))
         months.add(_MONTH_OF[month.lower()])
-    for match in _MONTH_ALONE.finditer(text):
+    for match in _compiled(_MONTH_ALONE).finditer(text):
         name = match[1].lower()
         if name in ("may", "mar", "march", "dec", "sep", "jan") and not (
-            _MAY.search(text) if name == "may" else match[1][0].isupper()
+            _compiled(_MAY).search(text) if name == "may" else match[1][0].isupper()
         ):
             continue
         months.add(_MONTH_OF[name])
-    weekdays = {_DAY_OF[name.lower()] for name in _WEEKDAY.findall(text)}
+    weekdays = {_DAY_OF[name.lower()] for name in _compiled(_WEEKDAY).findall(text)}
     return Mentioned(
         years=frozenset(years), months=frozenset(months), days=frozenset(days), weekdays=frozenset(weekdays)
     )

@@ -5,28 +5,26 @@ from __future__ import annotations
 import re
 
 # (name, pattern). A pattern with a group hides the group alone. All run in linear time.
-_PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
-    (name, re.compile(pattern))
-    for name, pattern in (
-        ("private-key", r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[A-Za-z0-9+/=\s:,-]{0,20000}?-----END [A-Z ]{0,30}PRIVATE KEY-----"),
-        ("aws-access-key", r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b"),
-        ("aws-secret-key", r"(?i)aws_?secret_?(?:access_?)?key[\"']?\s{0,3}[=:]\s{0,3}[\"']?([A-Za-z0-9/+=]{40})"),
-        ("github-token", r"\b(?:gh[pousr]_[A-Za-z0-9]{36,255}|github_pat_[A-Za-z0-9_]{22,255})\b"),
-        ("gitlab-token", r"\bglpat-[A-Za-z0-9_-]{20,255}"),
-        ("slack-token", r"\bxox[abeoprs]-[A-Za-z0-9-]{10,255}"),
-        ("anthropic-key", r"\bsk-ant-[A-Za-z0-9_-]{20,255}"),
-        ("openai-key", r"\bsk-(?:proj-|svcacct-)?[A-Za-z0-9_-]{20,255}"),
-        ("google-key", r"\bAIza[A-Za-z0-9_-]{35}"),
-        ("stripe-key", r"\b[rs]k_(?:live|test)_[A-Za-z0-9]{16,255}"),
-        ("npm-token", r"\bnpm_[A-Za-z0-9]{36}\b"),
-        ("pypi-token", r"\bpypi-[A-Za-z0-9_-]{40,255}"),
-        ("huggingface-token", r"\bhf_[A-Za-z0-9]{30,255}\b"),
-        ("jwt", r"\beyJ[A-Za-z0-9_-]{10,4000}\.eyJ[A-Za-z0-9_-]{10,4000}\.[A-Za-z0-9_-]{10,4000}"),
-        ("url-password", r"\b[a-z][a-z0-9+.-]{1,20}://[^\s:/@]{1,100}:([^\s/@]{1,200})@"),
-        ("bearer-token", r"(?i)\bbearer\s{1,3}([A-Za-z0-9._~+/-]{20,2000}=*)"),
-        ("password", r"(?i)\b(?:[a-z0-9]{1,30}[_-]){0,4}(?:password|passwd|pwd|secret|api_?key|token)[\"']?\s{0,3}[=:]\s{0,3}[\"']?"
+# Compiled when a text is first suspected: most processes never need them.
+_PATTERNS: tuple[tuple[str, str], ...] = (
+    ("private-key", r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[A-Za-z0-9+/=\s:,-]{0,20000}?-----END [A-Z ]{0,30}PRIVATE KEY-----"),
+    ("aws-access-key", r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b"),
+    ("aws-secret-key", r"(?i)aws_?secret_?(?:access_?)?key[\"']?\s{0,3}[=:]\s{0,3}[\"']?([A-Za-z0-9/+=]{40})"),
+    ("github-token", r"\b(?:gh[pousr]_[A-Za-z0-9]{36,255}|github_pat_[A-Za-z0-9_]{22,255})\b"),
+    ("gitlab-token", r"\bglpat-[A-Za-z0-9_-]{20,255}"),
+    ("slack-token", r"\bxox[abeoprs]-[A-Za-z0-9-]{10,255}"),
+    ("anthropic-key", r"\bsk-ant-[A-Za-z0-9_-]{20,255}"),
+    ("openai-key", r"\bsk-(?:proj-|svcacct-)?[A-Za-z0-9_-]{20,255}"),
+    ("google-key", r"\bAIza[A-Za-z0-9_-]{35}"),
+    ("stripe-key", r"\b[rs]k_(?:live|test)_[A-Za-z0-9]{16,255}"),
+    ("npm-token", r"\bnpm_[A-Za-z0-9]{36}\b"),
+    ("pypi-token", r"\bpypi-[A-Za-z0-9_-]{40,255}"),
+    ("huggingface-token", r"\bhf_[A-Za-z0-9]{30,255}\b"),
+    ("jwt", r"\beyJ[A-Za-z0-9_-]{10,4000}\.eyJ[A-Za-z0-9_-]{10,4000}\.[A-Za-z0-9_-]{10,4000}"),
+    ("url-password", r"\b[a-z][a-z0-9+.-]{1,20}://[^\s:/@]{1,100}:([^\s/@]{1,200})@"),
+    ("bearer-token", r"(?i)\bbearer\s{1,3}([A-Za-z0-9._~+/-]{20,2000}=*)"),
+    ("password", r"(?i)\b(?:[a-z0-9]{1,30}[_-]){0,4}(?:password|passwd|pwd|secret|api_?key|token)[\"']?\s{0,3}[=:]\s{0,3}[\"']?"
                      r"((?=[^\s\"',;]{0,199}[0-9!@#$%^&*])(?![<$*{\[])[^\s\"',;]{8,200})"),
-    )
 )  # fmt: skip
 # Nothing that could be a secret holds none of these: ordinary text is passed after one look.
 _QUICK = re.compile(
@@ -42,6 +40,7 @@ def redact(text: str) -> tuple[str, tuple[str, ...]]:
         return text, ()
     found: list[str] = []
     for name, pattern in _PATTERNS:
+        compiled = re.compile(pattern)  # kept by re's own cache
 
         def hide(match: re.Match[str], name: str = name) -> str:
             group = 1 if match.re.groups else 0
@@ -53,5 +52,5 @@ def redact(text: str) -> tuple[str, tuple[str, ...]]:
             whole, start = match[0], match.start()
             return whole[: match.start(group) - start] + f"[redacted:{name}]" + whole[match.end(group) - start :]
 
-        text = pattern.sub(hide, text)
+        text = compiled.sub(hide, text)
     return text, tuple(found)

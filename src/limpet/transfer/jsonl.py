@@ -13,9 +13,12 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from ..model.clock import parse_time
 from ..model.errors import BadInput
 from ..model.events import EVENT_TYPES, Event
 from ..model.ids import format_id, parse_id
+from ..model.memory import EDGE_TYPES, check_key, check_kind, check_origin, check_scope
+from ..remember.admit import check_metadata, check_text, check_topics
 
 encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
@@ -57,15 +60,59 @@ def read_event(line: dict[str, Any]) -> Event:
         )
     except (KeyError, TypeError, AttributeError) as error:
         raise BadInput(f"not an event of limpet: {error}") from None
-    if type not in EVENT_TYPES or not isinstance(at, int) or not isinstance(origin, str):
-        raise BadInput(f"not an event of limpet: type {type!r}")
-    if event.content is not None and not isinstance(event.content, str):
-        raise BadInput("content must be text")
-    if type == "remembered" and not (
-        isinstance(event.data.get("scope"), str) and isinstance(event.data.get("kind"), str)
-    ):
-        raise BadInput("a remembered event needs scope and kind")
+    if type not in EVENT_TYPES:
+        raise BadInput(f"unknown event type: {type!r}")
+    check_origin(origin)
+    try:
+        _check(event)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise BadInput(f"a {type} event with a bad field: {error}") from None
     return event
+
+
+def _check(event: Event) -> None:
+    """Refuse an event that could not have been written here. Raises BadInput, or what a wrong type raises."""
+    data = event.data
+    _instant(event.at)
+    if event.content is not None:
+        check_text(event.content)
+    for name in ("valid_from", "valid_to"):
+        if data.get(name) is not None:
+            _instant(data[name])
+    if event.type in ("remembered", "tagged"):
+        topics, metadata = data.get("topics", []), data.get("metadata", {})
+        if not isinstance(topics, list) or not isinstance(metadata, dict):
+            raise TypeError("topics must be a list, metadata an object")
+        check_topics(topics)
+        check_metadata(metadata)
+    if event.type == "remembered":
+        check_scope(data["scope"])
+        check_kind(data["kind"])
+        if data.get("key") is not None:
+            check_key(data["key"])
+        for name in ("importance", "confidence"):
+            if data.get(name) is not None and not 0 <= float(data[name]) <= 1:
+                raise ValueError(f"{name} must be from 0 to 1")
+        if not isinstance(data.get("position", 0), int) or not isinstance(data.get("pinned", False), bool):
+            raise TypeError("position must be a number, pinned true or false")
+        for name in ("source", "session", "speaker"):
+            if not isinstance(data.get(name), str | None):
+                raise TypeError(f"{name} must be text")
+    elif event.type == "superseded":
+        parse_id(data["by"])
+        _instant(data["valid_to"])
+    elif event.type == "undone":
+        parse_id(data["undoes"])
+    elif event.type == "linked":
+        parse_id(data["target"])
+        if data["edge"] not in EDGE_TYPES or not 0 <= float(data.get("weight", 1.0)):
+            raise ValueError(f"unknown edge {data['edge']!r}")
+
+
+def _instant(value: object) -> None:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError("a time must be microseconds, a whole number")
+    parse_time(value, now=0)
 
 
 def lines(text: Iterator[str]) -> Iterator[tuple[int, dict[str, Any] | BadInput]]:

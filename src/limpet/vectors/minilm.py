@@ -42,7 +42,7 @@ class MiniLM:
         """float32 (n, 384), rows of length 1, in the order of the texts."""
         import numpy as np
 
-        self._load()
+        self.load()
         encoded = self._tokenizer.encode_batch([text[:MAX_CHARACTERS] for text in texts])
         found = np.empty((len(texts), self.dimensions), dtype=np.float32)
         order = sorted(range(len(texts)), key=lambda i: len(encoded[i].ids))
@@ -72,7 +72,8 @@ class MiniLM:
         mean /= np.linalg.norm(mean, axis=1, keepdims=True).clip(1e-12)
         return mean
 
-    def _load(self) -> None:
+    def load(self) -> None:
+        """Read and check the model and its vocabulary, once. Raises EmbedderUnavailable."""
         with self._lock:
             if self._session is not None:
                 return

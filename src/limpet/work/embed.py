@@ -47,8 +47,10 @@ def drain(
     worker = f"{socket.gethostname()}:{os.getpid()}"
     done = failed = 0
     total = store.backlog(KIND, clock.now())
-    if total:
-        embedder.embed_query("ready?")  # load the model before any job is leased: a worker that dies loading holds none
+    # Load the model before any job is leased: a worker that dies while it loads then holds none.
+    load = getattr(embedder, "load", None)
+    if total and load is not None:
+        load()
     while limit is None or done + failed < limit:
         if until is not None and time.monotonic() >= until:
             break

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import random
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -143,6 +142,8 @@ def _busy_handler() -> Callable[[int], bool]:
     started = 0.0
 
     def wait(attempts: int) -> bool:
+        import random
+
         nonlocal started
         if attempts == 0:
             started = time.monotonic()

@@ -94,7 +94,8 @@ def filtered(name: str, where: Filter) -> tuple[str, dict[str, Any]]:
 
 
 def carray(numbers: Iterable[int]) -> Any:
-    return apsw.carray(array("q", numbers))
+    """Numbers as a table. None at all is a number that no row has: SQLite wants an aligned array, an empty one is not."""
+    return apsw.carray(array("q", numbers) or array("q", [-1]))
 
 
 def candidates(con: apsw.Connection, bodies: Iterable[int], where: Filter) -> list[Candidate]:
