@@ -8,12 +8,12 @@ import pytest
 from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, multiple, rule
-from tests.reference import ReferenceStore
 
 import limpet
 from limpet.engine import Limpet
 from limpet.model.ids import parse_id
 from limpet.settings import Settings
+from tests.reference import ReferenceStore
 
 WORDS = st.sampled_from("rate limit is 100 per minute deploy on friday never Berlin WAL café 東京 don't retry".split())
 TEXTS = st.lists(WORDS, min_size=1, max_size=5).map(" ".join)

@@ -18,9 +18,10 @@ from ..model.errors import LimpetError
 from .options import terminal_width
 
 if TYPE_CHECKING:
-    from ..engine import Item, Limpet, Recall, Receipt
+    from ..engine import Limpet, Receipt
     from ..model.memory import Memory
     from ..rank.trace import Trace
+    from ..recall.answer import Item, Recall
 
 Progress = Callable[[int, int], None]
 encode = json.JSONEncoder(ensure_ascii=False).encode

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -117,7 +117,7 @@ STRUCTURAL = frozenset({"scope", "kind", "position", "session", "valid_from", "v
 
 
 def scrub(event: Event) -> Event:
-    """An event of a purged memory, without anything that was said. `initial` makes a tombstone of a `remembered` one."""
+    """An event of a purged memory, without anything that was said. `initial` makes a tombstone of a first one."""
     kept = {name: value for name, value in event.data.items() if name in STRUCTURAL or event.type == "linked"}
     return replace(event, content=None, data=kept)
 
@@ -148,7 +148,7 @@ def _superseded(state: MemoryState, event: Event) -> MemoryState:
     return replace(state, superseded_by=bytes.fromhex(event.data["by"]), valid_to=event.data["valid_to"])
 
 
-_CHANGES = {
+_CHANGES: dict[str, Callable[[MemoryState, Event], MemoryState]] = {
     "observed": _observed,
     "edited": lambda s, e: replace(s, content=e.content if e.content is not None else s.content),
     "tagged": lambda s, e: replace(s, topics=tuple(e.data["topics"]), metadata=e.data["metadata"]),

@@ -17,7 +17,6 @@ from ..store.contract import Candidate, Store
 from .gather import Gathered, VectorSignal, gather
 from .plan import Plan
 
-
 # Where a candidate's life begins among its fields.
 LIFE = Candidate._fields.index("kind")
 

@@ -178,7 +178,9 @@ def _measure_neighbours(
     several: list[Candidate], text: list[float], cosines: list[float], signals: dict[str, list[float]]
 ) -> None:
     """What the memories before and after in the same session say: chat turns answer each other."""
-    place = {(one.session, one.position): i for i, one in enumerate(several) if one.session is not None}
+    place: dict[tuple[int | None, int], int] = {
+        (one.session, one.position): i for i, one in enumerate(several) if one.session is not None
+    }
     # For each offset the index of the neighbour, or that of a zero at the end.
     nobody = len(several)
     at = {

@@ -13,7 +13,7 @@ _MONTH_OF = (
     {name: i for i, name in enumerate(MONTHS, 1)} | {name[:3]: i for i, name in enumerate(MONTHS, 1)} | {"sept": 9}
 )
 _DAY_OF = {name: i for i, name in enumerate(WEEKDAYS)}
-_MONTH = r"(january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)"
+_MONTH = "(" + "|".join(sorted(_MONTH_OF, key=len, reverse=True)) + ")"
 _DAY_MONTH = rf"\b(\d{{1,2}})(?:st|nd|rd|th)?(?:\s+of)?\s+{_MONTH}\b"
 _MONTH_DAY = rf"\b{_MONTH}\.?\s+(\d{{1,2}})(?:st|nd|rd|th)?\b"
 _MONTH_ALONE = rf"\b{_MONTH}\b"

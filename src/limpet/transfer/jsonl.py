@@ -105,7 +105,7 @@ def _check(event: Event) -> None:
         parse_id(data["undoes"])
     elif event.type == "linked":
         parse_id(data["target"])
-        if data["edge"] not in EDGE_TYPES or not 0 <= float(data.get("weight", 1.0)):
+        if data["edge"] not in EDGE_TYPES or not float(data.get("weight", 1.0)) >= 0:
             raise ValueError(f"unknown edge {data['edge']!r}")
 
 

@@ -10,7 +10,7 @@ from ..store.contract import NewVector
 
 
 def quantise(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """float32 (n, d) -> int8 codes (n, d) and float32 scales (n,): vector = code * scale, to 1/254 of its largest value."""
+    """float32 (n, d) -> int8 codes (n, d) and float32 scales (n,): vector = code * scale."""
     scales = np.abs(vectors).max(axis=1) / 127.0
     scales[scales == 0] = 1.0
     codes = np.rint(vectors / scales[:, None]).astype(np.int8)

@@ -168,9 +168,7 @@ class _Arrays:
             parts.append(~np.isin(self.bodies[: self.used], allowed))
         if not parts:
             return None
-        out = parts[0]
-        for part in parts[1:]:
-            out = out | part
+        out: np.ndarray = np.logical_or.reduce(parts)
         return out
 
     def slots_of(self, bodies: Sequence[int]) -> np.ndarray:

@@ -94,7 +94,7 @@ def filtered(name: str, where: Filter) -> tuple[str, dict[str, Any]]:
 
 
 def carray(numbers: Iterable[int]) -> Any:
-    """Numbers as a table. None at all is a number that no row has: SQLite wants an aligned array, an empty one is not."""
+    """Numbers as a table. None at all become one that no row has: an empty array is not aligned as SQLite wants."""
     return apsw.carray(array("q", numbers) or array("q", [-1]))
 
 
