@@ -8,9 +8,9 @@ RRF_K = 60
 
 # Candidates that each signal contributes to fusion, and the best ones whose session neighbours join them.
 # About 100 a query hold 95 % of the answers on conversations (docs/log.md). test_rank.py.
-LEXICAL_CANDIDATES = 80
-VECTOR_CANDIDATES = 60
-NEIGHBOURHOODS = 20
+LEXICAL_CANDIDATES = 60
+VECTOR_CANDIDATES = 50
+NEIGHBOURHOODS = 12
 NEIGHBOUR_REACH = 2
 
 # Use: boost = 1 + 0.1 ln(1 + uses). Domain model. test_rank.py.

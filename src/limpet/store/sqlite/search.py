@@ -18,7 +18,10 @@ from .sql import statements
 
 # Rows that full BM25 scores for one query. FTS5 scores about a million rows a second; terms are taken from the rarest
 # on until their document frequencies reach this. See docs/adr/0012.
-ROW_BUDGET = 1_500
+ROW_BUDGET = 700
+# A term in half of all texts says nothing (BM25's own rule). In a large store one in every tenth says little and costs
+# most: FTS5 reads a term's whole list to weigh it.
+LARGE_STORE, COMMON_SHARE = 5_000, 10
 # Distinct terms of a query that are looked up, and those that are searched for, the rarest first.
 MAX_TERMS_LOOKED_UP = 400
 MAX_TERMS_SEARCHED = 48
@@ -147,7 +150,8 @@ class Lexical:
             self._bodies = self._con.execute("SELECT ifnull(max(num), 0) FROM body").get
         terms = self._terms(text)
         found = sorted((df, term) for term in terms if (df := self._frequency(term)))
-        useful = [(df, term) for df, term in found if df * 2 < self._bodies] or found
+        share = COMMON_SHARE if self._bodies > LARGE_STORE else 2
+        useful = [(df, term) for df, term in found if df * share < self._bodies] or (found[:1] if share > 2 else found)
         useful = useful[:MAX_TERMS_SEARCHED]
         if not useful:
             return LexicalResult(hits=[], weight=0.0, terms=len(terms))
