@@ -12,14 +12,17 @@ WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()  #
 _MONTH_OF = (
     {name: i for i, name in enumerate(MONTHS, 1)} | {name[:3]: i for i, name in enumerate(MONTHS, 1)} | {"sept": 9}
 )
+_MONTHS_THERE_ARE, _DAYS_THERE_ARE = frozenset(range(1, 13)), frozenset(range(1, 32))
 _DAY_OF = {name: i for i, name in enumerate(WEEKDAYS)}
 _MONTH = "(" + "|".join(sorted(_MONTH_OF, key=len, reverse=True)) + ")"
 _DAY_MONTH = rf"\b(\d{{1,2}})(?:st|nd|rd|th)?(?:\s+of)?\s+{_MONTH}\b"
 _MONTH_DAY = rf"\b{_MONTH}\.?\s+(\d{{1,2}})(?:st|nd|rd|th)?\b"
 _MONTH_ALONE = rf"\b{_MONTH}\b"
-# "may" is a month only where a date is spoken of.
-_MAY = (
-    r"\b(?:in|of|by|during|since|until|last|this|next|early|late|mid)\s+may\b|\bmay,?\s+\d|\d(?:st|nd|rd|th)?\s+may\b"
+# Months that are words or names too: where a date is spoken of they are months; capitals say so for all but "may".
+_DOUBTFUL = frozenset({"may", "mar", "march", "dec", "sep", "jan"})
+_SPOKEN_OF = (
+    r"\b(?:in|of|by|during|since|until|last|this|next|early|late|mid)[\s-]+{name}\b"
+    r"|\b{name},?\s+\d|\d(?:st|nd|rd|th)?\s+{name}\b"
 )
 _YEAR = r"\b(19\d\d|20\d\d)\b"
 _ISO = r"\b(\d{4})-(\d{2})(?:-(\d{2}))?\b"
@@ -77,14 +80,15 @@ def mentioned(text: str) -> Mentioned:
         months.add(_MONTH_OF[month.lower()])
     for match in _compiled(_MONTH_ALONE).finditer(text):
         name = match[1].lower()
-        if name in ("may", "mar", "march", "dec", "sep", "jan") and not (
-            _compiled(_MAY).search(text) if name == "may" else match[1][0].isupper()
-        ):
-            continue
-        months.add(_MONTH_OF[name])
+        capital = name != "may" and match[1][0].isupper()
+        if name not in _DOUBTFUL or capital or _compiled(_SPOKEN_OF.format(name=name)).search(text):
+            months.add(_MONTH_OF[name])
     weekdays = {_DAY_OF[name.lower()] for name in _compiled(_WEEKDAY).findall(text)}
     return Mentioned(
-        years=frozenset(years), months=frozenset(months), days=frozenset(days), weekdays=frozenset(weekdays)
+        years=frozenset(years),
+        months=frozenset(months) & _MONTHS_THERE_ARE,
+        days=frozenset(days) & _DAYS_THERE_ARE,
+        weekdays=frozenset(weekdays),
     )
 
 

