@@ -104,7 +104,7 @@ class Meaning:
 
     def catch_up(self, plan: Plan, most: int, seconds_each: float) -> bool:
         """Whether a small backlog is worth embedding before answering: few texts, and time for them."""
-        waiting = self._store.backlog("embed", self._clock.now())
+        waiting = self._store.backlog("embed", self._clock.now(), most=most + 1)
         loading = 0.0 if self._given is not None or is_loaded(self._name) else LOAD_SECONDS
         return 0 < waiting <= most and plan.remaining() > loading + waiting * seconds_each + QUERY_SECONDS
 

@@ -117,9 +117,8 @@ class NewVector:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """One piece of slow work, leased to one worker at a time."""
+    """One piece of slow work, leased to one worker at a time. Kind and subject name it."""
 
-    num: int
     kind: str
     subject: int
     attempts: int
@@ -287,7 +286,9 @@ class Store(Reads, Protocol):
 
     def texts(self, bodies: Sequence[int]) -> list[tuple[int, str]]: ...
 
-    def add_vectors(self, embedder: int, vectors: Sequence[NewVector], *, done: Sequence[int] = ()) -> int: ...
+    def add_vectors(self, embedder: int, vectors: Sequence[NewVector], *, done: Sequence[int] = ()) -> int:
+        """Store vectors; the embedding jobs of the bodies `done` end in the same transaction."""
+        ...
 
     def vector_chunks(self, embedder: int, known: dict[int, int]) -> tuple[list[VectorChunk], list[int]]:
         """Chunks whose version differs from `known`, and the numbers of all chunks there are."""
@@ -300,15 +301,15 @@ class Store(Reads, Protocol):
 
     def lease(self, kind: str, *, limit: int, at: int, until: int, worker: str) -> list[Job]: ...
 
-    def finish(self, jobs: Sequence[int]) -> None: ...
-
-    def finish_subjects(self, kind: str, subjects: Sequence[int]) -> None:
-        """Jobs about these subjects are no longer needed."""
+    def finish(self, kind: str, subjects: Sequence[int]) -> None:
+        """Jobs about these subjects are done, or no longer needed."""
         ...
 
-    def fail(self, jobs: Sequence[int], *, error: str, not_before: int, dead: bool) -> None: ...
+    def fail(self, kind: str, subjects: Sequence[int], *, error: str, not_before: int, dead: bool) -> None: ...
 
-    def backlog(self, kind: str, at: int) -> int: ...
+    def backlog(self, kind: str, at: int, *, most: int | None = None) -> int:
+        """Jobs that could be taken now, counted up to `most`."""
+        ...
 
     def dead_jobs(self) -> list[Job]: ...
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, lru_cache
+
+from ..model.clock import MICROSECONDS_PER_DAY
 
 MONTHS = "january february march april may june july august september october november december".split()  # noqa: SIM905
 WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()  # noqa: SIM905
@@ -54,8 +56,13 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 def date_words(at: int) -> str:
     """A time in words for the index: "friday 7 may 2023". `at`: microseconds UTC; "" beyond the calendar."""
+    return _day_in_words(at // MICROSECONDS_PER_DAY)
+
+
+@lru_cache(maxsize=64)
+def _day_in_words(days: int) -> str:
     try:
-        day = datetime.fromtimestamp(at // 1_000_000, UTC)
+        day = datetime.fromtimestamp(days * 86_400, UTC)
     except (ValueError, OverflowError, OSError):
         return ""
     return f"{WEEKDAYS[day.weekday()]} {day.day} {MONTHS[day.month - 1]} {day.year}"

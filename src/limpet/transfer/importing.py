@@ -187,7 +187,7 @@ class _Import:
         bodies = [(one.body, wanted[one.id]) for one in self._candidates_of(list(wanted), everything)]
         stored: list[NewVector] = encode_for_store([body for body, _ in bodies], np.stack([v for _, v in bodies]))
         self._store.add_vectors(row.num, stored)
-        self._store.finish_subjects("embed", [body for body, _ in bodies])
+        self._store.finish("embed", [body for body, _ in bodies])
 
     def _candidates_of(self, ids: list[bytes], where: Filter) -> Any:
         return self._store.candidates(self._store.bodies_of(ids), where)

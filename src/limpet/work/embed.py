@@ -72,14 +72,15 @@ def _run(store: Store, embedder: Embedder, row: EmbedderRow, jobs: list[Job], cl
     try:
         return _embed(store, embedder, row, jobs)
     except (StoreError, EmbedderUnavailable):
-        store.fail([job.num for job in jobs], error="interrupted", not_before=clock.now(), dead=False)
+        store.fail(KIND, [job.subject for job in jobs], error="interrupted", not_before=clock.now(), dead=False)
         raise
     except Exception as error:
         if len(jobs) > 1:
             return sum(_run(store, embedder, row, [job], clock) for job in jobs)
         wait = FIRST_WAIT_SECONDS * 2 ** (jobs[0].attempts - 1)
         store.fail(
-            [jobs[0].num],
+            KIND,
+            [jobs[0].subject],
             error=f"{type(error).__name__}: {error}",
             not_before=clock.now() + wait * MICROSECONDS_PER_SECOND,
             dead=jobs[0].attempts >= MAX_ATTEMPTS,
@@ -91,7 +92,7 @@ def _embed(store: Store, embedder: Embedder, row: EmbedderRow, jobs: list[Job]) 
     texts = store.texts([job.subject for job in jobs])
     if texts:
         vectors = embedder.embed_passages([text for _, text in texts])
-        store.add_vectors(row.num, encode_for_store([num for num, _ in texts], vectors), done=[job.num for job in jobs])
+        store.add_vectors(row.num, encode_for_store([num for num, _ in texts], vectors), done=[job.subject for job in jobs])
     else:
-        store.finish([job.num for job in jobs])
+        store.finish(KIND, [job.subject for job in jobs])
     return len(jobs)

@@ -13,10 +13,7 @@ from .sql import statements
 
 def enqueue(con: apsw.Connection, kind: str, subjects: Sequence[int], at: int) -> int:
     before = con.total_changes()
-    con.executemany(
-        "INSERT INTO job (kind, subject, not_before) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-        [(kind, subject, at) for subject in subjects],
-    )
+    con.executemany(statements()["insert_job"], [(kind, subject, at) for subject in subjects])
     return con.total_changes() - before
 
 
@@ -24,37 +21,40 @@ def lease(con: apsw.Connection, kind: str, *, limit: int, at: int, until: int, w
     found = con.execute(
         statements()["lease_jobs"], {"kind": kind, "limit": limit, "at": at, "until": until, "worker": worker}
     ).fetchall()
-    return [Job(num=row[0], kind=row[1], subject=row[2], attempts=row[3], error=row[4]) for row in sorted(found)]
+    return [Job(kind=row[0], subject=row[1], attempts=row[2], error=row[3]) for row in sorted(found)]
 
 
-def finish(con: apsw.Connection, jobs: Sequence[int]) -> None:
-    con.execute("DELETE FROM job WHERE num IN (SELECT value FROM carray(?))", (carray(jobs),))
-
-
-def fail(con: apsw.Connection, jobs: Sequence[int], *, error: str, not_before: int, dead: bool) -> None:
+def finish(con: apsw.Connection, kind: str, subjects: Sequence[int]) -> None:
     con.execute(
-        "UPDATE job SET state = ?, error = ?, not_before = ?, leased_until = 0"
-        " WHERE num IN (SELECT value FROM carray(?))",
-        ("dead" if dead else "waiting", error[:500], not_before, carray(jobs)),
+        "DELETE FROM job WHERE kind = ? AND subject IN (SELECT value FROM carray(?))", (kind, carray(subjects))
     )
 
 
-def backlog(con: apsw.Connection, kind: str, at: int) -> int:
-    """Jobs that a worker could take now."""
+def fail(
+    con: apsw.Connection, kind: str, subjects: Sequence[int], *, error: str, not_before: int, dead: bool
+) -> None:
+    con.execute(
+        "UPDATE job SET state = ?, error = ?, not_before = ?, leased_until = 0"
+        " WHERE kind = ? AND subject IN (SELECT value FROM carray(?))",
+        ("dead" if dead else "waiting", error[:500], not_before, kind, carray(subjects)),
+    )
+
+
+def backlog(con: apsw.Connection, kind: str, at: int, most: int | None) -> int:
+    """Jobs that a worker could take now, counted up to `most`."""
     return int(
         con.execute(
-            "SELECT count(*) FROM job WHERE kind = ? AND state = 'waiting' AND not_before <= ? AND leased_until <= ?",
-            (kind, at, at),
+            "SELECT count(*) FROM (SELECT 1 FROM job WHERE kind = ?1 AND state = 'waiting' AND not_before <= ?2"
+            " AND leased_until <= ?2 LIMIT ?3)",
+            (kind, at, -1 if most is None else most),
         ).get
     )
 
 
 def dead(con: apsw.Connection) -> list[Job]:
     return [
-        Job(num=row[0], kind=row[1], subject=row[2], attempts=row[3], error=row[4])
-        for row in con.execute(
-            "SELECT num, kind, subject, attempts, error FROM job WHERE state = 'dead' ORDER BY num LIMIT 100"
-        )
+        Job(kind=row[0], subject=row[1], attempts=row[2], error=row[3])
+        for row in con.execute("SELECT kind, subject, attempts, error FROM job WHERE state = 'dead' LIMIT 100")
     ]
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import groupby
+from typing import Any
 
 import apsw
 
@@ -12,7 +14,7 @@ from ...model.events import Event
 from ...model.state import MemoryState, apply, cancelled_by, initial, replay, scrub
 from ..contract import Describe
 from . import rows
-from .reads import Bindings, SqliteReads
+from .reads import SqliteReads
 
 EMBED = "embed"
 
@@ -23,49 +25,57 @@ class Ledger(SqliteReads):
     def __init__(self, connection: apsw.Connection, describe: Describe) -> None:
         super().__init__(connection)
         self._describe = describe
+        # Numbers of names, for the length of this transaction.
+        self._scopes: dict[str, int] = {}
+        self._sessions: dict[tuple[int, str], int] = {}
 
-    def append(self, event: Event) -> Event:
-        """Write one event and project it. Returns it with its place in the ledger."""
-        body = None if event.content is None else self._insert_body(event)
-        self._con.execute(
-            self._sql["insert_event"],
-            {
-                "id": event.id,
-                "type": event.type,
-                "memory": event.memory,
-                "at": event.at,
-                "operation": None if event.operation == event.id else event.operation,
-                "origin": event.origin,
-                "body": body,
-                "data": rows.to_json(event.data),
-            },
-        )
-        written = replace(event, seq=self._con.last_insert_rowid())
-        self.project(written, body)
+    def append(self, events: Sequence[Event]) -> list[Event]:
+        """Write events and project them, in order; returns them with their places in the ledger.
+
+        Memories that are new one after the other are written together, which is most of what a batch is.
+        """
+        written: list[Event] = []
+        for fresh, run in groupby(events, lambda event: event.type == "remembered"):
+            written += self._append_new(list(run)) if fresh else map(self._append_change, run)
         return written
 
-    def _insert_body(self, event: Event) -> int:
-        """Store a text. That of a new memory gets its search fields at once: one index write instead of two."""
-        if event.type == "remembered":
-            fields = self._describe(initial(event))
-            scope = self._intern_scope(event.data["scope"])
-            found = (fields.topics, fields.labels, fields.dates)
-        else:
-            found = (None, None, None)
+    def _append_new(self, events: list[Event]) -> list[Event]:
+        """New memories: text with its search fields, event, first version and job, a statement for each table."""
+        body, seq = self._next("body", "num"), self._next("event", "seq")
+        texts, ledger, versions, jobs = [], [], [], []
+        for place, event in enumerate(events):
+            state = initial(event)
+            fields = self._describe(state)
+            scope = self._intern_scope(state.scope)
+            num = None if event.content is None else body
+            if num is not None:
+                texts.append((num, event.content, fields.topics, fields.labels, fields.dates, f"s{scope}"))
+                jobs.append((EMBED, num, event.at))
+                body += 1
+            ledger.append(_event_row(seq + place, event, num))
+            versions.append(self._version(state, event.at, num, fields.fingerprint))
+        self._con.executemany(self._sql["insert_body"], texts)
+        self._con.executemany(self._sql["insert_event"], ledger)
+        self._con.executemany(self._sql["insert_memory"], versions)
+        self._con.executemany(self._sql["insert_job"], jobs)
+        return [replace(event, seq=seq + place) for place, event in enumerate(events)]
+
+    def _append_change(self, event: Event) -> Event:
+        body = None
+        if event.content is not None:
+            body = self._next("body", "num")
             scope = self._con.execute(
                 "SELECT scope FROM memory WHERE id = ? AND retired_at IS NULL", (event.memory,)
             ).get
-        self._con.execute(
-            self._sql["insert_body"],
-            {
-                "content": event.content,
-                "topics": found[0],
-                "labels": found[1],
-                "dates": found[2],
-                "scope": f"s{scope}",
-            },
-        )
-        return self._con.last_insert_rowid()
+            self._con.execute(self._sql["insert_body"], (body, event.content, None, None, None, f"s{scope}"))
+        seq = self._next("event", "seq")
+        self._con.execute(self._sql["insert_event"], _event_row(seq, event, body))
+        written = replace(event, seq=seq)
+        self.project(written, body)
+        return written
+
+    def _next(self, table: str, column: str) -> int:
+        return int(self._con.execute(f"SELECT ifnull(max({column}), 0) + 1 FROM {table}").get)
 
     def project(self, event: Event, body: int | None) -> None:
         """Bring the rows of `event.memory` to the state after the event. `body`: where the event's content is."""
@@ -112,64 +122,67 @@ class Ledger(SqliteReads):
 
     def _insert_version(self, state: MemoryState, event: Event, body: int | None) -> None:
         fields = self._describe(state)
-        scope = self._intern_scope(state.scope)
-        bindings: Bindings = {
-            "id": state.id,
-            "scope": scope,
-            "kind": state.kind,
-            "body": body,
-            "topics": rows.to_json(list(state.topics)),
-            "key": state.key,
-            "metadata": rows.to_json(state.metadata),
-            "state": state.state,
-            "origin": state.origin,
-            "source": state.source,
-            "session": self._intern_session(scope, state.session, event.at) if state.session else None,
-            "speaker": state.speaker,
-            "position": state.position,
-            "importance": state.importance,
-            "stated_confidence": state.stated_confidence,
-            "observations": state.observations,
-            "observed_at": state.observed_at,
-            "pinned": state.pinned,
-            "valid_from": state.valid_from,
-            "valid_to": state.valid_to,
-            "created_at": state.created_at,
-            "recorded_at": event.at,
-            "superseded_by": state.superseded_by,
-            "reason": state.reason,
-            "fingerprint": fields.fingerprint,
-        }
-        self._con.execute(self._sql["insert_memory"], bindings)
-        if body is None or event.type == "remembered":
-            if body is not None:
-                self._enqueue(body, event.at)
+        self._con.execute(self._sql["insert_memory"], self._version(state, event.at, body, fields.fingerprint))
+        if body is None:
             return
-        self._con.execute(
-            "UPDATE body SET topics = ?1, labels = ?2, dates = ?3"
-            " WHERE num = ?4 AND (topics IS NOT ?1 OR labels IS NOT ?2 OR dates IS NOT ?3)",
-            (fields.topics, fields.labels, fields.dates, body),
-        )
-        if event.type == "edited":
-            self._enqueue(body, event.at)
+        if event.type != "remembered":
+            self._con.execute(
+                "UPDATE body SET topics = ?1, labels = ?2, dates = ?3"
+                " WHERE num = ?4 AND (topics IS NOT ?1 OR labels IS NOT ?2 OR dates IS NOT ?3)",
+                (fields.topics, fields.labels, fields.dates, body),
+            )
+        if event.type in ("remembered", "edited"):
+            self._con.execute(self._sql["insert_job"], (EMBED, body, event.at))
 
-    def _enqueue(self, body: int, at: int) -> None:
-        self._con.execute(
-            "INSERT INTO job (kind, subject, not_before) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", (EMBED, body, at)
+    def _version(self, state: MemoryState, at: int, body: int | None, fingerprint: int | None) -> tuple[Any, ...]:
+        """A row for `insert_memory`, in the order of its columns."""
+        scope = self._intern_scope(state.scope)
+        return (
+            state.id,
+            scope,
+            state.kind,
+            body,
+            rows.to_json(state.topics),
+            state.key,
+            rows.to_json(state.metadata),
+            state.state,
+            state.origin,
+            state.source,
+            self._intern_session(scope, state.session, at) if state.session else None,
+            state.speaker,
+            state.position,
+            state.importance,
+            state.stated_confidence,
+            state.observations,
+            state.observed_at,
+            state.pinned,
+            state.valid_from,
+            state.valid_to,
+            state.created_at,
+            at,
+            state.superseded_by,
+            state.reason,
+            fingerprint,
         )
 
     def _intern_scope(self, name: str) -> int:
-        num = self._con.execute("SELECT num FROM scope WHERE name = ?", (name,)).get
+        num = self._scopes.get(name)
         if num is None:
-            self._con.execute("INSERT INTO scope (name) VALUES (?)", (name,))
-            num = self._con.last_insert_rowid()
+            num = self._con.execute("SELECT num FROM scope WHERE name = ?", (name,)).get
+            if num is None:
+                self._con.execute("INSERT INTO scope (name) VALUES (?)", (name,))
+                num = self._con.last_insert_rowid()
+            self._scopes[name] = int(num)
         return int(num)
 
     def _intern_session(self, scope: int, name: str, at: int) -> int:
-        num = self._con.execute("SELECT num FROM session WHERE scope = ? AND name = ?", (scope, name)).get
+        num = self._sessions.get((scope, name))
         if num is None:
-            self._con.execute("INSERT INTO session (scope, name, started_at) VALUES (?, ?, ?)", (scope, name, at))
-            num = self._con.last_insert_rowid()
+            num = self._con.execute("SELECT num FROM session WHERE scope = ? AND name = ?", (scope, name)).get
+            if num is None:
+                self._con.execute("INSERT INTO session (scope, name, started_at) VALUES (?, ?, ?)", (scope, name, at))
+                num = self._con.last_insert_rowid()
+            self._sessions[scope, name] = int(num)
         return int(num)
 
     def _project_edge(self, event: Event) -> None:
@@ -234,6 +247,8 @@ class Ledger(SqliteReads):
     def rebuild(self, events: Iterable[Event]) -> int:
         """Project a whole ledger anew. Texts, vectors and use counts stay. Returns the number of events."""
         self._con.execute("DELETE FROM memory; DELETE FROM edge; DELETE FROM session; DELETE FROM scope")
+        self._scopes.clear()
+        self._sessions.clear()
         bodies = dict(self._con.execute("SELECT seq, body FROM event WHERE body IS NOT NULL"))
         purged = {row[0] for row in self._con.execute("SELECT memory FROM event WHERE type = 'purged'")}
         done = 0
@@ -256,3 +271,8 @@ class Ledger(SqliteReads):
     def _project_tombstone(self, purged: Event) -> None:
         first = next(event for event in self.events(memory=purged.memory) if event.type == "remembered")
         self._insert_version(initial(first), purged, None)
+
+
+def _event_row(seq: int, event: Event, body: int | None) -> tuple[Any, ...]:
+    operation = None if event.operation == event.id else event.operation
+    return (seq, event.id, event.type, event.memory, event.at, operation, event.origin, body, rows.to_json(event.data))

@@ -105,21 +105,22 @@ SELECT v.seq, v.id, v.type, v.memory, v.at, v.operation, v.origin, b.content, v.
 
 -- name: insert_body
 -- Text arrives. Primary key; the triggers index it.
-INSERT INTO body (content, topics, labels, dates, scope) VALUES (:content, :topics, :labels, :dates, :scope)
+INSERT INTO body (num, content, topics, labels, dates, scope) VALUES (?, ?, ?, ?, ?, ?)
 
 -- name: insert_event
 -- The ledger grows.
-INSERT INTO event (id, type, memory, at, operation, origin, body, data)
-VALUES (:id, :type, :memory, :at, :operation, :origin, :body, :data)
+INSERT INTO event (seq, id, type, memory, at, operation, origin, body, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 
 -- name: insert_memory
 -- A version begins.
 INSERT INTO memory (id, scope, kind, body, topics, key, metadata, state, origin, source, session, speaker, position,
   importance, stated_confidence, observations, observed_at, pinned, valid_from, valid_to, created_at, recorded_at,
   superseded_by, reason, fingerprint)
-VALUES (:id, :scope, :kind, :body, :topics, :key, :metadata, :state, :origin, :source, :session, :speaker, :position,
-  :importance, :stated_confidence, :observations, :observed_at, :pinned, :valid_from, :valid_to, :created_at,
-  :recorded_at, :superseded_by, :reason, :fingerprint)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+
+-- name: insert_job
+-- Work waits; the same work once. Primary key.
+INSERT INTO job (kind, subject, not_before) VALUES (?, ?, ?) ON CONFLICT DO NOTHING
 
 -- name: retire_memory
 -- A version ends. memory_current.
@@ -181,11 +182,11 @@ ON CONFLICT (id) DO UPDATE SET uses = uses + excluded.uses, used_at = max(used_a
   useful = useful + excluded.useful, not_useful = not_useful + excluded.not_useful, wrong = wrong + excluded.wrong
 
 -- name: lease_jobs
--- Take jobs that are due and not leased. job_ready.
+-- Take jobs that are due and not leased. Primary key.
 UPDATE job SET leased_until = :until, worker = :worker, attempts = attempts + 1
- WHERE num IN (SELECT num FROM job WHERE kind = :kind AND state = 'waiting' AND not_before <= :at AND leased_until <= :at
-               ORDER BY num LIMIT :limit)
-RETURNING num, kind, subject, attempts, error
+ WHERE kind = :kind AND subject IN (SELECT subject FROM job WHERE kind = :kind AND state = 'waiting'
+                                       AND not_before <= :at AND leased_until <= :at ORDER BY subject LIMIT :limit)
+RETURNING kind, subject, attempts, error
 
 -- name: chunks_changed
 -- Chunk versions of an embedder, without their data. chunk_version.

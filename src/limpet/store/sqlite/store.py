@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 import apsw
@@ -121,8 +122,7 @@ class SqliteStore:
     def commit(self, decide: Decide) -> list[Event]:
         with self._writing() as con:
             ledger = Ledger(con, self._describe)
-            events = decide(ledger)
-            written = [ledger.append(event) for event in events]
+            written = ledger.append(decide(ledger))
         if any(event.type == "purged" for event in written):
             self._flush_erased()
         return written
@@ -137,12 +137,16 @@ class SqliteStore:
         with self._writing() as con:
             ledger = Ledger(con, self._describe)
             new = 0
-            for event in events:
-                if con.execute("SELECT 1 FROM event WHERE id = ?", (event.id,)).get is None:
-                    ledger.append(event)
-                    new += 1
-                    if progress and new % 500 == 0:
-                        progress(new)
+            coming = iter(events)
+            while part := list(islice(coming, 500)):
+                # A bare look-up first: an event may also be twice in what is imported.
+                fresh = {event.id: event for event in part}
+                for id in list(fresh):
+                    if con.execute("SELECT 1 FROM event WHERE id = ?", (id,)).get is not None:
+                        del fresh[id]
+                new += len(ledger.append(list(fresh.values())))
+                if progress:
+                    progress(new)
             return new
 
     # -- reads
@@ -329,7 +333,7 @@ class SqliteStore:
     def add_vectors(self, embedder: int, vectors_: Sequence[NewVector], *, done: Sequence[int] = ()) -> int:
         with self._writing() as con:
             stored = vectors.add(con, embedder, vectors_)
-            jobs.finish(con, done)
+            jobs.finish(con, EMBED, done)
             return stored
 
     def vector_chunks(self, embedder: int, known: dict[int, int]) -> tuple[list[VectorChunk], list[int]]:
@@ -350,24 +354,17 @@ class SqliteStore:
         with self._writing() as con:
             return jobs.lease(con, kind, limit=limit, at=at, until=until, worker=worker)
 
-    def finish(self, done: Sequence[int]) -> None:
+    def finish(self, kind: str, subjects: Sequence[int]) -> None:
         with self._writing() as con:
-            jobs.finish(con, done)
+            jobs.finish(con, kind, subjects)
 
-    def finish_subjects(self, kind: str, subjects: Sequence[int]) -> None:
+    def fail(self, kind: str, subjects: Sequence[int], *, error: str, not_before: int, dead: bool) -> None:
         with self._writing() as con:
-            con.execute(
-                "DELETE FROM job WHERE kind = ? AND subject IN (SELECT value FROM carray(?))",
-                (kind, search.carray(subjects)),
-            )
+            jobs.fail(con, kind, subjects, error=error, not_before=not_before, dead=dead)
 
-    def fail(self, failed: Sequence[int], *, error: str, not_before: int, dead: bool) -> None:
-        with self._writing() as con:
-            jobs.fail(con, failed, error=error, not_before=not_before, dead=dead)
-
-    def backlog(self, kind: str, at: int) -> int:
+    def backlog(self, kind: str, at: int, *, most: int | None = None) -> int:
         with self._reading() as con:
-            return jobs.backlog(con, kind, at)
+            return jobs.backlog(con, kind, at, most)
 
     def dead_jobs(self) -> list[Job]:
         with self._reading() as con:

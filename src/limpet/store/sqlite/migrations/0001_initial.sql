@@ -130,11 +130,9 @@ CREATE TABLE chunk (
 );
 CREATE INDEX chunk_version ON chunk (embedder, num, version);
 
--- The queue of slow work.
+-- The queue of slow work: the same work waits once.
 CREATE TABLE job (
-  num INTEGER PRIMARY KEY, kind TEXT NOT NULL, subject INTEGER NOT NULL, state TEXT NOT NULL DEFAULT 'waiting',
+  kind TEXT NOT NULL, subject INTEGER NOT NULL, state TEXT NOT NULL DEFAULT 'waiting',
   attempts INTEGER NOT NULL DEFAULT 0, not_before INTEGER NOT NULL, leased_until INTEGER NOT NULL DEFAULT 0,
-  worker TEXT, error TEXT,
-  UNIQUE (kind, subject)
-);
-CREATE INDEX job_ready ON job (kind, state, not_before);
+  worker TEXT, error TEXT, PRIMARY KEY (kind, subject)
+) WITHOUT ROWID;
