@@ -100,8 +100,9 @@ def test_a_scan_orders_as_brute_force_does(seed, slots, scopes, allowed, steps):
     vectors, query = unit(random, len(slots)), unit(random, 1)[0]
     index, _ = index_of(vectors, [body for body, _ in slots], [scope for _, scope in slots])
 
-    wanted = None if allowed is None else np.asarray(allowed, dtype=np.int64)
-    scan = index.search(query, scopes=scopes, allowed=wanted, limit=5)
+    scan = index.search(query, scopes=scopes)
+    if allowed is not None:
+        scan.restrict(allowed)
     found = [body for step in steps for body in scan.take(step)]
 
     visible = [

@@ -94,13 +94,13 @@ def test_a_scan_gives_bodies_best_first_in_portions():
     vectors, query = unit(300), unit(1, seed=1)[0]
     index, _ = index_of(vectors, list(range(1, 301)))
 
-    scan = index.search(query, scopes=None, allowed=None, limit=10)
+    scan = index.search(query, scopes=None)
     portions = [scan.take(7), scan.take(50), scan.take(1_000), scan.take(5)]
 
     assert [len(part) for part in portions] == [7, 50, 243, 0]
     found = [body for part in portions for body in part]
     assert sorted(found) == list(range(1, 301))
-    scores = scan.score_of(found)
+    scores = scan.score_of(found).tolist()
     assert scores == sorted(scores, reverse=True)
     assert np.allclose(scores, vectors[np.array(found) - 1] @ query, atol=5e-3)
 
@@ -108,7 +108,7 @@ def test_a_scan_gives_bodies_best_first_in_portions():
 def test_equal_scores_are_taken_by_body():
     vectors = np.repeat(unit(1), 9, axis=0)
     index, _ = index_of(vectors, [9, 2, 7, 4, 5, 6, 3, 8, 1])
-    scan = index.search(vectors[0], scopes=None, allowed=None, limit=3)
+    scan = index.search(vectors[0], scopes=None)
     assert scan.take(4) + scan.take(9) == list(range(1, 10))
 
 
@@ -117,8 +117,11 @@ def test_empty_slots_other_scopes_and_forbidden_bodies_are_hidden():
     index, _ = index_of(vectors, [1, 2, 0, 4, 5, 6], [1, 1, 1, 2, 2, 3])
 
     def seen(scopes=None, allowed=None):
-        wanted = None if allowed is None else np.asarray(allowed, dtype=np.int64)
-        return sorted(index.search(vectors[2], scopes=scopes, allowed=wanted, limit=9).take(99))
+        scan = index.search(vectors[2], scopes=scopes)
+        if allowed is not None:
+            scan.take(1)  # what was taken before a restriction may come again
+            scan.restrict(allowed)
+        return sorted(scan.take(99))
 
     assert seen() == [1, 2, 4, 5, 6]
     assert seen(scopes=[1]) == [1, 2]
@@ -132,28 +135,28 @@ def test_empty_slots_other_scopes_and_forbidden_bodies_are_hidden():
 
 def test_a_body_without_a_vector_has_no_score():
     index, _ = index_of(unit(3), [1, 2, 3])
-    scan = index.search(unit(1)[0], scopes=None, allowed=None, limit=3)
-    assert [value is None for value in scan.score_of([3, 99, 1])] == [False, True, False]
+    scan = index.search(unit(1)[0], scopes=None)
+    assert [value == 0 for value in scan.score_of([3, 99, 1])] == [False, True, False]
 
 
 def test_an_empty_index_finds_nothing():
     index, _ = index_of(np.zeros((0, DIMENSIONS), np.float32), [])
-    scan = index.search(unit(1)[0], scopes=None, allowed=None, limit=3)
+    scan = index.search(unit(1)[0], scopes=None)
     assert scan.take(5) == []
-    assert scan.score_of([1, 2]) == [None, None]
+    assert scan.score_of([1, 2]).tolist() == [0, 0]
     assert index.size == 0
 
 
 def test_an_index_follows_its_store_and_a_running_scan_keeps_its_state():
     vectors = unit(3)
     index, store = index_of(vectors, [1, 2, 3])
-    running = index.search(vectors[0], scopes=None, allowed=None, limit=3)
+    running = index.search(vectors[0], scopes=None)
     store.vectors, store.bodies, store.scopes, store.version = unit(4), [1, 0, 3, 4], [1] * 4, 2
 
     index.refresh()
 
     assert sorted(running.take(9)) == [1, 2, 3]
-    assert sorted(index.search(vectors[0], scopes=None, allowed=None, limit=3).take(9)) == [1, 3, 4]
+    assert sorted(index.search(vectors[0], scopes=None).take(9)) == [1, 3, 4]
 
 
 def test_rescored_cosines_are_those_of_float16():

@@ -50,7 +50,7 @@ def rrf(signals: Signals, count: int) -> list[float]:
     rankings = []
     for name in RANKED:
         values = signals.get(name)
-        if values:
+        if values is not None:
             named = [i for i in range(count) if values[i] > 0]
             rankings.append(sorted(named, key=lambda i: (-values[i], i)))
     scores = [0.0] * count

@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from operator import attrgetter
 
 from ..model.clock import format_time
 from ..model.memory import Memory
@@ -17,8 +18,10 @@ from ..store.contract import Candidate, Store
 from .gather import Gathered, VectorSignal, gather
 from .plan import Plan
 
-# Where a candidate's life begins among its fields.
-LIFE = Candidate._fields.index("kind")
+# What the adjustments of a candidate depend on.
+_LIFE = attrgetter(
+    "kind", "importance", "pinned", "origin", "observations", "stated_confidence", "uses", "used_at"
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,17 +129,25 @@ def recall(
 
 def _rank(found: Gathered, plan: Plan) -> tuple[list[int], list[float]]:
     """Indices of candidates best first, and their scores."""
-    merge = fuse.rrf if plan.fusion == "rrf" else fuse.linear
-    scores = merge(found.signals, len(found.candidates))
+    several = found.candidates
+    if plan.fusion == "rrf":
+        scores = fuse.rrf(found.signals, len(several))
+    elif isinstance(found.signals.get("lexical"), list):
+        scores = fuse.linear(found.signals, len(several))
+    else:
+        from .arrays import combine
+
+        scores = combine(found.signals, WEIGHTS, len(several))
     # Most candidates share the same life (never used, stated once): their product is computed once.
-    products: dict[tuple[object, ...], float] = {}
-    for i, one in enumerate(found.candidates):
-        life = one[LIFE:]
+    products: dict[tuple[object, int], float] = {}
+    for i, one in enumerate(several):
+        # When it was last stated matters to opinions only.
+        life = (_LIFE(one), one.observed_at if one.kind == "opinion" else 0)
         product = products.get(life)
         if product is None:
             product = products[life] = math.prod(_factors(one, plan.now).values())
         scores[i] = scores[i] * product if scores[i] > 0 else scores[i] / product
-    order = sorted(range(len(scores)), key=lambda i: (-scores[i], found.candidates[i].id))
+    order = sorted(range(len(scores)), key=lambda i: (-scores[i], several[i].id))
     return order, scores
 
 
@@ -181,19 +192,20 @@ def _fit(found: Gathered, order: list[int], plan: Plan) -> tuple[list[int], bool
 
 def _explain(found: Gathered, chosen: list[int], plan: Plan) -> dict[int, Trace]:
     """Traces of the chosen candidates. With `rrf` a contribution is what the signal's rank is worth."""
-    ranks = {name: fuse.ranks(values) for name, values in found.signals.items()}
+    table = {name: [float(value) for value in values] for name, values in found.signals.items()}
+    ranks = {name: fuse.ranks(values) for name, values in table.items()}
 
     def contribution(name: str, i: int) -> float:
         if plan.fusion == "rrf":
             rank = ranks[name][i] if name in fuse.RANKED else None
             return 0.0 if rank is None else 1.0 / (C.RRF_K + rank)
-        return WEIGHTS.get(name, 0.0) * found.signals[name][i]
+        return WEIGHTS.get(name, 0.0) * table[name][i]
 
     return {
         i: Trace(
             signals={
                 name: SignalTrace(ranks[name][i], values[i], contribution(name, i))
-                for name, values in found.signals.items()
+                for name, values in table.items()
             },
             adjustments=_factors(found.candidates[i], plan.now),
         )

@@ -5,24 +5,18 @@ Every signal is optional. One that cannot answer is named in `missing`, with the
 
 from __future__ import annotations
 
-import math
-import re
-from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from ..model.errors import EmbedderUnavailable
 from ..rank import constants as C
-from ..store.contract import Candidate, LexicalHit, Store
-from ..text.dates import agreement, mentioned
+from ..store.contract import Candidate, LexicalHit, LexicalResult, Store
 from .plan import Plan
+from .signals import Table, measure
 
-# Characters at which a memory's neighbours count half as much as for an empty one.
-BRIEF = 200
-# How transcripts name the person that an agent talks to.
-PERSON = frozenset({"user", "human"})
-_WORD = re.compile(r"\w+")
+# Bodies taken in the order of their cosines before a filter that lets few pass is asked for all it lets pass.
+WALKED = 2_000
 
 
 class VectorHits(Protocol):
@@ -30,9 +24,13 @@ class VectorHits(Protocol):
 
     def take(self, n: int) -> list[int]: ...
 
-    def score_of(self, bodies: Sequence[int]) -> list[float | None]: ...
+    def restrict(self, bodies: Sequence[int]) -> None:
+        """Take from these alone from now on, from the best one again."""
+        ...
 
-    def rescore(self, bodies: Sequence[int]) -> dict[int, float]: ...
+    def cosines(self, bodies: Sequence[int], *, exact: int) -> Sequence[float]:
+        """Of each body with the query, those of the best `exact` computed exactly; 0 for one without a vector."""
+        ...
 
 
 class VectorSignal(Protocol):
@@ -46,7 +44,7 @@ class Gathered:
     """Candidates in a fixed order, and a table of signals: name -> a value for each candidate."""
 
     candidates: list[Candidate] = field(default_factory=list)
-    signals: dict[str, list[float]] = field(default_factory=dict)
+    signals: Table = field(default_factory=dict)
     missing: list[str] = field(default_factory=list)
     notes: dict[str, str] = field(default_factory=dict)
 
@@ -58,37 +56,64 @@ class Gathered:
 def gather(store: Store, vectors: VectorSignal | None, plan: Plan) -> Gathered:
     """All candidates that pass the filter and may be meant, with what is known about each."""
     found = Gathered()
-    lexical, weight = _lexical(store, plan, found)
+    lexical, by_body = _lexical(store, plan, found)
+    scores = {hit.body: hit.score for hit in lexical.hits}
     hits = _vector(vectors, plan, found)
-    by_body: dict[int, Candidate] = {}
-    if lexical:
-        by_body = {one.body: one for one in store.candidates(list(lexical)[: C.LEXICAL_CANDIDATES], plan.where)}
+    orders = [list(by_body)]
     if hits is not None:
-        _add_vector_candidates(store, hits, plan, by_body)
+        orders.append(_add_vector_candidates(store, hits, plan, by_body))
     if not by_body:
         bodies = store.substring(plan.query, plan.where, limit=plan.k * 3) if "lexical" not in plan.without else []
         by_body = {one.body: one for one in store.candidates(bodies, plan.where)}
-        for body in by_body:
-            lexical[body] = LexicalHit(body, 1.0, 0.0)
-        weight = weight or 1.0
+        scores = dict.fromkeys(by_body, lexical.weight or 1.0)
     elif "neighbours" not in plan.without:
-        best = _best_first(by_body, lexical, hits)[: C.NEIGHBOURHOODS]
+        best = _best_of(orders, C.NEIGHBOURHOODS)
         near = [by_body[body].num for body in best if by_body[body].session is not None]
         if near:
             for one in store.neighbours(near, plan.where, reach=C.NEIGHBOUR_REACH):
                 by_body.setdefault(one.body, one)
-    found.candidates = sorted(by_body.values(), key=lambda one: one.body)
-    _measure(found, lexical, weight, hits, plan)
+    bodies = sorted(by_body)
+    found.candidates = [by_body[body] for body in bodies]
+    unit = 1.0 / (lexical.weight or 1.0)
+    found.signals = measure(
+        found.candidates,
+        text=[scores.get(body, 0.0) * unit for body in bodies],
+        fields=[value * unit for value in _fields(store, found.candidates, lexical.stems)],
+        cosines=None if hits is None or not bodies else hits.cosines(bodies, exact=C.RESCORED),
+        query=plan.query,
+        without=plan.without,
+    )
     return found
 
 
-def _lexical(store: Store, plan: Plan, found: Gathered) -> tuple[dict[int, LexicalHit], float]:
+def _lexical(store: Store, plan: Plan, found: Gathered) -> tuple[LexicalResult, dict[int, Candidate]]:
+    """The best hits by words, and those of them that pass the filter, best first, until there are enough."""
     if "lexical" in plan.without:
-        return {}, 0.0
-    result = store.lexical(plan.query, plan.where, limit=C.LEXICAL_CANDIDATES * 3, deadline=plan.deadline)
-    if not result.complete:
-        found.miss("lexical", "the deadline came before all words were scored")
-    return {hit.body: hit for hit in result.hits}, result.weight
+        return LexicalResult(hits=[], stems={}, weight=0.0), {}
+    limit: int | None = C.LEXICAL_CANDIDATES * 3
+    while True:
+        result = store.lexical(plan.query, plan.where, limit=limit, deadline=plan.deadline)
+        if not result.complete:
+            found.miss("lexical", "the deadline came before all words were scored")
+        kept = _passing(store, result.hits, plan)
+        if len(kept) >= C.LEXICAL_CANDIDATES or not result.more:
+            return result, kept
+        limit = None  # the filter takes most of them: look at all
+
+
+def _passing(store: Store, hits: Sequence[LexicalHit], plan: Plan) -> dict[int, Candidate]:
+    """The best hits that pass the filter, looked at in ever larger steps until there are enough."""
+    kept: dict[int, Candidate] = {}
+    start, step = 0, C.LEXICAL_CANDIDATES
+    while start < len(hits) and len(kept) < C.LEXICAL_CANDIDATES:
+        part = [hit.body for hit in hits[start : start + step]]
+        passing = {one.body: one for one in store.candidates(part, plan.where)}
+        for body in part:
+            if body in passing and len(kept) < C.LEXICAL_CANDIDATES:
+                kept[body] = passing[body]
+        start += step
+        step *= 2
+    return kept
 
 
 def _vector(vectors: VectorSignal | None, plan: Plan, found: Gathered) -> VectorHits | None:
@@ -104,120 +129,42 @@ def _vector(vectors: VectorSignal | None, plan: Plan, found: Gathered) -> Vector
         return None
 
 
-def _add_vector_candidates(store: Store, hits: VectorHits, plan: Plan, by_body: dict[int, Candidate]) -> None:
-    """Take bodies in the order of their cosines until enough of them pass the filter."""
-    wanted, passed = max(C.VECTOR_CANDIDATES, plan.k), 0
-    step = wanted + wanted // 4
-    while passed < wanted:
+def _add_vector_candidates(store: Store, hits: VectorHits, plan: Plan, by_body: dict[int, Candidate]) -> list[int]:
+    """Take bodies in the order of their cosines until enough of them pass the filter. Returns those, best first."""
+    wanted, walked, passed = max(C.VECTOR_CANDIDATES, plan.k), 0, []
+    restricted = bool(plan.where.topics) or plan.where.session is not None
+    if restricted:
+        hits.restrict(store.allowed(plan.where))
+    step = wanted
+    while len(passed) < wanted:
         part = hits.take(step)
         if not part:
-            return
-        fresh = [body for body in part if body not in by_body]
-        passed += len(part) - len(fresh)
-        for one in store.candidates(fresh, plan.where):
-            by_body[one.body] = one
-            passed += 1
+            break
+        by_body.update((one.body, one) for one in store.candidates([b for b in part if b not in by_body], plan.where))
+        passed += [body for body in part if body in by_body]
+        walked += len(part)
         step *= 2
+        if walked >= WALKED and plan.where.narrows and not restricted and len(passed) < wanted:
+            hits.restrict(store.allowed(plan.where))
+            restricted, passed = True, []
+    return passed
 
 
-def _best_first(by_body: dict[int, Candidate], lexical: dict[int, LexicalHit], hits: VectorHits | None) -> list[int]:
-    """Candidates by a rough first score: the better of both ranks."""
-    bodies = list(by_body)
+def _best_of(orders: Sequence[Sequence[int]], count: int) -> list[int]:
+    """The first `count` bodies by the better of their ranks, ties by body."""
     rank: dict[int, int] = {}
-    for place, body in enumerate(lexical):
-        if body in by_body:
-            rank[body] = place
-    if hits is not None:
-        cosines = hits.score_of(bodies)
-        order = sorted(range(len(bodies)), key=lambda i: (-(cosines[i] or -1.0), bodies[i]))
-        for place, i in enumerate(order):
-            rank[bodies[i]] = min(rank.get(bodies[i], place), place)
-    return sorted(bodies, key=lambda body: (rank.get(body, len(bodies)), body))
+    for order in orders:
+        for place, body in enumerate(order[:count]):
+            rank[body] = min(rank.get(body, place), place)
+    return sorted(rank, key=lambda body: (rank[body], body))[:count]
 
 
-def _measure(
-    found: Gathered, lexical: dict[int, LexicalHit], weight: float, hits: VectorHits | None, plan: Plan
-) -> None:
-    """Fill the table of signals. BM25 is divided by what a perfect match is worth, so that queries compare."""
-    several = found.candidates
-    signals = found.signals
-    unit = 1.0 / weight if weight else 0.0
-    text = [lexical[one.body].text * unit if one.body in lexical else 0.0 for one in several]
-    signals["lexical"] = text
-    if "fields" not in plan.without:
-        signals["fields"] = [lexical[one.body].fields * unit if one.body in lexical else 0.0 for one in several]
-    cosines: list[float] = []
-    if hits is not None and several:
-        cosines = [value or 0.0 for value in hits.score_of([one.body for one in several])]
-        top = sorted(range(len(several)), key=lambda i: (-cosines[i], i))[: C.RESCORED]
-        exact = hits.rescore([several[i].body for i in top])
-        for i in top:
-            cosines[i] = exact.get(several[i].body, cosines[i])
-        signals["vector"] = cosines
-    if "neighbours" not in plan.without:
-        _measure_neighbours(several, text, cosines, signals)
-    if "session" not in plan.without:
-        signals["session"] = _sessions(several, text)
-    if "date" not in plan.without:
-        when = mentioned(plan.query)
-        signals["date"] = [agreement(when, one.valid_from) for one in several]
-    if "speaker" not in plan.without:
-        words = {word.casefold() for word in _WORD.findall(plan.query)}
-        signals["speaker"] = [_named(one.speaker, words) for one in several]
-    if "shape" not in plan.without:
-        signals["length"] = [math.log1p(min(len(one.content), 2_000)) for one in several]
-        signals["long"] = [max(0.0, math.log(len(one.content) / 400)) if one.content else 0.0 for one in several]
-        signals["brief_vector"] = [
-            value * BRIEF / (BRIEF + len(one.content)) for value, one in zip(cosines, several, strict=False)
-        ] or [0.0] * len(several)
-        signals["by_person"] = [float((one.speaker or "").casefold() in PERSON) for one in several]
-        signals["question"] = [float(one.content.rstrip().endswith("?")) for one in several]
-
-
-def _measure_neighbours(
-    several: list[Candidate], text: list[float], cosines: list[float], signals: dict[str, list[float]]
-) -> None:
-    """What the memories before and after in the same session say: chat turns answer each other."""
-    place: dict[tuple[int | None, int], int] = {
-        (one.session, one.position): i for i, one in enumerate(several) if one.session is not None
-    }
-    # For each offset the index of the neighbour, or that of a zero at the end.
-    nobody = len(several)
-    at = {
-        offset: [place.get((one.session, one.position + offset), nobody) for one in several]
-        for offset in (-2, -1, 1, 2)
-    }
-    # A neighbour counts by how brief the memory itself is: a long one speaks for itself.
-    brief = [BRIEF / (BRIEF + len(one.content)) for one in several]
-
-    def near(values: list[float], *offsets: int) -> list[float]:
-        padded = [*values, 0.0]
-        if len(offsets) == 1:
-            return [max(0.0, padded[i]) * share for i, share in zip(at[offsets[0]], brief, strict=True)]
-        pairs = zip(at[offsets[0]], at[offsets[1]], brief, strict=True)
-        return [max(0.0, padded[i], padded[j]) * share for i, j, share in pairs]
-
-    signals["lexical_previous"] = near(text, -1)
-    signals["lexical_next"] = near(text, 1)
-    signals["lexical_around"] = near(text, -2, 2)
-    if cosines:
-        signals["vector_previous"] = near(cosines, -1)
-        signals["vector_next"] = near(cosines, 1)
-        signals["vector_around"] = near(cosines, -2, 2)
-    asked = [float(one.content.rstrip().endswith("?")) for one in several]
-    signals["answer"] = near(asked, -1)
-
-
-def _sessions(several: list[Candidate], text: list[float]) -> list[float]:
-    """How much of the query a memory's whole session speaks of: the log of its candidates' summed scores."""
-    total: dict[int, float] = defaultdict(float)
-    for one, value in zip(several, text, strict=True):
-        if one.session is not None:
-            total[one.session] += value
-    return [math.log1p(total[one.session]) if one.session is not None else 0.0 for one in several]
-
-
-def _named(speaker: str | None, words: set[str]) -> float:
-    if not speaker:
-        return 0.0
-    return float(any(part.casefold() in words for part in _WORD.findall(speaker)))
+def _fields(store: Store, several: Sequence[Candidate], stems: Mapping[str, float]) -> list[float]:
+    """What the query's words are worth that stand in topics, metadata, speaker and date; a label's counts half."""
+    if not stems:
+        return [0.0] * len(several)
+    texts = {text for one in several for text in (one.topics, one.labels, one.dates) if text}
+    worth: dict[str | None, float] = {None: 0.0, "": 0.0}
+    for text, words in store.stems(texts).items():
+        worth[text] = sum(value for stem, value in stems.items() if stem in words)
+    return [worth[one.topics] + 0.5 * worth[one.labels] + worth[one.dates] for one in several]

@@ -37,6 +37,7 @@ class Meaning:
         self._lock = threading.RLock()
         self._index: VectorIndex | None = None
         self._row: EmbedderRow | None = None
+        self._idle_at = -1  # data version at which nothing waited
 
     def load(self) -> Embedder:
         """The current embedder. Raises EmbedderUnavailable."""
@@ -69,8 +70,7 @@ class Meaning:
             raise EmbedderUnavailable("no memory has a vector yet", hint="`limpet work` makes them")
         query = np.ascontiguousarray(embedder.embed_query(plan.query), dtype=np.float32)
         scopes = None if plan.where.scopes is None else self._store.scope_numbers(plan.where.scopes)
-        allowed = np.asarray(self._store.allowed(plan.where), dtype=np.int64) if plan.where.narrows else None
-        return BoundScan(index.search(query, scopes=scopes, allowed=allowed, limit=plan.k), index, query)
+        return BoundScan(index.search(query, scopes=scopes), index, query)
 
     def _for_reading(self, plan: Plan) -> tuple[Embedder, EmbedderRow]:
         """The embedder whose vectors answer now. A different one than the current only while that is being filled."""
@@ -104,9 +104,15 @@ class Meaning:
 
     def catch_up(self, plan: Plan, most: int, seconds_each: float) -> bool:
         """Whether a small backlog is worth embedding before answering: few texts, and time for them."""
+        version = self._store.data_version()
+        if version == self._idle_at:
+            return False
         waiting = self._store.backlog("embed", self._clock.now(), most=most + 1)
+        if not waiting:
+            self._idle_at = version
+            return False
         loading = 0.0 if self._given is not None or is_loaded(self._name) else LOAD_SECONDS
-        return 0 < waiting <= most and plan.remaining() > loading + waiting * seconds_each + QUERY_SECONDS
+        return waiting <= most and plan.remaining() > loading + waiting * seconds_each + QUERY_SECONDS
 
 
 class BoundScan:
@@ -120,8 +126,17 @@ class BoundScan:
     def take(self, n: int) -> list[int]:
         return self._scan.take(n)
 
-    def score_of(self, bodies: Sequence[int]) -> list[float | None]:
-        return self._scan.score_of(bodies)
+    def restrict(self, bodies: Sequence[int]) -> None:
+        self._scan.restrict(bodies)
 
-    def rescore(self, bodies: Sequence[int]) -> dict[int, float]:
-        return self._index.rescore(self._query, bodies)
+    def cosines(self, bodies: Sequence[int], *, exact: int) -> np.ndarray:
+        import numpy as np
+
+        found = self._scan.score_of(bodies)
+        count = len(found)
+        best = np.argpartition(found, count - exact)[count - exact :] if exact < count else np.arange(count)
+        places = {bodies[i]: i for i in best.tolist()}
+        rescored = self._index.rescore(self._query, list(places))
+        if rescored:
+            found[[places[body] for body in rescored]] = list(rescored.values())
+        return found

@@ -43,13 +43,15 @@ class Candidate(NamedTuple):
     num: int  # row of this version
     body: int
     id: bytes
-    scope: str
     content: str
     session: int | None
     position: int
     speaker: str | None
     valid_from: int
-    created_at: int
+    # words of its topics, of its metadata and speaker, of its date
+    topics: str | None
+    labels: str | None
+    dates: str | None
     # from here on, its life: what importance, use and confidence are computed from
     kind: str
     importance: float
@@ -63,22 +65,21 @@ class Candidate(NamedTuple):
 
 
 class LexicalHit(NamedTuple):
-    """BM25 of one body, higher is better: `text` by its own words, `fields` by topics, metadata, dates and speaker."""
+    """BM25 of one body over its text, topics, metadata and date; higher is better."""
 
     body: int
-    text: float
-    fields: float
+    score: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LexicalResult:
-    """The best bodies for a query text, best first."""
+    """The best bodies for a query text, best first; scopes and topics are filtered, the rest of the filter is not."""
 
     hits: list[LexicalHit]
-    weight: float  # sum of the inverse document frequencies of the query's terms: what a perfect match is worth
-    terms: int  # distinct terms of the query
+    stems: dict[str, float]  # the query's index terms with their inverse document frequencies
+    weight: float  # what a perfect match is worth: their sum, absent words of a small store included
     complete: bool = True  # False: the deadline came first
-    layer: str = "lexical"
+    more: bool = False  # there are more than were asked for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -225,7 +226,13 @@ class Store(Reads, Protocol):
     def resolve_event(self, prefix: str) -> bytes: ...
 
     # search signals
-    def lexical(self, text: str, where: Filter, *, limit: int, deadline: float | None = None) -> LexicalResult: ...
+    def lexical(
+        self, text: str, where: Filter, *, limit: int | None, deadline: float | None = None
+    ) -> LexicalResult: ...
+
+    def stems(self, texts: Iterable[str]) -> dict[str, frozenset[str]]:
+        """The index terms of some short texts, as they stand in `LexicalResult.stems`."""
+        ...
 
     def substring(self, text: str, where: Filter, *, limit: int) -> list[int]: ...
 
@@ -234,7 +241,7 @@ class Store(Reads, Protocol):
         ...
 
     def neighbours(self, nums: Iterable[int], where: Filter, *, reach: int) -> list[Candidate]:
-        """Memories up to `reach` places before or after the given rows in their sessions."""
+        """Memories up to `reach` places before or after the given rows in their sessions, some more than once."""
         ...
 
     def allowed(self, where: Filter) -> list[int]:

@@ -88,17 +88,15 @@ class VectorIndex:
         self._versions.update((chunk.num, chunk.version) for chunk in changed)
         return state
 
-    def search(
-        self, query: np.ndarray, *, scopes: Sequence[int] | None, allowed: np.ndarray | None, limit: int
-    ) -> SearchScan:
-        """Scan everything for a unit query vector (d,). `scopes`, `allowed`: only these scopes, only these bodies."""
+    def search(self, query: np.ndarray, *, scopes: Sequence[int] | None) -> SearchScan:
+        """Scan everything for a unit query vector (d,). `scopes`: find only in these."""
         state = self._state
         codes, scale = quantise(query[None, :])
         raw = self._dot(codes[0], state.codes[: state.used]) if state.used else np.empty(0)
         scores = raw.astype(np.float32)
         scores *= state.scales[: state.used]
         scores *= scale[0]
-        return SearchScan(state, scores, state.hidden(scopes, allowed), limit)
+        return SearchScan(state, scores, state.hidden(scopes))
 
     def rescore(self, query: np.ndarray, bodies: Sequence[int]) -> dict[int, float]:
         """Exact cosines, from float16."""
@@ -158,15 +156,13 @@ class _Arrays:
         self.present = frozenset(np.unique(self.scopes[held]).tolist())
         self.order = None
 
-    def hidden(self, scopes: Sequence[int] | None, allowed: np.ndarray | None) -> np.ndarray | None:
+    def hidden(self, scopes: Sequence[int] | None) -> np.ndarray | None:
         """Slots that must not be found; None when there are none."""
         parts = []
         if self.gaps:
             parts.append(self.bodies[: self.used] == 0)
         if scopes is not None and not self.present <= set(scopes):
             parts.append(~np.isin(self.scopes[: self.used], np.asarray(scopes, dtype=np.int32)))
-        if allowed is not None:
-            parts.append(~np.isin(self.bodies[: self.used], allowed))
         if not parts:
             return None
         out: np.ndarray = np.logical_or.reduce(parts)
@@ -189,14 +185,23 @@ class _Arrays:
 class SearchScan:
     """The scores of one query: bodies on demand, best first, and the score of any body."""
 
-    def __init__(self, state: _Arrays, scores: np.ndarray, hidden: np.ndarray | None, limit: int) -> None:
+    def __init__(self, state: _Arrays, scores: np.ndarray, hidden: np.ndarray | None) -> None:
         self._state = state
         self._scores = scores
         self._left = scores if hidden is None else np.where(hidden, np.float32(-4), scores)
         self._visible = len(scores) if hidden is None else int(len(scores) - np.count_nonzero(hidden))
         self._ordered: list[int] = []
         self._taken = 0
-        self._limit = limit
+
+    def restrict(self, bodies: Sequence[int]) -> None:
+        """Take from these alone from now on, from the best one again."""
+        slots = np.unique(self._state.slots_of(bodies))
+        slots = slots[slots >= 0]
+        left = np.full(len(self._left), np.float32(-4))
+        left[slots] = self._left[slots]
+        self._left = left
+        self._visible = int(np.count_nonzero(left > -4))
+        self._ordered, self._taken = [], 0
 
     def take(self, n: int) -> list[int]:
         """The next `n` bodies by approximate cosine, best first, ties by body; [] at the end."""
@@ -218,10 +223,10 @@ class SearchScan:
         sequence: Any = np.lexsort((bodies, -self._left[best]))
         self._ordered = bodies[sequence][:count].tolist()
 
-    def score_of(self, bodies: Sequence[int]) -> list[float | None]:
-        """Approximate cosines; None for a body without a vector."""
+    def score_of(self, bodies: Sequence[int]) -> np.ndarray:
+        """Approximate cosines (n,), float64; 0 for a body without a vector."""
         slots = self._state.slots_of(bodies)
-        values = self._scores[slots] if len(self._scores) else np.zeros(len(slots), dtype=np.float32)
-        return [
-            float(value) if slot >= 0 else None for slot, value in zip(slots.tolist(), values.tolist(), strict=True)
-        ]
+        if not len(self._scores):
+            return np.zeros(len(slots))
+        found: np.ndarray = np.where(slots >= 0, self._scores[slots], np.float32(0)).astype(np.float64)
+        return found

@@ -13,7 +13,7 @@ memory m JOIN scope s ON s.num = m.scope LEFT JOIN body b ON b.num = m.body
 LEFT JOIN session e ON e.num = m.session LEFT JOIN usage u ON u.id = m.id
 
 -- fragment: candidate
-m.num, m.body, m.id, s.name, b.content, m.session, m.position, m.speaker, m.valid_from, m.created_at,
+m.num, m.body, m.id, b.content, m.session, m.position, m.speaker, m.valid_from, b.topics, b.labels, b.dates,
 m.kind, m.importance, m.pinned, m.origin, m.observations, m.observed_at, m.stated_confidence, u.uses, u.used_at
 
 -- name: memory_current
@@ -140,23 +140,33 @@ UNION SELECT body FROM event WHERE memory = :id AND body IS NOT NULL
 -- What ranking needs, for the bodies that pass the filter. memory_body.
 SELECT {candidate} FROM carray(:bodies) c
   CROSS JOIN memory m INDEXED BY memory_body ON m.body = c.value
-  CROSS JOIN scope s ON s.num = m.scope CROSS JOIN body b ON b.num = m.body
+  CROSS JOIN body b ON b.num = m.body
   LEFT JOIN usage u ON u.id = m.id
  WHERE {visible}
 
 -- name: neighbours
--- Rows near the given ones in their sessions. Primary key, memory_session.
-SELECT DISTINCT {candidate} FROM carray(:nums) c
+-- Rows near the given ones in their sessions, some more than once. Primary key, memory_session.
+SELECT {candidate} FROM carray(:nums) c
   CROSS JOIN memory a ON a.num = c.value
   CROSS JOIN memory m INDEXED BY memory_session
     ON m.session = a.session AND m.position BETWEEN a.position - :reach AND a.position + :reach
-  CROSS JOIN scope s ON s.num = m.scope CROSS JOIN body b ON b.num = m.body
+  CROSS JOIN body b ON b.num = m.body
   LEFT JOIN usage u ON u.id = m.id
  WHERE m.session IS NOT NULL AND m.num <> a.num AND {visible}
 
 -- name: allowed
 -- Every body that passes the filter. memory_created by scope.
 SELECT m.body FROM memory m JOIN scope s ON s.num = m.scope WHERE m.body IS NOT NULL AND {visible}
+
+-- name: allowed_of_session
+-- The same for one session. memory_session.
+SELECT m.body FROM session e CROSS JOIN memory m INDEXED BY memory_session ON m.session = e.num
+ WHERE e.name = :session AND m.body IS NOT NULL AND {visible}
+
+-- name: allowed_of_topic
+-- The same for topics, from the index. body_fts, memory_body.
+SELECT m.body FROM body_fts f CROSS JOIN memory m INDEXED BY memory_body ON m.body = f.rowid
+ WHERE f.body_fts MATCH :expression AND {visible}
 
 -- name: recent
 -- The newest bodies that pass the filter. memory_created.
@@ -201,7 +211,3 @@ SELECT v.body, v.exact FROM carray(:bodies) c CROSS JOIN vector v ON v.embedder 
 SELECT b.num FROM body b
  WHERE b.num > :after AND NOT EXISTS (SELECT 1 FROM vector v WHERE v.embedder = :embedder AND v.body = b.num)
  ORDER BY b.num LIMIT :limit
-
--- name: passing
--- Those among some bodies that pass the filter. memory_body.
-SELECT m.body FROM carray(:bodies) c CROSS JOIN memory m INDEXED BY memory_body ON m.body = c.value WHERE {visible}

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import time
 from array import array
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import apsw
@@ -35,13 +35,13 @@ COMMON_WORDS = (
     " his how i if in into is it its just like me my no of on one or our out she should so some than that the their"
     " them then there they this to up us use was we were what when where which who why will with would you your"
 )
-# Weights of topics, labels, dates for the `fields` score; a word of a label counts half, as in the recorded benchmark.
-_SCORES = "bm25(body_fts, 1, 0, 0, 0, 0) AS text, bm25(body_fts, 0, 1, 0.5, 1, 0) AS fields"
-
+# BM25 over text, topics, labels, dates; a word of a label counts half, as in the recorded benchmark.
 _SCORED = (
-    f"SELECT num, text, fields FROM (SELECT rowid AS num, {_SCORES} FROM body_fts WHERE body_fts MATCH ?)"
-    " ORDER BY text + fields, num LIMIT ?"
+    "SELECT rowid, bm25(body_fts, 1, 1, 0.5, 1, 0) AS score FROM body_fts WHERE body_fts MATCH ?"
+    " ORDER BY score, rowid LIMIT ?"
 )
+# Texts whose index terms are kept: topics, names and dates come again and again.
+MAX_STEMMED = 10_000
 
 _TOKENIZER = ("porter", ["unicode61", "remove_diacritics", "2"])
 _PROGRESS_STEPS = 20_000
@@ -119,6 +119,17 @@ def neighbours(con: apsw.Connection, nums: Iterable[int], where: Filter, reach: 
     return list(map(Candidate._make, con.execute(text, bound)))
 
 
+def allowed(con: apsw.Connection, where: Filter, stems: Callable[[str], frozenset[str]]) -> list[int]:
+    """Every body that passes the filter, found by topic or session where one is asked for."""
+    topics = topic_expressions(where.topics, stems) if where.known_at is None else []
+    if topics:
+        statement, bound = filtered("allowed_of_topic", where)
+        bound["expression"] = " AND ".join(topics)
+    else:
+        statement, bound = filtered("allowed_of_session" if where.session is not None else "allowed", where)
+    return [row[0] for row in con.execute(statement, bound)]
+
+
 def substring(con: apsw.Connection, text: str, where: Filter, limit: int) -> list[int]:
     literal = text.strip()[:200].replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
     if not literal:
@@ -138,8 +149,11 @@ class Lexical:
         self._version = -1
         self._bodies = 0
         self._common: frozenset[str] = frozenset()
+        self._stemmed: dict[str, frozenset[str]] = {}
 
-    def search(self, text: str, where: Filter, *, limit: int, version: int, deadline: float | None) -> LexicalResult:
+    def search(
+        self, text: str, where: Filter, *, limit: int | None, version: int, deadline: float | None
+    ) -> LexicalResult:
         """Best bodies for any text whatever: its words are looked up, never interpreted.
 
         Two phases: rows come from the rarest terms, every term then counts in the BM25 of those rows.
@@ -153,34 +167,41 @@ class Lexical:
         share = COMMON_SHARE if self._bodies > LARGE_STORE else 2
         useful = [(df, term) for df, term in found if df * share < self._bodies] or (found[:1] if share > 2 else found)
         useful = useful[:MAX_TERMS_SEARCHED]
-        if not useful:
-            return LexicalResult(hits=[], weight=0.0, terms=len(terms))
-        absent = [stem for stem in terms if not self._frequency(stem)]
+        within = self._within(where)
+        if not useful or within is None:
+            return LexicalResult(hits=[], stems={}, weight=0.0)
         rare, rows = 0, 0
         while rare < len(useful) and (rare == 0 or rows + useful[rare][0] <= ROW_BUDGET):
             rows += useful[rare][0]
             rare += 1
         words = [terms[term] for _, term in useful]
         expression, factor = _expression(words[:rare], words[rare:])
-        scope_tokens = self._scope_tokens(where)
-        if scope_tokens == []:
-            return LexicalResult(hits=[], weight=0.0, terms=len(terms))
-        if scope_tokens:
-            expression = f"scope : ({' OR '.join(scope_tokens)}) AND ({expression})"
+        expression = " AND ".join([*within, f"({expression})"])
         if self._bodies <= SMALL_STORE:
-            return self._small(expression, useful, absent, where, limit)
-        weight = sum(max(1e-6, math.log((self._bodies - df + 0.5) / (df + 0.5))) for df, _ in useful)
-        # The best are nearly always enough; when the filter takes most of them, all rows are looked at.
-        for most in (limit + limit // 2, -1):
-            scored, complete = self._scored(expression, most, deadline)
-            hits = [LexicalHit(body, -text_score / factor, -fields / factor) for body, text_score, fields in scored]
-            kept = self._passing(hits, where, limit)
-            if len(kept) >= limit or len(scored) < most or not complete:
-                break
-        return LexicalResult(hits=kept, weight=weight, terms=len(terms), complete=complete)
+            absent = [stem for stem in terms if not self._frequency(stem)]
+            return self._small(expression, useful, absent, limit)
+        stems = {stem: max(1e-6, math.log((self._bodies - df + 0.5) / (df + 0.5))) for df, stem in useful}
+        scored, complete = self._scored(expression, limit, deadline)
+        return LexicalResult(
+            hits=[LexicalHit(body, -score / factor) for body, score in scored],
+            stems=stems,
+            weight=sum(stems.values()),
+            complete=complete,
+            more=len(scored) == limit,
+        )
+
+    def stems(self, text: str) -> frozenset[str]:
+        found = self._stemmed.get(text)
+        if found is None:
+            tokens = self._tokenize(text.encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=False)
+            found = frozenset(token[0] for token in tokens)
+            if len(self._stemmed) >= MAX_STEMMED:
+                self._stemmed.clear()
+            self._stemmed[text] = found
+        return found
 
     def _small(
-        self, expression: str, useful: list[tuple[int, str]], absent: list[str], where: Filter, limit: int
+        self, expression: str, useful: list[tuple[int, str]], absent: list[str], limit: int | None
     ) -> LexicalResult:
         """BM25 for a store of few texts, whose own document frequencies say nothing yet.
 
@@ -206,14 +227,13 @@ class Lexical:
         for body, (found, size), (named, _) in counts:
             norm = BM25_K1 * (1 - BM25_B + BM25_B * size / mean)
             text = sum(weights[stem] * n * (BM25_K1 + 1) / (n + norm) for stem, n in found.items())
-            fields = sum(weights[stem] for stem in named)
-            hits.append(LexicalHit(body, text, fields))
-        hits.sort(key=lambda hit: (-(hit.text + hit.fields), hit.body))
-        kept = self._passing(hits, where, limit)
+            hits.append(LexicalHit(body, text + sum(weights[stem] for stem in named)))
+        hits.sort(key=lambda hit: (-hit.score, hit.body))
         return LexicalResult(
-            hits=kept,
+            hits=hits[:limit],
+            stems=weights,
             weight=sum(weights.values()) + sum(idf(0, stem) for stem in absent),
-            terms=len(useful) + len(absent),
+            more=limit is not None and len(hits) > limit,
         )
 
     def _count(self, text: str, stems: Mapping[str, float]) -> tuple[dict[str, int], int]:
@@ -250,45 +270,42 @@ class Lexical:
             self._frequencies[stem] = known
         return known
 
-    def _scope_tokens(self, where: Filter) -> list[str] | None:
-        """Index tokens that restrict the search to small scopes; None when the scopes hold most rows anyway."""
+    def _within(self, where: Filter) -> list[str] | None:
+        """Index expressions that every row must match: topics, and small scopes. None: nothing can."""
+        found = []
+        if where.known_at is None:
+            found = topic_expressions(where.topics, self.stems)
         if where.scopes is None:
-            return None
+            return found
         names = ", ".join("?" * len(where.scopes))
         tokens = [
             f"s{row[0]}" for row in self._con.execute(f"SELECT num FROM scope WHERE name IN ({names})", where.scopes)
         ]
-        if sum(map(self._frequency, tokens)) * 2 > self._bodies:
+        if not tokens:
             return None
-        return tokens
+        # A scope that holds most rows anyway restricts nothing.
+        if sum(map(self._frequency, tokens)) * 2 <= self._bodies:
+            found.append(f"scope : ({' OR '.join(tokens)})")
+        return found
 
     def _scored(
-        self, expression: str, most: int, deadline: float | None
-    ) -> tuple[list[tuple[int, float, float]], bool]:
-        """(body, text score, fields score) best first, lower is better as FTS5 has it; at most `most`, -1 = all."""
+        self, expression: str, most: int | None, deadline: float | None
+    ) -> tuple[list[tuple[int, float]], bool]:
+        """(body, score) best first, lower is better as FTS5 has it; at most `most`."""
         if deadline is not None:
             self._con.set_progress_handler(lambda: time.monotonic() > deadline, _PROGRESS_STEPS)
         try:
-            return self._con.execute(_SCORED, (expression, most)).fetchall(), True
+            return self._con.execute(_SCORED, (expression, -1 if most is None else most)).fetchall(), True
         except apsw.InterruptError:
             return [], False
         finally:
             if deadline is not None:
                 self._con.set_progress_handler(None)
 
-    def _passing(self, hits: list[LexicalHit], where: Filter, limit: int) -> list[LexicalHit]:
-        """The first `limit` hits that pass the filter, looked at in ever larger steps until there are enough."""
-        kept: list[LexicalHit] = []
-        start, step = 0, limit + limit // 4
-        statement, bound = filtered("passing", where)
-        while start < len(hits) and len(kept) < limit:
-            part = hits[start : start + step]
-            bound["bodies"] = carray(hit.body for hit in part)
-            passing = {row[0] for row in self._con.execute(statement, bound)}
-            kept += [hit for hit in part if hit.body in passing]
-            start += step
-            step *= 2
-        return kept[:limit]
+
+def topic_expressions(topics: Iterable[str], stems: Callable[[str], frozenset[str]]) -> list[str]:
+    """For each topic the index expression that its rows match, some others too; none for one without words."""
+    return ['topics : "' + topic.replace('"', '""') + '"' for topic in topics if stems(topic)]
 
 
 def _expression(rare: list[str], common: list[str]) -> tuple[str, int]:

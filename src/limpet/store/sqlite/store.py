@@ -226,11 +226,18 @@ class SqliteStore:
 
     # -- search signals
 
-    def lexical(self, text: str, where: Filter, *, limit: int, deadline: float | None = None) -> LexicalResult:
+    def lexical(
+        self, text: str, where: Filter, *, limit: int | None, deadline: float | None = None
+    ) -> LexicalResult:
         with self._reading() as con:
             assert self._lexical is not None
             version = con.data_version() + con.total_changes()
             return self._lexical.search(text, where, limit=limit, version=version, deadline=deadline)
+
+    def stems(self, texts: Iterable[str]) -> dict[str, frozenset[str]]:
+        with self._reading():
+            assert self._lexical is not None
+            return {text: self._lexical.stems(text) for text in texts}
 
     def substring(self, text: str, where: Filter, *, limit: int) -> list[int]:
         with self._reading() as con:
@@ -246,8 +253,8 @@ class SqliteStore:
 
     def allowed(self, where: Filter) -> list[int]:
         with self._reading() as con:
-            text, bound = search.filtered("allowed", where)
-            return [row[0] for row in con.execute(text, bound)]
+            assert self._lexical is not None
+            return search.allowed(con, where, self._lexical.stems)
 
     def recent(self, where: Filter, *, limit: int) -> list[int]:
         with self._reading() as con:

@@ -1,0 +1,148 @@
+"""What each signal says about the candidates of one query: a table, name -> a value for each candidate.
+
+The same formulas in NumPy, for processes that have it loaded anyway, are in `arrays.py`; a test holds them to these.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import sys
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+from ..store.contract import Candidate
+from ..text.dates import agreement, mentioned
+
+# Name -> one value a candidate; lists, or NumPy arrays from `arrays.py`.
+Table = dict[str, Any]
+
+# Characters at which a memory's neighbours count half as much as for an empty one.
+BRIEF = 200
+# Characters from which on a memory counts as long; beyond the second figure more length says no more.
+LONG, LENGTH_CAP = 400, 2_000
+# How transcripts name the person that an agent talks to.
+PERSON = frozenset({"user", "human"})
+_WORD = re.compile(r"\w+")
+
+
+def measure(
+    several: Sequence[Candidate],
+    *,
+    text: list[float],
+    fields: list[float],
+    cosines: Sequence[float] | None,
+    query: str,
+    without: frozenset[str],
+) -> Table:
+    """The table of signals. `text`, `fields`: scores by words, as shares of a perfect match; `cosines`: by meaning."""
+    if cosines is not None or "numpy" in sys.modules:
+        from .arrays import measure_arrays
+
+        return measure_arrays(several, text, fields, cosines, query, without)
+    return measure_lists(several, text, fields, None, query, without)
+
+
+def measure_lists(
+    several: Sequence[Candidate],
+    text: list[float],
+    fields: list[float],
+    cosines: list[float] | None,
+    query: str,
+    without: frozenset[str],
+) -> Table:
+    """The formulas in plain Python: the reference, and what a process without NumPy uses."""
+    signals: dict[str, list[float]] = {"lexical": text}
+    sizes = [len(one.content) for one in several]
+    asked = [float(one.content.rstrip().endswith("?")) for one in several]
+    brief = [BRIEF / (BRIEF + size) for size in sizes]
+    if "fields" not in without:
+        signals["fields"] = fields
+    if cosines is not None:
+        signals["vector"] = cosines
+    if "neighbours" not in without:
+        _neighbours(several, text, cosines, asked, brief, signals)
+    if "session" not in without:
+        signals["session"] = _sessions(several, text)
+    if "date" not in without:
+        signals["date"] = dates(several, query)
+    if "speaker" not in without:
+        signals["speaker"] = named(several, query)
+    if "shape" not in without:
+        signals["length"] = [math.log1p(min(size, LENGTH_CAP)) for size in sizes]
+        signals["long"] = [max(0.0, math.log(size / LONG)) if size else 0.0 for size in sizes]
+        if cosines is not None:
+            signals["brief_vector"] = [value * share for value, share in zip(cosines, brief, strict=True)]
+        signals["by_person"] = by_person(several)
+        signals["question"] = asked
+    return signals
+
+
+def _neighbours(
+    several: Sequence[Candidate],
+    text: list[float],
+    cosines: list[float] | None,
+    asked: list[float],
+    brief: list[float],
+    signals: dict[str, list[float]],
+) -> None:
+    """What the memories before and after in the same session say: chat turns answer each other.
+
+    A neighbour counts by how brief the memory itself is: a long one speaks for itself.
+    """
+    place: dict[tuple[int | None, int], int] = {
+        (one.session, one.position): i for i, one in enumerate(several) if one.session is not None
+    }
+    # For each offset the index of the neighbour, or that of a zero at the end.
+    nobody = len(several)
+    at = {
+        offset: [place.get((one.session, one.position + offset), nobody) for one in several]
+        for offset in (-2, -1, 1, 2)
+    }
+
+    def near(values: list[float], *offsets: int) -> list[float]:
+        padded = [*values, 0.0]
+        if len(offsets) == 1:
+            return [max(0.0, padded[i]) * share for i, share in zip(at[offsets[0]], brief, strict=True)]
+        pairs = zip(at[offsets[0]], at[offsets[1]], brief, strict=True)
+        return [max(0.0, padded[i], padded[j]) * share for i, j, share in pairs]
+
+    signals["lexical_previous"] = near(text, -1)
+    signals["lexical_next"] = near(text, 1)
+    signals["lexical_around"] = near(text, -2, 2)
+    if cosines is not None:
+        signals["vector_previous"] = near(cosines, -1)
+        signals["vector_next"] = near(cosines, 1)
+        signals["vector_around"] = near(cosines, -2, 2)
+    signals["answer"] = near(asked, -1)
+
+
+def _sessions(several: Sequence[Candidate], text: list[float]) -> list[float]:
+    """How much of the query a memory's whole session speaks of: the log of its candidates' summed scores."""
+    total: dict[int, float] = defaultdict(float)
+    for one, value in zip(several, text, strict=True):
+        if one.session is not None:
+            total[one.session] += value
+    return [math.log1p(total[one.session]) if one.session is not None else 0.0 for one in several]
+
+
+def dates(several: Sequence[Candidate], query: str) -> list[float]:
+    """The share of the date parts named in the query that a memory's time has."""
+    when = mentioned(query)
+    return [agreement(when, one.valid_from) for one in several] if when else [0.0] * len(several)
+
+
+def named(several: Sequence[Candidate], query: str) -> list[float]:
+    """1 where the query names the speaker."""
+    words = {word.casefold() for word in _WORD.findall(query)}
+    known = {
+        speaker: float(bool(speaker) and any(part.casefold() in words for part in _WORD.findall(speaker or "")))
+        for speaker in {one.speaker for one in several}
+    }
+    return [known[one.speaker] for one in several]
+
+
+def by_person(several: Sequence[Candidate]) -> list[float]:
+    """1 where a person speaks, by the names that transcripts have for one."""
+    return [float(one.speaker is not None and one.speaker.casefold() in PERSON) for one in several]

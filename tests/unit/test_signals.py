@@ -1,0 +1,73 @@
+"""The signals over arrays are the signals over lists."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from limpet.rank.fuse import linear
+from limpet.rank.weights import WEIGHTS
+from limpet.recall.arrays import combine, measure_arrays
+from limpet.recall.signals import measure_lists
+from limpet.store.contract import Candidate
+
+SCORE = st.floats(-1, 1, allow_nan=False)
+AT = 1_772_366_400_000_000  # 2026-03-01T12:00:00Z
+
+
+@st.composite
+def rows(draw):
+    """Candidates as a store gives them: at most one at a place of a session; with scores by words and by meaning."""
+    places = draw(
+        st.lists(
+            st.tuples(st.none() | st.integers(1, 3), st.integers(1, 6)), max_size=12, unique_by=lambda one: one
+        )
+    )
+    several = [
+        Candidate(
+            num=i,
+            body=i,
+            id=bytes([i] * 16),
+            content=draw(st.sampled_from(["", "short", "a question? ", "long " * 300])),
+            session=session,
+            position=0 if session is None else position,
+            speaker=draw(st.sampled_from([None, "User", "Ada Lovelace", "agent"])),
+            valid_from=AT + i * 86_400_000_000,
+            topics=None,
+            labels=None,
+            dates=None,
+            kind="fact",
+            importance=0.5,
+            pinned=False,
+            origin="agent",
+            observations=1,
+            observed_at=AT,
+            stated_confidence=None,
+            uses=0,
+            used_at=None,
+        )
+        for i, (session, position) in enumerate(places, 1)
+    ]
+    text = [abs(draw(SCORE)) for _ in several]
+    fields = [abs(draw(SCORE)) for _ in several]
+    cosines = draw(st.none() | st.just([draw(SCORE) for _ in several]))
+    return several, text, fields, cosines
+
+
+@given(
+    rows(),
+    st.sampled_from(["", "what did ada say in march?", "monday 2 march 2026"]),
+    st.frozensets(st.sampled_from(["fields", "neighbours", "session", "date", "speaker", "shape"])),
+)
+def test_arrays_and_lists_give_the_same_signals(given_rows, query, without):
+    several, text, fields, cosines = given_rows
+
+    plain = measure_lists(several, text, fields, cosines, query, without)
+    fast = measure_arrays(several, text, fields, cosines, query, without)
+
+    assert list(plain) == list(fast)
+    for name, values in plain.items():
+        assert np.allclose(values, fast[name], atol=1e-12), name
+    assert combine(fast, WEIGHTS, len(several)) == pytest.approx(linear(plain, len(several)), abs=1e-9)
