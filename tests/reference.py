@@ -100,9 +100,14 @@ class ReferenceStore:
         state = replay([event for event in self._ledger if event.memory == parse_id(memory.id)])
         return None if state is None else describe(state).fingerprint
 
-    def keyed(self, scope: str, key: str) -> list[Memory]:
-        found = [one for one in self._current() if one.scope == scope and one.key == key and one.state == "active"]
+    def keyed(self, scope: str, key: str, *, known_at: int | None = None) -> list[Memory]:
+        ids = dict.fromkeys(event.memory for event in self._ledger)
+        known = [memory for id in ids if (memory := self.get(id, known_at=known_at))]
+        found = [one for one in known if one.scope == scope and one.key == key and one.state == "active"]
         return sorted(found, key=lambda one: one.valid_from)
+
+    def keys(self, scope: str) -> list[str]:
+        return sorted({one.key for one in self._current() if one.scope == scope and one.key and one.state == "active"})
 
     def next_position(self, scope: str, session: str) -> int:
         taken = [one.position for one in self._current() if (one.scope, one.session) == (scope, session)]
@@ -151,7 +156,7 @@ class ReferenceStore:
 def _shown(state: MemoryState, recorded_at: int) -> Memory:
     return Memory(
         id=format_id(state.id), scope=state.scope, kind=state.kind, content=state.content or "", topics=state.topics,
-        key=state.key, metadata=state.metadata, state=state.state, origin=state.origin, source=state.source,
+        key=state.key, metadata=state.metadata, state=state.state, origin=state.origin, trust=state.trust, source=state.source,
         session=state.session, speaker=state.speaker, position=state.position, importance=state.importance,
         stated_confidence=state.stated_confidence, observations=state.observations, observed_at=state.observed_at,
         pinned=state.pinned, valid_from=state.valid_from, valid_to=state.valid_to, created_at=state.created_at,

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import IO, TYPE_CHECKING, Any, TypeVar
 
+from .beliefs import Beliefs
 from .model.clock import Clock, SystemClock, parse_time
 from .model.errors import BadInput, EmbedderUnavailable, LimpetError, NotFound
 from .model.events import Event
@@ -97,7 +98,7 @@ def open(
     return Limpet(read_settings(path, scope, durable), read_only=read_only, clock=clock, embedder=embedder)
 
 
-class Limpet:
+class Limpet(Beliefs):
     """An open memory store. Thread-safe; use it as a context manager, or `close()` it."""
 
     def __init__(
@@ -557,7 +558,7 @@ class Limpet:
         ended = memory.state in ("retracted", "purged") or memory.superseded_by is not None
         value = confidence(
             kind=memory.kind,
-            origin=memory.origin,
+            trust=memory.trust,
             observations=memory.observations,
             observed_at=memory.observed_at,
             stated=memory.stated_confidence,

@@ -15,7 +15,7 @@ DAY = 86_400_000_000
 
 
 def sure(n=1, **given):
-    facts = {"kind": "fact", "origin": "agent", "observed_at": 0, "stated": None, "now": 0} | given
+    facts = {"kind": "fact", "trust": "agent", "observed_at": 0, "stated": None, "now": 0} | given
     return confidence(observations=n, **facts)
 
 
@@ -80,8 +80,8 @@ def test_confidence_grows_from_observation_to_hypothesis_to_verified(days, expec
 
 
 def test_what_the_user_states_starts_as_verified():
-    assert sure(1, origin="user") == 0.6
-    assert sure(50, origin="user") == 0.95
+    assert sure(1, trust="user") == 0.6
+    assert sure(50, trust="user") == 0.95
 
 
 def test_a_stated_figure_is_the_start_and_then_the_least():

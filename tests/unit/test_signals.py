@@ -41,7 +41,7 @@ def rows(draw):
             kind="fact",
             importance=0.5,
             pinned=False,
-            origin="agent",
+            trust="agent",
             observations=1,
             observed_at=AT,
             stated_confidence=None,

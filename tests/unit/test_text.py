@@ -20,7 +20,7 @@ def at(text):
 )
 def test_case_white_space_composition_and_the_full_stop_do_not_matter(one, other):
     assert normalise(one) == normalise(other)
-    assert fingerprint("s", "fact", None, one) == fingerprint("s", "fact", None, other)
+    assert fingerprint("s", "fact", None, None, one) == fingerprint("s", "fact", None, None, other)
 
 
 @pytest.mark.parametrize(("one", "other"), [("is it?", "is it"), ("a b", "ab"), ("1.5", "15"), ("no", "yes")])
@@ -28,15 +28,15 @@ def test_what_changes_the_meaning_matters(one, other):
     assert normalise(one) != normalise(other)
 
 
-def test_a_fingerprint_is_of_scope_kind_speaker_and_text_and_fits_64_bits():
+def test_a_fingerprint_is_of_scope_kind_speaker_key_and_text_and_fits_64_bits():
     marks = {
         fingerprint(*parts)
         for parts in (
-            ("a", "fact", None, "x"), ("b", "fact", None, "x"), ("a", "note", None, "x"), ("a", "fact", "Ann", "x"),
-            ("a", "fact", None, "y"),
+            ("a", "fact", None, None, "x"), ("b", "fact", None, None, "x"), ("a", "note", None, None, "x"),
+            ("a", "fact", "Ann", None, "x"), ("a", "fact", None, "a.key", "x"), ("a", "fact", None, None, "y"),
         )
     }  # fmt: skip
-    assert len(marks) == 5
+    assert len(marks) == 6
     assert all(-(2**63) <= mark < 2**63 for mark in marks)
 
 

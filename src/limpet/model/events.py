@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 
 EventType = Literal[
     "remembered",  # a new memory; data: everything a Memory has
-    "observed",  # the same statement again; data: {}
+    "observed",  # the same statement again; data: {stated_at} when that was earlier than the event
     "edited",  # better words for the same belief; content
     "tagged",  # data: {topics, metadata} as they are afterwards
     "keyed",  # data: {key}
@@ -18,11 +18,13 @@ EventType = Literal[
     "superseded",  # replaced; data: {by, valid_to}
     "retracted",  # no longer believed; data: {why}
     "archived",  # leaves recall
-    "restored",  # comes back from archive or retraction
+    "restored",  # comes back from archive, retraction or quarantine
+    "merged",  # the same as another memory, which speaks for it from now on; data: {into}
     "pinned",
     "unpinned",
     "linked",  # an edge from this memory; data: {edge, target, weight}
     "purged",  # content erased
+    "reviewed",  # a person decided; data: {item, verdict}
     "undone",  # an earlier event no longer counts; data: {undoes}
 ]
 EVENT_TYPES: tuple[str, ...] = get_args(EventType)

@@ -6,6 +6,7 @@ What events do to a memory is in `state.py`; how a memory is scored is in `rank/
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
@@ -16,13 +17,15 @@ Kind = Literal[
     "fact", "decision", "inference", "correction", "skill", "episode", "preference", "opinion", "lesson", "goal", "note"
 ]
 Origin = Literal["user", "agent", "tool", "web", "import"]
-State = Literal["active", "archived", "retracted", "purged"]
+State = Literal["active", "archived", "retracted", "merged", "quarantined", "purged"]
 EdgeType = Literal["caused_by", "supports", "contradicts", "supersedes", "related_to", "part_of", "temporal_next"]
 
 KINDS: tuple[str, ...] = get_args(Kind)
 ORIGINS: tuple[str, ...] = get_args(Origin)
 STATES: tuple[str, ...] = get_args(State)
 EDGE_TYPES: tuple[str, ...] = get_args(EdgeType)
+# How far each origin is believed. A memory that rests on others is trusted no further than the least of them.
+TRUST: dict[str, int] = {"user": 4, "agent": 3, "tool": 2, "web": 1, "import": 1}
 
 GLOBAL_SCOPE = "global"
 # Limits at the door, in characters unless said otherwise.
@@ -51,6 +54,7 @@ class Memory:
     metadata: dict[str, object] = field(default_factory=dict)
     state: str = "active"
     origin: str = "agent"
+    trust: str = "agent"  # the least trusted origin that it rests on, itself included
     source: str | None = None  # file:line, URL, transcript line
     session: str | None = None
     speaker: str | None = None
@@ -67,7 +71,7 @@ class Memory:
     recorded_at: int  # when the store came to know this version
     retired_at: int | None = None  # exclusive; None = current version
     superseded_by: str | None = None
-    reason: str | None = None  # why it was retracted
+    reason: str | None = None  # why it was retracted, or quarantined
     uses: int = 0
     used_at: int | None = None
 
@@ -88,6 +92,11 @@ def check_kind(kind: str) -> str:
 
 def check_origin(origin: str) -> str:
     return _one_of("origin", origin, ORIGINS)
+
+
+def least_trusted(origins: Iterable[str]) -> str:
+    """The origin that is believed least; the first of equals."""
+    return min(origins, key=TRUST.__getitem__)
 
 
 def check_scope(scope: str) -> str:

@@ -26,6 +26,7 @@ class MemoryState:
     metadata: dict[str, Any]
     state: str
     origin: str
+    trust: str  # the least trusted origin that it rests on
     source: str | None
     session: str | None
     speaker: str | None
@@ -63,8 +64,9 @@ def initial(event: Event) -> MemoryState:
         topics=tuple(data.get("topics", ())),
         key=data.get("key"),
         metadata=data.get("metadata", {}),
-        state="active" if event.content is not None else "purged",
+        state="purged" if event.content is None else "quarantined" if "quarantine" in data else "active",
         origin=event.origin,
+        trust=data.get("trust", event.origin),
         source=data.get("source"),
         session=data.get("session"),
         speaker=data.get("speaker"),
@@ -78,7 +80,7 @@ def initial(event: Event) -> MemoryState:
         valid_to=data.get("valid_to"),
         created_at=event.at,
         superseded_by=None,
-        reason=None,
+        reason=data.get("quarantine"),
     )
 
 
@@ -113,7 +115,7 @@ def replay(events: Sequence[Event]) -> MemoryState | None:
 
 
 # What the events of a purged memory keep: structure, never content.
-STRUCTURAL = frozenset({"scope", "kind", "position", "session", "valid_from", "valid_to", "by", "undoes", "importance"})
+STRUCTURAL = frozenset({"scope", "kind", "trust", "into", "stated_at", "position", "session", "valid_from", "valid_to", "by", "undoes", "importance"})
 
 
 def scrub(event: Event) -> Event:
@@ -132,8 +134,9 @@ def cancelled_by(events: Iterable[Event]) -> set[bytes]:
 
 
 def _observed(state: MemoryState, event: Event) -> MemoryState:
-    new_day = event.at // MICROSECONDS_PER_DAY > state.observed_at // MICROSECONDS_PER_DAY
-    return replace(state, observations=state.observations + new_day, observed_at=max(state.observed_at, event.at))
+    at = event.data.get("stated_at", event.at)
+    new_day = at // MICROSECONDS_PER_DAY > state.observed_at // MICROSECONDS_PER_DAY
+    return replace(state, observations=state.observations + new_day, observed_at=max(state.observed_at, at))
 
 
 def _bounded(state: MemoryState, event: Event) -> MemoryState:
@@ -158,6 +161,7 @@ _CHANGES: dict[str, Callable[[MemoryState, Event], MemoryState]] = {
     "retracted": lambda s, e: replace(s, state="retracted", reason=e.data.get("why")),
     "archived": lambda s, _: replace(s, state="archived"),
     "restored": lambda s, _: replace(s, state="active", reason=None),
+    "merged": lambda s, e: replace(s, state="merged", superseded_by=bytes.fromhex(e.data["into"])),
     "pinned": lambda s, _: replace(s, pinned=True),
     "unpinned": lambda s, _: replace(s, pinned=False),
 }

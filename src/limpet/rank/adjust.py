@@ -32,7 +32,7 @@ def confidence_factor(confidence: float) -> float:
     return 1.0 - C.CONFIDENCE_SPAN * (1.0 - confidence)
 
 
-def confidence(*, kind: str, origin: str, observations: int, observed_at: int, stated: float | None, now: int) -> float:
+def confidence(*, kind: str, trust: str, observations: int, observed_at: int, stated: float | None, now: int) -> float:
     """How sure the store is of a memory, 0 to 1: the observation dialectic.
 
     `observations`: distinct days on which it was stated, by the store's clock. 1: an observation, 0.1 n; 2: a
@@ -41,7 +41,7 @@ def confidence(*, kind: str, origin: str, observations: int, observed_at: int, s
     Source: domain model.
     """
     n = observations
-    if n >= C.VERIFIED_DAYS or origin == "user":
+    if n >= C.VERIFIED_DAYS or trust == "user":
         value = min(C.VERIFIED_BASE + C.OBSERVED_PER_DAY * n, C.VERIFIED_CAP)
     elif n >= C.HYPOTHESIS_DAYS:
         value = min(C.HYPOTHESIS_BASE + C.OBSERVED_PER_DAY * n, C.HYPOTHESIS_CAP)

@@ -20,7 +20,7 @@ from .plan import Plan
 
 # What the adjustments of a candidate depend on.
 _LIFE = attrgetter(
-    "kind", "importance", "pinned", "origin", "observations", "stated_confidence", "uses", "used_at"
+    "kind", "importance", "pinned", "trust", "observations", "stated_confidence", "uses", "used_at"
 )  # fmt: skip
 
 
@@ -37,6 +37,7 @@ class Item:
     topics: tuple[str, ...]
     key: str | None
     origin: str
+    trust: str  # the least trusted origin it rests on
     valid_from: int
     valid_to: int | None
     recorded_at: int  # when the store first knew it
@@ -57,6 +58,7 @@ class Item:
             "topics": list(self.topics),
             "key": self.key,
             "origin": self.origin,
+            "trust": self.trust,
             "valid_from": format_time(self.valid_from),
             "valid_to": format_time(self.valid_to),
             "recorded_at": format_time(self.recorded_at),
@@ -164,7 +166,7 @@ def _factors(one: Candidate, now: int) -> dict[str, float]:
 def _confidence(one: Candidate, now: int) -> float:
     return adjust.confidence(
         kind=one.kind,
-        origin=one.origin,
+        trust=one.trust,
         observations=one.observations,
         observed_at=one.observed_at,
         stated=one.stated_confidence,
@@ -224,6 +226,7 @@ def _item(memory: Memory, score: float, confidence: float, why: Trace | None) ->
         topics=memory.topics,
         key=memory.key,
         origin=memory.origin,
+        trust=memory.trust,
         valid_from=memory.valid_from,
         valid_to=memory.valid_to,
         recorded_at=memory.created_at,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..model.clock import Clock
 from ..model.errors import EmbedderUnavailable
@@ -129,7 +129,7 @@ class BoundScan:
     def restrict(self, bodies: Sequence[int]) -> None:
         self._scan.restrict(bodies)
 
-    def cosines(self, bodies: Sequence[int], *, exact: int) -> np.ndarray:
+    def cosines(self, bodies: Sequence[int], *, exact: int) -> Any:
         import numpy as np
 
         found = self._scan.score_of(bodies)

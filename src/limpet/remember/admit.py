@@ -23,10 +23,13 @@ from ..model.memory import (
     check_origin,
     check_scope,
 )
+from ..text.instructions import reads_like_instruction
 from ..text.secrets import redact
 
 # Control characters that no memory holds; tab, newline and carriage return are text.
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x80-\x9f]")
+# Origins whose text nobody here has vouched for.
+OUTSIDE = frozenset({"tool", "web", "import"})
 FIELDS = frozenset(
     {"content", "kind", "topics", "key", "importance", "pin", "valid_from", "valid_to", "source", "origin", "session",
      "speaker", "because", "metadata", "id", "confidence", "scope"}
@@ -55,6 +58,7 @@ class Admitted:
     id: bytes | None
     confidence: float | None
     redacted: tuple[str, ...] = field(default=())
+    quarantine: str | None = None  # why it waits for a person before it is recalled
 
 
 def admit(item: Mapping[str, Any], *, scope: str, now: int) -> Admitted:
@@ -72,6 +76,7 @@ def admit(item: Mapping[str, Any], *, scope: str, now: int) -> Admitted:
     if not isinstance(pin, bool):
         raise BadInput(f"pin must be true or false, not {pin!r}")
     metadata, hidden = clean_metadata(item.get("metadata"))
+    origin = check_origin(item.get("origin") or "agent")
     return Admitted(
         content=content,
         kind=check_kind(item.get("kind") or "fact"),
@@ -83,7 +88,7 @@ def admit(item: Mapping[str, Any], *, scope: str, now: int) -> Admitted:
         valid_from=valid_from,
         valid_to=valid_to,
         source=_name("source", item.get("source"), limit=2_000),
-        origin=check_origin(item.get("origin") or "agent"),
+        origin=origin,
         session=_name("session", item.get("session")),
         speaker=_name("speaker", item.get("speaker")),
         because=_ids(item.get("because") or ()),
@@ -91,6 +96,7 @@ def admit(item: Mapping[str, Any], *, scope: str, now: int) -> Admitted:
         id=None if id is None else parse_id(str(id)),
         confidence=None if item.get("confidence") is None else _unit("confidence", item["confidence"], 0.0),
         redacted=tuple(dict.fromkeys(redacted + hidden)),
+        quarantine=reads_like_instruction(content) if origin in OUTSIDE else None,
     )
 
 

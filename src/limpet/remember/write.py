@@ -9,7 +9,7 @@ from typing import Any
 from ..model.errors import BadInput, LimpetError, NotFound
 from ..model.events import Event
 from ..model.ids import format_id, parse_id
-from ..model.memory import Memory
+from ..model.memory import GLOBAL_SCOPE, Memory, least_trusted
 from ..store.contract import Reads
 from ..text.normalise import fingerprint
 from .admit import Admitted
@@ -17,7 +17,7 @@ from .admit import Admitted
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Receipt:
-    """What a write did. `status`: created, observed (known already), changed, unchanged, rejected."""
+    """What a write did. `status`: created, observed (known already), quarantined, changed, unchanged, rejected."""
 
     id: str | None
     status: str
@@ -62,7 +62,9 @@ class Writer:
 
         Raises NotFound for a `because` that is not there.
         """
-        mark = fingerprint(statement.scope, statement.kind, statement.speaker, statement.content)
+        mark = fingerprint(
+            statement.scope, statement.kind, statement.speaker, statement.key, statement.content
+        )
         if statement.id is not None:
             taken = self._taken(statement)
             if taken:
@@ -71,7 +73,10 @@ class Writer:
             known = self._known(statement, mark)
             if known is not None:
                 return known
-        causes = [self.reads.resolve(cause) for cause in statement.because]
+        causes = [need(self.reads, cause) for cause in statement.because]
+        for cause in causes:
+            if cause.scope not in (statement.scope, GLOBAL_SCOPE):
+                raise BadInput(f"{cause.id} belongs to another scope: {cause.scope}")
         memory = statement.id or self._make_id()
         start, end = self._interval(statement)
         data: dict[str, Any] = {"scope": statement.scope, "kind": statement.kind}
@@ -88,6 +93,11 @@ class Writer:
         if statement.session:
             data["session"] = statement.session
             data["position"] = self._position(statement.scope, statement.session)
+        trust = least_trusted([statement.origin, *(cause.trust for cause in causes)])
+        if trust != statement.origin:
+            data["trust"] = trust
+        if statement.quarantine:
+            data["quarantine"] = statement.quarantine
         for name in ("key", "metadata", "source", "speaker", "confidence"):
             value = getattr(statement, name)
             if value is not None and value != {}:
@@ -95,11 +105,17 @@ class Writer:
         made = self.event("remembered", memory, origin=statement.origin, content=statement.content, **data)
         self._said[statement.scope, mark] = memory
         self._ids.add(memory)
-        if statement.key:
+        if statement.key and not statement.quarantine:
             self._close_key(statement, memory, start if start is not None else self.now)
         for cause in causes:
-            self.event("linked", memory, origin=statement.origin, edge="caused_by", target=cause.hex())
-        return Receipt(id=format_id(memory), status="created", event=format_id(made.id), redacted=statement.redacted)
+            self.event("linked", memory, origin=statement.origin, edge="caused_by", target=parse_id(cause.id).hex())
+        return Receipt(
+            id=format_id(memory),
+            status="quarantined" if statement.quarantine else "created",
+            event=format_id(made.id),
+            reason=f"it {statement.quarantine}; `limpet review` shows what waits" if statement.quarantine else None,
+            redacted=statement.redacted,
+        )
 
     def _taken(self, statement: Admitted) -> Receipt | None:
         """A given id that is there already: the same statement again is fine, another one is not."""
@@ -118,11 +134,9 @@ class Writer:
         said = self._said.get((statement.scope, mark))
         if said is None:
             there = self.reads.same_statement(statement.scope, mark, self.now)
-            if there is None or (statement.key is not None and there.key != statement.key):
+            if there is None:
                 return None
             said = parse_id(there.id)
-        elif statement.key is not None:
-            return None
         extra = {name: getattr(statement, name) for name in ("session", "source") if getattr(statement, name)}
         made = self.event("observed", said, origin=statement.origin, **extra)
         return Receipt(id=format_id(said), status="observed", event=format_id(made.id), redacted=statement.redacted)

@@ -56,7 +56,7 @@ class Candidate(NamedTuple):
     kind: str
     importance: float
     pinned: bool
-    origin: str
+    trust: str
     observations: int
     observed_at: int
     stated_confidence: float | None
@@ -181,8 +181,12 @@ class Reads(Protocol):
         """An active memory with this fingerprint that is held true at `at`."""
         ...
 
-    def keyed(self, scope: str, key: str) -> list[Memory]:
-        """Active memories of a key, as known now, by valid_from."""
+    def keyed(self, scope: str, key: str, *, known_at: int | None = None) -> list[Memory]:
+        """Active memories of a key, as known now or at `known_at`, by valid_from."""
+        ...
+
+    def keys(self, scope: str) -> list[str]:
+        """Every key that has an active memory in a scope, sorted."""
         ...
 
     def next_position(self, scope: str, session: str) -> int:
@@ -291,7 +295,9 @@ class Store(Reads, Protocol):
         """The bodies of the current versions of some memories."""
         ...
 
-    def texts(self, bodies: Sequence[int]) -> list[tuple[int, str]]: ...
+    def texts(self, bodies: Sequence[int]) -> list[tuple[int, str, str | None]]:
+        """(body, text, key or None) of those that are there."""
+        ...
 
     def add_vectors(self, embedder: int, vectors: Sequence[NewVector], *, done: Sequence[int] = ()) -> int:
         """Store vectors; the embedding jobs of the bodies `done` end in the same transaction."""

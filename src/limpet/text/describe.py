@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,18 +10,32 @@ from ..model.state import MemoryState, SearchFields
 from .dates import date_words
 from .normalise import fingerprint
 
+_WORDS = re.compile(r"\w+")
+
 
 def describe(state: MemoryState) -> SearchFields:
     """Search fields of a memory's state; all None for one without content."""
     if state.content is None:
         return SearchFields(None, None, None, None)
     labels = [*leaves(state.metadata), *([state.speaker] if state.speaker else [])]
+    if state.key:
+        labels.append(key_words(state.key))
     return SearchFields(
-        fingerprint=fingerprint(state.scope, state.kind, state.speaker, state.content),
+        fingerprint=fingerprint(state.scope, state.kind, state.speaker, state.key, state.content),
         topics=" ".join(state.topics) or None,
         labels=" ".join(labels) or None,
         dates=date_words(state.valid_from),
     )
+
+
+def key_words(key: str) -> str:
+    """The words of a key: `user.home_city` -> "user home city"."""
+    return " ".join(_WORDS.findall(key.replace("_", " ")))
+
+
+def searchable(text: str, key: str | None) -> str:
+    """What is embedded: a keyed fact with its key, since "Tampa" alone says nothing."""
+    return text if key is None else f"{key_words(key)}: {text}"
 
 
 def leaves(value: Any) -> Iterator[str]:

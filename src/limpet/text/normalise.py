@@ -10,9 +10,9 @@ def normalise(text: str) -> str:
     return " ".join(unicodedata.normalize("NFC", text).casefold().split()).rstrip(".! ")
 
 
-def fingerprint(scope: str, kind: str, speaker: str | None, text: str) -> int:
-    """A signed 64-bit mark, equal for the same statement of the same speaker, kind and scope."""
+def fingerprint(scope: str, kind: str, speaker: str | None, key: str | None, text: str) -> int:
+    """A signed 64-bit mark, equal for the same statement of the same speaker, kind, key and scope."""
     import hashlib  # 4 ms that a recall need not pay
 
-    parts = "\0".join((scope, kind, speaker or "", normalise(text)))
+    parts = "\0".join((scope, kind, speaker or "", key or "", normalise(text)))
     return int.from_bytes(hashlib.sha256(parts.encode()).digest()[:8], "big", signed=True)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from ..model.clock import MICROSECONDS_PER_SECOND, Clock
 from ..model.errors import EmbedderUnavailable, StoreError
 from ..store.contract import EmbedderRow, Job, Store
+from ..text.describe import searchable
 from ..vectors.codes import encode_for_store
 from ..vectors.embedder import Embedder
 
@@ -91,8 +92,8 @@ def _run(store: Store, embedder: Embedder, row: EmbedderRow, jobs: list[Job], cl
 def _embed(store: Store, embedder: Embedder, row: EmbedderRow, jobs: list[Job]) -> int:
     texts = store.texts([job.subject for job in jobs])
     if texts:
-        vectors = embedder.embed_passages([text for _, text in texts])
-        store.add_vectors(row.num, encode_for_store([num for num, _ in texts], vectors), done=[job.subject for job in jobs])
+        vectors = embedder.embed_passages([searchable(text, key) for _, text, key in texts])
+        store.add_vectors(row.num, encode_for_store([num for num, _, _ in texts], vectors), done=[job.subject for job in jobs])
     else:
         store.finish(KIND, [job.subject for job in jobs])
     return len(jobs)

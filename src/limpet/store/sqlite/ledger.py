@@ -147,6 +147,7 @@ class Ledger(SqliteReads):
             rows.to_json(state.metadata),
             state.state,
             state.origin,
+            state.trust,
             state.source,
             self._intern_session(scope, state.session, at) if state.session else None,
             state.speaker,

@@ -6,7 +6,7 @@
 -- A whole version row, in the order that rows.py reads.
 m.num, m.id, s.name, m.kind, b.content, m.topics, m.key, m.metadata, m.state, m.origin, m.source, e.name, m.speaker,
 m.position, m.importance, m.stated_confidence, m.observations, m.observed_at, m.pinned, m.valid_from, m.valid_to,
-m.created_at, m.recorded_at, m.retired_at, m.superseded_by, m.reason, u.uses, u.used_at
+m.created_at, m.recorded_at, m.retired_at, m.superseded_by, m.reason, u.uses, u.used_at, m.trust
 
 -- fragment: tables
 memory m JOIN scope s ON s.num = m.scope LEFT JOIN body b ON b.num = m.body
@@ -14,7 +14,7 @@ LEFT JOIN session e ON e.num = m.session LEFT JOIN usage u ON u.id = m.id
 
 -- fragment: candidate
 m.num, m.body, m.id, b.content, m.session, m.position, m.speaker, m.valid_from, b.topics, b.labels, b.dates,
-m.kind, m.importance, m.pinned, m.origin, m.observations, m.observed_at, m.stated_confidence, u.uses, u.used_at
+m.kind, m.importance, m.pinned, m.trust, m.observations, m.observed_at, m.stated_confidence, u.uses, u.used_at
 
 -- name: memory_current
 -- The current version of one memory. memory_current.
@@ -63,6 +63,19 @@ SELECT {columns} FROM {tables}
  WHERE m.scope = (SELECT num FROM scope WHERE name = :scope) AND m.key = :key
    AND m.retired_at IS NULL AND m.state = 'active'
  ORDER BY m.valid_from, m.num
+
+-- name: keyed_known_at
+-- The same as the store knew them at :known_at. memory_key.
+SELECT {columns} FROM {tables}
+ WHERE m.scope = (SELECT num FROM scope WHERE name = :scope) AND m.key = :key AND m.state = 'active'
+   AND m.recorded_at <= :known_at AND (m.retired_at IS NULL OR :known_at < m.retired_at)
+ ORDER BY m.valid_from, m.num
+
+-- name: keys
+-- Keys in use. memory_key.
+SELECT DISTINCT key FROM memory
+ WHERE scope = (SELECT num FROM scope WHERE name = :scope) AND key IS NOT NULL AND retired_at IS NULL AND state = 'active'
+ ORDER BY key
 
 -- name: last_position
 -- The last place taken in a session. memory_session.
@@ -113,10 +126,10 @@ INSERT INTO event (seq, id, type, memory, at, operation, origin, body, data) VAL
 
 -- name: insert_memory
 -- A version begins.
-INSERT INTO memory (id, scope, kind, body, topics, key, metadata, state, origin, source, session, speaker, position,
+INSERT INTO memory (id, scope, kind, body, topics, key, metadata, state, origin, trust, source, session, speaker, position,
   importance, stated_confidence, observations, observed_at, pinned, valid_from, valid_to, created_at, recorded_at,
   superseded_by, reason, fingerprint)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 
 -- name: insert_job
 -- Work waits; the same work once. Primary key.
@@ -190,6 +203,11 @@ INSERT INTO usage (id, scope, uses, used_at, useful, not_useful, wrong)
 SELECT m.id, m.scope, :used, :at, :useful, :not_useful, :wrong FROM memory m WHERE m.id = :id AND m.retired_at IS NULL
 ON CONFLICT (id) DO UPDATE SET uses = uses + excluded.uses, used_at = max(used_at, excluded.used_at),
   useful = useful + excluded.useful, not_useful = not_useful + excluded.not_useful, wrong = wrong + excluded.wrong
+
+-- name: texts
+-- Texts to embed, with the key of a keyed fact: "Tampa" alone says nothing. Primary key, memory_body.
+SELECT b.num, b.content, (SELECT max(m.key) FROM memory m WHERE m.body = b.num)
+  FROM carray(:bodies) c CROSS JOIN body b ON b.num = c.value
 
 -- name: lease_jobs
 -- Take jobs that are due and not leased. Primary key.

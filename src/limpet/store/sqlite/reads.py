@@ -53,8 +53,15 @@ class SqliteReads:
         row = self._one("memories_by_num", {"nums": carray(found)})
         return rows.memory(row) if row and row[2] == scope else None
 
-    def keyed(self, scope: str, key: str) -> list[Memory]:
-        return [rows.memory(row) for row in self._con.execute(self._sql["keyed"], {"scope": scope, "key": key})]
+    def keyed(self, scope: str, key: str, *, known_at: int | None = None) -> list[Memory]:
+        bound: Bindings = {"scope": scope, "key": key}
+        if known_at is not None:
+            bound["known_at"] = known_at
+        found = self._con.execute(self._sql["keyed" if known_at is None else "keyed_known_at"], bound)
+        return [rows.memory(row) for row in found]
+
+    def keys(self, scope: str) -> list[str]:
+        return [row[0] for row in self._con.execute(self._sql["keys"], {"scope": scope})]
 
     def next_position(self, scope: str, session: str) -> int:
         row = self._one("last_position", {"scope": scope, "session": session})

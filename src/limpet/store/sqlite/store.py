@@ -172,9 +172,13 @@ class SqliteStore:
         with self._reading():
             return self._reader_reads().same_statement(scope, fingerprint, at)
 
-    def keyed(self, scope: str, key: str) -> list[Memory]:
+    def keyed(self, scope: str, key: str, *, known_at: int | None = None) -> list[Memory]:
         with self._reading():
-            return self._reader_reads().keyed(scope, key)
+            return self._reader_reads().keyed(scope, key, known_at=known_at)
+
+    def keys(self, scope: str) -> list[str]:
+        with self._reading():
+            return self._reader_reads().keys(scope)
 
     def next_position(self, scope: str, session: str) -> int:
         with self._reading():
@@ -331,11 +335,9 @@ class SqliteStore:
             found = (con.execute(statements()["body_of_memory"], {"id": id}).get for id in ids)
             return [body for body in found if body is not None]
 
-    def texts(self, bodies: Sequence[int]) -> list[tuple[int, str]]:
+    def texts(self, bodies: Sequence[int]) -> list[tuple[int, str, str | None]]:
         with self._reading() as con:
-            return con.execute(
-                "SELECT b.num, b.content FROM carray(?) c JOIN body b ON b.num = c.value", (search.carray(bodies),)
-            ).fetchall()
+            return con.execute(statements()["texts"], {"bodies": search.carray(bodies)}).fetchall()
 
     def add_vectors(self, embedder: int, vectors_: Sequence[NewVector], *, done: Sequence[int] = ()) -> int:
         with self._writing() as con:

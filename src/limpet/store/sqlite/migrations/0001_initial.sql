@@ -45,6 +45,7 @@ CREATE TABLE memory (
   metadata TEXT,         -- JSON object
   state TEXT NOT NULL,
   origin TEXT NOT NULL,
+  trust TEXT NOT NULL,
   source TEXT,
   session INTEGER,
   speaker TEXT,

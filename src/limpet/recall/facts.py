@@ -1,0 +1,59 @@
+"""Keyed facts: what a key's value is, was, or was believed to be."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..model.clock import format_time
+from ..model.memory import Memory
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """One value of a key and the interval in which it holds. Times in microseconds UTC."""
+
+    key: str
+    value: str
+    id: str
+    scope: str
+    valid_from: int
+    valid_to: int | None
+    confidence: float
+    origin: str
+    recorded_at: int  # when the store first knew it
+
+    def as_dict(self) -> dict[str, object]:
+        """{"key", "value", "id", "valid_from", "valid_to", "confidence", "scope", "origin", "recorded_at"}."""
+        return {
+            "key": self.key,
+            "value": self.value,
+            "id": self.id,
+            "valid_from": format_time(self.valid_from),
+            "valid_to": format_time(self.valid_to),
+            "confidence": self.confidence,
+            "scope": self.scope,
+            "origin": self.origin,
+            "recorded_at": format_time(self.recorded_at),
+        }
+
+
+def as_fact(memory: Memory) -> Fact:
+    """The fact that a keyed memory states."""
+    assert memory.key is not None
+    return Fact(
+        key=memory.key,
+        value=memory.content,
+        id=memory.id,
+        scope=memory.scope,
+        valid_from=memory.valid_from,
+        valid_to=memory.valid_to,
+        confidence=memory.confidence,
+        origin=memory.origin,
+        recorded_at=memory.created_at,
+    )
+
+
+def holding(values: Sequence[Memory], at: int) -> Memory | None:
+    """The value that holds at an instant; intervals are half-open and do not overlap."""
+    return next((one for one in values if one.valid_from <= at and (one.valid_to is None or at < one.valid_to)), None)
