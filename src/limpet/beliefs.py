@@ -5,17 +5,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from .model.clock import Clock
 from .model.errors import BadInput, NotFound
-from .model.ids import format_id, parse_id
+from .model.ids import IdSource, format_id, parse_id
 from .model.memory import GLOBAL_SCOPE, Memory, check_key
+from .remember.admit import Admitted, check_name, check_text
+from .remember.session import compress, end, start
 from .remember.write import Receipt, Writer
-from .store.contract import Store
+from .store.contract import SessionRow, Store
 from .text.secrets import redact
 
 if TYPE_CHECKING:
@@ -31,13 +32,14 @@ class Beliefs:
     scope: str
     _store: Store
     _clock: Clock
+    _ids: IdSource
 
     if TYPE_CHECKING:
 
         def _write(self, decide: Callable[[Writer], T]) -> T: ...
         def _time(self, value: Time) -> int | None: ...
         def _with_confidence(self, memory: Memory) -> Memory: ...
-        def remember(self, content: str, **given: Any) -> Receipt: ...
+        def _admit(self, item: Mapping[str, Any]) -> Admitted: ...
 
     # -- keyed facts
 
@@ -46,7 +48,8 @@ class Beliefs:
 
         `given`: the keyword arguments of `remember`. The same value again counts as an observation. Raises BadInput.
         """
-        return self.remember(value, key=check_key(key), **given)
+        statement = self._admit({"content": value, "key": check_key(key), **given})
+        return self._write(lambda writer: writer.state(statement))
 
     def fact(self, key: str, *, as_of: Time = None, known_at: Time = None) -> Fact:
         """The value that holds at `as_of` as the store knew it at `known_at` (default: now): that of this scope, else
@@ -103,3 +106,51 @@ class Beliefs:
         known = sorted({one for scope in (self.scope, GLOBAL_SCOPE) for one in self._store.keys(scope)})
         near = [one for one in difflib.get_close_matches(key, known, 4, 0.6) if one != key]
         return f"keys like it: {', '.join(near)}" if near else None
+
+    # -- sessions
+
+    def session_start(self, name: str | None = None, *, title: str | None = None) -> SessionRow:
+        """Begin a session, or go on with one of this name. Without a name it gets a new one. Raises BadInput."""
+        given = check_name("session", name) or format_id(self._ids.make(self._clock.now()))
+        said = check_name("title", title)
+        self._write(lambda writer: start(writer, self.scope, given, said))
+        return self.session(given)
+
+    def session_end(self, name: str, *, summary: str | None = None, origin: str = "agent") -> Receipt:
+        """The session is over; a `summary` becomes its episode. Raises NotFound, BadInput."""
+        statement = None
+        if summary is not None:
+            statement = self._admit({"content": summary, "kind": "episode", "session": name, "origin": origin})
+        return self._write(lambda writer: end(writer, self.scope, name, statement))
+
+    def session(self, name: str) -> SessionRow:
+        """One session of this scope. Raises NotFound."""
+        found = self._store.session(self.scope, name)
+        if found is None:
+            raise NotFound(f"no session {name} in {self.scope}", hint="`limpet session list` shows them")
+        return found
+
+    def sessions(self, *, limit: int = 20) -> list[SessionRow]:
+        """Sessions of this scope, the one with the latest memory first."""
+        if isinstance(limit, bool) or not 1 <= limit <= 10_000:
+            raise BadInput(f"limit must be from 1 to 10000, not {limit!r}")
+        return self._store.sessions([self.scope], limit=limit)
+
+    def session_memories(self, name: str) -> list[Memory]:
+        """What was stored in a session and is still active, in its order. Raises NotFound."""
+        self.session(name)
+        return [self._with_confidence(one) for one in self._store.session_memories(self.scope, name)]
+
+    def compress(self, name: str, *, summary: str | None = None) -> Receipt:
+        """Sum a session up in an episode, with a `part_of` edge from every memory of it.
+
+        Without a `summary` its weightiest statements are quoted. Again, after more was said: a new episode supersedes
+        the old one. Raises NotFound, BadInput.
+        """
+        self.session(name)
+        given = None if summary is None else check_text(summary)
+
+        def decide(writer: Writer) -> Receipt:
+            return compress(writer, self.scope, name, given, admit=self._admit)
+
+        return self._write(decide)

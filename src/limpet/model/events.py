@@ -23,6 +23,8 @@ EventType = Literal[
     "pinned",
     "unpinned",
     "linked",  # an edge from this memory; data: {edge, target, weight}
+    "session_started",  # of a session, not of a memory (`memory` is its mark); data: {scope, name, title}
+    "session_ended",  # data: {scope, name}
     "purged",  # content erased
     "reviewed",  # a person decided; data: {item, verdict}
     "undone",  # an earlier event no longer counts; data: {undoes}

@@ -46,6 +46,13 @@ class IdSource:
         return value.to_bytes(16, "big")
 
 
+def session_mark(scope: str, name: str) -> bytes:
+    """The 16 bytes that stand for a session in the ledger, the same in every store."""
+    import hashlib
+
+    return hashlib.sha256(f"session\0{scope}\0{name}".encode()).digest()[:16]
+
+
 def format_id(raw: bytes) -> str:
     """16 bytes -> 8-4-4-4-12 hexadecimal."""
     h = raw.hex()

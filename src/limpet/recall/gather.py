@@ -131,7 +131,8 @@ def _vector(vectors: VectorSignal | None, plan: Plan, found: Gathered) -> Vector
 
 def _add_vector_candidates(store: Store, hits: VectorHits, plan: Plan, by_body: dict[int, Candidate]) -> list[int]:
     """Take bodies in the order of their cosines until enough of them pass the filter. Returns those, best first."""
-    wanted, walked, passed = max(C.VECTOR_CANDIDATES, plan.k), 0, []
+    wanted, walked = max(C.VECTOR_CANDIDATES, plan.k), 0
+    passed: list[int] = []
     restricted = bool(plan.where.topics) or plan.where.session is not None
     if restricted:
         hits.restrict(store.allowed(plan.where))

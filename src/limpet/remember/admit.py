@@ -58,6 +58,7 @@ class Admitted:
     id: bytes | None
     confidence: float | None
     redacted: tuple[str, ...] = field(default=())
+    trust: str | None = None  # that of the least trusted it is derived from, when not said by `because`
     quarantine: str | None = None  # why it waits for a person before it is recalled
 
 
@@ -87,10 +88,10 @@ def admit(item: Mapping[str, Any], *, scope: str, now: int) -> Admitted:
         pin=pin,
         valid_from=valid_from,
         valid_to=valid_to,
-        source=_name("source", item.get("source"), limit=2_000),
+        source=check_name("source", item.get("source"), limit=2_000),
         origin=origin,
-        session=_name("session", item.get("session")),
-        speaker=_name("speaker", item.get("speaker")),
+        session=check_name("session", item.get("session")),
+        speaker=check_name("speaker", item.get("speaker")),
         because=_ids(item.get("because") or ()),
         metadata=metadata,
         id=None if id is None else parse_id(str(id)),
@@ -130,7 +131,7 @@ def check_topics(topics: Iterable[Any]) -> tuple[str, ...]:
         topics = [topics]
     found: dict[str, None] = {}
     for topic in topics:
-        name = _name("topic", topic)
+        name = check_name("topic", topic)
         if name is None:
             raise BadInput("a topic is empty")
         found[name] = None
@@ -190,7 +191,7 @@ def _leaves(value: Any) -> Iterable[Any]:
         yield value
 
 
-def _name(what: str, value: Any, *, limit: int = MAX_NAME_CHARACTERS) -> str | None:
+def check_name(what: str, value: Any, *, limit: int = MAX_NAME_CHARACTERS) -> str | None:
     if value is None or value == "":
         return None
     if not isinstance(value, str):

@@ -93,7 +93,7 @@ class Writer:
         if statement.session:
             data["session"] = statement.session
             data["position"] = self._position(statement.scope, statement.session)
-        trust = least_trusted([statement.origin, *(cause.trust for cause in causes)])
+        trust = least_trusted([statement.origin, statement.trust or statement.origin, *(cause.trust for cause in causes)])
         if trust != statement.origin:
             data["trust"] = trust
         if statement.quarantine:

@@ -135,6 +135,19 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SessionRow:
+    """One run of an agent, and how many memories it has now. Times in microseconds UTC."""
+
+    name: str
+    scope: str
+    started_at: int
+    ended_at: int | None
+    title: str | None
+    memories: int
+    last_at: int  # when something was last stored in it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
     """Something `verify` found."""
 
@@ -191,6 +204,12 @@ class Reads(Protocol):
 
     def next_position(self, scope: str, session: str) -> int:
         """The place that the next memory of a session takes, from 1."""
+        ...
+
+    def session(self, scope: str, name: str) -> SessionRow | None: ...
+
+    def session_memories(self, scope: str, name: str) -> list[Memory]:
+        """The active memories of a session, in their order."""
         ...
 
     def events(
@@ -262,6 +281,10 @@ class Store(Reads, Protocol):
     def page(self, where: Filter, *, sort: str, limit: int, cursor: str | None, descending: bool = True) -> Page: ...
 
     def count(self, where: Filter) -> int: ...
+
+    def sessions(self, scopes: Sequence[str], *, limit: int) -> list[SessionRow]:
+        """Sessions, the one with the latest memory first."""
+        ...
 
     def history(self, id: bytes) -> list[Memory]:
         """Every version of a memory, oldest first."""

@@ -11,7 +11,7 @@ import apsw
 
 from ...model.errors import BadInput
 from ...model.events import Event
-from ...model.state import MemoryState, apply, cancelled_by, initial, replay, scrub
+from ...model.state import SESSION_EVENTS, MemoryState, apply, cancelled_by, initial, replay, replay_session, scrub
 from ..contract import Describe
 from . import rows
 from .reads import SqliteReads
@@ -82,6 +82,9 @@ class Ledger(SqliteReads):
         if event.type == "linked":
             self._project_edge(event)
             return
+        if event.type in SESSION_EVENTS:
+            self._project_session(event)
+            return
         if event.type == "purged":
             self._erase(event.memory)
             self._project_tombstone(event)
@@ -90,6 +93,9 @@ class Ledger(SqliteReads):
         if event.type == "undone":
             # Only what had happened by then: a rebuild has the whole future in the ledger already.
             events = [one for one in self.events(memory=event.memory) if one.seq <= event.seq]
+            if events[0].type in SESSION_EVENTS:
+                self._project_session(event)
+                return
             self._project_undone_edges(events, event)
             after = replay(events)
         elif current is None and event.type != "remembered":
@@ -185,6 +191,15 @@ class Ledger(SqliteReads):
                 num = self._con.last_insert_rowid()
             self._sessions[scope, name] = int(num)
         return int(num)
+
+    def _project_session(self, event: Event) -> None:
+        """Bring a session's row to what its events up to this one say; its number stays, memories point to it."""
+        events = [one for one in self.events(memory=event.memory) if one.seq <= event.seq]
+        state = replay_session(events)
+        scope = self._intern_scope(events[0].data["scope"])
+        num = self._intern_session(scope, events[0].data["name"], events[0].at)
+        ended_at, title = (None, None) if state is None else (state.ended_at, state.title)
+        self._con.execute("UPDATE session SET ended_at = ?, title = ? WHERE num = ?", (ended_at, title, num))
 
     def _project_edge(self, event: Event) -> None:
         self._con.execute(

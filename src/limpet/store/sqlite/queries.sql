@@ -77,6 +77,28 @@ SELECT DISTINCT key FROM memory
  WHERE scope = (SELECT num FROM scope WHERE name = :scope) AND key IS NOT NULL AND retired_at IS NULL AND state = 'active'
  ORDER BY key
 
+-- name: session
+-- One session. Primary key by (scope, name), memory_session.
+SELECT e.name, s.name, e.started_at, e.ended_at, e.title, count(m.num), max(e.started_at, ifnull(max(m.created_at), 0))
+  FROM scope s JOIN session e ON e.scope = s.num
+  LEFT JOIN memory m ON m.session = e.num AND m.retired_at IS NULL AND m.state = 'active'
+ WHERE s.name = :scope AND e.name = :name GROUP BY e.num
+
+-- name: sessions
+-- Sessions of a scope, the latest first: by when they began, which their memories follow. memory_session.
+SELECT e.name, s.name, e.started_at, e.ended_at, e.title, count(m.num), max(e.started_at, ifnull(max(m.created_at), 0))
+  FROM scope s JOIN session e ON e.scope = s.num
+  LEFT JOIN memory m ON m.session = e.num AND m.retired_at IS NULL AND m.state = 'active'
+ WHERE s.name = :scope GROUP BY e.num ORDER BY 7 DESC, e.num DESC LIMIT :limit
+
+-- name: session_memories
+-- What a session holds, in its order. memory_session.
+SELECT {columns} FROM {tables}
+ WHERE m.session = (SELECT num FROM session
+                     WHERE scope = (SELECT num FROM scope WHERE name = :scope) AND name = :name)
+   AND m.retired_at IS NULL AND m.state = 'active'
+ ORDER BY m.position, m.num
+
 -- name: last_position
 -- The last place taken in a session. memory_session.
 SELECT max(position) FROM memory

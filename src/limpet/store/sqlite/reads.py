@@ -11,11 +11,13 @@ from ...model.errors import AmbiguousId, NotFound
 from ...model.events import Event
 from ...model.ids import format_id, parse_prefix, shortest_unique
 from ...model.memory import Memory
+from ..contract import SessionRow
 from . import rows
 from .search import carray
 from .sql import statements
 
 Bindings = dict[str, Any]
+_SESSION = ("name", "scope", "started_at", "ended_at", "title", "memories", "last_at")
 
 
 class SqliteReads:
@@ -66,6 +68,21 @@ class SqliteReads:
     def next_position(self, scope: str, session: str) -> int:
         row = self._one("last_position", {"scope": scope, "session": session})
         return (row[0] if row and row[0] else 0) + 1
+
+    def session(self, scope: str, name: str) -> SessionRow | None:
+        row = self._one("session", {"scope": scope, "name": name})
+        return SessionRow(**dict(zip(_SESSION, row, strict=True))) if row else None
+
+    def sessions(self, scopes: Sequence[str], limit: int) -> list[SessionRow]:
+        found = []
+        for scope in scopes:
+            rows_ = self._con.execute(self._sql["sessions"], {"scope": scope, "limit": limit})
+            found += [SessionRow(**dict(zip(_SESSION, row, strict=True))) for row in rows_]
+        return sorted(found, key=lambda one: (-one.last_at, one.name))[:limit]
+
+    def session_memories(self, scope: str, name: str) -> list[Memory]:
+        found = self._con.execute(self._sql["session_memories"], {"scope": scope, "name": name})
+        return [rows.memory(row) for row in found]
 
     def events(
         self, *, memory: bytes | None = None, after: int = 0, ids: Sequence[bytes] | None = None

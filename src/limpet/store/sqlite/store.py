@@ -28,6 +28,7 @@ from ..contract import (
     NewVector,
     Page,
     Problem,
+    SessionRow,
     StoreStats,
     VectorChunk,
 )
@@ -222,6 +223,18 @@ class SqliteStore:
     def abbreviate(self, ids: Sequence[bytes]) -> list[str]:
         with self._reading():
             return self._reader_reads().abbreviate(ids)
+
+    def session(self, scope: str, name: str) -> SessionRow | None:
+        with self._reading():
+            return self._reader_reads().session(scope, name)
+
+    def sessions(self, scopes: Sequence[str], *, limit: int) -> list[SessionRow]:
+        with self._reading():
+            return self._reader_reads().sessions(scopes, limit)
+
+    def session_memories(self, scope: str, name: str) -> list[Memory]:
+        with self._reading():
+            return self._reader_reads().session_memories(scope, name)
 
     def scope_numbers(self, names: Sequence[str]) -> list[int]:
         with self._reading() as con:

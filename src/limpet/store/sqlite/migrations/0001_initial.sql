@@ -4,6 +4,7 @@ CREATE TABLE scope (num INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
 
 CREATE TABLE session (
   num INTEGER PRIMARY KEY, scope INTEGER NOT NULL, name TEXT NOT NULL, started_at INTEGER NOT NULL,
+  ended_at INTEGER, title TEXT,
   UNIQUE (scope, name)
 );
 

@@ -1,0 +1,104 @@
+"""Sessions: their beginning and end in the ledger, and the episode that sums one up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ..model.clock import format_time
+from ..model.errors import BadInput, NotFound
+from ..model.ids import format_id, parse_id, session_mark
+from ..model.memory import Memory, least_trusted
+from .admit import Admitted
+from .write import Receipt, Writer
+
+# How an episode says that a session was summed up in it; its own statements have other sources.
+EPISODE_SOURCE = "session"
+# Kinds in the order in which a quoted summary takes them.
+WEIGHT = ("decision", "correction", "lesson", "goal", "preference", "fact", "skill", "inference", "opinion", "note")
+QUOTED_CHARACTERS, SUMMARY_CHARACTERS = 160, 3_000
+
+
+def start(writer: Writer, scope: str, name: str, title: str | None) -> None:
+    """Nothing when it runs already and its title stays."""
+    known = writer.reads.session(scope, name)
+    fresh = known is None or known.ended_at is not None
+    if fresh or (title is not None and known is not None and known.title != title):
+        data = {"scope": scope, "name": name} | ({"title": title} if title else {})
+        writer.event("session_started", session_mark(scope, name), origin="agent", **data)
+
+
+def end(writer: Writer, scope: str, name: str, summary: Admitted | None) -> Receipt:
+    known = writer.reads.session(scope, name)
+    if known is None:
+        raise NotFound(f"no session {name} in {scope}", hint="`limpet session list` shows them")
+    receipt = Receipt(id=None, status="unchanged") if summary is None else writer.state(summary)
+    if known.ended_at is not None:
+        return receipt
+    made = writer.event("session_ended", session_mark(scope, name), origin="agent", scope=scope, name=name)
+    return replace(receipt, status="changed" if summary is None else receipt.status, event=format_id(made.id))
+
+
+def compress(
+    writer: Writer,
+    scope: str,
+    name: str,
+    summary: str | None,
+    *,
+    admit: Callable[[Mapping[str, Any]], Admitted],
+) -> Receipt:
+    """One episode for a session, with a `part_of` edge from each of its memories. Unchanged when nothing was added."""
+    every = writer.reads.session_memories(scope, name)
+    old = next((one for one in every if one.kind == "episode" and one.source == EPISODE_SOURCE), None)
+    members = [one for one in every if not (one.kind == "episode" and one.source == EPISODE_SOURCE)]
+    if not members:
+        raise BadInput(f"session {name} holds no memories to sum up")
+    if old is not None and summary is None and old.metadata.get("memories") == len(members):
+        return Receipt(id=old.id, status="unchanged")
+    statement = admit(
+        {
+            "content": summary or quoted(name, members),
+            "kind": "episode",
+            "scope": scope,
+            "session": name,
+            "source": EPISODE_SOURCE,
+            "topics": _topics(members),
+            "valid_from": min(one.valid_from for one in members),
+            "metadata": {"memories": len(members)},
+        }
+    )
+    least = least_trusted([statement.origin, *(one.trust for one in members)])
+    statement = replace(statement, trust=least)
+    receipt = writer.state(statement, fresh=True) if old is None else writer.correct(old, statement, None)
+    assert receipt.id is not None
+    for one in members:
+        writer.event("linked", parse_id(one.id), origin="agent", edge="part_of", target=parse_id(receipt.id).hex())
+    return receipt
+
+
+def quoted(name: str, members: Sequence[Memory]) -> str:
+    """The weightiest statements of a session, a line each, in the words in which they were made."""
+    days = [(format_time(at) or "")[:10] for at in (members[0].created_at, members[-1].created_at)]
+    lines = [f"Session {name}, {' to '.join(dict.fromkeys(days))}, {len(members)} memories."]
+    place = {kind: number for number, kind in enumerate(WEIGHT)}
+    weighed = sorted(members, key=lambda one: (not one.pinned, place.get(one.kind, len(WEIGHT)), -one.importance))
+    length, left = len(lines[0]), len(members)
+    for one in weighed:
+        text = " ".join(one.content.split())
+        line = f"- {one.kind}: {text if len(text) <= QUOTED_CHARACTERS else text[: QUOTED_CHARACTERS - 1] + '…'}"
+        if length + len(line) > SUMMARY_CHARACTERS:
+            break
+        lines.append(line)
+        length += len(line) + 1
+        left -= 1
+    return "\n".join(lines + ([f"and {left} more."] if left else []))
+
+
+def _topics(members: Sequence[Memory]) -> list[str]:
+    """The topics that come most often."""
+    counts: dict[str, int] = {}
+    for one in members:
+        for topic in one.topics:
+            counts[topic] = counts.get(topic, 0) + 1
+    return sorted(counts, key=lambda topic: (-counts[topic], topic))[:8]
