@@ -21,6 +21,7 @@ from .text.secrets import redact
 
 if TYPE_CHECKING:
     from .recall.facts import Fact
+    from .remember.review import ReviewItem
 
 Time = str | int | datetime | None
 T = TypeVar("T")
@@ -154,3 +155,46 @@ class Beliefs:
             return compress(writer, self.scope, name, given, admit=self._admit)
 
         return self._write(decide)
+
+    # -- review
+
+    def review(self, *, limit: int = 50) -> list[ReviewItem]:
+        """What waits for a person in this scope and `global`: quarantine, pairs, confirmations, what may be forgotten."""
+        from .remember.review import waiting
+
+        if isinstance(limit, bool) or not 1 <= limit <= 10_000:
+            raise BadInput(f"limit must be from 1 to 10000, not {limit!r}")
+        return waiting(self._store, self._seen, self._clock.now(), limit=limit)
+
+    def accept(self, id: str) -> Receipt:
+        """Say yes to an item of the review list. Raises NotFound, BadInput (it was rejected already)."""
+        return self._decide(id, "accepted")
+
+    def reject(self, id: str) -> Receipt:
+        """Say no to an item of the review list. Raises NotFound, BadInput (it was accepted already)."""
+        return self._decide(id, "rejected")
+
+    def _decide(self, id: str, verdict: str) -> Receipt:
+        from .remember.review import decide_pair, decide_single
+
+        pair = self._store.resolve_proposal(id)
+        raw = None if pair is not None else self._store.resolve(id)
+
+        def decide(writer: Writer) -> Receipt:
+            if pair is not None:
+                proposal = writer.reads.proposal(pair)
+                if proposal is not None and proposal.scope not in self._seen:
+                    raise NotFound(f"nothing to review with the id {id} in {self.scope}")
+                return decide_pair(writer, pair, verdict)
+            assert raw is not None
+            memory = writer.reads.get(raw)
+            if memory is None or memory.scope not in self._seen:
+                raise NotFound(f"nothing to review with the id {id} in {self.scope}")
+            return decide_single(writer, memory, verdict, writer.now)
+
+        return self._write(decide)
+
+    @property
+    def _seen(self) -> tuple[str, ...]:
+        """The scopes that reads see."""
+        return tuple(dict.fromkeys((self.scope, GLOBAL_SCOPE)))

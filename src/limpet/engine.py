@@ -429,7 +429,7 @@ class Limpet(Beliefs):
         meaning = self._vectors()
         if not self.read_only and meaning.catch_up(plan, SMALL_BACKLOG, SECONDS_PER_TEXT):
             with suppress(EmbedderUnavailable):
-                self.work(limit=SMALL_BACKLOG)
+                self.work(limit=SMALL_BACKLOG, only_vectors=True)
         return recall(self._store, meaning, plan, explain=explain)
 
     def related(self, id: str, *, k: int = 10) -> Recall:
@@ -578,18 +578,25 @@ class Limpet(Beliefs):
                 self._vectors_made = Meaning(self._store, self._clock, name=name, embedder=given)
             return self._vectors_made
 
-    def work(self, *, limit: int | None = None, progress: Progress | None = None) -> WorkReport:
-        """Drain the queue: embed what was stored since. Several processes may do this at once.
+    def work(
+        self, *, limit: int | None = None, only_vectors: bool = False, progress: Progress | None = None
+    ) -> WorkReport:
+        """Drain the queue: embed what was stored since, then look for what was said twice (not if `only_vectors`).
 
-        Raises EmbedderUnavailable when there is no embedder to do it with.
+        Several processes may do this at once. Raises EmbedderUnavailable when there is no embedder to do it with.
         """
+        from .work import duplicates
         from .work.embed import drain
 
         meaning = self._vectors()
         embedder, row = meaning.for_writing()
         report = drain(self._store, embedder, row, self._clock, limit=limit, progress=progress)
         meaning.settle()
-        return report
+        searchable = None if only_vectors else meaning.index()
+        if searchable is None:
+            return report
+        rest = None if limit is None else limit - report.done - report.failed
+        return replace(report, checked=duplicates.drain(self._store, *searchable, self._clock, limit=rest))
 
     def reembed(self, *, progress: Progress | None = None) -> WorkReport:
         """Give every text a vector of the current embedder; the old vectors answer until all are there.

@@ -26,7 +26,7 @@ EventType = Literal[
     "session_started",  # of a session, not of a memory (`memory` is its mark); data: {scope, name, title}
     "session_ended",  # data: {scope, name}
     "purged",  # content erased
-    "reviewed",  # a person decided; data: {item, verdict}
+    "reviewed",  # a person decided; data: {about, verdict, item of the review list, confidence that it gives}
     "undone",  # an earlier event no longer counts; data: {undoes}
 ]
 EVENT_TYPES: tuple[str, ...] = get_args(EventType)

@@ -166,7 +166,12 @@ def cancelled_by(events: Iterable[Event]) -> set[bytes]:
 def _observed(state: MemoryState, event: Event) -> MemoryState:
     at = event.data.get("stated_at", event.at)
     new_day = at // MICROSECONDS_PER_DAY > state.observed_at // MICROSECONDS_PER_DAY
-    return replace(state, observations=state.observations + new_day, observed_at=max(state.observed_at, at))
+    return replace(
+        state,
+        observations=state.observations + new_day,
+        observed_at=max(state.observed_at, at),
+        trust=event.data.get("trust", state.trust),
+    )
 
 
 def _bounded(state: MemoryState, event: Event) -> MemoryState:
@@ -191,6 +196,7 @@ _CHANGES: dict[str, Callable[[MemoryState, Event], MemoryState]] = {
     "retracted": lambda s, e: replace(s, state="retracted", reason=e.data.get("why")),
     "archived": lambda s, _: replace(s, state="archived"),
     "restored": lambda s, _: replace(s, state="active", reason=None),
+    "reviewed": lambda s, e: replace(s, stated_confidence=e.data["confidence"]) if "confidence" in e.data else s,
     "merged": lambda s, e: replace(s, state="merged", superseded_by=bytes.fromhex(e.data["into"])),
     "pinned": lambda s, _: replace(s, pinned=True),
     "unpinned": lambda s, _: replace(s, pinned=False),

@@ -45,6 +45,13 @@ HYPOTHESIS_BASE, HYPOTHESIS_CAP, HYPOTHESIS_DAYS = 0.3, 0.6, 2
 VERIFIED_BASE, VERIFIED_CAP, VERIFIED_DAYS = 0.5, 0.95, 3
 OPINION_LOSS_PER_DAY = 0.02
 
+# A person is asked to confirm what was said on this many distinct days, or on VERIFIED_DAYS over so many days.
+# Domain model. test_review.py.
+REVIEW_DAYS, REVIEW_AFTER_DAYS = 5, 14
+# What is this important (or pinned) comes up for review when it was neither said nor used for so many days:
+# two half-lives of a fact. test_review.py.
+RESURFACE_IMPORTANCE, RESURFACE_AFTER_DAYS = 0.8, 138
+
 # The best candidates by approximate cosine whose cosine is computed exactly, from float16. test_vectors.py.
 RESCORED = 64
 

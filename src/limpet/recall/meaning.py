@@ -58,6 +58,14 @@ class Meaning:
                     self._store.activate_embedder(row.num)
                 return
 
+    def index(self) -> tuple[EmbedderRow, VectorIndex] | None:
+        """The active embedder's row and its search index; None before the first vector."""
+        active = next((row for row in self._store.embedders() if row.state == "active"), None)
+        if active is None:
+            return None
+        with self._lock:
+            return active, self._index_of(active)
+
     def search(self, plan: Plan) -> BoundScan:
         """Scan for a plan's query. Raises EmbedderUnavailable when there is nothing to search with, or no time."""
         import numpy as np

@@ -148,6 +148,22 @@ class SessionRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Proposal:
+    """Something about a pair of memories that waits for a person. `verdict` None: undecided."""
+
+    id: bytes
+    kind: str
+    scope: str
+    memory: bytes  # the newer one
+    other: bytes
+    reason: str
+    score: float
+    created_at: int
+    verdict: str | None = None
+    decided_at: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
     """Something `verify` found."""
 
@@ -205,6 +221,8 @@ class Reads(Protocol):
     def next_position(self, scope: str, session: str) -> int:
         """The place that the next memory of a session takes, from 1."""
         ...
+
+    def proposal(self, id: bytes) -> Proposal | None: ...
 
     def session(self, scope: str, name: str) -> SessionRow | None: ...
 
@@ -322,8 +340,11 @@ class Store(Reads, Protocol):
         """(body, text, key or None) of those that are there."""
         ...
 
-    def add_vectors(self, embedder: int, vectors: Sequence[NewVector], *, done: Sequence[int] = ()) -> int:
-        """Store vectors; the embedding jobs of the bodies `done` end in the same transaction."""
+    def add_vectors(
+        self, embedder: int, vectors: Sequence[NewVector], *, done: Sequence[int] = (), then: str | None = None, at: int = 0
+    ) -> int:
+        """Store vectors; in the same transaction the embedding jobs of the bodies `done` end, and the jobs `then`
+        about them begin."""
         ...
 
     def vector_chunks(self, embedder: int, known: dict[int, int]) -> tuple[list[VectorChunk], list[int]]:
@@ -331,6 +352,20 @@ class Store(Reads, Protocol):
         ...
 
     def exact_vectors(self, embedder: int, bodies: Sequence[int]) -> list[tuple[int, bytes]]: ...
+
+    # review
+    def propose(self, proposals: Sequence[Proposal]) -> int:
+        """Put proposals on the list; one about the same pair is there once, also when it was decided. Returns how many
+        are new."""
+        ...
+
+    def proposals(self, scopes: Sequence[str], *, limit: int) -> list[Proposal]:
+        """Those that wait, oldest first, whose memories are both still active."""
+        ...
+
+    def resolve_proposal(self, prefix: str) -> bytes | None:
+        """The one proposal whose id starts so; None when there is none. Raises AmbiguousId, BadInput."""
+        ...
 
     # work
     def enqueue(self, kind: str, subjects: Sequence[int], at: int) -> int: ...

@@ -16,6 +16,8 @@ from ..vectors.codes import encode_for_store
 from ..vectors.embedder import Embedder
 
 KIND = "embed"
+# What is looked at once a text has its vector.
+THEN = "duplicates"
 BATCH = 64
 # A killed worker's jobs come back after this long; longer than a batch of long texts takes on a slow machine.
 LEASE_SECONDS = 120
@@ -26,9 +28,10 @@ MAX_ATTEMPTS = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkReport:
-    """What a worker did. Counts of jobs."""
+    """What a worker did. Counts of embedding jobs, and of memories compared with those near them."""
 
     done: int = 0
+    checked: int = 0
     failed: int = 0
     remaining: int = 0
     dead: int = 0
@@ -71,7 +74,7 @@ def drain(
 def _run(store: Store, embedder: Embedder, row: EmbedderRow, jobs: list[Job], clock: Clock) -> int:
     """Embed one batch. When it fails as a whole, its jobs are tried one by one, so that one bad text stops no other."""
     try:
-        return _embed(store, embedder, row, jobs)
+        return _embed(store, embedder, row, jobs, clock)
     except (StoreError, EmbedderUnavailable):
         store.fail(KIND, [job.subject for job in jobs], error="interrupted", not_before=clock.now(), dead=False)
         raise
@@ -89,11 +92,12 @@ def _run(store: Store, embedder: Embedder, row: EmbedderRow, jobs: list[Job], cl
         return 0
 
 
-def _embed(store: Store, embedder: Embedder, row: EmbedderRow, jobs: list[Job]) -> int:
+def _embed(store: Store, embedder: Embedder, row: EmbedderRow, jobs: list[Job], clock: Clock) -> int:
     texts = store.texts([job.subject for job in jobs])
     if texts:
         vectors = embedder.embed_passages([searchable(text, key) for _, text, key in texts])
-        store.add_vectors(row.num, encode_for_store([num for num, _, _ in texts], vectors), done=[job.subject for job in jobs])
+        made = encode_for_store([num for num, _, _ in texts], vectors)
+        store.add_vectors(row.num, made, done=[job.subject for job in jobs], then=THEN, at=clock.now())
     else:
         store.finish(KIND, [job.subject for job in jobs])
     return len(jobs)

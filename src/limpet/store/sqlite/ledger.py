@@ -85,6 +85,8 @@ class Ledger(SqliteReads):
         if event.type in SESSION_EVENTS:
             self._project_session(event)
             return
+        if event.type == "reviewed":
+            self._project_verdict(event, event.data["verdict"], event.at)
         if event.type == "purged":
             self._erase(event.memory)
             self._project_tombstone(event)
@@ -97,6 +99,7 @@ class Ledger(SqliteReads):
                 self._project_session(event)
                 return
             self._project_undone_edges(events, event)
+            self._project_undone_verdicts(events)
             after = replay(events)
         elif current is None and event.type != "remembered":
             raise BadInput(f"event {event.id.hex()} changes a memory that is not there")
@@ -201,6 +204,21 @@ class Ledger(SqliteReads):
         ended_at, title = (None, None) if state is None else (state.ended_at, state.title)
         self._con.execute("UPDATE session SET ended_at = ?, title = ? WHERE num = ?", (ended_at, title, num))
 
+    def _project_verdict(self, event: Event, verdict: str | None, at: int | None) -> None:
+        if "item" in event.data:
+            self._con.execute(
+                "UPDATE review SET verdict = ?, decided_at = ? WHERE id = ?",
+                (verdict, at, bytes.fromhex(event.data["item"])),
+            )
+
+    def _project_undone_verdicts(self, events: list[Event]) -> None:
+        """A decision that no longer counts waits again; one that counts again is made."""
+        cancelled = cancelled_by(events)
+        for event in events:
+            if event.type == "reviewed":
+                counts = event.id not in cancelled
+                self._project_verdict(event, event.data["verdict"] if counts else None, event.at if counts else None)
+
     def _project_edge(self, event: Event) -> None:
         self._con.execute(
             "INSERT INTO edge (source, type, target, weight, event, recorded_at) VALUES (?, ?, ?, ?, ?, ?)",
@@ -238,6 +256,7 @@ class Ledger(SqliteReads):
         self._con.execute("DELETE FROM memory WHERE id = ? AND retired_at IS NULL", (id,))
         self._con.execute("DELETE FROM memory WHERE id = ? AND retired_at IS NOT NULL", (id,))
         self._con.execute("DELETE FROM usage WHERE id = ?", (id,))
+        self._con.execute("DELETE FROM review WHERE memory = ?1 OR other = ?1", (id,))
         for event in list(self.events(memory=id)):
             self._con.execute(
                 "UPDATE event SET body = NULL, data = ? WHERE seq = ?", (rows.to_json(scrub(event).data), event.seq)

@@ -231,6 +231,22 @@ ON CONFLICT (id) DO UPDATE SET uses = uses + excluded.uses, used_at = max(used_a
 SELECT b.num, b.content, (SELECT max(m.key) FROM memory m WHERE m.body = b.num)
   FROM carray(:bodies) c CROSS JOIN body b ON b.num = c.value
 
+-- name: proposal
+-- One proposal. Primary key.
+SELECT r.id, r.kind, s.name, r.memory, r.other, r.reason, r.score, r.created_at, r.verdict, r.decided_at
+  FROM review r JOIN scope s ON s.num = r.scope WHERE r.id = :id
+
+-- name: proposals
+-- What waits in a scope and is still about two active memories that nothing replaced. review_waiting, memory_current.
+SELECT r.id, r.kind, s.name, r.memory, r.other, r.reason, r.score, r.created_at, r.verdict, r.decided_at
+  FROM scope s JOIN review r ON r.scope = s.num AND r.verdict IS NULL
+ WHERE s.name = :scope
+   AND EXISTS (SELECT 1 FROM memory m WHERE m.id = r.memory AND m.retired_at IS NULL AND m.state = 'active'
+                                        AND m.superseded_by IS NULL)
+   AND EXISTS (SELECT 1 FROM memory m WHERE m.id = r.other AND m.retired_at IS NULL AND m.state = 'active'
+                                        AND m.superseded_by IS NULL)
+ ORDER BY r.created_at, r.id LIMIT :limit
+
 -- name: lease_jobs
 -- Take jobs that are due and not leased. Primary key.
 UPDATE job SET leased_until = :until, worker = :worker, attempts = attempts + 1

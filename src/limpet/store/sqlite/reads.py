@@ -11,8 +11,8 @@ from ...model.errors import AmbiguousId, NotFound
 from ...model.events import Event
 from ...model.ids import format_id, parse_prefix, shortest_unique
 from ...model.memory import Memory
-from ..contract import SessionRow
-from . import rows
+from ..contract import Proposal, SessionRow
+from . import review, rows
 from .search import carray
 from .sql import statements
 
@@ -68,6 +68,9 @@ class SqliteReads:
     def next_position(self, scope: str, session: str) -> int:
         row = self._one("last_position", {"scope": scope, "session": session})
         return (row[0] if row and row[0] else 0) + 1
+
+    def proposal(self, id: bytes) -> Proposal | None:
+        return review.by_id(self._con, id)
 
     def session(self, scope: str, name: str) -> SessionRow | None:
         row = self._one("session", {"scope": scope, "name": name})

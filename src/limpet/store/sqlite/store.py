@@ -28,11 +28,12 @@ from ..contract import (
     NewVector,
     Page,
     Problem,
+    Proposal,
     SessionRow,
     StoreStats,
     VectorChunk,
 )
-from . import jobs, search, upkeep, vectors
+from . import jobs, review, search, upkeep, vectors
 from .connection import open_connection, translated
 from .ledger import EMBED, Ledger
 from .reads import SqliteReads
@@ -224,6 +225,10 @@ class SqliteStore:
         with self._reading():
             return self._reader_reads().abbreviate(ids)
 
+    def proposal(self, id: bytes) -> Proposal | None:
+        with self._reading() as con:
+            return review.by_id(con, id)
+
     def session(self, scope: str, name: str) -> SessionRow | None:
         with self._reading():
             return self._reader_reads().session(scope, name)
@@ -352,10 +357,20 @@ class SqliteStore:
         with self._reading() as con:
             return con.execute(statements()["texts"], {"bodies": search.carray(bodies)}).fetchall()
 
-    def add_vectors(self, embedder: int, vectors_: Sequence[NewVector], *, done: Sequence[int] = ()) -> int:
+    def add_vectors(
+        self,
+        embedder: int,
+        vectors_: Sequence[NewVector],
+        *,
+        done: Sequence[int] = (),
+        then: str | None = None,
+        at: int = 0,
+    ) -> int:
         with self._writing() as con:
             stored = vectors.add(con, embedder, vectors_)
             jobs.finish(con, EMBED, done)
+            if then is not None:
+                jobs.enqueue(con, then, done, at)
             return stored
 
     def vector_chunks(self, embedder: int, known: dict[int, int]) -> tuple[list[VectorChunk], list[int]]:
@@ -365,6 +380,20 @@ class SqliteStore:
     def exact_vectors(self, embedder: int, bodies: Sequence[int]) -> list[tuple[int, bytes]]:
         with self._reading() as con:
             return vectors.exact(con, embedder, bodies)
+
+    # -- review
+
+    def propose(self, proposals: Sequence[Proposal]) -> int:
+        with self._writing() as con:
+            return review.propose(con, proposals)
+
+    def proposals(self, scopes: Sequence[str], *, limit: int) -> list[Proposal]:
+        with self._reading() as con:
+            return review.waiting(con, scopes, limit)
+
+    def resolve_proposal(self, prefix: str) -> bytes | None:
+        with self._reading() as con:
+            return review.resolve(con, prefix)
 
     # -- work
 

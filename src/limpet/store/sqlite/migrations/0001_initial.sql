@@ -138,3 +138,11 @@ CREATE TABLE job (
   attempts INTEGER NOT NULL DEFAULT 0, not_before INTEGER NOT NULL, leased_until INTEGER NOT NULL DEFAULT 0,
   worker TEXT, error TEXT, PRIMARY KEY (kind, subject)
 ) WITHOUT ROWID;
+
+-- What waits for a person: proposals of background checks about a pair. Decisions are in the ledger (`reviewed`).
+CREATE TABLE review (
+  id BLOB PRIMARY KEY, kind TEXT NOT NULL, scope INTEGER NOT NULL, memory BLOB NOT NULL, other BLOB NOT NULL,
+  reason TEXT NOT NULL, score REAL NOT NULL, created_at INTEGER NOT NULL, verdict TEXT, decided_at INTEGER,
+  UNIQUE (memory, other, kind)
+) WITHOUT ROWID;
+CREATE INDEX review_waiting ON review (scope, created_at) WHERE verdict IS NULL;

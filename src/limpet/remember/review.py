@@ -1,0 +1,231 @@
+"""What waits for a person, and what their decision becomes: merges, corrections, quarantine, confidence, resurfacing.
+
+Pairs are proposals in the store, made by background checks. The rest follows from the memories themselves: an item of
+that kind has the memory's id. Deciding twice the same is unchanged; deciding otherwise says what was decided.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..model.clock import MICROSECONDS_PER_DAY, format_time
+from ..model.errors import BadInput, NotFound
+from ..model.ids import format_id, parse_id
+from ..model.memory import Memory, least_trusted
+from ..rank import constants as C
+from ..store.contract import Filter, Proposal, Store
+from .write import Receipt, Writer
+
+PAIRS = {
+    "duplicate": "the same thing said twice? accepted: the older one speaks for both",
+    "correction": "does the newer replace the older? accepted: it does",
+    "contradiction": "they deny each other. accepted: the newer is right",
+}
+SINGLE = {
+    "quarantine": "it came from outside and reads like an instruction. accepted: it may be recalled",
+    "confidence": "said on many days, never confirmed. accepted: it is true",
+    "resurface": "important, and not seen for long. accepted: it still matters",
+}
+QUESTIONS = PAIRS | SINGLE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewItem:
+    """One thing to decide. `other`: the older memory of a pair. Times in microseconds UTC."""
+
+    id: str
+    kind: str
+    reason: str
+    memory: Memory
+    other: Memory | None = None
+    score: float | None = None  # cosine of a pair
+    created_at: int
+
+    def as_dict(self) -> dict[str, object]:
+        """{"id", "kind", "question", "reason", "memory": {"id", "content", ...}, "other"?, "score"?, "created_at"}."""
+        shown: dict[str, object] = {
+            "id": self.id,
+            "kind": self.kind,
+            "question": QUESTIONS[self.kind],
+            "reason": self.reason,
+            "memory": _brief(self.memory),
+            "created_at": format_time(self.created_at),
+        }
+        if self.other is not None:
+            shown["other"] = _brief(self.other)
+        if self.score is not None:
+            shown["score"] = self.score
+        return shown
+
+
+def _brief(memory: Memory) -> dict[str, object]:
+    return {
+        "id": memory.id,
+        "kind": memory.kind,
+        "content": memory.content,
+        "origin": memory.origin,
+        "valid_from": format_time(memory.valid_from),
+    }
+
+
+def waiting(store: Store, scopes: Sequence[str], now: int, *, limit: int) -> list[ReviewItem]:
+    """Everything that waits in some scopes, the dangerous first, then pairs, then what may be confirmed."""
+    found = [_single("quarantine", one) for one in _all(store, scopes, ("quarantined",), limit)]
+    for proposal in store.proposals(scopes, limit=limit):
+        memory, other = store.get(proposal.memory), store.get(proposal.other)
+        if memory is not None and other is not None:
+            found.append(_pair(proposal, memory, other))
+    rest = [] if len(found) >= limit else _all(store, scopes, ("active",), None, as_of=now)
+    found += [_single("confidence", one) for one in rest if wants_confirmation(one, now)]
+    found += [_single("resurface", one) for one in rest if wants_attention(one, now)]
+    return found[:limit]
+
+
+def wants_confirmation(one: Memory, now: int) -> bool:
+    """Said on five distinct days, or on three over two weeks, and no person has confirmed it."""
+    if one.trust == "user" or one.stated_confidence is not None or one.superseded_by is not None:
+        return False
+    days = (now - one.created_at) // MICROSECONDS_PER_DAY
+    return one.observations >= C.REVIEW_DAYS or (
+        one.observations >= C.VERIFIED_DAYS and days >= C.REVIEW_AFTER_DAYS
+    )
+
+
+def wants_attention(one: Memory, now: int) -> bool:
+    """Important or pinned, and neither said nor used for long."""
+    if one.superseded_by is not None or not (one.pinned or one.importance >= C.RESURFACE_IMPORTANCE):
+        return False
+    seen = max(one.observed_at, one.used_at or 0)
+    return now - seen >= C.RESURFACE_AFTER_DAYS * MICROSECONDS_PER_DAY
+
+
+def _all(
+    store: Store, scopes: Sequence[str], states: tuple[str, ...], limit: int | None, *, as_of: int | None = None
+) -> list[Memory]:
+    where = Filter(scopes=tuple(scopes), states=states, as_of=as_of)
+    found: list[Memory] = []
+    cursor = None
+    while limit is None or len(found) < limit:
+        page = store.page(where, sort="created", limit=1_000, cursor=cursor, descending=True)
+        found += page.memories
+        cursor = page.cursor
+        if cursor is None:
+            break
+    return found[:limit]
+
+
+def _single(kind: str, one: Memory) -> ReviewItem:
+    reasons = {
+        "quarantine": one.reason or "",
+        "confidence": f"said on {one.observations} days",
+        "resurface": f"importance {one.importance:g}" + (", pinned" if one.pinned else ""),
+    }
+    return ReviewItem(id=one.id, kind=kind, reason=reasons[kind], memory=one, created_at=one.created_at)
+
+
+def _pair(proposal: Proposal, memory: Memory, other: Memory) -> ReviewItem:
+    return ReviewItem(
+        id=format_id(proposal.id),
+        kind=proposal.kind,
+        reason=proposal.reason,
+        memory=memory,
+        other=other,
+        score=proposal.score,
+        created_at=proposal.created_at,
+    )
+
+
+def decide_pair(writer: Writer, id: bytes, verdict: str) -> Receipt:
+    """Accept or reject a proposal. Raises BadInput when it was decided otherwise, or can no longer be carried out."""
+    proposal = writer.reads.proposal(id)
+    if proposal is None:
+        raise NotFound(f"nothing to review with the id {format_id(id)}", hint="`limpet review` lists what waits")
+    shown = format_id(id)
+    if proposal.verdict is not None:
+        if proposal.verdict == verdict:
+            return Receipt(id=shown, status="unchanged", reason=f"{verdict} already")
+        raise BadInput(f"{shown} was {proposal.verdict} already", hint="`limpet undo EVENT` takes a decision back")
+    if verdict == "accepted":
+        _carry_out(writer, proposal)
+    made = writer.event(
+        "reviewed", proposal.memory, origin="user", about=proposal.kind, verdict=verdict, item=proposal.id.hex()
+    )
+    return Receipt(id=shown, status="changed", event=format_id(made.id), reason=f"{proposal.kind} {verdict}")
+
+
+def _carry_out(writer: Writer, proposal: Proposal) -> None:
+    newer, older = format_id(proposal.memory), format_id(proposal.other)
+    if proposal.kind == "duplicate":
+        if not merge(writer, older, newer, origin="user"):
+            raise BadInput("one of the two is no longer believed", hint="reject it, or `limpet show` them")
+        return
+    new, old = writer.reads.get(proposal.memory), writer.reads.get(proposal.other)
+    if new is None or old is None or new.state != "active" or old.state != "active" or old.superseded_by:
+        raise BadInput("one of the two is no longer believed", hint="reject it, or `limpet show` them")
+    start = max(new.valid_from, old.valid_from)
+    writer.event("superseded", proposal.other, origin="user", by=proposal.memory.hex(), valid_to=start)
+    writer.event("linked", proposal.memory, origin="user", edge="supersedes", target=proposal.other.hex())
+
+
+def decide_single(writer: Writer, memory: Memory, verdict: str, now: int) -> Receipt:
+    """Accept or reject what follows from a memory itself. Raises BadInput when nothing about it waits."""
+    kind = _waiting_kind(memory, now)
+    raw, accepted = parse_id(memory.id), verdict == "accepted"
+    if kind is None:
+        last = _last_verdict(writer, raw)
+        if last == verdict:
+            return Receipt(id=memory.id, status="unchanged", reason=f"{verdict} already")
+        raise BadInput(
+            f"{memory.id} was {last} already" if last else f"nothing about {memory.id} waits for review",
+            hint="`limpet review` lists what waits",
+        )
+    extra = {"confidence": C.VERIFIED_CAP} if kind == "confidence" and accepted else {}
+    if kind == "quarantine":
+        writer.event("restored" if accepted else "retracted", raw, origin="user", **_why(accepted))
+    elif kind == "confidence" and not accepted:
+        writer.event("retracted", raw, origin="user", **_why(accepted))
+    elif kind == "resurface":
+        # Accepted: said again today. Rejected: it leaves recall and stays on disk.
+        writer.event("observed" if accepted else "archived", raw, origin="user")
+    made = writer.event("reviewed", raw, origin="user", about=kind, verdict=verdict, **extra)
+    return Receipt(id=memory.id, status="changed", event=format_id(made.id), reason=f"{kind} {verdict}")
+
+
+def _why(accepted: bool) -> dict[str, str]:
+    return {} if accepted else {"why": "rejected in review"}
+
+
+def _waiting_kind(memory: Memory, now: int) -> str | None:
+    if memory.state == "quarantined":
+        return "quarantine"
+    if memory.state != "active":
+        return None
+    if wants_confirmation(memory, now):
+        return "confidence"
+    return "resurface" if wants_attention(memory, now) else None
+
+
+def _last_verdict(writer: Writer, id: bytes) -> str | None:
+    last = None
+    for event in writer.reads.events(memory=id):
+        if event.type == "reviewed" and "item" not in event.data:
+            last = str(event.data["verdict"])
+    return last
+
+
+def merge(writer: Writer, into: str, merged: str, *, origin: str) -> bool:
+    """Events that let one memory speak for another too; both wordings stay. False when either is no longer believed.
+
+    The one that stays is trusted as the least of both, and was observed on the days of both.
+    """
+    kept, gone = writer.reads.get(parse_id(into)), writer.reads.get(parse_id(merged))
+    if kept is None or gone is None or kept.state != "active" or gone.state != "active":
+        return False
+    if kept.superseded_by is not None or gone.superseded_by is not None:
+        return False
+    writer.event("merged", parse_id(gone.id), origin=origin, into=parse_id(kept.id).hex())
+    trust = least_trusted([kept.trust, gone.trust])
+    extra = {"trust": trust} if trust != kept.trust else {}
+    writer.event("observed", parse_id(kept.id), origin=origin, stated_at=gone.created_at, **extra)
+    return True
