@@ -1,4 +1,4 @@
-"""What two nearly identical texts differ in: the guard that keeps "every 30 days" from being merged with "every 90 days".
+"""What two nearly identical texts differ in: the guard that keeps "every 30 days" apart from "every 90 days".
 
 Two texts become tokens of a kind (number, date, name, word ...); the tokens that one text has and the other has not,
 and the order of those that both have, say whether they can be the same statement. Structure alone: no model, no I/O,
@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Literal
 
-from .lexicon import BE_FORMS, PARTICIPLES, opposite, rivals
+from .lexicon import BE_FORMS, PARTICIPLES
+from .opposites import opposite, rivals
 from .tokens import VALUES, Token, tokens
 
 Kind = Literal[
@@ -23,7 +25,7 @@ CERTAIN: frozenset[str] = frozenset(
     {"number", "unit", "version", "date", "time", "negation", "name", "opposite", "roles"}
 )
 # Words whose place matters although they say little themselves: what stands around them changes roles.
-_PIVOTS = frozenset("from to over than before after until by with into as".split())
+_PIVOTS = frozenset({"from", "to", "over", "than", "before", "after", "until", "by", "with", "into", "as"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,16 +132,10 @@ def _values(a: list[Token], b: list[Token]) -> list[Found]:
         # The same numbers: of other units, or one text leaves the unit out.
         left = (units_a - units_b) - Counter({"": 99}), (units_b - units_a) - Counter({"": 99})
         return [Found(kind="unit" if left[0] and left[1] else "detail", a=shown[0], b=shown[1])]
-    kinds = [one.kind for one in (*a, *b)]
-    named: Kind = "number"
-    if all(kind == "unit" for kind in kinds):
-        named = "unit"
-    else:
-        for special in ("date", "time", "version"):
-            if special in kinds:
-                named = special  # type: ignore[assignment]
-                break
-    return [Found(kind=named, a=shown[0], b=shown[1])]
+    kinds = {one.kind for one in (*a, *b)}
+    named: Kind = "unit" if kinds == {"unit"} else "number"
+    special: tuple[Kind, ...] = ("date", "time", "version")
+    return [Found(kind=next((one for one in special if one in kinds), named), a=shown[0], b=shown[1])]
 
 
 def _negation(a: Sequence[Token], b: Sequence[Token]) -> Found | None:
@@ -164,20 +160,35 @@ def _scope_of_negation(a: Sequence[Token], b: Sequence[Token]) -> list[Found]:
     if not only_a and not only_b:
         return []
     said_a, said_b = {one.value for one in a}, {one.value for one in b}
-    crossed = any(word in said_b for word in only_a) and any(word in said_a for word in only_b)
-    return [Found(kind="negation" if crossed else "wording", a=tuple(sorted(only_a)), b=tuple(sorted(only_b)))]
+    crossed = all(
+        any(set(words.split()) <= said for words in only) for only, said in ((only_a, said_b), (only_b, said_a))
+    )
+    certain = crossed and not _moved_by_one(a, b, only_a, only_b)
+    return [Found(kind="negation" if certain else "wording", a=tuple(sorted(only_a)), b=tuple(sorted(only_b)))]
+
+
+def _moved_by_one(a: Sequence[Token], b: Sequence[Token], only_a: Counter[str], only_b: Counter[str]) -> bool:
+    """ "needs no server", "does not need a server": the negation moved over one word, the words kept their order."""
+    if len(only_a) != 1 or len(only_b) != 1:
+        return False
+    pair = {*only_a, *only_b}
+    orders = []
+    for some in (a, b):
+        content = [one.value for one in some if one.kind not in {"function", "not"}]
+        orders.append({two for two in pairwise(content) if set(two) == pair})
+    return bool(orders[0] & orders[1])
 
 
 def _denied(some: Sequence[Token]) -> Counter[str]:
-    """The first word of content behind each negation."""
+    """The first word of content behind each negation; with the next one where the text says that word again."""
     found: Counter[str] = Counter()
-    waiting = False
-    for one in some:
-        if one.kind == "not":
-            waiting = True
-        elif waiting and one.kind != "function":
-            found[one.value] += 1
-            waiting = False
+    said = Counter(one.value for one in some)
+    content = [one for one in some if one.kind != "function"]
+    for one, behind, next_one in zip(content, content[1:], [*content[2:], None], strict=False):
+        if one.kind == "not" and behind.kind != "not":
+            found[behind.value] += 1
+            if next_one and said[behind.value] > 1:
+                found[f"{behind.value} {next_one.value}"] += 1
     return found
 
 

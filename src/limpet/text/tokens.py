@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from .dates import MONTHS
+from .dates import MONTHS, WEEKDAYS
 from .lexicon import (
     CLOCK_WORDS,
     FRACTIONS,
@@ -24,8 +24,8 @@ from .lexicon import (
     SHORT_UNITS,
     TIMES,
     UNITS,
-    canonical,
 )
+from .opposites import canonical
 
 TokenKind = Literal["number", "unit", "version", "date", "time", "not", "name", "word", "function"]
 VALUES: frozenset[str] = frozenset({"number", "unit", "version", "date", "time"})
@@ -33,7 +33,7 @@ VALUES: frozenset[str] = frozenset({"number", "unit", "version", "date", "time"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Token:
-    """One token. `value` decides equality; `amount` and `unit` are the parts of a measured number, else value and ""."""
+    """One token. `value` decides equality; `amount` and `unit` are the parts of a measured number, else value, ""."""
 
     kind: TokenKind
     surface: str  # as it stands in the text
@@ -51,20 +51,25 @@ _SCAN = re.compile(
   | (?P<path>(?<![\w/])(?:~|\.{1,2}|[A-Za-z_@][\w.@-]*)?(?:/[\w.@{}:%+-]*[\w}])+/?)
   | (?P<number>(?<![\w.])(?:(?<=\s)-|^-)?[$€£₩]?\d+(?:,\d{3})*(?:[._]\d+)*(?:[xX]\b)?)(?P<suffix>%|°?[A-Za-zµ]+\d*\b)?
   | (?P<prefixed>\bv\d+(?:\.\d+)*(?:[-.]?(?:alpha|beta|rc|dev|post)[-.]?\d*)?\b)
-  | (?P<word>[^\W\d_][\w$]*(?:(?:[._]|::|->|['’])[\w$]+)*(?:-\d[\w-]*|-[a-z]+-\d\w*)?(?:\+\+|\#(?!\w)|\(\))?|_\w+|(?<![\w-])--?[a-z][\w-]*)
+  | (?P<word>
+      [^\W\d_][\w$]*(?:(?:[._]|::|->|['’])[\w$]+)*  # words, contractions, names with dots
+      (?:-\d[\w-]*|-[a-z]+-\d\w*)?(?:\+\+|\#(?!\w)|\(\))?  # gpt-4, eu-west-1, C++, call()
+    | _\w+ | (?<![\w-])--?[a-z][\w-]*)
   | (?P<sign>[<>]=?|[=!]=|[%€£$](?=\s|$))
     """,
     re.VERBOSE | re.IGNORECASE,
 )
 _SENTENCE_END = re.compile(r"(?:^|[.!?:;]\s+|\n\s*|[\"“(]|[-*]\s+)$")
-_MONTHS = {name: i for i, name in enumerate(MONTHS, 1)} | {name[:3]: i for i, name in enumerate(MONTHS, 1)} | {"sept": 9}
-_DAYS = {name: name for name in "monday tuesday wednesday thursday friday saturday sunday".split()}
+_MONTHS = (
+    {name: i for i, name in enumerate(MONTHS, 1)} | {name[:3]: i for i, name in enumerate(MONTHS, 1)} | {"sept": 9}
+)
+_DAYS = {name: name for name in WEEKDAYS}
 _DAYS |= {f"{name}s": name for name in _DAYS} | {name[:3]: name for name in ("monday", "friday", "sunday")}
 _CONTRACTION = re.compile(r"(?:n['’]t|['’](?:s|re|ve|ll|d|m))$", re.IGNORECASE)
 _CODE = re.compile(r"[_$\d]|[a-z][A-Z]|\w\.\w|::|->|\(\)|^--?[a-z]|#$|\+\+$")
-_PHRASES = re.compile(r"\b(no longer|instead of|rather than|not only|have to|has to|fails? to)\b", re.IGNORECASE)
+_PHRASES = re.compile(r"\b(cannot|no longer|instead of|rather than|not only|have to|has to|fails? to)\b", re.IGNORECASE)
 _PHRASE_AS = {
-    "no longer": "not", "instead of": "not", "rather than": "not", "not only": "", "have to": "must",
+    "cannot": "can not", "no longer": "not", "instead of": "not", "rather than": "not", "not only": "", "have to": "must",
     "has to": "must", "fail to": "not", "fails to": "not",
 }  # fmt: skip
 
@@ -80,6 +85,9 @@ def _scanned(text: str) -> Iterator[Token]:
         kind, said = match.lastgroup, match[0]
         if match["number"]:
             yield from _number(match["number"], match["suffix"] or "")
+        elif kind == "path" and (rate := said.casefold().rpartition("/"))[0].isalpha() and rate[2] in UNITS:
+            yield from _word(said[: len(rate[0])], text, match.start())
+            yield _unit(said[len(rate[0]) + 1 :], rate[2])
         elif kind in {"url", "path", "hex"}:
             said = said.rstrip(".,;:!?")
             yield Token(kind="name", surface=said, value=said.casefold().strip("#").rstrip("/"))
@@ -92,8 +100,10 @@ def _scanned(text: str) -> Iterator[Token]:
             yield Token(kind="version", surface=said, value=said[1:].casefold(), amount=said[1:].casefold())
         elif kind == "sign":
             unit = UNITS.get(said)
-            yield Token(kind="unit", surface=said, value=f"unit:{unit[0]}:1", unit=unit[0]) if unit else Token(
-                kind="word", surface=said, value=said
+            yield (
+                Token(kind="unit", surface=said, value=f"unit:{unit[0]}:1", unit=unit[0])
+                if unit
+                else Token(kind="word", surface=said, value=said)
             )
         else:
             yield from _word(said, text, match.start())
@@ -101,10 +111,13 @@ def _scanned(text: str) -> Iterator[Token]:
 
 def _number(said: str, suffix: str) -> Iterator[Token]:
     money = said.lstrip("-")[0] if said.lstrip("-")[0] in "$€£₩" else ""
-    plain = said.replace(",", "").replace("_", "").replace(money, "") if money else said.replace(",", "").replace("_", "")
+    plain = (
+        said.replace(",", "").replace("_", "").replace(money, "") if money else said.replace(",", "").replace("_", "")
+    )
     low = suffix.casefold()
     if low in {"st", "nd", "rd", "th"}:
-        yield Token(kind="number", surface=said + suffix, value=f"{plain}th", amount=f"{plain}th")
+        value = "first" if plain == "1" else f"{plain}th"
+        yield Token(kind="number", surface=said + suffix, value=value, amount=value)
         return
     if low in {"k", "m", "x", ""} or low in UNITS or low in SHORT_UNITS:
         many = plain.count(".") > 1
@@ -154,7 +167,7 @@ def _one_word(said: str, text: str, start: int) -> Token:
     loud = len(said) > 1 and said.isupper() and not said.isdigit() and said.isascii()
     if _CODE.search(said):
         return Token(kind="name", surface=said, value=canonical(low))
-    if low == "cannot" or low in NEGATORS:
+    if low in NEGATORS:
         return Token(kind="not", surface=said, value="not")
     month = _MONTHS.get(low)
     if month and (capital or low not in {"may", "mar", "march", "dec", "sep", "jan"}):
@@ -163,8 +176,8 @@ def _one_word(said: str, text: str, start: int) -> Token:
         return Token(kind="date", surface=said, value=_DAYS[low])
     if low in CLOCK_WORDS:
         return Token(kind="time", surface=said, value=CLOCK_WORDS[low], amount=CLOCK_WORDS[low])
-    if low in ORDINALS:
-        return Token(kind="word" if low == "first" else "number", surface=said, value=f"{ORDINALS[low]}th")
+    if low in ORDINALS and low != "first":  # "first" is the opposite of "last"
+        return Token(kind="number", surface=said, value=f"{ORDINALS[low]}th")
     if low in NUMBER_WORDS or low in SCALES:
         return Token(kind="number", surface=said, value=str(NUMBER_WORDS.get(low, SCALES.get(low))), unit="spelled")
     if low in TIMES:
@@ -173,7 +186,7 @@ def _one_word(said: str, text: str, start: int) -> Token:
         return Token(kind="number", surface=said, value=FRACTIONS[low], amount=FRACTIONS[low])
     if low in UNITS and low not in LETTER_UNITS:
         return _unit(said, low)
-    if low in FUNCTION_WORDS and not (loud and len(said) > 2):
+    if low in FUNCTION_WORDS and not (loud and low not in {"and", "or", "all", "any"}):
         return Token(kind="function", surface=said, value=low)
     return Token(kind="name" if capital or loud else "word", surface=said, value=canonical(low))
 
@@ -181,18 +194,22 @@ def _one_word(said: str, text: str, start: int) -> Token:
 def _joined(some: list[Token]) -> list[Token]:
     """Numbers with their units, spelled numbers with one another, days with their months."""
     found: list[Token] = []
-    for one in some:
+    for plain in some:
         last = found[-1] if found else None
-        if last and last.kind == "number" and one.surface.casefold() in LETTER_UNITS and one.kind in {"word", "name"}:
-            one = _unit(one.surface, one.surface.casefold())
+        short = plain.surface.casefold() in LETTER_UNITS and plain.kind in {"word", "name", "function"}
+        one = _unit(plain.surface, plain.surface.casefold()) if short and last and last.kind == "number" else plain
         if one.kind == "number" and one.unit == "spelled":
             joined = _spelled(last, one)
             found[-1 if joined else len(found) :] = [joined or replace(one, amount=one.value)]
-        elif one.unit == "month" or (one.kind == "number" and last and last.unit == "month" and not last.amount):
+        elif one.unit == "month" or (one.kind == "number" and last and last.unit == "month"):
             _month(found, one)
         elif one.kind == "unit" and last and last.kind == "number" and not last.unit.count(":"):
             found[-1] = _measured(last, one)
-        elif one.surface.casefold() == "second" and last and (last.kind == "number" or last.value in {"a", "per", "each"}):
+        elif (
+            one.surface.casefold() == "second"
+            and last
+            and (last.kind == "number" or last.value in {"a", "per", "each"})
+        ):
             unit = _unit(one.surface, "s")
             found[-1 if last.kind == "number" else len(found) :] = [
                 _measured(last, unit) if last.kind == "number" else unit
@@ -213,7 +230,9 @@ def _spelled(last: Token | None, one: Token) -> Token | None:
         whole = before + value
     else:
         return None
-    return Token(kind="number", surface=f"{last.surface} {one.surface}", value=str(whole), amount=str(whole), unit="spelled")
+    return Token(
+        kind="number", surface=f"{last.surface} {one.surface}", value=str(whole), amount=str(whole), unit="spelled"
+    )
 
 
 def _measured(number: Token, unit: Token) -> Token:
@@ -242,7 +261,7 @@ def _month(found: list[Token], one: Token) -> None:
                 value = f"{one.value}-{int(number):02}"
                 found[-back:] = [Token(kind="date", surface=f"{day.surface} {one.surface}", value=value, amount=value)]
                 return
-        found.append(one)
+        found.append(replace(one, amount=one.value))
         return
     number = one.value.removesuffix("th")
     last = found[-1]
