@@ -25,7 +25,7 @@ CERTAIN: frozenset[str] = frozenset(
     {"number", "unit", "version", "date", "time", "negation", "name", "opposite", "roles"}
 )
 # Words whose place matters although they say little themselves: what stands around them changes roles.
-_PIVOTS = frozenset({"from", "to", "over", "than", "before", "after", "until", "by", "with", "into", "as"})
+_PIVOTS = frozenset({"from", "to", "over", "than", "by", "with", "into", "as"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -243,7 +243,9 @@ def _roles(a: Sequence[Token], b: Sequence[Token]) -> list[Found]:
     if order and order[-1] == len(order) - 1:
         blocks -= 1
     turned = _passive(a) != _passive(b)
-    if blocks > 2 and not turned:
+    # "3:1", "1:3": values that change places with nothing else are no clause that moved.
+    values = bool(breaks) and all(one.kind in VALUES for i, one in enumerate(shared_a) if order[i] != i)
+    if (blocks > 2 and not turned) or values:
         moved = [shared_a[i].surface for i in range(len(order)) if order[i] != i]
         back = [one.surface for i, one in enumerate(shared_b) if order[i] != i]
         return [Found(kind="roles", a=tuple(moved), b=tuple(back))]

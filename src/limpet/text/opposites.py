@@ -97,6 +97,9 @@ if|unless
 from|to
 into|from
 and|or
+> >=|< <=
++=|-=
+==|!=
 input|output
 sender|receiver
 parent|child

@@ -55,7 +55,7 @@ _SCAN = re.compile(
       [^\W\d_][\w$]*(?:(?:[._]|::|->|['’])[\w$]+)*  # words, contractions, names with dots
       (?:-\d[\w-]*|-[a-z]+-\d\w*)?(?:\+\+|\#(?!\w)|\(\))?  # gpt-4, eu-west-1, C++, call()
     | _\w+ | (?<![\w-])--?[a-z][\w-]*)
-  | (?P<sign>[<>]=?|[=!]=|[%€£$](?=\s|$))
+  | (?P<sign>[-=]>|[<>]=?|[=!]=|[-+*/]?=|[%€£$](?=\s|$))
     """,
     re.VERBOSE | re.IGNORECASE,
 )
@@ -64,7 +64,8 @@ _MONTHS = (
     {name: i for i, name in enumerate(MONTHS, 1)} | {name[:3]: i for i, name in enumerate(MONTHS, 1)} | {"sept": 9}
 )
 _DAYS = {name: name for name in WEEKDAYS}
-_DAYS |= {f"{name}s": name for name in _DAYS} | {name[:3]: name for name in ("monday", "friday", "sunday")}
+_DAYS |= {f"{name}s": name for name in _DAYS}
+_SHORT_DAYS = {name[:size]: name for name in WEEKDAYS for size in (3, 4, 5)}
 _CONTRACTION = re.compile(r"(?:n['’]t|['’](?:s|re|ve|ll|d|m))$", re.IGNORECASE)
 _CODE = re.compile(r"[_$\d]|[a-z][A-Z]|\w\.\w|::|->|\(\)|^--?[a-z]|#$|\+\+$")
 _PHRASES = re.compile(r"\b(cannot|no longer|instead of|rather than|not only|have to|has to|fails? to)\b", re.IGNORECASE)
@@ -172,8 +173,9 @@ def _one_word(said: str, text: str, start: int) -> Token:
     month = _MONTHS.get(low)
     if month and (capital or low not in {"may", "mar", "march", "dec", "sep", "jan"}):
         return Token(kind="date", surface=said, value=f"@{month:02}", unit="month")
-    if low in _DAYS:
-        return Token(kind="date", surface=said, value=_DAYS[low])
+    day = _DAYS.get(low) or (_SHORT_DAYS.get(low) if capital else None)
+    if day:
+        return Token(kind="date", surface=said, value=day)
     if low in CLOCK_WORDS:
         return Token(kind="time", surface=said, value=CLOCK_WORDS[low], amount=CLOCK_WORDS[low])
     if low in ORDINALS and low != "first":  # "first" is the opposite of "last"
@@ -186,8 +188,12 @@ def _one_word(said: str, text: str, start: int) -> Token:
         return Token(kind="number", surface=said, value=FRACTIONS[low], amount=FRACTIONS[low])
     if low in UNITS and low not in LETTER_UNITS:
         return _unit(said, low)
-    if low in FUNCTION_WORDS and not (loud and low not in {"and", "or", "all", "any"}):
-        return Token(kind="function", surface=said, value=low)
+    if (
+        low in FUNCTION_WORDS
+        and not (said == "A" and not first)
+        and not (loud and low not in {"and", "or", "all", "any"})
+    ):
+        return Token(kind="function", surface=said, value=canonical(low))
     return Token(kind="name" if capital or loud else "word", surface=said, value=canonical(low))
 
 
