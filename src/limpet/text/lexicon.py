@@ -1,0 +1,86 @@
+"""Closed classes of English words that the difference guard reads: numbers, units, negation, function words.
+
+Only classes that a language does not add to every day. What is open-ended (names, tools, nouns) is found by its form,
+or stays "other wording", which is never merged unseen. Opposites and rivals are in `opposites.py`.
+"""
+
+from __future__ import annotations
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+NEGATORS = _words(
+    "not no never none nobody nothing neither nor nowhere without cannot avoid forbid forbidden prohibit prohibited "
+    "lack lacks refuse refuses hardly except"
+)  # fmt: skip
+
+# Words that carry no statement of their own: left out of the comparison unless they are opposites. Tense ("was",
+# "will"), mood ("can", "may") and "some" are not among them: a text that has one where the other has none says more.
+FUNCTION_WORDS = _words(
+    "a an the is are be been being am has have having do does it its this that these those there here of for in at by "
+    "as to into onto on and or but so than then also just we our ours us you your yours they their them he him his she "
+    "her who which what when where while how because since due about per each every all any get gets got become such "
+    "with from through up out way one's"
+)
+
+_SMALL = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+    "eighteen nineteen"
+)
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
+_NTH = "first second third fourth fifth sixth seventh eighth ninth tenth"
+NUMBER_WORDS = {word: value for value, word in enumerate(_SMALL.split())}
+NUMBER_WORDS |= {word: 10 * value for value, word in enumerate(_TENS.split(), 2)}
+SCALES = {"hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
+ORDINALS = {word: value for value, word in enumerate(_NTH.split(), 1)}
+FRACTIONS = {"half": "1/2", "quarter": "1/4"}
+TIMES = {"once": 1, "twice": 2, "thrice": 3}
+
+# unit word -> (dimension, how many of the dimension's base unit). Bases: second, byte, metre, one.
+UNITS: dict[str, tuple[str, float]] = {}
+
+
+def _units(dimension: str, table: str) -> None:
+    for line in table.split(";"):
+        size, *names = line.split()
+        UNITS.update({name: (dimension, float(size)) for name in names})
+
+
+_units(
+    "time",
+    "1e-9 ns nanosecond nanoseconds; 1e-6 us µs microsecond microseconds; 1e-3 ms millisecond milliseconds; "
+    "1 s sec secs seconds; 60 min mins minute minutes; 3600 h hr hrs hour hours hourly; "
+    "86400 d day days daily; 604800 w week weeks weekly; 2629800 month months monthly; "
+    "7889400 quarters quarterly; 31557600 y year years yearly annually; 1209600 fortnight fortnights",
+)
+_units(
+    "size",
+    "1 byte bytes; 1e3 kb kilobyte kilobytes; 1e6 mb megabyte megabytes; 1e9 gb gigabyte gigabytes; "
+    "1e12 tb terabyte terabytes; 1024 kib; 1048576 mib; 1073741824 gib",
+)
+_units(
+    "length",
+    "1e-3 mm; 1e-2 cm; 1 metre metres meter meters; 1e3 km kilometre kilometres kilometer kilometers; "
+    "1609.344 mile miles; 0.3048 foot feet ft; 0.0254 inch inches",
+)
+_units("weight", "1e-3 g gram grams; 1 kg kilogram kilograms; 0.45359237 pound-weight lb lbs")
+_units("share", "1 % percent")
+_units("dollar", "1 $ usd dollar dollars")
+_units("euro", "1 € eur euro euros")
+_units("pound", "1 £ gbp pound pounds")
+_units("won", "1 ₩ krw won")
+_units("degree-celsius", "1 °c celsius centigrade")
+_units("degree-fahrenheit", "1 °f fahrenheit")
+# Single letters and what is a word too are units only right behind a number; "m" is minutes there ("5m"), as in most
+# configuration files.
+SHORT_UNITS = {"m": "min"} | {one: one for one in ("s", "h", "d", "w", "y", "g")}
+LETTER_UNITS = _words("s h d w y g us ms ns min")
+
+CLOCK_WORDS = {"midnight": "00:00", "noon": "12:00", "midday": "12:00"}
+PARTICIPLES = _words(
+    "built written sent kept run made done held set read found chosen put shown known given taken stored hidden begun "
+    "left lost paid met cut bought brought thrown drawn driven grown seen split cast fed led spent"
+)  # fmt: skip
+BE_FORMS = _words("is are was were be been being am get gets got isn't aren't")

@@ -1,0 +1,144 @@
+"""Duplicates: what must never be merged is not, and paraphrases are found, with the real embedder."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from limpet.rank.constants import DUPLICATE_COSINE, NEAR_DUPLICATE_COSINE
+from limpet.remember.duplicates import compare
+from limpet.text.difference import differences
+from limpet.vectors.embedder import load_embedder
+
+from .halves import is_held_back, read
+
+ROWS = read("duplicate_pairs.jsonl")
+
+
+@pytest.fixture(scope="module")
+def compared():
+    """Every pair with its comparison."""
+    embedder = load_embedder("minilm")
+    cosines = (
+        embedder.embed_passages([row["a"] for row in ROWS]) * embedder.embed_passages([row["b"] for row in ROWS])
+    ).sum(axis=1)
+    return [(row, compare(row["a"], row["b"], float(cosine))) for row, cosine in zip(ROWS, cosines, strict=True)]
+
+
+def test_the_set_is_large_and_balanced():
+    labels = Counter(row["label"] for row in ROWS)
+    assert len(ROWS) >= 220
+    assert set(labels) == {"same", "different"}
+    assert min(labels.values()) >= 0.4 * len(ROWS)
+    assert len({(row["a"], row["b"]) for row in ROWS}) == len(ROWS)
+
+
+def test_nothing_that_must_stay_apart_is_merged(compared):
+    merged = [str(row) for row, found in compared if row["label"] == "different" and found.verdict == "merge"]
+    assert merged == []
+
+
+def test_the_guard_needs_no_help_from_the_cosine(compared):
+    """Even a model that calls every pair identical merges none of them."""
+    merged = [
+        row for row in ROWS if row["label"] == "different" and compare(row["a"], row["b"], 1.0).verdict == "merge"
+    ]
+    assert merged == []
+
+
+@pytest.mark.parametrize("held_back", [False, True], ids=["tuning", "held back"])
+def test_paraphrases_are_found(compared, held_back, capsys):
+    part = [one for one in compared if is_held_back(one[0]["a"], one[0]["b"]) is held_back]
+    verdicts = {
+        label: Counter(found.verdict for row, found in part if row["label"] == label) for label in ("same", "different")
+    }
+    same, different = verdicts["same"], verdicts["different"]
+    found = same["merge"] + same["flag"]
+    recall = found / same.total()
+    precision = found / (found + different["merge"] + different["flag"])
+    with capsys.disabled():
+        print(  # noqa: T201
+            f"\nduplicates, {'held back' if held_back else 'tuning'}: recall {recall:.3f}, precision {precision:.3f},"
+            f" merge precision {same['merge'] / (same['merge'] + different['merge']):.3f};"
+            f" same {dict(same)}, different {dict(different)}"
+        )
+    assert recall >= 0.90
+    assert precision >= 0.90
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row["a"][:30])
+def test_the_order_of_the_texts_does_not_change_the_verdict(row):
+    one, other = compare(row["a"], row["b"], 0.95), compare(row["b"], row["a"], 0.95)
+    assert one.verdict == other.verdict
+    assert compare(row["a"], row["a"], 1.0).verdict == "merge"
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "kind"),
+    [
+        ("Keys rotate every 30 days.", "Keys rotate every 90 days.", "number"),
+        ("It waits 5 minutes.", "It waits 5 hours.", "unit"),
+        ("Pinned to v1.2.1.", "Pinned to v1.3.1.", "version"),
+        ("Due on 3 May.", "Due on 4 May.", "date"),
+        ("It starts at 9:30.", "It starts at 9:45.", "time"),
+        ("It retries.", "It does not retry.", "negation"),
+        ("Written in Python.", "Written in Ruby.", "name"),
+        ("Look in src/a.py.", "Look in src/b.py.", "name"),
+        ("Run it before lunch.", "Run it after lunch.", "opposite"),
+        ("Alice calls Bob.", "Bob calls Alice.", "roles"),
+    ],
+)
+def test_each_kind_of_difference_is_named(a, b, kind):
+    assert kind in differences(a, b).kinds
+    assert differences(a, b).conflict
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("It waits five minutes.", "It waits 5 min."),
+        ("Kept for two weeks.", "Kept for 14 days."),
+        ("On 3 March 2025.", "On 2025-03-03."),
+        ("At 2 pm.", "At 14:00."),
+        ("It can't fail.", "It cannot fail."),
+        ("A list of 1,000 rows.", "A list of 1000 rows."),
+        ("Twenty-five people.", "25 people."),
+        ("Alice calls Bob.", "Bob is called by Alice."),
+        ("On Fridays we deploy.", "We deploy on Fridays."),
+    ],
+)
+def test_spellings_of_the_same_are_the_same(a, b):
+    assert differences(a, b).same_statement, str(differences(a, b))
+
+
+def test_one_text_that_says_more_is_no_conflict_and_not_the_same():
+    found = differences("Tokens expire.", "Tokens expire after 30 minutes.")
+    assert not found.same_statement
+    assert not found.conflict
+
+
+@pytest.mark.parametrize(
+    "text", ["", "...", "\n", "한국어 문장입니다", "1" * 5_000, "a/" * 2_000, "not " * 2_000, "'" * 3_000]
+)
+def test_any_text_can_be_compared(text):
+    assert differences(text, text).same_statement
+    differences(text, "Deploys run at 5.")
+
+
+def test_a_long_text_takes_linear_time():
+    import time
+
+    text = " ".join(f"Service{i} waits {i} seconds, does not retry and calls worker_{i}." for i in range(4_000))
+    start = time.perf_counter()
+    assert not differences(text, text.replace("waits 3999", "waits 4000")).same_statement
+    assert time.perf_counter() - start < 10
+
+
+def test_a_correction_is_told_from_a_contradiction_and_from_two_subjects():
+    assert compare("Keys rotate every 30 days.", "Keys rotate every 90 days.", 0.98).verdict == "correction"
+    assert compare("It retries.", "It does not retry.", 0.95).verdict == "contradiction"
+    near = (DUPLICATE_COSINE + NEAR_DUPLICATE_COSINE) / 2
+    assert compare("Billing waits 30 s.", "Billing waits 90 s.", near).verdict == "correction"
+    assert compare("Billing is slow for 30 users.", "Search has a queue of 90 jobs.", near).verdict == "different"
+    assert compare("Keys rotate.", "Keys rotate.", NEAR_DUPLICATE_COSINE - 0.01).verdict == "different"
