@@ -21,9 +21,7 @@ AT = 1_772_366_400_000_000  # 2026-03-01T12:00:00Z
 def rows(draw):
     """Candidates as a store gives them: at most one at a place of a session; with scores by words and by meaning."""
     places = draw(
-        st.lists(
-            st.tuples(st.none() | st.integers(1, 3), st.integers(1, 6)), max_size=12, unique_by=lambda one: one
-        )
+        st.lists(st.tuples(st.none() | st.integers(1, 3), st.integers(1, 6)), max_size=12, unique_by=lambda one: one)
     )
     several = [
         Candidate(

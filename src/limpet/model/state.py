@@ -145,7 +145,22 @@ def replay_session(events: Sequence[Event]) -> SessionState | None:
 
 
 # What the events of a purged memory keep: structure, never content.
-STRUCTURAL = frozenset({"scope", "kind", "trust", "into", "stated_at", "position", "session", "valid_from", "valid_to", "by", "undoes", "importance"})
+STRUCTURAL = frozenset(
+    {
+        "scope",
+        "kind",
+        "trust",
+        "into",
+        "stated_at",
+        "position",
+        "session",
+        "valid_from",
+        "valid_to",
+        "by",
+        "undoes",
+        "importance",
+    }
+)
 
 
 def scrub(event: Event) -> Event:

@@ -206,8 +206,7 @@ def _explain(found: Gathered, chosen: list[int], plan: Plan) -> dict[int, Trace]
     return {
         i: Trace(
             signals={
-                name: SignalTrace(ranks[name][i], values[i], contribution(name, i))
-                for name, values in table.items()
+                name: SignalTrace(ranks[name][i], values[i], contribution(name, i)) for name, values in table.items()
             },
             adjustments=_factors(found.candidates[i], plan.now),
         )

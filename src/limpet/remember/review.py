@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from ..model.clock import MICROSECONDS_PER_DAY, format_time
 from ..model.errors import BadInput, NotFound
@@ -87,9 +88,7 @@ def wants_confirmation(one: Memory, now: int) -> bool:
     if one.trust == "user" or one.stated_confidence is not None or one.superseded_by is not None:
         return False
     days = (now - one.created_at) // MICROSECONDS_PER_DAY
-    return one.observations >= C.REVIEW_DAYS or (
-        one.observations >= C.VERIFIED_DAYS and days >= C.REVIEW_AFTER_DAYS
-    )
+    return one.observations >= C.REVIEW_DAYS or (one.observations >= C.VERIFIED_DAYS and days >= C.REVIEW_AFTER_DAYS)
 
 
 def wants_attention(one: Memory, now: int) -> bool:
@@ -180,7 +179,7 @@ def decide_single(writer: Writer, memory: Memory, verdict: str, now: int) -> Rec
             f"{memory.id} was {last} already" if last else f"nothing about {memory.id} waits for review",
             hint="`limpet review` lists what waits",
         )
-    extra = {"confidence": C.VERIFIED_CAP} if kind == "confidence" and accepted else {}
+    extra: dict[str, Any] = {"confidence": C.VERIFIED_CAP} if kind == "confidence" and accepted else {}
     if kind == "quarantine":
         writer.event("restored" if accepted else "retracted", raw, origin="user", **_why(accepted))
     elif kind == "confidence" and not accepted:

@@ -62,9 +62,7 @@ class Writer:
 
         Raises NotFound for a `because` that is not there.
         """
-        mark = fingerprint(
-            statement.scope, statement.kind, statement.speaker, statement.key, statement.content
-        )
+        mark = fingerprint(statement.scope, statement.kind, statement.speaker, statement.key, statement.content)
         if statement.id is not None:
             taken = self._taken(statement)
             if taken:
@@ -93,7 +91,9 @@ class Writer:
         if statement.session:
             data["session"] = statement.session
             data["position"] = self._position(statement.scope, statement.session)
-        trust = least_trusted([statement.origin, statement.trust or statement.origin, *(cause.trust for cause in causes)])
+        trust = least_trusted(
+            [statement.origin, statement.trust or statement.origin, *(cause.trust for cause in causes)]
+        )
         if trust != statement.origin:
             data["trust"] = trust
         if statement.quarantine:

@@ -180,7 +180,8 @@ class StoreStats:
     events: int
     sessions: int
     vectors: int
-    waiting_jobs: int
+    waiting_jobs: int  # texts that wait for their vectors
+    waiting_checks: int  # other background work that waits
     dead_jobs: int
     by_kind: dict[str, int] = field(default_factory=dict)
     by_scope: dict[str, int] = field(default_factory=dict)
@@ -341,7 +342,13 @@ class Store(Reads, Protocol):
         ...
 
     def add_vectors(
-        self, embedder: int, vectors: Sequence[NewVector], *, done: Sequence[int] = (), then: str | None = None, at: int = 0
+        self,
+        embedder: int,
+        vectors: Sequence[NewVector],
+        *,
+        done: Sequence[int] = (),
+        then: str | None = None,
+        at: int = 0,
     ) -> int:
         """Store vectors; in the same transaction the embedding jobs of the bodies `done` end, and the jobs `then`
         about them begin."""

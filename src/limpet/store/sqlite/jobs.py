@@ -25,14 +25,10 @@ def lease(con: apsw.Connection, kind: str, *, limit: int, at: int, until: int, w
 
 
 def finish(con: apsw.Connection, kind: str, subjects: Sequence[int]) -> None:
-    con.execute(
-        "DELETE FROM job WHERE kind = ? AND subject IN (SELECT value FROM carray(?))", (kind, carray(subjects))
-    )
+    con.execute("DELETE FROM job WHERE kind = ? AND subject IN (SELECT value FROM carray(?))", (kind, carray(subjects)))
 
 
-def fail(
-    con: apsw.Connection, kind: str, subjects: Sequence[int], *, error: str, not_before: int, dead: bool
-) -> None:
+def fail(con: apsw.Connection, kind: str, subjects: Sequence[int], *, error: str, not_before: int, dead: bool) -> None:
     con.execute(
         "UPDATE job SET state = ?, error = ?, not_before = ?, leased_until = 0"
         " WHERE kind = ? AND subject IN (SELECT value FROM carray(?))",

@@ -248,9 +248,7 @@ class SqliteStore:
 
     # -- search signals
 
-    def lexical(
-        self, text: str, where: Filter, *, limit: int | None, deadline: float | None = None
-    ) -> LexicalResult:
+    def lexical(self, text: str, where: Filter, *, limit: int | None, deadline: float | None = None) -> LexicalResult:
         with self._reading() as con:
             assert self._lexical is not None
             version = con.data_version() + con.total_changes()

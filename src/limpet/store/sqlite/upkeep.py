@@ -131,7 +131,8 @@ def stats(con: apsw.Connection, path: str) -> StoreStats:
         events=one("SELECT count(*) FROM event"),
         sessions=one("SELECT count(*) FROM session"),
         vectors=one("SELECT count(*) FROM vector"),
-        waiting_jobs=one("SELECT count(*) FROM job WHERE state = 'waiting'"),
+        waiting_jobs=one("SELECT count(*) FROM job WHERE state = 'waiting' AND kind = 'embed'"),
+        waiting_checks=one("SELECT count(*) FROM job WHERE state = 'waiting' AND kind <> 'embed'"),
         dead_jobs=one("SELECT count(*) FROM job WHERE state = 'dead'"),
         by_kind=table("SELECT kind, count(*) FROM memory WHERE retired_at IS NULL AND state = 'active' GROUP BY kind"),
         by_scope=table(
