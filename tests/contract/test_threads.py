@@ -86,7 +86,7 @@ def test_who_stops_reading_half_way_keeps_nobody_out(full_store, full, ask):
     answers = []
     other = threading.Thread(target=lambda: answers.append(full_store.count(Filter())), daemon=True)
     other.start()
-    other.join(1.0)
+    other.join(0.5)
     in_time = list(answers)
     half_read.close()
     other.join()
