@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import limpet
 from limpet.model.memory import STATES
 from limpet.store.contract import Filter
-from tests.contract.conftest import Scribe, contents, open_engine, texts_of, walk
+from tests.contract.conftest import ENGINES, Scribe, contents, open_engine, texts_of, walk
 
 HOUR = 3_600_000_000
 DAY = 24 * HOUR
@@ -64,9 +64,13 @@ def tell(scribe):
     return made
 
 
-@pytest.fixture
-def told(scribe):
-    return tell(scribe)
+@pytest.fixture(scope="module", params=ENGINES)
+def told(request, tmp_path_factory):
+    """A store with that life in it, which these tests only read."""
+    opened = open_engine(request.param, tmp_path_factory.mktemp("told"))
+    tell(Scribe(opened, limpet.FixedClock(START)))
+    yield opened
+    opened.close()
 
 
 BEGAN = [
@@ -134,13 +138,13 @@ def said(store, where):
     ],
     ids=str,
 )  # fmt: skip
-def test_a_filter_lets_pass_what_it_says(store, told, where, expected):
-    assert said(store, where) == expected
-    assert store.count(where) == len(expected)
+def test_a_filter_lets_pass_what_it_says(told, where, expected):
+    assert said(told, where) == expected
+    assert told.count(where) == len(expected)
     having_text = [text for text in expected if text]
-    assert sorted(texts_of(store, store.allowed(where), where)) == sorted(having_text)
-    assert texts_of(store, store.recent(where, limit=99), where) == having_text[::-1]
-    assert texts_of(store, store.recent(where, limit=2), where) == having_text[::-1][:2]
+    assert sorted(texts_of(told, told.allowed(where), where)) == sorted(having_text)
+    assert texts_of(told, told.recent(where, limit=99), where) == having_text[::-1]
+    assert texts_of(told, told.recent(where, limit=2), where) == having_text[::-1][:2]
 
 
 ORDERS = {
@@ -156,9 +160,9 @@ BY_USE = ("used", "uses")
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 4, 5, 50])
 @pytest.mark.parametrize("sort", ORDERS)
-def test_a_listing_is_the_same_in_pages_of_any_size(store, told, sort, limit):
+def test_a_listing_is_the_same_in_pages_of_any_size(told, sort, limit):
     expected = ORDERS[sort] + (UNUSED if sort in BY_USE else [])
-    assert contents(walk(store, Filter(), sort=sort, limit=limit)) == expected
+    assert contents(walk(told, Filter(), sort=sort, limit=limit)) == expected
 
 
 @pytest.mark.xfail(strict=True, reason="SQLite takes a memory that was only judged for one that was used")
@@ -174,19 +178,19 @@ def test_a_verdict_of_no_use_is_no_use(store, scribe, sort):
 
 @pytest.mark.parametrize("limit", [1, 3, 50])
 @pytest.mark.parametrize("sort", ORDERS)
-def test_a_listing_runs_the_other_way_too(store, told, sort, limit):
+def test_a_listing_runs_the_other_way_too(told, sort, limit):
     expected = ORDERS[sort][::-1] + (UNUSED[::-1] if sort in BY_USE else [])
-    assert contents(walk(store, Filter(), sort=sort, limit=limit, descending=False)) == expected
+    assert contents(walk(told, Filter(), sort=sort, limit=limit, descending=False)) == expected
 
 
 @pytest.mark.parametrize("sort", ORDERS)
 @pytest.mark.parametrize(
     "scopes", [("project:web",), ("project:web", "global", "nowhere"), ("project:api", "project:web"), ()]
 )
-def test_a_listing_of_some_scopes_keeps_their_order(store, told, sort, scopes):
-    whole = [one for one in walk(store, Filter(), sort=sort, limit=50) if one.scope in scopes]
+def test_a_listing_of_some_scopes_keeps_their_order(told, sort, scopes):
+    whole = [one for one in walk(told, Filter(), sort=sort, limit=50) if one.scope in scopes]
     for limit in (1, 2, 50):
-        assert walk(store, Filter(scopes=scopes), sort=sort, limit=limit) == whole
+        assert walk(told, Filter(scopes=scopes), sort=sort, limit=limit) == whole
 
 
 def test_memories_of_one_instant_are_listed_by_id(store, scribe):
@@ -223,28 +227,28 @@ def test_the_last_page_is_the_one_without_a_cursor(store, scribe):
 
 
 @pytest.mark.parametrize("cursor", ["", "x", "é", "AAAA", "none of ours", "A" * 80])
-def test_a_cursor_of_nobody_is_bad_input(store, told, cursor):
+def test_a_cursor_of_nobody_is_bad_input(told, cursor):
     with pytest.raises(limpet.BadInput):
-        store.page(Filter(), sort="created", limit=2, cursor=cursor)
+        told.page(Filter(), sort="created", limit=2, cursor=cursor)
 
 
-def test_a_cursor_belongs_to_its_sort(store, told):
-    cursor = store.page(Filter(), sort="created", limit=2, cursor=None).cursor
+def test_a_cursor_belongs_to_its_sort(told):
+    cursor = told.page(Filter(), sort="created", limit=2, cursor=None).cursor
     with pytest.raises(limpet.BadInput):
-        store.page(Filter(), sort="uses", limit=2, cursor=cursor)
+        told.page(Filter(), sort="uses", limit=2, cursor=cursor)
 
 
-def test_an_unknown_sort_is_bad_input(store, told):
+def test_an_unknown_sort_is_bad_input(told):
     with pytest.raises(limpet.BadInput):
-        store.page(Filter(), sort="beauty", limit=2, cursor=None)
+        told.page(Filter(), sort="beauty", limit=2, cursor=None)
 
 
-def test_a_listing_of_the_past_shows_what_was_known(store, told, scribe):
+def test_a_listing_of_the_past_shows_what_was_known(told):
     """Versions as they were, with the instant at which they ended."""
-    then = walk(store, Filter(known_at=START + 16 * HOUR), limit=3)
+    then = walk(told, Filter(known_at=START + 16 * HOUR), limit=3)
     edited = next(one for one in then if one.content == "edited")
     assert edited.retired_at == START + 20 * HOUR
-    assert then == [store.get(bytes.fromhex(one.id.replace("-", "")), known_at=START + 16 * HOUR) for one in then]
+    assert then == [told.get(bytes.fromhex(one.id.replace("-", "")), known_at=START + 16 * HOUR) for one in then]
 
 
 # -- use

@@ -55,11 +55,15 @@ WORDS = {
 }
 
 
+def plain():
+    """The environment without settings of limpet's, and without the measuring of coverage, which writes files too."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(("LIMPET_", "COVERAGE_"))}
+
+
 def python(limit, code, *argv, bytes=None, stdin=None):
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("LIMPET_")}
     return subprocess.run(
         [sys.executable, "-c", limit + code, str(bytes or BYTES[limit]), *map(str, argv)],
-        capture_output=True, text=True, timeout=120, check=False, env=environment, input=stdin,
+        capture_output=True, text=True, timeout=120, check=False, env=plain(), input=stdin,
     )  # fmt: skip
 
 
@@ -120,17 +124,17 @@ def test_the_command_line_says_that_the_disk_is_full(path, limit, as_json):
 def test_a_batch_that_does_not_fit_is_refused_as_a_whole(path, tmp_path, limit):
     """Each thousand is one transaction: the first may be there, half of one never."""
     items = tmp_path / "items.jsonl"
-    items.write_text("".join(json.dumps({"content": f"item {i} " + f"word{i} " * 40}) + "\n" for i in range(3_000)))
+    items.write_text("".join(json.dumps({"content": f"item {i} " + f"word{i} " * 40}) + "\n" for i in range(2_000)))
 
-    done = python(limit, CLI, "--store", path, "--scope", "global", "import", "jsonl", items, bytes=3_000_000)
+    done = python(limit, CLI, "--store", path, "--scope", "global", "import", "jsonl", items, bytes=2_000_000)
 
     assert done.returncode == 3, done.stderr
     assert WORDS[limit] in done.stderr
     assert sound(path)
     with limpet.open(path, scope="global") as memory:
-        assert memory.count() in (0, 1_000, 2_000)
+        assert memory.count() in (0, 1_000)
         assert memory.import_jsonl(items).rejected == []
-        assert memory.count() == 3_000
+        assert memory.count() == 2_000
     assert sound(path)
 
 
@@ -174,7 +178,7 @@ def small_disk(tmp_path, kilobytes, script, *argv):
     before = f"mount -t tmpfs -o size={kilobytes}k tmpfs '{place}' && cd '{place}' || exit 77\n"
     return subprocess.run(
         ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", before + script, "sh", sys.executable, *map(str, argv)],
-        capture_output=True, text=True, timeout=120, check=False,
+        capture_output=True, text=True, timeout=120, check=False, env=plain(),
     )  # fmt: skip
 
 

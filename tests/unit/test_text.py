@@ -244,17 +244,27 @@ MEGABYTE = 1_000_000
 BEGIN, END = "-----BEGIN " + "PRIVATE KEY-----", "-----END " + "PRIVATE KEY-----"
 
 
+def almost(unit, size=MEGABYTE):
+    return (unit * (size // len(unit) + 1))[:size]
+
+
 @pytest.mark.parametrize(
     "unit",
-    [BEGIN + "\n", BEGIN + "a" * 500, BEGIN + "-" * 40, "-----BEGIN ", "-----", "-", BEGIN + " ", "-----BEGIN A PRIVATE KEY",
-     "password=", "password" , "token: a", "api-key", "://", "a://b:", "a_" , "sk-", "sk-a", "eyJ", "eyJaaaaaaaaaa.", "bearer a",
-     "redis://:", "secret_", "aws_secret_key="],
+    [BEGIN + "\n", BEGIN + "a" * 500, BEGIN + "-" * 40, "-----BEGIN ", "-", BEGIN + " ", "-----BEGIN A PRIVATE KEY", BEGIN + "a-" * 9_000],
+    ids=lambda unit: unit[:30],
 )  # fmt: skip
-def test_a_megabyte_of_almost_secrets_is_read_to_its_end(unit):
+def test_a_megabyte_of_almost_keys_is_read_to_its_end(unit):
     """Linear patterns: this ends soon, or the suite does not end at all."""
-    text = (unit * (MEGABYTE // len(unit) + 1))[:MEGABYTE]
-    hidden, _ = redact(text)
-    assert hidden
+    assert redact(almost(unit)) == (almost(unit), ())
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ["password=", "password", "token: a", "api-key", "://", "a://b:", "a_", "sk-", "sk-a", "eyJ", "eyJaaaaaaaaaa.", "bearer a",
+     "redis://:", "secret_", "aws_secret_key=", "glpat-", "xoxb-", "pypi-", "sk_live_", "sk-ant-"],
+)  # fmt: skip
+def test_a_long_text_of_almost_secrets_is_read_to_its_end(unit):
+    assert redact(almost(unit, 200_000))[0]
 
 
 def test_keys_in_a_megabyte_are_all_hidden():
