@@ -1,40 +1,64 @@
 """A reference store in plain Python: the contract's reads and its write door, slow and obviously right.
 
 It keeps the ledger as a list and answers every question by folding it anew. SQLite is held to it by
-tests/property/test_state_machine.py and tests/contract/.
+tests/property/test_state_machine.py and tests/contract/. Full text, vectors, the queue and the care of a file are not
+here: tests/contract/ asks the engines that have them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import Any, NamedTuple
 
 from limpet.model.errors import AmbiguousId, BadInput, NotFound
 from limpet.model.events import Event
-from limpet.model.ids import format_id, parse_id, parse_prefix
+from limpet.model.ids import format_id, parse_id, parse_prefix, shortest_unique
 from limpet.model.memory import Memory
 from limpet.model.state import MemoryState, replay, scrub
-from limpet.store.contract import Decide, Filter, Page
+from limpet.store.contract import Candidate, Decide, Filter, Page
 from limpet.text.describe import describe
 
 
+class Version(NamedTuple):
+    """One version of a memory. `num`: place of the event that began it; `body`: of the one that said its text."""
+
+    num: int
+    body: int | None
+    memory: Memory
+
+
 class ReferenceStore:
-    """`Reads`, `commit`, `page`, `count` and `history` of the contract, in memory."""
+    """`Reads`, `commit`, listings, filters and use counts of the contract, in memory."""
 
     path = ":reference:"
     read_only = False
 
     def __init__(self) -> None:
         self._ledger: list[Event] = []
+        self._uses: dict[bytes, dict[str, int]] = {}
 
     def close(self) -> None:
         pass
 
     def commit(self, decide: Decide) -> list[Event]:
-        written = [replace(event, seq=len(self._ledger) + i) for i, event in enumerate(decide(self), 1)]
-        self._ledger += written
+        return self._append(decide(self))
+
+    def append_events(self, events: Iterable[Event], progress: Callable[[int], None] | None = None) -> int:
+        known = {event.id for event in self._ledger}
+        return len(self._append([event for event in events if event.id not in known]))
+
+    def _append(self, events: Sequence[Event]) -> list[Event]:
+        before, written = list(self._ledger), []
+        for event in events:
+            if event.type not in {"remembered", "linked"} and not self.history(event.memory):
+                self._ledger = before
+                raise BadInput(f"event {event.id.hex()} changes a memory that is not there")
+            written.append(replace(event, seq=len(self._ledger) + 1))
+            self._ledger.append(written[-1])
         gone = {event.memory for event in written if event.type == "purged"}
         self._ledger = [scrub(event) if event.memory in gone else event for event in self._ledger]
+        self._uses = {id: row for id, row in self._uses.items() if id not in gone}
         return written
 
     # -- reads
@@ -63,27 +87,39 @@ class ReferenceStore:
         return known[-1] if known and (known[-1].retired_at is None or known_at < known[-1].retired_at) else None
 
     def history(self, id: bytes) -> list[Memory]:
+        return [version.memory for version in self._versions(id)]
+
+    def _versions(self, id: bytes) -> list[Version]:
         """Fold every prefix of the memory's events; a version begins wherever the state changes."""
         events = [event for event in self._ledger if event.memory == id and event.type != "linked"]
         purged = next((event for event in events if event.type == "purged"), None)
         if purged is not None:
             state = replay(events)
-            return [] if state is None else [_shown(state, purged.at)]
-        versions: list[Memory] = []
+            return [] if state is None else [Version(purged.seq, None, self._shown(state, purged.at))]
+        versions: list[Version] = []
         last: MemoryState | None = None
         for count, event in enumerate(events, 1):
             state = replay(events[:count])
             if state is None or state == last:
                 continue
             if versions:
-                versions[-1] = replace(versions[-1], retired_at=event.at)
-            versions.append(_shown(state, event.at))
+                ended = versions[-1]
+                versions[-1] = ended._replace(memory=replace(ended.memory, retired_at=event.at))
+            said = [one.seq for one in events[:count] if one.content is not None and one.content == state.content]
+            versions.append(Version(event.seq, max(said), self._shown(state, event.at)))
             last = state
         return versions
 
     def _current(self) -> list[Memory]:
-        ids = dict.fromkeys(event.memory for event in self._ledger)
-        return [memory for id in ids if (memory := self.get(id))]
+        return [version.memory for version in self._known(None)]
+
+    def _known(self, at: int | None) -> list[Version]:
+        """The version of each memory that the store held at `at` (None: now), in order of first mention."""
+        found = []
+        for id in dict.fromkeys(event.memory for event in self._ledger):
+            now = self.get(id, known_at=at)
+            found += [version for version in self._versions(id) if version.memory == now][-1:]
+        return found
 
     def same_statement(self, scope: str, fingerprint: int, at: int) -> Memory | None:
         for one in self._current():
@@ -123,18 +159,81 @@ class ReferenceStore:
     def operation(self, event: bytes | None) -> list[Event]:
         if not self._ledger:
             return []
-        wanted = self._ledger[-1] if event is None else next(one for one in self._ledger if one.id == event)
-        return [one for one in self._ledger if one.operation == wanted.operation]
+        wanted = self._ledger[-1] if event is None else next((one for one in self._ledger if one.id == event), None)
+        return [] if wanted is None else [one for one in self._ledger if one.operation == wanted.operation]
+
+    def abbreviate(self, ids: Sequence[bytes]) -> list[str]:
+        known = sorted({event.memory for event in self._ledger})
+        return [shortest_unique(id, known) for id in ids]
+
+    # -- filters and listings
+
+    def _passing(self, where: Filter) -> list[Version]:
+        return [one for one in self._known(where.known_at) if self._passes(one.memory, where)]
 
     def count(self, where: Filter) -> int:
-        return sum(self._passes(one, where) for one in self._current())
+        return len(self._passing(where))
+
+    def allowed(self, where: Filter) -> list[int]:
+        return [one.body for one in self._passing(where) if one.body is not None]
+
+    def recent(self, where: Filter, *, limit: int) -> list[int]:
+        newest = sorted(self._passing(where), key=lambda one: (one.memory.created_at, one.memory.id), reverse=True)
+        return [one.body for one in newest if one.body is not None][:limit]
+
+    def bodies_of(self, ids: Sequence[bytes]) -> list[int]:
+        current = {parse_id(one.memory.id): one.body for one in self._known(None)}
+        return [body for id in ids if (body := current.get(id)) is not None]
+
+    def candidates(self, bodies: Iterable[int], where: Filter) -> list[Candidate]:
+        wanted = set(bodies)
+        return [_candidate(one) for one in self._passing(where) if one.body in wanted]
+
+    def neighbours(self, nums: Iterable[int], where: Filter, *, reach: int) -> list[Candidate]:
+        ids = dict.fromkeys(event.memory for event in self._ledger)
+        given = [one for id in ids for one in self._versions(id) if one.num in set(nums)]
+        return [
+            _candidate(one)
+            for one in self._passing(where)
+            if one.body is not None and any(_near(one, other, reach) for other in given)
+        ]
+
+    def memories(self, nums: Sequence[int]) -> list[Memory]:
+        ids = dict.fromkeys(event.memory for event in self._ledger)
+        every = {one.num: one.memory for id in ids for one in self._versions(id)}
+        return [every[num] for num in nums]
 
     def page(self, where: Filter, *, sort: str, limit: int, cursor: str | None, descending: bool = True) -> Page:
-        if sort not in ("created", "updated") or cursor is not None:
-            raise BadInput("the reference store lists by time, from the start")
-        passing = [one for one in self._current() if self._passes(one, where)]
-        key = {"created": lambda one: (one.created_at, one.id), "updated": lambda one: (one.recorded_at, one.id)}[sort]
-        return Page(memories=sorted(passing, key=key, reverse=descending)[:limit], cursor=None)
+        """By use, memories that were never used follow the others, newest first. The cursor is the last one's place."""
+        places: dict[str, Callable[[Memory], tuple[int, int]]] = {
+            "created": lambda one: (0, one.created_at),
+            "updated": lambda one: (0, one.recorded_at),
+            "used": lambda one: (0, one.used_at) if one.used_at else (1, one.created_at),
+            "uses": lambda one: (0, one.uses) if one.uses else (1, one.created_at),
+        }
+        if sort not in places:
+            raise BadInput(f"unknown sort: {sort!r}")
+        rows = [(*places[sort](version.memory), version.memory.id, version.memory) for version in self._passing(where)]
+        rows.sort(key=lambda row: row[1:3], reverse=descending)
+        rows.sort(key=lambda row: row[0])
+        if cursor is not None:
+            stage, value, id = self._read_cursor(cursor, sort)
+            rows = [
+                row
+                for row in rows
+                if row[0] > stage
+                or (row[0] == stage and (row[1:3] < (value, id) if descending else row[1:3] > (value, id)))
+            ]
+        last = rows[limit - 1] if len(rows) > limit else None
+        following = f"{sort} {last[0]} {last[1]} {last[2]}" if last else None
+        return Page(memories=[row[3] for row in rows[:limit]], cursor=following)
+
+    @staticmethod
+    def _read_cursor(cursor: str, sort: str) -> tuple[int, int, str]:
+        parts = cursor.split(" ")
+        if len(parts) != 4 or parts[0] != sort:
+            raise BadInput("not a cursor of this listing")
+        return int(parts[1]), int(parts[2]), parts[3]
 
     @staticmethod
     def _passes(one: Memory, where: Filter) -> bool:
@@ -152,14 +251,58 @@ class ReferenceStore:
             )
         )
 
+    # -- use
 
-def _shown(state: MemoryState, recorded_at: int) -> Memory:
-    return Memory(
-        id=format_id(state.id), scope=state.scope, kind=state.kind, content=state.content or "", topics=state.topics,
-        key=state.key, metadata=state.metadata, state=state.state, origin=state.origin, trust=state.trust, source=state.source,
-        session=state.session, speaker=state.speaker, position=state.position, importance=state.importance,
-        stated_confidence=state.stated_confidence, observations=state.observations, observed_at=state.observed_at,
-        pinned=state.pinned, valid_from=state.valid_from, valid_to=state.valid_to, created_at=state.created_at,
-        recorded_at=recorded_at, superseded_by=format_id(state.superseded_by) if state.superseded_by else None,
-        reason=state.reason,
+    def record_use(self, ids: Sequence[bytes], at: int, verdict: str | None = None) -> None:
+        used = verdict in (None, "useful")
+        for id in ids:
+            if self.get(id) is None:
+                continue
+            row = self._uses.setdefault(id, dict.fromkeys(("uses", "used_at", "useful", "not_useful", "wrong"), 0))
+            row["uses"] += used
+            row["used_at"] = max(row["used_at"], at * used)
+            if verdict is not None:
+                row[verdict] += 1
+
+    def usage_rows(self) -> Iterator[dict[str, Any]]:
+        yield from ({"id": id, **row} for id, row in sorted(self._uses.items()))
+
+    def restore_usage(self, rows: Iterable[dict[str, Any]]) -> None:
+        for row in rows:
+            if self.get(row["id"]) is not None:
+                self._uses[row["id"]] = {name: value for name, value in row.items() if name != "id"}
+
+    def _shown(self, state: MemoryState, recorded_at: int) -> Memory:
+        used = self._uses.get(state.id, {})
+        return Memory(
+            id=format_id(state.id), scope=state.scope, kind=state.kind, content=state.content or "", topics=state.topics,
+            key=state.key, metadata=state.metadata, state=state.state, origin=state.origin, trust=state.trust, source=state.source,
+            session=state.session, speaker=state.speaker, position=state.position, importance=state.importance,
+            stated_confidence=state.stated_confidence, observations=state.observations, observed_at=state.observed_at,
+            pinned=state.pinned, valid_from=state.valid_from, valid_to=state.valid_to, created_at=state.created_at,
+            recorded_at=recorded_at, superseded_by=format_id(state.superseded_by) if state.superseded_by else None,
+            reason=state.reason, uses=used.get("uses", 0), used_at=used.get("used_at") or None,
+        )  # fmt: skip
+
+
+def _candidate(one: Version) -> Candidate:
+    """A candidate with the session left out: its number is an engine's own."""
+    m = one.memory
+    assert one.body is not None
+    return Candidate(
+        num=one.num, body=one.body, id=parse_id(m.id), content=m.content, session=None, position=m.position,
+        speaker=m.speaker, valid_from=m.valid_from, topics=None, labels=None, dates=None, kind=m.kind,
+        importance=m.importance, pinned=m.pinned, trust=m.trust, observations=m.observations,
+        observed_at=m.observed_at, stated_confidence=m.stated_confidence, uses=m.uses, used_at=m.used_at,
     )  # fmt: skip
+
+
+def _near(one: Version, other: Version, reach: int) -> bool:
+    """Up to `reach` places apart in one session, and not the same."""
+    mine, theirs = one.memory, other.memory
+    return (
+        mine.session is not None
+        and (mine.scope, mine.session) == (theirs.scope, theirs.session)
+        and one.num != other.num
+        and abs(mine.position - theirs.position) <= reach
+    )

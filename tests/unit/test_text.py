@@ -53,6 +53,14 @@ def test_a_fingerprint_is_of_scope_kind_speaker_key_and_text_and_fits_64_bits():
         ("in may", set(), {5}, set(), set()),
         ("in March", set(), {3}, set(), set()),
         ("during Dec", set(), {12}, set(), set()),
+        ("in march", set(), {3}, set(), set()),
+        ("march 2023", {2023}, {3}, set(), set()),
+        ("dec 2022", {2022}, {12}, set(), set()),
+        ("mid-May", set(), {5}, set(), set()),
+        ("late sep", set(), {9}, set(), set()),
+        ("3 mar", set(), {3}, {3}, set()),
+        ("since last jan", set(), {1}, set(), set()),
+        ("in the middle of may they march on", set(), {5}, set(), set()),
     ],
 )
 def test_dates_that_a_text_names(text, years, months, days, weekdays):
@@ -62,7 +70,38 @@ def test_dates_that_a_text_names(text, years, months, days, weekdays):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "you may go", "they march on", "mar the surface", "no date at all", "12345 items"]
+    ("text", "years", "months", "days"),
+    [
+        ("2024-13-40", {2024}, set(), set()),
+        ("2024-00-00", {2024}, set(), set()),
+        ("2024-12-32", {2024}, {12}, set()),
+        ("1234-56-78", {1234}, set(), set()),
+        ("32 June", set(), {6}, set()),
+        ("June 99th", set(), {6}, set()),
+        ("0 June, 31 July", set(), {6, 7}, {31}),
+    ],
+)
+def test_months_and_days_that_no_calendar_has_are_left_out(text, years, months, days):
+    """Half of what was named can still be right."""
+    assert mentioned(text) == Mentioned(years=frozenset(years), months=frozenset(months), days=frozenset(days))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "you may go",
+        "a march on the capital",
+        "sep the wheat",
+        "mar",
+        "dec",
+        "jan said so",
+        "9 to 5 they may",
+        "they march on",
+        "mar the surface",
+        "no date at all",
+        "12345 items",
+    ],
 )
 def test_words_that_are_no_dates(text):
     assert mentioned(text) == NOTHING
@@ -142,3 +181,96 @@ def test_several_secrets_are_named_once_each():
 )  # fmt: skip
 def test_ordinary_prose_is_left_alone(text):
     assert redact(text) == (text, ())
+
+
+LONG = [
+    # the parts of a secret that is longer than any real one, which of them must be gone
+    ("sk-proj-" + "a1B2c3D4" * 60, "openai-key"),
+    ("sk-ant-" + "api03-a1B2c3D4" * 40, "anthropic-key"),
+    ("glpat-" + "a1B2c3D4" * 60, "gitlab-token"),
+    ("xoxb-" + "a1B2c3D4" * 60, "slack-token"),
+    ("sk_live_" + "a1B2c3D4" * 60, "stripe-key"),
+    ("pypi-" + "a1B2c3D4" * 60, "pypi-token"),
+    ("Authorization: Bearer " + "abc.DEF-123_" * 400, "bearer-token"),
+    ("DB_PASSWORD=" + "correct-h0rse" * 40, "password"),
+    ("-----BEGIN " + "PRIVATE KEY-----\n" + "MIIEow+/=a\n" * 1_500 + "-----END " + "PRIVATE KEY-----", "private-key"),
+]
+
+
+@pytest.mark.parametrize(("secret", "name"), LONG, ids=[name for _, name in LONG])
+def test_a_long_secret_leaves_no_tail(secret, name):
+    text, names = redact(f"We use {secret} in production")
+    assert names == (name,)
+    before = (
+        secret.split("Bearer ")[0] + "Bearer " if "Bearer" in secret else "DB_PASSWORD=" if "=" in secret[:20] else ""
+    )
+    assert text == f"We use {before}[redacted:{name}] in production"
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ("SECRET_KEY=" + "django-insecure-9x8y7z", "django-insecure-9x8y7z"),
+        ("secret-key: '" + "abcd1234efgh" + "'", "abcd1234efgh"),
+        ('"api-key": "' + "abcd1234efgh" + '"', "abcd1234efgh"),
+        ("export APP_SECRETKEY=" + "abcd1234efgh", "abcd1234efgh"),
+        ("redis://:" + "pw" + "@host", ":pw@"),
+        ("redis://:" + "s3cr3t" + "@cache.example.org:6379/0", "s3cr3t"),
+        ("POSTGRES://admin:" + "hunter2x" + "@db.example.org/app", "hunter2x"),
+        ("HTTPS://user:" + "hunter2x" + "@example.org", "hunter2x"),
+        ("Mongodb+Srv://user:" + "hunter2x" + "@example.org", "hunter2x"),
+    ],
+)
+def test_a_secret_in_the_usual_places_is_hidden(text, secret):
+    hidden, names = redact(text)
+    assert secret not in hidden
+    assert len(names) == 1
+    assert redact(hidden) == (hidden, ())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sk-ordinary-hyphenated-words-that-go-on", "sk-learn-compatible-estimators-everywhere",
+        "password = process.env.X_1", "SECRET_KEY=os.environ['APP_SECRET_1']", "token: %(name)s", "password=%(db_password_1)s",
+        "api_key = process.env.API_KEY_2", "redis://host:6379/0", "redis://@host", "see http://[::1]:8080/x",
+    ],
+)  # fmt: skip
+def test_names_of_secrets_are_no_secrets(text):
+    assert redact(text) == (text, ())
+
+
+MEGABYTE = 1_000_000
+BEGIN, END = "-----BEGIN " + "PRIVATE KEY-----", "-----END " + "PRIVATE KEY-----"
+
+
+def almost(unit, size=MEGABYTE):
+    return (unit * (size // len(unit) + 1))[:size]
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [BEGIN + "\n", BEGIN + "a" * 500, BEGIN + "-" * 40, "-----BEGIN ", "-", BEGIN + " ", "-----BEGIN A PRIVATE KEY", BEGIN + "a-" * 9_000],
+    ids=lambda unit: unit[:30],
+)  # fmt: skip
+def test_a_megabyte_of_almost_keys_is_read_to_its_end(unit):
+    """Linear patterns: this ends soon, or the suite does not end at all."""
+    assert redact(almost(unit)) == (almost(unit), ())
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ["password=", "password", "token: a", "api-key", "://", "a://b:", "a_", "sk-", "sk-a", "eyJ", "eyJaaaaaaaaaa.", "bearer a",
+     "redis://:", "secret_", "aws_secret_key=", "glpat-", "xoxb-", "pypi-", "sk_live_", "sk-ant-"],
+)  # fmt: skip
+def test_a_long_text_of_almost_secrets_is_read_to_its_end(unit):
+    assert redact(almost(unit, 200_000))[0]
+
+
+def test_keys_in_a_megabyte_are_all_hidden():
+    key = f"{BEGIN}\n{'MIIEow+/=a' * 100}\n{END}\n"
+    text = (key + "and words between them\n") * (MEGABYTE // len(key))
+    hidden, names = redact(text)
+    assert names == ("private-key",)
+    assert "MIIE" not in hidden
+    assert hidden.count("[redacted:private-key]") == text.count(BEGIN) == hidden.count("and words between them")

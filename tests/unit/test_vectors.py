@@ -159,6 +159,62 @@ def test_an_index_follows_its_store_and_a_running_scan_keeps_its_state():
     assert sorted(index.search(vectors[0], scopes=None).take(9)) == [1, 3, 4]
 
 
+class Chunks:
+    """A store of several chunks, of which one can be unreadable."""
+
+    def __init__(self, *parts):
+        self.version = 1
+        self.damaged = None
+        self.parts = parts
+
+    def data_version(self):
+        return self.version
+
+    def vector_chunks(self, _, known):
+        changed = []
+        for num, (vectors, bodies) in enumerate(self.parts, 1):
+            codes, scales = quantise(vectors)
+            if known.get(num) == self.version:
+                continue
+            changed.append(VectorChunk(
+                num=num, version=self.version, used=len(bodies),
+                codes=codes.tobytes()[:100] if num == self.damaged else codes.tobytes(), scales=scales.tobytes(),
+                bodies=np.asarray(bodies, "<i8").tobytes(), scopes=np.ones(len(bodies), "<i4").tobytes(),
+            ))  # fmt: skip
+        return changed, list(range(1, len(self.parts) + 1))
+
+
+@pytest.mark.parametrize("damaged", [1, 2, 3])
+def test_an_unreadable_chunk_is_read_again_with_all_the_others(damaged):
+    """Nothing that was read beside it counts as read: the next refresh finds everything."""
+    parts = [(unit(3, seed), [seed * 10 + i for i in range(1, 4)]) for seed in range(3)]
+    store = Chunks(*parts)
+    store.damaged = damaged
+    index = VectorIndex(store, 1, DIMENSIONS)
+    for _ in range(2):
+        with pytest.raises(ValueError, match="reshape"):
+            index.refresh()
+    store.damaged = None
+
+    index.refresh()
+
+    for vectors, bodies in parts:
+        for vector, body in zip(vectors, bodies, strict=True):
+            assert index.search(vector, scopes=None).take(1) == [body]
+    assert len(index.search(parts[0][0][0], scopes=None).take(99)) == 9
+
+
+def test_an_index_that_could_not_be_refreshed_answers_as_before():
+    parts = [(unit(3, seed), [seed * 10 + i for i in range(1, 4)]) for seed in range(2)]
+    store = Chunks(*parts)
+    index = VectorIndex(store, 1, DIMENSIONS)
+    index.refresh()
+    store.version, store.damaged = 2, 2
+    with pytest.raises(ValueError, match="reshape"):
+        index.refresh()
+    assert sorted(index.search(parts[0][0][0], scopes=None).take(99)) == [1, 2, 3, 11, 12, 13]
+
+
 def test_rescored_cosines_are_those_of_float16():
     vectors = unit(5)
     index, _ = index_of(vectors, [1, 2, 3, 4, 5])

@@ -73,7 +73,8 @@ class LexicalHit(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LexicalResult:
-    """The best bodies for a query text, best first; scopes and topics are filtered, the rest of the filter is not."""
+    """The best bodies for a query text, best first. The filter holds only as far as the index knows it (topics, small
+    scopes): `candidates` says which of them pass."""
 
     hits: list[LexicalHit]
     stems: dict[str, float]  # the query's index terms with their inverse document frequencies

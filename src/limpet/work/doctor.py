@@ -62,6 +62,9 @@ def doctor(store: Store, meaning: Meaning, *, scope: str) -> list[Check]:
         found.append(Check(name="queue", status="ok", message="empty"))
     try:
         embedder = meaning.load()
+        load_now = getattr(embedder, "load", None)
+        if load_now is not None:
+            load_now()  # a model whose file is missing says so only then
         found.append(
             Check(name="embedder", status="ok", message=f"{embedder.name}, {embedder.dimensions} dimensions, local")
         )

@@ -7,6 +7,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator
+from itertools import count
 from pathlib import Path
 
 import apsw
@@ -156,28 +157,38 @@ def _busy_handler() -> Callable[[int], bool]:
 
 
 def _check_schema(connection: apsw.Connection, path: str, *, read_only: bool) -> None:
-    version = _user_version(connection)
+    # One statement, one state of the file: another process may be making the store.
+    version, application, tables = connection.execute(
+        "SELECT (SELECT user_version FROM pragma_user_version), (SELECT application_id FROM pragma_application_id),"
+        " (SELECT count(*) FROM sqlite_schema)"
+    ).get
     if version > LATEST_SCHEMA:
         raise StoreTooNew(
             f"{path} was written by a newer limpet (schema {version}; this one knows {LATEST_SCHEMA})",
             hint="upgrade: pip install --upgrade limpet",
         )
+    if tables and application != APPLICATION_ID:
+        raise StoreDamaged(f"{path} is an SQLite file of another program", hint="it was left untouched")
     if version == LATEST_SCHEMA:
-        _check_application(connection, path)
         return
     if read_only:
         if version == 0:
             raise StoreDamaged(f"{path} is not a limpet store")
         raise StoreReadOnly(f"{path} has schema {version} and must be opened for writing once to be upgraded")
-    if version == 0 and connection.execute("SELECT count(*) FROM sqlite_schema").get:
-        raise StoreDamaged(f"{path} is an SQLite file of another program", hint="it was left untouched")
-    connection.execute("PRAGMA journal_mode=WAL").fetchall()
+    _use_log(connection)
     _migrate(connection, path)
 
 
-def _check_application(connection: apsw.Connection, path: str) -> None:
-    if connection.execute("PRAGMA application_id").get != APPLICATION_ID:
-        raise StoreDamaged(f"{path} is an SQLite file of another program", hint="it was left untouched")
+def _use_log(connection: apsw.Connection) -> None:
+    """Switch to the write-ahead log. SQLite calls no busy handler for that, so we wait ourselves."""
+    wait = _busy_handler()
+    for attempt in count():
+        try:
+            connection.execute("PRAGMA journal_mode=WAL").fetchall()
+            return
+        except apsw.BusyError:
+            if not wait(attempt):
+                raise
 
 
 def _migrate(connection: apsw.Connection, path: str) -> None:

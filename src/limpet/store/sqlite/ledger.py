@@ -15,6 +15,7 @@ from ...model.state import SESSION_EVENTS, MemoryState, apply, cancelled_by, ini
 from ..contract import Describe
 from . import rows
 from .reads import SqliteReads
+from .search import scope_token
 
 EMBED = "embed"
 
@@ -49,7 +50,7 @@ class Ledger(SqliteReads):
             scope = self._intern_scope(state.scope)
             num = None if event.content is None else body
             if num is not None:
-                texts.append((num, event.content, fields.topics, fields.labels, fields.dates, f"s{scope}"))
+                texts.append((num, event.content, fields.topics, fields.labels, fields.dates, scope_token(scope)))
                 jobs.append((EMBED, num, event.at))
                 body += 1
             ledger.append(_event_row(seq + place, event, num))
@@ -67,7 +68,7 @@ class Ledger(SqliteReads):
             scope = self._con.execute(
                 "SELECT scope FROM memory WHERE id = ? AND retired_at IS NULL", (event.memory,)
             ).get
-            self._con.execute(self._sql["insert_body"], (body, event.content, None, None, None, f"s{scope}"))
+            self._con.execute(self._sql["insert_body"], (body, event.content, None, None, None, scope_token(scope)))
         seq = self._next("event", "seq")
         self._con.execute(self._sql["insert_event"], _event_row(seq, event, body))
         written = replace(event, seq=seq)

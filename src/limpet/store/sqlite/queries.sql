@@ -129,13 +129,10 @@ SELECT id FROM event WHERE id BETWEEN :low AND :high ORDER BY id LIMIT 12
 SELECT id FROM event ORDER BY seq DESC LIMIT 1
 
 -- name: operation_events
--- An operation: its first event and those that name it; they lie together. event_id, primary key.
+-- An operation: its first event and those that name it. event_id, event_operation.
 SELECT v.seq, v.id, v.type, v.memory, v.at, v.operation, v.origin, b.content, v.data
   FROM event v LEFT JOIN body b ON b.num = v.body
- WHERE v.seq >= (SELECT seq FROM event WHERE id = :operation)
-   AND v.seq < ifnull((SELECT min(n.seq) FROM event n
-                        WHERE n.seq > (SELECT seq FROM event WHERE id = :operation) AND n.operation IS NULL),
-                      9223372036854775807)
+ WHERE v.seq IN (SELECT seq FROM event WHERE id = :operation UNION SELECT seq FROM event WHERE operation = :operation)
  ORDER BY v.seq
 
 -- name: insert_body

@@ -91,10 +91,8 @@ class SqliteReads:
         self, *, memory: bytes | None = None, after: int = 0, ids: Sequence[bytes] | None = None
     ) -> Iterator[Event]:
         if ids is not None:
-            for id in ids:
-                row = self._one("event_by_id", {"id": id})
-                if row:
-                    yield rows.event(row)
+            found = (self._one("event_by_id", {"id": id}) for id in set(ids))
+            yield from sorted((rows.event(row) for row in found if row and row[0] > after), key=lambda one: one.seq)
             return
         name = "events_after" if memory is None else "events_of_memory"
         bindings: Bindings = {"after": after} if memory is None else {"after": after, "memory": memory}

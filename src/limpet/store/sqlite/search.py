@@ -47,6 +47,11 @@ _TOKENIZER = ("porter", ["unicode61", "remove_diacritics", "2"])
 _PROGRESS_STEPS = 20_000
 
 
+def scope_token(num: int) -> str:
+    """What stands for a scope in the index: begins with a private-use character, so that no text has it."""
+    return f"\ue000{num}"
+
+
 def visible(where: Filter) -> tuple[str, dict[str, Any]]:
     """The filter as SQL over `memory m`, and its bindings."""
     parts: list[str] = []
@@ -279,7 +284,7 @@ class Lexical:
             return found
         names = ", ".join("?" * len(where.scopes))
         tokens = [
-            f"s{row[0]}" for row in self._con.execute(f"SELECT num FROM scope WHERE name IN ({names})", where.scopes)
+            scope_token(row[0]) for row in self._con.execute(f"SELECT num FROM scope WHERE name IN ({names})", where.scopes)
         ]
         if not tokens:
             return None

@@ -14,7 +14,7 @@ from typing import Any
 
 import apsw
 
-from ...model.errors import StoreReadOnly
+from ...model.errors import StoreError, StoreReadOnly
 from ...model.events import Event
 from ...model.memory import Memory
 from ..contract import (
@@ -54,6 +54,7 @@ class SqliteStore:
         self._reader: apsw.Connection | None = None
         self._reads: SqliteReads | None = None
         self._lexical: search.Lexical | None = None
+        self._closed = False
         # Opening the connection that is surely needed checks the file: a store that cannot work fails here.
         if read_only:
             self._open_reader()
@@ -61,9 +62,13 @@ class SqliteStore:
             self._writer = open_connection(path, read_only=False, durable=durable)
             with translated(path):
                 self.read_only = bool(self._writer.readonly("main"))
+            if path == ":memory:" or self.read_only:
+                # One connection for both, so one lock.
+                self._read_lock = self._write_lock
 
     def close(self) -> None:
         with self._write_lock, self._read_lock:
+            self._closed = True
             self._lexical = None
             if self._reader is not None and self._reader is not self._writer:
                 self._reader.close()
@@ -77,7 +82,7 @@ class SqliteStore:
         if self._reader is None:
             if self.path == ":memory:" or (self.read_only and self._writer is not None):
                 assert self._writer is not None
-                self._reader, self._read_lock = self._writer, self._write_lock
+                self._reader = self._writer
             else:
                 self._reader = open_connection(self.path, read_only=self.read_only, durable=self._durable)
             self._reads = SqliteReads(self._reader)
@@ -87,7 +92,12 @@ class SqliteStore:
     @contextlib.contextmanager
     def _reading(self) -> Iterator[apsw.Connection]:
         with self._read_lock, translated(self.path):
+            self._check_open()
             yield self._open_reader()
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise StoreError(f"{self.path} was closed", hint="open it again")
 
     @contextlib.contextmanager
     def snapshot(self) -> Iterator[None]:
@@ -108,8 +118,9 @@ class SqliteStore:
         if self.read_only:
             raise StoreReadOnly(f"{self.path} is open read-only", hint="check the permissions of the file")
         with self._write_lock, translated(self.path):
+            self._check_open()
             con = self._writer
-            assert con is not None, "the store is closed"
+            assert con is not None
             con.execute("BEGIN IMMEDIATE")
             try:
                 yield con
@@ -192,7 +203,8 @@ class SqliteStore:
         """Read in pages, so that a slow consumer holds no transaction open."""
         if memory is not None or ids is not None:
             with self._reading():
-                yield from list(self._reader_reads().events(memory=memory, after=after, ids=ids))
+                found = list(self._reader_reads().events(memory=memory, after=after, ids=ids))
+            yield from found
             return
         while True:
             with self._reading() as con:
@@ -251,8 +263,7 @@ class SqliteStore:
     def lexical(self, text: str, where: Filter, *, limit: int | None, deadline: float | None = None) -> LexicalResult:
         with self._reading() as con:
             assert self._lexical is not None
-            version = con.data_version() + con.total_changes()
-            return self._lexical.search(text, where, limit=limit, version=version, deadline=deadline)
+            return self._lexical.search(text, where, limit=limit, version=_version(con), deadline=deadline)
 
     def stems(self, texts: Iterable[str]) -> dict[str, frozenset[str]]:
         with self._reading():
@@ -311,7 +322,8 @@ class SqliteStore:
 
     def usage_rows(self) -> Iterator[dict[str, Any]]:
         with self._reading() as con:
-            yield from upkeep.export_usage(con)
+            found = upkeep.export_usage(con)
+        yield from found
 
     def restore_usage(self, rows: Iterable[dict[str, Any]]) -> None:
         with self._writing() as con:
@@ -327,7 +339,7 @@ class SqliteStore:
 
     def data_version(self) -> int:
         with self._reading() as con:
-            return int(con.data_version()) + int(con.total_changes())
+            return _version(con)
 
     def embedders(self) -> list[EmbedderRow]:
         with self._reading() as con:
@@ -432,7 +444,8 @@ class SqliteStore:
             events = list(ledger.events())
             done = ledger.rebuild(_counted(events, total, progress))
             con.execute(
-                "DELETE FROM job WHERE kind = ?1 AND EXISTS (SELECT 1 FROM vector v WHERE v.body = job.subject)",
+                "DELETE FROM job WHERE kind = ?1 AND EXISTS (SELECT 1 FROM embedder) AND NOT EXISTS (SELECT 1 FROM embedder e"
+                " WHERE NOT EXISTS (SELECT 1 FROM vector v WHERE v.embedder = e.num AND v.body = job.subject))",
                 (EMBED,),
             )
             return done
@@ -460,6 +473,11 @@ class SqliteStore:
             self._writer.execute("VACUUM")
             self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         return {"before_bytes": before, "after_bytes": self.stats().file_bytes}
+
+
+def _version(con: apsw.Connection) -> int:
+    """Changes with every commit: by others, read from the file itself, and by this connection."""
+    return int(con.execute("PRAGMA data_version").get) + int(con.total_changes())
 
 
 def _counted(events: list[Event], total: int, progress: Callable[[int, int], None] | None) -> Iterator[Event]:

@@ -40,7 +40,10 @@ def page(con: apsw.Connection, where: Filter, *, sort: str, limit: int, cursor: 
     column, by_use = _SORTS[sort]
     # (stage, column, condition): by use there are two stages, the used ones and then the others.
     stages = (
-        [(0, column, "m.id = u.id"), (1, "m.created_at", "NOT EXISTS (SELECT 1 FROM usage x WHERE x.id = m.id)")]
+        [
+            (0, column, "m.id = u.id AND u.uses > 0"),
+            (1, "m.created_at", "NOT EXISTS (SELECT 1 FROM usage x WHERE x.id = m.id AND x.uses > 0)"),
+        ]
         if by_use
         else [(0, column, "TRUE")]
     )
@@ -69,7 +72,7 @@ def _slice(
     if where.scopes is not None and len(where.scopes) > 1:
         parts = [
             _slice(con, replace(where, scopes=(scope,)), column, extra, limit, value, last, descending)
-            for scope in where.scopes
+            for scope in dict.fromkeys(where.scopes)
         ]
         merged = sorted(chain(*parts), key=lambda row: (row[0], row[1].id), reverse=descending)
         return merged[:limit]
@@ -172,6 +175,8 @@ _CHECKS = (
 
 def verify(con: apsw.Connection) -> list[Problem]:
     """Everything that can be checked without changing anything: pages, index, and how the tables fit together."""
+    # FTS5 checks with the structure it has in memory, which only a search brings up to date.
+    con.execute("SELECT count(*) FROM body_fts WHERE body_fts MATCH 'limpet'").fetchall()
     problems = [
         Problem(check="pages", message=str(row[0]))
         for row in con.execute("PRAGMA integrity_check(20)")

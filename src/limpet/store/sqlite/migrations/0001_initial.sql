@@ -16,7 +16,7 @@ CREATE TABLE body (
   topics TEXT,   -- words of the topics
   labels TEXT,   -- metadata values and the speaker, without keys or JSON syntax
   dates TEXT,    -- the date it is about, in words
-  scope TEXT     -- 's' and the scope's number: lets the index restrict a search to a scope
+  scope TEXT     -- a token of the scope's number: lets the index restrict a search to a scope
 );
 
 -- The ledger: immutable. `operation` is NULL for the first event of an operation (it is its own).
@@ -33,6 +33,7 @@ CREATE TABLE event (
 );
 CREATE UNIQUE INDEX event_id ON event (id);
 CREATE INDEX event_memory ON event (memory, seq);
+CREATE INDEX event_operation ON event (operation) WHERE operation IS NOT NULL;
 
 -- Beliefs: one row a version, at most one current (retired_at IS NULL) for a memory. Projection of the ledger.
 CREATE TABLE memory (

@@ -1,0 +1,127 @@
+"""The engines that the contract is asked of, and a scribe who writes into any of them.
+
+`store`: every engine, the reference in plain Python too. `full_store`: those that also search, queue and keep a file.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from limpet.model.clock import FixedClock
+from limpet.model.events import Event
+from limpet.store.contract import Filter
+from limpet.store.sqlite import SqliteStore
+from limpet.text.describe import describe
+from limpet.text.normalise import fingerprint
+from tests.reference import ReferenceStore
+
+FULL_ENGINES = ("file", "memory")
+ENGINES = (*FULL_ENGINES, "reference")
+EVERYTHING = Filter(states=("active", "archived", "retracted"))
+
+
+def open_engine(name, tmp_path):
+    if name == "reference":
+        return ReferenceStore()
+    return SqliteStore(":memory:" if name == "memory" else str(tmp_path / "memory.db"), describe)
+
+
+@pytest.fixture
+def clock():
+    return FixedClock("2026-03-01T12:00:00Z")
+
+
+@pytest.fixture(params=ENGINES)
+def store(request, tmp_path):
+    opened = open_engine(request.param, tmp_path)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(params=FULL_ENGINES)
+def full_store(request, tmp_path):
+    opened = open_engine(request.param, tmp_path)
+    yield opened
+    opened.close()
+
+
+class Scribe:
+    """Writes events through the write door. Ids count upwards, so that two engines draw the same ones."""
+
+    def __init__(self, store, clock):
+        self.store, self.clock = store, clock
+        self.made = 0
+
+    def id(self):
+        self.made += 1
+        return (0x0190_0000_0000 + self.made).to_bytes(6, "big") + b"\x70\0\x80" + self.made.to_bytes(7, "big")
+
+    def event(self, type, memory=None, content=None, *, operation=None, at=None, origin="agent", **data):
+        """An event that is not written yet; `remembered` ones make up their memory and stand in project:api."""
+        id = self.id()
+        if type == "remembered":
+            memory = memory or self.id()
+            data = {"scope": "project:api", "kind": "fact"} | data
+        at = self.clock.now() if at is None else at
+        return Event(
+            id=id, type=type, memory=memory, at=at, operation=operation or id, origin=origin, content=content, data=data
+        )
+
+    def write(self, *events):
+        return self.store.commit(lambda _: events)
+
+    def remember(self, text, **data):
+        """A memory in an operation of its own. Returns its id."""
+        return self.write(self.event("remembered", None, text, **data))[0].memory
+
+    def change(self, type, memory, content=None, **data):
+        return self.write(self.event(type, memory, content, **data))[0]
+
+    def purge(self, memory):
+        return self.change("purged", memory)
+
+    def undo(self, event):
+        return self.change("undone", event.memory, undoes=event.id.hex())
+
+
+@pytest.fixture
+def scribe(store, clock):
+    return Scribe(store, clock)
+
+
+@pytest.fixture
+def full(full_store, clock):
+    """A scribe at an engine that has everything; the store is `full.store`."""
+    return Scribe(full_store, clock)
+
+
+def mark(text, *, scope="project:api", kind="fact", speaker=None, key=None):
+    return fingerprint(scope, kind, speaker, key, text)
+
+
+def body_of(store, memory):
+    (body,) = store.bodies_of([memory])
+    return body
+
+
+def contents(found):
+    """Texts of memories, candidates or a page of them, in the order given."""
+    return [one.content for one in getattr(found, "memories", found)]
+
+
+def texts_of(store, bodies, where=EVERYTHING):
+    """What some bodies say, in the order given."""
+    said = {one.body: one.content for one in store.candidates(bodies, where)}
+    return [said[body] for body in bodies]
+
+
+def walk(store, where, *, sort="created", limit=2, descending=True):
+    """Every memory of a listing, a page at a time."""
+    found, cursor = [], None
+    while True:
+        page = store.page(where, sort=sort, limit=limit, cursor=cursor, descending=descending)
+        assert len(page.memories) <= limit
+        found += page.memories
+        cursor = page.cursor
+        if cursor is None:
+            return found

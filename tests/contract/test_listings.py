@@ -1,0 +1,371 @@
+"""Filters, counts and listings: every field of a Filter, every sort, page by page."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import limpet
+from limpet.model.memory import STATES
+from limpet.store.contract import Filter
+from tests.contract.conftest import ENGINES, Scribe, contents, open_engine, texts_of, walk
+
+HOUR = 3_600_000_000
+DAY = 24 * HOUR
+START = limpet.FixedClock("2026-03-01T12:00:00Z").now()
+
+
+def tell(scribe):
+    """A small life, an hour between any two events. Each memory is named for what it shows."""
+
+    def later():
+        scribe.clock.advance(hours=1)
+
+    made = {}
+    for text, given_ in {
+        "plain": {},
+        "tagged": {"topics": ["api", "db"]},
+        "tagged once": {"topics": ["api"]},
+        "decision": {"kind": "decision", "session": "s", "position": 1},
+        "lesson": {"kind": "lesson", "session": "s", "position": 2, "speaker": "Ana"},
+        "global session": {"scope": "global", "session": "s", "position": 1},
+        "web": {"scope": "project:web", "topics": ["api"]},
+        "past": {"valid_from": START - 10 * DAY, "valid_to": START - 5 * DAY},
+        "future": {"valid_from": START + 10 * DAY},
+        "bounded": {"valid_from": START - DAY, "valid_to": START + DAY},
+        "archived": {}, "retracted": {}, "purged": {"topics": ["api"]}, "edited": {}, "undone": {}, "superseded": {},
+        "never said": {},
+    }.items():  # fmt: skip
+        made[text] = scribe.remember(text, **given_)
+        later()
+    scribe.change("archived", made["archived"])
+    later()
+    scribe.change("retracted", made["retracted"], why="wrong")
+    later()
+    scribe.purge(made["purged"])
+    later()
+    scribe.change("edited", made["edited"], "edited since")
+    later()
+    edited = scribe.change("edited", made["undone"], "not for long")
+    later()
+    scribe.undo(edited)
+    later()
+    scribe.change("superseded", made["superseded"], by=made["plain"].hex(), valid_to=scribe.clock.now())
+    later()
+    scribe.undo(next(event for event in scribe.store.events(memory=made["never said"])))
+    later()
+    for text, uses in (("plain", 1), ("web", 3), ("tagged", 3), ("edited", 2)):
+        for _ in range(uses):
+            scribe.store.record_use([made[text]], scribe.clock.now())
+        later()
+    return made
+
+
+@pytest.fixture(scope="module", params=ENGINES)
+def told(request, tmp_path_factory):
+    """A store with that life in it, which these tests only read."""
+    opened = open_engine(request.param, tmp_path_factory.mktemp("told"))
+    tell(Scribe(opened, limpet.FixedClock(START)))
+    yield opened
+    opened.close()
+
+
+BEGAN = [
+    "plain", "tagged", "tagged once", "decision", "lesson", "global session", "web", "past", "future", "bounded",
+    "archived", "retracted", "", "edited since", "undone", "superseded", "never said",
+]  # fmt: skip
+ACTIVE = [text for text in BEGAN if text not in ("archived", "retracted", "", "never said")]
+
+
+def said(store, where):
+    """Texts that pass a filter, in the order in which they were first said."""
+    return contents(walk(store, where, limit=50, descending=False))
+
+
+@pytest.mark.parametrize(
+    ("where", "expected"),
+    [
+        (Filter(), ACTIVE),
+        (Filter(states=STATES), BEGAN),
+        (Filter(states=("archived",)), ["archived"]),
+        (Filter(states=("retracted",)), ["retracted", "never said"]),
+        (Filter(states=("purged",)), [""]),
+        (Filter(states=("archived", "purged")), ["archived", ""]),
+        (Filter(scopes=("project:web",)), ["web"]),
+        (Filter(scopes=("project:web", "global")), ["global session", "web"]),
+        (Filter(scopes=("project",)), []),
+        (Filter(scopes=("nowhere", "global")), ["global session"]),
+        (Filter(scopes=()), []),
+        (Filter(kinds=("decision",)), ["decision"]),
+        (Filter(kinds=("decision", "lesson")), ["decision", "lesson"]),
+        (Filter(kinds=("goal",)), []),
+        (Filter(topics=("api",)), ["tagged", "tagged once", "web"]),
+        (Filter(topics=("api", "db")), ["tagged"]),
+        (Filter(topics=("ap",)), []),
+        (Filter(topics=("api",), states=STATES), ["tagged", "tagged once", "web"]),
+        (Filter(session="s"), ["decision", "lesson", "global session"]),
+        (Filter(session="s", scopes=("project:api",)), ["decision", "lesson"]),
+        (Filter(session="t"), []),
+        (Filter(session="s", kinds=("lesson",)), ["lesson"]),
+        (Filter(since=START + 10 * DAY), ["future"]),
+        (Filter(since=START + 10 * DAY + 1), []),
+        (Filter(until=START - 10 * DAY), []),
+        (Filter(until=START - 10 * DAY + 1), ["past"]),
+        (Filter(until=START), ["past", "bounded"]),
+        (Filter(since=START - DAY, until=START + 1), ["plain", "bounded"]),
+        (Filter(since=START, until=START), []),
+        (Filter(as_of=START - 10 * DAY - 1), []),
+        (Filter(as_of=START - 10 * DAY), ["past"]),
+        (Filter(as_of=START - 5 * DAY - 1), ["past"]),
+        (Filter(as_of=START - 5 * DAY), []),
+        (Filter(as_of=START), ["plain", "bounded"]),
+        (Filter(as_of=START + DAY - 1, kinds=("fact",), topics=("db",)), ["tagged"]),
+        (Filter(as_of=START + 20 * DAY), [one for one in ACTIVE if one not in ("past", "bounded", "superseded")]),
+        (Filter(known_at=START - 1), []),
+        (Filter(known_at=START), ["plain"]),
+        (Filter(known_at=START + 2 * HOUR - 1), ["plain", "tagged"]),
+        (Filter(known_at=START + 2 * HOUR), ["plain", "tagged", "tagged once"]),
+        (Filter(known_at=START + 16 * HOUR), [*BEGAN[:12], "edited", "undone", "superseded", "never said"]),
+        (Filter(known_at=START + 16 * HOUR, states=("archived",)), []),
+        (Filter(known_at=START + 17 * HOUR, states=("archived",)), ["archived"]),
+        (Filter(known_at=START + 21 * HOUR, since=START + 13 * HOUR), ["future", "edited since", "not for long", "superseded", "never said"]),
+        (Filter(known_at=START + 22 * HOUR, since=START + 13 * HOUR), ["future", "edited since", "undone", "superseded", "never said"]),
+        (Filter(known_at=START + 99 * DAY), ACTIVE),
+        (Filter(known_at=START + 9 * HOUR, as_of=START), ["plain", "bounded"]),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_filter_lets_pass_what_it_says(told, where, expected):
+    assert said(told, where) == expected
+    assert told.count(where) == len(expected)
+    having_text = [text for text in expected if text]
+    assert sorted(texts_of(told, told.allowed(where), where)) == sorted(having_text)
+    assert texts_of(told, told.recent(where, limit=99), where) == having_text[::-1]
+    assert texts_of(told, told.recent(where, limit=2), where) == having_text[::-1][:2]
+
+
+ORDERS = {
+    "created": ACTIVE[::-1],
+    "updated": ["superseded", "undone", "edited since", *ACTIVE[:-3][::-1]],
+    # who was used last or most comes first, then who never was, newest first
+    "used": ["edited since", "tagged", "web", "plain"],
+    "uses": ["web", "tagged", "edited since", "plain"],
+}
+UNUSED = [text for text in ACTIVE[::-1] if text not in ORDERS["used"]]
+BY_USE = ("used", "uses")
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 4, 5, 50])
+@pytest.mark.parametrize("sort", ORDERS)
+def test_a_listing_is_the_same_in_pages_of_any_size(told, sort, limit):
+    expected = ORDERS[sort] + (UNUSED if sort in BY_USE else [])
+    assert contents(walk(told, Filter(), sort=sort, limit=limit)) == expected
+
+
+@pytest.mark.parametrize("store", ["file"], indirect=True)
+@pytest.mark.parametrize("sort", BY_USE)
+def test_a_verdict_of_no_use_is_no_use(store, scribe, sort):
+    """Never used means newest first, whatever was said of it."""
+    old, new = scribe.remember("old"), scribe.remember("new")
+    store.record_use([old], scribe.clock.now(), "wrong")
+    assert store.get(old).uses == store.get(new).uses == 0
+    assert contents(walk(store, Filter(), sort=sort)) == ["new", "old"]
+
+
+@pytest.mark.parametrize("limit", [1, 3, 50])
+@pytest.mark.parametrize("sort", ORDERS)
+def test_a_listing_runs_the_other_way_too(told, sort, limit):
+    expected = ORDERS[sort][::-1] + (UNUSED[::-1] if sort in BY_USE else [])
+    assert contents(walk(told, Filter(), sort=sort, limit=limit, descending=False)) == expected
+
+
+@pytest.mark.parametrize("sort", ORDERS)
+@pytest.mark.parametrize(
+    "scopes", [("project:web",), ("project:web", "global", "nowhere"), ("project:api", "project:web"), ()]
+)
+def test_a_listing_of_some_scopes_keeps_their_order(told, sort, scopes):
+    whole = [one for one in walk(told, Filter(), sort=sort, limit=50) if one.scope in scopes]
+    for limit in (1, 2, 50):
+        assert walk(told, Filter(scopes=scopes), sort=sort, limit=limit) == whole
+
+
+@pytest.mark.parametrize("store", ["file"], indirect=True)
+def test_a_scope_that_is_named_twice_is_listed_once(store, scribe):
+    scribe.remember("one")
+    where = Filter(scopes=("project:api", "project:api"))
+    assert store.count(where) == 1
+    assert contents(walk(store, where)) == ["one"]
+
+
+def test_memories_of_one_instant_are_listed_by_id(store, scribe):
+    written = scribe.write(*(scribe.event("remembered", None, str(i)) for i in range(7)))
+    assert contents(walk(store, Filter(), limit=2)) == [event.content for event in reversed(written)]
+    assert contents(walk(store, Filter(), limit=2, descending=False)) == [event.content for event in written]
+
+
+@pytest.mark.parametrize("sort", ["created", "updated"])
+def test_what_arrives_or_goes_between_two_pages_shifts_none(store, scribe, sort):
+    ids = []
+    for i in range(6):
+        ids.append(scribe.remember(str(i)))
+        scribe.clock.advance(hours=1)
+    first = store.page(Filter(), sort=sort, limit=2, cursor=None)
+    scribe.remember("new")
+    scribe.purge(ids[4])  # the one that the cursor stands at
+    scribe.change("archived", ids[2])
+
+    rest = store.page(Filter(), sort=sort, limit=50, cursor=first.cursor)
+
+    assert contents(first) == ["5", "4"]
+    assert contents(rest) == ["3", "1", "0"]
+    assert rest.cursor is None
+
+
+def test_the_last_page_is_the_one_without_a_cursor(store, scribe):
+    for i in range(4):
+        scribe.remember(str(i))
+    first = store.page(Filter(), sort="created", limit=2, cursor=None)
+    second = store.page(Filter(), sort="created", limit=2, cursor=first.cursor)
+    assert (first.cursor is None, second.cursor is None) == (False, True)
+    assert contents(first) + contents(second) == ["3", "2", "1", "0"]
+
+
+@pytest.mark.parametrize("cursor", ["", "x", "é", "AAAA", "none of ours", "A" * 80])
+def test_a_cursor_of_nobody_is_bad_input(told, cursor):
+    with pytest.raises(limpet.BadInput):
+        told.page(Filter(), sort="created", limit=2, cursor=cursor)
+
+
+def test_a_cursor_belongs_to_its_sort(told):
+    cursor = told.page(Filter(), sort="created", limit=2, cursor=None).cursor
+    with pytest.raises(limpet.BadInput):
+        told.page(Filter(), sort="uses", limit=2, cursor=cursor)
+
+
+def test_an_unknown_sort_is_bad_input(told):
+    with pytest.raises(limpet.BadInput):
+        told.page(Filter(), sort="beauty", limit=2, cursor=None)
+
+
+def test_a_listing_of_the_past_shows_what_was_known(told):
+    """Versions as they were, with the instant at which they ended."""
+    then = walk(told, Filter(known_at=START + 16 * HOUR), limit=3)
+    edited = next(one for one in then if one.content == "edited")
+    assert edited.retired_at == START + 20 * HOUR
+    assert then == [told.get(bytes.fromhex(one.id.replace("-", "")), known_at=START + 16 * HOUR) for one in then]
+
+
+# -- use
+
+
+def test_use_is_counted_and_its_last_time_kept(store, scribe):
+    one, two = scribe.remember("one"), scribe.remember("two")
+    now = scribe.clock.now()
+
+    store.record_use([one, two], now)
+    store.record_use([one], now + 5, "useful")
+    store.record_use([one], now + 3)
+    store.record_use([one], now + 9, "wrong")
+    store.record_use([one], now + 9, "not_useful")
+    store.record_use([b"\x09" * 16], now)
+
+    assert (store.get(one).uses, store.get(one).used_at) == (3, now + 5)
+    assert (store.get(two).uses, store.get(two).used_at) == (1, now)
+    assert list(store.usage_rows()) == [
+        {"id": one, "uses": 3, "used_at": now + 5, "useful": 1, "not_useful": 1, "wrong": 1},
+        {"id": two, "uses": 1, "used_at": now, "useful": 0, "not_useful": 0, "wrong": 0},
+    ]
+
+
+def test_use_is_no_belief_and_makes_no_version(store, scribe):
+    id = scribe.remember("one")
+    store.record_use([id], scribe.clock.now())
+    scribe.clock.advance(seconds=1)
+    scribe.change("edited", id, "two")
+    assert [one.uses for one in store.history(id)] == [1, 1]
+    assert len(list(store.events())) == 2
+
+
+def test_use_is_forgotten_with_a_purged_memory(store, scribe):
+    id = scribe.remember("one")
+    store.record_use([id], scribe.clock.now())
+    scribe.purge(id)
+    assert (store.get(id).uses, list(store.usage_rows())) == (0, [])
+
+
+def test_use_counts_are_restored_as_they_were(store, scribe):
+    id = scribe.remember("one")
+    store.record_use([id], 5, "useful")
+    rows = list(store.usage_rows())
+    store.record_use([id], 9)
+    store.restore_usage([*rows, rows[0] | {"id": b"\x09" * 16}])
+    assert list(store.usage_rows()) == rows
+    assert (store.get(id).uses, store.get(id).used_at) == (1, 5)
+
+
+# -- the two engines side by side
+
+
+@pytest.fixture(scope="module")
+def engines(tmp_path_factory):
+    """The same life on SQLite and on the reference store."""
+    stores = [open_engine(name, tmp_path_factory.mktemp("two")) for name in ("file", "reference")]
+    for store in stores:
+        tell(Scribe(store, limpet.FixedClock(START)))
+    yield stores
+    stores[0].close()
+
+
+MOMENTS = st.one_of(
+    st.none(), st.integers(-1, 30).map(lambda hours: START + hours * HOUR), st.integers(-11, 11).map(lambda days: START + days * DAY)
+)  # fmt: skip
+FILTERS = st.builds(
+    Filter,
+    scopes=st.one_of(
+        st.none(), st.lists(st.sampled_from(["project:api", "project:web", "global", "no"]), max_size=3, unique=True).map(tuple)
+    ),
+    kinds=st.lists(st.sampled_from(["fact", "decision", "lesson"]), max_size=2, unique=True).map(tuple),
+    topics=st.lists(st.sampled_from(["api", "db"]), max_size=2, unique=True).map(tuple),
+    session=st.sampled_from([None, None, "s", "t"]),
+    since=MOMENTS, until=MOMENTS, as_of=MOMENTS, known_at=MOMENTS,
+    states=st.lists(st.sampled_from(STATES), min_size=1, max_size=4, unique=True).map(tuple),
+)  # fmt: skip
+
+
+@settings(max_examples=150)
+@given(FILTERS, st.sampled_from(sorted(ORDERS)), st.integers(1, 6), st.booleans())
+def test_both_engines_let_the_same_pass(engines, where, sort, limit, descending):
+    real, reference = engines
+    expected = walk(reference, where, sort=sort, limit=limit, descending=descending)
+    assert walk(real, where, sort=sort, limit=limit, descending=descending) == expected
+    assert real.count(where) == reference.count(where) == len(expected)
+    said_by = [texts_of(one, one.recent(where, limit=limit), where) for one in engines]
+    assert said_by[0] == said_by[1]
+    near = [
+        sorted(
+            {c.content
+            for c in one.neighbours([c.num for c in one.candidates(one.allowed(where), where)], where, reach=1)}
+        )
+        for one in engines
+    ]
+    assert near[0] == near[1]
+    found = [
+        sorted(replace_numbers(one.candidates(one.allowed(Filter(states=STATES)), where)), key=lambda c: c.id) for one in engines
+    ]  # fmt: skip
+    assert found[0] == found[1]
+
+
+def replace_numbers(candidates):
+    """Numbers and search words are the engine's own, and a memory that was never used has no count."""
+    return [
+        one._replace(num=0, body=0, session=None, topics=None, labels=None, dates=None, uses=one.uses or 0, used_at=one.used_at or None) for one in candidates
+    ]
+
+
+def test_a_filter_narrows_when_it_asks_for_more_than_scope_and_time_of_knowledge():
+    assert not Filter(scopes=("a",), as_of=1, known_at=2, states=("archived",)).narrows
+    for more in ({"kinds": ("fact",)}, {"topics": ("a",)}, {"session": "s"}, {"since": 0}, {"until": 0}):
+        assert replace(Filter(), **more).narrows

@@ -1,0 +1,241 @@
+"""The care of a store: counted, checked, rebuilt from its ledger, copied, made smaller."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+import limpet
+from limpet.model.memory import STATES
+from limpet.store.contract import Filter
+from tests.contract.conftest import body_of, contents, walk
+from tests.contract.test_listings import tell
+from tests.contract.test_vectors import DIMENSIONS, embed, slots
+
+
+def everything(store):
+    """Every version of every memory, every event and every use."""
+    ids = dict.fromkeys(event.memory for event in store.events())
+    return [store.history(id) for id in ids], list(store.events()), list(store.usage_rows())
+
+
+@pytest.fixture
+def lived(full_store, full):
+    """A store with a life behind it: all states, links, an undo, vectors, use."""
+    made = tell(full)
+    full.change("linked", made["plain"], edge="supports", target=made["web"].hex())
+    row = full_store.register_embedder("words:1", "words", DIMENSIONS)
+    some = full_store.unembedded(row.num, limit=5)
+    embed(full_store, row, some)
+    full_store.finish("embed", some)
+    return full_store
+
+
+def test_a_store_is_counted(full_store, full):
+    assert full_store.stats().memories == 0
+    one = full.remember("one", session="s", position=1)
+    full.clock.advance(hours=1)
+    full.remember("two", kind="lesson", scope="global", session="s", position=1)
+    full.change("edited", one, "ONE")
+    full.change("archived", full.remember("three"))
+    full.purge(full.remember("four"))
+
+    stats = full_store.stats()
+
+    assert (stats.memories, stats.versions, stats.events, stats.sessions) == (3, 6, 7, 2)
+    assert (stats.vectors, stats.waiting_jobs, stats.dead_jobs) == (0, 4, 0)
+    assert stats.by_kind == {"fact": 1, "lesson": 1}
+    assert stats.by_scope == {"project:api": 1, "global": 1}
+    assert stats.by_state == {"active": 2, "archived": 1, "purged": 1}
+    assert (stats.oldest, stats.newest) == (full.clock.now() - 3_600_000_000, full.clock.now())
+    assert stats.file_bytes > 0 and stats.free_bytes >= 0
+
+
+def test_a_store_that_was_lived_in_is_sound(lived):
+    assert lived.verify() == []
+
+
+@pytest.mark.parametrize("full_store", ["file"], indirect=True)
+def test_a_sound_store_is_sound_whenever_it_is_asked(full_store, full):
+    """Checked, written to, checked again, by one long-lived process."""
+    found = []
+    for part in range(6):
+        full.write(*(full.event("remembered", None, f"item {part} {i} " + f"word{part}x{i} " * 40) for i in range(100)))
+        found += full_store.verify()
+    assert found == []
+
+
+def test_a_rebuild_believes_the_same(lived):
+    before, bodies = everything(lived), lived.allowed(Filter(states=STATES))
+    stats, steps = lived.stats(), []
+
+    assert lived.rebuild(lambda done, total: steps.append((done, total))) == len(before[1])
+
+    assert everything(lived) == before
+    assert sorted(lived.allowed(Filter(states=STATES))) == sorted(bodies)
+    assert replace(lived.stats(), file_bytes=0, free_bytes=0) == replace(stats, file_bytes=0, free_bytes=0)
+    assert lived.verify() == []
+    assert steps[-1] == (len(before[1]), len(before[1]))
+    assert lived.lexical("decision", Filter(), limit=5).hits
+
+
+def test_a_rebuild_keeps_listings_and_neighbours(lived):
+    def lists():
+        rows = {one.content: one.num for one in lived.candidates(lived.allowed(Filter()), Filter())}
+        near = lived.neighbours([rows["decision"]], Filter(), reach=1)
+        return [
+            walk(lived, Filter(states=STATES), sort=sort) for sort in ("created", "updated", "used", "uses")
+        ], contents(near)
+
+    before = lists()
+    lived.rebuild()
+    assert lists() == before
+
+
+def test_a_rebuild_of_nothing_is_nothing(full_store):
+    assert full_store.rebuild() == 0
+    assert full_store.verify() == []
+
+
+def test_a_rebuild_leaves_vectors_where_they_are(lived):
+    (row,) = lived.embedders()
+    before, waiting = slots(lived, row).keys(), lived.unembedded(row.num, limit=99)
+    lived.rebuild()
+    assert slots(lived, row).keys() == before
+    assert lived.unembedded(row.num, limit=99) == waiting
+    assert lived.backlog("embed", 2**60) == len(waiting)
+
+
+def test_a_rebuild_leaves_the_work_for_a_new_embedder(full_store, full):
+    """While a new embedder is filled in, the texts that wait for it have vectors of the old one."""
+    body = body_of(full_store, full.remember("one"))
+    old = full_store.register_embedder("words:1", "words", DIMENSIONS)
+    embed(full_store, old, [body])
+    full_store.finish("embed", [body])
+    full_store.register_embedder("words:2", "words", DIMENSIONS)
+    full_store.enqueue("embed", [body], full.clock.now())
+
+    full_store.rebuild()
+
+    assert full_store.backlog("embed", full.clock.now()) == 1
+
+
+def test_a_backup_is_a_store_with_the_same_in_it(lived, tmp_path):
+    target, steps = str(tmp_path / "copy.db"), []
+    lived.backup(target, lambda done, total: steps.append((done, total)))
+    copy = type(lived)(target, lived._describe)
+
+    assert everything(copy) == everything(lived)
+    assert copy.embedders() == lived.embedders()
+    (row,) = copy.embedders()
+    assert slots(copy, row).keys() == slots(lived, row).keys()
+    assert copy.verify() == []
+    assert steps[-1][0] == steps[-1][1] > 0
+    copy.close()
+    assert [path.name for path in tmp_path.glob("copy.db*")] == ["copy.db"]
+
+
+def test_a_backup_is_a_copy_and_no_twin(lived, full, tmp_path):
+    lived.backup(str(tmp_path / "copy.db"))
+    full.remember("said later")
+    copy = type(lived)(str(tmp_path / "copy.db"), lived._describe, read_only=True)
+    assert copy.count(Filter()) == lived.count(Filter()) - 1
+    copy.close()
+
+
+def test_a_backup_overwrites_nothing_and_makes_no_folder(lived, tmp_path):
+    (tmp_path / "there").write_text("precious")
+    for target in (tmp_path / "there", tmp_path / "no" / "copy.db", tmp_path):
+        with pytest.raises(limpet.BadInput):
+            lived.backup(str(target))
+    assert (tmp_path / "there").read_text() == "precious"
+
+
+def test_a_compacted_store_is_smaller_and_the_same(full_store, full):
+    ids = [full.remember(f"{i} " + "word " * 2_000) for i in range(20)]
+    for id in ids[1:]:
+        full.purge(id)
+    before = everything(full_store)
+
+    report = full_store.compact()
+
+    assert report["after_bytes"] < report["before_bytes"]
+    assert everything(full_store) == before
+    assert full_store.verify() == []
+    assert full_store.stats().free_bytes == 0
+    full.remember("a write afterwards")
+
+
+# -- who may read what, when
+
+
+@pytest.mark.parametrize("full_store", ["file"], indirect=True)
+def test_a_snapshot_is_one_state_of_the_store(full_store, full):
+    full.remember("one")
+    other = type(full_store)(full_store.path, full_store._describe)
+    with other.snapshot():
+        assert other.count(Filter()) == 1
+        full.remember("two")
+        with other.snapshot():
+            assert other.count(Filter()) == 1
+        assert other.count(Filter()) == 1
+        assert len(list(other.events())) == 1
+    assert other.count(Filter()) == 2
+    other.close()
+
+
+def test_a_snapshot_that_fails_is_over(full_store, full):
+    full.remember("one")
+    with pytest.raises(RuntimeError), full_store.snapshot():
+        assert full_store.count(Filter()) == 1
+        raise RuntimeError("inside")
+    full.remember("two")
+    assert full_store.count(Filter()) == 2
+
+
+@pytest.mark.parametrize("full_store", ["file"], indirect=True)
+def test_a_read_only_store_reads_and_refuses_every_write(lived, full):
+    reader = type(lived)(lived.path, lived._describe, read_only=True)
+    (row,) = reader.embedders()
+    assert reader.read_only
+    assert everything(reader) == everything(lived)
+    assert reader.verify() == []
+    writes = (
+        lambda: reader.commit(lambda _: []), lambda: reader.append_events([]), lambda: reader.record_use([], 0),
+        lambda: reader.restore_usage([]), lambda: reader.register_embedder("x", "x", 1), lambda: reader.activate_embedder(row.num),
+        lambda: reader.add_vectors(row.num, []), lambda: reader.enqueue("x", [1], 0), lambda: reader.finish("x", [1]),
+        lambda: reader.lease("x", limit=1, at=0, until=1, worker="w"), lambda: reader.finish("x", [1]),
+        lambda: reader.fail("x", [1], error="", not_before=0, dead=False), reader.revive, reader.rebuild, reader.compact,
+    )  # fmt: skip
+    for write in writes:
+        with pytest.raises(limpet.StoreReadOnly):
+            write()
+    full.remember("written by another handle")
+    assert reader.count(Filter()) == lived.count(Filter())
+    reader.close()
+
+
+def test_a_closed_store_closes_again(full_store, full):
+    full.remember("one")
+    full_store.close()
+    full_store.close()
+
+
+def test_a_closed_store_answers_with_an_error_of_ours(full_store, full):
+    full.remember("one")
+    full_store.close()
+    with pytest.raises(limpet.StoreError):
+        full_store.count(Filter())
+    with pytest.raises(limpet.StoreError):
+        full.remember("two")
+
+
+@pytest.mark.parametrize("full_store", ["file"], indirect=True)
+def test_what_was_written_is_there_when_the_store_is_opened_again(lived):
+    before = everything(lived)
+    lived.close()
+    again = type(lived)(lived.path, lived._describe)
+    assert everything(again) == before
+    assert again.verify() == []
+    again.close()
