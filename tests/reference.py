@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from limpet.model.edges import Edge, live_edges
 from limpet.model.errors import AmbiguousId, BadInput, NotFound
 from limpet.model.events import Event
 from limpet.model.ids import format_id, parse_id, parse_prefix
@@ -26,6 +27,10 @@ class ReferenceStore:
 
     def __init__(self) -> None:
         self._ledger: list[Event] = []
+
+    @property
+    def graph(self):
+        raise NotImplementedError("the reference store keeps links for the write door alone")
 
     def close(self) -> None:
         pass
@@ -120,6 +125,21 @@ class ReferenceStore:
             return []
         wanted = self._ledger[-1] if event is None else next(one for one in self._ledger if one.id == event)
         return [one for one in self._ledger if one.operation == wanted.operation]
+
+    def edge(self, source: bytes, type: str, target: bytes) -> Edge | None:
+        made = self._links(source).get((type, target))
+        return made and Edge(source, type, target, made.data.get("weight", 1.0), made.id, made.at)
+
+    def reaches(self, type: str, start: bytes, goal: bytes) -> bool:
+        reached, left = {start}, [start]
+        while left:
+            more = {target for kind, target in self._links(left.pop()) if kind == type} - reached
+            reached |= more
+            left += more
+        return goal in reached
+
+    def _links(self, source: bytes) -> dict[tuple[str, bytes], Event]:
+        return live_edges(event for event in self._ledger if event.memory == source)
 
     def count(self, where: Filter) -> int:
         return sum(self._passes(one, where) for one in self._current())

@@ -22,6 +22,7 @@ EventType = Literal[
     "pinned",
     "unpinned",
     "linked",  # an edge from this memory; data: {edge, target, weight}
+    "unlinked",  # that edge ends; data: {edge, target}
     "purged",  # content erased
     "undone",  # an earlier event no longer counts; data: {undoes}
 ]

@@ -13,6 +13,7 @@ from typing import Any
 
 import apsw
 
+from ...model.edges import Edge
 from ...model.errors import StoreReadOnly
 from ...model.events import Event
 from ...model.memory import Memory
@@ -32,6 +33,7 @@ from ..contract import (
 )
 from . import jobs, search, upkeep, vectors
 from .connection import open_connection, translated
+from .edges import SqliteGraph
 from .ledger import EMBED, Ledger
 from .reads import SqliteReads
 from .sql import statements
@@ -51,6 +53,7 @@ class SqliteStore:
         self._reader: apsw.Connection | None = None
         self._reads: SqliteReads | None = None
         self._lexical: search.Lexical | None = None
+        self.graph = SqliteGraph(self._reading)
         # Opening the connection that is surely needed checks the file: a store that cannot work fails here.
         if read_only:
             self._open_reader()
@@ -206,6 +209,14 @@ class SqliteStore:
     def operation(self, event: bytes | None) -> list[Event]:
         with self._reading():
             return self._reader_reads().operation(event)
+
+    def edge(self, source: bytes, type: str, target: bytes) -> Edge | None:
+        with self._reading():
+            return self._reader_reads().edge(source, type, target)
+
+    def reaches(self, type: str, start: bytes, goal: bytes) -> bool:
+        with self._reading():
+            return self._reader_reads().reaches(type, start, goal)
 
     def history(self, id: bytes) -> list[Memory]:
         with self._reading():
