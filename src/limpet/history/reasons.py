@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 from ..model.edges import Edge
 from ..model.ids import format_id
-from ..model.memory import Memory
-from .view import Link, Node, View, link_of, raw_id
+from .view import FALLEN, Link, Node, View, link_of, raw_id
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +95,6 @@ def dependents_of(view: View, ids: Sequence[bytes]) -> list[tuple[bytes, bytes, 
 class _Walk:
     """What a level-by-level walk has met."""
 
-    memories: dict[bytes, Memory]
     depths: dict[bytes, int]
     edges: list[tuple[bytes, bytes, Edge]]
     skipped: dict[str, str]
@@ -103,32 +102,26 @@ class _Walk:
     truncated: bool = False
 
 
-def _walk(view: View, start: Memory, *, forward: bool, depth: int, limit: int, everything: bool) -> _Walk:
+def _walk(view: View, root: bytes, *, forward: bool, depth: int, limit: int, everything: bool) -> _Walk:
+    """From `root`, one level more than `depth`: what the last level rests on tells facts from what was cut off."""
     step = dependents_of if forward else reasons_of
-    root = raw_id(start)
-    walk = _Walk({root: start}, {root: 0}, [], {}, set())
+    walk = _Walk({root: 0}, [], {}, set())
     level = [root]
     for distance in range(1, depth + 2):
         edges = step(view, level)
-        fresh = [id for _, id, _ in edges if id not in walk.memories]
-        found = view.memories(fresh)
+        fresh = dict.fromkeys(id for _, id, _ in edges if id not in walk.depths)
+        standings = view.standings(fresh)
         if not everything:
-            for id in [id for id, one in found.items() if not view.counts(one)]:
-                walk.skipped[format_id(id)] = view.standing(found.pop(id))
-        seen = [edge for edge in edges if edge[1] in found or edge[1] in walk.memories]
-        walk.ends |= set(level) - {edge[0] for edge in seen}
-        if distance > depth:
-            walk.truncated |= bool(found)
-            seen = [edge for edge in seen if edge[1] in walk.memories]
-            found = {}
-        room = limit + 1 - len(walk.memories)
-        order = [id for id in dict.fromkeys(fresh) if id in found]
-        if len(order) > room:
-            walk.truncated = True
+            if distance <= depth:
+                walk.skipped |= {format_id(id): how for id, how in standings.items() if how in FALLEN}
+            standings = {id: how for id, how in standings.items() if how not in FALLEN}
+        walk.ends |= set(level) - {what for what, id, _ in edges if id in standings or id in walk.depths}
+        order = [id for id in fresh if id in standings]
+        room = 0 if distance > depth else limit + 1 - len(walk.depths)
+        walk.truncated |= len(order) > room
         level = order[:room]
-        walk.memories |= {id: found[id] for id in level}
         walk.depths |= dict.fromkeys(level, distance)
-        walk.edges += [edge for edge in seen if edge[1] in walk.memories]
+        walk.edges += [edge for edge in edges if edge[1] in walk.depths]
         if not level:
             break
     return walk
@@ -140,12 +133,12 @@ def why(view: View, id: str, *, depth: int, limit: int, everything: bool) -> Why
     Raises NotFound, AmbiguousId, BadInput.
     """
     start = view.find(id)
-    walk = _walk(view, start, forward=False, depth=depth, limit=limit, everything=everything)
     root = raw_id(start)
-    others = [one for one in walk.memories if one != root]
+    walk = _walk(view, root, forward=False, depth=depth, limit=limit, everything=everything)
+    others = [one for one in walk.depths if one != root]
     return Why(
         memory=view.node(start),
-        reasons=[view.node(walk.memories[one]) for one in others],
+        reasons=view.nodes(others),
         links=[link_of(edge) for _, _, edge in walk.edges],
         depths={format_id(one): walk.depths[one] for one in others},
         facts=[format_id(one) for one in others if one in walk.ends],
@@ -161,41 +154,42 @@ def impact(view: View, id: str, *, depth: int, limit: int, everything: bool) -> 
     Raises NotFound, AmbiguousId, BadInput.
     """
     start = view.find(id)
-    walk = _walk(view, start, forward=True, depth=depth, limit=limit, everything=everything)
     root = raw_id(start)
-    reached = [one for one in walk.memories if one != root]
-    reasons: dict[bytes, list[bytes]] = {one: [] for one in reached}
+    walk = _walk(view, root, forward=True, depth=depth, limit=limit, everything=everything)
+    reached = [one for one in walk.depths if one != root]
+    reasons: dict[bytes, dict[bytes, None]] = {one: {} for one in reached}
     for what, reason, _ in reasons_of(view, reached):
-        if reason not in reasons[what] and reason != root:
-            reasons[what].append(reason)
-    known = walk.memories | view.memories(
-        reason for found in reasons.values() for reason in found if reason not in walk.memories
-    )
-    standing = {id for id, one in known.items() if view.counts(one)}
+        if reason != root:
+            reasons[what][reason] = None
+    others = view.standings(reason for found in reasons.values() for reason in found)
+    standing = {id for id, how in others.items() if how not in FALLEN}
     stands = _supported(reached, reasons, standing)
+    left = {
+        one: [reason for reason in reasons[one] if reason in standing and (reason not in reasons or reason in stands)]
+        for one in reached
+    }
+    nodes = {raw_id(node): node for node in view.nodes(dict.fromkeys([*reached, *chain(*left.values())]))}
     through: dict[bytes, list[Link]] = {one: [] for one in reached}
     for _, what, edge in walk.edges:
         if what != root:
             through[what].append(link_of(edge))
-    affected = []
-    for one in reached:
-        left = [reason for reason in reasons[one] if reason in standing and (reason not in reasons or reason in stands)]
-        affected.append(
-            Affected(
-                node=view.node(walk.memories[one]),
-                depth=walk.depths[one],
-                through=through[one],
-                remaining=[view.node(known[reason]) for reason in left],
-                falls=one not in stands,
-            )
+    affected = [
+        Affected(
+            node=nodes[one],
+            depth=walk.depths[one],
+            through=through[one],
+            remaining=[nodes[reason] for reason in left[one]],
+            falls=one not in stands,
         )
+        for one in reached
+    ]
     affected.sort(
         key=lambda one: (one.node.kind != "decision", not one.falls, one.depth, -one.node.importance, one.node.id)
     )
     return Impact(memory=view.node(start), affected=affected, skipped=walk.skipped, truncated=walk.truncated)
 
 
-def _supported(reached: Iterable[bytes], reasons: dict[bytes, list[bytes]], standing: set[bytes]) -> set[bytes]:
+def _supported(reached: Iterable[bytes], reasons: dict[bytes, dict[bytes, None]], standing: set[bytes]) -> set[bytes]:
     """Those of `reached` that stand without the root: they have a reason outside, or one that stands."""
     rests: dict[bytes, list[bytes]] = {}
     stands: set[bytes] = set()

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from ..model.clock import format_time
+from ..model.edges import INVERSES, TEMPORAL
 from ..model.ids import parse_id
 from ..model.memory import Memory
 from .view import Node, View, raw_id
@@ -18,7 +19,7 @@ class Moment:
 
     at: int
     node: Node
-    relation: str  # to what was asked about: itself, earlier version, session, an edge type, or match
+    relation: str  # to what was asked about: itself, earlier version, session, "TYPE it", match
     content: str  # as it was in that version
 
     def as_dict(self) -> dict[str, object]:
@@ -74,9 +75,13 @@ def around(view: View, id: str, *, types: Sequence[str], reach: int, limit: int)
     one = view.find(id)
     raw = raw_id(one)
     relations: dict[bytes, str] = {}
-    for edge in edges_around(view, [raw], types):
-        other = edge.target if edge.source == raw else edge.source
-        relations.setdefault(other, edge.type if edge.source == raw else f"{edge.type} (from it)")
+    # What stands next in the session is among its neighbours below.
+    for edge in edges_around(view, [raw], [type for type in types if type != TEMPORAL]):
+        # As the other one's sentence: "supports it", "causes it".
+        if edge.source == raw:
+            relations.setdefault(edge.target, f"{INVERSES[edge.type]} it")
+        else:
+            relations.setdefault(edge.source, f"{edge.type} it")
     memories = view.memories(relations)
     for near in view.graph.session_around(raw, view.where(), reach=reach):
         memories.setdefault(raw_id(near), near)

@@ -107,9 +107,10 @@ class View:
     def standing(self, one: Memory) -> str:
         return standing(one.state, one.superseded_by is not None, one.valid_from, one.valid_to, self.as_of)
 
-    def counts(self, one: Memory) -> bool:
-        """Whether something may still rest on it."""
-        return self.standing(one) not in FALLEN
+    def standings(self, ids: Iterable[bytes]) -> dict[bytes, str]:
+        """How some memories stand; what is not seen from here is left out."""
+        found = self.graph.lives(list(dict.fromkeys(ids)), self.where())
+        return {id: standing(*life, self.as_of) for id, life in found.items()}
 
     def confidence(self, one: Memory) -> float:
         """0 to 1; 0 for what no longer holds."""

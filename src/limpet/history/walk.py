@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from ..model.edges import STORED_TYPES, TEMPORAL, Edge
 from ..model.errors import BadInput
 from ..store.contract import Filter
-from .view import Link, Node, View, link_of, raw_id
+from .view import FALLEN, Link, Node, View, link_of, raw_id
 
 # Memories that one walk looks at; a hub is not worth more. Guarded by tests/flows/test_graph.py.
 MAX_VISITED = 50_000
@@ -70,7 +70,7 @@ def _seen(view: View, ids: list[bytes], everything: bool) -> set[bytes]:
     """Those of some ids that may be walked through."""
     if everything:
         return view.graph.matching(ids, view.where())
-    return {id for id, one in view.memories(ids).items() if view.counts(one)}
+    return {id for id, standing in view.standings(ids).items() if standing not in FALLEN}
 
 
 def path(view: View, a: str, b: str, *, types: Sequence[str], depth: int, everything: bool) -> Path:

@@ -23,6 +23,16 @@ ACYCLIC_TYPES = ("caused_by", "supersedes", "part_of")
 SYMMETRIC_TYPES = ("contradicts", "related_to")
 # What a belief rests on: its caused_by edges outwards, the supports edges that come in.
 REASON_TYPES = ("caused_by", "supports")
+# How a link reads from its target.
+INVERSES = {
+    "caused_by": "causes",
+    "supports": "supported_by",
+    "contradicts": "contradicts",
+    "supersedes": "superseded_by",
+    "related_to": "related_to",
+    "part_of": "has_part",
+    TEMPORAL: "follows",
+}
 MAX_WEIGHT = 1_000.0
 
 

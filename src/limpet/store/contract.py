@@ -127,6 +127,15 @@ class Job:
     error: str | None = None
 
 
+class Life(NamedTuple):
+    """What decides how a memory stands. Times are microseconds."""
+
+    state: str
+    replaced: bool
+    valid_from: int
+    valid_to: int | None
+
+
 class GraphNode(NamedTuple):
     """What queries over the whole graph need of a memory. Times are microseconds."""
 
@@ -259,6 +268,10 @@ class GraphReads(Protocol):
         ...
 
     def memories(self, ids: Sequence[bytes], where: Filter) -> dict[bytes, Memory]: ...
+
+    def lives(self, ids: Sequence[bytes], where: Filter) -> dict[bytes, Life]:
+        """How some memories stand: all that a walk needs to know of most of them."""
+        ...
 
     def matching(self, ids: Sequence[bytes], where: Filter) -> set[bytes]:
         """Those of some ids that pass the filter."""

@@ -10,7 +10,7 @@ import apsw
 
 from ...model.edges import STORED_TYPES, TEMPORAL, Edge
 from ...model.memory import Memory
-from ..contract import Filter, GraphNode, Piece
+from ..contract import Filter, GraphNode, Life, Piece
 from . import rows
 from .search import visible
 from .sql import statements
@@ -50,6 +50,12 @@ class SqliteGraph:
             return {}
         text, bound = _about("memories_by_id", where)
         return {row[1]: rows.memory(row) for row in self._rows(text, bound, ids)}
+
+    def lives(self, ids: Sequence[bytes], where: Filter) -> dict[bytes, Life]:
+        if not ids:
+            return {}
+        text, bound = _about("lives_by_id", where)
+        return {row[0]: Life._make(row[1:]) for row in self._rows(text, bound, ids)}
 
     def matching(self, ids: Sequence[bytes], where: Filter) -> set[bytes]:
         if not ids:

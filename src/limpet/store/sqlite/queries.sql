@@ -256,6 +256,11 @@ SELECT {columns} FROM carray(:ids) c CROSS JOIN memory m ON {this}
   LEFT JOIN session e ON e.num = m.session LEFT JOIN usage u ON u.id = m.id
  WHERE {visible}
 
+-- name: lives_by_id
+-- How some memories stand, of those that pass the filter. memory_current, memory_past.
+SELECT m.id, m.state, m.superseded_by IS NOT NULL, m.valid_from, m.valid_to
+  FROM carray(:ids) c CROSS JOIN memory m ON {this} WHERE {visible}
+
 -- name: graph_nodes
 -- What the whole graph needs of every memory. A scan of the scopes.
 SELECT m.id, m.kind, m.state, m.superseded_by, m.valid_from, m.valid_to, m.origin, m.observations, m.observed_at,
