@@ -138,6 +138,15 @@ class ReferenceStore:
             left += more
         return goal in reached
 
+    def links(self, known_at: int | None = None) -> dict[tuple[bytes, str, bytes], float]:
+        """(source, type, target) -> weight of every link, as the store knew it then."""
+        known = [event for event in self._ledger if known_at is None or event.at <= known_at]
+        return {
+            (source, type, target): made.data.get("weight", 1.0)
+            for source in {event.memory for event in known}
+            for (type, target), made in live_edges(event for event in known if event.memory == source).items()
+        }
+
     def _links(self, source: bytes) -> dict[tuple[str, bytes], Event]:
         return live_edges(event for event in self._ledger if event.memory == source)
 
