@@ -363,6 +363,7 @@ def test_a_timeline_by_key_by_words_and_of_all(memory, clock):
     assert [one.node.standing for one in memory.timeline("user.city").moments] == ["superseded", "held"]
     facade = memory.remember("The facade is painted").id
     assert facade in {one.node.id for one in memory.timeline("facade").moments}
+    assert memory.timeline("penguins in the snow").moments == []
     assert memory.timeline().moments[-1].node.id == facade
     assert len(memory.timeline(limit=1).moments) == 1
 

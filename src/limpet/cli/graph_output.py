@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
@@ -46,7 +47,7 @@ class _Names:
         state = "" if one.standing == "held" else f"[{one.standing}] "
         text = " ".join(printable(one.content if content is None else content).split())
         head = len(prefix) + len(mark) + len(short) + len(one.kind) + len(state) + 4
-        width = terminal_width()
+        width = terminal_width() if sys.stdout.isatty() else None
         if width and head + len(text) > width:
             text = text[: max(20, width - head - 1)] + "…"
         return f"{prefix}{paint(mark, DIM)}{paint(short, YELLOW)}  {paint(one.kind, CYAN)}  {paint(state, RED)}{text}"

@@ -212,12 +212,12 @@ def _near(
     for match in matches:
         one = memories.get(parse_id(match.id))
         if one is not None and view.standing(one) == "held":
-            similarity = _overlap(text, one) if match.cosine is None else match.cosine
+            similarity = overlap(text, one) if match.cosine is None else match.cosine
             found.append(Support(node=view.node(one), similarity=similarity, difference=difference(text, one.content)))
     return sorted(found, key=lambda one: (-one.similarity, one.node.id))
 
 
-def _overlap(text: str, one: Memory) -> float:
+def overlap(text: str, one: Memory) -> float:
     """The share of the text's words that the memory has."""
     wanted = set(_WORD.findall(normalise(text)))
     return len(wanted & set(_WORD.findall(normalise(one.content)))) / max(1, len(wanted))

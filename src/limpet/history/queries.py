@@ -129,8 +129,16 @@ class History:
                 if found.moments:
                     return found
         # Recall may write (it embeds what waits), so it stays outside the snapshot.
-        matches = [parse_id(one.id) for one in self._recaller()(what, limit, (), view)]
-        return found_along(view, what, "text", list(view.memories(matches).values()), limit=limit)
+        matches = self._recaller()(what, limit, (), view)
+        memories = view.memories(parse_id(one.id) for one in matches)
+        # Recall fills up to its limit; a timeline is of what is about the text.
+        about = [
+            memory
+            for one in matches
+            if (memory := memories.get(parse_id(one.id)))
+            and max(one.cosine or 0.0, claims.overlap(what, memory)) >= claims.NEAR
+        ]
+        return found_along(view, what, "text", about, limit=limit)
 
     def chain(self, id: str, *, limit: int = LIMIT, as_of: Time = None, known_at: Time = None) -> Chain:
         """The corrections that led to a memory, and those that replaced it."""

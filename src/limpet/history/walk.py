@@ -10,7 +10,7 @@ from ..model.errors import BadInput
 from ..store.contract import Filter
 from .view import FALLEN, Link, Node, View, link_of, raw_id
 
-# Memories that one walk looks at; a hub is not worth more. Guarded by tests/flows/test_graph.py.
+# Memories that a search for a path looks at before it gives up: about a second.
 MAX_VISITED = 50_000
 
 
