@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from limpet.model.edges import Edge, live_edges
 from limpet.model.errors import AmbiguousId, BadInput, NotFound
 from limpet.model.events import Event
 from limpet.model.ids import format_id, parse_id, parse_prefix, shortest_unique
@@ -37,6 +38,10 @@ class ReferenceStore:
     def __init__(self) -> None:
         self._ledger: list[Event] = []
         self._uses: dict[bytes, dict[str, int]] = {}
+
+    @property
+    def graph(self):
+        raise NotImplementedError("the reference store keeps links for the write door alone")
 
     def close(self) -> None:
         pass
@@ -170,6 +175,30 @@ class ReferenceStore:
 
     def _passing(self, where: Filter) -> list[Version]:
         return [one for one in self._known(where.known_at) if self._passes(one.memory, where)]
+
+    def edge(self, source: bytes, type: str, target: bytes) -> Edge | None:
+        made = self._links(source).get((type, target))
+        return made and Edge(source, type, target, made.data.get("weight", 1.0), made.id, made.at)
+
+    def reaches(self, type: str, start: bytes, goal: bytes) -> bool:
+        reached, left = {start}, [start]
+        while left:
+            more = {target for kind, target in self._links(left.pop()) if kind == type} - reached
+            reached |= more
+            left += more
+        return goal in reached
+
+    def links(self, known_at: int | None = None) -> dict[tuple[bytes, str, bytes], float]:
+        """(source, type, target) -> weight of every link, as the store knew it then."""
+        known = [event for event in self._ledger if known_at is None or event.at <= known_at]
+        return {
+            (source, type, target): made.data.get("weight", 1.0)
+            for source in {event.memory for event in known}
+            for (type, target), made in live_edges(event for event in known if event.memory == source).items()
+        }
+
+    def _links(self, source: bytes) -> dict[tuple[str, bytes], Event]:
+        return live_edges(event for event in self._ledger if event.memory == source)
 
     def count(self, where: Filter) -> int:
         return len(self._passing(where))

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import IO, TYPE_CHECKING, Any, TypeVar
 
-from .beliefs import Beliefs
 from .model.clock import Clock, SystemClock, parse_time
 from .model.errors import BadInput, EmbedderUnavailable, LimpetError, NotFound
 from .model.events import Event
@@ -28,8 +27,12 @@ from .store.contract import Filter, Page, Problem, Reads, Store, StoreStats
 from .store.sqlite import SqliteStore
 from .text.describe import describe
 from .text.secrets import redact
+from .verbs.beliefs import Beliefs
+from .verbs.graph import Graph
 
 if TYPE_CHECKING:
+    from .history.claims import Match
+    from .history.view import View
     from .recall.answer import Recall
     from .recall.meaning import Meaning
     from .vectors.embedder import Embedder
@@ -98,7 +101,7 @@ def open(
     return Limpet(read_settings(path, scope, durable), read_only=read_only, clock=clock, embedder=embedder)
 
 
-class Limpet(Beliefs):
+class Limpet(Beliefs, Graph):
     """An open memory store. Thread-safe; use it as a context manager, or `close()` it."""
 
     def __init__(
@@ -539,7 +542,7 @@ class Limpet(Beliefs):
     ) -> Filter:
         kinds = (kinds,) if isinstance(kinds, str) else tuple(kinds)
         return Filter(
-            scopes=tuple(dict.fromkeys((self.scope, GLOBAL_SCOPE))),
+            scopes=self._scopes,
             kinds=tuple(check_kind(kind) for kind in kinds),
             topics=check_topics(topics),
             session=session,
@@ -565,6 +568,19 @@ class Limpet(Beliefs):
             now=self._clock.now(),
         )
         return replace(memory, confidence=0.0 if ended and memory.retired_at is None else value)
+
+    def _matches(self, text: str, k: int, kinds: Sequence[str], view: View) -> builtins.list[Match]:
+        """Recall for the graph's queries: ids and cosines."""
+        from .history.claims import Match
+
+        found = self.recall(text, k=k, kinds=kinds, as_of=view.as_of, known_at=view.known_at, explain=True)
+        vector = [one.why.signals.get("vector") if one.why else None for one in found.items]
+        return [Match(one.id, v.raw if v else None) for one, v in zip(found.items, vector, strict=True)]
+
+    @property
+    def _scopes(self) -> tuple[str, ...]:
+        """The scopes that reads see."""
+        return tuple(dict.fromkeys((self.scope, GLOBAL_SCOPE)))
 
     # -- vectors and work
 

@@ -346,8 +346,10 @@ def test_both_engines_let_the_same_pass(engines, where, sort, limit, descending)
     assert said_by[0] == said_by[1]
     near = [
         sorted(
-            {c.content
-            for c in one.neighbours([c.num for c in one.candidates(one.allowed(where), where)], where, reach=1)}
+            {
+                c.content
+                for c in one.neighbours([c.num for c in one.candidates(one.allowed(where), where)], where, reach=1)
+            }
         )
         for one in engines
     ]
@@ -361,7 +363,17 @@ def test_both_engines_let_the_same_pass(engines, where, sort, limit, descending)
 def replace_numbers(candidates):
     """Numbers and search words are the engine's own, and a memory that was never used has no count."""
     return [
-        one._replace(num=0, body=0, session=None, topics=None, labels=None, dates=None, uses=one.uses or 0, used_at=one.used_at or None) for one in candidates
+        one._replace(
+            num=0,
+            body=0,
+            session=None,
+            topics=None,
+            labels=None,
+            dates=None,
+            uses=one.uses or 0,
+            used_at=one.used_at or None,
+        )
+        for one in candidates
     ]
 
 

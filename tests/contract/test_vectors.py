@@ -186,7 +186,9 @@ def test_texts_without_a_vector_are_named_in_order_and_in_portions(full_store, f
 
 def test_texts_are_read_by_body(full_store, full):
     bodies = [body_of(full_store, full.remember(text)) for text in ("one", "two")]
-    assert {num: text for num, text, _ in full_store.texts([*bodies, 999])} == dict(zip(bodies, ("one", "two"), strict=True))
+    assert {num: text for num, text, _ in full_store.texts([*bodies, 999])} == dict(
+        zip(bodies, ("one", "two"), strict=True)
+    )
     assert full_store.texts([]) == []
 
 

@@ -11,6 +11,7 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invar
 
 import limpet
 from limpet.engine import Limpet
+from limpet.model.edges import STORED_TYPES
 from limpet.model.ids import parse_id
 from limpet.settings import Settings
 from tests.reference import ReferenceStore
@@ -98,6 +99,14 @@ class TwoStores(RuleBasedStateMachine):
     def purge(self, id):
         self.both(lambda engine: engine.purge(id, confirm=True).purged)
 
+    @rule(a=memories, b=memories, type=st.sampled_from(STORED_TYPES), weight=st.sampled_from([None, 0.5, 2]))
+    def link(self, a, b, type, weight):
+        self.both(lambda engine: engine.link(a, type, b, weight))
+
+    @rule(a=memories, b=memories, type=st.sampled_from(STORED_TYPES))
+    def unlink(self, a, b, type):
+        self.both(lambda engine: engine.unlink(a, type, b))
+
     @rule()
     def undo(self):
         self.both(lambda engine: engine.undo())
@@ -114,24 +123,32 @@ class TwoStores(RuleBasedStateMachine):
         assert self.real.count(all_states=True) == self.reference.count(all_states=True)
         shown = [one.list(limit=1000, all_states=True).memories for one in (self.real, self.reference)]
         assert shown[0] == shown[1]
+        assert links(self.real) == self.reference._store.links()
         for one in shown[1]:
             assert self.real.history(one.id) == self.reference.history(one.id)
 
     def teardown(self):
         if not hasattr(self, "real"):
             return
-        before = everything(self.real)
+        before, edges = everything(self.real), self.real._store.graph.changed_edges(0, 2**62)
         for moment in self.moments:
+            assert links(self.real, moment) == self.reference._store.links(moment)
             for id in {one.id for one in before}:
                 assert known(self.real, id, moment) == known(self.reference, id, moment)
         self.real.rebuild()
         assert everything(self.real) == before, "rebuilding the projections changed them"
+        assert self.real._store.graph.changed_edges(0, 2**62) == edges, "rebuilding changed the links"
         assert self.real.verify() == []
         self.real.close()
 
 
 def known(engine, id, moment):
     return engine._store.get(parse_id(id), known_at=moment)
+
+
+def links(engine, moment=None):
+    found = engine._store.graph.all_edges(known_at=moment)
+    return {(one.source, one.type, one.target): one.weight for one in found}
 
 
 def everything(engine):

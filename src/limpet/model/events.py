@@ -25,6 +25,7 @@ EventType = Literal[
     "linked",  # an edge from this memory; data: {edge, target, weight}
     "session_started",  # of a session, not of a memory (`memory` is its mark); data: {scope, name, title}
     "session_ended",  # data: {scope, name}
+    "unlinked",  # that edge ends; data: {edge, target}
     "purged",  # content erased
     "reviewed",  # a person decided; data: {about, verdict, item of the review list, confidence that it gives}
     "undone",  # an earlier event no longer counts; data: {undoes}

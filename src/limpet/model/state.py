@@ -165,7 +165,9 @@ STRUCTURAL = frozenset(
 
 def scrub(event: Event) -> Event:
     """An event of a purged memory, without anything that was said. `initial` makes a tombstone of a first one."""
-    kept = {name: value for name, value in event.data.items() if name in STRUCTURAL or event.type == "linked"}
+    kept = {
+        name: value for name, value in event.data.items() if name in STRUCTURAL or event.type in ("linked", "unlinked")
+    }
     return replace(event, content=None, data=kept)
 
 

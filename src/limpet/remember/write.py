@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -77,6 +77,26 @@ class Writer:
                 raise BadInput(f"{cause.id} belongs to another scope: {cause.scope}")
         memory = statement.id or self._make_id()
         start, end = self._interval(statement)
+        data = self._data(statement, start, end, causes)
+        made = self.event("remembered", memory, origin=statement.origin, content=statement.content, **data)
+        self._said[statement.scope, mark] = memory
+        self._ids.add(memory)
+        if statement.key and not statement.quarantine:
+            self._close_key(statement, memory, start if start is not None else self.now)
+        for cause in causes:
+            self.event("linked", memory, origin=statement.origin, edge="caused_by", target=parse_id(cause.id).hex())
+        return Receipt(
+            id=format_id(memory),
+            status="quarantined" if statement.quarantine else "created",
+            event=format_id(made.id),
+            reason=f"it {statement.quarantine}; `limpet review` shows what waits" if statement.quarantine else None,
+            redacted=statement.redacted,
+        )
+
+    def _data(
+        self, statement: Admitted, start: int | None, end: int | None, causes: Sequence[Memory]
+    ) -> dict[str, Any]:
+        """What a `remembered` event holds beside its text; what is as usual is left out."""
         data: dict[str, Any] = {"scope": statement.scope, "kind": statement.kind}
         if start is not None:
             data["valid_from"] = start
@@ -102,20 +122,7 @@ class Writer:
             value = getattr(statement, name)
             if value is not None and value != {}:
                 data[name] = value
-        made = self.event("remembered", memory, origin=statement.origin, content=statement.content, **data)
-        self._said[statement.scope, mark] = memory
-        self._ids.add(memory)
-        if statement.key and not statement.quarantine:
-            self._close_key(statement, memory, start if start is not None else self.now)
-        for cause in causes:
-            self.event("linked", memory, origin=statement.origin, edge="caused_by", target=parse_id(cause.id).hex())
-        return Receipt(
-            id=format_id(memory),
-            status="quarantined" if statement.quarantine else "created",
-            event=format_id(made.id),
-            reason=f"it {statement.quarantine}; `limpet review` shows what waits" if statement.quarantine else None,
-            redacted=statement.redacted,
-        )
+        return data
 
     def _taken(self, statement: Admitted) -> Receipt | None:
         """A given id that is there already: the same statement again is fine, another one is not."""

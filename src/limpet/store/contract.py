@@ -12,6 +12,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
+from ..model.edges import STORED_TYPES, Edge
 from ..model.events import Event
 from ..model.memory import Memory
 from ..model.state import MemoryState, SearchFields
@@ -125,6 +126,46 @@ class Job:
     subject: int
     attempts: int
     error: str | None = None
+
+
+class Life(NamedTuple):
+    """What decides how a memory stands. Times are microseconds."""
+
+    state: str
+    replaced: bool
+    valid_from: int
+    valid_to: int | None
+
+
+class GraphNode(NamedTuple):
+    """What queries over the whole graph need of a memory. Times are microseconds."""
+
+    id: bytes
+    kind: str
+    state: str
+    superseded_by: bytes | None
+    valid_from: int
+    valid_to: int | None
+    trust: str
+    observations: int
+    observed_at: int
+    stated_confidence: float | None
+    importance: float
+    pinned: bool
+    used_at: int | None
+    key: str | None
+
+
+class Piece(NamedTuple):
+    """What consolidation needs of a memory. `scope` and `session` are numbers, `topics` a JSON list, size in bytes."""
+
+    body: int
+    id: bytes
+    scope: int
+    kind: str
+    session: int | None
+    topics: str | None
+    size: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -242,6 +283,75 @@ class Reads(Protocol):
         """All events that were committed together with `event` (None: the last operation), in order."""
         ...
 
+    def edge(self, source: bytes, type: str, target: bytes) -> Edge | None:
+        """The edge between two memories that holds now."""
+        ...
+
+    def reaches(self, type: str, start: bytes, goal: bytes) -> bool:
+        """Whether edges of this type lead from `start` to `goal`, now. Any memory reaches itself."""
+        ...
+
+
+class GraphReads(Protocol):
+    """What the queries of `history/` ask. A filter's scopes, states and `known_at` hold for every memory given back."""
+
+    def edges(
+        self,
+        ids: Sequence[bytes],
+        *,
+        incoming: bool = False,
+        types: Sequence[str] = STORED_TYPES,
+        known_at: int | None = None,
+    ) -> list[Edge]:
+        """Stored edges that leave (or reach) some memories. Their other ends may lie in any scope: look them up."""
+        ...
+
+    def temporal(self, ids: Sequence[bytes], where: Filter, *, incoming: bool = False) -> list[Edge]:
+        """`temporal_next`, derived: what follows (or precedes) some memories in their sessions."""
+        ...
+
+    def memories(self, ids: Sequence[bytes], where: Filter) -> dict[bytes, Memory]: ...
+
+    def lives(self, ids: Sequence[bytes], where: Filter) -> dict[bytes, Life]:
+        """How some memories stand: all that a walk needs to know of most of them."""
+        ...
+
+    def matching(self, ids: Sequence[bytes], where: Filter) -> set[bytes]:
+        """Those of some ids that pass the filter."""
+        ...
+
+    def nodes(self, where: Filter) -> list[GraphNode]: ...
+
+    def all_edges(self, types: Sequence[str] = STORED_TYPES, *, known_at: int | None = None) -> list[Edge]: ...
+
+    def edges_from(self, where: Filter, types: Sequence[str]) -> list[Edge]:
+        """Stored edges whose source passes the filter."""
+        ...
+
+    def changed(self, where: Filter, known: tuple[int, int], held: tuple[int, int]) -> list[bytes]:
+        """Memories about which something became known in (start, end], or that began or ceased to hold then."""
+        ...
+
+    def changed_edges(self, start: int, end: int) -> list[Edge]:
+        """Edges that began or ended in (start, end], in any scope."""
+        ...
+
+    def session_around(self, id: bytes, where: Filter, *, reach: int) -> list[Memory]:
+        """A memory and up to `reach` places before and after it in its session, in order."""
+        ...
+
+    def key_history(self, key: str, where: Filter) -> list[Memory]:
+        """Every memory of a key, along the valid time."""
+        ...
+
+    def replaced_by_key(self, ids: Sequence[bytes], where: Filter) -> list[tuple[bytes, bytes]]:
+        """(new, old): which memories some values of a key replaced."""
+        ...
+
+    def pieces(self, where: Filter) -> list[Piece]:
+        """In the order in which they were stored."""
+        ...
+
 
 Decide = Callable[[Reads], Sequence[Event]]
 
@@ -251,6 +361,9 @@ class Store(Reads, Protocol):
 
     path: str
     read_only: bool
+
+    @property
+    def graph(self) -> GraphReads: ...
 
     def commit(self, decide: Decide) -> list[Event]:
         """The write door: append and project what `decide` answers, durably, in one transaction."""

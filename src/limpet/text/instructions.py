@@ -1,7 +1,7 @@
 """Text that reads like an instruction to an agent: what a web page or a tool's output must not smuggle into memory.
 
-Structure, not topics: commands about instructions, roles, secrecy and tools. A memory *about* such text that a person or
-the agent itself states is not judged here; only what came from outside is.
+Structure, not topics: commands about instructions, roles, secrecy and tools. A memory *about* such text that a person
+or the agent itself states is not judged here; only what came from outside is.
 """
 
 from __future__ import annotations

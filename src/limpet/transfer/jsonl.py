@@ -103,7 +103,7 @@ def _check(event: Event) -> None:
         _instant(data["valid_to"])
     elif event.type == "undone":
         parse_id(data["undoes"])
-    elif event.type == "linked":
+    elif event.type in ("linked", "unlinked"):
         parse_id(data["target"])
         if data["edge"] not in EDGE_TYPES or not float(data.get("weight", 1.0)) >= 0:
             raise ValueError(f"unknown edge {data['edge']!r}")

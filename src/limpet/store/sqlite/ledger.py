@@ -9,6 +9,7 @@ from typing import Any
 
 import apsw
 
+from ...model.edges import live_edges
 from ...model.errors import BadInput
 from ...model.events import Event
 from ...model.state import SESSION_EVENTS, MemoryState, apply, cancelled_by, initial, replay, replay_session, scrub
@@ -37,7 +38,8 @@ class Ledger(SqliteReads):
         """
         written: list[Event] = []
         for fresh, run in groupby(events, lambda event: event.type == "remembered"):
-            written += self._append_new(list(run)) if fresh else map(self._append_change, run)
+            several = list(run)
+            written += self._append_new(several) if fresh else map(self._append_change, several)
         return written
 
     def _append_new(self, events: list[Event]) -> list[Event]:
@@ -80,8 +82,10 @@ class Ledger(SqliteReads):
 
     def project(self, event: Event, body: int | None) -> None:
         """Bring the rows of `event.memory` to the state after the event. `body`: where the event's content is."""
-        if event.type == "linked":
-            self._project_edge(event)
+        if event.type in ("linked", "unlinked"):
+            self._end_edge(event.memory, event.data["edge"], bytes.fromhex(event.data["target"]), event.at)
+            if event.type == "linked":
+                self._project_edge(event)
             return
         if event.type in SESSION_EVENTS:
             self._project_session(event)
@@ -233,22 +237,26 @@ class Ledger(SqliteReads):
             ),
         )
 
+    def _end_edge(self, source: bytes, type: str, target: bytes, at: int) -> None:
+        self._con.execute(
+            "UPDATE edge SET retired_at = ? WHERE source = ? AND type = ? AND target = ? AND retired_at IS NULL",
+            (at, source, type, target),
+        )
+
     def _project_undone_edges(self, events: list[Event], undone: Event) -> None:
-        """Edges whose event no longer counts end; those whose undo was undone begin anew."""
-        cancelled = cancelled_by(events)
-        for event in events:
-            if event.type != "linked":
-                continue
-            alive = self._con.execute(
-                "SELECT count(*) FROM edge WHERE source = ? AND event = ? AND retired_at IS NULL",
-                (event.memory, event.id),
-            ).get
-            if event.id in cancelled and alive:
-                self._con.execute(
-                    "UPDATE edge SET retired_at = ? WHERE source = ? AND event = ? AND retired_at IS NULL",
-                    (undone.at, event.memory, event.id),
-                )
-            elif event.id not in cancelled and not alive:
+        """Edges whose event no longer counts end; those that hold again begin anew."""
+        if not any(event.type == "linked" for event in events):
+            return
+        wanted = live_edges(events)
+        there = self._con.execute(
+            "SELECT type, target, event FROM edge WHERE source = ? AND retired_at IS NULL", (undone.memory,)
+        ).fetchall()
+        kept = {(type, target) for type, target, event in there if (e := wanted.get((type, target))) and e.id == event}
+        for type, target, _ in there:
+            if (type, target) not in kept:
+                self._end_edge(undone.memory, type, target, undone.at)
+        for slot, event in wanted.items():
+            if slot not in kept:
                 self._project_edge(replace(event, at=undone.at))
 
     def _erase(self, id: bytes) -> None:
@@ -290,7 +298,7 @@ class Ledger(SqliteReads):
         done = 0
         for event in events:
             done += 1
-            if event.memory in purged and event.type != "linked":
+            if event.memory in purged and event.type not in ("linked", "unlinked"):
                 if event.type == "remembered":
                     self._intern_scope(event.data["scope"])
                 elif event.type == "purged":

@@ -264,3 +264,112 @@ SELECT v.body, v.exact FROM carray(:bodies) c CROSS JOIN vector v ON v.embedder 
 SELECT b.num FROM body b
  WHERE b.num > :after AND NOT EXISTS (SELECT 1 FROM vector v WHERE v.embedder = :embedder AND v.body = b.num)
  ORDER BY b.num LIMIT :limit
+
+-- Edges. {linked} is which types and as known when; {this} finds a memory by its id, as known when; both from edges.py.
+
+-- fragment: edge
+e.source, e.type, e.target, e.weight, e.event, e.recorded_at, e.retired_at
+
+-- name: edge_live
+-- The edge between two memories that holds now. edge_source.
+SELECT {edge} FROM edge e WHERE e.source = :source AND e.type = :type AND e.target = :target AND e.retired_at IS NULL
+
+-- name: edge_reaches
+-- Whether edges of a type lead from :start to :goal, now. edge_source.
+WITH RECURSIVE reached (id) AS (
+  SELECT :start
+  UNION
+  SELECT e.target FROM reached r CROSS JOIN edge e ON e.source = r.id AND e.type = :type AND e.retired_at IS NULL
+)
+SELECT 1 FROM reached WHERE id = :goal LIMIT 1
+
+-- name: edges_out
+-- Edges that leave some memories. edge_source.
+SELECT {edge} FROM carray(:ids) c CROSS JOIN edge e INDEXED BY edge_source ON e.source = c.value WHERE {linked}
+
+-- name: edges_in
+-- Edges that reach some memories. edge_target.
+SELECT {edge} FROM carray(:ids) c CROSS JOIN edge e INDEXED BY edge_target ON e.target = c.value WHERE {linked}
+
+-- name: temporal_out
+-- What follows some memories in their sessions. memory_current, memory_session.
+SELECT m.id, n.id, n.created_at FROM carray(:ids) c CROSS JOIN memory m ON {this}
+  CROSS JOIN memory n ON n.num = (
+    SELECT x.num FROM memory x INDEXED BY memory_session
+     WHERE x.session = m.session AND x.position > m.position AND x.state <> 'purged' AND {known_x}
+     ORDER BY x.position LIMIT 1)
+ WHERE {visible}
+
+-- name: temporal_in
+-- What some memories follow in their sessions. memory_current, memory_session.
+SELECT n.id, m.id, m.created_at FROM carray(:ids) c CROSS JOIN memory m ON {this}
+  CROSS JOIN memory n ON n.num = (
+    SELECT x.num FROM memory x INDEXED BY memory_session
+     WHERE x.session = m.session AND x.position < m.position AND x.state <> 'purged' AND {known_x}
+     ORDER BY x.position DESC LIMIT 1)
+ WHERE {visible}
+
+-- name: memories_by_id
+-- Whole rows by id, of those that pass the filter. memory_current, memory_past.
+SELECT {columns} FROM carray(:ids) c CROSS JOIN memory m ON {this}
+  JOIN scope s ON s.num = m.scope LEFT JOIN body b ON b.num = m.body
+  LEFT JOIN session e ON e.num = m.session LEFT JOIN usage u ON u.id = m.id
+ WHERE {visible}
+
+-- name: lives_by_id
+-- How some memories stand, of those that pass the filter. memory_current, memory_past.
+SELECT m.id, m.state, m.superseded_by IS NOT NULL, m.valid_from, m.valid_to
+  FROM carray(:ids) c CROSS JOIN memory m ON {this} WHERE {visible}
+
+-- name: graph_nodes
+-- What the whole graph needs of every memory. A scan of the scopes.
+SELECT m.id, m.kind, m.state, m.superseded_by, m.valid_from, m.valid_to, m.trust, m.observations, m.observed_at,
+  m.stated_confidence, m.importance, m.pinned, u.used_at, m.key
+  FROM memory m LEFT JOIN usage u ON u.id = m.id WHERE {visible}
+
+-- name: graph_edges
+-- Every edge of some types. A scan.
+SELECT {edge} FROM edge e WHERE {linked}
+
+-- name: edges_from_matching
+-- Edges whose source passes the filter. memory_current, memory_past.
+SELECT {edge} FROM edge e JOIN memory m ON {this} WHERE {linked} AND {visible}
+
+-- name: matching_ids
+-- Those among some ids that pass the filter. memory_current, memory_past.
+SELECT m.id FROM carray(:ids) c CROSS JOIN memory m ON {this} WHERE {visible}
+
+-- name: changed_ids
+-- Memories about which something became known in (:start, :end], or began or ceased to hold then. A scan of the scopes.
+SELECT DISTINCT m.id FROM memory m
+ WHERE {visible}
+   AND ((m.recorded_at > :start AND m.recorded_at <= :end) OR (m.retired_at > :start AND m.retired_at <= :end)
+     OR (m.valid_from > :held_start AND m.valid_from <= :held_end) OR (m.valid_to > :held_start AND m.valid_to <= :held_end))
+
+-- name: changed_edges
+-- Edges that began or ended in (:start, :end]. A scan.
+SELECT {edge} FROM edge e
+ WHERE (e.recorded_at > :start AND e.recorded_at <= :end) OR (e.retired_at > :start AND e.retired_at <= :end)
+
+-- name: session_around
+-- A memory and those up to :reach places around it in its session. memory_session.
+SELECT {columns} FROM memory a CROSS JOIN memory m INDEXED BY memory_session
+    ON m.session = a.session AND m.position BETWEEN a.position - :reach AND a.position + :reach
+  JOIN scope s ON s.num = m.scope LEFT JOIN body b ON b.num = m.body
+  LEFT JOIN session e ON e.num = m.session LEFT JOIN usage u ON u.id = m.id
+ WHERE a.id = :id AND a.retired_at IS NULL AND a.session IS NOT NULL AND {visible} ORDER BY m.position, m.num
+
+-- name: key_history
+-- Every memory of a key, along the valid time. memory_key.
+SELECT {columns} FROM {tables} WHERE m.key = :key AND {visible} ORDER BY m.valid_from, m.num
+
+-- name: replaced_by_key
+-- (new, old): what some values of a key replaced. memory_current, memory_key.
+SELECT n.id, m.id FROM carray(:ids) c CROSS JOIN memory n ON n.id = c.value AND n.retired_at IS NULL
+  CROSS JOIN memory m INDEXED BY memory_key ON m.scope = n.scope AND m.key = n.key
+ WHERE m.superseded_by = n.id AND {visible}
+
+-- name: pieces
+-- What consolidation needs of every memory. A scan of the scopes.
+SELECT m.body, m.id, m.scope, m.kind, m.session, m.topics, octet_length(b.content)
+  FROM memory m JOIN body b ON b.num = m.body WHERE {visible} ORDER BY m.created_at, m.id

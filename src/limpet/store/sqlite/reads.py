@@ -7,6 +7,7 @@ from typing import Any
 
 import apsw
 
+from ...model.edges import Edge
 from ...model.errors import AmbiguousId, NotFound
 from ...model.events import Event
 from ...model.ids import format_id, parse_prefix, shortest_unique
@@ -106,6 +107,13 @@ class SqliteReads:
             return []
         operation = rows.event(found).operation
         return [rows.event(one) for one in self._con.execute(self._sql["operation_events"], {"operation": operation})]
+
+    def edge(self, source: bytes, type: str, target: bytes) -> Edge | None:
+        row = self._one("edge_live", {"source": source, "type": type, "target": target})
+        return Edge(*row) if row else None
+
+    def reaches(self, type: str, start: bytes, goal: bytes) -> bool:
+        return self._one("edge_reaches", {"type": type, "start": start, "goal": goal}) is not None
 
     def history(self, id: bytes) -> list[Memory]:
         return [rows.memory(row) for row in self._con.execute(self._sql["memory_versions"], {"id": id})]

@@ -284,7 +284,8 @@ class Lexical:
             return found
         names = ", ".join("?" * len(where.scopes))
         tokens = [
-            scope_token(row[0]) for row in self._con.execute(f"SELECT num FROM scope WHERE name IN ({names})", where.scopes)
+            scope_token(row[0])
+            for row in self._con.execute(f"SELECT num FROM scope WHERE name IN ({names})", where.scopes)
         ]
         if not tokens:
             return None

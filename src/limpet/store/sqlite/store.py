@@ -14,6 +14,7 @@ from typing import Any
 
 import apsw
 
+from ...model.edges import Edge
 from ...model.errors import StoreError, StoreReadOnly
 from ...model.events import Event
 from ...model.memory import Memory
@@ -35,6 +36,7 @@ from ..contract import (
 )
 from . import jobs, review, search, upkeep, vectors
 from .connection import open_connection, translated
+from .edges import SqliteGraph
 from .ledger import EMBED, Ledger
 from .reads import SqliteReads
 from .sql import statements
@@ -55,6 +57,7 @@ class SqliteStore:
         self._reads: SqliteReads | None = None
         self._lexical: search.Lexical | None = None
         self._closed = False
+        self.graph = SqliteGraph(self._reading)
         # Opening the connection that is surely needed checks the file: a store that cannot work fails here.
         if read_only:
             self._open_reader()
@@ -228,6 +231,14 @@ class SqliteStore:
     def operation(self, event: bytes | None) -> list[Event]:
         with self._reading():
             return self._reader_reads().operation(event)
+
+    def edge(self, source: bytes, type: str, target: bytes) -> Edge | None:
+        with self._reading():
+            return self._reader_reads().edge(source, type, target)
+
+    def reaches(self, type: str, start: bytes, goal: bytes) -> bool:
+        with self._reading():
+            return self._reader_reads().reaches(type, start, goal)
 
     def history(self, id: bytes) -> list[Memory]:
         with self._reading():
@@ -444,8 +455,9 @@ class SqliteStore:
             events = list(ledger.events())
             done = ledger.rebuild(_counted(events, total, progress))
             con.execute(
-                "DELETE FROM job WHERE kind = ?1 AND EXISTS (SELECT 1 FROM embedder) AND NOT EXISTS (SELECT 1 FROM embedder e"
-                " WHERE NOT EXISTS (SELECT 1 FROM vector v WHERE v.embedder = e.num AND v.body = job.subject))",
+                "DELETE FROM job WHERE kind = ?1 AND EXISTS (SELECT 1 FROM embedder)"
+                " AND NOT EXISTS (SELECT 1 FROM embedder e WHERE NOT EXISTS"
+                " (SELECT 1 FROM vector v WHERE v.embedder = e.num AND v.body = job.subject))",
                 (EMBED,),
             )
             return done

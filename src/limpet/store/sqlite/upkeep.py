@@ -160,6 +160,8 @@ _CHECKS = (
     ("projection", "events without a memory",
      "SELECT count(*) FROM event v WHERE v.type = 'remembered' AND NOT EXISTS"
      " (SELECT 1 FROM memory m WHERE m.id = v.memory AND m.retired_at IS NULL)"),
+    ("links", "links without the event that made them",
+     "SELECT count(*) FROM edge e WHERE NOT EXISTS (SELECT 1 FROM event v WHERE v.id = e.event)"),
     ("text", "versions whose text is gone",
      "SELECT count(*) FROM memory m WHERE m.body IS NOT NULL AND NOT EXISTS"
      " (SELECT 1 FROM body b WHERE b.num = m.body)"),

@@ -1,7 +1,4 @@
-"""The part of the façade that is about single beliefs: keyed facts, sessions, what waits for review.
-
-`Limpet` inherits it; the methods are thin, their rooms are `remember/`, `recall/` and `history/`.
-"""
+"""What is believed, was believed, and waits for a person: keyed facts, sessions, the review list."""
 
 from __future__ import annotations
 
@@ -9,19 +6,19 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from .model.clock import Clock
-from .model.errors import BadInput, NotFound
-from .model.ids import IdSource, format_id, parse_id
-from .model.memory import GLOBAL_SCOPE, Memory, check_key
-from .remember.admit import Admitted, check_name, check_text
-from .remember.session import compress, end, start
-from .remember.write import Receipt, Writer
-from .store.contract import SessionRow, Store
-from .text.secrets import redact
+from ..model.clock import Clock
+from ..model.errors import BadInput, NotFound
+from ..model.ids import IdSource, format_id, parse_id
+from ..model.memory import GLOBAL_SCOPE, Memory, check_key
+from ..remember.admit import Admitted, check_name, check_text
+from ..remember.session import compress, end, start
+from ..remember.write import Receipt, Writer
+from ..store.contract import SessionRow, Store
+from ..text.secrets import redact
 
 if TYPE_CHECKING:
-    from .recall.facts import Fact
-    from .remember.review import ReviewItem
+    from ..recall.facts import Fact
+    from ..remember.review import ReviewItem
 
 Time = str | int | datetime | None
 T = TypeVar("T")
@@ -37,6 +34,8 @@ class Beliefs:
 
     if TYPE_CHECKING:
 
+        @property
+        def _scopes(self) -> tuple[str, ...]: ...
         def _write(self, decide: Callable[[Writer], T]) -> T: ...
         def _time(self, value: Time) -> int | None: ...
         def _with_confidence(self, memory: Memory) -> Memory: ...
@@ -55,7 +54,7 @@ class Beliefs:
     def fact(self, key: str, *, as_of: Time = None, known_at: Time = None) -> Fact:
         """The value that holds at `as_of` as the store knew it at `known_at` (default: now): that of this scope, else
         the global one. Raises NotFound."""
-        from .recall.facts import as_fact, holding
+        from ..recall.facts import as_fact, holding
 
         known = self._time(known_at)
         at = self._time(as_of)
@@ -68,7 +67,7 @@ class Beliefs:
 
     def fact_history(self, key: str, *, known_at: Time = None) -> list[Fact]:
         """Every value of a key along the time in which it held, oldest first. Raises NotFound when there is none."""
-        from .recall.facts import as_fact
+        from ..recall.facts import as_fact
 
         for values in self._values(key, self._time(known_at)):
             if values:
@@ -77,7 +76,7 @@ class Beliefs:
 
     def end_fact(self, key: str, *, at: Time = None, why: str | None = None) -> Receipt:
         """The value holds no more, from `at` (default: now) on, and nothing replaces it. Raises NotFound, BadInput."""
-        from .recall.facts import holding
+        from ..recall.facts import holding
 
         when = self._time(at)
         reason = redact(why)[0] if why else None
@@ -159,12 +158,12 @@ class Beliefs:
     # -- review
 
     def review(self, *, limit: int = 50) -> list[ReviewItem]:
-        """What waits for a person in this scope and `global`: quarantine, pairs, confirmations, what may be forgotten."""
-        from .remember.review import waiting
+        """What waits for a person in this scope and `global`: quarantine, pairs, what to confirm or see again."""
+        from ..remember.review import waiting
 
         if isinstance(limit, bool) or not 1 <= limit <= 10_000:
             raise BadInput(f"limit must be from 1 to 10000, not {limit!r}")
-        return waiting(self._store, self._seen, self._clock.now(), limit=limit)
+        return waiting(self._store, self._scopes, self._clock.now(), limit=limit)
 
     def accept(self, id: str) -> Receipt:
         """Say yes to an item of the review list. Raises NotFound, BadInput (it was rejected already)."""
@@ -175,7 +174,7 @@ class Beliefs:
         return self._decide(id, "rejected")
 
     def _decide(self, id: str, verdict: str) -> Receipt:
-        from .remember.review import decide_pair, decide_single
+        from ..remember.review import decide_pair, decide_single
 
         pair = self._store.resolve_proposal(id)
         raw = None if pair is not None else self._store.resolve(id)
@@ -183,18 +182,13 @@ class Beliefs:
         def decide(writer: Writer) -> Receipt:
             if pair is not None:
                 proposal = writer.reads.proposal(pair)
-                if proposal is not None and proposal.scope not in self._seen:
+                if proposal is not None and proposal.scope not in self._scopes:
                     raise NotFound(f"nothing to review with the id {id} in {self.scope}")
                 return decide_pair(writer, pair, verdict)
             assert raw is not None
             memory = writer.reads.get(raw)
-            if memory is None or memory.scope not in self._seen:
+            if memory is None or memory.scope not in self._scopes:
                 raise NotFound(f"nothing to review with the id {id} in {self.scope}")
             return decide_single(writer, memory, verdict, writer.now)
 
         return self._write(decide)
-
-    @property
-    def _seen(self) -> tuple[str, ...]:
-        """The scopes that reads see."""
-        return tuple(dict.fromkeys((self.scope, GLOBAL_SCOPE)))

@@ -1,0 +1,250 @@
+"""A claim against what is believed: grounded or not, what would have to give if it were true, what resembles it.
+
+Recall is given as a function, so that this room need not know the other. It never decides by a language model: a
+similarity and the differences in numbers and negation speak, and the reader judges.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from ..model.errors import BadInput
+from ..model.ids import parse_id
+from ..model.memory import Memory
+from ..text.normalise import normalise
+from .reasons import Impact, dependents_of, impact
+from .view import Node, View, raw_id
+from .walk import edges_around
+
+# A memory speaks of a claim from this similarity on: the cosine of all-MiniLM-L6-v2 (of 18 pairs looked at by hand,
+# paraphrases lay at 0.75 to 0.95, texts about the same thing at 0.39 to 0.66, with one exception: lives and works in
+# Berlin, 0.91); without vectors, the share of the claim's words that the memory has. What is nearer than NEAR but not
+# that near is a suggestion. Similarity is no proof: the reader judges. Guarded by tests/flows/test_graph.py.
+SAME = 0.7
+NEAR = 0.3
+
+_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
+_WORD = re.compile(r"\w+(?:['’]\w+)?")
+_NEGATIONS = frozenset(("not", "no", "never", "none", "nobody", "nothing", "cannot", "without"))
+
+
+class Match(NamedTuple):
+    """A memory that recall found. `cosine` is None when it has no vector or none was asked."""
+
+    id: str
+    cosine: float | None
+
+
+# text, how many, kinds (none = all), view -> matches, best first.
+Recaller = Callable[[str, int, Sequence[str], View], list[Match]]
+# How two texts about the same thing differ, in words; None if they do not.
+Differs = Callable[[str, str], str | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Support:
+    """A memory near a claim. `similarity`: 0 to 1. `difference`: why it speaks against the claim, None if for it."""
+
+    node: Node
+    similarity: float
+    difference: str | None = None
+
+    def as_dict(self) -> dict[str, object]:
+        """The node's fields and {"similarity", "difference"?}."""
+        shown = self.node.as_dict() | {"similarity": round(self.similarity, 4)}
+        return shown if self.difference is None else shown | {"difference": self.difference}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grounding:
+    """What is believed about a claim. `verdict`: supported, disputed (some for, some against), opposed, ungrounded."""
+
+    claim: str
+    verdict: str
+    supports: list[Support]
+    against: list[Support]
+    suggestions: list[Support]  # near, but not about the same: what might be looked at
+
+    def as_dict(self) -> dict[str, object]:
+        """{"claim", "verdict", "supports", "against", "suggestions"}."""
+        return {"claim": self.claim, "verdict": self.verdict} | {
+            name: [one.as_dict() for one in getattr(self, name)] for name in ("supports", "against", "suggestions")
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Yields:
+    """A belief that could not stay if a claim were true, and all that rests on it."""
+
+    node: Node
+    because: str
+    impact: Impact
+
+    def as_dict(self) -> dict[str, object]:
+        """The node's fields and {"because", "affected", "truncated"}."""
+        return self.node.as_dict() | {
+            "because": self.because,
+            "affected": [one.as_dict() for one in self.impact.affected],
+            "truncated": self.impact.truncated,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Revision:
+    """What would have to give if a claim were true, and what would agree with it. Nothing is changed."""
+
+    claim: str
+    gives: list[Yields]
+    agrees: list[Support] = field(default_factory=list)
+
+    def as_dict(self) -> dict[str, object]:
+        """{"claim", "gives", "agrees"}."""
+        return {
+            "claim": self.claim,
+            "gives": [one.as_dict() for one in self.gives],
+            "agrees": [one.as_dict() for one in self.agrees],
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Analogy:
+    """A past situation like this one, and what came of it: (relation, memory)."""
+
+    node: Node
+    similarity: float
+    followed: list[tuple[str, Node]]
+
+    def as_dict(self) -> dict[str, object]:
+        """The node's fields and {"similarity", "followed": [node + "relation"]}."""
+        return self.node.as_dict() | {
+            "similarity": round(self.similarity, 4),
+            "followed": [one.as_dict() | {"relation": relation} for relation, one in self.followed],
+        }
+
+
+def differs(one: str, other: str) -> str | None:
+    """A number or a negation in which two texts about the same thing differ. English negations only."""
+    numbers = [set(_NUMBER.findall(text)) for text in (one, other)]
+    if numbers[0] and numbers[1] and numbers[0] != numbers[1]:
+        ours, theirs = (", ".join(sorted(part)) for part in (numbers[0] - numbers[1], numbers[1] - numbers[0]))
+        return f"says {theirs or 'nothing'} where the claim says {ours or 'nothing'}"
+    negated = [_negated(text) for text in (one, other)]
+    if negated[0] != negated[1]:
+        return "says the opposite" if negated[0] else "denies it"
+    return None
+
+
+def _negated(text: str) -> bool:
+    words = [word.casefold().replace("’", "'") for word in _WORD.findall(text)]
+    return bool(sum(word in _NEGATIONS or word.endswith("n't") for word in words) % 2)
+
+
+def ground(view: View, recall: Recaller, claim: str, *, limit: int, difference: Differs = differs) -> Grounding:
+    """Which beliefs support a claim, which speak against it, and what is near when none does. Raises BadInput."""
+    near = _near(view, recall, claim, (), limit, difference)
+    about = [one for one in near if one.similarity >= SAME]
+    supports = [one for one in about if one.difference is None]
+    against = [one for one in about if one.difference is not None]
+    against += _contradicted(view, supports, {one.node.id for one in about})
+    verdict = (
+        "disputed" if supports and against else "supported" if supports else "opposed" if against else "ungrounded"
+    )
+    return Grounding(
+        claim=claim,
+        verdict=verdict,
+        supports=supports,
+        against=against,
+        suggestions=[one for one in near if NEAR <= one.similarity < SAME],
+    )
+
+
+def revise(
+    view: View,
+    recall: Recaller,
+    claim: str,
+    *,
+    against: Sequence[str],
+    depth: int,
+    limit: int,
+    difference: Differs = differs,
+) -> Revision:
+    """What would have to give if `claim` were true: what speaks against it, and what rests on that.
+
+    `against`: ids of memories that the caller knows it to contradict. Raises NotFound, AmbiguousId, BadInput.
+    """
+    given = [view.find(id) for id in against]
+    grounding = ground(view, recall, claim, limit=limit, difference=difference)
+    reasons = {one.id: "named by the caller" for one in given}
+    for one in grounding.against:
+        reasons.setdefault(one.node.id, one.difference or "contradicts what agrees with the claim")
+    gives = [
+        Yields(
+            node=(found := impact(view, id, depth=depth, limit=limit, everything=False)).memory,
+            because=because,
+            impact=found,
+        )
+        for id, because in list(reasons.items())[:limit]
+    ]
+    return Revision(claim=claim, gives=gives, agrees=[one for one in grounding.supports if one.node.id not in reasons])
+
+
+def analogy(
+    view: View, recall: Recaller, situation: str, *, kinds: Sequence[str], session: str | None, limit: int
+) -> list[Analogy]:
+    """Past situations like this one, nearest first, and what followed each. `session`: the running one, left out."""
+    near = _near(view, recall, situation, kinds, limit * 2, lambda _one, _other: None)
+    past = [one for one in near if one.similarity >= NEAR and (session is None or one.node.session != session)][:limit]
+    return [Analogy(node=one.node, similarity=one.similarity, followed=_followed(view, one.node)) for one in past]
+
+
+def _near(
+    view: View, recall: Recaller, text: str, kinds: Sequence[str], limit: int, difference: Differs
+) -> list[Support]:
+    """Held memories near a text, nearest first."""
+    if not text.strip():
+        raise BadInput("the text is empty")
+    matches = recall(text, limit, kinds, view)
+    memories = view.memories(parse_id(one.id) for one in matches)
+    found = []
+    for match in matches:
+        one = memories.get(parse_id(match.id))
+        if one is not None and view.standing(one) == "held":
+            similarity = overlap(text, one) if match.cosine is None else match.cosine
+            found.append(Support(node=view.node(one), similarity=similarity, difference=difference(text, one.content)))
+    return sorted(found, key=lambda one: (-one.similarity, one.node.id))
+
+
+def overlap(text: str, one: Memory) -> float:
+    """The share of the text's words that the memory has."""
+    wanted = set(_WORD.findall(normalise(text)))
+    return len(wanted & set(_WORD.findall(normalise(one.content)))) / max(1, len(wanted))
+
+
+def _contradicted(view: View, supports: Sequence[Support], known: set[str]) -> list[Support]:
+    """Held memories that are linked as contradicting those."""
+    ids = [raw_id(one.node) for one in supports]
+    edges = edges_around(view, ids, ("contradicts",)) if ids else []
+    ends = dict.fromkeys(end for edge in edges for end in (edge.source, edge.target))
+    return [
+        Support(node=node, similarity=0.0, difference="contradicts what supports the claim")
+        for node in view.nodes(ends)
+        if node.id not in known and node.standing == "held"
+    ]
+
+
+def _followed(view: View, node: Node) -> list[tuple[str, Node]]:
+    """What rests on a memory, and what came next in its session."""
+    raw = raw_id(node)
+    relations = {id: "rests on it" for _, id, _ in dependents_of(view, [raw])}
+    level = [raw]
+    for _ in range(2):
+        level = [edge.target for edge in view.graph.temporal(level, view.where())]
+        for id in level:
+            relations.setdefault(id, "came next")
+    relations.pop(raw, None)
+    return [
+        (relations[raw_id(one)], one) for one in view.nodes(relations) if one.standing not in ("purged", "retracted")
+    ]

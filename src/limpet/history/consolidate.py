@@ -1,0 +1,222 @@
+"""Proposals for tidying: memories that say the same, and sessions of many small ones. Nothing is changed here."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ..model.ids import format_id
+from ..store.contract import Piece
+from .view import Node, View, raw_id
+
+if TYPE_CHECKING:
+    import numpy as np
+
+# Cosine from which two memories of one kind count as the same (domain model), and from which memories of one topic
+# count as a group that one summary could stand for. Guarded by tests/flows/test_graph.py.
+SAME_COSINE = 0.92
+GROUP_COSINE = 0.80
+# The fewest memories of a group, of a session that is worth an episode, and what counts as small, in bytes.
+MIN_GROUP = 3
+MIN_SESSION = 12
+SMALL_BYTES = 280
+# Rows of the similarity matrix that are worked out at once: 256 x 100,000 float32 are 100 MB.
+BLOCK = 256
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposal:
+    """Some memories that could become one. `similarity`: mean cosine to the first; None without vectors."""
+
+    action: str  # merge (they say the same), summarise (a group of a topic), compress (a session)
+    label: str  # kind, topic or session
+    members: int
+    shown: list[Node]  # the first of them, at most MAX_SHOWN
+    ids: list[str]  # all of them
+    similarity: float | None
+
+    def as_dict(self) -> dict[str, object]:
+        """{"action", "label", "members", "similarity", "ids", "shown"}."""
+        return {
+            "action": self.action,
+            "label": self.label,
+            "members": self.members,
+            "similarity": None if self.similarity is None else round(self.similarity, 4),
+            "ids": self.ids,
+            "shown": [one.as_dict() for one in self.shown],
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Consolidation:
+    """Proposals, merges first, the largest first. `missing`: what could not be looked at, and why."""
+
+    proposals: list[Proposal]
+    counts: dict[str, int]
+    missing: dict[str, str] = field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, object]:
+        """{"proposals", "counts", "missing"}."""
+        return {
+            "proposals": [one.as_dict() for one in self.proposals],
+            "counts": self.counts,
+            "missing": self.missing,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Group:
+    action: str
+    label: str
+    places: list[int]
+    similarity: float | None
+
+
+# Members of a proposal that are shown whole.
+MAX_SHOWN = 5
+
+
+def consolidate(view: View, *, limit: int) -> Consolidation:
+    """What could be merged, summarised or compressed; `limit` is per action. Exact: every pair of a kind is compared.
+
+    Memory: a float32 copy of all vectors and one block of the similarity matrix.
+    """
+    pieces = view.graph.pieces(view.held())
+    groups = _sessions(view, pieces)
+    missing: dict[str, str] = {}
+    vectors = _vectors(view, pieces)
+    if vectors is None:
+        missing["vectors"] = "no memory has a vector yet; `limpet work` makes them"
+    else:
+        matrix, rows = vectors
+        taken: set[int] = set()
+        for label, places in _by_kind(pieces, rows):
+            for group, similarity in _alike(matrix, [rows[i] for i in places], SAME_COSINE, 2):
+                members = [places[i] for i in group]
+                taken |= set(members)
+                groups.append(_Group(action="merge", label=label, places=members, similarity=similarity))
+        for label, places in _by_topic(pieces, rows, taken):
+            for group, similarity in _alike(matrix, [rows[i] for i in places], GROUP_COSINE, MIN_GROUP):
+                members = [places[i] for i in group]
+                groups.append(_Group(action="summarise", label=label, places=members, similarity=similarity))
+    return _shown(view, pieces, groups, limit, missing)
+
+
+def _shown(
+    view: View, pieces: Sequence[Piece], groups: Sequence[_Group], limit: int, missing: dict[str, str]
+) -> Consolidation:
+    proposals = []
+    counts = {}
+    for action in ("merge", "summarise", "compress"):
+        several = [one for one in groups if one.action == action]
+        several.sort(key=lambda one: (-len(one.places), one.label, pieces[one.places[0]].id))
+        counts[action] = len(several)
+        proposals += several[:limit]
+    heads = [pieces[i].id for one in proposals for i in one.places[:MAX_SHOWN]]
+    nodes = {raw_id(node): node for node in view.nodes(dict.fromkeys(heads))}
+    return Consolidation(
+        proposals=[
+            Proposal(
+                action=one.action,
+                label=one.label or nodes[pieces[one.places[0]].id].session or "",
+                members=len(one.places),
+                shown=[nodes[pieces[i].id] for i in one.places[:MAX_SHOWN] if pieces[i].id in nodes],
+                ids=[format_id(pieces[i].id) for i in one.places],
+                similarity=one.similarity,
+            )
+            for one in proposals
+        ],
+        counts=counts,
+        missing=missing,
+    )
+
+
+def _vectors(view: View, pieces: Sequence[Piece]) -> tuple[np.ndarray, dict[int, int]] | None:
+    """Unit vectors (n, d) float32 of the active embedder, and place in `pieces` -> row; None when there are none."""
+    import numpy as np
+
+    active = next((row for row in view.store.embedders() if row.state == "active"), None)
+    if active is None:
+        return None
+    chunks, _ = view.store.vector_chunks(active.num, {})
+    place_of = {piece.body: place for place, piece in enumerate(pieces)}
+    parts, places = [], []
+    for chunk in chunks:
+        codes = np.frombuffer(chunk.codes, dtype=np.int8).reshape(-1, active.dimensions)[: chunk.used]
+        bodies = np.frombuffer(chunk.bodies, dtype="<i8")[: chunk.used].tolist()
+        kept = [(slot, place_of[body]) for slot, body in enumerate(bodies) if body in place_of]
+        if kept:
+            part = codes[[slot for slot, _ in kept]].astype(np.float32)
+            part /= np.maximum(np.linalg.norm(part, axis=1, keepdims=True), 1e-9)
+            parts.append(part)
+            places += [place for _, place in kept]
+    if not parts:
+        return None
+    return np.concatenate(parts), {place: row for row, place in enumerate(places)}
+
+
+def _alike(matrix: np.ndarray, rows: Sequence[int], least: float, fewest: int) -> list[tuple[list[int], float]]:
+    """Groups around a first member, in order: each takes all later ones that are near it and not taken yet.
+
+    Returns (indices into `rows`, mean cosine to the first). O(n^2 d) in blocks; what is taken is not compared again.
+    """
+    import numpy as np
+
+    vectors = matrix[np.asarray(rows, dtype=np.int64)]
+    place = np.arange(len(rows))
+    gone = np.zeros(len(rows), dtype=bool)
+    found: list[tuple[list[int], float]] = []
+    start = 0
+    while start < len(vectors):
+        cosines = vectors[start : start + BLOCK] @ vectors[start:].T
+        near = cosines >= least
+        for i in np.nonzero(near.sum(axis=1) > 1)[0].tolist():
+            if gone[start + i]:
+                continue
+            # Later ones only: each pair once, and not with itself.
+            others = i + 1 + np.nonzero(near[i, i + 1 :] & ~gone[start + i + 1 :])[0]
+            if len(others) + 1 >= fewest:
+                members = place[start + others].tolist()
+                found.append(([int(place[start + i]), *members], float(cosines[i, others].mean())))
+                gone[start + others] = True
+        start += BLOCK
+        if gone[start:].sum() * 4 > len(vectors) - start > 0:
+            kept = start + np.nonzero(~gone[start:])[0]
+            vectors, place, gone, start = vectors[kept], place[kept], gone[kept], 0
+    return found
+
+
+def _by_kind(pieces: Sequence[Piece], rows: dict[int, int]) -> list[tuple[str, list[int]]]:
+    """Places with a vector by (scope, kind), oldest first: only within one of these can memories be merged."""
+    groups: dict[tuple[int, str], list[int]] = {}
+    for place, piece in enumerate(pieces):
+        if place in rows:
+            groups.setdefault((piece.scope, piece.kind), []).append(place)
+    return [(kind, places) for (_, kind), places in sorted(groups.items())]
+
+
+def _by_topic(pieces: Sequence[Piece], rows: dict[int, int], taken: set[int]) -> list[tuple[str, list[int]]]:
+    """Places of small memories with a vector by (scope, topic), those of merges left out."""
+    groups: dict[tuple[int, str], list[int]] = {}
+    for place, piece in enumerate(pieces):
+        if place in rows and place not in taken and piece.topics and piece.size <= SMALL_BYTES:
+            for topic in json.loads(piece.topics):
+                groups.setdefault((piece.scope, topic), []).append(place)
+    return [(topic, places) for (_, topic), places in sorted(groups.items()) if len(places) >= MIN_GROUP]
+
+
+def _sessions(view: View, pieces: Sequence[Piece]) -> list[_Group]:
+    """Sessions of many small memories that no episode sums up yet."""
+    groups: dict[int, list[int]] = {}
+    for place, piece in enumerate(pieces):
+        if piece.session is not None and piece.kind != "episode" and piece.size <= SMALL_BYTES:
+            groups.setdefault(piece.session, []).append(place)
+    summed = {edge.source for edge in view.graph.all_edges(("part_of",), known_at=view.known_at)}
+    found = []
+    for places in groups.values():
+        loose = [place for place in places if pieces[place].id not in summed]
+        if len(loose) >= MIN_SESSION:
+            found.append(_Group(action="compress", label="", places=loose, similarity=None))
+    return found

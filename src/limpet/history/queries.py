@@ -1,0 +1,259 @@
+"""The way in: every query over the typed graph as one method, its limits checked here once. Read first: `view.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+
+from ..model.clock import parse_time
+from ..model.edges import check_edge_type
+from ..model.errors import BadInput, NotFound
+from ..model.ids import MIN_PREFIX_CHARACTERS, parse_id
+from ..model.memory import EDGE_TYPES, check_key, check_kind
+from ..store.contract import Filter, Store
+from . import claims, reasons, walk, whole
+from .consolidate import Consolidation, consolidate
+from .diff import Diff, diff
+from .gaps import Gaps, gaps
+from .timeline import Chain, Timeline, around, chain, found_along, of_key
+from .view import View, check_count
+
+# How far and how much a query looks when nobody says, and at most.
+DEPTH, MAX_DEPTH = 5, 64
+LIMIT, MAX_LIMIT = 200, 10_000
+# What a context takes by default, and the neighbours a timeline shows on either side.
+NEAR_DEPTH, REACH = 2, 5
+
+Time = str | int | None
+
+
+class History:
+    """Queries from some scopes. `now`: microseconds, asked at each call. Thread-safe as its store is.
+
+    `as_of`: when it was true (default: `known_at`, else now); `known_at`: as the store knew it then (default: now);
+    each a time as `parse_time` reads it, or None. `everything`: also what was superseded, retracted, purged, or not
+    yet true. Every method reads one state of the store and raises BadInput for arguments out of range, NotFound and
+    AmbiguousId for ids.
+    """
+
+    def __init__(
+        self, store: Store, scopes: Sequence[str], now: Callable[[], int], recall: claims.Recaller | None = None
+    ) -> None:
+        self._store = store
+        self._scopes = tuple(scopes)
+        self._now = now
+        self._recall = recall
+
+    # -- what rests on what
+
+    def why(
+        self, id: str, *, depth: int = DEPTH, limit: int = LIMIT, everything: bool = False,
+        as_of: Time = None, known_at: Time = None,
+    ) -> reasons.Why:  # fmt: skip
+        """What a memory rests on, back to the facts."""
+        _check(depth, limit)
+        view = self._view(as_of, known_at)
+        with self._store.snapshot():
+            return reasons.why(view, id, depth=depth, limit=limit, everything=everything)
+
+    def impact(
+        self, id: str, *, depth: int = DEPTH, limit: int = LIMIT, everything: bool = False,
+        as_of: Time = None, known_at: Time = None,
+    ) -> reasons.Impact:  # fmt: skip
+        """What rests on a memory, decisions first, each with the reasons that would remain without it."""
+        _check(depth, limit)
+        view = self._view(as_of, known_at)
+        with self._store.snapshot():
+            return reasons.impact(view, id, depth=depth, limit=limit, everything=everything)
+
+    # -- walks
+
+    def path(
+        self, a: str, b: str, *, types: Iterable[str] = (), depth: int = 8, everything: bool = False,
+        as_of: Time = None, known_at: Time = None,
+    ) -> walk.Path:  # fmt: skip
+        """The shortest way from one memory to another along links of some types (default: all), either way."""
+        check_count("depth", depth, MAX_DEPTH)
+        view, chosen = self._view(as_of, known_at), _types(types)
+        with self._store.snapshot():
+            return walk.path(view, a, b, types=chosen, depth=depth, everything=everything)
+
+    def context(
+        self, ids: Iterable[str], *, types: Iterable[str] = (), depth: int = NEAR_DEPTH, limit: int = LIMIT,
+        everything: bool = False, as_of: Time = None, known_at: Time = None,
+    ) -> walk.Subgraph:  # fmt: skip
+        """What surrounds some memories, and the links among all of it."""
+        _check(depth, limit)
+        given = [ids] if isinstance(ids, str) else list(ids)
+        view, chosen = self._view(as_of, known_at), _types(types)
+        with self._store.snapshot():
+            return walk.context(view, given, types=chosen, depth=depth, limit=limit, everything=everything)
+
+    def pattern(
+        self, *, types: Iterable[str] = (), source: Filter | None = None, target: Filter | None = None,
+        limit: int = LIMIT, as_of: Time = None, known_at: Time = None,
+    ) -> walk.Subgraph:  # fmt: skip
+        """Links whose ends pass filters of kind, topic, session and time. A filter's scopes and knowledge are ours."""
+        check_count("limit", limit, MAX_LIMIT)
+        view, chosen = self._view(as_of, known_at), _types(types)
+        for side in (source, target):
+            for kind in side.kinds if side else ():
+                check_kind(kind)
+        with self._store.snapshot():
+            return walk.pattern(view, source or Filter(), chosen, target or Filter(), limit=limit)
+
+    # -- time
+
+    def timeline(
+        self, what: str | None = None, *, types: Iterable[str] = (), reach: int = REACH, limit: int = 50,
+        as_of: Time = None, known_at: Time = None,
+    ) -> Timeline:  # fmt: skip
+        """Along time: around a memory (an id), the values of a key, memories about a text, or the newest of all."""
+        check_count("reach", reach, 1_000)
+        check_count("limit", limit, MAX_LIMIT)
+        view, chosen = self._view(as_of, known_at), _types(types)
+        with self._store.snapshot():
+            if what is None or not what.strip():
+                where = replace(view.where(), states=("active", "archived", "retracted"))
+                page = self._store.page(where, sort="created", limit=limit, cursor=None)
+                return found_along(view, "", "all", page.memories, limit=limit)
+            if _looks_like_id(what):
+                try:
+                    return around(view, what, types=chosen, reach=reach, limit=limit)
+                except NotFound:
+                    # "facade" is a word, too.
+                    if len(what) >= 32:
+                        raise
+            if _is_key(what):
+                found = of_key(view, what, limit=limit)
+                if found.moments:
+                    return found
+        # Recall may write (it embeds what waits), so it stays outside the snapshot.
+        matches = self._recaller()(what, limit, (), view)
+        memories = view.memories(parse_id(one.id) for one in matches)
+        # Recall fills up to its limit; a timeline is of what is about the text.
+        about = [
+            memory
+            for one in matches
+            if (memory := memories.get(parse_id(one.id)))
+            and max(one.cosine or 0.0, claims.overlap(what, memory)) >= claims.NEAR
+        ]
+        return found_along(view, what, "text", about, limit=limit)
+
+    def chain(self, id: str, *, limit: int = LIMIT, as_of: Time = None, known_at: Time = None) -> Chain:
+        """The corrections that led to a memory, and those that replaced it."""
+        check_count("limit", limit, MAX_LIMIT)
+        view = self._view(as_of, known_at)
+        with self._store.snapshot():
+            return chain(view, id, limit=limit)
+
+    def diff(self, start: Time, end: Time = None, *, as_of: Time = None, limit: int = LIMIT) -> Diff:
+        """What the store came to believe and stopped believing between two moments of its knowledge."""
+        check_count("limit", limit, MAX_LIMIT)
+        now = self._now()
+        if start is None:
+            raise BadInput("diff needs the moment to begin with", hint='such as "3 days ago"')
+        first, last = parse_time(start, now=now), now if end is None else parse_time(end, now=now)
+        view = View(store=self._store, scopes=self._scopes, as_of=now, known_at=last, now=now)
+        held = None if as_of is None else parse_time(as_of, now=now)
+        with self._store.snapshot():
+            return diff(view, first, last, as_of=held, limit=limit)
+
+    # -- the whole
+
+    def contradictions(
+        self, *, everything: bool = False, limit: int = LIMIT, as_of: Time = None, known_at: Time = None
+    ) -> whole.Contradictions:
+        """Pairs that cannot both hold. `everything`: also those of which one was given up."""
+        check_count("limit", limit, MAX_LIMIT)
+        view = self._view(as_of, known_at)
+        with self._store.snapshot():
+            return whole.contradictions(view, limit=limit, everything=everything)
+
+    def gaps(self, *, kinds: Iterable[str] = (), limit: int = 20, as_of: Time = None, known_at: Time = None) -> Gaps:
+        """Weak places among what is believed, the severest first; `limit` is per kind of gap."""
+        check_count("limit", limit, MAX_LIMIT)
+        view = self._view(as_of, known_at)
+        chosen = (kinds,) if isinstance(kinds, str) else tuple(kinds)
+        with self._store.snapshot():
+            return gaps(view, kinds=chosen, limit=limit)
+
+    def centrality(
+        self, *, types: Iterable[str] = (), limit: int = 20, as_of: Time = None, known_at: Time = None
+    ) -> list[whole.Central]:
+        """The memories on which most turns."""
+        check_count("limit", limit, MAX_LIMIT)
+        view, chosen = self._view(as_of, known_at), _types(types)
+        with self._store.snapshot():
+            return whole.centrality(view, types=[one for one in chosen if one != "temporal_next"], limit=limit)
+
+    def consolidate(self, *, limit: int = 50, as_of: Time = None, known_at: Time = None) -> Consolidation:
+        """Proposals of what could be merged, summarised or compressed; `limit` is per action. Changes nothing."""
+        check_count("limit", limit, MAX_LIMIT)
+        view = self._view(as_of, known_at)
+        with self._store.snapshot():
+            return consolidate(view, limit=limit)
+
+    # -- claims
+
+    def ground(self, claim: str, *, limit: int = 20, as_of: Time = None, known_at: Time = None) -> claims.Grounding:
+        """Which beliefs support a claim, which speak against it, and what is near when none does."""
+        check_count("limit", limit, 1_000)
+        return claims.ground(self._view(as_of, known_at), self._recaller(), claim, limit=limit)
+
+    def revise(
+        self, claim: str, *, against: Iterable[str] = (), depth: int = DEPTH, limit: int = 20,
+        as_of: Time = None, known_at: Time = None,
+    ) -> claims.Revision:  # fmt: skip
+        """What would have to give if a claim were true, with all that rests on it. Changes nothing."""
+        check_count("depth", depth, MAX_DEPTH)
+        check_count("limit", limit, 1_000)
+        view = self._view(as_of, known_at)
+        return claims.revise(view, self._recaller(), claim, against=tuple(against), depth=depth, limit=limit)
+
+    def analogy(
+        self, situation: str, *, kinds: Iterable[str] = (), session: str | None = None, limit: int = 5,
+        as_of: Time = None, known_at: Time = None,
+    ) -> list[claims.Analogy]:  # fmt: skip
+        """Past situations like this one and what came of them. `session`: the running one, left out."""
+        check_count("limit", limit, 500)
+        chosen = tuple(check_kind(kind) for kind in ((kinds,) if isinstance(kinds, str) else kinds))
+        view = self._view(as_of, known_at)
+        return claims.analogy(view, self._recaller(), situation, kinds=chosen, session=session, limit=limit)
+
+    def _view(self, as_of: Time, known_at: Time) -> View:
+        now = self._now()
+        known = None if known_at is None else parse_time(known_at, now=now)
+        held = known if as_of is None else parse_time(as_of, now=now)
+        # Ages and confidences are those of the moment of knowledge.
+        at = now if known is None else known
+        return View(store=self._store, scopes=self._scopes, as_of=at if held is None else held, known_at=known, now=at)
+
+    def _recaller(self) -> claims.Recaller:
+        if self._recall is None:
+            raise BadInput("this needs recall, which was not given")
+        return self._recall
+
+
+def _check(depth: int, limit: int) -> None:
+    check_count("depth", depth, MAX_DEPTH)
+    check_count("limit", limit, MAX_LIMIT)
+
+
+def _types(types: Iterable[str]) -> tuple[str, ...]:
+    """Edge types, checked; all for none."""
+    chosen = (types,) if isinstance(types, str) else tuple(types)
+    return tuple(dict.fromkeys(check_edge_type(type) for type in chosen)) or EDGE_TYPES
+
+
+def _looks_like_id(text: str) -> bool:
+    digits = text.strip().lower().replace("-", "")
+    return MIN_PREFIX_CHARACTERS <= len(digits) <= 32 and all(one in "0123456789abcdef" for one in digits)
+
+
+def _is_key(text: str) -> bool:
+    try:
+        check_key(text)
+    except BadInput:
+        return False
+    return True

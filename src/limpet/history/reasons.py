@@ -1,0 +1,211 @@
+"""What rests on what: `why` walks backward to the facts, `impact` forward to what was built on them.
+
+A reason of X is what X is `caused_by`, and what `supports` X. Level by level, so that circles end and limits hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+
+from ..model.edges import Edge
+from ..model.ids import format_id
+from .view import FALLEN, Link, Node, View, link_of, raw_id
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Why:
+    """What a memory rests on, as a graph: `depths[id]` is how far from it. `skipped`: id -> standing."""
+
+    memory: Node
+    reasons: list[Node]  # nearest first
+    links: list[Link]  # between the memory and its reasons, and among them
+    depths: dict[str, int]
+    facts: list[str]  # ids where the walk ended: they rest on nothing else
+    skipped: dict[str, str] = field(default_factory=dict)
+    truncated: bool = False  # depth or limit left something out
+
+    def as_dict(self) -> dict[str, object]:
+        """{"memory", "reasons": [node + "depth"], "links", "facts", "skipped", "truncated"}."""
+        return {
+            "memory": self.memory.as_dict(),
+            "reasons": [one.as_dict() | {"depth": self.depths[one.id]} for one in self.reasons],
+            "links": [one.as_dict() for one in self.links],
+            "facts": self.facts,
+            "skipped": self.skipped,
+            "truncated": self.truncated,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Affected:
+    """A memory that rests on another, and what would be left of its reasons without it."""
+
+    node: Node
+    depth: int
+    through: list[Link]  # by which it rests on the one above
+    remaining: list[Node]  # reasons that stand without the memory
+    falls: bool  # no reason would remain
+
+    def as_dict(self) -> dict[str, object]:
+        """The node's fields and {"depth", "falls", "through", "remaining"}."""
+        return self.node.as_dict() | {
+            "depth": self.depth,
+            "falls": self.falls,
+            "through": [one.as_dict() for one in self.through],
+            "remaining": [one.as_dict() for one in self.remaining],
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Impact:
+    """All that rests on a memory, decisions first, those that would fall before those that would not."""
+
+    memory: Node
+    affected: list[Affected]
+    skipped: dict[str, str] = field(default_factory=dict)
+    truncated: bool = False
+
+    def as_dict(self) -> dict[str, object]:
+        """{"memory", "affected", "skipped", "truncated"}."""
+        return {
+            "memory": self.memory.as_dict(),
+            "affected": [one.as_dict() for one in self.affected],
+            "skipped": self.skipped,
+            "truncated": self.truncated,
+        }
+
+
+def reasons_of(view: View, ids: Sequence[bytes]) -> list[tuple[bytes, bytes, Edge]]:
+    """(what rests, its reason, the edge) for some memories, heaviest first; reasons may be out of view."""
+    found = [(one.source, one.target, one) for one in view.edges(ids, ("caused_by",))]
+    found += [(one.target, one.source, one) for one in view.edges(ids, ("supports",), incoming=True)]
+    return found
+
+
+def dependents_of(view: View, ids: Sequence[bytes]) -> list[tuple[bytes, bytes, Edge]]:
+    """(reason, what rests on it, the edge) for some memories."""
+    found = [(one.target, one.source, one) for one in view.edges(ids, ("caused_by",), incoming=True)]
+    found += [(one.source, one.target, one) for one in view.edges(ids, ("supports",))]
+    return found
+
+
+@dataclass(slots=True)
+class _Walk:
+    """What a level-by-level walk has met."""
+
+    depths: dict[bytes, int]
+    edges: list[tuple[bytes, bytes, Edge]]
+    skipped: dict[str, str]
+    ends: set[bytes]
+    truncated: bool = False
+
+
+def _walk(view: View, root: bytes, *, forward: bool, depth: int, limit: int, everything: bool) -> _Walk:
+    """From `root`, one level more than `depth`: what the last level rests on tells facts from what was cut off."""
+    step = dependents_of if forward else reasons_of
+    walk = _Walk({root: 0}, [], {}, set())
+    level = [root]
+    for distance in range(1, depth + 2):
+        edges = step(view, level)
+        fresh = dict.fromkeys(id for _, id, _ in edges if id not in walk.depths)
+        standings = view.standings(fresh)
+        if not everything:
+            if distance <= depth:
+                walk.skipped |= {format_id(id): how for id, how in standings.items() if how in FALLEN}
+            standings = {id: how for id, how in standings.items() if how not in FALLEN}
+        walk.ends |= set(level) - {what for what, id, _ in edges if id in standings or id in walk.depths}
+        order = [id for id in fresh if id in standings]
+        room = 0 if distance > depth else limit + 1 - len(walk.depths)
+        walk.truncated |= len(order) > room
+        level = order[:room]
+        walk.depths |= dict.fromkeys(level, distance)
+        walk.edges += [edge for edge in edges if edge[1] in walk.depths]
+        if not level:
+            break
+    return walk
+
+
+def why(view: View, id: str, *, depth: int, limit: int, everything: bool) -> Why:
+    """What a memory rests on, back to the facts. `everything`: also what was superseded, retracted or purged.
+
+    Raises NotFound, AmbiguousId, BadInput.
+    """
+    start = view.find(id)
+    root = raw_id(start)
+    walk = _walk(view, root, forward=False, depth=depth, limit=limit, everything=everything)
+    others = [one for one in walk.depths if one != root]
+    return Why(
+        memory=view.node(start),
+        reasons=view.nodes(others),
+        links=[link_of(edge) for _, _, edge in walk.edges],
+        depths={format_id(one): walk.depths[one] for one in others},
+        facts=[format_id(one) for one in others if one in walk.ends],
+        skipped=walk.skipped,
+        truncated=walk.truncated,
+    )
+
+
+def impact(view: View, id: str, *, depth: int, limit: int, everything: bool) -> Impact:
+    """What rests on a memory, transitively; for each the reasons that would remain if the memory fell.
+
+    A thing falls when every reason it has falls; things that hold up only each other fall together.
+    Raises NotFound, AmbiguousId, BadInput.
+    """
+    start = view.find(id)
+    root = raw_id(start)
+    walk = _walk(view, root, forward=True, depth=depth, limit=limit, everything=everything)
+    reached = [one for one in walk.depths if one != root]
+    reasons: dict[bytes, dict[bytes, None]] = {one: {} for one in reached}
+    for what, reason, _ in reasons_of(view, reached):
+        if reason != root:
+            reasons[what][reason] = None
+    others = view.standings(reason for found in reasons.values() for reason in found)
+    standing = {id for id, how in others.items() if how not in FALLEN}
+    stands = _supported(reached, reasons, standing)
+    left = {
+        one: [reason for reason in reasons[one] if reason in standing and (reason not in reasons or reason in stands)]
+        for one in reached
+    }
+    nodes = {raw_id(node): node for node in view.nodes(dict.fromkeys([*reached, *chain(*left.values())]))}
+    through: dict[bytes, list[Link]] = {one: [] for one in reached}
+    for _, what, edge in walk.edges:
+        if what != root:
+            through[what].append(link_of(edge))
+    affected = [
+        Affected(
+            node=nodes[one],
+            depth=walk.depths[one],
+            through=through[one],
+            remaining=[nodes[reason] for reason in left[one]],
+            falls=one not in stands,
+        )
+        for one in reached
+    ]
+    affected.sort(
+        key=lambda one: (one.node.kind != "decision", not one.falls, one.depth, -one.node.importance, one.node.id)
+    )
+    return Impact(memory=view.node(start), affected=affected, skipped=walk.skipped, truncated=walk.truncated)
+
+
+def _supported(reached: Iterable[bytes], reasons: dict[bytes, dict[bytes, None]], standing: set[bytes]) -> set[bytes]:
+    """Those of `reached` that stand without the root: they have a reason outside, or one that stands."""
+    rests: dict[bytes, list[bytes]] = {}
+    stands: set[bytes] = set()
+    left = []
+    for one in reached:
+        for reason in reasons[one]:
+            if reason not in standing:
+                continue
+            if reason in reasons:
+                rests.setdefault(reason, []).append(one)
+            elif one not in stands:
+                stands.add(one)
+                left.append(one)
+    while left:
+        for one in rests.get(left.pop(), ()):
+            if one not in stands:
+                stands.add(one)
+                left.append(one)
+    return stands

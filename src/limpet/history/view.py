@@ -1,0 +1,187 @@
+"""From where a query looks: whose scopes, what was true when, as known when; and how a memory stands from there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from ..model.clock import format_time
+from ..model.edges import Edge
+from ..model.errors import BadInput, NotFound
+from ..model.ids import format_id, parse_id
+from ..model.memory import STATES, Memory
+from ..rank.adjust import confidence
+from ..store.contract import Filter, GraphReads, Store
+
+# Standings of a memory on which nothing can rest any more. What ended was true once: a decision may rest on it.
+FALLEN = ("superseded", "retracted", "purged", "future")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """A memory as graph queries show it. Times in microseconds UTC."""
+
+    id: str
+    kind: str
+    content: str
+    scope: str
+    standing: str  # held, ended, archived; superseded, retracted, purged, future
+    confidence: float  # 0 to 1; 0 for what is superseded, retracted or purged
+    origin: str
+    valid_from: int
+    valid_to: int | None
+    recorded_at: int
+    importance: float = 0.5
+    key: str | None = None
+    session: str | None = None
+    position: int = 0
+    superseded_by: str | None = None
+    reason: str | None = None
+
+    def as_dict(self) -> dict[str, object]:
+        """Times in ISO 8601; `superseded_by` and `reason` only where there is one."""
+        shown: dict[str, object] = {name: getattr(self, name) for name in self.__slots__}
+        for name in ("valid_from", "valid_to", "recorded_at"):
+            shown[name] = format_time(getattr(self, name))
+        for name in ("superseded_by", "reason"):
+            if shown[name] is None:
+                del shown[name]
+        return shown
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """`source TYPE target`, ids in full. `event` is None for temporal_next, which is derived."""
+
+    source: str
+    type: str
+    target: str
+    weight: float = 1.0
+    event: str | None = None
+
+    def as_dict(self) -> dict[str, object]:
+        """{"source", "type", "target", "weight", "event"}."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """One state of the store, seen from some scopes at (as_of, known_at). Microseconds UTC."""
+
+    store: Store
+    scopes: tuple[str, ...]
+    as_of: int
+    known_at: int | None  # None = now
+    now: int
+
+    @property
+    def graph(self) -> GraphReads:
+        return self.store.graph
+
+    def where(self, **narrower: object) -> Filter:
+        """Every memory of these scopes that was known then, in whatever state."""
+        given: dict[str, object] = {"scopes": self.scopes, "known_at": self.known_at, "states": STATES}
+        return Filter(**(given | narrower))  # type: ignore[arg-type]
+
+    def held(self, **narrower: object) -> Filter:
+        """Only what was held true: active, and within its interval."""
+        return self.where(**({"states": ("active",), "as_of": self.as_of} | narrower))
+
+    def memories(self, ids: Iterable[bytes]) -> dict[bytes, Memory]:
+        return self.graph.memories(list(dict.fromkeys(ids)), self.where())
+
+    def find(self, id: str) -> Memory:
+        """The memory that an id or a prefix names, if it is seen from here. Raises NotFound, AmbiguousId, BadInput."""
+        raw = self.store.resolve(id)
+        found = self.memories([raw]).get(raw)
+        if found is None:
+            then = "" if self.known_at is None else " as known then"
+            raise NotFound(f"no memory {format_id(raw)} in {' or '.join(self.scopes)}{then}")
+        return found
+
+    def edges(self, ids: Sequence[bytes], types: Sequence[str], *, incoming: bool = False) -> list[Edge]:
+        """Stored edges of some memories, as known then, in a stable order: the heaviest first."""
+        found = self.graph.edges(ids, incoming=incoming, types=types, known_at=self.known_at)
+        return sorted(found, key=lambda one: (-one.weight, one.recorded_at, one.source, one.target, one.type))
+
+    def standing(self, one: Memory) -> str:
+        return standing(one.state, one.superseded_by is not None, one.valid_from, one.valid_to, self.as_of)
+
+    def standings(self, ids: Iterable[bytes]) -> dict[bytes, str]:
+        """How some memories stand; what is not seen from here is left out."""
+        found = self.graph.lives(list(dict.fromkeys(ids)), self.where())
+        return {id: standing(*life, self.as_of) for id, life in found.items()}
+
+    def confidence(self, one: Memory) -> float:
+        """0 to 1; 0 for what no longer holds."""
+        if self.standing(one) in FALLEN:
+            return 0.0
+        return confidence(
+            kind=one.kind,
+            trust=one.trust,
+            observations=one.observations,
+            observed_at=one.observed_at,
+            stated=one.stated_confidence,
+            now=self.now,
+        )
+
+    def node(self, one: Memory) -> Node:
+        return Node(
+            id=one.id,
+            kind=one.kind,
+            content=one.content,
+            scope=one.scope,
+            standing=self.standing(one),
+            confidence=self.confidence(one),
+            origin=one.origin,
+            valid_from=one.valid_from,
+            valid_to=one.valid_to,
+            recorded_at=one.created_at,
+            importance=one.importance,
+            key=one.key,
+            session=one.session,
+            position=one.position,
+            superseded_by=one.superseded_by,
+            reason=one.reason,
+        )
+
+    def nodes(self, ids: Iterable[bytes]) -> list[Node]:
+        """In the order given; what is not seen from here is left out."""
+        wanted = list(ids)
+        found = self.memories(wanted)
+        return [self.node(found[id]) for id in wanted if id in found]
+
+
+def standing(state: str, replaced: bool, valid_from: int, valid_to: int | None, as_of: int) -> str:
+    """How a memory stands at `as_of`. A replaced one stands as long as its interval lasts. Pure."""
+    if state in ("retracted", "purged"):
+        return state
+    ended = valid_to is not None and valid_to <= as_of
+    if replaced and (ended or valid_to is None):
+        return "superseded"
+    if valid_from > as_of:
+        return "future"
+    if state == "archived":
+        return "archived"
+    return "ended" if ended else "held"
+
+
+def link_of(edge: Edge) -> Link:
+    return Link(
+        source=format_id(edge.source),
+        type=edge.type,
+        target=format_id(edge.target),
+        weight=edge.weight,
+        event=format_id(edge.event) if edge.event else None,
+    )
+
+
+def raw_id(one: Memory | Node) -> bytes:
+    return parse_id(one.id)
+
+
+def check_count(name: str, value: int, most: int) -> int:
+    """A whole number from 1 to `most`. Raises BadInput."""
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
+        raise BadInput(f"{name} must be from 1 to {most}, not {value!r}")
+    return value

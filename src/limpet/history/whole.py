@@ -1,0 +1,208 @@
+"""The whole graph at once: one load of nodes and edges, and what is read off it: contradictions, centrality."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..model.edges import STORED_TYPES, SYMMETRIC_TYPES
+from ..rank.adjust import confidence
+from ..store.contract import GraphNode
+from ..text.normalise import normalise
+from .view import FALLEN, Link, Node, View, link_of, raw_id, standing
+
+# PageRank: the usual damping; the sum of changes at which it has settled. Brin & Page, 1998.
+DAMPING = 0.85
+TOLERANCE = 1e-9
+MAX_ROUNDS = 100
+
+
+class Whole:
+    """Nodes by place, their standings, and what rests on what. Places are indices into `nodes`."""
+
+    def __init__(self, view: View, types: Sequence[str] = STORED_TYPES) -> None:
+        self.view = view
+        self.nodes: list[GraphNode] = view.graph.nodes(view.where())
+        self.place = {node.id: i for i, node in enumerate(self.nodes)}
+        self.standings = [
+            standing(one.state, one.superseded_by is not None, one.valid_from, one.valid_to, view.as_of)
+            for one in self.nodes
+        ]
+        place = self.place
+        # (source, type, target, weight), places; edges with an end out of view are left out.
+        self.edges = [
+            (place[one.source], one.type, place[one.target], one.weight)
+            for one in view.graph.all_edges(types, known_at=view.known_at)
+            if one.source in place and one.target in place
+        ]
+
+    def reasons(self) -> dict[int, set[int]]:
+        """What each place rests on, whatever the standing of either."""
+        found: dict[int, set[int]] = {}
+        for source, type, target, _ in self.edges:
+            if type == "caused_by":
+                found.setdefault(source, set()).add(target)
+            elif type == "supports":
+                found.setdefault(target, set()).add(source)
+        return found
+
+    def counts(self, place: int) -> bool:
+        """Whether something may rest on it."""
+        return self.standings[place] not in FALLEN
+
+    def confidence(self, place: int) -> float:
+        one = self.nodes[place]
+        if not self.counts(place):
+            return 0.0
+        return confidence(
+            kind=one.kind,
+            trust=one.trust,
+            observations=one.observations,
+            observed_at=one.observed_at,
+            stated=one.stated_confidence,
+            now=self.view.now,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contradiction:
+    """Two memories that cannot both hold. `by`: a link, or the key under which both stand."""
+
+    memories: tuple[Node, Node]  # the surer one first
+    by: str  # link, key
+    open: bool  # both are still held
+    link: Link | None = None
+    key: str | None = None
+
+    def as_dict(self) -> dict[str, object]:
+        """{"memories": [2 nodes], "by", "open", "link"? or "key"?}."""
+        shown: dict[str, object] = {
+            "memories": [one.as_dict() for one in self.memories],
+            "by": self.by,
+            "open": self.open,
+        }
+        if self.link is not None:
+            shown["link"] = self.link.as_dict()
+        if self.key is not None:
+            shown["key"] = self.key
+        return shown
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contradictions:
+    """Open ones first, the most important first. `count` is of all there are, also those past the limit."""
+
+    found: list[Contradiction]
+    count: int
+
+    def as_dict(self) -> dict[str, object]:
+        """{"contradictions", "count"}."""
+        return {"contradictions": [one.as_dict() for one in self.found], "count": self.count}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Central:
+    """How much the graph turns on a memory. `rank`: PageRank, the mean of all is 1; foundations rank high."""
+
+    node: Node
+    links_in: int
+    links_out: int
+    rank: float
+
+    def as_dict(self) -> dict[str, object]:
+        """The node's fields and {"links_in", "links_out", "rank"}."""
+        return self.node.as_dict() | {
+            "links_in": self.links_in,
+            "links_out": self.links_out,
+            "rank": round(self.rank, 4),
+        }
+
+
+def contradictions(view: View, *, limit: int, everything: bool) -> Contradictions:
+    """Pairs that contradict each other and both hold. `everything`: settled ones too.
+
+    Linked by `contradicts`, or different values of one key in the scopes seen.
+    """
+    edges = view.graph.all_edges(("contradicts",), known_at=view.known_at)
+    memories = view.memories(end for edge in edges for end in (edge.source, edge.target))
+    found: list[Contradiction] = []
+    pairs: set[frozenset[bytes]] = set()
+    for edge in edges:
+        pair = frozenset((edge.source, edge.target))
+        one, other = memories.get(edge.source), memories.get(edge.target)
+        if pair in pairs or one is None or other is None:
+            continue
+        pairs.add(pair)
+        is_open = view.standing(one) == view.standing(other) == "held"
+        if is_open or everything:
+            found.append(_contradiction(view.node(one), view.node(other), is_open, link=link_of(edge)))
+    found += _key_conflicts(view, pairs)
+    found.sort(
+        key=lambda one: (not one.open, -max(n.importance for n in one.memories), one.memories[0].id, one.memories[1].id)
+    )
+    return Contradictions(found=found[:limit], count=len(found))
+
+
+def _key_conflicts(view: View, known: set[frozenset[bytes]]) -> list[Contradiction]:
+    by_key: dict[str, list[GraphNode]] = {}
+    for node in view.graph.nodes(view.held()):
+        if node.key is not None:
+            by_key.setdefault(node.key, []).append(node)
+    several = {key: [node.id for node in nodes] for key, nodes in by_key.items() if len(nodes) > 1}
+    memories = view.memories(id for ids in several.values() for id in ids)
+    found = []
+    for key, ids in several.items():
+        first = memories[ids[0]]
+        for id in ids[1:]:
+            if frozenset((ids[0], id)) not in known and normalise(memories[id].content) != normalise(first.content):
+                found.append(_contradiction(view.node(first), view.node(memories[id]), True, key=key))
+    return found
+
+
+def _contradiction(
+    one: Node, other: Node, is_open: bool, *, link: Link | None = None, key: str | None = None
+) -> Contradiction:
+    pair = (one, other) if (-one.confidence, one.id) <= (-other.confidence, other.id) else (other, one)
+    return Contradiction(memories=pair, by="link" if link else "key", open=is_open, link=link, key=key)
+
+
+def centrality(view: View, *, types: Sequence[str], limit: int) -> list[Central]:
+    """The memories the graph turns on most, by PageRank: a thing passes its rank on to what it rests on."""
+    import numpy as np
+
+    whole = Whole(view, types)
+    count = len(whole.nodes)
+    if not count or not whole.edges:
+        return []
+    source = np.array([edge[0] for edge in whole.edges])
+    target = np.array([edge[2] for edge in whole.edges])
+    weight = np.array([edge[3] for edge in whole.edges])
+    supports = np.array([edge[1] == "supports" for edge in whole.edges])
+    both = np.array([edge[1] in SYMMETRIC_TYPES for edge in whole.edges])
+    giving = np.concatenate([np.where(supports, target, source), target[both]])
+    taking = np.concatenate([np.where(supports, source, target), source[both]])
+    weight = np.concatenate([weight, weight[both]])
+    out = np.bincount(giving, weights=weight, minlength=count)
+    share = weight / np.where(out > 0, out, 1.0)[giving]
+    rank = np.full(count, 1.0 / count)
+    for _ in range(MAX_ROUNDS):
+        passed = np.bincount(taking, weights=rank[giving] * share, minlength=count)
+        fresh = (1 - DAMPING) / count + DAMPING * (passed + rank[out == 0].sum() / count)
+        settled = float(np.abs(fresh - rank).sum()) < TOLERANCE
+        rank = fresh
+        if settled:
+            break
+    links_in = np.bincount(target, minlength=count)
+    links_out = np.bincount(source, minlength=count)
+    standing_nodes = [i for i in range(count) if whole.counts(i) and links_in[i] + links_out[i]]
+    best = sorted(standing_nodes, key=lambda i: (-rank[i], whole.nodes[i].id))[:limit]
+    nodes = {raw_id(node): node for node in view.nodes(whole.nodes[i].id for i in best)}
+    return [
+        Central(
+            node=nodes[whole.nodes[i].id],
+            links_in=int(links_in[i]),
+            links_out=int(links_out[i]),
+            rank=float(rank[i]) * count,
+        )
+        for i in best
+    ]
