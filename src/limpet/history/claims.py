@@ -14,6 +14,7 @@ from typing import NamedTuple
 from ..model.errors import BadInput
 from ..model.ids import parse_id
 from ..model.memory import Memory
+from ..text.difference import CERTAIN, differences
 from ..text.normalise import normalise
 from .reasons import Impact, dependents_of, impact
 from .view import Node, View, raw_id
@@ -26,9 +27,7 @@ from .walk import edges_around
 SAME = 0.7
 NEAR = 0.3
 
-_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 _WORD = re.compile(r"\w+(?:['’]\w+)?")
-_NEGATIONS = frozenset(("not", "no", "never", "none", "nobody", "nothing", "cannot", "without"))
 
 
 class Match(NamedTuple):
@@ -126,20 +125,14 @@ class Analogy:
 
 
 def differs(one: str, other: str) -> str | None:
-    """A number or a negation in which two texts about the same thing differ. English negations only."""
-    numbers = [set(_NUMBER.findall(text)) for text in (one, other)]
-    if numbers[0] and numbers[1] and numbers[0] != numbers[1]:
-        ours, theirs = (", ".join(sorted(part)) for part in (numbers[0] - numbers[1], numbers[1] - numbers[0]))
-        return f"says {theirs or 'nothing'} where the claim says {ours or 'nothing'}"
-    negated = [_negated(text) for text in (one, other)]
-    if negated[0] != negated[1]:
-        return "says the opposite" if negated[0] else "denies it"
+    """In what two texts about the same thing differ so that they are different statements, in words."""
+    for found in differences(one, other).found:
+        if found.kind == "negation":
+            return "denies it"
+        if found.kind in CERTAIN:
+            ours, theirs = " ".join(found.a) or "nothing", " ".join(found.b) or "nothing"
+            return f"says {theirs} where the claim says {ours}"
     return None
-
-
-def _negated(text: str) -> bool:
-    words = [word.casefold().replace("’", "'") for word in _WORD.findall(text)]
-    return bool(sum(word in _NEGATIONS or word.endswith("n't") for word in words) % 2)
 
 
 def ground(view: View, recall: Recaller, claim: str, *, limit: int, difference: Differs = differs) -> Grounding:

@@ -12,6 +12,7 @@ from ..model.ids import MIN_PREFIX_CHARACTERS, parse_id
 from ..model.memory import EDGE_TYPES, check_key, check_kind
 from ..store.contract import Filter, Store
 from . import claims, reasons, walk, whole
+from .audit import Audit, audit
 from .consolidate import Consolidation, consolidate
 from .diff import Diff, diff
 from .gaps import Gaps, gaps
@@ -139,6 +140,38 @@ class History:
             and max(one.cosine or 0.0, claims.overlap(what, memory)) >= claims.NEAR
         ]
         return found_along(view, what, "text", about, limit=limit)
+
+    def audit(self, about: str, *, limit: int = 10, as_of: Time = None, known_at: Time = None) -> Audit:
+        """What is believed about a memory (an id), a key or a text, with where it comes from and what hangs on it."""
+        check_count("limit", limit, 200)
+        if not about.strip():
+            raise BadInput("audit needs something to ask about", hint="an id, a key such as user.city, or words")
+        view = self._view(as_of, known_at)
+        by, found = "text", []
+        with self._store.snapshot():
+            if _looks_like_id(about):
+                try:
+                    by, found = "id", [view.find(about)]
+                except NotFound:
+                    if len(about) >= 32:
+                        raise
+            elif _is_key(about):
+                every = view.graph.key_history(about, view.where())
+                held = [one for one in every if view.standing(one) == "held"]
+                by, found = "key", (held or every[-1:])[:limit]
+        if not found:
+            by = "text"
+            matches = self._recaller()(about, limit, (), view)
+            memories = view.memories(parse_id(one.id) for one in matches)
+            # Recall fills up to its limit; an audit is of what is about the text.
+            found = [
+                memory
+                for one in matches
+                if (memory := memories.get(parse_id(one.id)))
+                and max(one.cosine or 0.0, claims.overlap(about, memory)) >= claims.NEAR
+            ]
+        with self._store.snapshot():
+            return audit(view, about, by, found)
 
     def chain(self, id: str, *, limit: int = LIMIT, as_of: Time = None, known_at: Time = None) -> Chain:
         """The corrections that led to a memory, and those that replaced it."""

@@ -14,7 +14,9 @@ from ..rank.adjust import confidence
 from ..store.contract import Filter, GraphReads, Store
 
 # Standings of a memory on which nothing can rest any more. What ended was true once: a decision may rest on it.
-FALLEN = ("superseded", "retracted", "purged", "future")
+FALLEN = ("superseded", "retracted", "merged", "purged", "future")
+# What waits for a person is not seen by any query.
+SEEN = tuple(state for state in STATES if state != "quarantined")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +27,7 @@ class Node:
     kind: str
     content: str
     scope: str
-    standing: str  # held, ended, archived; superseded, retracted, purged, future
+    standing: str  # held, ended, archived; superseded, retracted, merged, purged, future
     confidence: float  # 0 to 1; 0 for what is superseded, retracted or purged
     origin: str
     valid_from: int
@@ -80,7 +82,7 @@ class View:
 
     def where(self, **narrower: object) -> Filter:
         """Every memory of these scopes that was known then, in whatever state."""
-        given: dict[str, object] = {"scopes": self.scopes, "known_at": self.known_at, "states": STATES}
+        given: dict[str, object] = {"scopes": self.scopes, "known_at": self.known_at, "states": SEEN}
         return Filter(**(given | narrower))  # type: ignore[arg-type]
 
     def held(self, **narrower: object) -> Filter:
@@ -154,7 +156,7 @@ class View:
 
 def standing(state: str, replaced: bool, valid_from: int, valid_to: int | None, as_of: int) -> str:
     """How a memory stands at `as_of`. A replaced one stands as long as its interval lasts. Pure."""
-    if state in ("retracted", "purged"):
+    if state in ("retracted", "merged", "purged"):
         return state
     ended = valid_to is not None and valid_to <= as_of
     if replaced and (ended or valid_to is None):

@@ -32,6 +32,13 @@ def confidence_factor(confidence: float) -> float:
     return 1.0 - C.CONFIDENCE_SPAN * (1.0 - confidence)
 
 
+def stage(observations: int, trust: str) -> str:
+    """observation, hypothesis or verified: how far a statement has come."""
+    if observations >= C.VERIFIED_DAYS or trust == "user":
+        return "verified"
+    return "hypothesis" if observations >= C.HYPOTHESIS_DAYS else "observation"
+
+
 def confidence(*, kind: str, trust: str, observations: int, observed_at: int, stated: float | None, now: int) -> float:
     """How sure the store is of a memory, 0 to 1: the observation dialectic.
 

@@ -348,6 +348,10 @@ class GraphReads(Protocol):
         """(new, old): which memories some values of a key replaced."""
         ...
 
+    def merged_into(self, ids: Sequence[bytes], where: Filter) -> list[Memory]:
+        """Memories for which some others speak since they were merged."""
+        ...
+
     def pieces(self, where: Filter) -> list[Piece]:
         """In the order in which they were stored."""
         ...

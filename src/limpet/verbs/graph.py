@@ -10,6 +10,7 @@ from ..remember.write import Receipt, Writer
 from ..store.contract import Store
 
 if TYPE_CHECKING:
+    from ..history.audit import Audit
     from ..history.claims import Match
     from ..history.diff import Diff
     from ..history.gaps import Gaps
@@ -66,6 +67,10 @@ class Graph:
     def path_between(self, a: str, b: str, **given: Any) -> Path:
         """The shortest way between two memories: `History.path`."""
         return self.graph.path(a, b, **given)
+
+    def audit(self, about: str, **given: Any) -> Audit:
+        """What is believed about an id, a key or a text, with sources, conflicts and history: `History.audit`."""
+        return self.graph.audit(about, **given)
 
     def timeline(self, what: str | None = None, **given: Any) -> Timeline:
         """Memories along time, by id, key or text: `History.timeline`."""

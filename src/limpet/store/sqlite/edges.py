@@ -100,6 +100,11 @@ class SqliteGraph:
         text, bound = _about("replaced_by_key", where)
         return [(row[0], row[1]) for row in self._rows(text, bound, ids)]
 
+    def merged_into(self, ids: Sequence[bytes], where: Filter) -> list[Memory]:
+        condition, bound = visible(where)
+        text = statements()["merged_into"].replace("{visible}", condition)
+        return [rows.memory(row) for row in self._rows(text, bound, ids)]
+
     def pieces(self, where: Filter) -> list[Piece]:
         text, bound = _about("pieces", where)
         return list(map(Piece._make, self._rows(text, bound)))

@@ -369,6 +369,13 @@ SELECT n.id, m.id FROM carray(:ids) c CROSS JOIN memory n ON n.id = c.value AND 
   CROSS JOIN memory m INDEXED BY memory_key ON m.scope = n.scope AND m.key = n.key
  WHERE m.superseded_by = n.id AND {visible}
 
+-- name: merged_into
+-- Memories for which some others speak. memory_replaced.
+SELECT {columns} FROM carray(:ids) c CROSS JOIN memory m INDEXED BY memory_replaced ON m.superseded_by = c.value
+  JOIN scope s ON s.num = m.scope LEFT JOIN body b ON b.num = m.body
+  LEFT JOIN session e ON e.num = m.session LEFT JOIN usage u ON u.id = m.id
+ WHERE m.state = 'merged' AND {visible} ORDER BY m.created_at, m.id
+
 -- name: pieces
 -- What consolidation needs of every memory. A scan of the scopes.
 SELECT m.body, m.id, m.scope, m.kind, m.session, m.topics, octet_length(b.content)

@@ -73,6 +73,7 @@ CREATE INDEX memory_created ON memory (scope, created_at, id) WHERE retired_at I
 CREATE INDEX memory_updated ON memory (scope, recorded_at, id) WHERE retired_at IS NULL;
 CREATE INDEX memory_session ON memory (session, position) WHERE session IS NOT NULL;
 CREATE INDEX memory_key ON memory (scope, key) WHERE key IS NOT NULL;
+CREATE INDEX memory_replaced ON memory (superseded_by) WHERE superseded_by IS NOT NULL;
 CREATE INDEX memory_fingerprint ON memory (fingerprint) WHERE retired_at IS NULL AND state = 'active';
 
 CREATE TABLE edge (

@@ -1,0 +1,181 @@
+"""Commands about what is believed and what waits for a person: fact, audit, review, session."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+from ..model.clock import format_time
+from ..model.errors import BadInput
+from ..model.memory import ORIGINS
+from . import beliefs_output as shown
+from . import output
+from .options import TIME_FORMS, Command, given_text, open_store
+
+# -- fact
+
+
+def _fact_options(parser: ArgumentParser) -> None:
+    add = parser.add_argument
+    add("key", metavar="SUBJECT.ATTRIBUTE", help="such as user.city")
+    add("value", metavar="VALUE", nargs="?", help="set this value; - reads stdin. Without it the value is read")
+    add("--end", action="store_true", help="the value holds no more and nothing replaces it")
+    add("--history", action="store_true", help="every value along the time in which it held")
+    add("--as-of", metavar="TIME", help=f"the value that held then: {TIME_FORMS} (default: now)")
+    add("--known-at", metavar="TIME", help="as the store knew it then (default: now)")
+    add("--valid-from", metavar="TIME", help="since when the new value holds (default: now)")
+    add("--at", metavar="TIME", help="with --end: when it ceased to hold (default: now)")
+    add("--why", metavar="TEXT", help="with --end: why")
+    add("--origin", choices=ORIGINS, metavar="ORIGIN", help=f"who says so: {', '.join(ORIGINS)} (default: agent)")
+    add("--source", metavar="WHERE", help="where it comes from: file:line, URL")
+
+
+def _fact(args: Namespace) -> int:
+    reading = args.history or args.as_of is not None or args.known_at is not None
+    if args.value is not None and (reading or args.end):
+        raise BadInput("give a value to set, or ask for one: not both", hint="--as-of, --known-at, --history, --end")
+    if args.end and reading:
+        raise BadInput("--end changes the fact; --as-of, --known-at and --history read it")
+    with open_store(args) as memory:
+        if args.value is not None:
+            given = {name: value for name in ("origin", "source", "valid_from") if (value := getattr(args, name))}
+            return output.receipt(memory.set_fact(args.key, given_text(args.value), **given), as_json=args.json)
+        if args.end:
+            return output.receipt(memory.end_fact(args.key, at=args.at, why=args.why), as_json=args.json)
+        if args.history:
+            found = memory.fact_history(args.key, known_at=args.known_at)
+            if args.json:
+                output.object_line([one.as_dict() for one in found])
+            else:
+                shown.facts(found)
+            return 0
+        fact = memory.fact(args.key, as_of=args.as_of, known_at=args.known_at)
+    if args.json:
+        output.object_line(fact.as_dict())
+    else:
+        output.line(output.printable(fact.value))
+    return 0
+
+
+# -- audit
+
+
+def _audit_options(parser: ArgumentParser) -> None:
+    add = parser.add_argument
+    add("about", metavar="ABOUT", help="an id, a key such as user.city, or words")
+    add("--as-of", metavar="TIME", help=f"what was true then: {TIME_FORMS} (default: now)")
+    add("--known-at", metavar="TIME", help="as the store knew it then (default: now)")
+    add("--limit", type=int, default=10, metavar="COUNT", help="beliefs at most (default: 10)")
+
+
+def _audit(args: Namespace) -> int:
+    with open_store(args) as memory:
+        found = memory.audit(args.about, limit=args.limit, as_of=args.as_of, known_at=args.known_at)
+        if args.json:
+            output.object_line(found.as_dict())
+        else:
+            shown.audit(found, memory)
+    return 0 if found.beliefs else 1
+
+
+# -- review
+
+
+def _review_options(parser: ArgumentParser) -> None:
+    add = parser.add_argument
+    add("action", metavar="ACTION", nargs="?", default="list", choices=("list", "accept", "reject"),
+        help="list (the default), accept or reject")  # fmt: skip
+    add("ids", metavar="ID", nargs="*", help="with accept and reject: what `list` shows, or prefixes")
+    add("--limit", type=int, default=20, metavar="COUNT", help="items at most (default: 20)")
+
+
+def _review(args: Namespace) -> int:
+    if args.action == "list":
+        if args.ids:
+            raise BadInput("list takes no ids", hint="limpet review accept ID")
+        with open_store(args) as memory:
+            items = memory.review(limit=args.limit)
+            if args.json:
+                for item in items:
+                    output.object_line(item.as_dict())
+            else:
+                shown.review(items, memory)
+        return 0
+    if not args.ids:
+        raise BadInput(f"{args.action} needs an id", hint="`limpet review` lists what waits")
+    with open_store(args) as memory:
+        decide = memory.accept if args.action == "accept" else memory.reject
+        for id in args.ids:
+            output.receipt(decide(id), as_json=args.json)
+    return 0
+
+
+# -- session
+
+
+def _session_options(parser: ArgumentParser) -> None:
+    add = parser.add_argument
+    add("action", metavar="ACTION", choices=("start", "end", "list", "show", "compress"),
+        help="start, end, list, show or compress")  # fmt: skip
+    add("name", metavar="NAME", nargs="?", help="the session; start without one makes a name")
+    add("--title", metavar="TEXT", help="with start: what it is about")
+    add("--summary", metavar="TEXT", help="with end and compress: what happened, in your words; - reads stdin")
+    add("--limit", type=int, default=20, metavar="COUNT", help="with list: sessions at most (default: 20)")
+
+
+def _session(args: Namespace) -> int:
+    if args.name is None and args.action in ("end", "show", "compress"):
+        raise BadInput(f"session {args.action} needs a name", hint="`limpet session list` shows them")
+    summary = None if args.summary is None else given_text(args.summary)
+    with open_store(args) as memory:
+        if args.action == "end":
+            done = memory.session_end(args.name, summary=summary)
+            if args.json or done.id is not None:
+                return output.receipt(done, as_json=args.json)
+            output.line(f"{output.paint('ended' if done.event else 'ended already', output.GREEN)} {args.name}")
+            return 0
+        if args.action == "compress":
+            return output.receipt(memory.compress(args.name, summary=summary), as_json=args.json)
+        if args.action == "list":
+            rows = memory.sessions(limit=args.limit)
+            if args.json:
+                for row in rows:
+                    output.object_line(shown.session_dict(row))
+            else:
+                shown.sessions(rows)
+            return 0
+        if args.action == "start":
+            row = memory.session_start(args.name, title=args.title)
+            if args.json:
+                output.object_line(shown.session_dict(row))
+            else:
+                output.line(f"{output.paint('started', output.GREEN)} {output.printable(row.name)}")
+            return 0
+        row, found = memory.session(args.name), memory.session_memories(args.name)
+        if args.json:
+            output.object_line(shown.session_dict(row) | {"items": [one.as_dict() for one in found]})
+        else:
+            ended = f", ended {format_time(row.ended_at)}" if row.ended_at else ""
+            output.line(
+                f"{output.printable(row.name)}  {output.printable(row.title or '')}\n"
+                f"{output.MARGIN}started {format_time(row.started_at)}{ended}, {row.memories} memories"
+            )
+            output.listed(found, memory)
+    return 0
+
+
+COMMANDS = {
+    "fact": Command(
+        _fact_options,
+        _fact,
+        "limpet fact user.city Tampa\nlimpet fact user.city --as-of 2026-01-01\nlimpet fact user.city --history",
+    ),
+    "audit": Command(
+        _audit_options, _audit, 'limpet audit "rate limit"\nlimpet audit user.city --known-at "3 days ago"'
+    ),
+    "review": Command(_review_options, _review, "limpet review\nlimpet review accept 019e3f2a"),
+    "session": Command(
+        _session_options,
+        _session,
+        'limpet session start fix-limits --title "Rate limits"\nlimpet session compress fix-limits',
+    ),
+}

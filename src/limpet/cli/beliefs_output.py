@@ -1,0 +1,144 @@
+"""How facts, audits, the review list and sessions look in a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from ..model.clock import format_time
+from .output import BOLD, CYAN, DIM, MARGIN, RED, YELLOW, day, line, paint, printable, table, words, wrapped
+
+if TYPE_CHECKING:
+    from ..engine import Limpet
+    from ..history.audit import Audit, Belief
+    from ..history.view import Node
+    from ..recall.facts import Fact
+    from ..remember.review import ReviewItem
+    from ..store.contract import SessionRow
+
+
+def facts(found: Sequence[Fact]) -> None:
+    """A line for each value, oldest first; an open end means that it still holds."""
+    for one in found:
+        until = day(one.valid_to) if one.valid_to is not None else "now"
+        line(f"{day(one.valid_from)} to {until:<10}  {printable(one.value)}  {paint(f'({one.origin})', DIM)}")
+
+
+def audit(found: Audit, memory: Limpet) -> None:
+    """One belief after the other, what was asked about first."""
+    if not found.beliefs:
+        words("nothing is believed about that")
+        return
+    short = _shortened(found.beliefs, memory)
+    then = f" as known {format_time(found.known_at)}" if found.known_at is not None else ""
+    line(f"{paint(f'{len(found.beliefs)} belief' + 's' * (len(found.beliefs) != 1), BOLD)} about "
+         f"{printable(found.about)}{then}")  # fmt: skip
+    for one in found.beliefs:
+        line("")
+        _belief(one, short)
+
+
+def _belief(one: Belief, short: dict[str, str]) -> None:
+    node = one.node
+    state = "" if node.standing == "held" else paint(f" [{node.standing}]", RED)
+    line(f"{paint(short[node.id], YELLOW)}  {paint(node.kind, CYAN)}{state}")
+    for text in wrapped(node.content):
+        line(text)
+    days = f"stated on {one.observations} day{'s' * (one.observations != 1)}"
+    _named("confidence", f"{node.confidence:.2f}  {one.stage}, {days}")
+    until = f" to {format_time(node.valid_to)}" if node.valid_to is not None else ""
+    _named("holds", f"from {format_time(node.valid_from)}{until}")
+    _named("known since", format_time(node.recorded_at) or "")
+    said = f"{node.origin}" + (f", trusted as {one.trust}" if one.trust != node.origin else "")
+    for value in (one.speaker, one.source, f"session {node.session}" if node.session else None):
+        said += f", {printable(value)}" if value else ""
+    _named("from", said)
+    if node.key:
+        _named("key", printable(node.key))
+    for label, nodes in (
+        ("replaced", one.replaced), ("replaced by", one.replaced_by), ("because", one.reasons),
+        ("conflicts", one.conflicts), ("also said", one.merged),
+    ):  # fmt: skip
+        _nodes(label, nodes, short, one.corrections)
+    for affected in one.rests_on_it:
+        falls = paint("  would fall", RED) if affected.falls else ""
+        _nodes("rests on it", [affected.node], short, {}, falls)
+    _nodes("to look at", [affected.node for affected in one.rested_before], short, {}, "  rested on what it replaced")
+
+
+def _nodes(label: str, nodes: Iterable[Node], short: dict[str, str], why: dict[str, str], mark: str = "") -> None:
+    for node in nodes:
+        text = " ".join(printable(node.content).split())
+        state = f"[{node.standing}] " if node.standing not in ("held", "superseded") else ""
+        reason = f"  ({printable(why[node.id])})" if node.id in why else ""
+        _named(label, f"{paint(short[node.id], YELLOW)}  {state}{text}{reason}{mark}")
+
+
+def _named(label: str, value: str) -> None:
+    line(f"{MARGIN}{paint(f'{label:<12}', DIM)} {value}")
+
+
+def _shortened(beliefs: Sequence[Belief], memory: Limpet) -> dict[str, str]:
+    ids: dict[str, None] = {}
+    for one in beliefs:
+        for node in (one.node, *one.replaced, *one.replaced_by, *one.reasons, *one.conflicts, *one.merged):
+            ids[node.id] = None
+        ids.update(dict.fromkeys(affected.node.id for affected in (*one.rests_on_it, *one.rested_before)))
+    return dict(zip(ids, memory.abbreviate(list(ids)), strict=True))
+
+
+def review(items: Sequence[ReviewItem], memory: Limpet) -> None:
+    """What waits, with both texts of a pair and the question."""
+    if not items:
+        words("nothing waits for review")
+        return
+    from ..remember.review import QUESTIONS
+
+    ids = list(dict.fromkeys(id for one in items for id in (one.memory.id, one.other.id if one.other else "") if id))
+    short = dict(zip(ids, memory.abbreviate(ids), strict=True))
+    for number, one in enumerate(items):
+        if number:
+            line("")
+        line(f"{paint(one.id[:18] if one.other else short[one.memory.id], YELLOW)}  {paint(one.kind, CYAN)}  "
+             f"{paint(QUESTIONS[one.kind], DIM)}")  # fmt: skip
+        if one.other is not None:
+            _text("older", one.other.content, short[one.other.id])
+        _text("newer" if one.other else "text", one.memory.content, short[one.memory.id])
+        likeness = f", likeness {one.score:.2f}" if one.score is not None else ""
+        _named("reason", printable(one.reason) + likeness)
+    words("limpet review accept ID, or reject ID")
+
+
+def _text(label: str, text: str, short: str) -> None:
+    _named(label, f"{paint(short, DIM)}  {' '.join(printable(text).split())}")
+
+
+def sessions(rows: Sequence[SessionRow]) -> None:
+    if not rows:
+        words("no sessions yet")
+        return
+    table(
+        ["session", "title", "began", "ended", "memories"],
+        [
+            [
+                row.name,
+                row.title or "",
+                day(row.started_at),
+                day(row.ended_at) if row.ended_at else "",
+                str(row.memories),
+            ]
+            for row in rows
+        ],
+    )
+
+
+def session_dict(row: SessionRow) -> dict[str, object]:
+    """{"name", "scope", "title", "started_at", "ended_at", "memories"}."""
+    return {
+        "name": row.name,
+        "scope": row.scope,
+        "title": row.title,
+        "started_at": format_time(row.started_at),
+        "ended_at": format_time(row.ended_at),
+        "memories": row.memories,
+    }

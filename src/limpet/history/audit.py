@@ -1,0 +1,125 @@
+"""What is believed about something: how sure, since when, from whom, what it replaced, what speaks against it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..model.clock import format_time
+from ..model.memory import Memory
+from ..rank.adjust import stage
+from .reasons import Affected, impact, why
+from .timeline import chain
+from .view import Node, View, raw_id
+
+# Links and corrections that one belief of an audit shows of each sort.
+SHOWN = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Belief:
+    """One memory as an audit shows it. Times in microseconds UTC."""
+
+    node: Node
+    trust: str
+    stage: str  # observation, hypothesis, verified
+    observations: int  # distinct days
+    observed_at: int
+    source: str | None
+    speaker: str | None
+    replaced: list[Node]  # what it corrected, oldest first
+    replaced_by: list[Node]
+    corrections: dict[str, str]  # id of a replaced memory -> why
+    reasons: list[Node]
+    conflicts: list[Node]
+    rests_on_it: list[Affected]
+    rested_before: list[Affected]  # what rests on what it replaced, and may have to change with it
+    merged: list[Node]  # other wordings that it speaks for
+
+    def as_dict(self) -> dict[str, object]:
+        """The node's fields, and the others by their names; times in ISO 8601."""
+        return self.node.as_dict() | {
+            "trust": self.trust,
+            "stage": self.stage,
+            "observations": self.observations,
+            "observed_at": format_time(self.observed_at),
+            "source": self.source,
+            "speaker": self.speaker,
+            "replaced": [one.as_dict() for one in self.replaced],
+            "replaced_by": [one.as_dict() for one in self.replaced_by],
+            "corrections": self.corrections,
+            "reasons": [one.as_dict() for one in self.reasons],
+            "conflicts": [one.as_dict() for one in self.conflicts],
+            "rests_on_it": [one.as_dict() for one in self.rests_on_it],
+            "rested_before": [one.as_dict() for one in self.rested_before],
+            "merged": [one.as_dict() for one in self.merged],
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Audit:
+    """What is believed about something, the most relevant first, as of a time in the world and one of knowledge."""
+
+    about: str
+    by: str  # id, key or text
+    as_of: int
+    known_at: int | None
+    beliefs: list[Belief]
+
+    def as_dict(self) -> dict[str, object]:
+        """{"about", "by", "as_of", "known_at", "beliefs"}."""
+        return {
+            "about": self.about,
+            "by": self.by,
+            "as_of": format_time(self.as_of),
+            "known_at": format_time(self.known_at),
+            "beliefs": [one.as_dict() for one in self.beliefs],
+        }
+
+
+def audit(view: View, about: str, by: str, memories: Sequence[Memory]) -> Audit:
+    """Beliefs about something, of the memories found for it."""
+    return Audit(
+        about=about,
+        by=by,
+        as_of=view.as_of,
+        known_at=view.known_at,
+        beliefs=[_belief(view, one) for one in memories],
+    )
+
+
+def _belief(view: View, one: Memory) -> Belief:
+    raw = raw_id(one)
+    history = chain(view, one.id, limit=SHOWN)
+    reasons = why(view, one.id, depth=1, limit=SHOWN, everything=False)
+    resting = impact(view, one.id, depth=1, limit=SHOWN, everything=False)
+    before: dict[str, Affected] = {}
+    for old in history.before:
+        before |= {
+            found.node.id: found for found in impact(view, old.id, depth=1, limit=SHOWN, everything=False).affected
+        }
+    before.pop(one.id, None)
+    return Belief(
+        node=view.node(one),
+        trust=one.trust,
+        stage=stage(one.observations, one.trust),
+        observations=one.observations,
+        observed_at=one.observed_at,
+        source=one.source,
+        speaker=one.speaker,
+        replaced=history.before,
+        replaced_by=history.after,
+        corrections=history.reasons,
+        reasons=reasons.reasons,
+        conflicts=_conflicts(view, raw),
+        rests_on_it=resting.affected,
+        rested_before=[before[id] for id in before if id not in {found.node.id for found in resting.affected}],
+        merged=[view.node(other) for other in view.graph.merged_into([raw], view.where())],
+    )
+
+
+def _conflicts(view: View, raw: bytes) -> list[Node]:
+    out = view.edges([raw], ("contradicts",))
+    back = view.edges([raw], ("contradicts",), incoming=True)
+    others = dict.fromkeys([edge.target for edge in out] + [edge.source for edge in back])
+    return [node for node in view.nodes(others) if node.standing == "held"][:SHOWN]
