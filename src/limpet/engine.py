@@ -10,9 +10,9 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime
-from typing import IO, TYPE_CHECKING, Any, TypeVar
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from .model.clock import Clock, SystemClock, parse_time
 from .model.errors import BadInput, EmbedderUnavailable, LimpetError, NotFound
@@ -49,8 +49,7 @@ SMALL_BACKLOG = 48
 SECONDS_PER_TEXT = 0.03
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PurgeReport:
+class PurgeReport(NamedTuple):
     """What a purge erased, or would erase."""
 
     id: str
@@ -62,17 +61,15 @@ class PurgeReport:
         return {"id": self.id, "versions": self.versions, "events": self.events, "purged": self.purged}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImportReport:
+class ImportReport(NamedTuple):
     """What an import brought. `rejected`: (line number, reason)."""
 
     new: int
     known: int
-    rejected: list[tuple[int, str]] = field(default_factory=list)
+    rejected: builtins.list[tuple[int, str]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelInfo:
+class ModelInfo(NamedTuple):
     """An embedder that this store or this installation knows. `state`: active, building, or installed."""
 
     name: str
@@ -495,7 +492,7 @@ class Limpet(Beliefs, Graph):
             raise BadInput(f"limit must be from 1 to 10000, not {limit!r}")
         where = self._listed(kinds, topics, since, until, session, all_states)
         page = self._store.page(where, sort=sort, limit=limit, cursor=cursor)
-        return replace(page, memories=[self._with_confidence(one) for one in page.memories])
+        return page._replace(memories=[self._with_confidence(one) for one in page.memories])
 
     def count(
         self,

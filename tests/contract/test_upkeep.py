@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 import limpet
@@ -74,7 +72,7 @@ def test_a_rebuild_believes_the_same(lived):
 
     assert everything(lived) == before
     assert sorted(lived.allowed(Filter(states=STATES))) == sorted(bodies)
-    assert replace(lived.stats(), file_bytes=0, free_bytes=0) == replace(stats, file_bytes=0, free_bytes=0)
+    assert lived.stats()._replace(file_bytes=0, free_bytes=0) == stats._replace(file_bytes=0, free_bytes=0)
     assert lived.verify() == []
     assert steps[-1] == (len(before[1]), len(before[1]))
     assert lived.lexical("decision", Filter(), limit=5).hits

@@ -134,7 +134,7 @@ def _stats(args: Namespace) -> int:
     with open_store(args) as memory:
         stats, path = memory.stats(), memory.path
     if args.json:
-        shown = {name: getattr(stats, name) for name in stats.__slots__}
+        shown = stats._asdict()
         output.object_line(
             {"store": path} | shown | {"oldest": format_time(stats.oldest), "newest": format_time(stats.newest)}
         )

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 from ..model.edges import STORED_TYPES, Edge
 from ..model.events import Event
 from ..model.memory import Memory
 from ..model.state import MemoryState, SearchFields
+
+# Rows are named tuples, not dataclasses: making a dataclass takes a millisecond that every cold command would pay.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,8 +74,7 @@ class LexicalHit(NamedTuple):
     score: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LexicalResult:
+class LexicalResult(NamedTuple):
     """The best bodies for a query text, best first. The filter holds only as far as the index knows it (topics, small
     scopes): `candidates` says which of them pass."""
 
@@ -84,8 +85,7 @@ class LexicalResult:
     more: bool = False  # there are more than were asked for
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VectorChunk:
+class VectorChunk(NamedTuple):
     """Up to 1,024 int8 vectors of one embedder, as they lie in the store."""
 
     num: int
@@ -97,8 +97,7 @@ class VectorChunk:
     scopes: bytes  # used x int32
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EmbedderRow:
+class EmbedderRow(NamedTuple):
     """An embedder that has vectors in this store."""
 
     num: int
@@ -108,8 +107,7 @@ class EmbedderRow:
     state: str  # "active" answers queries; "building" is being filled
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewVector:
+class NewVector(NamedTuple):
     """A vector to store for a body: float16 for rescoring, int8 code and its scale for scanning."""
 
     body: int
@@ -118,8 +116,7 @@ class NewVector:
     scale: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
+class Job(NamedTuple):
     """One piece of slow work, leased to one worker at a time. Kind and subject name it."""
 
     kind: str
@@ -168,16 +165,14 @@ class Piece(NamedTuple):
     size: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
+class Page(NamedTuple):
     """One page of a sorted listing; `cursor` continues after it, None at the end."""
 
     memories: list[Memory]
     cursor: str | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionRow:
+class SessionRow(NamedTuple):
     """One run of an agent, and how many memories it has now. Times in microseconds UTC."""
 
     name: str
@@ -189,8 +184,7 @@ class SessionRow:
     last_at: int  # when something was last stored in it
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Proposal:
+class Proposal(NamedTuple):
     """Something about a pair of memories that waits for a person. `verdict` None: undecided."""
 
     id: bytes
@@ -205,16 +199,14 @@ class Proposal:
     decided_at: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Problem:
+class Problem(NamedTuple):
     """Something `verify` found."""
 
     check: str
     message: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoreStats:
+class StoreStats(NamedTuple):
     """Counts and sizes; bytes for sizes."""
 
     memories: int
@@ -225,9 +217,9 @@ class StoreStats:
     waiting_jobs: int  # texts that wait for their vectors
     waiting_checks: int  # other background work that waits
     dead_jobs: int
-    by_kind: dict[str, int] = field(default_factory=dict)
-    by_scope: dict[str, int] = field(default_factory=dict)
-    by_state: dict[str, int] = field(default_factory=dict)
+    by_kind: dict[str, int]
+    by_scope: dict[str, int]
+    by_state: dict[str, int]
     file_bytes: int = 0
     free_bytes: int = 0
     oldest: int | None = None
