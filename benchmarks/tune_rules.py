@@ -3,7 +3,8 @@
     python -m benchmarks.tune_rules [--embedder minilm] [--held-back] [--write]
 
 Reads the tuning half of tests/quality/bias_sentences.jsonl only, unless `--held-back` asks for the figures of the other
-half; nothing is chosen by those. `--write` writes src/limpet/remember/vectors/; run it after a change to the prototypes.
+half; nothing is chosen by those. `--write` writes to src/limpet/remember/prototype_vectors/: run it for both embedders
+after a change to the prototypes, and remove the older files.
 """
 
 from __future__ import annotations
@@ -76,10 +77,12 @@ def main() -> None:
         for language in ("en", "ko", "de"):
             texts, bad = sentences(half, language)
             scores = judge.scores(texts).max(axis=1)
-            shown = "; ".join(f"{t:.2f}: {figures(scores, bad, t)}" for t in (0.42, 0.44, 0.46, 0.48, 0.50, 0.52, 0.55, 0.60))
+            shown = "; ".join(
+                f"{t:.2f}: {figures(scores, bad, t)}" for t in (0.42, 0.44, 0.46, 0.48, 0.50, 0.52, 0.55, 0.60)
+            )
             print("held back" if half else "tuning", language, shown)
     if asked.write:
-        name = rules.file_name(embedder.fingerprint)
+        name = rules.file_name(embedder)
         rules.write_vectors(vectors, rules._VECTORS / name)
         print("wrote", name, "for", embedder.fingerprint)
     embedder.save()

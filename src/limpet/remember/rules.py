@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -47,15 +48,22 @@ KERNEL_POWER = 3
 # A language other than English is judged if the English prototypes alone tell its own apart this well (the probability
 # that a refused one scores above a fine one): 0.98 with a multilingual embedder, 0.65 with one that reads English only.
 UNDERSTOOD_FROM = 0.85
+# A text of a few sentences is refused for one of them too, when that one is clear: the whole would drown it.
+PART_REFUSED_FROM = 0.6
+PARTS = 5
 # Longer texts are documents and transcripts, not statements; they are not judged.
 JUDGED_CHARACTERS = 2_000
 
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=\S)|\n+")
 _PROTOTYPES = Path(__file__).parent / "prototypes.json"
-_VECTORS = Path(__file__).parent / "vectors"
+_VECTORS = Path(__file__).parent / "prototype_vectors"
 
 
 class Embedder(Protocol):
     """What the rules need of an embedder: see `vectors/embedder.py`."""
+
+    @property
+    def name(self) -> str: ...
 
     @property
     def fingerprint(self) -> str: ...
@@ -126,23 +134,30 @@ class Rules:
             return found
         chosen = [texts[i] for i in open_to_doubt]
         rows = vectors[open_to_doubt] if vectors is not None else self._embedder.embed_passages(chosen)
-        for i, refusal in zip(open_to_doubt, self._refusals(chosen, rows), strict=True):
+        judged = list(zip(open_to_doubt, chosen, self._refusals(chosen, rows, REFUSED_FROM), strict=True))
+        parts = [(i, part) for i, text, refusal in judged if not refusal for part in _parts(text)]
+        if parts:
+            sentences = [part for _, part in parts]
+            refusals = self._refusals(sentences, self._embedder.embed_passages(sentences), PART_REFUSED_FROM)
+            judged += [(i, part, refusal) for (i, part), refusal in zip(parts, refusals, strict=True)]
+        for i, text, refusal in judged:
             by = (origins[i] if origins else "agent", speakers[i] if speakers else None)
-            if refusal and not _own_statement(refusal, texts[i], *by):
+            if refusal and not found[i] and not _own_statement(refusal, text, *by):
                 found[i] = refusal
         return found
 
     def scores(self, texts: Sequence[str]) -> np.ndarray:
         """float32 (n, rules): how near each text is to each of RULES against what is fine, 0 to 1. For tuning."""
-        return self._scores(texts, self._embedder.embed_passages(texts))[0]
+        found, _ = self._scores(texts, self._embedder.embed_passages(texts))
+        return found
 
-    def _refusals(self, texts: Sequence[str], vectors: np.ndarray) -> list[Refusal | None]:
+    def _refusals(self, texts: Sequence[str], vectors: np.ndarray, threshold: float) -> list[Refusal | None]:
         scores, near = self._scores(texts, vectors)
         fitted = self._fit()
         found: list[Refusal | None] = []
         for row, similar in zip(scores, near, strict=True):
             worst = int(row.argmax())
-            if row[worst] < REFUSED_FROM:
+            if row[worst] < threshold:
                 found.append(None)
                 continue
             of_rule = fitted.classes == worst + 1
@@ -172,15 +187,16 @@ class Rules:
         """The prototypes' vectors: from the package, from the folder, or from the embedder."""
         import numpy as np
 
-        name = file_name(self._embedder.fingerprint)
+        name = file_name(self._embedder)
         for folder in (_VECTORS, *([self._folder] if self._folder else [])):
             if (folder / name).is_file():
                 with np.load(folder / name) as stored:
-                    return stored["codes"].astype(np.float32) * stored["scales"][:, None]
-        vectors = np.asarray(self._embedder.embed_passages(texts), dtype=np.float32)
+                    vectors: np.ndarray = stored["codes"].astype(np.float32) * stored["scales"][:, None]
+                    return vectors
+        embedded = np.asarray(self._embedder.embed_passages(texts), dtype=np.float32)
         if self._folder:
-            write_vectors(vectors, self._folder / name)
-        return vectors
+            write_vectors(embedded, self._folder / name)
+        return embedded
 
 
 @cache
@@ -188,14 +204,18 @@ def prototypes() -> tuple[tuple[str, str, str], ...]:
     """(language, class, sentence) of every prototype; the class is a rule or FINE."""
     table: dict[str, dict[str, list[str]]] = json.loads(_PROTOTYPES.read_text(encoding="utf-8"))
     return tuple(
-        (language, name, text) for language, classes in table.items() for name, texts in classes.items() for text in texts
+        (language, name, text)
+        for language, classes in table.items()
+        for name, texts in classes.items()
+        for text in texts
     )
 
 
-def file_name(fingerprint: str) -> str:
+def file_name(embedder: Embedder) -> str:
     """The file of the prototypes' vectors: another one for another embedder and for other prototypes."""
-    parts = [fingerprint, *(text for _, _, text in prototypes())]
-    return f"{hashlib.sha256(chr(0).join(parts).encode()).hexdigest()[:16]}.npz"
+    parts = [embedder.fingerprint, *(text for _, _, text in prototypes())]
+    safe = "".join(letter if letter.isalnum() else "-" for letter in embedder.name)
+    return f"{safe}-{hashlib.sha256(chr(0).join(parts).encode()).hexdigest()[:12]}.npz"
 
 
 def write_vectors(vectors: np.ndarray, path: Path) -> None:
@@ -225,7 +245,9 @@ def fit(vectors: np.ndarray) -> _Fitted:
     kept = english.copy()
     for language in sorted({language for language, _, _ in rows} - {"en"}):
         mine = np.array([one == language for one, _, _ in rows])
-        points = _points([text for (_, _, text), own in zip(rows, mine, strict=True) if own], vectors[mine], fitted.middle)
+        points = _points(
+            [text for (_, _, text), own in zip(rows, mine, strict=True) if own], vectors[mine], fitted.middle
+        )
         belongs = (1 + points @ fitted.points.T) ** KERNEL_POWER @ fitted.weights
         scores = (belongs[:, 1:] - belongs[:, :1]).max(axis=1)
         fine = np.array([name == FINE for _, name, _ in rows])[mine]
@@ -261,6 +283,12 @@ def _points(texts: Sequence[str], vectors: np.ndarray, middle: np.ndarray) -> np
 
 def _is_statement(text: str) -> bool:
     return bool(text.strip()) and len(text) <= JUDGED_CHARACTERS
+
+
+def _parts(text: str) -> list[str]:
+    """The sentences of a text that has a few; none for one sentence, or for many."""
+    parts = [part for part in _SENTENCE_END.split(text) if part.strip()]
+    return parts if 1 < len(parts) <= PARTS else []
 
 
 def _own_statement(refusal: Refusal, text: str, origin: str, speaker: str | None) -> bool:

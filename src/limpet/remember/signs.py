@@ -16,7 +16,7 @@ _SIGNS: dict[str, str] = {
     "as stated": (
         r"\b(?:said|says|told|states?|stated|mentioned|explicitly|describes?|described|confirmed|shared|disclosed|wrote|"
         r"asked (?:me|us|the|to)|reported|calls? (?:him|her|them)sel\w+|according to|own account|identifies|explained|"
-        r"admits?|admitted|noted|informed)\b"
+        r"admits?|admitted|noted|informed|self-(?:described|declared|reported)|by (?:his|her|their) own)\b"
     ),
     "hedged": (
         r"\b(?:probably|likely|seems?|seemed|apparently|appears?|must|might|maybe|perhaps|presumably|judging|suggests?|"

@@ -70,8 +70,8 @@ _CONTRACTION = re.compile(r"(?:n['’]t|['’](?:s|re|ve|ll|d|m))$", re.IGNORECA
 _CODE = re.compile(r"[_$\d]|[a-z][A-Z]|\w\.\w|::|->|\(\)|^--?[a-z]|#$|\+\+$")
 _PHRASES = re.compile(r"\b(cannot|no longer|instead of|rather than|not only|have to|has to|fails? to)\b", re.IGNORECASE)
 _PHRASE_AS = {
-    "cannot": "can not", "no longer": "not", "instead of": "not", "rather than": "not", "not only": "", "have to": "must",
-    "has to": "must", "fail to": "not", "fails to": "not",
+    "cannot": "can not", "no longer": "not", "instead of": "not", "rather than": "not", "not only": "",
+    "have to": "must", "has to": "must", "fail to": "not", "fails to": "not",
 }  # fmt: skip
 
 
