@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from limpet.rank.constants import DUPLICATE_COSINE, NEAR_DUPLICATE_COSINE
 from limpet.remember.duplicates import compare
@@ -14,6 +16,10 @@ from limpet.vectors.embedder import load_embedder
 from .halves import is_held_back, read
 
 ROWS = read("duplicate_pairs.jsonl")
+WORDS = (
+    "the API does not retry never 5 minutes min hundred twenty-five 3 March 2025-03-03 v1.2 2 pm $5 % before after "
+    "Alice Bob calls is called by src/a.py `x` -> = second no longer can't without 1,000 10MB first last May"
+).split(" ")
 
 
 @pytest.fixture(scope="module")
@@ -119,11 +125,45 @@ def test_one_text_that_says_more_is_no_conflict_and_not_the_same():
 
 
 @pytest.mark.parametrize(
-    "text", ["", "...", "\n", "한국어 문장입니다", "1" * 5_000, "a/" * 2_000, "not " * 2_000, "'" * 3_000]
+    "text",
+    [
+        "",
+        "...",
+        "1" * 5_000 + " hundred s",
+        "\n",
+        "한국어 문장입니다",
+        "1" * 5_000,
+        "a/" * 2_000,
+        "not " * 2_000,
+        "'" * 3_000,
+    ],
 )
 def test_any_text_can_be_compared(text):
     assert differences(text, text).same_statement
     differences(text, "Deploys run at 5.")
+
+
+@given(
+    a=st.lists(st.sampled_from(WORDS) | st.text(max_size=6), max_size=12).map(" ".join),
+    b=st.lists(st.sampled_from(WORDS) | st.text(max_size=6), max_size=12).map(" ".join),
+)
+@settings(max_examples=200)
+def test_the_guard_is_total_and_symmetric(a, b):
+    assert differences(a, a).same_statement
+    one, other = differences(a, b), differences(b, a)
+    assert (one.same_statement, one.conflict) == (other.same_statement, other.conflict)
+
+
+@pytest.mark.parametrize(
+    "unit", ["a-", "/-", "a/b", "-", "1,", "1.1", "'s ", "not ", "5 m ", "twenty ", "3 May ", "_a", "v1.", "is red "]
+)
+def test_time_is_linear_in_the_worst_texts(unit):
+    import time
+
+    text = unit * (200_000 // len(unit))
+    start = time.perf_counter()
+    differences(text, text + " 5")
+    assert time.perf_counter() - start < 10
 
 
 def test_a_long_text_takes_linear_time():

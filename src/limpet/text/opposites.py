@@ -121,6 +121,7 @@ safe|unsafe dangerous
 mutable|immutable
 symmetric|asymmetric
 positive|negative
+single|double multiple
 like love|dislike hate
 """
 

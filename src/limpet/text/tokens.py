@@ -7,6 +7,7 @@ Read by the difference guard only: a token's `value` is equal where two spelling
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -48,7 +49,7 @@ _SCAN = re.compile(
   | (?P<iso>\b\d{4}-\d{2}-\d{2}\b)
   | (?P<clock>\b\d{1,2}:\d{2}(?::\d{2})?(?:\s?[ap]\.?m\b\.?)?|\b\d{1,2}\s?[ap]\.?m\b\.?)
   | (?P<hex>\#?\b(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{6,40}\b)
-  | (?P<path>(?<![\w/])(?:~|\.{1,2}|[A-Za-z_@][\w.@-]*)?(?:/[\w.@{}:%+-]*[\w}])+/?)
+  | (?P<path>(?<![\w/])(?:~|\.{1,2}|[A-Za-z_@][\w.@-]{0,99})?(?:/[\w.@{}:%+-]{0,99}[\w}])+/?)
   | (?P<number>(?<![\w.])(?:(?<=\s)-|^-)?[$€£₩]?\d+(?:,\d{3})*(?:[._]\d+)*(?:[xX]\b)?)(?P<suffix>%|°?[A-Za-zµ]+\d*\b)?
   | (?P<prefixed>\bv\d+(?:\.\d+)*(?:[-.]?(?:alpha|beta|rc|dev|post)[-.]?\d*)?\b)
   | (?P<word>
@@ -71,13 +72,13 @@ _CODE = re.compile(r"[_$\d]|[a-z][A-Z]|\w\.\w|::|->|\(\)|^--?[a-z]|#$|\+\+$")
 _PHRASES = re.compile(r"\b(cannot|no longer|instead of|rather than|not only|have to|has to|fails? to)\b", re.IGNORECASE)
 _PHRASE_AS = {
     "cannot": "can not", "no longer": "not", "instead of": "not", "rather than": "not", "not only": "",
-    "have to": "must",
-    "has to": "must", "fail to": "not", "fails to": "not",
+    "have to": "must", "has to": "must", "fail to": "not", "fails to": "not",
 }  # fmt: skip
 
 
 def tokens(text: str) -> list[Token]:
     """The tokens of a text in order."""
+    text = unicodedata.normalize("NFC", text)
     text = _PHRASES.sub(lambda match: _PHRASE_AS[match[1].casefold()] or " ", text)
     return _joined(list(_scanned(text)))
 
@@ -125,7 +126,7 @@ def _number(said: str, suffix: str) -> Iterator[Token]:
         many = plain.count(".") > 1
         kind: TokenKind = "version" if many else "number"
         if low == "k":
-            plain = f"{float(plain) * 1000:g}" if not many else plain
+            plain = plain if many else f"{float(plain) * 1000:.12g}"
         yield Token(kind=kind, surface=said + (suffix if low in {"k", "x"} else ""), value=plain, amount=plain)
         named = money or SHORT_UNITS.get(low, low if low not in {"k", "x"} else "")
         if named:
@@ -228,7 +229,7 @@ def _joined(some: list[Token]) -> list[Token]:
 
 def _spelled(last: Token | None, one: Token) -> Token | None:
     """ "twenty" + "five" = 25; "2" + "hundred" = 200; None when they do not go together."""
-    if last is None or last.kind != "number" or not last.value.isdigit():
+    if last is None or last.kind != "number" or not last.value.isdigit() or len(last.value) > 18:
         return None
     before, value = int(last.value), int(one.value)
     if value in SCALES.values():
@@ -245,10 +246,9 @@ def _spelled(last: Token | None, one: Token) -> Token | None:
 def _measured(number: Token, unit: Token) -> Token:
     """A quantity in the base unit of its dimension, so that "90 s" equals "1.5 min"."""
     dimension, size = unit.value.removeprefix("unit:").rsplit(":", 1)
-    try:
-        value = f"{float(number.value) * float(size):.10g}"
-    except ValueError:
-        value = f"{number.value}*{size}"
+    plain = number.value.replace(".", "", 1).removeprefix("-")
+    scaled = plain.isdecimal() and len(plain) <= 18  # more digits than a float keeps are left as they stand
+    value = f"{float(number.value) * float(size):.10g}" if scaled else f"{number.value}*{size}"
     return Token(
         kind="number", surface=f"{number.surface} {unit.surface}", value=f"{value} {dimension}",
         amount=number.amount or number.value, unit=unit.unit,
@@ -264,7 +264,7 @@ def _month(found: list[Token], one: Token) -> None:
             if back == 2 and found[-1].value != "of":
                 break
             number = day.value.removesuffix("th")
-            if day.kind == "number" and number.isdigit() and 1 <= int(number) <= 31:
+            if day.kind == "number" and number.isdecimal() and len(number) <= 2 and 1 <= int(number) <= 31:
                 value = f"{one.value}-{int(number):02}"
                 found[-back:] = [Token(kind="date", surface=f"{day.surface} {one.surface}", value=value, amount=value)]
                 return
@@ -272,7 +272,7 @@ def _month(found: list[Token], one: Token) -> None:
         return
     number = one.value.removesuffix("th")
     last = found[-1]
-    if number.isdigit() and 1 <= int(number) <= 31:
+    if number.isdecimal() and len(number) <= 2 and 1 <= int(number) <= 31:
         value = f"{last.value}-{int(number):02}"
         found[-1] = Token(kind="date", surface=f"{last.surface} {one.surface}", value=value, amount=value)
     else:

@@ -1,0 +1,92 @@
+"""Choose the numbers of the bias rules and write the prototypes' vectors that the package ships.
+
+    python -m benchmarks.tune_rules [--embedder minilm] [--held-back] [--write]
+
+Reads the tuning half of tests/quality/bias_sentences.jsonl only, unless `--held-back` asks for the figures of the other
+half; nothing is chosen by those. `--write` writes to src/limpet/remember/prototype_vectors/: run it for both embedders
+after a change to the prototypes, and remove the older files.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+
+import numpy as np
+
+from limpet.remember import rules
+from tests.quality.halves import is_held_back, read
+
+from . import embedding_cache
+
+GRID = {"SIGN_WEIGHT": (0.2, 0.3, 0.4), "RIDGE": (1.0, 3.0, 6.0), "KERNEL_POWER": (2, 3, 4)}
+WANTED_PRECISION = 0.97
+
+
+def sentences(held_back: bool, language: str = "en") -> tuple[list[str], np.ndarray]:
+    """Texts of a half, and which of them must be refused. Languages other than English are measured whole."""
+    rows = [
+        row
+        for row in read("bias_sentences.jsonl")
+        if row["language"] == language and (language != "en" or is_held_back(row["text"]) is held_back)
+    ]
+    return [row["text"] for row in rows], np.array([row["label"] == "refuse" for row in rows])
+
+
+def figures(scores: np.ndarray, bad: np.ndarray, threshold: float) -> str:
+    refused = scores >= threshold
+    right = (refused & bad).sum()
+    return f"precision {right / max(refused.sum(), 1):.3f} recall {right / bad.sum():.3f}"
+
+
+def recall_at(scores: np.ndarray, bad: np.ndarray, precision: float) -> float:
+    """The best recall over all thresholds whose precision is at least this."""
+    order = np.argsort(-scores)
+    right = np.cumsum(bad[order])
+    return float(max([0.0, *(right / bad.sum())[right / np.arange(1, len(order) + 1) >= precision]]))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--embedder", default="minilm")
+    parser.add_argument("--held-back", action="store_true")
+    parser.add_argument("--write", action="store_true")
+    asked = parser.parse_args()
+    embedder = embedding_cache.load(asked.embedder)
+    texts, bad = sentences(False)
+    names = list(GRID)
+    print("tuning half:", len(texts), "sentences,", int(bad.sum()), "to refuse;", len(rules.prototypes()), "prototypes")
+    vectors = embedder.embed_passages([text for _, _, text in rules.prototypes()])
+    found = embedder.embed_passages(texts)
+    chosen = {name: getattr(rules, name) for name in names}
+    for values in itertools.product(*GRID.values()):
+        for name, value in zip(names, values, strict=True):
+            setattr(rules, name, value)
+        judge = rules.Rules(embedder)
+        judge._fitted = rules.fit(vectors)
+        scores = judge._scores(texts, found)[0].max(axis=1)
+        area = (scores[bad][:, None] > scores[~bad][None, :]).mean()
+        recall = recall_at(scores, bad, WANTED_PRECISION)
+        print(dict(zip(names, values, strict=True)), f"area {area:.4f} recall at {WANTED_PRECISION}: {recall:.3f}")
+    for name, value in chosen.items():
+        setattr(rules, name, value)
+    judge = rules.Rules(embedder)
+    judge._fitted = rules.fit(vectors)
+    print("chosen:", chosen)
+    for half in [False, True][: 1 + asked.held_back]:
+        for language in ("en", "ko", "de"):
+            texts, bad = sentences(half, language)
+            scores = judge.scores(texts).max(axis=1)
+            shown = "; ".join(
+                f"{t:.2f}: {figures(scores, bad, t)}" for t in (0.42, 0.44, 0.46, 0.48, 0.50, 0.52, 0.55, 0.60)
+            )
+            print("held back" if half else "tuning", language, shown)
+    if asked.write:
+        name = rules.file_name(embedder)
+        rules.write_vectors(vectors, rules._VECTORS / name)
+        print("wrote", name, "for", embedder.fingerprint)
+    embedder.save()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,296 @@
+"""What may not be stored: five rules against bias, each a class of sentences that prototypes stand for.
+
+A sentence is compared with the prototypes by the vectors of an embedder and a few structural signs; a ridge regression
+over a cubic kernel of that similarity, solved once, weighs them. Nothing open-ended is listed as words. Secrets are not
+asked for here (`text/secrets.py`), and a refusal is not final: a person may override it. No NumPy at import.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, Protocol, get_args
+
+from .signs import NAMES, signs, states_of_self
+
+if TYPE_CHECKING:
+    import numpy as np
+
+Rule = Literal["passing emotion", "joke or hyperbole", "guess about a mind", "inferred status", "personality label"]
+RULES: tuple[str, ...] = get_args(Rule)
+FINE = "fine"
+REASONS: dict[str, str] = {
+    "passing emotion": "It records a mood of the moment, which is no longer true tomorrow.",
+    "joke or hyperbole": "It is a joke or an exaggeration, and would be recalled as if it were a fact.",
+    "guess about a mind": "It guesses what a person thinks or intends from how they behave.",
+    "inferred status": "It infers a person's health, money or relationships, which they have not stated themselves.",
+    "personality label": "It labels a person's character, which they have not stated of themselves.",
+}
+# What a person may always state of themself.
+OWN_TO_STATE = frozenset({"inferred status", "personality label"})
+# Kinds that record what happened or was said and not what is believed: never refused.
+RECORDS = frozenset({"episode"})
+
+# Chosen on the tuning half of tests/quality/bias_sentences.jsonl by benchmarks/tune_rules.py; guarded by
+# tests/quality/test_bias_rules.py.
+# Score, 0 to 1, from which a sentence is refused; at 0.5 it is as near to a rule as to what is fine.
+REFUSED_FROM = 0.48
+# How much a sign counts against the meaning, whose vector has length 1.
+SIGN_WEIGHT = 0.3
+RIDGE = 3.0
+KERNEL_POWER = 3
+# A language other than English is judged if the English prototypes alone tell its own apart this well (the probability
+# that a refused one scores above a fine one): 0.98 with a multilingual embedder, 0.65 with one that reads English only.
+UNDERSTOOD_FROM = 0.85
+# A text of a few sentences is refused for one of them too, when that one is clear: the whole would drown it.
+PART_REFUSED_FROM = 0.6
+PARTS = 5
+# Longer texts are documents and transcripts, not statements; they are not judged.
+JUDGED_CHARACTERS = 2_000
+
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=\S)|\n+")
+_PROTOTYPES = Path(__file__).parent / "prototypes.json"
+_VECTORS = Path(__file__).parent / "prototype_vectors"
+
+
+class Embedder(Protocol):
+    """What the rules need of an embedder: see `vectors/embedder.py`."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def fingerprint(self) -> str: ...
+
+    def embed_passages(self, texts: Sequence[str]) -> np.ndarray:
+        """float32 (n, dimensions), rows of length 1."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refusal:
+    """Why a sentence is not stored."""
+
+    rule: str  # one of RULES
+    reason: str  # one sentence for a person
+    score: float  # 0 to 1; REFUSED_FROM and more is refused
+    like: str  # the prototype of that rule that it resembles most
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Fitted:
+    """The prototypes in the space of one embedder. n prototypes, d dimensions, s signs, c classes (0 = fine)."""
+
+    texts: tuple[str, ...]
+    classes: np.ndarray  # int (n,)
+    middle: np.ndarray  # float32 (d,): the mean of all vectors, taken off each
+    points: np.ndarray  # float32 (n, d + s)
+    weights: np.ndarray  # float32 (n, c)
+
+
+class Rules:
+    """Judges texts with one embedder. Thread-safe; prototypes are embedded once, at the first judgement.
+
+    Their vectors come with the package for the embedders that limpet brings. For another one, give a `folder` where
+    they may be kept from one process to the next; else each process embeds about a thousand sentences once.
+    """
+
+    def __init__(self, embedder: Embedder, *, folder: Path | None = None) -> None:
+        self._embedder = embedder
+        self._folder = folder
+        self._lock = threading.Lock()
+        self._fitted: _Fitted | None = None
+
+    def judge(
+        self, text: str, *, kind: str = "fact", origin: str = "agent", speaker: str | None = None
+    ) -> Refusal | None:
+        """The rule that the text breaks, or None. Raises EmbedderUnavailable."""
+        return self.judge_many([text], kinds=[kind], origins=[origin], speakers=[speaker])[0]
+
+    def judge_many(
+        self,
+        texts: Sequence[str],
+        *,
+        kinds: Sequence[str] | None = None,
+        origins: Sequence[str] | None = None,
+        speakers: Sequence[str | None] | None = None,
+        vectors: np.ndarray | None = None,
+    ) -> list[Refusal | None]:
+        """One judgement a text, in order; `kinds`, `origins` and `speakers` as long as `texts`.
+
+        `vectors`: float32 (n, dimensions), when the caller already has the passages' embeddings of the content alone.
+        Raises EmbedderUnavailable.
+        """
+        kinds = kinds or ["fact"] * len(texts)
+        open_to_doubt = [i for i, text in enumerate(texts) if kinds[i] not in RECORDS and _is_statement(text)]
+        found: list[Refusal | None] = [None] * len(texts)
+        if not open_to_doubt:
+            return found
+        chosen = [texts[i] for i in open_to_doubt]
+        rows = vectors[open_to_doubt] if vectors is not None else self._embedder.embed_passages(chosen)
+        judged = list(zip(open_to_doubt, chosen, self._refusals(chosen, rows, REFUSED_FROM), strict=True))
+        parts = [(i, part) for i, text, refusal in judged if not refusal for part in _parts(text)]
+        if parts:
+            sentences = [part for _, part in parts]
+            refusals = self._refusals(sentences, self._embedder.embed_passages(sentences), PART_REFUSED_FROM)
+            judged += [(i, part, refusal) for (i, part), refusal in zip(parts, refusals, strict=True)]
+        for i, text, refusal in judged:
+            by = (origins[i] if origins else "agent", speakers[i] if speakers else None)
+            if refusal and not found[i] and not _own_statement(refusal, text, *by):
+                found[i] = refusal
+        return found
+
+    def scores(self, texts: Sequence[str]) -> np.ndarray:
+        """float32 (n, rules): how near each text is to each of RULES against what is fine, 0 to 1. For tuning."""
+        found, _ = self._scores(texts, self._embedder.embed_passages(texts))
+        return found
+
+    def _refusals(self, texts: Sequence[str], vectors: np.ndarray, threshold: float) -> list[Refusal | None]:
+        scores, near = self._scores(texts, vectors)
+        fitted = self._fit()
+        found: list[Refusal | None] = []
+        for row, similar in zip(scores, near, strict=True):
+            worst = int(row.argmax())
+            if row[worst] < threshold:
+                found.append(None)
+                continue
+            of_rule = fitted.classes == worst + 1
+            like = fitted.texts[int((similar - 2 * ~of_rule).argmax())]
+            rule = RULES[worst]
+            found.append(Refusal(rule=rule, reason=REASONS[rule], score=round(float(row[worst]), 3), like=like))
+        return found
+
+    def _scores(self, texts: Sequence[str], vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Scores (n, rules) and similarities to the prototypes (n, prototypes)."""
+        import numpy as np
+
+        fitted = self._fit()
+        points = _points(texts, vectors, fitted.middle)
+        near = points @ fitted.points.T
+        belongs = (1 + near) ** KERNEL_POWER @ fitted.weights
+        return np.clip((belongs[:, 1:] - belongs[:, :1] + 2) / 4, 0, 1), near
+
+    def _fit(self) -> _Fitted:
+        with self._lock:
+            if self._fitted is None:
+                texts = [text for _, _, text in prototypes()]
+                self._fitted = fit(self._stored(texts))
+            return self._fitted
+
+    def _stored(self, texts: list[str]) -> np.ndarray:
+        """The prototypes' vectors: from the package, from the folder, or from the embedder."""
+        import numpy as np
+
+        name = file_name(self._embedder)
+        for folder in (_VECTORS, *([self._folder] if self._folder else [])):
+            if (folder / name).is_file():
+                with np.load(folder / name) as stored:
+                    vectors: np.ndarray = stored["codes"].astype(np.float32) * stored["scales"][:, None]
+                    return vectors
+        embedded = np.asarray(self._embedder.embed_passages(texts), dtype=np.float32)
+        if self._folder:
+            write_vectors(embedded, self._folder / name)
+        return embedded
+
+
+@cache
+def prototypes() -> tuple[tuple[str, str, str], ...]:
+    """(language, class, sentence) of every prototype; the class is a rule or FINE."""
+    table: dict[str, dict[str, list[str]]] = json.loads(_PROTOTYPES.read_text(encoding="utf-8"))
+    return tuple(
+        (language, name, text)
+        for language, classes in table.items()
+        for name, texts in classes.items()
+        for text in texts
+    )
+
+
+def file_name(embedder: Embedder) -> str:
+    """The file of the prototypes' vectors: another one for another embedder and for other prototypes."""
+    parts = [embedder.fingerprint, *(text for _, _, text in prototypes())]
+    safe = "".join(letter if letter.isalnum() else "-" for letter in embedder.name)
+    return f"{safe}-{hashlib.sha256(chr(0).join(parts).encode()).hexdigest()[:12]}.npz"
+
+
+def write_vectors(vectors: np.ndarray, path: Path) -> None:
+    """Keep vectors as one byte a number and a scale a row; whole or not at all."""
+    import os
+
+    import numpy as np
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    scales = np.abs(vectors).max(axis=1) / 127
+    unfinished = path.with_suffix(f".{os.getpid()}.part")
+    with unfinished.open("wb") as file:
+        np.savez(file, codes=np.rint(vectors / scales[:, None]).astype(np.int8), scales=scales.astype(np.float32))
+    unfinished.replace(path)
+
+
+def fit(vectors: np.ndarray) -> _Fitted:
+    """Weigh the prototypes. `vectors`: float32 (n, d), a row for each of `prototypes()`, in order.
+
+    English first; then, with all, again if the embedder understands other languages too.
+    """
+    import numpy as np
+
+    rows = prototypes()
+    english = np.array([language == "en" for language, _, _ in rows])
+    fitted = _solve(vectors, english)
+    kept = english.copy()
+    for language in sorted({language for language, _, _ in rows} - {"en"}):
+        mine = np.array([one == language for one, _, _ in rows])
+        points = _points(
+            [text for (_, _, text), own in zip(rows, mine, strict=True) if own], vectors[mine], fitted.middle
+        )
+        belongs = (1 + points @ fitted.points.T) ** KERNEL_POWER @ fitted.weights
+        scores = (belongs[:, 1:] - belongs[:, :1]).max(axis=1)
+        fine = np.array([name == FINE for _, name, _ in rows])[mine]
+        if (scores[~fine][:, None] > scores[fine][None, :]).mean() >= UNDERSTOOD_FROM:
+            kept |= mine
+    return fitted if (kept == english).all() else _solve(vectors, kept)
+
+
+def _solve(vectors: np.ndarray, kept: np.ndarray) -> _Fitted:
+    """Kernel ridge regression of class membership (+1, -1) on the prototypes that are kept: bool (n,)."""
+    import numpy as np
+
+    rows = [row for row, keep in zip(prototypes(), kept, strict=True) if keep]
+    texts = [text for _, _, text in rows]
+    classes = np.array([(FINE, *RULES).index(name) for _, name, _ in rows])
+    middle = vectors[kept].mean(axis=0)
+    points = _points(texts, vectors[kept], middle)
+    kernel = (1 + points @ points.T).astype(np.float64) ** KERNEL_POWER
+    wanted = np.where(np.eye(len(RULES) + 1)[classes] > 0, 1.0, -1.0)
+    weights = np.linalg.solve(kernel + RIDGE * np.eye(len(rows)), wanted).astype(np.float32)
+    return _Fitted(texts=tuple(texts), classes=classes, middle=middle, points=points, weights=weights)
+
+
+def _points(texts: Sequence[str], vectors: np.ndarray, middle: np.ndarray) -> np.ndarray:
+    """Vectors around their middle, of length 1, with the signs beside them: float32 (n, d + s)."""
+    import numpy as np
+
+    around = np.asarray(vectors, dtype=np.float32) - middle
+    around /= np.maximum(np.linalg.norm(around, axis=1, keepdims=True), 1e-6)
+    beside = np.array([signs(text) for text in texts], dtype=np.float32).reshape(len(texts), len(NAMES))
+    return np.hstack([around, SIGN_WEIGHT * beside])
+
+
+def _is_statement(text: str) -> bool:
+    return bool(text.strip()) and len(text) <= JUDGED_CHARACTERS
+
+
+def _parts(text: str) -> list[str]:
+    """The sentences of a text that has a few; none for one sentence, or for many."""
+    parts = [part for part in _SENTENCE_END.split(text) if part.strip()]
+    return parts if 1 < len(parts) <= PARTS else []
+
+
+def _own_statement(refusal: Refusal, text: str, origin: str, speaker: str | None) -> bool:
+    """Whether somebody says it of themself: in the first person, and not an agent guessing about another."""
+    return refusal.rule in OWN_TO_STATE and states_of_self(text) and (origin != "web" or speaker is not None)

