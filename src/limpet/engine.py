@@ -21,7 +21,8 @@ from .model.ids import IdSource, format_id, parse_id
 from .model.memory import GLOBAL_SCOPE, STATES, Memory, check_kind
 from .rank.adjust import confidence
 from .remember.admit import Admitted, admit, check_text, check_topics, clean_metadata
-from .remember.write import Receipt, Writer, check_live, need, rejected
+from .remember.door import Door
+from .remember.write import Receipt, Writer, check_live, need, refused, rejected
 from .settings import Settings, read_settings
 from .store.contract import Filter, Page, Problem, Reads, Store, StoreStats
 from .store.sqlite import SqliteStore
@@ -118,6 +119,7 @@ class Limpet(Beliefs, Graph):
         )
         name = embedder if isinstance(embedder, str) else settings.embedder
         given = None if isinstance(embedder, str) else embedder
+        self._door = Door(lambda: self._vectors().load(), lambda: self._vectors().is_loaded())
         self._vectors_lock = threading.Lock()
         self._vectors_made: Meaning | None = None
         self._vectors_source = (name, given)
@@ -161,15 +163,18 @@ class Limpet(Beliefs, Graph):
         metadata: Mapping[str, Any] | None = None,
         id: str | None = None,
         confidence: float | None = None,
+        anyway: bool = False,
     ) -> Receipt:
         """Store one statement, durably, and return at once; its vector is made later by `work`.
 
         A statement that is known already (same scope, kind, speaker and text) is counted as an observation of it.
-        `because`: ids of what it rests on. Raises BadInput, NotFound (because), StoreError.
+        `because`: ids of what it rests on. What a rule speaks against (docs/domain-model.md) is rejected, unless a
+        person (`origin="user"`) says `anyway`. Raises BadInput, NotFound (because), StoreError.
         """
         given = {name: value for name, value in locals().items() if name != "self"}
         statement = self._admit(given)
-        return self._write(lambda writer: writer.state(statement))
+        (refusal,) = self._door.refusals([statement])
+        return refused(refusal) if refusal else self._write(lambda writer: writer.state(statement))
 
     def remember_batch(self, items: Iterable[Mapping[str, Any]]) -> list[Receipt]:
         """Store many statements: dictionaries with the arguments of `remember` and `scope`. One receipt each.
@@ -181,8 +186,13 @@ class Limpet(Beliefs, Graph):
         keys: set[tuple[str, str]] = set()
 
         def flush() -> None:
-            for (place, _), receipt in zip(part, self._write_batch([one for _, one in part]), strict=True):
+            refusals = self._door.refusals([one for _, one in part])
+            good = [one for one, refusal in zip(part, refusals, strict=True) if refusal is None]
+            for (place, _), receipt in zip(good, self._write_batch([one for _, one in good]), strict=True):
                 receipts[place] = receipt
+            for (place, one), refusal in zip(part, refusals, strict=True):
+                if refusal is not None:
+                    receipts[place] = refused(refusal, format_id(one.id) if one.id else None)
             part.clear()
             keys.clear()
 
@@ -226,10 +236,8 @@ class Limpet(Beliefs, Graph):
         `valid_from` (default: now). Raises NotFound, BadInput.
         """
         statement = self._admit({"content": content, "valid_from": valid_from, **given})
-        defaults = set(given)
 
-        def decide(writer: Writer) -> Receipt:
-            old = need(writer.reads, id)
+        def full(old: Memory) -> Admitted:
             kept: dict[str, Any] = {
                 "scope": old.scope,
                 "kind": old.kind,
@@ -240,14 +248,27 @@ class Limpet(Beliefs, Graph):
                 "speaker": old.speaker,
                 "pin": old.pinned,
             }
-            full = replace(statement, **{name: value for name, value in kept.items() if name not in defaults})
-            return writer.correct(old, full, why)
+            return replace(statement, **{name: value for name, value in kept.items() if name not in given})
 
-        return self._write(decide)
+        def decide(writer: Writer) -> Receipt:
+            old = need(writer.reads, id)
+            return writer.correct(old, full(old), why)
+
+        (refusal,) = self._door.refusals([full(need(self._store, id))])
+        return refused(refusal) if refusal else self._write(decide)
 
     def edit(self, id: str, content: str) -> Receipt:
-        """Better words for the same belief: same id, same history of belief, new text. Raises NotFound, BadInput."""
+        """Better words for the same belief: same id, same history of belief, new text. Raises NotFound, BadInput.
+
+        Words that a rule speaks against are rejected; a person may `correct` the memory with `anyway`.
+        """
         text, redacted = redact(check_text(content))
+        known = need(self._store, id)
+        (refusal,) = self._door.refusals(
+            [self._admit({"content": text, "kind": known.kind, "origin": known.origin, "speaker": known.speaker})]
+        )
+        if refusal:
+            return refused(refusal)
 
         def decide(writer: Writer) -> Receipt:
             old = need(writer.reads, id)

@@ -163,6 +163,30 @@ def _session(args: Namespace) -> int:
     return 0
 
 
+# -- sweep
+
+
+def _sweep_options(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--apply", action="store_true", help="take what is found out of recall until it was reviewed; else it is listed"
+    )
+
+
+def _sweep(args: Namespace) -> int:
+    with open_store(args) as memory, output.progress("sweep") as progress:
+        found = memory.sweep(apply=args.apply, progress=progress)
+        short = memory.abbreviate([one.memory.id for one in found])
+    for one, name in zip(found, short, strict=True):
+        if args.json:
+            output.object_line(one.as_dict())
+        else:
+            shown.swept(one, name)
+    if not args.json:
+        done = "wait for review now" if args.apply else "found; --apply takes them out of recall until reviewed"
+        output.words(f"{len(found)} {done}" if found else "nothing found")
+    return 0
+
+
 COMMANDS = {
     "fact": Command(
         _fact_options,
@@ -173,6 +197,7 @@ COMMANDS = {
         _audit_options, _audit, 'limpet audit "rate limit"\nlimpet audit user.city --known-at "3 days ago"'
     ),
     "review": Command(_review_options, _review, "limpet review\nlimpet review accept 019e3f2a"),
+    "sweep": Command(_sweep_options, _sweep, "limpet sweep\nlimpet sweep --apply"),
     "session": Command(
         _session_options,
         _session,

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ..history.view import Node
     from ..recall.facts import Fact
     from ..remember.review import ReviewItem
+    from ..remember.sweep import Swept
     from ..store.contract import SessionRow
 
 
@@ -111,6 +112,12 @@ def review(items: Sequence[ReviewItem], memory: Limpet) -> None:
 
 def _text(label: str, text: str, short: str) -> None:
     _named(label, f"{paint(short, DIM)}  {' '.join(printable(text).split())}")
+
+
+def swept(one: Swept, short: str) -> None:
+    line(f"{paint(short, YELLOW)}  {paint(one.rule, RED)}  {printable(one.reason)}")
+    for text in wrapped(" ".join(str(one.as_dict()["content"]).split())):
+        line(text)
 
 
 def sessions(rows: Sequence[SessionRow]) -> None:

@@ -108,6 +108,9 @@ def statement_options(parser: argparse.ArgumentParser) -> None:
     add("--origin", choices=ORIGINS, metavar="ORIGIN", help=f"who says so: {', '.join(ORIGINS)} (default: agent)")
     add("--session", metavar="NAME", help="the run or conversation it belongs to")
     add("--speaker", metavar="NAME", help="who said it")
+    add(
+        "--anyway", action="store_true", help="store it although a rule speaks against it; for a person (--origin user)"
+    )
     add("--because", action="append", metavar="ID", help="a memory it rests on; repeat it for several")
     add("--meta", action="append", metavar="K=V", help="metadata; typed as bool, int, float or text; repeat it")
     add("--confidence", type=float, metavar="NUMBER", help="stated confidence, from 0 to 1 (default: computed)")
@@ -119,6 +122,8 @@ def statement(args: argparse.Namespace) -> dict[str, Any]:
     found: dict[str, Any] = {
         name: value for name in (*named, "confidence") if (value := getattr(args, name)) not in (None, False)
     }
+    if args.anyway:
+        found["anyway"] = True
     if args.topic:
         found["topics"] = args.topic
     if args.because:

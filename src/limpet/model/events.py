@@ -19,6 +19,7 @@ EventType = Literal[
     "retracted",  # no longer believed; data: {why}
     "archived",  # leaves recall
     "restored",  # comes back from archive, retraction or quarantine
+    "quarantined",  # leaves recall until a person has looked; data: {why}
     "merged",  # the same as another memory, which speaks for it from now on; data: {into}
     "pinned",
     "unpinned",

@@ -43,6 +43,10 @@ class Meaning:
         """The current embedder. Raises EmbedderUnavailable."""
         return self._given or load_embedder(self._name)
 
+    def is_loaded(self) -> bool:
+        """Whether an embedding costs milliseconds, not the loading of a model."""
+        return self._given is not None or is_loaded(self._name)
+
     def for_writing(self) -> tuple[Embedder, EmbedderRow]:
         """The embedder that new vectors are made with, and its row in the store."""
         embedder = self.load()
@@ -87,8 +91,7 @@ class Meaning:
         if active is None:
             raise EmbedderUnavailable("no memory has a vector yet", hint="`limpet work` makes them")
         name = self._given.name if self._given else self._name
-        ready = self._given is not None or is_loaded(self._name)
-        if not ready and plan.remaining() < LOAD_SECONDS:
+        if not self.is_loaded() and plan.remaining() < LOAD_SECONDS:
             raise EmbedderUnavailable("the deadline leaves no time to load the embedding model")
         if plan.remaining() < QUERY_SECONDS:
             raise EmbedderUnavailable("the deadline leaves no time to embed the query")
@@ -119,7 +122,7 @@ class Meaning:
         if not waiting:
             self._idle_at = version
             return False
-        loading = 0.0 if self._given is not None or is_loaded(self._name) else LOAD_SECONDS
+        loading = 0.0 if self.is_loaded() else LOAD_SECONDS
         return waiting <= most and plan.remaining() > loading + waiting * seconds_each + QUERY_SECONDS
 
 

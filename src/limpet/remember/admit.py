@@ -30,9 +30,11 @@ from ..text.secrets import redact
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x80-\x9f]")
 # Origins whose text nobody here has vouched for.
 OUTSIDE = frozenset({"tool", "web", "import"})
+# Kinds that record what happened or was said and not what is believed: no rule speaks against them.
+RECORDS = frozenset({"episode"})
 FIELDS = frozenset(
     {"content", "kind", "topics", "key", "importance", "pin", "valid_from", "valid_to", "source", "origin", "session",
-     "speaker", "because", "metadata", "id", "confidence", "scope"}
+     "speaker", "because", "metadata", "id", "confidence", "scope", "anyway"}
 )  # fmt: skip
 
 
@@ -59,6 +61,7 @@ class Admitted:
     confidence: float | None
     redacted: tuple[str, ...] = field(default=())
     trust: str | None = None  # that of the least trusted it is derived from, when not said by `because`
+    anyway: bool = False  # a person stores it although a rule speaks against it
     quarantine: str | None = None  # why it waits for a person before it is recalled
 
 
@@ -76,8 +79,11 @@ def admit(item: Mapping[str, Any], *, scope: str, now: int) -> Admitted:
     pin = item.get("pin") or False
     if not isinstance(pin, bool):
         raise BadInput(f"pin must be true or false, not {pin!r}")
+    anyway = item.get("anyway") or False
     metadata, hidden = clean_metadata(item.get("metadata"))
     origin = check_origin(item.get("origin") or "agent")
+    if anyway and (anyway is not True or origin != "user"):
+        raise BadInput("anyway is for a person to say", hint='give it with origin "user"')
     return Admitted(
         content=content,
         kind=check_kind(item.get("kind") or "fact"),
@@ -97,6 +103,7 @@ def admit(item: Mapping[str, Any], *, scope: str, now: int) -> Admitted:
         id=None if id is None else parse_id(str(id)),
         confidence=None if item.get("confidence") is None else _unit("confidence", item["confidence"], 0.0),
         redacted=tuple(dict.fromkeys(redacted + hidden)),
+        anyway=bool(anyway),
         quarantine=reads_like_instruction(content) if origin in OUTSIDE else None,
     )
 

@@ -17,6 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol, get_args
 
+from .admit import RECORDS
 from .signs import NAMES, signs, states_of_self
 
 if TYPE_CHECKING:
@@ -34,8 +35,6 @@ REASONS: dict[str, str] = {
 }
 # What a person may always state of themself.
 OWN_TO_STATE = frozenset({"inferred status", "personality label"})
-# Kinds that record what happened or was said and not what is believed: never refused.
-RECORDS = frozenset({"episode"})
 
 # Chosen on the tuning half of tests/quality/bias_sentences.jsonl by benchmarks/tune_rules.py; guarded by
 # tests/quality/test_bias_rules.py.
@@ -209,6 +208,11 @@ def prototypes() -> tuple[tuple[str, str, str], ...]:
         for name, texts in classes.items()
         for text in texts
     )
+
+
+def is_measured(embedder: Embedder) -> bool:
+    """Whether the prototypes' vectors of this embedder come with the package: then the rules were measured with it."""
+    return (_VECTORS / file_name(embedder)).is_file()
 
 
 def file_name(embedder: Embedder) -> str:

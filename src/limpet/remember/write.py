@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..model.errors import BadInput, LimpetError, NotFound
 from ..model.events import Event
@@ -13,6 +13,9 @@ from ..model.memory import GLOBAL_SCOPE, Memory, least_trusted
 from ..store.contract import Reads
 from ..text.normalise import fingerprint
 from .admit import Admitted
+
+if TYPE_CHECKING:
+    from .rules import Refusal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,6 +119,8 @@ class Writer:
         )
         if trust != statement.origin:
             data["trust"] = trust
+        if statement.anyway:
+            data["anyway"] = True
         if statement.quarantine:
             data["quarantine"] = statement.quarantine
         for name in ("key", "metadata", "source", "speaker", "confidence"):
@@ -207,6 +212,15 @@ def need(reads: Reads, id: str) -> Memory:
     if found is None:
         raise NotFound(f"no memory with the id {id}")
     return found
+
+
+def refused(refusal: Refusal, id: Any = None) -> Receipt:
+    """The receipt of a statement that a rule speaks against."""
+    return Receipt(
+        id=str(id) if id is not None else None,
+        status="rejected",
+        reason=f"{refusal.rule}: {refusal.reason} (a person may store it anyway)",
+    )
 
 
 def rejected(error: LimpetError, id: Any = None) -> Receipt:

@@ -11,14 +11,16 @@ from ..model.errors import BadInput, NotFound
 from ..model.ids import IdSource, format_id, parse_id
 from ..model.memory import GLOBAL_SCOPE, Memory, check_key
 from ..remember.admit import Admitted, check_name, check_text
+from ..remember.door import Door
 from ..remember.session import compress, end, start
-from ..remember.write import Receipt, Writer
+from ..remember.write import Receipt, Writer, refused
 from ..store.contract import SessionRow, Store
 from ..text.secrets import redact
 
 if TYPE_CHECKING:
     from ..recall.facts import Fact
     from ..remember.review import ReviewItem
+    from ..remember.sweep import Swept
 
 Time = str | int | datetime | None
 T = TypeVar("T")
@@ -31,6 +33,7 @@ class Beliefs:
     _store: Store
     _clock: Clock
     _ids: IdSource
+    _door: Door
 
     if TYPE_CHECKING:
 
@@ -49,7 +52,8 @@ class Beliefs:
         `given`: the keyword arguments of `remember`. The same value again counts as an observation. Raises BadInput.
         """
         statement = self._admit({"content": value, "key": check_key(key), **given})
-        return self._write(lambda writer: writer.state(statement))
+        (refusal,) = self._door.refusals([statement])
+        return refused(refusal) if refusal else self._write(lambda writer: writer.state(statement))
 
     def fact(self, key: str, *, as_of: Time = None, known_at: Time = None) -> Fact:
         """The value that holds at `as_of` as the store knew it at `known_at` (default: now): that of this scope, else
@@ -192,3 +196,17 @@ class Beliefs:
             return decide_single(writer, memory, verdict, writer.now)
 
         return self._write(decide)
+
+    # -- today's rules over yesterday's rows
+
+    def sweep(self, *, apply: bool = False, progress: Callable[[int, int], None] | None = None) -> list[Swept]:
+        """Memories of this scope that could not be stored today: by a rule, for a secret, or as an instruction.
+
+        `apply`: they are quarantined and wait for review; undo brings them back. Raises EmbedderUnavailable.
+        """
+        from ..remember.sweep import quarantine, swept
+
+        found = swept(self._store, self._door.rules(), self.scope, self._clock.now(), progress)
+        if apply and found:
+            self._write(lambda writer: quarantine(writer, found))
+        return found
