@@ -24,7 +24,7 @@ PAIRS = {
     "contradiction": "they deny each other. accepted: the newer is right",
 }
 SINGLE = {
-    "quarantine": "it came from outside and reads like an instruction. accepted: it may be recalled",
+    "quarantine": "kept out of recall until a person has looked. accepted: it may be recalled",
     "confidence": "said on many days, never confirmed. accepted: it is true",
     "resurface": "important, and not seen for long. accepted: it still matters",
 }
