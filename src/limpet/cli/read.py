@@ -162,8 +162,8 @@ def _stat_rows(stats: StoreStats, path: str) -> list[list[str]]:
         ["sessions", f"{stats.sessions:,}"],
         ["vectors", f"{stats.vectors:,}"],
         ["queue", queue],
-        ["oldest", format_time(stats.oldest) or "-"],
-        ["newest", format_time(stats.newest) or "-"],
+        ["oldest", output.moment(stats.oldest) or "-"],
+        ["newest", output.moment(stats.newest) or "-"],
     ]
 
 

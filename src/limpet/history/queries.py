@@ -61,11 +61,16 @@ class History:
         self, id: str, *, depth: int = DEPTH, limit: int = LIMIT, everything: bool = False,
         as_of: Time = None, known_at: Time = None,
     ) -> reasons.Impact:  # fmt: skip
-        """What rests on a memory, decisions first, each with the reasons that would remain without it."""
+        """What rests on a memory, decisions first, each with the reasons that would remain without it.
+
+        And what rests on what it replaced: that may have to change with it.
+        """
         _check(depth, limit)
         view = self._view(as_of, known_at)
         with self._store.snapshot():
-            return reasons.impact(view, id, depth=depth, limit=limit, everything=everything)
+            found = reasons.impact(view, id, depth=depth, limit=limit, everything=everything)
+            replaced = chain(view, found.memory.id, limit=limit).before
+            return replace(found, rested_before=reasons.rested_before(view, found, replaced, limit=limit))
 
     # -- walks
 
