@@ -16,6 +16,7 @@ from .audit import Audit, audit
 from .consolidate import Consolidation, consolidate
 from .diff import Diff, diff
 from .gaps import Gaps, gaps
+from .quality import Quality, quality
 from .timeline import Chain, Timeline, around, chain, found_along, of_key
 from .view import View, check_count
 
@@ -215,6 +216,14 @@ class History:
         chosen = (kinds,) if isinstance(kinds, str) else tuple(kinds)
         with self._store.snapshot():
             return gaps(view, kinds=chosen, limit=limit)
+
+    def quality(self, *, limit: int = 3, as_of: Time = None, known_at: Time = None) -> Quality:
+        """How much of what is held is weak, stale, alone, unsupported or contradicted; `limit` examples of each."""
+        if isinstance(limit, bool) or not 0 <= limit <= MAX_LIMIT:
+            raise BadInput(f"limit must be from 0 to {MAX_LIMIT}, not {limit!r}")
+        view = self._view(as_of, known_at)
+        with self._store.snapshot():
+            return quality(view, limit=limit)
 
     def centrality(
         self, *, types: Iterable[str] = (), limit: int = 20, as_of: Time = None, known_at: Time = None
