@@ -251,10 +251,10 @@ class Limpet(Beliefs, Graph):
             return replace(statement, **{name: value for name, value in kept.items() if name not in given})
 
         def decide(writer: Writer) -> Receipt:
-            old = need(writer.reads, id)
+            old = need(writer.reads, id, writer.scopes)
             return writer.correct(old, full(old), why)
 
-        (refusal,) = self._door.refusals([full(need(self._store, id))])
+        (refusal,) = self._door.refusals([full(need(self._store, id, self._scopes))])
         return refused(refusal) if refusal else self._write(decide)
 
     def edit(self, id: str, content: str) -> Receipt:
@@ -263,7 +263,7 @@ class Limpet(Beliefs, Graph):
         Words that a rule speaks against are rejected; a person may `correct` the memory with `anyway`.
         """
         text, redacted = redact(check_text(content))
-        known = need(self._store, id)
+        known = need(self._store, id, self._scopes)
         (refusal,) = self._door.refusals(
             [self._admit({"content": text, "kind": known.kind, "origin": known.origin, "speaker": known.speaker})]
         )
@@ -271,7 +271,7 @@ class Limpet(Beliefs, Graph):
             return refused(refusal)
 
         def decide(writer: Writer) -> Receipt:
-            old = need(writer.reads, id)
+            old = need(writer.reads, id, writer.scopes)
             check_live(old)
             if old.content == text:
                 return Receipt(id=old.id, status="unchanged")
@@ -292,7 +292,7 @@ class Limpet(Beliefs, Graph):
         given, redacted = clean_metadata(values)
 
         def decide(writer: Writer) -> Receipt:
-            old = need(writer.reads, id)
+            old = need(writer.reads, id, writer.scopes)
             check_live(old)
             topics = check_topics([topic for topic in (*old.topics, *more) if topic not in less])
             metadata = {name: value for name, value in {**old.metadata, **given}.items() if value is not None}
@@ -330,7 +330,7 @@ class Limpet(Beliefs, Graph):
         self, id: str, type: str, applies: Callable[[Memory], bool], *, live: bool = True, **data: Any
     ) -> Receipt:
         def decide(writer: Writer) -> Receipt:
-            old = need(writer.reads, id)
+            old = need(writer.reads, id, writer.scopes)
             if live or old.state == "purged":
                 check_live(old)
             if not applies(old):
@@ -356,12 +356,14 @@ class Limpet(Beliefs, Graph):
     def undo(self, event: str | None = None) -> builtins.list[Receipt]:
         """Take back a whole operation (the last one, or the one with this event). An undo can be undone.
 
+        Of an operation over several scopes, what it did in this one and `global`.
+
         Raises NotFound, BadInput (a purge cannot be undone).
         """
         target = self._store.resolve_event(event) if event is not None else None
 
         def decide(writer: Writer) -> builtins.list[Receipt]:
-            events = writer.reads.operation(target)
+            events = writer.reads.operation(target, writer.scopes)
             if not events:
                 raise NotFound("nothing to undo")
             if any(one.type == "purged" for one in events):
@@ -392,7 +394,7 @@ class Limpet(Beliefs, Graph):
         def inside(reads: Reads) -> Sequence[Event]:
             nonlocal answer
             now = self._clock.now()
-            writer = Writer(reads, lambda: self._ids.make(now), now)
+            writer = Writer(reads, lambda: self._ids.make(now), now, self._scopes)
             answer = decide(writer)
             return writer.events
 
@@ -475,7 +477,7 @@ class Limpet(Beliefs, Graph):
 
     def get(self, id: str, *, known_at: Time = None) -> Memory:
         """One memory, whatever its state. Raises NotFound, AmbiguousId, BadInput."""
-        raw = self._store.resolve(id)
+        raw = self._store.resolve(id, self._scopes)
         memory = self._store.get(raw, known_at=self._time(known_at))
         if memory is None:
             raise NotFound(f"memory {format_id(raw)} was not known then")
@@ -490,7 +492,7 @@ class Limpet(Beliefs, Graph):
 
     def history(self, id: str) -> builtins.list[Memory]:
         """Every version of a memory, oldest first. Raises NotFound."""
-        return [self._with_confidence(one) for one in self._store.history(self._store.resolve(id))]
+        return [self._with_confidence(one) for one in self._store.history(self._store.resolve(id, self._scopes))]
 
     def list(
         self,
@@ -570,7 +572,7 @@ class Limpet(Beliefs, Graph):
         )
 
     def _need(self, id: str) -> Memory:
-        return need(self._store, id)
+        return need(self._store, id, self._scopes)
 
     def _time(self, value: Time) -> int | None:
         return None if value is None else parse_time(value, now=self._clock.now())
