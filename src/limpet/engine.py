@@ -10,6 +10,7 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from copy import copy
 from dataclasses import replace
 from datetime import datetime
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -18,7 +19,7 @@ from .model.clock import Clock, SystemClock, parse_time
 from .model.errors import BadInput, EmbedderUnavailable, LimpetError, NotFound
 from .model.events import Event
 from .model.ids import IdSource, format_id, parse_id
-from .model.memory import GLOBAL_SCOPE, STATES, Memory, check_kind
+from .model.memory import GLOBAL_SCOPE, STATES, Memory, check_kind, check_scope
 from .rank.adjust import confidence
 from .remember.admit import Admitted, admit, check_text, check_topics, clean_metadata
 from .remember.door import Door
@@ -120,6 +121,7 @@ class Limpet(Beliefs, Graph):
         name = embedder if isinstance(embedder, str) else settings.embedder
         given = None if isinstance(embedder, str) else embedder
         self._door = Door(lambda: self._vectors().load(), lambda: self._vectors().is_loaded())
+        self._owns_store = True
         self._vectors_lock = threading.Lock()
         self._vectors_made: Meaning | None = None
         self._vectors_source = (name, given)
@@ -127,6 +129,12 @@ class Limpet(Beliefs, Graph):
     @property
     def path(self) -> str:
         return self._store.path
+
+    @property
+    def embedder(self) -> str:
+        """The name of the embedder that is asked for; it may not be installed."""
+        name, given = self._vectors_source
+        return given.name if given else name
 
     @property
     def read_only(self) -> bool:
@@ -140,7 +148,16 @@ class Limpet(Beliefs, Graph):
 
     def close(self) -> None:
         """Give the file back. Safe to call twice."""
-        self._store.close()
+        if self._owns_store:
+            self._store.close()
+
+    def in_scope(self, scope: str) -> Limpet:
+        """The same open store, seen from another scope. It ends with this one; closing it closes nothing."""
+        self._vectors()  # shared from here on
+        other = copy(self)
+        other.scope = check_scope(scope)
+        other._owns_store = False
+        return other
 
     # -- writes
 

@@ -20,6 +20,7 @@ from mcp.types import ToolAnnotations
 import limpet
 
 from ..model.errors import LimpetError
+from ..warm import Warm
 from .resources import Pages
 from .tools import Tools
 
@@ -124,9 +125,10 @@ def serve(store: str | None, scope: str | None, *, port: int | None = None) -> N
     No model is loaded before the first write or recall. Raises LimpetError if the store cannot be opened, or the port.
     """
     with limpet.open(store, scope=scope) as memory:
-        drain = Drain(memory)
+        drain, warm = Drain(memory), Warm(memory)
         if not memory.read_only:
             drain.start()
+            warm.start()
         try:
             server = build(memory, drain.wake)
             if port is None:
@@ -141,6 +143,7 @@ def serve(store: str | None, scope: str | None, *, port: int | None = None) -> N
             pass
         finally:
             if not memory.read_only:
+                warm.stop()
                 drain.stop()
 
 
