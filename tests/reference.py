@@ -297,6 +297,10 @@ class ReferenceStore:
 
     # -- use
 
+    def disputed(self, scopes: Sequence[str]) -> list[tuple[bytes, int]]:
+        seen = {parse_id(one.id) for one in self._current() if one.scope in scopes and one.state == "active"}
+        return sorted((id, row["wrong"]) for id, row in self._uses.items() if row["wrong"] and id in seen)
+
     def record_use(self, ids: Sequence[bytes], at: int, verdict: str | None = None) -> None:
         used = verdict in (None, "useful")
         for id in ids:

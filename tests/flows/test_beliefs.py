@@ -234,6 +234,25 @@ def test_what_was_said_on_many_days_asks_for_confirmation(memory, clock):
         memory.reject(item.id)
 
 
+def test_what_was_found_to_be_wrong_waits_for_a_person(memory, clock, ids):
+    id = memory.remember("The build needs Java 8").id
+    fine = memory.remember("The build takes four minutes").id
+    memory.feedback(id, "wrong")
+    memory.feedback(fine, "not_useful")
+    assert [(item.kind, item.id, item.reason) for item in memory.review()] == [("wrong", id, "said to be wrong once")]
+    assert id in ids(memory.recall("Java"))
+
+    memory.reject(id)  # it is right, for all that
+    assert memory.review() == [] and memory.get(id).state == "active"
+    memory.feedback(id, "wrong")
+    assert [item.reason for item in memory.review()] == ["said to be wrong 2 times"]
+    memory.accept(id)
+    assert memory.get(id).state == "retracted" and memory.review() == []
+    assert memory.accept(id).status == "unchanged"
+    memory.undo()
+    assert memory.get(id).state == "active" and len(memory.review()) == 1
+
+
 def test_what_is_important_and_was_not_seen_for_long_comes_up_again(memory, clock):
     kept = memory.remember("The root password is in the safe", importance=0.9)
     memory.remember("nothing special")

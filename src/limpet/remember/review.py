@@ -7,7 +7,7 @@ that kind has the memory's id. Deciding twice the same is unchanged; deciding ot
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -15,8 +15,9 @@ from ..model.clock import MICROSECONDS_PER_DAY, format_time
 from ..model.errors import BadInput, NotFound
 from ..model.ids import format_id, parse_id
 from ..model.memory import Memory, least_trusted
+from ..model.state import cancelled_by
 from ..rank import constants as C
-from ..store.contract import Filter, Proposal, Store
+from ..store.contract import Filter, Proposal, Reads, Store
 from .write import Receipt, Writer
 
 PAIRS = {
@@ -27,6 +28,7 @@ PAIRS = {
 }
 SINGLE = {
     "quarantine": "kept out of recall until a person has looked. accepted: it may be recalled",
+    "wrong": "said to be wrong when it was recalled. accepted: it is no longer believed",
     "confidence": "said on many days, never confirmed. accepted: it is true",
     "resurface": "important, and not seen for long. accepted: it still matters",
 }
@@ -79,10 +81,37 @@ def waiting(store: Store, scopes: Sequence[str], now: int, *, limit: int) -> lis
         memory, other = store.get(proposal.memory), store.get(proposal.other)
         if memory is not None and other is not None:
             found.append(_pair(proposal, memory, other))
+    for id, times in store.disputed(scopes):
+        memory = store.get(id)
+        if memory is not None and wants_judgement(store, memory, times):
+            found.append(replace(_single("wrong", memory), reason=f"said to be wrong {_times(times)}"))
     rest = [] if len(found) >= limit else _all(store, scopes, ("active",), None, as_of=now)
     found += [_single("confidence", one) for one in rest if wants_confirmation(one, now)]
     found += [_single("resurface", one) for one in rest if wants_attention(one, now)]
     return found[:limit]
+
+
+def wants_judgement(reads: Reads, one: Memory, times: int) -> bool:
+    """Said to be wrong more often than when a person last decided about it."""
+    return one.superseded_by is None and times > _judged(reads, parse_id(one.id))
+
+
+def _judged(reads: Reads, id: bytes) -> int:
+    """How often it had been said to be wrong when a person decided; 0: nobody has."""
+    events = list(reads.events(memory=id))
+    cancelled = cancelled_by(events)
+    return max(
+        (
+            one.data["times"]
+            for one in events
+            if one.type == "reviewed" and "times" in one.data and one.id not in cancelled
+        ),
+        default=0,
+    )
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"
 
 
 def wants_confirmation(one: Memory, now: int) -> bool:
@@ -119,6 +148,7 @@ def _all(
 def _single(kind: str, one: Memory) -> ReviewItem:
     reasons = {
         "quarantine": one.reason or "",
+        "wrong": "",
         "confidence": f"said on {one.observations} days",
         "resurface": f"importance {one.importance:g}" + (", pinned" if one.pinned else ""),
     }
@@ -190,8 +220,9 @@ def join_keys(writer: Writer, scope: str, key: str, into: str) -> None:
 
 def decide_single(writer: Writer, memory: Memory, verdict: str, now: int) -> Receipt:
     """Accept or reject what follows from a memory itself. Raises BadInput when nothing about it waits."""
-    kind = _waiting_kind(memory, now)
     raw, accepted = parse_id(memory.id), verdict == "accepted"
+    wrong = dict(writer.reads.disputed([memory.scope])).get(raw, 0)
+    kind = _waiting_kind(writer.reads, memory, wrong, now)
     if kind is None:
         last = _last_verdict(writer, raw)
         if last == verdict:
@@ -201,6 +232,10 @@ def decide_single(writer: Writer, memory: Memory, verdict: str, now: int) -> Rec
             hint="`limpet review` lists what waits",
         )
     extra: dict[str, Any] = {"confidence": C.VERIFIED_CAP} if kind == "confidence" and accepted else {}
+    if kind == "wrong":
+        extra["times"] = wrong
+        if accepted:
+            writer.event("retracted", raw, origin="user", why="said to be wrong, and confirmed in review")
     if kind == "quarantine":
         writer.event("restored" if accepted else "retracted", raw, origin="user", **_why(accepted))
     elif kind == "confidence" and not accepted:
@@ -216,11 +251,13 @@ def _why(accepted: bool) -> dict[str, str]:
     return {} if accepted else {"why": "rejected in review"}
 
 
-def _waiting_kind(memory: Memory, now: int) -> str | None:
+def _waiting_kind(reads: Reads, memory: Memory, wrong: int, now: int) -> str | None:
     if memory.state == "quarantined":
         return "quarantine"
     if memory.state != "active":
         return None
+    if wrong and wants_judgement(reads, memory, wrong):
+        return "wrong"
     if wants_confirmation(memory, now):
         return "confidence"
     return "resurface" if wants_attention(memory, now) else None

@@ -257,6 +257,10 @@ class Reads(Protocol):
         """The key that what was once under `key` has now, when it has another; by its last change."""
         ...
 
+    def disputed(self, scopes: Sequence[str]) -> list[tuple[bytes, int]]:
+        """(id, how often) of active memories that were said to be wrong, by id."""
+        ...
+
     def next_position(self, scope: str, session: str) -> int:
         """The place that the next memory of a session takes, from 1."""
         ...

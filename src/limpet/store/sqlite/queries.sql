@@ -238,6 +238,11 @@ SELECT m.id, m.scope, :used, :at, :useful, :not_useful, :wrong FROM memory m WHE
 ON CONFLICT (id) DO UPDATE SET uses = uses + excluded.uses, used_at = max(used_at, excluded.used_at),
   useful = useful + excluded.useful, not_useful = not_useful + excluded.not_useful, wrong = wrong + excluded.wrong
 
+-- name: disputed
+-- What was said to be wrong, and how often. A scan of the used ones; memory_current.
+SELECT u.id, u.wrong FROM usage u JOIN memory m ON m.id = u.id AND m.retired_at IS NULL AND m.state = 'active'
+ WHERE u.wrong > 0 AND u.scope IN (SELECT s.num FROM json_each(:scopes) j JOIN scope s ON s.name = j.value) ORDER BY u.id
+
 -- name: texts
 -- Texts to embed, with the key of a keyed fact: "Tampa" alone says nothing. Primary key, memory_body.
 SELECT b.num, b.content, (SELECT max(m.key) FROM memory m WHERE m.body = b.num)

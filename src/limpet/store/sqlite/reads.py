@@ -72,6 +72,9 @@ class SqliteReads:
         row = self._one("renamed_key", {"scope": scope, "key": key})
         return str(row[0]) if row else None
 
+    def disputed(self, scopes: Sequence[str]) -> list[tuple[bytes, int]]:
+        return self._con.execute(self._sql["disputed"], {"scopes": _names(scopes)}).fetchall()
+
     def next_position(self, scope: str, session: str) -> int:
         row = self._one("last_position", {"scope": scope, "session": session})
         return (row[0] if row and row[0] else 0) + 1

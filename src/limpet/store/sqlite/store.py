@@ -328,6 +328,10 @@ class SqliteStore:
 
     # -- use
 
+    def disputed(self, scopes: Sequence[str]) -> list[tuple[bytes, int]]:
+        with self._reading():
+            return self._reader_reads().disputed(scopes)
+
     def record_use(self, ids: Sequence[bytes], at: int, verdict: str | None = None) -> None:
         flags = {name: int(verdict == name) for name in ("useful", "not_useful", "wrong")}
         used = int(verdict in (None, "useful"))
