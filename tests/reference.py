@@ -147,6 +147,16 @@ class ReferenceStore:
         found = [one for one in known if one.scope == scope and one.key == key and one.state == "active"]
         return sorted(found, key=lambda one: one.valid_from)
 
+    def renamed_key(self, scope: str, key: str) -> str | None:
+        once = [
+            (one.retired_at, one.num, now.key)
+            for now in self._current()
+            if now.scope == scope and now.state == "active" and now.key not in (None, key)
+            for one in self.history(parse_id(now.id))
+            if one.key == key and one.retired_at is not None
+        ]
+        return max(once)[2] if once else None
+
     def keys(self, scope: str) -> list[str]:
         return sorted({one.key for one in self._current() if one.scope == scope and one.key and one.state == "active"})
 

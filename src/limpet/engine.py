@@ -630,7 +630,7 @@ class Limpet(Beliefs, Graph):
         if searchable is None:
             return report
         rest = None if limit is None else limit - report.done - report.failed
-        return replace(report, checked=duplicates.drain(self._store, *searchable, self._clock, limit=rest))
+        return replace(report, checked=duplicates.drain(self._store, embedder, *searchable, self._clock, limit=rest))
 
     def reembed(self, *, progress: Progress | None = None) -> WorkReport:
         """Give every text a vector of the current embedder; the old vectors answer until all are there.

@@ -56,6 +56,80 @@ def test_an_agent_corrects_and_judges(memory):
     assert memory.count() == 0
 
 
+def test_an_agent_sets_reads_and_ends_a_fact(memory, clock):
+    (first,) = talk(memory, "auto", ("fact", {"key": "api.limit", "value": "100 a minute"}))
+    clock.advance(days=2)
+    second, now, then, history = talk(
+        memory,
+        "auto",
+        ("fact", {"key": "api.limit", "value": "600 a minute"}),
+        ("fact", {"key": "api.limit"}),
+        ("fact", {"key": "api.limit", "as_of": "2026-03-02"}),
+        ("fact", {"key": "api.limit", "history": True}),
+    )
+    assert first["status"] == second["status"] == "created"
+    assert [one["values"][0]["value"] for one in (now, then)] == ["600 a minute", "100 a minute"]
+    assert [one["value"] for one in history["values"]] == ["100 a minute", "600 a minute"]
+    clock.advance(days=1)
+    ended, none, both = talk(
+        memory,
+        "auto",
+        ("fact", {"key": "api.limit", "end": True}),
+        ("fact", {"key": "api.limit"}),
+        ("fact", {"key": "api.limit", "value": "7", "history": True}),
+    )
+    assert ended["status"] == "changed" and "api.limit" in none and isinstance(both, str)
+
+
+def test_an_agent_is_told_why_and_what_follows(memory, clock):
+    (limit,) = talk(memory, "auto", ("remember", {"items": [{"content": "The API allows 100 requests a minute"}]}))
+    id = limit["results"][0]["id"]
+    (decision,) = talk(
+        memory,
+        "auto",
+        ("remember", {"items": [{"content": "We send in batches of 50", "kind": "decision", "because": [id]}]}),
+    )
+    why, impact, by_words, audit, timeline, conflicts, nothing, unknown = talk(
+        memory,
+        "auto",
+        ("explain", {"what": "why", "about": decision["results"][0]["id"]}),
+        ("explain", {"what": "impact", "about": id}),
+        ("explain", {"what": "impact", "about": "API requests a minute"}),
+        ("explain", {"what": "audit", "about": id}),
+        ("explain", {"what": "timeline", "about": id}),
+        ("explain", {"what": "contradictions"}),
+        ("explain", {"what": "why"}),
+        ("explain", {"what": "why", "about": "the weather in Lisbon"}),
+    )
+    assert [one["id"] for one in why["reasons"]] == [id]
+    assert [one["content"] for one in impact["affected"]] == ["We send in batches of 50"]
+    assert by_words["affected"] == impact["affected"]
+    assert audit["beliefs"][0]["rests_on_it"][0]["id"] == decision["results"][0]["id"]
+    assert {one["id"] for one in timeline["moments"]} >= {id}
+    assert conflicts == {"count": 0}
+    assert isinstance(nothing, str) and "nothing is known" in unknown
+
+
+def test_an_agent_keeps_sessions(memory):
+    answers = talk(
+        memory,
+        "auto",
+        ("session", {"action": "start", "name": "monday", "title": "the migration"}),
+        ("remember", {"items": [{"content": "The migration needs a lock", "session": "monday"}]}),
+        ("session", {"action": "show", "name": "monday"}),
+        ("session", {"action": "end", "name": "monday", "summary": "Half of the migration is done."}),
+        ("session", {"action": "compress", "name": "monday"}),
+        ("session", {"action": "list"}),
+        ("session", {"action": "show"}),
+        ("session", {"action": "show", "name": "tuesday"}),
+    )
+    started, _, shown, ended, compressed, listed, unnamed, unknown = answers
+    assert started["name"] == "monday" and [one["content"] for one in shown["latest"]] == ["The migration needs a lock"]
+    assert ended["status"] and compressed["status"]
+    assert [one["name"] for one in listed["sessions"]] == ["monday"]
+    assert isinstance(unnamed, str) and "tuesday" in unknown
+
+
 def test_refusals_reach_the_agent_as_words(memory):
     answers = talk(
         memory,
@@ -77,7 +151,9 @@ def test_the_schema_is_small(memory):
             return (await client.list_tools()).tools
 
     listed = asyncio.run(tools())
-    assert [tool.name for tool in listed] == ["remember", "recall", "correct", "feedback"]
+    assert [tool.name for tool in listed] == [
+        "remember", "recall", "correct", "fact", "explain", "feedback", "session",
+    ]  # fmt: skip
     assert sum(len(json.dumps(tool.model_dump(mode="json", exclude_none=True))) for tool in listed) < 6_000
 
 

@@ -126,11 +126,36 @@ def _count(args: Namespace) -> int:
     return 0
 
 
-def _no_options(_: ArgumentParser) -> None:
-    pass
+def _stats_options(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--quality",
+        action="store_true",
+        help="how much of this scope is weak, stale, orphaned, unsupported, contradicted",
+    )
+
+
+def _quality(args: Namespace) -> int:
+    from ..history.quality import MEANS
+
+    with open_store(args) as memory:
+        found = memory.graph.quality()
+        short = {one.id: memory.abbreviate([one.id])[0] for several in found.examples.values() for one in several}
+    if args.json:
+        output.object_line(found.as_dict())
+        return 0
+    output.line(f"{found.held:,} memories are held to be true")
+    for name, count in found.counts.items():
+        output.line("")
+        output.line(f"{output.paint(f'{name} {count:,}', output.BOLD)}  {MEANS[name]}")
+        for one in found.examples[name]:
+            text = " ".join(output.printable(one.content).split())
+            output.line(f"  {output.paint(short[one.id], output.YELLOW)}  {one.kind}  {text[:100]}")
+    return 0
 
 
 def _stats(args: Namespace) -> int:
+    if args.quality:
+        return _quality(args)
     with open_store(args) as memory:
         stats, path = memory.stats(), memory.path
     if args.json:
@@ -162,8 +187,8 @@ def _stat_rows(stats: StoreStats, path: str) -> list[list[str]]:
         ["sessions", f"{stats.sessions:,}"],
         ["vectors", f"{stats.vectors:,}"],
         ["queue", queue],
-        ["oldest", format_time(stats.oldest) or "-"],
-        ["newest", format_time(stats.newest) or "-"],
+        ["oldest", output.moment(stats.oldest) or "-"],
+        ["newest", output.moment(stats.newest) or "-"],
     ]
 
 
@@ -178,5 +203,5 @@ COMMANDS = {
     "list": Command(_list_options, _list, 'limpet list --kind lesson --since "2 weeks ago" --sort uses'),
     "related": Command(_related_options, _related, "limpet related 019e3f2a -k 5"),
     "count": Command(_count_options, _count, "limpet count --topic sqlite"),
-    "stats": Command(_no_options, _stats, "limpet stats --json"),
+    "stats": Command(_stats_options, _stats, "limpet stats --json\nlimpet stats --quality"),
 }

@@ -38,8 +38,9 @@ OWN_TO_STATE = frozenset({"inferred status", "personality label"})
 
 # Chosen on the tuning half of tests/quality/bias_sentences.jsonl by benchmarks/tune_rules.py; guarded by
 # tests/quality/test_bias_rules.py.
-# Score, 0 to 1, from which a sentence is refused; at 0.5 it is as near to a rule as to what is fine.
-REFUSED_FROM = 0.48
+# Score, 0 to 1, from which a sentence is refused: nearer to a rule than to what is fine. 0.48 finds 2 in 100 more
+# and refuses fair statements, of which agents store a hundred for each that should be refused.
+REFUSED_FROM = 0.5
 # How much a sign counts against the meaning, whose vector has length 1.
 SIGN_WEIGHT = 0.3
 RIDGE = 3.0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ..model.errors import BadInput, LimpetError, NotFound
@@ -65,6 +65,9 @@ class Writer:
 
         Raises NotFound for a `because` that is not there.
         """
+        renamed = self._renamed(statement)
+        if renamed is not None:
+            statement = replace(statement, key=renamed)
         mark = fingerprint(statement.scope, statement.kind, statement.speaker, statement.key, statement.content)
         if statement.id is not None:
             taken = self._taken(statement)
@@ -92,7 +95,11 @@ class Writer:
             id=format_id(memory),
             status="quarantined" if statement.quarantine else "created",
             event=format_id(made.id),
-            reason=f"it {statement.quarantine}; `limpet review` shows what waits" if statement.quarantine else None,
+            reason=f"it {statement.quarantine}; `limpet review` shows what waits"
+            if statement.quarantine
+            else f"its key is {renamed}"
+            if renamed
+            else None,
             redacted=statement.redacted,
         )
 
@@ -128,6 +135,12 @@ class Writer:
             if value is not None and value != {}:
                 data[name] = value
         return data
+
+    def _renamed(self, statement: Admitted) -> str | None:
+        """The key in use when a person has said that two keys name the same."""
+        if statement.key is None or self.reads.keyed(statement.scope, statement.key):
+            return None
+        return self.reads.renamed_key(statement.scope, statement.key)
 
     def _taken(self, statement: Admitted) -> Receipt | None:
         """A given id that is there already: the same statement again is fine, another one is not."""

@@ -253,6 +253,10 @@ class Reads(Protocol):
         """Every key that has an active memory in a scope, sorted."""
         ...
 
+    def renamed_key(self, scope: str, key: str) -> str | None:
+        """The key that what was once under `key` has now, when it has another; by its last change."""
+        ...
+
     def next_position(self, scope: str, session: str) -> int:
         """The place that the next memory of a session takes, from 1."""
         ...

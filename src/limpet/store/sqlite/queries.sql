@@ -77,6 +77,13 @@ SELECT DISTINCT key FROM memory
  WHERE scope = (SELECT num FROM scope WHERE name = :scope) AND key IS NOT NULL AND retired_at IS NULL AND state = 'active'
  ORDER BY key
 
+-- name: renamed_key
+-- What the memories that had a key have now. memory_key, memory_current.
+SELECT now.key FROM memory once INDEXED BY memory_key JOIN memory now ON now.id = once.id AND now.retired_at IS NULL
+ WHERE once.scope = (SELECT num FROM scope WHERE name = :scope) AND once.key = :key AND once.retired_at IS NOT NULL
+   AND now.key IS NOT NULL AND now.key <> :key AND now.state = 'active'
+ ORDER BY once.retired_at DESC, now.num DESC LIMIT 1
+
 -- name: session
 -- One session. Primary key by (scope, name), memory_session.
 SELECT e.name, s.name, e.started_at, e.ended_at, e.title, count(m.num), max(e.started_at, ifnull(max(m.created_at), 0))

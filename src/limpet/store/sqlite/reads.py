@@ -66,6 +66,10 @@ class SqliteReads:
     def keys(self, scope: str) -> list[str]:
         return [row[0] for row in self._con.execute(self._sql["keys"], {"scope": scope})]
 
+    def renamed_key(self, scope: str, key: str) -> str | None:
+        row = self._one("renamed_key", {"scope": scope, "key": key})
+        return str(row[0]) if row else None
+
     def next_position(self, scope: str, session: str) -> int:
         row = self._one("last_position", {"scope": scope, "session": session})
         return (row[0] if row and row[0] else 0) + 1

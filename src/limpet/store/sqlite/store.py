@@ -192,6 +192,10 @@ class SqliteStore:
         with self._reading():
             return self._reader_reads().keyed(scope, key, known_at=known_at)
 
+    def renamed_key(self, scope: str, key: str) -> str | None:
+        with self._reading():
+            return self._reader_reads().renamed_key(scope, key)
+
     def keys(self, scope: str) -> list[str]:
         with self._reading():
             return self._reader_reads().keys(scope)
