@@ -51,8 +51,10 @@ class Writer:
         self._positions: dict[tuple[str, str], int] = {}
         self._ids: set[bytes] = set()
 
-    def event(self, type: str, memory: bytes, *, origin: str, content: str | None = None, **data: Any) -> Event:
-        id = self._make_id()
+    def event(
+        self, type: str, memory: bytes, *, origin: str, content: str | None = None, id: bytes | None = None, **data: Any
+    ) -> Event:
+        id = id or self._make_id()
         operation = self.events[0].id if self.events else id
         made = Event(
             id=id, type=type, memory=memory, at=self.now, operation=operation, origin=origin, content=content, data=data
@@ -84,7 +86,10 @@ class Writer:
         memory = statement.id or self._make_id()
         start, end = self._interval(statement)
         data = self._data(statement, start, end, causes)
-        made = self.event("remembered", memory, origin=statement.origin, content=statement.content, **data)
+        # A memory and the event that makes it share an id, so that one index finds both. A given id may be taken by an
+        # event already.
+        own = memory if statement.id is None else None
+        made = self.event("remembered", memory, origin=statement.origin, content=statement.content, id=own, **data)
         self._said[statement.scope, mark] = memory
         self._ids.add(memory)
         if statement.key and not statement.quarantine:

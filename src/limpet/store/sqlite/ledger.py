@@ -14,11 +14,12 @@ from ...model.errors import BadInput
 from ...model.events import Event
 from ...model.state import SESSION_EVENTS, MemoryState, apply, cancelled_by, initial, replay, replay_session, scrub
 from ..contract import Describe
-from . import rows
+from . import jobs, rows
 from .reads import SqliteReads
 from .search import scope_token
 
-EMBED = "embed"
+# Later versions are numbered from here on, so that a first one can have its text's number.
+FIRST_LATER = 1 << 32
 
 
 class Ledger(SqliteReads):
@@ -43,9 +44,10 @@ class Ledger(SqliteReads):
         return written
 
     def _append_new(self, events: list[Event]) -> list[Event]:
-        """New memories: text with its search fields, event, first version and job, a statement for each table."""
+        """New memories: text with its search fields, event and first version, a statement for each table."""
         body, seq = self._next("body", "num"), self._next("event", "seq")
-        texts, ledger, versions, jobs = [], [], [], []
+        later = FIRST_LATER if all(event.content is not None for event in events) else self._next_later()
+        texts, ledger, versions = [], [], []
         for place, event in enumerate(events):
             state = initial(event)
             fields = self._describe(state)
@@ -53,14 +55,14 @@ class Ledger(SqliteReads):
             num = None if event.content is None else body
             if num is not None:
                 texts.append((num, event.content, fields.topics, fields.labels, fields.dates, scope_token(scope)))
-                jobs.append((EMBED, num, event.at))
                 body += 1
+            else:
+                later += 1
             ledger.append(_event_row(seq + place, event, num))
-            versions.append(self._version(state, event.at, num, fields.fingerprint))
+            versions.append(self._version(num or later - 1, state, event.at, num, fields.fingerprint))
         self._con.executemany(self._sql["insert_body"], texts)
         self._con.executemany(self._sql["insert_event"], ledger)
         self._con.executemany(self._sql["insert_memory"], versions)
-        self._con.executemany(self._sql["insert_job"], jobs)
         return [replace(event, seq=seq + place) for place, event in enumerate(events)]
 
     def _append_change(self, event: Event) -> Event:
@@ -79,6 +81,9 @@ class Ledger(SqliteReads):
 
     def _next(self, table: str, column: str) -> int:
         return int(self._con.execute(f"SELECT ifnull(max({column}), 0) + 1 FROM {table}").get)
+
+    def _next_later(self) -> int:
+        return max(FIRST_LATER, self._next("memory", "num"))
 
     def project(self, event: Event, body: int | None) -> None:
         """Bring the rows of `event.memory` to the state after the event. `body`: where the event's content is."""
@@ -136,7 +141,8 @@ class Ledger(SqliteReads):
 
     def _insert_version(self, state: MemoryState, event: Event, body: int | None) -> None:
         fields = self._describe(state)
-        self._con.execute(self._sql["insert_memory"], self._version(state, event.at, body, fields.fingerprint))
+        num = body if event.type == "remembered" and body is not None else self._next_later()
+        self._con.execute(self._sql["insert_memory"], self._version(num, state, event.at, body, fields.fingerprint))
         if body is None:
             return
         if event.type != "remembered":
@@ -145,13 +151,12 @@ class Ledger(SqliteReads):
                 " WHERE num = ?4 AND (topics IS NOT ?1 OR labels IS NOT ?2 OR dates IS NOT ?3)",
                 (fields.topics, fields.labels, fields.dates, body),
             )
-        if event.type in ("remembered", "edited"):
-            self._con.execute(self._sql["insert_job"], (EMBED, body, event.at))
 
-    def _version(self, state: MemoryState, at: int, body: int | None, fingerprint: int | None) -> tuple[Any, ...]:
+    def _version(self, num: int, state: MemoryState, at: int, body: int | None, fingerprint: int | None) -> tuple[Any, ...]:
         """A row for `insert_memory`, in the order of its columns."""
         scope = self._intern_scope(state.scope)
         return (
+            num,
             state.id,
             scope,
             state.kind,
@@ -272,8 +277,8 @@ class Ledger(SqliteReads):
             )
         for body in bodies:
             self._forget_vectors(body)
-            self._con.execute("DELETE FROM job WHERE kind = ? AND subject = ?", (EMBED, body))
             self._con.execute("DELETE FROM body WHERE num = ?", (body,))
+            jobs.forget(self._con, body)
 
     def _forget_vectors(self, body: int) -> None:
         for embedder, chunk, slot, dimensions in self._con.execute(

@@ -50,10 +50,11 @@ class SqliteReads:
         return rows.memory(row) if row else None
 
     def same_statement(self, scope: str, fingerprint: int, at: int) -> Memory | None:
-        found = self._one("same_statement", {"fingerprint": fingerprint, "at": at})
-        if found is None:
+        found = self._con.execute(self._sql["same_statement"], {"fingerprint": fingerprint, "at": at}).fetchall()
+        if not found:
             return None
-        row = self._one("memories_by_num", {"nums": carray(found)})
+        _, first = min(found)
+        row = self._one("memories_by_num", {"nums": carray([first])})
         return rows.memory(row) if row and row[2] == scope else None
 
     def keyed(self, scope: str, key: str, *, known_at: int | None = None) -> list[Memory]:

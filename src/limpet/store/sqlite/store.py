@@ -37,7 +37,8 @@ from ..contract import (
 from . import jobs, review, search, upkeep, vectors
 from .connection import open_connection, translated
 from .edges import SqliteGraph
-from .ledger import EMBED, Ledger
+from .jobs import EMBED
+from .ledger import Ledger
 from .reads import SqliteReads
 from .sql import statements
 
@@ -458,12 +459,7 @@ class SqliteStore:
             total = con.execute("SELECT count(*) FROM event").get
             events = list(ledger.events())
             done = ledger.rebuild(_counted(events, total, progress))
-            con.execute(
-                "DELETE FROM job WHERE kind = ?1 AND EXISTS (SELECT 1 FROM embedder)"
-                " AND NOT EXISTS (SELECT 1 FROM embedder e WHERE NOT EXISTS"
-                " (SELECT 1 FROM vector v WHERE v.embedder = e.num AND v.body = job.subject))",
-                (EMBED,),
-            )
+            jobs.refill(con)
             return done
 
     def verify(self) -> list[Problem]:
