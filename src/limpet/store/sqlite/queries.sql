@@ -57,6 +57,12 @@ SELECT created_at, num FROM memory INDEXED BY memory_fingerprint
  WHERE fingerprint = :fingerprint AND retired_at IS NULL AND state = 'active'
    AND (valid_to IS NULL OR :at < valid_to)
 
+-- name: marked
+-- Those among some fingerprints that an active memory has. memory_fingerprint.
+SELECT m.fingerprint FROM carray(:marks) c
+  CROSS JOIN memory m INDEXED BY memory_fingerprint ON m.fingerprint = c.value
+ WHERE m.retired_at IS NULL AND m.state = 'active'
+
 -- name: keyed
 -- Active memories of a key as known now, along the valid time. memory_key.
 SELECT {columns} FROM {tables}
@@ -144,6 +150,10 @@ SELECT v.seq, v.id, v.type, v.memory, v.at, v.operation, v.origin, b.content, v.
   FROM event v LEFT JOIN body b ON b.num = v.body
  WHERE v.seq IN (SELECT seq FROM event WHERE id = :operation UNION SELECT seq FROM event WHERE operation = :operation)
  ORDER BY v.seq
+
+-- name: last_numbers
+-- The last text and the last event. Primary keys.
+SELECT ifnull((SELECT max(num) FROM body), 0), ifnull((SELECT max(seq) FROM event), 0)
 
 -- name: insert_body
 -- Text arrives. Primary key; the triggers index it.

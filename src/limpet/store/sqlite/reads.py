@@ -57,6 +57,9 @@ class SqliteReads:
         row = self._one("memories_by_num", {"nums": carray([first])})
         return rows.memory(row) if row and row[2] == scope else None
 
+    def marked(self, fingerprints: Sequence[int]) -> set[int]:
+        return {row[0] for row in self._con.execute(self._sql["marked"], {"marks": carray(fingerprints)})}
+
     def keyed(self, scope: str, key: str, *, known_at: int | None = None) -> list[Memory]:
         bound: Bindings = {"scope": scope, "key": key}
         if known_at is not None:

@@ -189,6 +189,10 @@ class SqliteStore:
         with self._reading():
             return self._reader_reads().same_statement(scope, fingerprint, at)
 
+    def marked(self, fingerprints: Sequence[int]) -> set[int]:
+        with self._reading():
+            return self._reader_reads().marked(fingerprints)
+
     def keyed(self, scope: str, key: str, *, known_at: int | None = None) -> list[Memory]:
         with self._reading():
             return self._reader_reads().keyed(scope, key, known_at=known_at)

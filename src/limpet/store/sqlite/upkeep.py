@@ -77,7 +77,7 @@ def _slice(
         merged = sorted(chain(*parts), key=lambda row: (row[0], row[1].id), reverse=descending)
         return merged[:limit]
     if column == "m.recorded_at" and extra == "TRUE":
-        # A first version is recorded when it is created: memory_created has its order, memory_updated that of the others.
+        # A first version is recorded when it is created: memory_created has its order, memory_updated the others.
         firsts, others = ("m.created_at", "m.num < 4294967296"), (column, "m.num >= 4294967296")
         parts = [_slice(con, where, *part, limit, value, last, descending) for part in (firsts, others)]
         return sorted(chain(*parts), key=lambda row: (row[0], row[1].id), reverse=descending)[:limit]
