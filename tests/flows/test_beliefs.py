@@ -199,7 +199,7 @@ def test_what_is_derived_is_trusted_as_its_least_trusted_source(memory):
 def test_a_memory_cannot_rest_on_another_scope(path, clock, memory):
     with limpet.open(path, scope="project:web", clock=clock) as other:
         foreign = other.remember("theirs")
-    with pytest.raises(limpet.BadInput):
+    with pytest.raises(limpet.NotFound):
         memory.remember("mine", because=[foreign.id])
 
 

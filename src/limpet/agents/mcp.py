@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 import threading
+from functools import wraps
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,8 @@ from mcp.types import ToolAnnotations
 import limpet
 
 from ..model.errors import LimpetError
+from ..warm import Warm
+from .resources import Pages
 from .tools import Tools
 
 if TYPE_CHECKING:
@@ -88,7 +91,7 @@ def build(memory: Limpet, wrote: Callable[[], None] = lambda: None) -> MCPServer
     add = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False)
     # Nothing is lost by a correction (purge is not offered), so it is not destructive.
     change = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
-    return MCPServer(
+    server: MCPServer[Any] = MCPServer(
         name="limpet",
         title="limpet memory",
         instructions=INSTRUCTIONS,
@@ -104,24 +107,57 @@ def build(memory: Limpet, wrote: Callable[[], None] = lambda: None) -> MCPServer
             _tool(tools.session, add),
         ],
     )
+    pages = Pages(memory)
+    server.resource("memory://index", name="index", description="what is remembered", mime_type="text/markdown")(
+        _told(pages.index)
+    )
+    server.resource("memory://{id}", name="memory", description="one memory", mime_type="application/json")(
+        _told(pages.memory)
+    )
+    server.prompt(name="brief", description="What memory holds for a task")(_told(pages.brief))
+    server.prompt(name="reflect", description="Keep what this conversation taught")(_told(pages.reflect))
+    return server
 
 
-def serve(store: str | None, scope: str | None) -> None:
-    """Serve one store over stdin and stdout until stdin closes. Raises LimpetError if the store cannot be opened.
+def serve(store: str | None, scope: str | None, *, port: int | None = None) -> None:
+    """Serve one store over stdin and stdout until stdin closes; or on a port of this machine, until interrupted.
 
-    No model is loaded before the first write or recall.
+    No model is loaded before the first write or recall. Raises LimpetError if the store cannot be opened, or the port.
     """
     with limpet.open(store, scope=scope) as memory:
-        drain = Drain(memory)
+        drain, warm = Drain(memory), Warm(memory)
         if not memory.read_only:
             drain.start()
+            warm.start()
         try:
-            build(memory, drain.wake).run("stdio")
+            server = build(memory, drain.wake)
+            if port is None:
+                server.run("stdio")
+            else:
+                from .http import HOST, serve_http, token_for
+
+                token, place = token_for(memory.path)
+                print(f"limpet: http://{HOST}:{port}/mcp, bearer token in {place}", file=sys.stderr)  # noqa: T201
+                serve_http(server, port, token)
         except KeyboardInterrupt:
             pass
         finally:
             if not memory.read_only:
+                warm.stop()
                 drain.stop()
+
+
+def _told(function: Callable[..., str]) -> Callable[..., str]:
+    """The words of our errors, not their traces, for what is read or asked. Signatures stay for the SDK."""
+
+    @wraps(function)
+    def told(*given: Any, **named: Any) -> str:
+        try:
+            return function(*given, **named)
+        except LimpetError as error:
+            raise ValueError(f"{error.message} ({error.hint})" if error.hint else error.message) from error
+
+    return told
 
 
 def _tool(function: Callable[..., Any], annotations: ToolAnnotations) -> Tool:

@@ -96,12 +96,11 @@ def receipt(done: Receipt, *, as_json: bool) -> int:
 # -- memories
 
 
-def recalled(found: Recall, memory: Limpet, *, as_json: bool, budget_tokens: int | None = None) -> None:
-    """The answer of `recall` and `related`."""
+def recalled(found: Recall, short: Sequence[str], *, as_json: bool, budget_tokens: int | None = None) -> None:
+    """The answer of `recall` and `related`. `short`: the items' ids as they are shown."""
     if as_json:
         object_line(found.as_dict())
         return
-    short = memory.abbreviate([item.id for item in found.items])
     for rank, (item, name) in enumerate(zip(found.items, short, strict=True), 1):
         if rank > 1:
             line("")

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING, Any
 
 from ..model.clock import format_time
 from ..store.contract import StoreStats
 from . import output
 from .options import TIME_FORMS, Command, filter_options, filters, id_argument, open_store
+
+if TYPE_CHECKING:
+    from ..recall.answer import Recall
 
 # How long a recall at the command line may take; its cold embedder needs most of it.
 DEADLINE_MS = 2_000.0
@@ -35,21 +39,37 @@ def _recall_options(parser: ArgumentParser) -> None:
 
 
 def _recall(args: Namespace) -> int:
-    with open_store(args) as memory:
-        found = memory.recall(
-            args.query,
-            k=args.k,
-            **filters(args),
-            as_of=args.as_of,
-            known_at=args.known_at,
-            budget_tokens=args.budget,
-            deadline_ms=args.deadline_ms,
-            lexical_only=args.lexical,
-            explain=args.explain,
-            fusion=args.fusion,
-        )
-        output.recalled(found, memory, as_json=args.json, budget_tokens=args.budget)
+    given = {
+        "query": args.query,
+        "k": args.k,
+        **filters(args),
+        "as_of": args.as_of,
+        "known_at": args.known_at,
+        "budget_tokens": args.budget,
+        "deadline_ms": args.deadline_ms,
+        "fusion": args.fusion,
+    }
+    # Words alone are found faster here; a trace is not sent.
+    warm = None if args.lexical or args.explain else _warm(args, given)
+    if warm is not None:
+        found, short = warm
+    else:
+        with open_store(args) as memory:
+            found = memory.recall(**given, lexical_only=args.lexical, explain=args.explain)
+            short = [] if args.json else memory.abbreviate([item.id for item in found.items])
+    output.recalled(found, short, as_json=args.json, budget_tokens=args.budget)
     return 0
+
+
+def _warm(args: Namespace, given: dict[str, Any]) -> tuple[Recall, list[str]] | None:
+    """The answer of a running limpet process that has the embedder loaded, if there is one."""
+    from ..recall.answer import Recall
+    from ..settings import read_settings
+    from ..warm import ask
+
+    settings = read_settings(args.store, args.scope, None)
+    answer = ask(settings, "recall", given, seconds=args.deadline_ms / 1000)
+    return None if answer is None else (Recall.from_dict(answer), answer["short"])
 
 
 def _show_options(parser: ArgumentParser) -> None:
@@ -108,7 +128,9 @@ def _related_options(parser: ArgumentParser) -> None:
 
 def _related(args: Namespace) -> int:
     with open_store(args) as memory:
-        output.recalled(memory.related(args.id, k=args.k), memory, as_json=args.json)
+        found = memory.related(args.id, k=args.k)
+        short = memory.abbreviate([item.id for item in found.items])
+    output.recalled(found, short, as_json=args.json)
     return 0
 
 

@@ -41,8 +41,12 @@ class Receipt:
 class Writer:
     """Collects the events of one operation. Made anew each time the transaction is tried."""
 
-    def __init__(self, reads: Reads, make_id: Callable[[], bytes], now: int) -> None:
+    def __init__(
+        self, reads: Reads, make_id: Callable[[], bytes], now: int, scopes: Sequence[str] | None = None
+    ) -> None:
+        """`scopes`: those whose memories it may name by their ids; None for all."""
         self.reads = reads
+        self.scopes = scopes
         self.now = now
         self.events: list[Event] = []
         self._make_id = make_id
@@ -105,10 +109,7 @@ class Writer:
             known = self._known(statement, mark)
             if known is not None:
                 return known
-        causes = [need(self.reads, cause) for cause in statement.because]
-        for cause in causes:
-            if cause.scope not in (statement.scope, GLOBAL_SCOPE):
-                raise BadInput(f"{cause.id} belongs to another scope: {cause.scope}")
+        causes = [need(self.reads, cause, (statement.scope, GLOBAL_SCOPE)) for cause in statement.because]
         memory = statement.id or self._make_id()
         start, end = self._interval(statement)
         data = self._data(statement, start, end, causes)
@@ -256,9 +257,9 @@ def check_live(memory: Memory) -> None:
         raise BadInput(f"memory {memory.id} is retracted", hint="`limpet restore` brings it back")
 
 
-def need(reads: Reads, id: str) -> Memory:
-    """The memory an id or a prefix names. Raises NotFound, AmbiguousId, BadInput."""
-    found = reads.get(reads.resolve(id))
+def need(reads: Reads, id: str, scopes: Sequence[str] | None) -> Memory:
+    """The memory of some scopes (None: all) that an id or a prefix names. Raises NotFound, AmbiguousId, BadInput."""
+    found = reads.get(reads.resolve(id, scopes))
     if found is None:
         raise NotFound(f"no memory with the id {id}")
     return found

@@ -190,7 +190,7 @@ class Beliefs:
         from ..remember.review import decide_pair, decide_single
 
         pair = self._store.resolve_proposal(id)
-        raw = None if pair is not None else self._store.resolve(id)
+        raw = None if pair is not None else self._store.resolve(id, self._scopes)
 
         def decide(writer: Writer) -> Receipt:
             if pair is not None:
