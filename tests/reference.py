@@ -139,6 +139,9 @@ class ReferenceStore:
                 return one
         return None
 
+    def marked(self, fingerprints: Sequence[int]) -> set[int]:
+        return {mark for one in self._current() if one.state == "active" and (mark := self._mark(one)) in fingerprints}
+
     def _mark(self, memory: Memory) -> int | None:
         state = replay([event for event in self._ledger if event.memory == parse_id(memory.id)])
         return None if state is None else describe(state).fingerprint

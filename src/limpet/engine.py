@@ -235,9 +235,9 @@ class Limpet(Beliefs, Graph):
     def _write_batch(self, statements: builtins.list[Admitted]) -> builtins.list[Receipt]:
         def each(writer: Writer) -> builtins.list[Receipt]:
             receipts = []
-            for statement in statements:
+            for statement, mark in zip(statements, writer.expect(statements), strict=True):
                 try:
-                    receipts.append(writer.state(statement))
+                    receipts.append(writer.state(statement, mark=mark))
                 except (BadInput, NotFound) as error:
                     receipts.append(rejected(error, format_id(statement.id) if statement.id else None))
             return receipts

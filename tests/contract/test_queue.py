@@ -124,6 +124,28 @@ def test_no_work_is_left_of_a_purged_text(full_store, full):
     assert full_store.stats().waiting_jobs == 0
 
 
+def test_a_text_that_gets_the_number_of_a_purged_one_waits_as_well(full_store, full):
+    """The queue knows a new text by its number alone."""
+    id = full.remember("one")
+    now = full.clock.now()
+    first = body_of(full_store, id)
+    assert [job.subject for job in lease(full_store, kind="embed", at=now, until=now + 1)] == [first]
+    full.purge(id)
+    again = body_of(full_store, full.remember("two"))
+    assert [job.subject for job in lease(full_store, kind="embed", at=now, until=now + 1)] == [again]
+    assert full_store.verify() == []
+
+
+def test_a_text_is_not_given_to_a_worker_once_its_vector_came_from_elsewhere(full_store, full):
+    first, second, third = (body_of(full_store, full.remember(text)) for text in ("one", "two", "three"))
+    now = full.clock.now()
+    full_store.finish("embed", [second])
+    assert full_store.backlog("embed", now) == full_store.stats().waiting_jobs == 2
+    assert full_store.enqueue("embed", [third], now) == 1, "asked for as well, waits once"
+    assert full_store.backlog("embed", now) == 2
+    assert [job.subject for job in lease(full_store, kind="embed", at=now, until=now + 1)] == [first, third]
+
+
 def test_jobs_are_stored_with_what_they_are_about_or_not_at_all(full_store, full):
     with pytest.raises(limpet.BadInput):
         full.write(full.event("remembered", None, "one"), full.event("pinned", b"\x09" * 16))

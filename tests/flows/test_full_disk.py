@@ -126,7 +126,7 @@ def test_a_batch_that_does_not_fit_is_refused_as_a_whole(path, tmp_path, limit):
     items = tmp_path / "items.jsonl"
     items.write_text("".join(json.dumps({"content": f"item {i} " + f"word{i} " * 40}) + "\n" for i in range(2_000)))
 
-    done = python(limit, CLI, "--store", path, "--scope", "global", "import", "jsonl", items, bytes=2_000_000)
+    done = python(limit, CLI, "--store", path, "--scope", "global", "import", "jsonl", items, bytes=1_000_000)
 
     assert done.returncode == 3, done.stderr
     assert WORDS[limit] in done.stderr

@@ -47,3 +47,4 @@ class Event:
     content: str | None = None
     data: dict[str, Any] = field(default_factory=dict)
     seq: int = 0  # place in this ledger, given by the store
+    mark: int | None = field(default=None, compare=False, repr=False)  # fingerprint, when it was computed already

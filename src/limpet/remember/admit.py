@@ -114,6 +114,8 @@ def check_text(content: Any) -> str:
         raise BadInput(
             "content is missing" if content is None else f"content must be text, not {type(content).__name__}"
         )
+    if content.isprintable() and 4 * len(content) <= MAX_CONTENT_BYTES and not content.isspace() and content:
+        return content  # one line of ordinary text, which is most of what comes
     try:
         size = len(content.encode("utf-8"))
     except UnicodeEncodeError:
@@ -169,6 +171,8 @@ def check_metadata(metadata: Any) -> dict[str, Any]:
 
 def clean_metadata(metadata: Any) -> tuple[dict[str, Any], tuple[str, ...]]:
     """A JSON object without secrets, and the names of those that were in it. Raises BadInput."""
+    if metadata is None or metadata == {}:
+        return {}, ()
     checked = check_metadata(metadata)
     hidden: list[str] = []
 
@@ -203,6 +207,8 @@ def check_name(what: str, value: Any, *, limit: int = MAX_NAME_CHARACTERS) -> st
         return None
     if not isinstance(value, str):
         raise BadInput(f"{what} must be text, not {type(value).__name__}")
+    if len(value) <= limit and value.isprintable():
+        return value.strip() or None
     try:
         value.encode("utf-8")
     except UnicodeEncodeError:

@@ -17,37 +17,45 @@ from .admit import RECORDS, Admitted
 if TYPE_CHECKING:
     from .rules import Embedder, Refusal, Rules
 
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
 # Speaks of a person or laughs. Of the sentences that the rules refuse, 94 % do; of technical ones, 25 %.
-_PERSON = (
-    r"\b(?:i|i'm|i've|my|me|we|us|our|he|she|him|her|his|hers|they|them|their|users?(?:'s)?|customer|client|boss|manager"
-    r"|colleague|team|people|everyone|everybody|someone|somebody|guy|man|woman|wife|husband|mother|father|friend)\b"
-    r"|lol|haha|rofl|jok|[😂🤣😅!]|ㅋㅋ|ㅎㅎ"
+_PERSON = _words(
+    "i my me we us our he she him her his hers they them their user users customer client boss manager colleague team"
+    " people everyone everybody someone somebody guy man woman wife husband mother father friend"
 )
+_LAUGHTER = ("lol", "haha", "rofl", "jok", "😂", "🤣", "😅", "!", "ㅋㅋ", "ㅎㅎ")
 _NAME = r"\b[A-Z][a-z]+(?:'s)? (?:is|was|seems|must|has|had|can't|never|always|feels|got|probably|looks)\b"
+_AFTER_NAME = _words("is was seems must has had can never always feels got probably looks")
 # Or says how something is and names nothing technical: 99 % and 46 %.
-_VERDICT = (
-    r"\b(?:is|are|was|were|can|could|must|seems?|probably|literally|nobody|than|feeling|so|too|like|happens?|never"
-    r"|always)\b"
+_VERDICT = _words(
+    "is are was were can could must seem seems probably literally nobody than feeling so too like happen happens never"
+    " always"
 )
 _CODE = r"[_/`={}<>$]|\w\.\w|\(\)|\d|[a-z][A-Z]|\b[A-Z]{2,}\b"
 
 
 @cache
 def _compiled() -> tuple[re.Pattern[str], ...]:
-    return (
-        re.compile(_PERSON, re.IGNORECASE),
-        re.compile(_NAME),
-        re.compile(_VERDICT, re.IGNORECASE),
-        re.compile(_CODE),
-    )
+    return re.compile(r"\w+"), re.compile(_NAME), re.compile(_CODE)
 
 
 def worth_judging(text: str, *, closely: bool) -> bool:
-    """Whether a text could break a rule. `closely`: also texts that name no person."""
-    person, name, verdict, code = _compiled()
-    if person.search(text) or name.search(text):
+    """Whether a text could break a rule. `closely`: also texts that name no person.
+
+    Runs at every write: words are looked up in sets, a tenth of the time that a pattern of all of them takes.
+    """
+    word, name, code = _compiled()
+    lower = text.lower()
+    words = set(word.findall(lower))
+    if not words.isdisjoint(_PERSON) or any(mark in lower for mark in _LAUGHTER):
         return True
-    return closely and not code.search(text) and bool(verdict.search(text))
+    if not words.isdisjoint(_AFTER_NAME) and name.search(text):
+        return True
+    return closely and not words.isdisjoint(_VERDICT) and not code.search(text)
 
 
 class Door:

@@ -54,25 +54,53 @@ class Writer:
         self._said: dict[tuple[str, int], bytes] = {}
         self._positions: dict[tuple[str, str], int] = {}
         self._ids: set[bytes] = set()
+        # Fingerprints that are known to be new: nothing needs to be looked up.
+        self._new: set[int] = set()
+
+    def expect(self, statements: Sequence[Admitted]) -> list[int]:
+        """The fingerprints of a batch, looked up together."""
+        marks = [_mark(one) for one in statements]
+        self._new = set(marks) - self.reads.marked(marks)
+        return marks
 
     def event(self, type: str, memory: bytes, *, origin: str, content: str | None = None, **data: Any) -> Event:
-        id = self._make_id()
-        operation = self.events[0].id if self.events else id
+        return self._add(self._make_id(), type, memory, origin, content, data)
+
+    def _add(
+        self,
+        id: bytes,
+        type: str,
+        memory: bytes,
+        origin: str,
+        content: str | None,
+        data: dict[str, Any],
+        mark: int | None = None,
+    ) -> Event:
         made = Event(
-            id=id, type=type, memory=memory, at=self.now, operation=operation, origin=origin, content=content, data=data
+            id=id,
+            type=type,
+            memory=memory,
+            at=self.now,
+            operation=self.events[0].id if self.events else id,
+            origin=origin,
+            content=content,
+            data=data,
+            mark=mark,
         )
         self.events.append(made)
         return made
 
-    def state(self, statement: Admitted, *, fresh: bool = False) -> Receipt:
+    def state(self, statement: Admitted, *, fresh: bool = False, mark: int | None = None) -> Receipt:
         """A statement arrives: known already (an observation) or new. `fresh`: new in any case (a correction).
 
+        `mark`: its fingerprint, if it is known.
         Raises NotFound for a `because` that is not there.
         """
         renamed = self._renamed(statement)
         if renamed is not None:
-            statement = replace(statement, key=renamed)
-        mark = fingerprint(statement.scope, statement.kind, statement.speaker, statement.key, statement.content)
+            statement, mark = replace(statement, key=renamed), None
+        if mark is None:
+            mark = _mark(statement)
         if statement.id is not None:
             taken = self._taken(statement)
             if taken:
@@ -85,7 +113,10 @@ class Writer:
         memory = statement.id or self._make_id()
         start, end = self._interval(statement)
         data = self._data(statement, start, end, causes)
-        made = self.event("remembered", memory, origin=statement.origin, content=statement.content, **data)
+        # A memory and the event that makes it share an id, so that one index finds both. A given id may be taken by an
+        # event already.
+        id = memory if statement.id is None else self._make_id()
+        made = self._add(id, "remembered", memory, statement.origin, statement.content, data, mark)
         self._said[statement.scope, mark] = memory
         self._ids.add(memory)
         if statement.key and not statement.quarantine:
@@ -122,9 +153,9 @@ class Writer:
         if statement.session:
             data["session"] = statement.session
             data["position"] = self._position(statement.scope, statement.session)
-        trust = least_trusted(
-            [statement.origin, statement.trust or statement.origin, *(cause.trust for cause in causes)]
-        )
+        trust = statement.origin
+        if causes or statement.trust:
+            trust = least_trusted([trust, statement.trust or trust, *(cause.trust for cause in causes)])
         if trust != statement.origin:
             data["trust"] = trust
         if statement.anyway:
@@ -159,6 +190,8 @@ class Writer:
     def _known(self, statement: Admitted, mark: int) -> Receipt | None:
         said = self._said.get((statement.scope, mark))
         if said is None:
+            if mark in self._new:
+                return None
             there = self.reads.same_statement(statement.scope, mark, self.now)
             if there is None:
                 return None
@@ -210,6 +243,10 @@ class Writer:
             self.event("superseded", parse_id(old.id), origin=statement.origin, **data)
         self.event("linked", new, origin=statement.origin, edge="supersedes", target=parse_id(old.id).hex())
         return receipt
+
+
+def _mark(statement: Admitted) -> int:
+    return fingerprint(statement.scope, statement.kind, statement.speaker, statement.key, statement.content)
 
 
 def check_live(memory: Memory) -> None:

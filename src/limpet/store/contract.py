@@ -227,7 +227,8 @@ class StoreStats(NamedTuple):
 
 
 # Given to a store when it is opened, so that stores need not know about text.
-Describe = Callable[[MemoryState], SearchFields]
+# The second argument: the fingerprint, if it is known already.
+Describe = Callable[[MemoryState, int | None], SearchFields]
 
 
 class Reads(Protocol):
@@ -243,6 +244,10 @@ class Reads(Protocol):
 
     def same_statement(self, scope: str, fingerprint: int, at: int) -> Memory | None:
         """An active memory with this fingerprint that is held true at `at`."""
+        ...
+
+    def marked(self, fingerprints: Sequence[int]) -> set[int]:
+        """Those among some fingerprints that an active memory of any scope has."""
         ...
 
     def keyed(self, scope: str, key: str, *, known_at: int | None = None) -> list[Memory]:

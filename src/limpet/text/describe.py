@@ -13,15 +13,17 @@ from .normalise import fingerprint
 _WORDS = re.compile(r"\w+")
 
 
-def describe(state: MemoryState) -> SearchFields:
-    """Search fields of a memory's state; all None for one without content."""
+def describe(state: MemoryState, mark: int | None = None) -> SearchFields:
+    """Search fields of a memory's state; all None for one without content. `mark`: its fingerprint, if known."""
     if state.content is None:
         return SearchFields(None, None, None, None)
     labels = [*leaves(state.metadata), *([state.speaker] if state.speaker else [])]
     if state.key:
         labels.append(key_words(state.key))
     return SearchFields(
-        fingerprint=fingerprint(state.scope, state.kind, state.speaker, state.key, state.content),
+        fingerprint=fingerprint(state.scope, state.kind, state.speaker, state.key, state.content)
+        if mark is None
+        else mark,
         topics=" ".join(state.topics) or None,
         labels=" ".join(labels) or None,
         dates=date_words(state.valid_from),

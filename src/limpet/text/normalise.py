@@ -7,6 +7,8 @@ import unicodedata
 
 def normalise(text: str) -> str:
     """NFC, case-folded, white space collapsed, without closing punctuation."""
+    if text.isascii():
+        return " ".join(text.lower().split()).rstrip(".! ")
     return " ".join(unicodedata.normalize("NFC", text).casefold().split()).rstrip(".! ")
 
 

@@ -1,4 +1,8 @@
-"""The queue in the file: leased, so that a killed worker's jobs come back; failed ones wait longer, then lie dead."""
+"""The queue in the file: leased, so that a killed worker's jobs come back; failed ones wait longer, then lie dead.
+
+A text that no worker has come for has no row yet: it waits because its number is above `taken.through`, and a write
+need not touch the queue.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +14,13 @@ from ..contract import Job
 from .search import carray
 from .sql import statements
 
+EMBED = "embed"
+# Texts that wait without a row of their own; those that were put in by hand as well have one.
+_UNTAKEN = (
+    "SELECT 1 FROM body b WHERE b.num > (SELECT through FROM taken)"
+    f" AND NOT EXISTS (SELECT 1 FROM job j WHERE j.kind = '{EMBED}' AND j.subject = b.num)"
+)
+
 
 def enqueue(con: apsw.Connection, kind: str, subjects: Sequence[int], at: int) -> int:
     before = con.total_changes()
@@ -18,13 +29,55 @@ def enqueue(con: apsw.Connection, kind: str, subjects: Sequence[int], at: int) -
 
 
 def lease(con: apsw.Connection, kind: str, *, limit: int, at: int, until: int, worker: str) -> list[Job]:
+    if kind == EMBED:
+        _take(con, limit=limit)
     found = con.execute(
         statements()["lease_jobs"], {"kind": kind, "limit": limit, "at": at, "until": until, "worker": worker}
     ).fetchall()
     return [Job(kind=row[0], subject=row[1], attempts=row[2], error=row[3]) for row in sorted(found)]
 
 
+def _take(con: apsw.Connection, *, limit: int = -1, through: int | None = None) -> None:
+    """Give rows to texts that wait without one: to the next `limit`, or to all up to `through`."""
+    last = con.execute(
+        "SELECT max(num) FROM (SELECT num FROM body WHERE num > (SELECT through FROM taken)"
+        " AND num <= ifnull(?, num) ORDER BY num LIMIT ?)",
+        (through, limit),
+    ).get
+    if last is None:
+        return
+    con.execute(
+        "INSERT INTO job (kind, subject, not_before) SELECT ?, num, 0 FROM body"
+        " WHERE num > (SELECT through FROM taken) AND num <= ? ON CONFLICT DO NOTHING",
+        (EMBED, last),
+    )
+    con.execute("UPDATE taken SET through = ?", (last,))
+
+
+def forget(con: apsw.Connection, body: int) -> None:
+    """A text is gone. A later one may get its number, and must then wait as any new one does."""
+    con.execute("DELETE FROM job WHERE kind = ? AND subject = ?", (EMBED, body))
+    con.execute("UPDATE taken SET through = min(through, (SELECT ifnull(max(num), 0) FROM body))")
+
+
+def refill(con: apsw.Connection) -> None:
+    """Jobs for exactly the texts that lack a vector of some embedder; what was tried already keeps its row."""
+    con.execute(
+        "INSERT INTO job (kind, subject, not_before) SELECT ?, num, 0 FROM body"
+        " WHERE num <= (SELECT through FROM taken) ON CONFLICT DO NOTHING",
+        (EMBED,),
+    )
+    con.execute(
+        "DELETE FROM job WHERE kind = ? AND EXISTS (SELECT 1 FROM embedder)"
+        " AND NOT EXISTS (SELECT 1 FROM embedder e WHERE NOT EXISTS"
+        " (SELECT 1 FROM vector v WHERE v.embedder = e.num AND v.body = job.subject))",
+        (EMBED,),
+    )
+
+
 def finish(con: apsw.Connection, kind: str, subjects: Sequence[int]) -> None:
+    if kind == EMBED and subjects:
+        _take(con, through=max(subjects))
     con.execute("DELETE FROM job WHERE kind = ? AND subject IN (SELECT value FROM carray(?))", (kind, carray(subjects)))
 
 
@@ -38,13 +91,20 @@ def fail(con: apsw.Connection, kind: str, subjects: Sequence[int], *, error: str
 
 def backlog(con: apsw.Connection, kind: str, at: int, most: int | None) -> int:
     """Jobs that a worker could take now, counted up to `most`."""
+    untaken = f" UNION ALL {_UNTAKEN}" if kind == EMBED else ""
     return int(
         con.execute(
             "SELECT count(*) FROM (SELECT 1 FROM job WHERE kind = ?1 AND state = 'waiting' AND not_before <= ?2"
-            " AND leased_until <= ?2 LIMIT ?3)",
+            f" AND leased_until <= ?2{untaken} LIMIT ?3)",
             (kind, at, -1 if most is None else most),
         ).get
     )
+
+
+def waiting(con: apsw.Connection) -> int:
+    """Texts that wait for their vectors, now or later."""
+    rows = "SELECT 1 FROM job WHERE kind = ? AND state = 'waiting'"
+    return int(con.execute(f"SELECT count(*) FROM ({rows} UNION ALL {_UNTAKEN})", (EMBED,)).get)
 
 
 def dead(con: apsw.Connection) -> list[Job]:

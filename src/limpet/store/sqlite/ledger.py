@@ -14,11 +14,12 @@ from ...model.errors import BadInput
 from ...model.events import Event
 from ...model.state import SESSION_EVENTS, MemoryState, apply, cancelled_by, initial, replay, replay_session, scrub
 from ..contract import Describe
-from . import rows
+from . import jobs, rows
 from .reads import SqliteReads
 from .search import scope_token
 
-EMBED = "embed"
+# Later versions are numbered from here on, so that a first one can have its text's number.
+FIRST_LATER = 1 << 32
 
 
 class Ledger(SqliteReads):
@@ -43,25 +44,27 @@ class Ledger(SqliteReads):
         return written
 
     def _append_new(self, events: list[Event]) -> list[Event]:
-        """New memories: text with its search fields, event, first version and job, a statement for each table."""
-        body, seq = self._next("body", "num"), self._next("event", "seq")
-        texts, ledger, versions, jobs = [], [], [], []
-        for place, event in enumerate(events):
+        """New memories: text with its search fields, event and first version, a statement for each table."""
+        body, first = (last + 1 for last in self._con.execute(self._sql["last_numbers"]).fetchone())
+        later = FIRST_LATER if all(event.content is not None for event in events) else self._next_later()
+        texts, ledger, versions, written = [], [], [], []
+        for seq, event in enumerate(events, first):
             state = initial(event)
-            fields = self._describe(state)
+            fields = self._describe(state, event.mark)
             scope = self._intern_scope(state.scope)
             num = None if event.content is None else body
             if num is not None:
                 texts.append((num, event.content, fields.topics, fields.labels, fields.dates, scope_token(scope)))
-                jobs.append((EMBED, num, event.at))
                 body += 1
-            ledger.append(_event_row(seq + place, event, num))
-            versions.append(self._version(state, event.at, num, fields.fingerprint))
+            else:
+                later += 1
+            ledger.append(_event_row(seq, event, num))
+            written.append(_placed(event, seq))
+            versions.append(self._version(num or later - 1, state, event.at, num, fields.fingerprint))
         self._con.executemany(self._sql["insert_body"], texts)
         self._con.executemany(self._sql["insert_event"], ledger)
         self._con.executemany(self._sql["insert_memory"], versions)
-        self._con.executemany(self._sql["insert_job"], jobs)
-        return [replace(event, seq=seq + place) for place, event in enumerate(events)]
+        return written
 
     def _append_change(self, event: Event) -> Event:
         body = None
@@ -73,12 +76,15 @@ class Ledger(SqliteReads):
             self._con.execute(self._sql["insert_body"], (body, event.content, None, None, None, scope_token(scope)))
         seq = self._next("event", "seq")
         self._con.execute(self._sql["insert_event"], _event_row(seq, event, body))
-        written = replace(event, seq=seq)
+        written = _placed(event, seq)
         self.project(written, body)
         return written
 
     def _next(self, table: str, column: str) -> int:
         return int(self._con.execute(f"SELECT ifnull(max({column}), 0) + 1 FROM {table}").get)
+
+    def _next_later(self) -> int:
+        return max(FIRST_LATER, self._next("memory", "num"))
 
     def project(self, event: Event, body: int | None) -> None:
         """Bring the rows of `event.memory` to the state after the event. `body`: where the event's content is."""
@@ -135,8 +141,9 @@ class Ledger(SqliteReads):
         return int(found)
 
     def _insert_version(self, state: MemoryState, event: Event, body: int | None) -> None:
-        fields = self._describe(state)
-        self._con.execute(self._sql["insert_memory"], self._version(state, event.at, body, fields.fingerprint))
+        fields = self._describe(state, None)
+        num = body if event.type == "remembered" and body is not None else self._next_later()
+        self._con.execute(self._sql["insert_memory"], self._version(num, state, event.at, body, fields.fingerprint))
         if body is None:
             return
         if event.type != "remembered":
@@ -145,18 +152,19 @@ class Ledger(SqliteReads):
                 " WHERE num = ?4 AND (topics IS NOT ?1 OR labels IS NOT ?2 OR dates IS NOT ?3)",
                 (fields.topics, fields.labels, fields.dates, body),
             )
-        if event.type in ("remembered", "edited"):
-            self._con.execute(self._sql["insert_job"], (EMBED, body, event.at))
 
-    def _version(self, state: MemoryState, at: int, body: int | None, fingerprint: int | None) -> tuple[Any, ...]:
+    def _version(
+        self, num: int, state: MemoryState, at: int, body: int | None, fingerprint: int | None
+    ) -> tuple[Any, ...]:
         """A row for `insert_memory`, in the order of its columns."""
         scope = self._intern_scope(state.scope)
         return (
+            num,
             state.id,
             scope,
             state.kind,
             body,
-            rows.to_json(state.topics),
+            rows.topics_json(state.topics),
             state.key,
             rows.to_json(state.metadata),
             state.state,
@@ -179,6 +187,20 @@ class Ledger(SqliteReads):
             state.reason,
             fingerprint,
         )
+
+    def next_position(self, scope: str, session: str) -> int:
+        """As in the reads, and remembers the session's number, which the row that asked will need."""
+        found = self._scopes.get(scope) or self._con.execute("SELECT num FROM scope WHERE name = ?", (scope,)).get
+        if found is None:
+            return 1
+        self._scopes[scope] = found
+        num = self._sessions.get((found, session))
+        if num is None:
+            num = self._con.execute("SELECT num FROM session WHERE scope = ? AND name = ?", (found, session)).get
+            if num is None:
+                return 1
+            self._sessions[found, session] = num
+        return (self._con.execute("SELECT max(position) FROM memory WHERE session = ?", (num,)).get or 0) + 1
 
     def _intern_scope(self, name: str) -> int:
         num = self._scopes.get(name)
@@ -272,8 +294,8 @@ class Ledger(SqliteReads):
             )
         for body in bodies:
             self._forget_vectors(body)
-            self._con.execute("DELETE FROM job WHERE kind = ? AND subject = ?", (EMBED, body))
             self._con.execute("DELETE FROM body WHERE num = ?", (body,))
+            jobs.forget(self._con, body)
 
     def _forget_vectors(self, body: int) -> None:
         for embedder, chunk, slot, dimensions in self._con.execute(
@@ -315,6 +337,22 @@ class Ledger(SqliteReads):
     def _project_tombstone(self, purged: Event) -> None:
         first = next(event for event in self.events(memory=purged.memory) if event.type == "remembered")
         self._insert_version(initial(first), purged, None)
+
+
+def _placed(event: Event, seq: int) -> Event:
+    """The event with its place in the ledger: `dataclasses.replace` at a third of its price, at every write."""
+    return Event(
+        id=event.id,
+        type=event.type,
+        memory=event.memory,
+        at=event.at,
+        operation=event.operation,
+        origin=event.origin,
+        content=event.content,
+        data=event.data,
+        seq=seq,
+        mark=event.mark,
+    )
 
 
 def _event_row(seq: int, event: Event, body: int | None) -> tuple[Any, ...]:

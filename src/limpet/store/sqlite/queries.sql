@@ -53,11 +53,17 @@ SELECT id FROM memory WHERE id < :id AND retired_at IS NULL ORDER BY id DESC LIM
 SELECT id FROM memory WHERE id > :id AND retired_at IS NULL ORDER BY id LIMIT 1
 
 -- name: same_statement
--- Rows with this fingerprint that are held true at :at, first said first; nearly always none. memory_fingerprint.
-SELECT num FROM memory INDEXED BY memory_fingerprint
+-- Rows with this fingerprint that are held true at :at; nearly always none, so that sorting is left to the caller: to
+-- set it up costs SQLite five times the look-up. memory_fingerprint.
+SELECT created_at, num FROM memory INDEXED BY memory_fingerprint
  WHERE fingerprint = :fingerprint AND retired_at IS NULL AND state = 'active'
    AND (valid_to IS NULL OR :at < valid_to)
- ORDER BY created_at, num LIMIT 1
+
+-- name: marked
+-- Those among some fingerprints that an active memory has. memory_fingerprint.
+SELECT m.fingerprint FROM carray(:marks) c
+  CROSS JOIN memory m INDEXED BY memory_fingerprint ON m.fingerprint = c.value
+ WHERE m.retired_at IS NULL AND m.state = 'active'
 
 -- name: keyed
 -- Active memories of a key as known now, along the valid time. memory_key.
@@ -115,9 +121,12 @@ SELECT max(position) FROM memory
                    WHERE scope = (SELECT num FROM scope WHERE name = :scope) AND name = :session)
 
 -- name: events_of_memory
--- One memory's ledger. event_memory.
+-- One memory's ledger. event_id, event_memory.
 SELECT v.seq, v.id, v.type, v.memory, v.at, v.operation, v.origin, b.content, v.data
-  FROM event v LEFT JOIN body b ON b.num = v.body WHERE v.memory = :memory AND v.seq > :after ORDER BY v.seq
+  FROM event v LEFT JOIN body b ON b.num = v.body
+ WHERE v.seq IN (SELECT seq FROM event WHERE id = :memory AND memory = :memory
+                 UNION ALL SELECT seq FROM event WHERE memory = :memory AND memory <> id)
+   AND v.seq > :after ORDER BY v.seq
 
 -- name: events_after
 -- The ledger from a place on. Primary key.
@@ -150,6 +159,10 @@ SELECT v.seq, v.id, v.type, v.memory, v.at, v.operation, v.origin, b.content, v.
     v.data ->> 'scope') IN (SELECT value FROM json_each(:scopes)))
  ORDER BY v.seq
 
+-- name: last_numbers
+-- The last text and the last event. Primary keys.
+SELECT ifnull((SELECT max(num) FROM body), 0), ifnull((SELECT max(seq) FROM event), 0)
+
 -- name: insert_body
 -- Text arrives. Primary key; the triggers index it.
 INSERT INTO body (num, content, topics, labels, dates, scope) VALUES (?, ?, ?, ?, ?, ?)
@@ -160,10 +173,10 @@ INSERT INTO event (seq, id, type, memory, at, operation, origin, body, data) VAL
 
 -- name: insert_memory
 -- A version begins.
-INSERT INTO memory (id, scope, kind, body, topics, key, metadata, state, origin, trust, source, session, speaker, position,
+INSERT INTO memory (num, id, scope, kind, body, topics, key, metadata, state, origin, trust, source, session, speaker, position,
   importance, stated_confidence, observations, observed_at, pinned, valid_from, valid_to, created_at, recorded_at,
   superseded_by, reason, fingerprint)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 
 -- name: insert_job
 -- Work waits; the same work once. Primary key.
@@ -178,15 +191,22 @@ UPDATE memory SET retired_at = :at WHERE id = :id AND retired_at IS NULL
 SELECT body FROM memory WHERE id = :id AND retired_at IS NULL
 
 -- name: bodies_of_memory
--- Every body a memory ever had, versions and ledger. memory_current, memory_past, event_memory.
+-- Every body a memory ever had, versions and ledger. memory_current, memory_past, event_id, event_memory.
 SELECT body FROM memory WHERE id = :id AND retired_at IS NULL AND body IS NOT NULL
 UNION SELECT body FROM memory WHERE id = :id AND retired_at IS NOT NULL AND body IS NOT NULL
-UNION SELECT body FROM event WHERE memory = :id AND body IS NOT NULL
+UNION SELECT body FROM event WHERE id = :id AND memory = :id AND body IS NOT NULL
+UNION SELECT body FROM event WHERE memory = :id AND memory <> id AND body IS NOT NULL
 
 -- name: candidates
--- What ranking needs, for the bodies that pass the filter. memory_body.
+-- What ranking needs, for the bodies that pass the filter. Primary key, memory_body.
 SELECT {candidate} FROM carray(:bodies) c
-  CROSS JOIN memory m INDEXED BY memory_body ON m.body = c.value
+  CROSS JOIN memory m ON m.num = c.value AND m.body = m.num
+  CROSS JOIN body b ON b.num = m.body
+  LEFT JOIN usage u ON u.id = m.id
+ WHERE {visible}
+UNION ALL
+SELECT {candidate} FROM carray(:bodies) c
+  CROSS JOIN memory m INDEXED BY memory_body ON m.body = c.value AND m.body <> m.num
   CROSS JOIN body b ON b.num = m.body
   LEFT JOIN usage u ON u.id = m.id
  WHERE {visible}
@@ -211,9 +231,12 @@ SELECT m.body FROM session e CROSS JOIN memory m INDEXED BY memory_session ON m.
  WHERE e.name = :session AND m.body IS NOT NULL AND {visible}
 
 -- name: allowed_of_topic
--- The same for topics, from the index. body_fts, memory_body.
-SELECT m.body FROM body_fts f CROSS JOIN memory m INDEXED BY memory_body ON m.body = f.rowid
- WHERE f.body_fts MATCH :expression AND {visible}
+-- The same for topics, from the index. body_fts, primary key, memory_body.
+WITH found AS MATERIALIZED (SELECT rowid AS body FROM body_fts WHERE body_fts MATCH :expression)
+SELECT m.body FROM found f CROSS JOIN memory m ON m.num = f.body AND m.body = m.num WHERE {visible}
+UNION ALL
+SELECT m.body FROM found f CROSS JOIN memory m INDEXED BY memory_body ON m.body = f.body AND m.body <> m.num
+ WHERE {visible}
 
 -- name: recent
 -- The newest bodies that pass the filter. memory_created.
@@ -245,7 +268,9 @@ SELECT u.id, u.wrong FROM usage u JOIN memory m ON m.id = u.id AND m.retired_at 
 
 -- name: texts
 -- Texts to embed, with the key of a keyed fact: "Tampa" alone says nothing. Primary key, memory_body.
-SELECT b.num, b.content, (SELECT max(m.key) FROM memory m WHERE m.body = b.num)
+SELECT b.num, b.content, nullif(max(
+    ifnull((SELECT m.key FROM memory m WHERE m.num = b.num AND m.body = m.num), ''),
+    ifnull((SELECT max(m.key) FROM memory m INDEXED BY memory_body WHERE m.body = b.num AND m.body <> m.num), '')), '')
   FROM carray(:bodies) c CROSS JOIN body b ON b.num = c.value
 
 -- name: proposal
@@ -280,7 +305,7 @@ SELECT num, version FROM chunk WHERE embedder = :embedder ORDER BY num
 SELECT v.body, v.exact FROM carray(:bodies) c CROSS JOIN vector v ON v.embedder = :embedder AND v.body = c.value
 
 -- name: unembedded
--- Bodies of memories that have no vector of this embedder. memory_body, vector primary key.
+-- Bodies of memories that have no vector of this embedder. Primary keys.
 SELECT b.num FROM body b
  WHERE b.num > :after AND NOT EXISTS (SELECT 1 FROM vector v WHERE v.embedder = :embedder AND v.body = b.num)
  ORDER BY b.num LIMIT :limit

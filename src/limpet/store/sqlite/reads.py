@@ -52,11 +52,15 @@ class SqliteReads:
         return rows.memory(row) if row else None
 
     def same_statement(self, scope: str, fingerprint: int, at: int) -> Memory | None:
-        found = self._one("same_statement", {"fingerprint": fingerprint, "at": at})
-        if found is None:
+        found = self._con.execute(self._sql["same_statement"], {"fingerprint": fingerprint, "at": at}).fetchall()
+        if not found:
             return None
-        row = self._one("memories_by_num", {"nums": carray(found)})
+        _, first = min(found)
+        row = self._one("memories_by_num", {"nums": carray([first])})
         return rows.memory(row) if row and row[2] == scope else None
+
+    def marked(self, fingerprints: Sequence[int]) -> set[int]:
+        return {row[0] for row in self._con.execute(self._sql["marked"], {"marks": carray(fingerprints)})}
 
     def keyed(self, scope: str, key: str, *, known_at: int | None = None) -> list[Memory]:
         bound: Bindings = {"scope": scope, "key": key}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import lru_cache
 from typing import Any
 
 from ...model.events import Event
@@ -16,6 +17,12 @@ _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 def to_json(value: Any) -> str | None:
     """Compact JSON; None for what is empty."""
     return _encode(value) if value else None
+
+
+@lru_cache(maxsize=256)
+def topics_json(topics: tuple[str, ...]) -> str | None:
+    """The same few topics come again and again."""
+    return to_json(topics)
 
 
 def memory(row: tuple[Any, ...]) -> Memory:

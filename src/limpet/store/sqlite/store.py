@@ -37,7 +37,8 @@ from ..contract import (
 from . import jobs, review, search, upkeep, vectors
 from .connection import open_connection, translated
 from .edges import SqliteGraph
-from .ledger import EMBED, Ledger
+from .jobs import EMBED
+from .ledger import Ledger
 from .reads import SqliteReads
 from .sql import statements
 
@@ -187,6 +188,10 @@ class SqliteStore:
     def same_statement(self, scope: str, fingerprint: int, at: int) -> Memory | None:
         with self._reading():
             return self._reader_reads().same_statement(scope, fingerprint, at)
+
+    def marked(self, fingerprints: Sequence[int]) -> set[int]:
+        with self._reading():
+            return self._reader_reads().marked(fingerprints)
 
     def keyed(self, scope: str, key: str, *, known_at: int | None = None) -> list[Memory]:
         with self._reading():
@@ -462,12 +467,7 @@ class SqliteStore:
             total = con.execute("SELECT count(*) FROM event").get
             events = list(ledger.events())
             done = ledger.rebuild(_counted(events, total, progress))
-            con.execute(
-                "DELETE FROM job WHERE kind = ?1 AND EXISTS (SELECT 1 FROM embedder)"
-                " AND NOT EXISTS (SELECT 1 FROM embedder e WHERE NOT EXISTS"
-                " (SELECT 1 FROM vector v WHERE v.embedder = e.num AND v.body = job.subject))",
-                (EMBED,),
-            )
+            jobs.refill(con)
             return done
 
     def verify(self) -> list[Problem]:

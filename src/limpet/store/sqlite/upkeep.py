@@ -16,7 +16,7 @@ import apsw
 from ...model.errors import BadInput, StoreError
 from ...model.memory import Memory
 from ..contract import Filter, Page, Problem, StoreStats
-from . import rows
+from . import jobs, rows
 from .search import carray, visible
 from .sql import statements
 
@@ -76,6 +76,11 @@ def _slice(
         ]
         merged = sorted(chain(*parts), key=lambda row: (row[0], row[1].id), reverse=descending)
         return merged[:limit]
+    if column == "m.recorded_at" and extra == "TRUE":
+        # A first version is recorded when it is created: memory_created has its order, memory_updated the others.
+        firsts, others = ("m.created_at", "m.num < 4294967296"), (column, "m.num >= 4294967296")
+        parts = [_slice(con, where, *part, limit, value, last, descending) for part in (firsts, others)]
+        return sorted(chain(*parts), key=lambda row: (row[0], row[1].id), reverse=descending)[:limit]
     condition, bound = visible(where)
     order = "DESC" if descending else "ASC"
     tables = "memory m, usage u" if column.startswith("u.") else "memory m"
@@ -134,7 +139,7 @@ def stats(con: apsw.Connection, path: str) -> StoreStats:
         events=one("SELECT count(*) FROM event"),
         sessions=one("SELECT count(*) FROM session"),
         vectors=one("SELECT count(*) FROM vector"),
-        waiting_jobs=one("SELECT count(*) FROM job WHERE state = 'waiting' AND kind = 'embed'"),
+        waiting_jobs=jobs.waiting(con),
         waiting_checks=one("SELECT count(*) FROM job WHERE state = 'waiting' AND kind <> 'embed'"),
         dead_jobs=one("SELECT count(*) FROM job WHERE state = 'dead'"),
         by_kind=table("SELECT kind, count(*) FROM memory WHERE retired_at IS NULL AND state = 'active' GROUP BY kind"),
@@ -156,7 +161,8 @@ _CHECKS = (
      "SELECT count(*) FROM (SELECT id FROM memory WHERE retired_at IS NULL GROUP BY id HAVING count(*) > 1)"),
     ("ledger", "memories without the event that made them",
      "SELECT count(*) FROM memory m WHERE NOT EXISTS"
-     " (SELECT 1 FROM event v WHERE v.memory = m.id AND v.type = 'remembered')"),
+     " (SELECT 1 FROM event v WHERE v.id = m.id AND v.memory = m.id AND v.type = 'remembered') AND NOT EXISTS"
+     " (SELECT 1 FROM event v WHERE v.memory = m.id AND v.memory <> v.id AND v.type = 'remembered')"),
     ("projection", "events without a memory",
      "SELECT count(*) FROM event v WHERE v.type = 'remembered' AND NOT EXISTS"
      " (SELECT 1 FROM memory m WHERE m.id = v.memory AND m.retired_at IS NULL)"),
@@ -170,8 +176,11 @@ _CHECKS = (
     ("vectors", "vectors of texts that are gone",
      "SELECT count(*) FROM vector v WHERE NOT EXISTS (SELECT 1 FROM body b WHERE b.num = v.body)"),
     ("vectors", "texts with neither a vector nor a job to make one",
-     "SELECT count(*) FROM body b WHERE NOT EXISTS (SELECT 1 FROM vector v WHERE v.body = b.num)"
+     "SELECT count(*) FROM body b WHERE b.num <= (SELECT through FROM taken)"
+     " AND NOT EXISTS (SELECT 1 FROM vector v WHERE v.body = b.num)"
      " AND NOT EXISTS (SELECT 1 FROM job j WHERE j.kind = 'embed' AND j.subject = b.num)"),
+    ("vectors", "texts to come that the queue would pass over",
+     "SELECT max(0, through - (SELECT ifnull(max(num), 0) FROM body)) FROM taken"),
 )  # fmt: skip
 
 

@@ -32,12 +32,15 @@ CREATE TABLE event (
   data TEXT
 );
 CREATE UNIQUE INDEX event_id ON event (id);
-CREATE INDEX event_memory ON event (memory, seq);
+-- The event that makes a memory mostly has the memory's own id; only the others need a second index.
+CREATE INDEX event_memory ON event (memory, seq) WHERE memory <> id;
 CREATE INDEX event_operation ON event (operation) WHERE operation IS NOT NULL;
 
 -- Beliefs: one row a version, at most one current (retired_at IS NULL) for a memory. Projection of the ledger.
+-- An index costs every write a page of the log, so what is usual (first version, own text, never changed) is in none that
+-- the row's number or another index can stand for.
 CREATE TABLE memory (
-  num INTEGER PRIMARY KEY,
+  num INTEGER PRIMARY KEY,  -- of a first version: that of its text; of later ones: from 2^32 on
   id BLOB NOT NULL,
   scope INTEGER NOT NULL,
   kind TEXT NOT NULL,
@@ -68,9 +71,9 @@ CREATE TABLE memory (
 );
 CREATE UNIQUE INDEX memory_current ON memory (id) WHERE retired_at IS NULL;
 CREATE INDEX memory_past ON memory (id, recorded_at) WHERE retired_at IS NOT NULL;
-CREATE INDEX memory_body ON memory (body);
+CREATE INDEX memory_body ON memory (body) WHERE body <> num;
 CREATE INDEX memory_created ON memory (scope, created_at, id) WHERE retired_at IS NULL;
-CREATE INDEX memory_updated ON memory (scope, recorded_at, id) WHERE retired_at IS NULL;
+CREATE INDEX memory_updated ON memory (scope, recorded_at, id) WHERE retired_at IS NULL AND num >= 4294967296;
 CREATE INDEX memory_session ON memory (session, position) WHERE session IS NOT NULL;
 CREATE INDEX memory_key ON memory (scope, key) WHERE key IS NOT NULL;
 CREATE INDEX memory_replaced ON memory (superseded_by) WHERE superseded_by IS NOT NULL;
@@ -134,12 +137,16 @@ CREATE TABLE chunk (
 );
 CREATE INDEX chunk_version ON chunk (embedder, num, version);
 
--- The queue of slow work: the same work waits once.
+-- The queue of slow work: the same work waits once. A text gets its row when a worker comes for it.
 CREATE TABLE job (
   kind TEXT NOT NULL, subject INTEGER NOT NULL, state TEXT NOT NULL DEFAULT 'waiting',
   attempts INTEGER NOT NULL DEFAULT 0, not_before INTEGER NOT NULL, leased_until INTEGER NOT NULL DEFAULT 0,
   worker TEXT, error TEXT, PRIMARY KEY (kind, subject)
 ) WITHOUT ROWID;
+
+-- Texts numbered above `through` wait for their vectors without a row in the queue, so that a write adds none.
+CREATE TABLE taken (through INTEGER NOT NULL);
+INSERT INTO taken VALUES (0);
 
 -- What waits for a person: proposals of background checks about a pair. Decisions are in the ledger (`reviewed`).
 CREATE TABLE review (
