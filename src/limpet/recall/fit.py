@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from ..rank import constants as C
@@ -72,7 +74,7 @@ class Wording(NamedTuple):
 
 
 def wording(text: str, about: str = "") -> Wording:
-    return Wording(text, about, frozenset(map(str.casefold, _WORD.findall(text[:COMPARED]))))
+    return Wording(text, about, frozenset(_WORD.findall(text[:COMPARED].casefold())))
 
 
 def repeats(one: Wording, other: Wording, cosine: float | None) -> bool:
@@ -109,27 +111,29 @@ def repeats(one: Wording, other: Wording, cosine: float | None) -> bool:
 def distinct(several: Sequence[Wording], cosines: Mapping[tuple[int, int], float] | None = None) -> list[int]:
     """Places of the first wording of each statement. `cosines` of pairs (earlier, later) that have vectors.
 
-    Only texts that share words, or whose vectors are near, are compared: an index of words finds them.
+    Only pairs that can be near are compared: those of near vectors, and those that share one of their rarer words. Two
+    texts that share so many words share one among the few rarest of each (prefix filtering: Chaudhuri et al., 2006).
     """
     known = cosines or {}
-    near: dict[int, list[int]] = {}
+    near: dict[int, set[int]] = {}
     for (earlier, later), cosine in known.items():
         if cosine >= C.DUPLICATE_COSINE:
-            near.setdefault(later, []).append(earlier)
+            near.setdefault(later, set()).add(earlier)
+    often = Counter(chain.from_iterable(one.words for one in several))
     holders: dict[str, list[int]] = {}
     kept: list[int] = []
     for i, one in enumerate(several):
-        shared: dict[int, int] = {}
-        for word in one.words:
-            for j in holders.get(word, ()):
-                shared[j] = shared.get(j, 0) + 1
-        enough = len(one.words) * C.SHARED_WORDS
-        found = {j for j, count in shared.items() if count >= enough} | {j for j in near.get(i, ()) if j in kept}
-        if not one.words:
-            found = set(kept)
+        found = near[i].intersection(kept) if i in near else set()
+        common = [word for word in one.words if often[word] > 1]
+        enough = math.ceil(len(one.words) * C.SHARED_WORDS)
+        rarest: list[str] = [one.text] if not one.words else []
+        if common and len(common) >= enough:
+            rarest = sorted(common, key=lambda word: (often[word], word))[: len(common) - enough + 1]
+        for word in rarest:
+            found.update(holders.get(word, ()))
         if any(repeats(several[j], one, known.get((j, i))) for j in sorted(found)):
             continue
         kept.append(i)
-        for word in one.words:
+        for word in rarest:
             holders.setdefault(word, []).append(i)
     return kept

@@ -1,7 +1,7 @@
 """The brief for an agent in one pass: what stands, what matches the message, what happened lately, what to beware of.
 
-One look-up of what stands, one recall, one of what is recent, one of what speaks against any of it; then the set that is
-worth most within the token budget. Nothing is written and no model is waited for unless the caller wants one.
+One look-up of what stands, one recall, one of what is recent, one of what speaks against any of it; then the set that
+is worth most within the token budget. Nothing is written and no model is waited for unless the caller wants one.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from ..model.clock import MICROSECONDS_PER_DAY
 from ..model.ids import format_id, parse_id
@@ -18,14 +19,15 @@ from ..rank import constants as C
 from ..store.contract import Lately, Store
 from ..text.excerpt import excerpt, one_line, words_of
 from .answer import rank
-from .brief import BEWARE, INTRO, SECTIONS, Brief, BriefItem, Caution, Section, stats_line
+from .brief import BEWARE, INTRO, SECTIONS, STALE_LINE, Brief, BriefItem, Caution, Section, stats_line
 from .fit import distinct, fit, tokens_of, wording
 from .gather import Gathered, VectorSignal, gather
 from .plan import Plan
 
 # How many a section holds at most.
 MOST = {
-    "context": 10, "facts": 8, "matches": 12, "goals": 5, "activity": 5, "threads": 4, "recent": 6, "used": 6, "stale": 4,
+    "context": 8, "facts": 8, "matches": 10, "goals": 5, "activity": 5, "threads": 4,
+    "recent": 6, "used": 6, "stale": 4,
 }  # fmt: skip
 # What the first of a section is worth, and how fast the next ones are worth less: w / (1 + fall x place). What matches
 # falls as its chance to be the answer does; what somebody pinned hardly falls.
@@ -34,17 +36,18 @@ WORTH = {
     "activity": (0.8, 0.5), "threads": (0.6, 0.5), "recent": (0.5, 0.3), "used": (0.5, 0.3), "stale": (0.4, 0.3),
 }  # fmt: skip
 # A lesson that matches is worth more than another match, and stands before it.
-LESSON = 1.5
+LESSON = 2.0
 # How many recent memories are looked at in each scope, how far back threads go, and how long a correction is news.
-LOOKED_AT, THREAD_DAYS, CORRECTED_DAYS = 100, 7, 30
-# What speaks of a message at all. By words: this share of a perfect match, or of the best one's share (a long message is
-# matched in full by nothing). By meaning: this cosine; the lower one for what shares words as well.
+LOOKED_AT, THREAD_DAYS, CORRECTED_DAYS = 60, 7, 30
+# What speaks of a message at all. By words: this share of a perfect match, or of the best one's share (a long message
+# is matched in full by nothing). By meaning: this cosine; the lower one for what shares words as well.
 WORDS_FLOOR, WORDS_OF_BEST, COSINE_FLOOR, COSINE_WITH_WORDS = 0.12, 0.6, 0.3, 0.1
 # The order in which one memory speaks for its session.
 SPEAKS_FIRST = ("episode", "decision", "correction", "lesson", "goal")
-# Tokens of the words of a caution, those of texts and ids come to it; of the one line about what is stale, and of each
-# id in it.
-CAUTION_TOKENS, STALE_LINE_TOKENS, STALE_TOKENS = 30, 30, 6
+# How many of the statements that one replaced are named.
+REPLACED_SHOWN = 3
+# Tokens: of an item's mark with the longest short id, kind and origin; of such an id; of the words of a caution.
+MARK_TOKENS, ID_TOKENS, CAUTION_TOKENS = 21, 11, 20
 
 
 @dataclass(slots=True)
@@ -55,6 +58,14 @@ class Entry:
     value: float
     label: str = ""
     score: float | None = None
+
+
+class Danger(NamedTuple):
+    """What an item brings with it when it is shown. `others`: ids; `at`: microseconds UTC."""
+
+    what: str
+    others: tuple[str, ...]
+    at: int | None
 
 
 class Entries:
@@ -92,8 +103,7 @@ def prepare(
                 stats = store.count_kinds(plan.where)
         else:
             found.miss("activity", "the deadline came first")
-        brief = _choose(store, plan, entries, found, stats)
-    return replace(brief, missing=found.missing, notes=found.notes, elapsed_ms=(time.perf_counter() - started) * 1000)
+        return _choose(store, plan, entries, found, stats, started)
 
 
 def worth(what: str, place: int) -> float:
@@ -121,7 +131,7 @@ def _matches(store: Store, vectors: VectorSignal | None, plan: Plan, entries: En
         value = worth("match", place) * (LESSON if one.kind == "lesson" else 1.0)
         entries.claim(one.num, "matches", value, score=scores[i])
         place += 1
-        if place == MOST["matches"] + 4:  # some go to other sections, some repeat others
+        if place == MOST["matches"] + 2:  # some go to other sections, some repeat others
             break
     return found
 
@@ -143,7 +153,7 @@ def _speaking(found: Gathered) -> list[bool]:
 def _standing(store: Store, plan: Plan, entries: Entries) -> None:
     """What is pinned, keyed, preferred or aimed for, whatever the message."""
     places: dict[str, int] = {}
-    for group, num in store.standing(plan.where.scopes or (), at=plan.now, limit=max(MOST.values())):
+    for group, num in store.standing(plan.where.scopes or (), at=plan.now, limit=MOST["context"]):
         place = places[group] = places.get(group, -1) + 1
         entries.claim(num, "context", worth(group, place))
 
@@ -162,7 +172,7 @@ def _lately(store: Store, plan: Plan, entries: Entries, session: str | None, *, 
 
 
 def _activity(rows: Sequence[Lately], entries: Entries, capped: str) -> None:
-    """What was done in the last day: one memory a session, and those of no session. What was imported is no activity."""
+    """What was done in the last day: one memory a session, and those of no session. Imports are no activity."""
     groups: dict[object, list[Lately]] = {}
     for one in rows:
         if one.origin != "import":
@@ -230,7 +240,9 @@ def _more(store: Store, plan: Plan, entries: Entries) -> None:
 # -- choice
 
 
-def _choose(store: Store, plan: Plan, entries: Entries, found: Gathered, stats: dict[str, int]) -> Brief:
+def _choose(
+    store: Store, plan: Plan, entries: Entries, found: Gathered, stats: dict[str, int], started: float
+) -> Brief:
     """The entries worth most within the budget, as sections in the order of the page."""
     budget = plan.budget_tokens or C.BRIEF_TOKENS
     nums = sorted(entries.by_num, key=lambda num: (-entries.by_num[num].value, num))
@@ -243,59 +255,56 @@ def _choose(store: Store, plan: Plan, entries: Entries, found: Gathered, stats: 
     nums = _at_most(nums, entries)
 
     warned, others = _warnings(store, plan, [memories[num] for num in nums])
-    named = [other for several in warned.values() for _, other in several]
-    ids = dict.fromkeys([*(memories[num].id for num in nums), *named])
-    short = dict(zip(ids, store.abbreviate([parse_id(id) for id in ids]), strict=True))
-    words = words_of(plan.query)
-    limit = max(60, min(C.BRIEF_EXCERPT, int(budget * C.CHARACTERS_PER_TOKEN / 3)))
-    items = {num: _item(memories[num], entries.by_num[num], short, words, limit, plan.now) for num in nums}
-    against = {id: _item(one, Entry("", 0.0), short, words, limit // 2, plan.now) for id, one in others.items()}
-    cautions = {num: _cautions(items[num], memories[num], warned, against, short, plan.now) for num in nums}
-
-    room = budget - tokens_of(INTRO) - 1
-    if stats:
-        room -= tokens_of(f"\n## In this store\n{stats_line(stats)}\n") + 2
-    names = list(SECTIONS)
-    headings = {name: tokens_of(f"\n## {SECTIONS[name]}\n") + 1 for name in names}
-    headings |= {"beware": tokens_of(f"\n## {BEWARE}\n") + 1, "stale line": STALE_LINE_TOKENS}
-    costs = [_cost(items[num]) + sum(map(_caution_cost, cautions[num])) for num in nums]
+    quotes = _Quotes(words_of(plan.query), max(60, min(C.BRIEF_EXCERPT, int(budget * C.CHARACTERS_PER_TOKEN / 3))))
+    dangers = {num: _dangers(memories[num], warned, plan.now) for num in nums}
+    room = budget - tokens_of(INTRO) - 1 - (_heading("In this store") + tokens_of(stats_line(stats)) if stats else 0)
     kept = fit(
         [entries.by_num[num].value for num in nums],
-        costs,
+        [
+            quotes.cost(memories[num], entries.by_num[num].label)
+            + sum(_danger_cost(one, others, quotes) for one in dangers[num])
+            for num in nums
+        ],
         room,
-        groups=[_groups(entries.by_num[num], cautions[num]) for num in nums],
-        group_costs=headings,
+        groups=[_groups(entries.by_num[num], dangers[num]) for num in nums],
+        group_costs=_HEADINGS,
     )
     chosen = [nums[i] for i in kept]
+    named = [id for num in chosen for one in dangers[num] for id in one.others]
+    ids = dict.fromkeys([*(memories[num].id for num in chosen), *named])
+    short = dict(zip(ids, store.abbreviate([parse_id(id) for id in ids]), strict=True))
+    items = {num: _item(memories[num], entries.by_num[num], short, quotes, plan.now) for num in chosen}
     sections = []
-    for name in names:
+    for name in SECTIONS:
         inside = [num for num in chosen if entries.by_num[num].section == name]
         # Lessons stand first among the matches.
         inside.sort(key=lambda num: name == "matches" and items[num].kind != "lesson")
         if inside:
             sections.append(Section(name=name, items=[items[num] for num in inside]))
-    if room < 0:
-        stats = {}
-    said = _said(chosen, items, cautions)
+    aside = {
+        id: _item(others[id], Entry("", 0.0), short, quotes, plan.now) for id in dict.fromkeys(named) if id in others
+    }
     brief = Brief(
-        message=plan.query, budget_tokens=budget, tokens=0, sections=sections, warnings=said,
-        stats=stats, truncated=len(chosen) < len(nums),
+        message=plan.query, budget_tokens=budget, tokens=0, sections=sections,
+        warnings=_said([(items[num], dangers[num]) for num in chosen], aside, short),
+        stats=stats if room >= 0 else {}, truncated=len(chosen) < len(nums),
+        missing=found.missing, notes=found.notes,
     )  # fmt: skip
-    return replace(brief, tokens=_tokens(brief))
+    return replace(brief, tokens=_tokens(brief), elapsed_ms=(time.perf_counter() - started) * 1000)
 
 
-def _groups(entry: Entry, cautions: Sequence[Caution]) -> list[str]:
+def _groups(entry: Entry, dangers: Sequence[Danger]) -> list[str]:
     """The headings and shared lines that must be there for an entry to be."""
     found = [entry.section]
-    if cautions:
-        found.append("beware")
-    if any(one.what == "stale" for one in cautions):
+    if dangers:
+        found.append(BEWARE)
+    if any(one.what == "stale" for one in dangers):
         found.append("stale line")
     return found
 
 
 def _place(entry: Entry, memory: Memory) -> None:
-    """What a memory is decides its section: keyed facts, goals, and what stands; else it keeps the one that found it."""
+    """What a memory is decides its section: keyed facts, goals, what stands; else it stays where it was found."""
     if entry.section not in ("context", "matches"):
         return
     if memory.key is not None:
@@ -381,53 +390,85 @@ def _warnings(store: Store, plan: Plan, memories: Sequence[Memory]) -> tuple[War
     return warned, others
 
 
-def _cautions(
-    item: BriefItem, memory: Memory, warned: Warned, against: dict[str, BriefItem], short: dict[str, str], now: int
-) -> list[Caution]:
-    """What to know about an item before relying on it."""
-    found = []
-    replaced = []
+def _dangers(memory: Memory, warned: Warned, now: int) -> list[Danger]:
+    """What to know about a memory before relying on it."""
+    by_what: dict[str, list[str]] = {}
     for what, other in warned.get(memory.id, ()):
-        if what == "replaced":
-            replaced.append(other)
-        elif not any(one.other is against[other] for one in found):
-            kind = "correction" if what == "correction" else "contradicts"
-            found.append(Caution(about=item.short, what=kind, other=against[other]))
+        by_what.setdefault(what, []).append(other)
+    found: list[Danger] = []
+    against: set[str] = set()
+    for what, name in (("contradicts", "contradicts"), ("contradiction", "contradicts"), ("correction", "correction")):
+        for other in by_what.get(what, ()):
+            if other not in against:
+                against.add(other)
+                found.append(Danger(name, (other,), None))
+    replaced = by_what.get("replaced")
     if replaced and now - memory.valid_from <= CORRECTED_DAYS * MICROSECONDS_PER_DAY:
-        found.append(Caution(about=item.short, what="corrected", at=memory.valid_from, replaced=tuple(replaced),
-                             replaced_short=tuple(short[id] for id in replaced)))
+        found.append(Danger("corrected", tuple(replaced[:REPLACED_SHOWN]), memory.valid_from))
     seen = max(memory.observed_at, memory.used_at or 0)
     stale = now - seen > C.STALE_DAYS * MICROSECONDS_PER_DAY
     if stale and memory.kind in C.STALE_KINDS and not memory.pinned:
-        found.append(Caution(about=item.short, what="stale", at=seen))
+        found.append(Danger("stale", (), seen))
     return found
 
 
-def _said(chosen: Sequence[int], items: dict[int, BriefItem], cautions: dict[int, list[Caution]]) -> list[Caution]:
+def _danger_cost(one: Danger, others: dict[str, Memory], quotes: _Quotes) -> int:
+    """The most that its line can take: less when the other memory is shown anyway."""
+    if one.what == "stale":
+        return ID_TOKENS
+    quoted = sum(quotes.cost(others[id], "") for id in one.others if id in others)
+    return CAUTION_TOKENS + ID_TOKENS * (1 + len(one.others)) + quoted
+
+
+def _said(
+    shown: Sequence[tuple[BriefItem, Sequence[Danger]]], aside: dict[str, BriefItem], short: dict[str, str]
+) -> list[Caution]:
     """The cautions about what is shown: a pair once, a text once."""
-    shown = {items[num].id for num in chosen}
+    there = {item.id for item, _ in shown}
     pairs: set[frozenset[str]] = set()
     said: list[Caution] = []
-    for num in chosen:
-        for one in cautions[num]:
-            if one.other is None:
-                said.append(one)
+    for item, dangers in shown:
+        for one in dangers:
+            if one.what in ("corrected", "stale"):
+                before = tuple(short[id] for id in one.others)
+                said.append(
+                    Caution(about=item.short, what=one.what, at=one.at, replaced=one.others, replaced_short=before)
+                )
                 continue
-            pair = frozenset((items[num].id, one.other.id))
+            other = aside[one.others[0]]
+            pair = frozenset((item.id, other.id))
             if pair not in pairs:
                 pairs.add(pair)
-                said.append(replace(one, shown=one.other.id in shown))
-                shown.add(one.other.id)
+                said.append(Caution(about=item.short, what=one.what, other=other, shown=other.id in there))
+                there.add(other.id)
     return sorted(said, key=lambda one: ("contradicts", "correction", "corrected", "stale").index(one.what))
 
 
 # -- items
 
 
-def _item(
-    memory: Memory, entry: Entry, short: dict[str, str], words: frozenset[str], limit: int, now: int
-) -> BriefItem:
-    content, cut = excerpt(memory.content, words, limit)
+class _Quotes:
+    """How memories are quoted: on one line, of long ones the part that speaks of the message."""
+
+    def __init__(self, words: frozenset[str], limit: int) -> None:
+        self._words = words
+        self._limit = limit
+
+    def quote(self, memory: Memory) -> tuple[str, bool]:
+        return excerpt(memory.content, self._words, self._limit)
+
+    def cost(self, memory: Memory, label: str) -> int:
+        """The most tokens that a memory's line can take."""
+        text = memory.content
+        if len(text) > self._limit:
+            text, _ = self.quote(memory)
+        # A label, key and speaker stand before the text, each with up to three characters of its own.
+        named = f"{label}{memory.key or ''}{memory.speaker or ''}"
+        return MARK_TOKENS + tokens_of(text) + (tokens_of(named) + 2 if named else 0)
+
+
+def _item(memory: Memory, entry: Entry, short: dict[str, str], quotes: _Quotes, now: int) -> BriefItem:
+    content, cut = quotes.quote(memory)
     return BriefItem(
         id=memory.id,
         short=short[memory.id],
@@ -456,26 +497,23 @@ def _item(
     )
 
 
-def _cost(item: BriefItem) -> int:
-    """Tokens of an item's line."""
-    return max(C.TOKENS_PER_ITEM, tokens_of(f"- {item.mark} \n")) + tokens_of(item.text)
+def _heading(title: str) -> int:
+    """Tokens of a heading with the empty line before it."""
+    return tokens_of(f"\n## {title}\n") + 1
 
 
-def _caution_cost(one: Caution) -> int:
-    """The most that a caution can cost: less when the other one is shown anyway."""
-    if one.what == "stale":
-        return max(STALE_TOKENS, tokens_of(f"{one.about}, "))
-    return CAUTION_TOKENS + tokens_of(one.about) + (0 if one.other is None else _cost(one.other)) + 20 * max(0, len(one.replaced) - 1)
+_HEADINGS = {name: _heading(title) for name, title in SECTIONS.items()} | {
+    BEWARE: _heading(BEWARE),
+    "stale line": tokens_of(STALE_LINE) + 1,
+}
 
 
 def _tokens(brief: Brief) -> int:
-    """Tokens of the whole text, as the budget counts them; 0 for an empty one."""
+    """Tokens of the whole text, marks counted as long as they can be; 0 for an empty one."""
     if not brief.sections and not brief.stats:
         return 0
-    total = tokens_of(INTRO) + 1 + sum(map(_cost, brief.items))
-    total += sum(tokens_of(f"\n## {one.title}\n") + 1 for one in brief.sections)
+    total = tokens_of(INTRO) + 1 + sum(map(_heading, (one.title for one in brief.sections)))
+    total += sum(MARK_TOKENS + tokens_of(item.text) for item in brief.items)
     if brief.warnings:
-        total += tokens_of(f"\n## {BEWARE}\n") + 1 + sum(tokens_of(f"- {line}\n") + 6 for line in brief.beware())
-    if brief.stats:
-        total += tokens_of(f"\n## In this store\n{stats_line(brief.stats)}\n") + 2
-    return total
+        total += _heading(BEWARE) + sum(tokens_of(f"- {line}\n") for line in brief.beware())
+    return total + (_heading("In this store") + tokens_of(stats_line(brief.stats)) if brief.stats else 0)

@@ -1,4 +1,4 @@
-"""What `prepare` asks of the store: what always stands, what happened lately, what grows stale. SQL is in queries.sql."""
+"""What `prepare` asks of the store: what stands, what happened lately, what grows stale. SQL is in queries.sql."""
 
 from __future__ import annotations
 
