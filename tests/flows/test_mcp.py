@@ -77,7 +77,7 @@ def test_the_schema_is_small(memory):
             return (await client.list_tools()).tools
 
     listed = asyncio.run(tools())
-    assert [tool.name for tool in listed] == ["remember", "recall", "correct", "feedback"]
+    assert [tool.name for tool in listed] == ["remember", "prepare", "recall", "correct", "feedback"]
     assert sum(len(json.dumps(tool.model_dump(mode="json", exclude_none=True))) for tool in listed) < 6_000
 
 

@@ -1,4 +1,4 @@
-"""The MCP server over stdio: remember, recall, correct, feedback.
+"""The MCP server over stdio: remember, prepare, recall, correct, feedback.
 
 The engine is synchronous and thread-safe; the SDK runs these tools on worker threads. A background thread embeds what
 was written, so that no call waits for a model except the first recall by meaning. What the store decides is in
@@ -25,6 +25,7 @@ import limpet
 from ..model.clock import format_time
 from ..model.errors import BadInput, LimpetError
 from ..model.memory import Kind
+from ..rank.constants import BRIEF_TOKENS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,13 +34,16 @@ if TYPE_CHECKING:
 
 # Jobs a background turn takes at once, about a second of embedding: a client that closes stdin kills us 2 s later.
 WORK_BATCH_JOBS = 16
+# How long a brief may take; the first one of a process may have to load the embedding model.
+PREPARE_DEADLINE_MS = 2_000.0
 # The drain looks for jobs that other processes left even when nobody writes here.
 IDLE_LOOK_SECONDS = 60.0
 # How long a stopping server waits for the batch in hand; its jobs are leased, another process takes them over.
 STOP_WAIT_SECONDS = 10.0
 
 INSTRUCTIONS = """Persistent memory across sessions.
-- Start of a task: recall what the task is about, in a full sentence plus exact names or error codes.
+- Start of a task: prepare with what you were asked.
+- A question on the way: recall, in a full sentence plus exact names or error codes.
 - Learned something that will matter later (decision, preference, lesson, fact): remember it, one self-contained \
 statement an item, with names and dates spelled out.
 - A memory proved wrong or outdated: correct it (supersede) rather than storing a second version.
@@ -104,7 +108,7 @@ class Noted(Compact):
 
 
 class Tools:
-    """The four tools over one open store. `wrote` is called after every change."""
+    """The tools over one open store. `wrote` is called after every change."""
 
     def __init__(self, memory: Limpet, wrote: Callable[[], None]) -> None:
         self._memory = memory
@@ -161,6 +165,14 @@ class Tools:
                 missing=list(found.missing),
                 truncated=found.truncated,
             )
+
+    def prepare(self, message: str, budget_tokens: Annotated[int, Field(ge=1)] = BRIEF_TOKENS) -> str:
+        """Brief yourself before a task: rules, facts, lessons, goals, recent work, conflicts."""
+        with _told_to_the_agent():
+            brief = self._memory.prepare(
+                message, budget=budget_tokens, lexical_only=False, deadline_ms=PREPARE_DEADLINE_MS
+            )
+            return brief.text() or "Nothing is remembered here yet."
 
     def correct(
         self,
@@ -252,6 +264,7 @@ def build(memory: Limpet, wrote: Callable[[], None] = lambda: None) -> MCPServer
         log_level="WARNING",
         tools=[
             _tool(tools.remember, add),
+            _tool(tools.prepare, read, structured=False),
             _tool(tools.recall, read),
             _tool(tools.correct, change),
             _tool(tools.feedback, add),
@@ -286,9 +299,12 @@ def _told_to_the_agent() -> Iterator[None]:
         raise ToolError(f"{error.message} ({error.hint})" if error.hint else error.message) from error
 
 
-def _tool(function: Callable[..., Any], annotations: ToolAnnotations) -> Tool:
-    """A tool without the titles that Pydantic derives from names: a quarter of the schema, and no information."""
-    tool = Tool.from_function(function, annotations=annotations)
+def _tool(function: Callable[..., Any], annotations: ToolAnnotations, *, structured: bool = True) -> Tool:
+    """A tool without the titles that Pydantic derives from names: a quarter of the schema, and no information.
+
+    `structured=False`: it answers with text alone, which is then paid for once.
+    """
+    tool = Tool.from_function(function, annotations=annotations, structured_output=None if structured else False)
     tool.parameters = _bare(tool.parameters)
     if tool.fn_metadata.output_schema is not None:
         tool.fn_metadata.output_schema = _bare(tool.fn_metadata.output_schema)

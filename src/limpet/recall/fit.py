@@ -81,8 +81,9 @@ def repeats(one: Wording, other: Wording, cosine: float | None) -> bool:
     """Whether two texts are one statement in two wordings.
 
     They must be near: by the cosine of their vectors, or without one by the words they share. And nothing may make them
-    two statements: "every 30 days" is not "every 90 days", and what says more is not the same. Without vectors a word
-    in the place of another makes them two as well: only a model can tell that it says the same.
+    two statements: "every 30 days" is not "every 90 days", and what says more is not the same. One word in the place of
+    another makes them two as well (Maria, Marta), and without vectors several do: only a model can tell that they say
+    the same.
     """
     if one.about != other.about:
         return False
@@ -105,7 +106,8 @@ def repeats(one: Wording, other: Wording, cosine: float | None) -> bool:
     found = differences(one.text, other.text)
     if found.conflict or "detail" in found.kinds:
         return False
-    return cosine is not None or not any(one.a and one.b for one in found.found)
+    swapped = [one for one in found.found if one.a and one.b]
+    return not swapped or (cosine is not None and not all(len(one.a) == len(one.b) == 1 for one in swapped))
 
 
 def distinct(several: Sequence[Wording], cosines: Mapping[tuple[int, int], float] | None = None) -> list[int]:

@@ -39,9 +39,11 @@ WORTH = {
 LESSON = 2.0
 # How many recent memories are looked at in each scope, how far back threads go, and how long a correction is news.
 LOOKED_AT, THREAD_DAYS, CORRECTED_DAYS = 60, 7, 30
-# What speaks of a message at all. By words: this share of a perfect match, or of the best one's share (a long message
-# is matched in full by nothing). By meaning: this cosine; the lower one for what shares words as well.
-WORDS_FLOOR, WORDS_OF_BEST, COSINE_FLOOR, COSINE_WITH_WORDS = 0.12, 0.6, 0.3, 0.1
+# What speaks of a message at all. By words: this share of a perfect match, or of a long message what half of one of its
+# words is worth. By meaning: this cosine; the lower one for what shares words as well.
+WORDS_FLOOR, HALF_A_WORD, COSINE_FLOOR, COSINE_WITH_WORDS = 0.12, 0.5, 0.3, 0.1
+# The share of the best score that a neighbour in a session needs.
+NEIGHBOUR_OF_BEST = 0.5
 # The order in which one memory speaks for its session.
 SPEAKS_FIRST = ("episode", "decision", "correction", "lesson", "goal")
 # How many of the statements that one replaced are named.
@@ -97,9 +99,11 @@ def prepare(
         _standing(store, plan, entries)
         stats: dict[str, int] = {}
         if plan.remaining() > 0:
+            if full:
+                _used(store, plan, entries)
             _lately(store, plan, entries, session, full=full)
             if full:
-                _more(store, plan, entries)
+                _unseen(store, plan, entries)
                 stats = store.count_kinds(plan.where)
         else:
             found.miss("activity", "the deadline came first")
@@ -121,7 +125,7 @@ def _matches(store: Store, vectors: VectorSignal | None, plan: Plan, entries: En
         return Gathered()
     found = gather(store, vectors, plan)
     order, scores = rank(found, plan)
-    speaks = _speaking(found)
+    speaks = _speaking(found, scores, len(words_of(plan.query)))
     several = found.candidates
     place = 0
     for i in order:
@@ -136,17 +140,31 @@ def _matches(store: Store, vectors: VectorSignal | None, plan: Plan, entries: En
     return found
 
 
-def _speaking(found: Gathered) -> list[bool]:
-    """Which candidates speak of the message themselves, not only what stands beside them."""
-    count = len(found.candidates)
+def _speaking(found: Gathered, scores: Sequence[float], asked: int) -> list[bool]:
+    """Which candidates speak of the message: themselves, or the one before or after them in their session does and
+    they rank high (chat turns answer each other). `asked`: words of the message. Greetings match nothing.
+    """
+    several = found.candidates
+    count = len(several)
     words = [a + b for a, b in zip(found.signals["lexical"], found.signals.get("fields", [0.0] * count), strict=True)]
-    floor = min(WORDS_FLOOR, max(words, default=0.0) * WORDS_OF_BEST)
+    floor = min(WORDS_FLOOR, HALF_A_WORD / max(1, asked))
     cosines = found.signals.get("vector")
-    if cosines is None:
-        return [share > 0 and share >= floor for share in words]
+    own = [share > 0 and share >= floor for share in words]
+    if cosines is not None:
+        own = [
+            cosine >= COSINE_FLOOR or (spoken and (cosine >= COSINE_WITH_WORDS or not cosine))
+            for spoken, cosine in zip(own, cosines, strict=True)
+        ]
+    spoken_at = {(one.session, one.position) for one, spoken in zip(several, own, strict=True) if spoken}
+    high = max((score for score, spoken in zip(scores, own, strict=True) if spoken), default=0.0) * NEIGHBOUR_OF_BEST
     return [
-        cosine >= COSINE_FLOOR or (share > 0 and share >= floor and (cosine >= COSINE_WITH_WORDS or not cosine))
-        for share, cosine in zip(words, cosines, strict=True)
+        spoken
+        or (
+            one.session is not None
+            and score >= high
+            and ((one.session, one.position - 1) in spoken_at or (one.session, one.position + 1) in spoken_at)
+        )
+        for one, score, spoken in zip(several, scores, own, strict=True)
     ]
 
 
@@ -227,13 +245,17 @@ def _speaker(group: Sequence[Lately], entries: Entries) -> Lately | None:
     return min(free, key=weight, default=None)
 
 
-def _more(store: Store, plan: Plan, entries: Entries) -> None:
-    """What a full brief adds: most used, and not seen for long."""
+def _used(store: Store, plan: Plan, entries: Entries) -> None:
+    """The most used."""
     for place, num in enumerate(store.most_used(plan.where, limit=MOST["used"])):
         entries.claim(num, "used", worth("used", place))
+
+
+def _unseen(store: Store, plan: Plan, entries: Entries) -> None:
+    """What was not seen for long."""
     before = plan.now - C.STALE_DAYS * MICROSECONDS_PER_DAY
-    unseen = store.unseen(replace(plan.where, kinds=C.STALE_KINDS), before=before, limit=MOST["stale"])
-    for place, num in enumerate(unseen):
+    rows = store.unseen(replace(plan.where, kinds=C.STALE_KINDS), before=before, limit=MOST["stale"] * 2)
+    for place, num in enumerate(rows):
         entries.claim(num, "stale", worth("stale", place))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 # Characters of a very long text that are looked at.
-LOOKED_AT = 20_000
+LOOKED_AT = 50_000
 _WORD = re.compile(r"\w{3,}")
 # Joiners that writing needs although they are invisible; every other invisible character could hide something.
 _JOINERS = "\u200c\u200d"
