@@ -162,6 +162,10 @@ def measure_limpet(rows: Rows, folder: Path) -> dict[str, Any]:
         memory.work()
         memory.recall("warming up", k=K)
         figures["hybrid"] = latency(_each([lambda q=q: memory.recall(q, k=K) for q in rows.queries]))
+        figures["prepare"] = latency(_each([lambda q=q: memory.prepare(q) for q in rows.queries]))
+        figures["prepare_lexical"] = latency(
+            _each([lambda q=q: memory.prepare(q, lexical_only=True) for q in rows.queries])
+        )
         figures["lexical"] = latency(
             _each([lambda q=q: memory.recall(q, k=K, lexical_only=True) for q in rows.queries])
         )
@@ -211,6 +215,7 @@ def measure_cold(folder: Path, word: str) -> dict[str, Any]:
     commands = {
         "python": lambda _: [sys.executable, "-c", "pass"],
         "recall": lambda _: [*limpet_command, *store, "recall", "--lexical", word],
+        "prepare": lambda _: [*limpet_command, *store, "prepare", "--lexical", word],
         "remember": lambda n: [*limpet_command, *store, "remember", f"cold process number {n} of {time.time_ns()}"],
     }
     environment = os.environ | {"HOME": str(folder), "XDG_DATA_HOME": str(folder)}
@@ -228,8 +233,10 @@ def measure_cold(folder: Path, word: str) -> dict[str, Any]:
     return {
         "python_ms": medians["python"],
         "recall_lexical_ms": medians["recall"],
+        "prepare_lexical_ms": medians["prepare"],
         "remember_ms": medians["remember"],
         "recall_lexical_ratio": medians["recall"] / medians["python"],
+        "prepare_lexical_ratio": medians["prepare"] / medians["python"],
         "remember_ratio": medians["remember"] / medians["python"],
     }
 
@@ -322,6 +329,8 @@ LINES = (
     ("vectors stored, rows/s", "vectors_per_second", "more"),
     ("duplicate checks, rows/s", "duplicate_checks_per_second", "more"),
     ("hybrid recall", "hybrid", "less"),
+    ("prepare, hybrid", "prepare", "less"),
+    ("prepare, words only", "prepare_lexical", "less"),
     ("lexical recall", "lexical", "less"),
     ("... results it gives, of 10", "lexical_results", "more"),
     ("recall, kind + topic", "filtered", "less"),
@@ -341,7 +350,7 @@ def comparison(size: int, ours: dict[str, Any], theirs: dict[str, Any] | None) -
             points = ("p50_ms",) if name == "single_write" else ("p50_ms", "p95_ms")
             for point in points:
                 shown = label if name == "single_write" else f"{label}, {point[:3]} ms"
-                other = theirs[name][point] if theirs else None
+                other = theirs[name][point] if theirs and name in theirs else None
                 lines.append([shown, ours[name][point], other, _times(ours[name][point], other, better)])
         else:
             other = theirs.get(name) if theirs else None
@@ -383,6 +392,7 @@ def main() -> None:
         print(
             f"cold process: python -c pass {cold['python_ms']:.0f} ms, "
             f"recall --lexical {cold['recall_lexical_ms']:.0f} ms ({cold['recall_lexical_ratio']:.1f}x), "
+            f"prepare --lexical {cold['prepare_lexical_ms']:.0f} ms ({cold['prepare_lexical_ratio']:.1f}x), "
             f"remember {cold['remember_ms']:.0f} ms ({cold['remember_ratio']:.1f}x)\n"
         )
         figures[str(size)] = {"limpet": ours, "memori": theirs, "cold": cold}
