@@ -107,7 +107,8 @@ class VectorIndex:
         """Those of some bodies that have a vector, and the vectors, float32 (n, dimensions)."""
         rows = self._store.exact_vectors(self._embedder, bodies)
         matrix = np.frombuffer(b"".join(data for _, data in rows), dtype=np.float16)
-        return [body for body, _ in rows], matrix.reshape(len(rows), -1).astype(np.float32)
+        shape = (len(rows), matrix.size // max(1, len(rows)))
+        return [body for body, _ in rows], matrix.reshape(shape).astype(np.float32)
 
 
 class _Arrays:
