@@ -163,6 +163,10 @@ def measure_limpet(rows: Rows, folder: Path) -> dict[str, Any]:
         memory.work()
         memory.recall("warming up", k=K)
         figures["hybrid"] = latency(_each([lambda q=q: memory.recall(q, k=K) for q in rows.queries]))
+        figures["prepare"] = latency(_each([lambda q=q: memory.prepare(q) for q in rows.queries]))
+        figures["prepare_lexical"] = latency(
+            _each([lambda q=q: memory.prepare(q, lexical_only=True) for q in rows.queries])
+        )
         figures["lexical"] = latency(
             _each([lambda q=q: memory.recall(q, k=K, lexical_only=True) for q in rows.queries])
         )
@@ -245,6 +249,7 @@ def measure_cold(folder: Path, word: str) -> dict[str, Any]:
     commands = {
         "python": lambda _: [sys.executable, "-c", "pass"],
         "recall": lambda _: [*limpet_command, *store, "recall", "--lexical", word],
+        "prepare": lambda _: [*limpet_command, *store, "prepare", "--lexical", word],
         "remember": lambda n: [*limpet_command, *store, "remember", f"cold process number {n} of {time.time_ns()}"],
     }
     environment = os.environ | {"HOME": str(folder), "XDG_DATA_HOME": str(folder)}
@@ -262,8 +267,10 @@ def measure_cold(folder: Path, word: str) -> dict[str, Any]:
     return {
         "python_ms": medians["python"],
         "recall_lexical_ms": medians["recall"],
+        "prepare_lexical_ms": medians["prepare"],
         "remember_ms": medians["remember"],
         "recall_lexical_ratio": medians["recall"] / medians["python"],
+        "prepare_lexical_ratio": medians["prepare"] / medians["python"],
         "remember_ratio": medians["remember"] / medians["python"],
     }
 
@@ -357,6 +364,8 @@ LINES = (
     ("vectors stored, rows/s", "vectors_per_second", "more"),
     ("duplicate checks, rows/s", "duplicate_checks_per_second", "more"),
     ("hybrid recall", "hybrid", "less"),
+    ("prepare, hybrid", "prepare", "less"),
+    ("prepare, words only", "prepare_lexical", "less"),
     ("lexical recall", "lexical", "less"),
     ("... results it gives, of 10", "lexical_results", "more"),
     ("recall, kind + topic", "filtered", "less"),
@@ -418,6 +427,7 @@ def main() -> None:
         print(
             f"cold process: python -c pass {cold['python_ms']:.0f} ms, "
             f"recall --lexical {cold['recall_lexical_ms']:.0f} ms ({cold['recall_lexical_ratio']:.1f}x), "
+            f"prepare --lexical {cold['prepare_lexical_ms']:.0f} ms ({cold['prepare_lexical_ratio']:.1f}x), "
             f"remember {cold['remember_ms']:.0f} ms ({cold['remember_ratio']:.1f}x)\n"
         )
         figures[str(size)] = {"limpet": ours, "memori": theirs, "cold": cold}

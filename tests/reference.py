@@ -7,6 +7,7 @@ here: tests/contract/ asks the engines that have them.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -17,7 +18,7 @@ from limpet.model.events import Event
 from limpet.model.ids import format_id, parse_id, parse_prefix, shortest_unique
 from limpet.model.memory import Memory
 from limpet.model.state import MemoryState, replay, scrub
-from limpet.store.contract import Candidate, Decide, Filter, Page
+from limpet.store.contract import Candidate, Decide, Filter, Lately, Page
 from limpet.text.describe import describe
 
 
@@ -274,6 +275,52 @@ class ReferenceStore:
         last = rows[limit - 1] if len(rows) > limit else None
         following = f"{sort} {last[0]} {last[1]} {last[2]}" if last else None
         return Page(memories=[row[3] for row in rows[:limit]], cursor=following)
+
+    def standing(self, scopes: Sequence[str], *, at: int, limit: int) -> list[tuple[str, int]]:
+        found: list[tuple[str, Version]] = []
+        for scope in scopes:
+            groups: dict[str, list[Version]] = {}
+            for version in self._passing(Filter(scopes=(scope,), as_of=at)):
+                one = version.memory
+                group = "pinned" if one.pinned else "keyed" if one.key else one.kind
+                if group in ("pinned", "keyed", "preference", "goal"):
+                    groups.setdefault(group, []).append(version)
+            for group, several in groups.items():
+                best = sorted(several, key=lambda one: (one.memory.importance, one.memory.created_at), reverse=True)
+                found += [(group, version) for version in best[:limit]]
+        found.sort(key=lambda row: (-row[1].memory.importance, -row[1].memory.created_at, row[1].memory.id))
+        return [(group, version.num) for group, version in found]
+
+    def lately(self, where: Filter, *, after: int, limit: int) -> list[Lately]:
+        found: list[Lately] = []
+        for scope in where.scopes or ():
+            several = [one for one in self._passing(replace(where, scopes=(scope,))) if one.memory.created_at > after]
+            several.sort(key=lambda one: (one.memory.created_at, one.memory.id), reverse=True)
+            found += [
+                Lately(
+                    num, one.kind, one.session, None, one.session is not None, one.topics, one.origin, one.importance,
+                    one.created_at,
+                )
+                for num, _, one in several[:limit]
+            ]  # fmt: skip
+        return sorted(found, key=lambda one: (-one.created_at, -one.num))
+
+    def most_used(self, where: Filter, *, limit: int) -> list[int]:
+        several = [one for one in self._passing(where) if one.memory.uses]
+        return [one.num for one in sorted(several, key=lambda one: (one.memory.uses, one.memory.id), reverse=True)][
+            :limit
+        ]
+
+    def unseen(self, where: Filter, *, before: int, limit: int) -> list[int]:
+        several = [
+            one
+            for one in self._passing(where)
+            if not one.memory.pinned and max(one.memory.observed_at, one.memory.used_at or 0) < before
+        ]
+        return [one.num for one in sorted(several, key=lambda one: (one.memory.created_at, one.memory.id))][:limit]
+
+    def count_kinds(self, where: Filter) -> dict[str, int]:
+        return dict(Counter(one.memory.kind for one in self._passing(where)))
 
     @staticmethod
     def _read_cursor(cursor: str, sort: str) -> tuple[int, int, str]:

@@ -30,6 +30,7 @@ from .store.sqlite import SqliteStore
 from .text.describe import describe
 from .text.secrets import redact
 from .verbs.beliefs import Beliefs
+from .verbs.brief import Briefs
 from .verbs.graph import Graph
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ def open(
     return Limpet(read_settings(path, scope, durable), read_only=read_only, clock=clock, embedder=embedder)
 
 
-class Limpet(Beliefs, Graph):
+class Limpet(Beliefs, Briefs, Graph):
     """An open memory store. Thread-safe; use it as a context manager, or `close()` it."""
 
     def __init__(

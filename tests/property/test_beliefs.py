@@ -29,7 +29,7 @@ BY_ID = {
 BY_TWO_IDS = {"link": "supports", "unlink": "supports", "path_between": None}
 BY_NAME = {"session": "{s}", "session_end": "{s}", "session_memories": "{s}", "compress": "{s}", "fact": "{k}",
            "fact_history": "{k}", "end_fact": "{k}"}  # fmt: skip
-BY_WORDS = {"audit", "recall", "timeline"}
+BY_WORDS = {"audit", "prepare", "recall", "timeline"}
 OF_ALL = {"contradictions": (), "count": (), "diff": ("2026-01-01",), "gaps": (), "list": (), "review": (), "sessions": (),
           "sweep": (), "undo": ()}  # fmt: skip
 # Of the whole file, for the person who owns it; they show no content, or copy everything.
@@ -115,7 +115,15 @@ def test_no_command_shows_or_changes_what_is_of_another_scope(path, clock, memor
             "feedback": ["useful"]}  # fmt: skip
     calls = [[name, id, *more.get(name, [])] for name in by_id for id in theirs]
     calls += [["link", mine, "supports", theirs[0]], ["unlink", theirs[0], "supports", mine], ["path", mine, theirs[0]]]
-    calls += [["recall", WORD], ["recall", "--lexical", WORD], ["list"], ["count"], ["fact", f"{WORD}.limit"]]
+    calls += [
+        ["recall", WORD],
+        ["recall", "--lexical", WORD],
+        ["prepare", WORD],
+        ["prepare", WORD, "--full"],
+        ["list"],
+        ["count"],
+        ["fact", f"{WORD}.limit"],
+    ]
     calls += [["fact", f"{WORD}.limit", "--history"], ["fact", f"{WORD}.limit", "--end"], ["audit", WORD], ["timeline"]]
     calls += [["timeline", WORD], ["contradictions"], ["gaps"], ["diff", "2026-01-01"], ["review"], ["sweep"]]
     calls += [["review", verdict, id] for verdict in ("accept", "reject") for id in theirs]

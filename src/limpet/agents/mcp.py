@@ -37,7 +37,8 @@ IDLE_LOOK_SECONDS = 60.0
 STOP_WAIT_SECONDS = 10.0
 
 INSTRUCTIONS = """Persistent memory across sessions.
-- Start of a task: recall what the task is about, in a full sentence plus exact names or error codes.
+- Start of a task: prepare with what you were asked.
+- A question on the way: recall, in a full sentence plus exact names or error codes.
 - Learned something that will matter later (decision, preference, lesson, fact): remember it, one self-contained \
 statement an item, with names and dates spelled out.
 - A memory proved wrong or outdated: correct it (supersede) rather than storing a second version.
@@ -99,6 +100,7 @@ def build(memory: Limpet, wrote: Callable[[], None] = lambda: None) -> MCPServer
         log_level="WARNING",
         tools=[
             _tool(tools.remember, add),
+            _tool(tools.prepare, read, structured=False),
             _tool(tools.recall, read),
             _tool(tools.correct, change),
             _tool(tools.fact, change),
@@ -160,9 +162,12 @@ def _told(function: Callable[..., str]) -> Callable[..., str]:
     return told
 
 
-def _tool(function: Callable[..., Any], annotations: ToolAnnotations) -> Tool:
-    """A tool without the titles that Pydantic derives from names: a quarter of the schema, and no information."""
-    tool = Tool.from_function(function, annotations=annotations)
+def _tool(function: Callable[..., Any], annotations: ToolAnnotations, *, structured: bool = True) -> Tool:
+    """A tool without the titles that Pydantic derives from names: a quarter of the schema, and no information.
+
+    `structured=False`: it answers with text alone, which is then paid for once.
+    """
+    tool = Tool.from_function(function, annotations=annotations, structured_output=None if structured else False)
     tool.parameters = _bare(tool.parameters)
     if tool.fn_metadata.output_schema is not None:
         tool.fn_metadata.output_schema = _bare(tool.fn_metadata.output_schema)

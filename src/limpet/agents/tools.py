@@ -15,12 +15,16 @@ from pydantic import BaseModel, Field
 from ..model.clock import format_time
 from ..model.errors import BadInput, LimpetError
 from ..model.memory import Kind
+from ..rank.constants import BRIEF_TOKENS
 
 if TYPE_CHECKING:
     from ..engine import Limpet
     from ..recall.facts import Fact
     from ..remember.write import Receipt
     from ..store.contract import SessionRow
+
+# How long a brief may take; the first one of a process may have to load the embedding model.
+PREPARE_DEADLINE_MS = 2_000.0
 
 
 class NewMemory(BaseModel):
@@ -91,6 +95,14 @@ class Tools:
             ]
             shown = {"missing": list(found.missing), "truncated": found.truncated}
             return {"items": [_full(one) for one in items], **_full(shown)}
+
+    def prepare(self, message: str, budget_tokens: Annotated[int, Field(ge=1)] = BRIEF_TOKENS) -> str:
+        """Brief yourself before a task: rules, facts, lessons, goals, recent work, conflicts."""
+        with _told_to_the_agent():
+            brief = self._memory.prepare(
+                message, budget=budget_tokens, lexical_only=False, deadline_ms=PREPARE_DEADLINE_MS
+            )
+            return brief.text() or "Nothing is remembered here yet."
 
     def correct(
         self,

@@ -20,6 +20,7 @@ from .options import Command, Parser, global_options
 COMMANDS = {
     "remember": ("write", "store a statement, or a batch of them"),
     "recall": ("read", "find the memories that matter for a question, best first"),
+    "prepare": ("brief", "the brief for an agent before it answers a message"),
     "show": ("read", "one memory in full, and the memory counts as used"),
     "list": ("read", "memories page by page, newest first"),
     "related": ("read", "what is near a memory in meaning and words"),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ..model.clock import MICROSECONDS_PER_DAY
 from ..model.errors import BadInput
+from ..rank.constants import STALE_DAYS, STALE_KINDS
 from .view import Node, View, raw_id
 from .whole import Whole
 
@@ -16,10 +17,6 @@ GAPS = ("unjustified_decision", "single_source_inference", "weak_foundation", "s
 WEAK_CONFIDENCE = 0.3
 # Corrections after which a belief counts as unsettled: three, as in the issue's list. tests/flows/test_graph.py.
 OFTEN = 3
-# Days without being stated or used after which a belief of these kinds should be looked at: two and a half half-lives
-# of a fact (69 days), so that less than a fifth of its weight is left. tests/flows/test_graph.py.
-STALE_DAYS = 180
-STALE_KINDS = ("fact", "decision", "inference", "opinion", "goal")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

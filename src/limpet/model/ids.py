@@ -83,16 +83,13 @@ def parse_prefix(text: str) -> tuple[bytes, bytes]:
 def shortest_unique(raw: bytes, neighbours: list[bytes]) -> str:
     """The shortest prefix (8+ characters, never ending in a dash) that sets `raw` apart from its sorted neighbours."""
     own = format_id(raw)
-    need = 8
+    digits = 7
     for other in neighbours:
-        if other == raw:
-            continue
-        theirs = format_id(other)
-        shared = next((i for i, (a, b) in enumerate(zip(own, theirs, strict=True)) if a != b), 36)
-        need = max(need, shared + 1)
-    if own[need - 1] == "-":
-        need += 1
-    return own[:need]
+        if other != raw:
+            apart = int.from_bytes(raw, "big") ^ int.from_bytes(other, "big")
+            digits = max(digits, 32 - (apart.bit_length() + 3) // 4)
+    # The first digit that differs belongs to the prefix, and the dashes before it.
+    return own[: digits + 1 + sum(digits >= place for place in (8, 12, 16, 20))]
 
 
 def _digits(text: str) -> str:

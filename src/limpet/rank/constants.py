@@ -68,3 +68,18 @@ NEAR_DUPLICATE_COSINE = 0.70
 # Keys, by the cosine of "the ATTRIBUTE of SUBJECT": from here on two may name one thing, and a person is asked. Finds
 # 17 of 20 synonyms made by hand; asks in vain for 2 of 20 pairs that are none. tests/quality/test_synonyms.py.
 SYNONYM_COSINE = 0.80
+
+# Days without being stated or used after which a belief of these kinds should be looked at: two and a half half-lives
+# of a fact (69 days), so that less than a fifth of its weight is left. test_graph.py, test_prepare.py.
+STALE_DAYS = 180
+STALE_KINDS = ("fact", "decision", "inference", "opinion", "goal")
+
+# Share of their words that two texts have in common to be taken for two wordings of one statement, where there are no
+# vectors. Finds 31 % of the rewordings in tests/quality/duplicate_pairs.jsonl and no distinct pair. test_fit.py.
+SHARED_WORDS = 0.6
+
+# `prepare`: tokens of a brief when nobody says otherwise. Clients cut or replace injected context from 2,000 tokens or
+# 9,000 characters on. test_prepare.py.
+BRIEF_TOKENS = 1_500
+# Characters of one memory that a brief quotes; the rest is a `show` away. test_prepare.py.
+BRIEF_EXCERPT = 480

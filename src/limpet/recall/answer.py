@@ -9,13 +9,14 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any
 
-from ..model.clock import format_time, parse_time
+from ..model.clock import MICROSECONDS_PER_DAY, format_time, parse_time
 from ..model.memory import Memory
 from ..rank import adjust, fuse
 from ..rank import constants as C
 from ..rank.trace import SignalTrace, Trace
 from ..rank.weights import WEIGHTS
 from ..store.contract import Candidate, Store
+from .fit import distinct, fit, tokens_of, wording
 from .gather import Gathered, VectorSignal, gather
 from .plan import Plan
 
@@ -135,7 +136,7 @@ def recall(
     started = time.perf_counter()
     with store.snapshot():
         found = gather(store, vectors, plan)
-        order, scores = _rank(found, plan)
+        order, scores = rank(found, plan)
         if skip is not None:
             order = [i for i in order if not skip(found.candidates[i])]
         chosen, truncated = _fit(found, order, plan)
@@ -155,7 +156,7 @@ def recall(
     )
 
 
-def _rank(found: Gathered, plan: Plan) -> tuple[list[int], list[float]]:
+def rank(found: Gathered, plan: Plan) -> tuple[list[int], list[float]]:
     """Indices of candidates best first, and their scores."""
     several = found.candidates
     if plan.fusion == "rrf":
@@ -201,21 +202,27 @@ def _confidence(one: Candidate, now: int) -> float:
 
 
 def _fit(found: Gathered, order: list[int], plan: Plan) -> tuple[list[int], bool]:
-    """The best `k` that fit the token budget together; one too long for what is left is passed over."""
+    """The best `k`. With a token budget: those of the best distinct statements that are worth most together."""
     if plan.budget_tokens is None:
         return order[: plan.k], False
-    chosen: list[int] = []
-    left, passed_over = float(plan.budget_tokens), False
-    for i in order[: plan.k * 3]:
-        if len(chosen) == plan.k:
-            break
-        cost = C.TOKENS_PER_ITEM + len(found.candidates[i].content) / C.CHARACTERS_PER_TOKEN
-        if cost <= left:
-            chosen.append(i)
-            left -= cost
-        else:
-            passed_over = True
-    return chosen, passed_over
+    first = order[: plan.k * 3]
+    several = [found.candidates[i] for i in first]
+    cosines = found.hits.among([one.body for one in several]) if found.hits is not None else None
+    places = distinct([wording(one.content, _about(one)) for one in several], cosines)
+    # What a result is worth falls with its rank about as its chance to be the answer does.
+    chosen = fit(
+        [1 / (place + 1) for place in places],
+        [C.TOKENS_PER_ITEM + tokens_of(several[place].content) for place in places],
+        plan.budget_tokens,
+        most=plan.k,
+    )
+    left_out = len(chosen) < min(plan.k, len(places)) or chosen != list(range(len(chosen)))
+    return [first[places[i]] for i in chosen], left_out
+
+
+def _about(one: Candidate) -> str:
+    """What tells apart two memories of the same words: key, speaker, metadata, the day of an event."""
+    return f"{one.labels or ''}/{one.valid_from // MICROSECONDS_PER_DAY if one.kind == 'episode' else ''}"
 
 
 def _explain(found: Gathered, chosen: list[int], plan: Plan) -> dict[int, Trace]:

@@ -32,6 +32,10 @@ class VectorHits(Protocol):
         """Of each body with the query, those of the best `exact` computed exactly; 0 for one without a vector."""
         ...
 
+    def among(self, bodies: Sequence[int]) -> dict[tuple[int, int], float]:
+        """Cosines of some bodies with each other, by pairs of places (earlier, later), where both have vectors."""
+        ...
+
 
 class VectorSignal(Protocol):
     """The vector side of recall, kept by the engine. Raises EmbedderUnavailable with the reason."""
@@ -47,6 +51,7 @@ class Gathered:
     signals: Table = field(default_factory=dict)
     missing: list[str] = field(default_factory=list)
     notes: dict[str, str] = field(default_factory=dict)
+    hits: VectorHits | None = None
 
     def miss(self, signal: str, why: str) -> None:
         self.missing.append(signal)
@@ -58,7 +63,7 @@ def gather(store: Store, vectors: VectorSignal | None, plan: Plan) -> Gathered:
     found = Gathered()
     lexical, by_body = _lexical(store, plan, found)
     scores = {hit.body: hit.score for hit in lexical.hits}
-    hits = _vector(vectors, plan, found)
+    hits = found.hits = _vector(vectors, plan, found)
     orders = [list(by_body)]
     if hits is not None:
         orders.append(_add_vector_candidates(store, hits, plan, by_body))

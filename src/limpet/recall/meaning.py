@@ -151,3 +151,12 @@ class BoundScan:
         if rescored:
             found[[places[body] for body in rescored]] = list(rescored.values())
         return found
+
+    def among(self, bodies: Sequence[int]) -> dict[tuple[int, int], float]:
+        there, matrix = self._index.exact(bodies) if bodies else ([], None)
+        if len(there) < 2 or matrix is None:
+            return {}
+        row = {body: place for place, body in enumerate(there)}
+        cosines = (matrix @ matrix.T).tolist()
+        places = [(place, row[body]) for place, body in enumerate(bodies) if body in row]
+        return {(i, j): cosines[a][b] for n, (j, b) in enumerate(places) for i, a in places[:n]}

@@ -184,6 +184,20 @@ class SessionRow(NamedTuple):
     last_at: int  # when something was last stored in it
 
 
+class Lately(NamedTuple):
+    """What says, without its text, what a recent memory belongs to. Times in microseconds UTC."""
+
+    num: int
+    kind: str
+    session: str | None
+    title: str | None  # of its session
+    open: bool  # its session has not ended
+    topics: tuple[str, ...]
+    origin: str
+    importance: float
+    created_at: int
+
+
 class Proposal(NamedTuple):
     """Something about a pair of memories that waits for a person. `verdict` None: undecided."""
 
@@ -364,6 +378,12 @@ class GraphReads(Protocol):
         """In the order in which they were stored."""
         ...
 
+    def warnings(self, ids: Sequence[bytes]) -> list[tuple[str, bytes, bytes]]:
+        """(what, one of some memories, the other one), in a stable order. What: `contradicts` (a link), `replaced` (the
+        other is superseded by it), `correction` and `contradiction` (they wait for review). The others may lie in any
+        scope: look them up."""
+        ...
+
 
 Decide = Callable[[Reads], Sequence[Event]]
 
@@ -429,6 +449,28 @@ class Store(Reads, Protocol):
 
     def sessions(self, scopes: Sequence[str], *, limit: int) -> list[SessionRow]:
         """Sessions, the one with the latest memory first."""
+        ...
+
+    def standing(self, scopes: Sequence[str], *, at: int, limit: int) -> list[tuple[str, int]]:
+        """(group, row) of what stands in every brief of some scopes and holds at `at`: memories that are pinned, else
+        keyed, else of kind preference or goal. Up to `limit` of a group and scope, the most important and newest first.
+        """
+        ...
+
+    def lately(self, where: Filter, *, after: int, limit: int) -> list[Lately]:
+        """What was recorded later than `after`, the newest first; at most `limit` of each scope."""
+        ...
+
+    def most_used(self, where: Filter, *, limit: int) -> list[int]:
+        """Rows that were used, the most used first; at most `limit` of each scope."""
+        ...
+
+    def unseen(self, where: Filter, *, before: int, limit: int) -> list[int]:
+        """Rows, the oldest first, that were neither stated nor used since `before`; none that is pinned."""
+        ...
+
+    def count_kinds(self, where: Filter) -> dict[str, int]:
+        """How many of each kind pass the filter, the most first."""
         ...
 
     def history(self, id: bytes) -> list[Memory]:

@@ -100,12 +100,15 @@ class VectorIndex:
 
     def rescore(self, query: np.ndarray, bodies: Sequence[int]) -> dict[int, float]:
         """Exact cosines, from float16."""
+        found, matrix = self.exact(bodies)
+        return dict(zip(found, (matrix @ query).tolist(), strict=True)) if found else {}
+
+    def exact(self, bodies: Sequence[int]) -> tuple[list[int], np.ndarray]:
+        """Those of some bodies that have a vector, and the vectors, float32 (n, dimensions)."""
         rows = self._store.exact_vectors(self._embedder, bodies)
-        if not rows:
-            return {}
         matrix = np.frombuffer(b"".join(data for _, data in rows), dtype=np.float16)
-        scores = matrix.reshape(len(rows), -1).astype(np.float32) @ query
-        return dict(zip((body for body, _ in rows), scores.tolist(), strict=True))
+        shape = (len(rows), matrix.size // max(1, len(rows)))
+        return [body for body, _ in rows], matrix.reshape(shape).astype(np.float32)
 
 
 class _Arrays:

@@ -109,6 +109,11 @@ class SqliteGraph:
         text, bound = _about("pieces", where)
         return list(map(Piece._make, self._rows(text, bound)))
 
+    def warnings(self, ids: Sequence[bytes]) -> list[tuple[str, bytes, bytes]]:
+        if not ids:
+            return []
+        return sorted((row[0], row[1], row[2]) for row in self._rows(statements()["warnings"], {}, ids))
+
     def _rows(self, text: str, bound: Bindings, ids: Sequence[bytes] | None = None) -> list[tuple[Any, ...]]:
         if ids is not None:
             bound = bound | {"ids": apsw.carray(tuple(ids))}

@@ -44,14 +44,6 @@ SELECT id FROM memory INDEXED BY memory_current WHERE id BETWEEN :low AND :high 
    AND (:scopes IS NULL OR scope IN (SELECT s.num FROM json_each(:scopes) j JOIN scope s ON s.name = j.value))
  ORDER BY id LIMIT 12
 
--- name: id_before
--- The id just below, for abbreviations. memory_current.
-SELECT id FROM memory WHERE id < :id AND retired_at IS NULL ORDER BY id DESC LIMIT 1
-
--- name: id_after
--- The id just above. memory_current.
-SELECT id FROM memory WHERE id > :id AND retired_at IS NULL ORDER BY id LIMIT 1
-
 -- name: same_statement
 -- Rows with this fingerprint that are held true at :at; nearly always none, so that sorting is left to the caller: to
 -- set it up costs SQLite five times the look-up. memory_fingerprint.
@@ -425,3 +417,60 @@ SELECT {columns} FROM carray(:ids) c CROSS JOIN memory m INDEXED BY memory_repla
 -- What consolidation needs of every memory. A scan of the scopes.
 SELECT m.body, m.id, m.scope, m.kind, m.session, m.topics, octet_length(b.content)
   FROM memory m JOIN body b ON b.num = m.body WHERE {visible} ORDER BY m.created_at, m.id
+
+-- What `prepare` asks.
+
+-- name: standing
+-- The weightiest of each group that stands in every brief. {scopes} are names. memory_standing.
+SELECT g.column1, m.num FROM (VALUES ('pinned'), ('keyed'), ('preference'), ('goal')) g
+  CROSS JOIN scope s
+  CROSS JOIN memory m ON m.num IN (
+    SELECT x.num FROM memory x INDEXED BY memory_standing
+     WHERE x.scope = s.num
+       AND (CASE WHEN x.pinned THEN 'pinned' WHEN x.key IS NOT NULL THEN 'keyed' ELSE x.kind END) = g.column1
+       AND x.retired_at IS NULL AND x.state = 'active' AND (x.pinned OR x.key IS NOT NULL OR x.kind IN ('preference', 'goal'))
+       AND (x.valid_to IS NULL OR :at < x.valid_to) AND x.valid_from <= :at
+     ORDER BY x.importance DESC, x.created_at DESC LIMIT :limit)
+ WHERE s.name IN ({scopes}) ORDER BY m.importance DESC, m.created_at DESC, m.id
+
+-- name: lately
+-- The newest memories that pass the filter, of one scope, without their texts. memory_created.
+SELECT m.num, m.kind, e.name, e.title, e.num IS NOT NULL AND e.ended_at IS NULL, m.topics, m.origin, m.importance, m.created_at
+  FROM memory m LEFT JOIN session e ON e.num = m.session
+ WHERE {visible} AND m.created_at > :after ORDER BY m.created_at DESC, m.id DESC LIMIT :limit
+
+-- name: warnings
+-- (what, one of some memories, the other): links that deny it, what it replaced, what waits for review about it.
+-- edge_source, edge_target, memory_replaced, review_memory, review_other.
+SELECT 'contradicts', e.source, e.target FROM carray(:ids) c CROSS JOIN edge e INDEXED BY edge_source
+    ON e.source = c.value AND e.type = 'contradicts' AND e.retired_at IS NULL
+UNION SELECT 'contradicts', e.target, e.source FROM carray(:ids) c CROSS JOIN edge e INDEXED BY edge_target
+    ON e.target = c.value AND e.type = 'contradicts' AND e.retired_at IS NULL
+UNION SELECT 'replaced', c.value, m.id FROM carray(:ids) c CROSS JOIN memory m INDEXED BY memory_replaced
+    ON m.superseded_by = c.value WHERE m.retired_at IS NULL AND m.state = 'active'
+UNION SELECT r.kind, r.memory, r.other FROM carray(:ids) c CROSS JOIN review r INDEXED BY review_memory
+    ON r.memory = c.value WHERE r.verdict IS NULL AND r.kind <> 'duplicate'
+UNION SELECT r.kind, r.other, r.memory FROM carray(:ids) c CROSS JOIN review r INDEXED BY review_other
+    ON r.other = c.value WHERE r.verdict IS NULL AND r.kind <> 'duplicate'
+
+-- name: ids_around
+-- The ids just below and above some ids, for abbreviations. memory_current.
+SELECT c.value, (SELECT id FROM memory WHERE id < c.value AND retired_at IS NULL ORDER BY id DESC LIMIT 1),
+  (SELECT id FROM memory WHERE id > c.value AND retired_at IS NULL ORDER BY id LIMIT 1)
+  FROM carray(:ids) c
+
+-- name: kinds_of_scopes
+-- How many memories of each kind pass the filter. A scan of the scopes.
+SELECT m.kind, count(*) FROM memory m WHERE {visible} GROUP BY m.kind ORDER BY 2 DESC, 1
+
+-- name: most_used
+-- The most used memories that pass the filter. usage_uses.
+SELECT m.num, u.uses FROM usage u CROSS JOIN memory m ON m.id = u.id
+ WHERE u.scope = (SELECT num FROM scope WHERE name = :scope0) AND u.uses > 0 AND {visible}
+ ORDER BY u.uses DESC, u.id DESC LIMIT :limit
+
+-- name: unseen
+-- The oldest that were neither stated nor used since :before, of what can grow stale. memory_created.
+SELECT m.num FROM memory m LEFT JOIN usage u ON u.id = m.id
+ WHERE {visible} AND m.created_at < :before AND m.observed_at < :before AND ifnull(u.used_at, 0) < :before AND NOT m.pinned
+ ORDER BY m.created_at, m.id LIMIT :limit

@@ -134,11 +134,10 @@ class SqliteReads:
         return [rows.memory(row) for row in self._con.execute(self._sql["memory_versions"], {"id": id})]
 
     def abbreviate(self, ids: Sequence[bytes]) -> list[str]:
-        short = []
-        for id in ids:
-            near = [self._one("id_before", {"id": id}), self._one("id_after", {"id": id})]
-            short.append(shortest_unique(id, [row[0] for row in near if row]))
-        return short
+        if not ids:
+            return []
+        found = self._con.execute(self._sql["ids_around"], {"ids": apsw.carray(tuple(ids))})
+        return [shortest_unique(id, [one for one in near if one]) for id, *near in found]
 
 
 def _names(scopes: Sequence[str] | None) -> str | None:

@@ -25,6 +25,7 @@ from ..contract import (
     EmbedderRow,
     Filter,
     Job,
+    Lately,
     LexicalResult,
     NewVector,
     Page,
@@ -34,7 +35,7 @@ from ..contract import (
     StoreStats,
     VectorChunk,
 )
-from . import jobs, review, search, upkeep, vectors
+from . import briefs, jobs, review, search, upkeep, vectors
 from .connection import open_connection, translated
 from .edges import SqliteGraph
 from .jobs import EMBED
@@ -326,6 +327,26 @@ class SqliteStore:
         with self._reading() as con:
             text, bound = search.filtered("count", where)
             return int(con.execute(text, bound).get)
+
+    def standing(self, scopes: Sequence[str], *, at: int, limit: int) -> list[tuple[str, int]]:
+        with self._reading() as con:
+            return briefs.standing(con, scopes, at, limit)
+
+    def lately(self, where: Filter, *, after: int, limit: int) -> list[Lately]:
+        with self._reading() as con:
+            return briefs.lately(con, where, after, limit)
+
+    def most_used(self, where: Filter, *, limit: int) -> list[int]:
+        with self._reading() as con:
+            return briefs.most_used(con, where, limit)
+
+    def unseen(self, where: Filter, *, before: int, limit: int) -> list[int]:
+        with self._reading() as con:
+            return briefs.unseen(con, where, before, limit)
+
+    def count_kinds(self, where: Filter) -> dict[str, int]:
+        with self._reading() as con:
+            return briefs.count_kinds(con, where)
 
     def stats(self) -> StoreStats:
         with self._reading() as con:

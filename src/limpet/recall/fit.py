@@ -1,0 +1,141 @@
+"""Which results go into a token budget, and that no statement crowds it by being there in several wordings.
+
+Pure: values, costs and texts in, places out.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import chain
+from typing import NamedTuple
+
+from ..rank import constants as C
+
+_WORD = re.compile(r"\w+")
+# Characters up to which two texts are compared word by word; longer ones must be equal to be the same.
+COMPARED = 2_000
+
+
+def tokens_of(text: str) -> int:
+    """Tokens that a text is counted as: characters by CHARACTERS_PER_TOKEN, those beyond ASCII as one each."""
+    beyond = 0 if text.isascii() else sum(character > "\x7f" for character in text)
+    return math.ceil((len(text) - beyond) / C.CHARACTERS_PER_TOKEN) + beyond
+
+
+def fit(
+    values: Sequence[float],
+    costs: Sequence[float],
+    budget: float,
+    *,
+    most: int | None = None,
+    groups: Sequence[Sequence[str]] = (),
+    group_costs: Mapping[str, float] | None = None,
+) -> list[int]:
+    """Places of the set worth most that fits into `budget`, in their order; at most `most` of them.
+
+    The first place is taken if it fits. Then the better of two greedy ways: by value per token, or in the order of the
+    values; what is too long for the room that is left is passed over. `groups` names the groups of each place, whose
+    costs (of a heading) are paid with their first member. O(n log n).
+    """
+    heading = group_costs or {}
+    of = groups or [()] * len(values)
+    count = len(values) if most is None else most
+    density = sorted(range(1, len(values)), key=lambda i: (-values[i] / max(costs[i], 1e-9), i))
+    ordered = sorted(range(1, len(values)), key=lambda i: (-values[i], i))
+    best: list[int] = []
+    worth = -1.0
+    for way in (ordered, density):
+        chosen: list[int] = []
+        open_: set[str] = set()
+        left = budget
+        for i in (0, *way) if values else ():
+            if len(chosen) == count:
+                break
+            cost = costs[i] + sum(heading[group] for group in of[i] if group not in open_)
+            if cost <= left:
+                chosen.append(i)
+                open_.update(of[i])
+                left -= cost
+        total = sum(values[i] for i in chosen)
+        if total > worth + 1e-9:
+            best, worth = chosen, total
+    return sorted(best)
+
+
+class Wording(NamedTuple):
+    """What decides whether one result says what another says already."""
+
+    text: str
+    about: str  # what else must be equal: its key, its speaker, the day of an episode
+    words: frozenset[str]
+
+
+def wording(text: str, about: str = "") -> Wording:
+    return Wording(text, about, frozenset(_WORD.findall(text[:COMPARED].casefold())))
+
+
+def repeats(one: Wording, other: Wording, cosine: float | None) -> bool:
+    """Whether two texts are one statement in two wordings.
+
+    They must be near: by the cosine of their vectors, or without one by the words they share. And nothing may make them
+    two statements: "every 30 days" is not "every 90 days", and what says more is not the same. One word in the place of
+    another makes them two as well (Maria, Marta), and without vectors several do: only a model can tell that they say
+    the same.
+    """
+    if one.about != other.about:
+        return False
+    if one.text == other.text:
+        return True
+    if max(len(one.text), len(other.text)) > COMPARED:
+        return False
+    if cosine is not None:
+        if cosine < C.DUPLICATE_COSINE:
+            return False
+    else:
+        fewer, more = sorted((len(one.words), len(other.words)))
+        if fewer < more * C.SHARED_WORDS:
+            return False
+        shared = len(one.words & other.words)
+        if shared < (fewer + more - shared) * C.SHARED_WORDS:
+            return False
+    from ..text.difference import differences
+
+    found = differences(one.text, other.text)
+    if found.conflict or "detail" in found.kinds:
+        return False
+    swapped = [one for one in found.found if one.a and one.b]
+    return not swapped or (cosine is not None and not all(len(one.a) == len(one.b) == 1 for one in swapped))
+
+
+def distinct(several: Sequence[Wording], cosines: Mapping[tuple[int, int], float] | None = None) -> list[int]:
+    """Places of the first wording of each statement. `cosines` of pairs (earlier, later) that have vectors.
+
+    Only pairs that can be near are compared: those of near vectors, and those that share one of their rarer words. Two
+    texts that share so many words share one among the few rarest of each (prefix filtering: Chaudhuri et al., 2006).
+    """
+    known = cosines or {}
+    near: dict[int, set[int]] = {}
+    for (earlier, later), cosine in known.items():
+        if cosine >= C.DUPLICATE_COSINE:
+            near.setdefault(later, set()).add(earlier)
+    often = Counter(chain.from_iterable(one.words for one in several))
+    holders: dict[str, list[int]] = {}
+    kept: list[int] = []
+    for i, one in enumerate(several):
+        found = near[i].intersection(kept) if i in near else set()
+        common = [word for word in one.words if often[word] > 1]
+        enough = math.ceil(len(one.words) * C.SHARED_WORDS)
+        rarest: list[str] = [one.text] if not one.words else []
+        if common and len(common) >= enough:
+            rarest = sorted(common, key=lambda word: (often[word], word))[: len(common) - enough + 1]
+        for word in rarest:
+            found.update(holders.get(word, ()))
+        if any(repeats(several[j], one, known.get((j, i))) for j in sorted(found)):
+            continue
+        kept.append(i)
+        for word in rarest:
+            holders.setdefault(word, []).append(i)
+    return kept
