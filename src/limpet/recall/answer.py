@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from operator import attrgetter
 
 from ..model.clock import format_time
 from ..model.memory import Memory
@@ -14,14 +12,9 @@ from ..rank import adjust, fuse
 from ..rank import constants as C
 from ..rank.trace import SignalTrace, Trace
 from ..rank.weights import WEIGHTS
-from ..store.contract import Candidate, Store
-from .gather import Gathered, VectorSignal, gather
+from ..store.contract import Store
+from .gather import Gathered, Merit, VectorSignal, gather
 from .plan import Plan
-
-# What the adjustments of a candidate depend on.
-_LIFE = attrgetter(
-    "kind", "importance", "pinned", "trust", "observations", "stated_confidence", "uses", "used_at"
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,20 +96,24 @@ def recall(
     plan: Plan,
     *,
     explain: bool = False,
-    skip: Callable[[Candidate], bool] | None = None,
+    skip: bytes | None = None,
 ) -> Recall:
-    """Answer a plan. Reads one state of the store; the same store, plan and `now` give the same answer."""
+    """Answer a plan, leaving out the memory `skip`.
+
+    Reads one state of the store; the same store, plan and `now` give the same answer.
+    """
     started = time.perf_counter()
     with store.snapshot():
         found = gather(store, vectors, plan)
         order, scores = _rank(found, plan)
         if skip is not None:
-            order = [i for i in order if not skip(found.candidates[i])]
+            # An array of ids loses the zero bytes at their ends.
+            order = [i for i in order if found.ids[i].rstrip(b"\0") != skip.rstrip(b"\0")]
         chosen, truncated = _fit(found, order, plan)
-        whole = store.memories([found.candidates[i].num for i in chosen])
+        whole = store.memories([found.nums[i] for i in chosen])
     traces = _explain(found, chosen, plan) if explain else {}
     items = [
-        _item(memory, scores[i], _confidence(found.candidates[i], plan.now), traces.get(i))
+        _item(memory, scores[i], _confidence(found.merits[i], plan.now), traces.get(i))
         for i, memory in zip(chosen, whole, strict=True)
     ]
     return Recall(
@@ -131,39 +128,35 @@ def recall(
 
 def _rank(found: Gathered, plan: Plan) -> tuple[list[int], list[float]]:
     """Indices of candidates best first, and their scores."""
-    several = found.candidates
+    count = len(found.nums)
     if plan.fusion == "rrf":
-        scores = fuse.rrf(found.signals, len(several))
+        scores = fuse.rrf(found.signals, count)
     elif isinstance(found.signals.get("lexical"), list):
-        scores = fuse.linear(found.signals, len(several))
+        scores = fuse.linear(found.signals, count)
     else:
         from .arrays import combine
 
-        scores = combine(found.signals, WEIGHTS, len(several))
+        scores = combine(found.signals, WEIGHTS, count)
     # Most candidates share the same life (never used, stated once): their product is computed once.
-    products: dict[tuple[object, int], float] = {}
-    for i, one in enumerate(several):
-        # When it was last stated matters to opinions only.
-        life = (_LIFE(one), one.observed_at if one.kind == "opinion" else 0)
-        product = products.get(life)
-        if product is None:
-            product = products[life] = math.prod(_factors(one, plan.now).values())
+    products = {one: math.prod(_factors(one, plan.now).values()) for one in set(found.merits)}
+    for i, one in enumerate(found.merits):
+        product = products[one]
         scores[i] = scores[i] * product if scores[i] > 0 else scores[i] / product
-    order = sorted(range(len(scores)), key=lambda i: (-scores[i], several[i].id))
+    order = sorted(range(count), key=lambda i: (-scores[i], found.ids[i]))
     return order, scores
 
 
-def _factors(one: Candidate, now: int) -> dict[str, float]:
+def _factors(one: Merit, now: int) -> dict[str, float]:
     """What a memory's life does to its score: one factor each."""
     return {
-        "use": adjust.use_boost(one.uses or 0),
-        "decay": adjust.decay(one.kind, used_at=one.used_at or None, now=now, pinned=bool(one.pinned)),
+        "use": adjust.use_boost(one.uses),
+        "decay": adjust.decay(one.kind, used_at=one.used_at, now=now, pinned=one.pinned),
         "importance": adjust.importance_factor(one.importance),
         "confidence": adjust.confidence_factor(_confidence(one, now)),
     }
 
 
-def _confidence(one: Candidate, now: int) -> float:
+def _confidence(one: Merit, now: int) -> float:
     return adjust.confidence(
         kind=one.kind,
         trust=one.trust,
@@ -183,7 +176,7 @@ def _fit(found: Gathered, order: list[int], plan: Plan) -> tuple[list[int], bool
     for i in order[: plan.k * 3]:
         if len(chosen) == plan.k:
             break
-        cost = C.TOKENS_PER_ITEM + len(found.candidates[i].content) / C.CHARACTERS_PER_TOKEN
+        cost = C.TOKENS_PER_ITEM + found.sizes[i] / C.CHARACTERS_PER_TOKEN
         if cost <= left:
             chosen.append(i)
             left -= cost
@@ -208,7 +201,7 @@ def _explain(found: Gathered, chosen: list[int], plan: Plan) -> dict[int, Trace]
             signals={
                 name: SignalTrace(ranks[name][i], values[i], contribution(name, i)) for name, values in table.items()
             },
-            adjustments=_factors(found.candidates[i], plan.now),
+            adjustments=_factors(found.merits[i], plan.now),
         )
         for i in chosen
     }
