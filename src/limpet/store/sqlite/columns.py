@@ -88,7 +88,11 @@ class SqliteColumns:
 
     def refresh(self, version: int, deadline: float | None) -> bool:
         """Whether the arrays show the store as it is now; False when reading what is missing takes too long."""
+        until = time.monotonic() + READ_SECONDS
+        # Half of the time that is left at most: the rest answers the query.
+        until = until if deadline is None else min(until, (time.monotonic() + deadline) / 2)
         if version == self._version:
+            self.postings.read(until)
             return True
         con = self._con
         schema = con.execute("PRAGMA schema_version").get  # a rebuild changes it, see store.py
@@ -97,9 +101,6 @@ class SqliteColumns:
             self._schema = schema
             self._note_events()
         last = con.execute("SELECT ifnull(max(num), 0) FROM body").get
-        until = time.monotonic() + READ_SECONDS
-        # Half of the time that is left at most: the rest answers the query.
-        until = until if deadline is None else min(until, (time.monotonic() + deadline) / 2)
         while self._done < last:
             if time.monotonic() > until:
                 return False
@@ -113,6 +114,7 @@ class SqliteColumns:
         self._exact.clear()
         self._used = con.execute("SELECT 1 FROM usage LIMIT 1").get is not None
         self.postings.measure(last)
+        self.postings.read(until)
         self._version = version
         return True
 
@@ -144,7 +146,8 @@ class SqliteColumns:
 
     def _put(self, rows: Sequence[tuple[Any, ...]], *, new: bool = True) -> None:
         (body, num, scope, state, kind, trust, pinned, session, position, speaker, valid_from, valid_to, importance,
-         observations, observed_at, stated, content, topics, labels, dates, id, sizes) = zip(*rows, strict=True)  # fmt: skip
+         observations, observed_at, stated, content, topics, labels, dates, id, sizes
+        ) = zip(*rows, strict=True)  # fmt: skip
         at = np.array(body)
         self._grow(int(at.max()) + 1)
         number = self._number

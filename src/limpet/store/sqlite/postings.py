@@ -1,4 +1,6 @@
-"""Lists of the index's words as arrays, read when a query first has the word, and BM25 over them.
+"""Lists of the index's words as arrays, and BM25 over them.
+
+A small store's lists are read all at once, a large one's when a query first has the word.
 
 The scores are those of FTS5's own bm25() over the expression that `search.py` would ask for, to the last bit: the same
 products, summed in the same order. So a process answers alike with and without these arrays.
@@ -7,6 +9,7 @@ products, summed in the same order. So a process answers alike with and without 
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -19,31 +22,39 @@ from .search import BM25_B, BM25_K1, Lexical, carray, choose, topic_expressions
 if TYPE_CHECKING:
     from .columns import SqliteColumns
 
-# Occurrences that all lists may hold together; beyond it they are dropped and read again as queries need them.
+# Occurrences of words that are held at most: a store with fewer is read whole, about 300,000 memories.
 MAX_HELD = 12_000_000
-# Occurrences up to which a list is read before anything is known about the word.
-READ_AT_ONCE = 4_096
+# Occurrences that are read at a time of the whole index, and of a word about which nothing is known yet.
+SLICE, READ_AT_ONCE = 200_000, 4_096
 # With more new bodies than this at a time, reading lists again is cheaper than adding to them.
 MAX_ADDED = 16
-# What an occurrence counts in BM25, by column: text, topics, labels, dates, scope. As in `search._SCORED`.
-_WEIGHTS = np.array([1.0, 1.0, 0.5, 1.0, 0.0])
+# What an occurrence counts in BM25, in halves, by column: text, topics, labels, dates, scope. As in `_SCORED`.
+_HALVES = np.array([2, 2, 1, 2, 0])
 # In `Posting.fields`: a date has the word, a label has it, and how many topics' words are it.
 _DATES, _LABELS, _TOPIC = 1, 2, 4
-_FIELDS = np.array([0, _TOPIC, _LABELS, _DATES, 0], dtype=np.int32)
+_FLAGS = np.array([0, 0, _LABELS, _DATES, 0])
 _COLUMN = "CASE col WHEN 'content' THEN 0 WHEN 'topics' THEN 1 WHEN 'labels' THEN 2 WHEN 'dates' THEN 3 ELSE 4 END"
-_READ = f"SELECT count(*), group_concat(place) FROM (SELECT doc * 8 + {_COLUMN} AS place FROM temp.word WHERE term = ? LIMIT ?)"
+_ONE = (
+    "SELECT count(*), group_concat(place)"
+    f" FROM (SELECT doc * 8 + {_COLUMN} AS place FROM temp.word WHERE term = ? LIMIT ?)"
+)
+_ALL = (
+    "SELECT term, count(*), group_concat(place)"
+    f" FROM (SELECT term, doc * 8 + {_COLUMN} AS place FROM temp.word WHERE term > ? ORDER BY term LIMIT {SLICE})"
+    " GROUP BY term ORDER BY term"
+)
 
 
 class Posting(NamedTuple):
-    """The bodies that have a word, in order; `frequency` as BM25 weighs it."""
+    """The bodies that have a word, in order."""
 
     bodies: np.ndarray
-    frequency: np.ndarray
+    halves: np.ndarray  # how often, as BM25 weighs it, in halves
     fields: np.ndarray
     anywhere: bool  # in any topic, label or date at all
 
 
-_EMPTY = Posting(np.zeros(0, np.int32), np.zeros(0), np.zeros(0, np.uint8), False)
+_EMPTY = Posting(np.zeros(0, np.int32), np.zeros(0, np.uint32), np.zeros(0, np.uint8), False)
 
 
 class Postings:
@@ -54,15 +65,16 @@ class Postings:
         self._lexical = lexical
         con.execute("CREATE VIRTUAL TABLE IF NOT EXISTS temp.word USING fts5vocab ('main', 'body_fts', 'instance')")
         self._bodies = 0
-        self._rows, self._mean = 0, 1.0
+        self._rows, self._words, self._mean = 0, 0, 1.0
         self.forget()
 
     def forget(self) -> None:
-        """Read every list again when it is next needed."""
+        """Read every list again."""
         self._lists: dict[str, Posting] = {}
         self._counts: dict[str, int] = {}  # in how many bodies each word is
         self._phrases: dict[str, Posting] = {}
         self._held = 0
+        self._last: str | None = ""  # all words up to it are held; None: all there are
 
     def measure(self, bodies: int) -> None:
         """Take in how many texts there are, and how long they are in the mean."""
@@ -71,11 +83,39 @@ class Postings:
         record = self._con.execute("SELECT block FROM body_fts_data WHERE id = 1").get or b""
         counts = varints(record)
         self._rows = counts[0] if counts else 0
-        self._mean = sum(counts[1:]) / self._rows if self._rows else 1.0
+        self._words = sum(counts[1:])
+        self._mean = self._words / self._rows if self._rows else 1.0
+
+    def read(self, until: float) -> None:
+        """Read a small store's lists in order, as far as the time goes; `until` on the monotonic clock."""
+        while self._last is not None and self._words <= MAX_HELD and time.monotonic() < until:
+            rows = self._con.execute(_ALL, (self._last,)).fetchall()
+            if sum(row[1] for row in rows) < SLICE:
+                self._last = None
+            elif len(rows) == 1:
+                self._last = rows[0][0]  # more than a slice: read when it is asked for, which is hardly ever
+                continue
+            else:
+                self._last = rows[-2][0]
+                rows.pop()  # cut off
+            if not rows:
+                return
+            places = np.fromstring(",".join(row[2] for row in rows), dtype=np.int64, sep=",")
+            counts = np.array([row[1] for row in rows])
+            whole, ends = _posting(places, np.repeat(np.arange(len(rows)), counts))
+            starts = np.concatenate(([0], ends[:-1]))
+            anywhere = np.logical_or.reduceat(whole.fields > 0, starts).tolist()
+            start = 0
+            for (stem, _, _), end, fields in zip(rows, ends.tolist(), anywhere, strict=True):
+                part = slice(start, end)
+                self._lists[stem] = Posting(whole.bodies[part], whole.halves[part], whole.fields[part], fields)
+                self._counts[stem] = end - start
+                start = end
+            self._held += start
 
     def add(self, bodies: Sequence[int]) -> None:
         """Take in new bodies."""
-        if not self._counts:
+        if not self._counts and self._last == "":
             return
         if len(bodies) > MAX_ADDED:
             self.forget()
@@ -88,42 +128,48 @@ class Postings:
         for body, *columns in texts:
             for column, text in enumerate(columns):
                 for stem in self._lexical.tokens(text or ""):
-                    if stem in self._counts:
+                    if stem in self._counts or self._covers(stem):
                         found.setdefault(stem, []).append(body * 8 + column)
         for stem, places in found.items():
-            new = _posting(np.array(places))
-            self._counts[stem] += len(new.bodies)
-            if stem in self._lists:
-                old = self._lists[stem]
-                whole = (np.concatenate(pair) for pair in zip(old[:3], new[:3], strict=True))
-                self._lists[stem] = Posting(*whole, anywhere=old.anywhere or new.anywhere)
+            new, _ = _posting(np.array(places))
+            known = self._counts.get(stem, 0)
+            self._counts[stem] = known + len(new.bodies)
+            if stem in self._lists or not known:
+                old = self._lists.get(stem, _EMPTY)
+                bodies_, halves, fields = (np.concatenate(pair) for pair in zip(old[:3], new[:3], strict=True))
+                self._lists[stem] = Posting(bodies_, halves, fields, old.anywhere or new.anywhere)
+
+    def _covers(self, stem: str) -> bool:
+        """Whether the index has been read beyond this word: what is not held of it is not there."""
+        return self._last is None or stem.encode() < self._last.encode()
 
     def frequency(self, stem: str) -> int:
         """In how many bodies a word is. Its list is read with it, unless the word is too common to be searched for."""
         known = self._counts.get(stem)
-        if known is None:
-            count, places = self._con.execute(_READ, (stem, READ_AT_ONCE)).fetchone()
-            if count < READ_AT_ONCE:
-                return self._hold(stem, places)
-            known = self._counts[stem] = (
-                self._con.execute("SELECT doc FROM body_terms WHERE term = ?", (stem,)).get or 0
-            )
+        if known is not None:
+            return known
+        if self._last is None:
+            return 0
+        count, places = self._con.execute(_ONE, (stem, READ_AT_ONCE)).fetchone()
+        if count < READ_AT_ONCE:
+            return len(self._hold(stem, places).bodies)
+        known = self._counts[stem] = self._con.execute("SELECT doc FROM body_terms WHERE term = ?", (stem,)).get or 0
         return known
 
     def posting(self, stem: str) -> Posting:
-        self.frequency(stem)
-        if stem not in self._lists:
-            self._hold(stem, self._con.execute(_READ, (stem, -1)).fetchone()[1])
-        return self._lists[stem]
+        found = self._lists.get(stem)
+        if found is None and not self.frequency(stem):
+            return _EMPTY
+        return found or self._lists.get(stem) or self._hold(stem, self._con.execute(_ONE, (stem, -1)).fetchone()[1])
 
-    def _hold(self, stem: str, places: str | None) -> int:
-        found = _posting(np.fromstring(places, dtype=np.int64, sep=",")) if places else _EMPTY
+    def _hold(self, stem: str, places: str | None) -> Posting:
+        found = _posting(np.fromstring(places, dtype=np.int64, sep=","))[0] if places else _EMPTY
         if self._held > MAX_HELD:
             self.forget()
         self._lists[stem] = found
         self._held += len(found.bodies)
         self._counts[stem] = len(found.bodies)
-        return len(found.bodies)
+        return found
 
     def search(self, text: str, where: Filter, columns: SqliteColumns) -> ArrayHits:
         """All bodies that have the query's rarer words, best first, as `search.Lexical.search` finds them."""
@@ -154,7 +200,7 @@ class Postings:
         parts = []
         for one in lists:
             at, there = _at(one, rows)
-            frequency = np.where(there, one.frequency[at], 0.0) if len(one.bodies) else np.zeros(len(rows))
+            frequency = np.where(there, one.halves[at] * 0.5, 0.0) if len(one.bodies) else np.zeros(len(rows))
             hits = len(one.bodies)
             weight = math.log((self._rows - hits + 0.5) / (hits + 0.5)) if self._rows - hits > hits else 0.0
             parts.append((weight if weight > 0 else 1e-6) * (frequency * (BM25_K1 + 1.0) / (frequency + norm)))
@@ -197,11 +243,11 @@ class Postings:
                 ).fetchall()
                 bodies = np.array([row[0] for row in rows], dtype=np.int64)
                 times = np.array([_times(words, list(self._lexical.tokens(row[1]))) for row in rows])
-            found = self._phrases[topic] = Posting(bodies, times.astype(np.float64), np.zeros(len(bodies)), True)
+            found = self._phrases[topic] = Posting(bodies, times * 2, np.zeros(len(bodies)), True)
         return found
 
     def fields(self, bodies: np.ndarray, stems: Mapping[str, float]) -> np.ndarray:
-        """What the query's words are worth that stand in topics, labels and dates of some bodies; a label's counts half."""
+        """What the query's words are worth in topics, labels and dates of some bodies; a label's counts half."""
         topics, labels, dates = np.zeros(len(bodies)), np.zeros(len(bodies)), np.zeros(len(bodies))
         for stem, worth in stems.items():
             one = self.posting(stem)
@@ -216,19 +262,25 @@ class Postings:
         return total
 
 
-def _posting(places: np.ndarray) -> Posting:
-    """From body * 8 + column of every occurrence, in order of bodies."""
+def _posting(places: np.ndarray, words: np.ndarray | None = None) -> tuple[Posting, np.ndarray]:
+    """From body * 8 + column of every occurrence, in order of bodies.
+
+    `words`: the number of each occurrence's word, for several words one after the other; their ends come back too.
+    """
     bodies, columns = places >> 3, places & 7
-    first = np.flatnonzero(np.concatenate(([True], bodies[1:] != bodies[:-1])))
+    new = np.concatenate(([True], bodies[1:] != bodies[:-1]))
+    if words is not None:
+        new[1:] |= words[1:] != words[:-1]
+    first = np.flatnonzero(new)
+    halves = np.add.reduceat(_HALVES[columns], first).astype(np.uint32)
     in_fields = bool(((columns > 0) & (columns < 4)).any())
-    frequency = np.add.reduceat(_WEIGHTS[columns], first)
     if in_fields:
-        flags = np.bitwise_or.reduceat(_FIELDS[columns] & (_DATES | _LABELS), first)
-        times = np.add.reduceat((columns == 1).astype(np.int32), first)
-        fields = (flags + _TOPIC * np.minimum(times, 63)).astype(np.uint8)
+        times = np.add.reduceat((columns == 1).astype(np.int64), first)
+        fields = (np.bitwise_or.reduceat(_FLAGS[columns], first) + _TOPIC * np.minimum(times, 63)).astype(np.uint8)
     else:
         fields = np.zeros(len(first), dtype=np.uint8)
-    return Posting(bodies[first].astype(np.int32), frequency, fields, in_fields)
+    ends = np.array([len(first)]) if words is None else np.searchsorted(words[first], np.arange(words[-1] + 1), "right")
+    return Posting(bodies[first].astype(np.int32), halves, fields, in_fields), ends
 
 
 def _at(one: Posting, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -476,7 +476,7 @@ class SqliteStore:
             events = list(ledger.events())
             done = ledger.rebuild(_counted(events, total, progress))
             # Rows were made anew without an event: other processes see it by the schema's version.
-            con.execute("CREATE TABLE rebuilt (nothing); DROP TABLE rebuilt")
+            con.execute("CREATE TABLE rebuilt (at); DROP TABLE rebuilt")
             con.execute(
                 "DELETE FROM job WHERE kind = ?1 AND EXISTS (SELECT 1 FROM embedder)"
                 " AND NOT EXISTS (SELECT 1 FROM embedder e WHERE NOT EXISTS"
