@@ -37,6 +37,7 @@ COLD_RUNS = 15
 KINDS = ("fact", "episode", "decision", "lesson", "preference")
 PAGE = 50
 K = 10
+DEADLINE_MS = 20.0
 
 
 class Given:
@@ -174,6 +175,9 @@ def measure_limpet(rows: Rows, folder: Path) -> dict[str, Any]:
                     for n, q in enumerate(rows.queries)
                 ]
             )
+        )
+        figures["hurried"] = latency(
+            _each([lambda q=q: memory.recall(q, k=K, deadline_ms=DEADLINE_MS) for q in rows.queries])
         )
         figures["list_page"] = latency(_each([lambda: memory.list(limit=PAGE)] * 50))
         cursor = memory.list(limit=PAGE).cursor
@@ -325,6 +329,7 @@ LINES = (
     ("lexical recall", "lexical", "less"),
     ("... results it gives, of 10", "lexical_results", "more"),
     ("recall, kind + topic", "filtered", "less"),
+    (f"hybrid recall, {DEADLINE_MS:.0f} ms deadline", "hurried", "less"),
     ("first recall after open, ms", "first_recall_after_open_ms", "less"),
     (f"list, page of {PAGE}", "list_page", "less"),
     ("list, next page", "list_next_page", "less"),
@@ -341,7 +346,7 @@ def comparison(size: int, ours: dict[str, Any], theirs: dict[str, Any] | None) -
             points = ("p50_ms",) if name == "single_write" else ("p50_ms", "p95_ms")
             for point in points:
                 shown = label if name == "single_write" else f"{label}, {point[:3]} ms"
-                other = theirs[name][point] if theirs else None
+                other = theirs[name][point] if theirs and name in theirs else None
                 lines.append([shown, ours[name][point], other, _times(ours[name][point], other, better)])
         else:
             other = theirs.get(name) if theirs else None

@@ -138,11 +138,14 @@ def _rank(found: Gathered, plan: Plan) -> tuple[list[int], list[float]]:
 
         scores = combine(found.signals, WEIGHTS, count)
     # Most candidates share the same life (never used, stated once): their product is computed once.
-    products = {one: math.prod(_factors(one, plan.now).values()) for one in set(found.merits)}
-    for i, one in enumerate(found.merits):
-        product = products[one]
-        scores[i] = scores[i] * product if scores[i] > 0 else scores[i] / product
-    order = sorted(range(count), key=lambda i: (-scores[i], found.ids[i]))
+    products = {
+        key: math.prod(_factors(one, plan.now).values()) for key, one in {id(one): one for one in found.merits}.items()
+    }
+    scores = [
+        score * products[id(one)] if score > 0 else score / products[id(one)]
+        for score, one in zip(scores, found.merits, strict=True)
+    ]
+    order = [i for _, _, i in sorted(zip([-score for score in scores], found.ids, range(count), strict=True))]
     return order, scores
 
 

@@ -5,7 +5,8 @@ A test holds the two to the same answers.
 
 from __future__ import annotations
 
-import math
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -97,31 +98,42 @@ def _describe(columns: Columns, bodies: np.ndarray, found: Gathered) -> None:
     found.ids = columns.id[bodies].tolist()
     found.sizes = columns.size[bodies].tolist()
     uses, used_at = columns.uses(bodies)
-    found.merits = [
-        Merit(
-            names[kind] or "",
-            importance,
-            pinned,
-            names[trust] or "",
-            observations,
-            None if math.isnan(stated) else stated,
-            times,
-            last or None,
-            observed_at if names[kind] == "opinion" else 0,
-        )
-        for kind, importance, pinned, trust, observations, stated, times, last, observed_at in zip(
-            columns.kind[bodies].tolist(),
-            columns.importance[bodies].tolist(),
-            columns.pinned[bodies].tolist(),
-            columns.trust[bodies].tolist(),
-            columns.observations[bodies].tolist(),
-            columns.stated[bodies].tolist(),
-            uses,
-            used_at,
-            columns.observed_at[bodies].tolist(),
-            strict=True,
-        )
-    ]
+    kind, trust = columns.kind[bodies], columns.trust[bodies]
+    observed_at = np.where(kind == _place(names, "opinion"), columns.observed_at[bodies], 0)
+    lives = zip(
+        kind.tolist(),
+        columns.importance[bodies].tolist(),
+        columns.pinned[bodies].tolist(),
+        trust.tolist(),
+        columns.observations[bodies].tolist(),
+        np.where(np.isnan(columns.stated[bodies]), -1.0, columns.stated[bodies]).tolist(),
+        uses,
+        used_at,
+        observed_at.tolist(),
+        strict=True,
+    )
+    # Most candidates share the same life: it is put into words once.
+    known: dict[tuple[Any, ...], Merit] = {}
+    for life in lives:
+        merit = known.get(life)
+        if merit is None:
+            of_kind, importance, pinned, trusted, observations, stated, times, last, observed = life
+            merit = known[life] = Merit(
+                names[of_kind] or "",
+                importance,
+                pinned,
+                names[trusted] or "",
+                observations,
+                None if stated < 0 else stated,
+                times,
+                last or None,
+                observed,
+            )
+        found.merits.append(merit)
+
+
+def _place(names: Sequence[str | None], name: str) -> int:
+    return names.index(name) if name in names else -1
 
 
 def _scores_of(hits: ArrayHits, bodies: np.ndarray) -> np.ndarray:

@@ -23,6 +23,11 @@ OUT_OF_TIME = "the deadline came before all words were scored"
 class VectorHits(Protocol):
     """Approximate cosines of a query with everything, best first, and exact ones on demand."""
 
+    @property
+    def complete(self) -> bool:
+        """False: the deadline came before everything was compared."""
+        ...
+
     def take(self, n: int) -> list[int]: ...
 
     def restrict(self, bodies: Sequence[int]) -> None:
@@ -61,7 +66,7 @@ class Gathered:
     nums: list[int] = field(default_factory=list)
     ids: list[bytes] = field(default_factory=list)
     sizes: list[int] = field(default_factory=list)  # characters
-    merits: list[Merit] = field(default_factory=list)
+    merits: list[Merit] = field(default_factory=list)  # most candidates share one
     signals: Table = field(default_factory=dict)
     missing: list[str] = field(default_factory=list)
     notes: dict[str, str] = field(default_factory=dict)
@@ -100,7 +105,8 @@ def gather(store: Store, vectors: VectorSignal | None, plan: Plan) -> Gathered:
     found.nums = [one.num for one in several]
     found.ids = [one.id for one in several]
     found.sizes = [len(one.content) for one in several]
-    found.merits = [_merit(one) for one in several]
+    known: dict[Merit, Merit] = {}
+    found.merits = [known.setdefault(merit, merit) for merit in map(_merit, several)]
     unit = 1.0 / (lexical.weight or 1.0)
     found.signals = measure(
         several,
@@ -164,7 +170,10 @@ def search_vectors(vectors: VectorSignal | None, plan: Plan, found: Gathered) ->
         found.miss("vector", "no embedder")
         return None
     try:
-        return vectors.search(plan)
+        hits = vectors.search(plan)
+        if not hits.complete:
+            found.miss("vector", "the deadline came before all vectors were compared: the oldest are left out")
+        return hits
     except EmbedderUnavailable as error:
         found.miss("vector", error.message + (f" ({error.hint})" if error.hint else ""))
         return None

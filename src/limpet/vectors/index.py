@@ -6,6 +6,7 @@ The copy follows the store: `refresh` reads the chunks that changed, whichever p
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -15,6 +16,8 @@ from ..store.contract import Store, VectorChunk
 from .codes import quantise
 
 SLOTS = 1_024
+# Vectors that are scanned between two looks at the clock: one or two milliseconds.
+SCANNED_AT_ONCE = 32_768
 Dot = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
@@ -88,15 +91,26 @@ class VectorIndex:
         self._versions.update((chunk.num, chunk.version) for chunk in changed)
         return state
 
-    def search(self, query: np.ndarray, *, scopes: Sequence[int] | None) -> SearchScan:
-        """Scan everything for a unit query vector (d,). `scopes`: find only in these."""
+    def search(self, query: np.ndarray, *, scopes: Sequence[int] | None, deadline: float | None = None) -> SearchScan:
+        """Scan everything for a unit query vector (d,). `scopes`: find only in these.
+
+        `deadline`, on the monotonic clock: what was not scanned by then, the oldest, is not found.
+        """
         state = self._state
         codes, scale = quantise(query[None, :])
-        raw = self._dot(codes[0], state.codes[: state.used]) if state.used else np.empty(0)
-        scores = raw.astype(np.float32)
+        scores = np.zeros(state.used, dtype=np.float32)
+        start = end = state.used
+        while end and (deadline is None or time.monotonic() < deadline):
+            start = 0 if deadline is None else max(0, end - SCANNED_AT_ONCE)
+            scores[start:end] = self._dot(codes[0], state.codes[start:end])
+            end = start
         scores *= state.scales[: state.used]
         scores *= scale[0]
-        return SearchScan(state, scores, state.hidden(scopes))
+        hidden = state.hidden(scopes)
+        if end:
+            hidden = np.zeros(state.used, dtype=bool) if hidden is None else hidden
+            hidden[:end] = True
+        return SearchScan(state, scores, hidden, complete=not end)
 
     def rescore(self, query: np.ndarray, bodies: Sequence[int]) -> dict[int, float]:
         """Exact cosines, from float16."""
@@ -185,7 +199,8 @@ class _Arrays:
 class SearchScan:
     """The scores of one query: bodies on demand, best first, and the score of any body."""
 
-    def __init__(self, state: _Arrays, scores: np.ndarray, hidden: np.ndarray | None) -> None:
+    def __init__(self, state: _Arrays, scores: np.ndarray, hidden: np.ndarray | None, *, complete: bool = True) -> None:
+        self.complete = complete  # False: the deadline came first
         self._state = state
         self._scores = scores
         self._left = scores if hidden is None else np.where(hidden, np.float32(-4), scores)

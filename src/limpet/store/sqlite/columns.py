@@ -13,9 +13,11 @@ from typing import Any
 import apsw
 import numpy as np
 
+from ...model.memory import KINDS
 from ..contract import ArrayHits, Filter
+from . import search
 from .postings import Postings, varints
-from .search import SMALL_STORE, Lexical, allowed, carray, interrupted, scope_number
+from .search import Lexical, allowed, carray, interrupted, scope_number
 from .sql import statements
 
 # Bodies read at a time, and how long one recall may read before it answers from SQL, in seconds: about ten recalls
@@ -71,8 +73,9 @@ class SqliteColumns:
         for name, kind, _ in _COLUMNS:
             setattr(self, name, np.zeros(1, dtype=kind))
         self.postings = Postings(self._con, self._lexical)
-        self._names: dict[str | None, int] = {None: 0}  # kinds, states, trust and speakers share their numbers
-        self.names: list[str | None] = [None]
+        # Kinds, states, trust and speakers share their numbers; kinds come first.
+        self.names: list[str | None] = [None, *KINDS]
+        self._names = {name: number for number, name in enumerate(self.names)}
         self._version = -1
         self._done = 0  # the last body read
         self._seq = -1  # the last event known
@@ -280,7 +283,7 @@ class SqliteColumns:
 
     def lexical(self, text: str, where: Filter, *, deadline: float | None) -> ArrayHits:
         """What `Store.lexical` finds without a limit. Raises apsw.InterruptError at the deadline."""
-        if self._done <= SMALL_STORE:
+        if self._done <= search.SMALL_STORE:
             found = self._lexical.search(text, where, limit=None, version=self._version, deadline=deadline)
             bodies = np.array([hit.body for hit in found.hits], dtype=np.int64)
             scores = np.array([hit.score for hit in found.hits])

@@ -40,7 +40,7 @@ _ONE = (
 )
 _ALL = (
     "SELECT term, count(*), group_concat(place)"
-    f" FROM (SELECT term, doc * 8 + {_COLUMN} AS place FROM temp.word WHERE term > ? ORDER BY term LIMIT {SLICE})"
+    f" FROM (SELECT term, doc * 8 + {_COLUMN} AS place FROM temp.word WHERE term > ? ORDER BY term LIMIT ?)"
     " GROUP BY term ORDER BY term"
 )
 
@@ -89,11 +89,13 @@ class Postings:
     def read(self, until: float) -> None:
         """Read a small store's lists in order, as far as the time goes; `until` on the monotonic clock."""
         while self._last is not None and self._words <= MAX_HELD and time.monotonic() < until:
-            rows = self._con.execute(_ALL, (self._last,)).fetchall()
+            rows = self._con.execute(_ALL, (self._last, SLICE)).fetchall()
             if sum(row[1] for row in rows) < SLICE:
                 self._last = None
             elif len(rows) == 1:
-                self._last = rows[0][0]  # more than a slice: read when it is asked for, which is hardly ever
+                # More than a slice: the list is read when it is asked for, which is hardly ever.
+                self._last = rows[0][0]
+                self._count(self._last)
                 continue
             else:
                 self._last = rows[-2][0]
@@ -153,6 +155,9 @@ class Postings:
         count, places = self._con.execute(_ONE, (stem, READ_AT_ONCE)).fetchone()
         if count < READ_AT_ONCE:
             return len(self._hold(stem, places).bodies)
+        return self._count(stem)
+
+    def _count(self, stem: str) -> int:
         known = self._counts[stem] = self._con.execute("SELECT doc FROM body_terms WHERE term = ?", (stem,)).get or 0
         return known
 
