@@ -18,6 +18,8 @@ from .codes import quantise
 SLOTS = 1_024
 # Vectors that are scanned between two looks at the clock: one or two milliseconds.
 SCANNED_AT_ONCE = 32_768
+# Up to so many vectors, the exact ones are held in memory too: 24 MB at 384 dimensions.
+EXACT_HELD = 32_768
 Dot = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
@@ -58,6 +60,7 @@ class VectorIndex:
         self._versions: dict[int, int] = {}
         self._blocks: dict[int, int] = {}  # chunk number -> block in the arrays
         self._state = _Arrays(dimensions, 0)
+        self._rescored = False
 
     @property
     def size(self) -> int:
@@ -114,12 +117,34 @@ class VectorIndex:
 
     def rescore(self, query: np.ndarray, bodies: Sequence[int]) -> dict[int, float]:
         """Exact cosines, from float16."""
+        state = self._state
+        if state.used <= EXACT_HELD and self._rescored:
+            slots = state.slots_of(bodies)
+            there = [body for body, slot in zip(bodies, slots.tolist(), strict=True) if slot >= 0]
+            scores = self._hold_exact(state)[slots[slots >= 0]].astype(np.float32) @ query
+            return dict(zip(there, scores.tolist(), strict=True))
+        self._rescored = True  # a process that asks once reads no more than it needs
         rows = self._store.exact_vectors(self._embedder, bodies)
         if not rows:
             return {}
-        matrix = np.frombuffer(b"".join(data for _, data in rows), dtype=np.float16)
-        scores = matrix.reshape(len(rows), -1).astype(np.float32) @ query
+        scores = _halves(rows).astype(np.float32) @ query
         return dict(zip((body for body, _ in rows), scores.tolist(), strict=True))
+
+    def _hold_exact(self, state: _Arrays) -> np.ndarray:
+        """The float16 vectors of all slots, those read that are not held yet."""
+        missing = np.flatnonzero((state.bodies != 0) & ~state.held)
+        if len(missing):
+            if not len(state.exact):
+                state.exact = np.zeros((len(state.scales), self._dimensions), dtype=np.float16)
+            rows = self._store.exact_vectors(self._embedder, state.bodies[missing].tolist())
+            if rows:
+                state.exact[state.slots_of([body for body, _ in rows])] = _halves(rows)
+            state.held[missing] = True
+        return state.exact
+
+
+def _halves(rows: Sequence[tuple[int, bytes]]) -> np.ndarray:
+    return np.frombuffer(b"".join(data for _, data in rows), dtype=np.float16).reshape(len(rows), -1)
 
 
 class _Arrays:
@@ -132,6 +157,8 @@ class _Arrays:
         self.scales = np.zeros(slots, dtype=np.float32)
         self.bodies = np.zeros(slots, dtype=np.int64)
         self.scopes = np.zeros(slots, dtype=np.int32)
+        self.exact = np.zeros((0, dimensions), dtype=np.float16)  # none until they are asked for
+        self.held = np.zeros(slots, dtype=bool)  # slots whose exact vector is there
         self.used = 0
         self.order: np.ndarray | None = None
         self.present: frozenset[int] = frozenset()
@@ -143,15 +170,15 @@ class _Arrays:
         grown = _Arrays.__new__(_Arrays)
         grown.dimensions = self.dimensions
         extra = 0 if blocks <= have else max(blocks, have + have // 2) - have
-        for name in ("codes", "scales", "bodies", "scopes"):
+        for name in ("codes", "scales", "bodies", "scopes", "exact", "held"):
             old: np.ndarray = getattr(self, name)
-            if extra:
+            if extra and not (name == "exact" and not len(old)):
                 more = np.zeros((extra * SLOTS, *old.shape[1:]), dtype=old.dtype)
                 setattr(grown, name, np.concatenate([old, more]))
             else:
                 # Slots are written once and emptied at most: sharing the codes with a running search is safe, its
                 # bodies and scopes are its own.
-                setattr(grown, name, old if name in ("codes", "scales") else old.copy())
+                setattr(grown, name, old if name in ("codes", "scales", "exact") else old.copy())
         return grown
 
     def put(self, block: int, chunk: VectorChunk) -> None:
@@ -162,6 +189,7 @@ class _Arrays:
         self.bodies[start:end] = np.frombuffer(chunk.bodies, dtype="<i8")
         self.scopes[start:end] = np.frombuffer(chunk.scopes, dtype="<i4")
         self.bodies[end : start + SLOTS] = 0
+        self.held[start : start + SLOTS] = False
 
     def finish(self, blocks: int) -> None:
         held = np.nonzero(self.bodies[: blocks * SLOTS])[0]
