@@ -124,7 +124,7 @@ class Postings:
             return
         found: dict[str, list[int]] = {}
         texts = self._con.execute(
-            "SELECT num, content, topics, labels, dates, scope FROM body JOIN carray(?) ON num = value ORDER BY num",
+            "SELECT num, content, topics, labels, dates, scope FROM carray(?) CROSS JOIN body ON num = value",
             (carray(bodies),),
         )
         for body, *columns in texts:
