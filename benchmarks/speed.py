@@ -39,6 +39,7 @@ COLD_RUNS = 15
 KINDS = ("fact", "episode", "decision", "lesson", "preference")
 PAGE = 50
 K = 10
+DEADLINE_MS = 20.0
 
 
 class Given:
@@ -179,6 +180,9 @@ def measure_limpet(rows: Rows, folder: Path) -> dict[str, Any]:
                     for n, q in enumerate(rows.queries)
                 ]
             )
+        )
+        figures["hurried"] = latency(
+            _each([lambda q=q: memory.recall(q, k=K, deadline_ms=DEADLINE_MS) for q in rows.queries])
         )
         figures["list_page"] = latency(_each([lambda: memory.list(limit=PAGE)] * 50))
         cursor = memory.list(limit=PAGE).cursor
@@ -369,6 +373,7 @@ LINES = (
     ("lexical recall", "lexical", "less"),
     ("... results it gives, of 10", "lexical_results", "more"),
     ("recall, kind + topic", "filtered", "less"),
+    (f"hybrid recall, {DEADLINE_MS:.0f} ms deadline", "hurried", "less"),
     ("first recall after open, ms", "first_recall_after_open_ms", "less"),
     (f"list, page of {PAGE}", "list_page", "less"),
     ("list, next page", "list_next_page", "less"),

@@ -491,7 +491,7 @@ class Limpet(Beliefs, Briefs, Graph):
             fusion="linear",
             without=frozenset(("neighbours", "session", "date", "speaker", "shape")),
         )
-        return recall(self._store, self._vectors(), plan, skip=lambda one: one.id == raw)
+        return recall(self._store, self._vectors(), plan, skip=raw)
 
     def get(self, id: str, *, known_at: Time = None) -> Memory:
         """One memory, whatever its state. Raises NotFound, AmbiguousId, BadInput."""

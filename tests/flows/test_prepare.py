@@ -47,8 +47,7 @@ def filled(memory, clock):
 
 
 def test_each_section_has_what_belongs_to_it(filled):
-    filled.work()
-    brief = filled.prepare("my deploy hangs", lexical_only=False)
+    brief = filled.prepare("my deploy hangs", lexical_only=True)
     assert contents(brief, "context") == ["Never push to main without a green pipeline", "Ana prefers short answers"]
     assert [(one.key, one.content) for one in brief.section("facts")] == [("deploy.window", "Tuesdays 10 to 12")]
     assert contents(brief, "matches")[0] == "Deploys hang when the VPN is down"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -103,6 +105,20 @@ def test_a_scan_gives_bodies_best_first_in_portions():
     scores = scan.score_of(found).tolist()
     assert scores == sorted(scores, reverse=True)
     assert np.allclose(scores, vectors[np.array(found) - 1] @ query, atol=5e-3)
+
+
+def test_a_deadline_leaves_out_what_was_not_scanned(monkeypatch):
+    """The newest are scanned first, and the scan says that it is not complete."""
+    monkeypatch.setattr("limpet.vectors.index.SCANNED_AT_ONCE", 100)
+    moments = iter([0.0, 1.0, 2.0])
+    monkeypatch.setattr("limpet.vectors.index.time", SimpleNamespace(monotonic=lambda: next(moments)))
+    index, _ = index_of(unit(300), list(range(1, 301)))
+
+    scan = index.search(unit(1, seed=1)[0], scopes=None, deadline=1.5)
+
+    assert not scan.complete
+    assert sorted(scan.take(999)) == list(range(101, 301))
+    assert scan.score_of([1]).tolist() == [0.0]
 
 
 def test_equal_scores_are_taken_by_body():

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from operator import attrgetter
 from typing import Any
 
 from ..model.clock import MICROSECONDS_PER_DAY, format_time, parse_time
@@ -15,15 +14,10 @@ from ..rank import adjust, fuse
 from ..rank import constants as C
 from ..rank.trace import SignalTrace, Trace
 from ..rank.weights import WEIGHTS
-from ..store.contract import Candidate, Store
+from ..store.contract import Store
 from .fit import distinct, fit, tokens_of, wording
-from .gather import Gathered, VectorSignal, gather
+from .gather import Gathered, Merit, VectorSignal, gather
 from .plan import Plan
-
-# What the adjustments of a candidate depend on.
-_LIFE = attrgetter(
-    "kind", "importance", "pinned", "trust", "observations", "stated_confidence", "uses", "used_at"
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,20 +124,24 @@ def recall(
     plan: Plan,
     *,
     explain: bool = False,
-    skip: Callable[[Candidate], bool] | None = None,
+    skip: bytes | None = None,
 ) -> Recall:
-    """Answer a plan. Reads one state of the store; the same store, plan and `now` give the same answer."""
+    """Answer a plan, leaving out the memory `skip`.
+
+    Reads one state of the store; the same store, plan and `now` give the same answer.
+    """
     started = time.perf_counter()
     with store.snapshot():
         found = gather(store, vectors, plan)
         order, scores = rank(found, plan)
         if skip is not None:
-            order = [i for i in order if not skip(found.candidates[i])]
-        chosen, truncated = _fit(found, order, plan)
-        whole = store.memories([found.candidates[i].num for i in chosen])
+            # An array of ids loses the zero bytes at their ends.
+            order = [i for i in order if found.ids[i].rstrip(b"\0") != skip.rstrip(b"\0")]
+        chosen, truncated = _fit(store, found, order, plan)
+        whole = store.memories([found.nums[i] for i in chosen])
     traces = _explain(found, chosen, plan) if explain else {}
     items = [
-        _item(memory, scores[i], _confidence(found.candidates[i], plan.now), traces.get(i))
+        _item(memory, scores[i], _confidence(found.merits[i], plan.now), traces.get(i))
         for i, memory in zip(chosen, whole, strict=True)
     ]
     return Recall(
@@ -158,39 +156,38 @@ def recall(
 
 def rank(found: Gathered, plan: Plan) -> tuple[list[int], list[float]]:
     """Indices of candidates best first, and their scores."""
-    several = found.candidates
+    count = len(found.nums)
     if plan.fusion == "rrf":
-        scores = fuse.rrf(found.signals, len(several))
+        scores = fuse.rrf(found.signals, count)
     elif isinstance(found.signals.get("lexical"), list):
-        scores = fuse.linear(found.signals, len(several))
+        scores = fuse.linear(found.signals, count)
     else:
         from .arrays import combine
 
-        scores = combine(found.signals, WEIGHTS, len(several))
+        scores = combine(found.signals, WEIGHTS, count)
     # Most candidates share the same life (never used, stated once): their product is computed once.
-    products: dict[tuple[object, int], float] = {}
-    for i, one in enumerate(several):
-        # When it was last stated matters to opinions only.
-        life = (_LIFE(one), one.observed_at if one.kind == "opinion" else 0)
-        product = products.get(life)
-        if product is None:
-            product = products[life] = math.prod(_factors(one, plan.now).values())
-        scores[i] = scores[i] * product if scores[i] > 0 else scores[i] / product
-    order = sorted(range(len(scores)), key=lambda i: (-scores[i], several[i].id))
+    products = {
+        key: math.prod(_factors(one, plan.now).values()) for key, one in {id(one): one for one in found.merits}.items()
+    }
+    scores = [
+        score * products[id(one)] if score > 0 else score / products[id(one)]
+        for score, one in zip(scores, found.merits, strict=True)
+    ]
+    order = [i for _, _, i in sorted(zip([-score for score in scores], found.ids, range(count), strict=True))]
     return order, scores
 
 
-def _factors(one: Candidate, now: int) -> dict[str, float]:
+def _factors(one: Merit, now: int) -> dict[str, float]:
     """What a memory's life does to its score: one factor each."""
     return {
-        "use": adjust.use_boost(one.uses or 0),
-        "decay": adjust.decay(one.kind, used_at=one.used_at or None, now=now, pinned=bool(one.pinned)),
+        "use": adjust.use_boost(one.uses),
+        "decay": adjust.decay(one.kind, used_at=one.used_at, now=now, pinned=one.pinned),
         "importance": adjust.importance_factor(one.importance),
         "confidence": adjust.confidence_factor(_confidence(one, now)),
     }
 
 
-def _confidence(one: Candidate, now: int) -> float:
+def _confidence(one: Merit, now: int) -> float:
     return adjust.confidence(
         kind=one.kind,
         trust=one.trust,
@@ -201,13 +198,13 @@ def _confidence(one: Candidate, now: int) -> float:
     )
 
 
-def _fit(found: Gathered, order: list[int], plan: Plan) -> tuple[list[int], bool]:
+def _fit(store: Store, found: Gathered, order: list[int], plan: Plan) -> tuple[list[int], bool]:
     """The best `k`. With a token budget: those of the best distinct statements that are worth most together."""
     if plan.budget_tokens is None:
         return order[: plan.k], False
     first = order[: plan.k * 3]
-    several = [found.candidates[i] for i in first]
-    cosines = found.hits.among([one.body for one in several]) if found.hits is not None else None
+    several = store.memories([found.nums[i] for i in first])
+    cosines = found.hits.among([found.bodies[i] for i in first]) if found.hits is not None else None
     places = distinct([wording(one.content, _about(one)) for one in several], cosines)
     # What a result is worth falls with its rank about as its chance to be the answer does.
     chosen = fit(
@@ -220,9 +217,10 @@ def _fit(found: Gathered, order: list[int], plan: Plan) -> tuple[list[int], bool
     return [first[places[i]] for i in chosen], left_out
 
 
-def _about(one: Candidate) -> str:
+def _about(one: Memory) -> str:
     """What tells apart two memories of the same words: key, speaker, metadata, the day of an event."""
-    return f"{one.labels or ''}/{one.valid_from // MICROSECONDS_PER_DAY if one.kind == 'episode' else ''}"
+    day = one.valid_from // MICROSECONDS_PER_DAY if one.kind == "episode" else ""
+    return f"{one.key or ''}/{one.speaker or ''}/{one.metadata or ''}/{day}"
 
 
 def _explain(found: Gathered, chosen: list[int], plan: Plan) -> dict[int, Trace]:
@@ -241,7 +239,7 @@ def _explain(found: Gathered, chosen: list[int], plan: Plan) -> dict[int, Trace]
             signals={
                 name: SignalTrace(ranks[name][i], values[i], contribution(name, i)) for name, values in table.items()
             },
-            adjustments=_factors(found.candidates[i], plan.now),
+            adjustments=_factors(found.merits[i], plan.now),
         )
         for i in chosen
     }

@@ -2,15 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
-from ..store.contract import Candidate
-from .signals import BRIEF, LENGTH_CAP, LONG, Table, by_person, dates, named
+from ..store.contract import Candidate, Columns
+from .signals import BRIEF, LENGTH_CAP, LONG, Table, dates, is_person, named
 
 # Places in one session that keys leave room for, neighbours of the first and last included.
 _PLACES = 1 << 40
+
+
+class Traits(NamedTuple):
+    """What the formulas read of some memories; `speaker` holds places in `names`, `session` 0 is none."""
+
+    size: np.ndarray
+    asked: np.ndarray
+    session: np.ndarray
+    position: np.ndarray
+    valid_from: np.ndarray
+    speaker: np.ndarray
+    names: Sequence[str | None]
+
+
+def traits_of(columns: Columns, bodies: np.ndarray) -> Traits:
+    """What a store's columns say of some bodies."""
+    return Traits(
+        size=columns.size[bodies].astype(np.float64),
+        asked=columns.asked[bodies].astype(np.float64),
+        session=columns.session[bodies].astype(np.int64),
+        position=columns.position[bodies],
+        valid_from=columns.valid_from[bodies],
+        speaker=columns.speaker[bodies],
+        names=columns.names,
+    )
 
 
 def measure_arrays(
@@ -21,52 +47,79 @@ def measure_arrays(
     query: str,
     without: frozenset[str],
 ) -> Table:
-    """The same table as `measure_lists`, each column an array of float64."""
-    words = np.array(text, dtype=np.float64)
+    """`measure_traits` of candidates that came as rows."""
+    names = list({one.speaker: None for one in several})
+    traits = Traits(
+        size=np.array([len(one.content) for one in several], dtype=np.float64),
+        asked=np.array([one.content.rstrip().endswith("?") for one in several], dtype=np.float64),
+        session=np.array([one.session or 0 for one in several], dtype=np.int64),
+        position=np.array([one.position for one in several], dtype=np.int64),
+        valid_from=np.array([one.valid_from for one in several], dtype=np.int64),
+        speaker=np.array([names.index(one.speaker) for one in several], dtype=np.int64),
+        names=names,
+    )
     meaning = None if cosines is None else np.asarray(cosines, dtype=np.float64)
-    sizes = np.array([len(one.content) for one in several], dtype=np.float64)
-    asked = np.array([one.content.rstrip().endswith("?") for one in several], dtype=np.float64)
-    brief = BRIEF / (BRIEF + sizes)
-    sessions = np.array([-1 if one.session is None else one.session for one in several], dtype=np.int64)
-    signals: Table = {"lexical": words}
+    return measure_traits(traits, np.array(text, dtype=np.float64), np.array(fields), meaning, query, without)
+
+
+def measure_traits(
+    traits: Traits,
+    text: np.ndarray,
+    fields: np.ndarray,
+    cosines: np.ndarray | None,
+    query: str,
+    without: frozenset[str],
+) -> Table:
+    """The same table as `measure_lists`, each column an array of float64."""
+    brief = BRIEF / (BRIEF + traits.size)
+    signals: Table = {"lexical": text}
     if "fields" not in without:
-        signals["fields"] = np.array(fields)
-    if meaning is not None:
-        signals["vector"] = meaning
+        signals["fields"] = fields
+    if cosines is not None:
+        signals["vector"] = cosines
     if "neighbours" not in without:
-        at = _places(several, sessions)
-        for name, values in (("lexical", words), ("vector", meaning)):
+        at = _places(traits)
+        for name, values in (("lexical", text), ("vector", cosines)):
             if values is None:
                 continue
             padded = np.append(np.maximum(values, 0.0), 0.0)
             signals[f"{name}_previous"] = padded[at[-1]] * brief
             signals[f"{name}_next"] = padded[at[1]] * brief
             signals[f"{name}_around"] = np.maximum(padded[at[-2]], padded[at[2]]) * brief
-        signals["answer"] = np.append(asked, 0.0)[at[-1]] * brief
+        signals["answer"] = np.append(traits.asked, 0.0)[at[-1]] * brief
     if "session" not in without:
-        of, inverse = np.unique(sessions, return_inverse=True)
-        total = np.log1p(np.bincount(inverse, weights=words))
-        total[of == -1] = 0.0
+        of, inverse = np.unique(traits.session, return_inverse=True)
+        total = np.log1p(np.bincount(inverse, weights=text))
+        total[of == 0] = 0.0
         signals["session"] = total[inverse]
     if "date" not in without:
-        signals["date"] = np.array(dates(several, query))
+        signals["date"] = np.array(dates(traits.valid_from.tolist(), query))
     if "speaker" not in without:
-        signals["speaker"] = np.array(named(several, query))
+        signals["speaker"] = _by_speaker(traits, named(query))
     if "shape" not in without:
-        signals["length"] = np.log1p(np.minimum(sizes, LENGTH_CAP))
-        signals["long"] = np.log(np.maximum(sizes, LONG) / LONG)
-        if meaning is not None:
-            signals["brief_vector"] = meaning * brief
-        signals["by_person"] = np.array(by_person(several))
-        signals["question"] = asked
+        signals["length"] = np.log1p(np.minimum(traits.size, LENGTH_CAP))
+        signals["long"] = np.log(np.maximum(traits.size, LONG) / LONG)
+        if cosines is not None:
+            signals["brief_vector"] = cosines * brief
+        signals["by_person"] = _by_speaker(traits, is_person)
+        signals["question"] = traits.asked
     return signals
 
 
-def _places(several: Sequence[Candidate], sessions: np.ndarray) -> dict[int, np.ndarray]:
+def _by_speaker(traits: Traits, wanted: Callable[[str | None], bool]) -> np.ndarray:
+    """1 where a speaker is wanted."""
+    found = np.zeros(len(traits.speaker))
+    for one in np.unique(traits.speaker).tolist():
+        if wanted(traits.names[one]):
+            found[traits.speaker == one] = 1.0
+    return found
+
+
+def _places(traits: Traits) -> dict[int, np.ndarray]:
     """For each offset the index of each candidate's neighbour in its session, or that of a zero at the end."""
-    count = len(several)
-    keys = sessions * _PLACES + np.array([one.position for one in several], dtype=np.int64)
-    lonely = sessions < 0
+    count = len(traits.size)
+    keys = traits.session * _PLACES + traits.position
+    lonely = traits.session == 0
     keys[lonely] = np.arange(-4 * count, 0, 4)[: int(lonely.sum())] - 4 * count - _PLACES
     order = np.argsort(keys, kind="stable")
     ordered = keys[order]

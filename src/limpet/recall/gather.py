@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from ..model.errors import EmbedderUnavailable
 from ..rank import constants as C
@@ -17,10 +17,16 @@ from .signals import Table, measure
 
 # Bodies taken in the order of their cosines before a filter that lets few pass is asked for all it lets pass.
 WALKED = 2_000
+OUT_OF_TIME = "the deadline came before all words were scored"
 
 
 class VectorHits(Protocol):
     """Approximate cosines of a query with everything, best first, and exact ones on demand."""
+
+    @property
+    def complete(self) -> bool:
+        """False: the deadline came before everything was compared."""
+        ...
 
     def take(self, n: int) -> list[int]: ...
 
@@ -43,11 +49,29 @@ class VectorSignal(Protocol):
     def search(self, plan: Plan) -> VectorHits: ...
 
 
+class Merit(NamedTuple):
+    """What a memory's own life says of its score."""
+
+    kind: str
+    importance: float
+    pinned: bool
+    trust: str
+    observations: int
+    stated_confidence: float | None
+    uses: int
+    used_at: int | None  # None = never
+    observed_at: int  # of opinions; 0 for all others, to whom it does not matter
+
+
 @dataclass(slots=True)
 class Gathered:
     """Candidates in a fixed order, and a table of signals: name -> a value for each candidate."""
 
-    candidates: list[Candidate] = field(default_factory=list)
+    nums: list[int] = field(default_factory=list)
+    ids: list[bytes] = field(default_factory=list)
+    bodies: list[int] = field(default_factory=list)
+    seats: list[tuple[int | None, int]] = field(default_factory=list)  # (session, position); no session: None or 0
+    merits: list[Merit] = field(default_factory=list)  # most candidates share one
     signals: Table = field(default_factory=dict)
     missing: list[str] = field(default_factory=list)
     notes: dict[str, str] = field(default_factory=dict)
@@ -60,10 +84,15 @@ class Gathered:
 
 def gather(store: Store, vectors: VectorSignal | None, plan: Plan) -> Gathered:
     """All candidates that pass the filter and may be meant, with what is known about each."""
+    columns = store.columns(plan.deadline) if plan.where.known_at is None else None
+    if columns is not None:
+        from .columns import gather_columns
+
+        return gather_columns(store, columns, vectors, plan)
     found = Gathered()
     lexical, by_body = _lexical(store, plan, found)
     scores = {hit.body: hit.score for hit in lexical.hits}
-    hits = found.hits = _vector(vectors, plan, found)
+    hits = found.hits = search_vectors(vectors, plan, found)
     orders = [list(by_body)]
     if hits is not None:
         orders.append(_add_vector_candidates(store, hits, plan, by_body))
@@ -72,23 +101,43 @@ def gather(store: Store, vectors: VectorSignal | None, plan: Plan) -> Gathered:
         by_body = {one.body: one for one in store.candidates(bodies, plan.where)}
         scores = dict.fromkeys(by_body, lexical.weight or 1.0)
     elif "neighbours" not in plan.without:
-        best = _best_of(orders, C.NEIGHBOURHOODS)
+        best = best_of(orders, C.NEIGHBOURHOODS)
         near = [by_body[body].num for body in best if by_body[body].session is not None]
         if near:
             for one in store.neighbours(near, plan.where, reach=C.NEIGHBOUR_REACH):
                 by_body.setdefault(one.body, one)
     bodies = sorted(by_body)
-    found.candidates = [by_body[body] for body in bodies]
+    several = [by_body[body] for body in bodies]
+    found.nums = [one.num for one in several]
+    found.ids = [one.id for one in several]
+    found.bodies = bodies
+    found.seats = [(one.session, one.position) for one in several]
+    known: dict[Merit, Merit] = {}
+    found.merits = [known.setdefault(merit, merit) for merit in map(_merit, several)]
     unit = 1.0 / (lexical.weight or 1.0)
     found.signals = measure(
-        found.candidates,
+        several,
         text=[scores.get(body, 0.0) * unit for body in bodies],
-        fields=[value * unit for value in _fields(store, found.candidates, lexical.stems)],
+        fields=[value * unit for value in _fields(store, several, lexical.stems)],
         cosines=None if hits is None or not bodies else hits.cosines(bodies, exact=C.RESCORED),
         query=plan.query,
         without=plan.without,
     )
     return found
+
+
+def _merit(one: Candidate) -> Merit:
+    return Merit(
+        one.kind,
+        one.importance,
+        bool(one.pinned),
+        one.trust,
+        one.observations,
+        one.stated_confidence,
+        one.uses or 0,
+        one.used_at or None,
+        one.observed_at if one.kind == "opinion" else 0,
+    )
 
 
 def _lexical(store: Store, plan: Plan, found: Gathered) -> tuple[LexicalResult, dict[int, Candidate]]:
@@ -99,7 +148,7 @@ def _lexical(store: Store, plan: Plan, found: Gathered) -> tuple[LexicalResult, 
     while True:
         result = store.lexical(plan.query, plan.where, limit=limit, deadline=plan.deadline)
         if not result.complete:
-            found.miss("lexical", "the deadline came before all words were scored")
+            found.miss("lexical", OUT_OF_TIME)
         kept = _passing(store, result.hits, plan)
         if len(kept) >= C.LEXICAL_CANDIDATES or not result.more:
             return result, kept
@@ -121,14 +170,17 @@ def _passing(store: Store, hits: Sequence[LexicalHit], plan: Plan) -> dict[int, 
     return kept
 
 
-def _vector(vectors: VectorSignal | None, plan: Plan, found: Gathered) -> VectorHits | None:
+def search_vectors(vectors: VectorSignal | None, plan: Plan, found: Gathered) -> VectorHits | None:
     if plan.lexical_only or "vector" in plan.without or not plan.query.strip():
         return None
     if vectors is None:
         found.miss("vector", "no embedder")
         return None
     try:
-        return vectors.search(plan)
+        hits = vectors.search(plan)
+        if not hits.complete:
+            found.miss("vector", "the deadline came before all vectors were compared: the oldest are left out")
+        return hits
     except EmbedderUnavailable as error:
         found.miss("vector", error.message + (f" ({error.hint})" if error.hint else ""))
         return None
@@ -156,7 +208,7 @@ def _add_vector_candidates(store: Store, hits: VectorHits, plan: Plan, by_body: 
     return passed
 
 
-def _best_of(orders: Sequence[Sequence[int]], count: int) -> list[int]:
+def best_of(orders: Sequence[Sequence[int]], count: int) -> list[int]:
     """The first `count` bodies by the better of their ranks, ties by body."""
     rank: dict[int, int] = {}
     for order in orders:

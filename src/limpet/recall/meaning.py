@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 # less does without them.
 LOAD_SECONDS = 1.5
 QUERY_SECONDS = 0.008
+# What is left to do after the scan, in seconds.
+RANKING_SECONDS = 0.004
 
 
 class Meaning:
@@ -82,7 +84,8 @@ class Meaning:
             raise EmbedderUnavailable("no memory has a vector yet", hint="`limpet work` makes them")
         query = np.ascontiguousarray(embedder.embed_query(plan.query), dtype=np.float32)
         scopes = None if plan.where.scopes is None else self._store.scope_numbers(plan.where.scopes)
-        return BoundScan(index.search(query, scopes=scopes), index, query)
+        deadline = None if plan.deadline is None else plan.deadline - RANKING_SECONDS
+        return BoundScan(index.search(query, scopes=scopes, deadline=deadline), index, query)
 
     def _for_reading(self, plan: Plan) -> tuple[Embedder, EmbedderRow]:
         """The embedder whose vectors answer now. A different one than the current only while that is being filled."""
@@ -133,6 +136,10 @@ class BoundScan:
 
     def __init__(self, scan: SearchScan, index: VectorIndex, query: np.ndarray) -> None:
         self._scan, self._index, self._query = scan, index, query
+
+    @property
+    def complete(self) -> bool:
+        return self._scan.complete
 
     def take(self, n: int) -> list[int]:
         return self._scan.take(n)

@@ -126,14 +126,12 @@ def _matches(store: Store, vectors: VectorSignal | None, plan: Plan, entries: En
     found = gather(store, vectors, plan)
     order, scores = rank(found, plan)
     speaks = _speaking(found, scores, len(words_of(plan.query)))
-    several = found.candidates
     place = 0
     for i in order:
         if not speaks[i]:
             continue
-        one = several[i]
-        value = worth("match", place) * (LESSON if one.kind == "lesson" else 1.0)
-        entries.claim(one.num, "matches", value, score=scores[i])
+        value = worth("match", place) * (LESSON if found.merits[i].kind == "lesson" else 1.0)
+        entries.claim(found.nums[i], "matches", value, score=scores[i])
         place += 1
         if place == MOST["matches"] + 2:  # some go to other sections, some repeat others
             break
@@ -144,8 +142,7 @@ def _speaking(found: Gathered, scores: Sequence[float], asked: int) -> list[bool
     """Which candidates speak of the message: themselves, or the one before or after them in their session does and
     they rank high (chat turns answer each other). `asked`: words of the message. Greetings match nothing.
     """
-    several = found.candidates
-    count = len(several)
+    count = len(found.nums)
     words = [a + b for a, b in zip(found.signals["lexical"], found.signals.get("fields", [0.0] * count), strict=True)]
     floor = min(WORDS_FLOOR, HALF_A_WORD / max(1, asked))
     cosines = found.signals.get("vector")
@@ -155,16 +152,16 @@ def _speaking(found: Gathered, scores: Sequence[float], asked: int) -> list[bool
             cosine >= COSINE_FLOOR or (spoken and (cosine >= COSINE_WITH_WORDS or not cosine))
             for spoken, cosine in zip(own, cosines, strict=True)
         ]
-    spoken_at = {(one.session, one.position) for one, spoken in zip(several, own, strict=True) if spoken}
+    spoken_at = {seat for seat, spoken in zip(found.seats, own, strict=True) if spoken}
     high = max((score for score, spoken in zip(scores, own, strict=True) if spoken), default=0.0) * NEIGHBOUR_OF_BEST
     return [
         spoken
         or (
-            one.session is not None
+            bool(session)
             and score >= high
-            and ((one.session, one.position - 1) in spoken_at or (one.session, one.position + 1) in spoken_at)
+            and ((session, position - 1) in spoken_at or (session, position + 1) in spoken_at)
         )
-        for one, score, spoken in zip(several, scores, own, strict=True)
+        for (session, position), score, spoken in zip(found.seats, scores, own, strict=True)
     ]
 
 
@@ -379,7 +376,7 @@ def _distinct(nums: Sequence[int], memories: dict[int, Memory], found: Gathered)
         several.append(wording(one.content, f"{one.key or ''}/{one.speaker or ''}/{day}"))
     cosines: dict[tuple[int, int], float] = {}
     if found.hits is not None:
-        body = {one.num: one.body for one in found.candidates}
+        body = dict(zip(found.nums, found.bodies, strict=True))
         places = [i for i, num in enumerate(nums) if num in body]
         near = found.hits.among([body[nums[i]] for i in places])
         cosines = {(places[i], places[j]): cosine for (i, j), cosine in near.items()}

@@ -9,7 +9,7 @@ import math
 import re
 import sys
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..store.contract import Candidate
@@ -66,15 +66,15 @@ def measure_lists(
     if "session" not in without:
         signals["session"] = _sessions(several, text)
     if "date" not in without:
-        signals["date"] = dates(several, query)
+        signals["date"] = dates([one.valid_from for one in several], query)
     if "speaker" not in without:
-        signals["speaker"] = named(several, query)
+        signals["speaker"] = _of_speakers(several, named(query))
     if "shape" not in without:
         signals["length"] = [math.log1p(min(size, LENGTH_CAP)) for size in sizes]
         signals["long"] = [max(0.0, math.log(size / LONG)) if size else 0.0 for size in sizes]
         if cosines is not None:
             signals["brief_vector"] = [value * share for value, share in zip(cosines, brief, strict=True)]
-        signals["by_person"] = by_person(several)
+        signals["by_person"] = _of_speakers(several, is_person)
         signals["question"] = asked
     return signals
 
@@ -127,22 +127,23 @@ def _sessions(several: Sequence[Candidate], text: list[float]) -> list[float]:
     return [math.log1p(total[one.session]) if one.session is not None else 0.0 for one in several]
 
 
-def dates(several: Sequence[Candidate], query: str) -> list[float]:
+def dates(times: Sequence[int], query: str) -> list[float]:
     """The share of the date parts named in the query that a memory's time has."""
     when = mentioned(query)
-    return [agreement(when, one.valid_from) for one in several] if when else [0.0] * len(several)
+    return [agreement(when, at) for at in times] if when else [0.0] * len(times)
 
 
-def named(several: Sequence[Candidate], query: str) -> list[float]:
-    """1 where the query names the speaker."""
+def named(query: str) -> Callable[[str | None], bool]:
+    """Whether the query names a speaker."""
     words = {word.casefold() for word in _WORD.findall(query)}
-    known = {
-        speaker: float(bool(speaker) and any(part.casefold() in words for part in _WORD.findall(speaker or "")))
-        for speaker in {one.speaker for one in several}
-    }
+    return lambda speaker: any(part.casefold() in words for part in _WORD.findall(speaker or ""))
+
+
+def is_person(speaker: str | None) -> bool:
+    """Whether a person speaks, by the names that transcripts have for one."""
+    return speaker is not None and speaker.casefold() in PERSON
+
+
+def _of_speakers(several: Sequence[Candidate], wanted: Callable[[str | None], bool]) -> list[float]:
+    known = {speaker: float(wanted(speaker)) for speaker in {one.speaker for one in several}}
     return [known[one.speaker] for one in several]
-
-
-def by_person(several: Sequence[Candidate]) -> list[float]:
-    """1 where a person speaks, by the names that transcripts have for one."""
-    return [float(one.speaker is not None and one.speaker.casefold() in PERSON) for one in several]

@@ -7,15 +7,18 @@ once (when the lock was lost), so it must not do anything but read and answer.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ..model.edges import STORED_TYPES, Edge
 from ..model.events import Event
 from ..model.memory import Memory
 from ..model.state import MemoryState, SearchFields
+
+if TYPE_CHECKING:
+    import numpy as np
 
 # Rows are named tuples, not dataclasses: making a dataclass takes a millisecond that every cold command would pay.
 
@@ -83,6 +86,70 @@ class LexicalResult(NamedTuple):
     weight: float  # what a perfect match is worth: their sum, absent words of a small store included
     complete: bool = True  # False: the deadline came first
     more: bool = False  # there are more than were asked for
+
+
+class ArrayHits(NamedTuple):
+    """A `LexicalResult` without a limit, as arrays."""
+
+    bodies: np.ndarray
+    scores: np.ndarray
+    stems: dict[str, float]
+    weight: float
+    complete: bool = True
+
+    @classmethod
+    def none(cls) -> ArrayHits:
+        import numpy as np
+
+        return cls(np.zeros(0, dtype=np.int64), np.zeros(0), {}, 0.0)
+
+
+class Columns(Protocol):
+    """Current memories as arrays by body, for a process that answers many recalls. Valid within one snapshot.
+
+    `kind`, `trust` and `speaker` hold places in `names`. A body of no current memory has `num` 0.
+    """
+
+    names: list[str | None]
+    num: np.ndarray
+    kind: np.ndarray
+    trust: np.ndarray
+    pinned: np.ndarray
+    session: np.ndarray  # 0 = none
+    position: np.ndarray
+    speaker: np.ndarray
+    valid_from: np.ndarray
+    importance: np.ndarray
+    observations: np.ndarray
+    observed_at: np.ndarray
+    stated: np.ndarray  # confidence; NaN = nothing stated
+    size: np.ndarray  # characters of the content
+    asked: np.ndarray  # ends with a question mark
+    id: np.ndarray  # zero bytes at the end are lost, the order is not
+
+    def lexical(self, text: str, where: Filter, *, deadline: float | None) -> ArrayHits:
+        """What `Store.lexical` finds without a limit."""
+        ...
+
+    def fields(self, bodies: np.ndarray, stems: Mapping[str, float]) -> np.ndarray:
+        """What the query's words are worth in topics, labels and dates of some bodies; a label's counts half."""
+        ...
+
+    def passing(self, bodies: np.ndarray, where: Filter) -> np.ndarray:
+        """Which of some bodies pass a filter without `known_at`."""
+        ...
+
+    def allowed(self, where: Filter) -> np.ndarray:
+        """Every body that passes it, in order."""
+        ...
+
+    def near(self, bodies: np.ndarray, reach: int) -> np.ndarray:
+        """Bodies up to `reach` places before or after some in their sessions, those themselves included, in order."""
+        ...
+
+    def uses(self, bodies: np.ndarray) -> tuple[list[int], list[int]]:
+        """How often the memories of some bodies were used, and when last; 0 = never."""
+        ...
 
 
 class VectorChunk(NamedTuple):
@@ -417,6 +484,10 @@ class Store(Reads, Protocol):
     def lexical(
         self, text: str, where: Filter, *, limit: int | None, deadline: float | None = None
     ) -> LexicalResult: ...
+
+    def columns(self, deadline: float | None = None) -> Columns | None:
+        """Current memories as arrays, for a process that has asked before; None: ask for rows."""
+        ...
 
     def stems(self, texts: Iterable[str]) -> dict[str, frozenset[str]]:
         """The index terms of some short texts, as they stand in `LexicalResult.stems`."""

@@ -6,6 +6,7 @@ The copy follows the store: `refresh` reads the chunks that changed, whichever p
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -15,6 +16,10 @@ from ..store.contract import Store, VectorChunk
 from .codes import quantise
 
 SLOTS = 1_024
+# Vectors that are scanned between two looks at the clock: one or two milliseconds.
+SCANNED_AT_ONCE = 32_768
+# Up to so many vectors, the exact ones are held in memory too: 24 MB at 384 dimensions.
+EXACT_HELD = 32_768
 Dot = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
@@ -55,6 +60,7 @@ class VectorIndex:
         self._versions: dict[int, int] = {}
         self._blocks: dict[int, int] = {}  # chunk number -> block in the arrays
         self._state = _Arrays(dimensions, 0)
+        self._rescored = False
 
     @property
     def size(self) -> int:
@@ -88,15 +94,26 @@ class VectorIndex:
         self._versions.update((chunk.num, chunk.version) for chunk in changed)
         return state
 
-    def search(self, query: np.ndarray, *, scopes: Sequence[int] | None) -> SearchScan:
-        """Scan everything for a unit query vector (d,). `scopes`: find only in these."""
+    def search(self, query: np.ndarray, *, scopes: Sequence[int] | None, deadline: float | None = None) -> SearchScan:
+        """Scan everything for a unit query vector (d,). `scopes`: find only in these.
+
+        `deadline`, on the monotonic clock: what was not scanned by then, the oldest, is not found.
+        """
         state = self._state
         codes, scale = quantise(query[None, :])
-        raw = self._dot(codes[0], state.codes[: state.used]) if state.used else np.empty(0)
-        scores = raw.astype(np.float32)
+        scores = np.zeros(state.used, dtype=np.float32)
+        start = end = state.used
+        while end and (deadline is None or time.monotonic() < deadline):
+            start = 0 if deadline is None else max(0, end - SCANNED_AT_ONCE)
+            scores[start:end] = self._dot(codes[0], state.codes[start:end])
+            end = start
         scores *= state.scales[: state.used]
         scores *= scale[0]
-        return SearchScan(state, scores, state.hidden(scopes))
+        hidden = state.hidden(scopes)
+        if end:
+            hidden = np.zeros(state.used, dtype=bool) if hidden is None else hidden
+            hidden[:end] = True
+        return SearchScan(state, scores, hidden, complete=not end)
 
     def rescore(self, query: np.ndarray, bodies: Sequence[int]) -> dict[int, float]:
         """Exact cosines, from float16."""
@@ -105,10 +122,32 @@ class VectorIndex:
 
     def exact(self, bodies: Sequence[int]) -> tuple[list[int], np.ndarray]:
         """Those of some bodies that have a vector, and the vectors, float32 (n, dimensions)."""
-        rows = self._store.exact_vectors(self._embedder, bodies)
-        matrix = np.frombuffer(b"".join(data for _, data in rows), dtype=np.float16)
-        shape = (len(rows), matrix.size // max(1, len(rows)))
-        return [body for body, _ in rows], matrix.reshape(shape).astype(np.float32)
+        state = self._state
+        if state.used <= EXACT_HELD and self._rescored:
+            slots = state.slots_of(bodies)
+            there = [body for body, slot in zip(bodies, slots.tolist(), strict=True) if slot >= 0]
+            return there, self._hold_exact(state)[slots[slots >= 0]].astype(np.float32)
+        self._rescored = True  # a process that asks once reads no more than it needs
+        rows = self._store.exact_vectors(self._embedder, bodies) if bodies else []
+        if not rows:
+            return [], np.zeros((0, self._dimensions), dtype=np.float32)
+        return [body for body, _ in rows], _halves(rows).astype(np.float32)
+
+    def _hold_exact(self, state: _Arrays) -> np.ndarray:
+        """The float16 vectors of all slots, those read that are not held yet."""
+        missing = np.flatnonzero((state.bodies != 0) & ~state.held)
+        if len(missing):
+            if not len(state.exact):
+                state.exact = np.zeros((len(state.scales), self._dimensions), dtype=np.float16)
+            rows = self._store.exact_vectors(self._embedder, state.bodies[missing].tolist())
+            if rows:
+                state.exact[state.slots_of([body for body, _ in rows])] = _halves(rows)
+            state.held[missing] = True
+        return state.exact
+
+
+def _halves(rows: Sequence[tuple[int, bytes]]) -> np.ndarray:
+    return np.frombuffer(b"".join(data for _, data in rows), dtype=np.float16).reshape(len(rows), -1)
 
 
 class _Arrays:
@@ -121,6 +160,8 @@ class _Arrays:
         self.scales = np.zeros(slots, dtype=np.float32)
         self.bodies = np.zeros(slots, dtype=np.int64)
         self.scopes = np.zeros(slots, dtype=np.int32)
+        self.exact = np.zeros((0, dimensions), dtype=np.float16)  # none until they are asked for
+        self.held = np.zeros(slots, dtype=bool)  # slots whose exact vector is there
         self.used = 0
         self.order: np.ndarray | None = None
         self.present: frozenset[int] = frozenset()
@@ -132,15 +173,15 @@ class _Arrays:
         grown = _Arrays.__new__(_Arrays)
         grown.dimensions = self.dimensions
         extra = 0 if blocks <= have else max(blocks, have + have // 2) - have
-        for name in ("codes", "scales", "bodies", "scopes"):
+        for name in ("codes", "scales", "bodies", "scopes", "exact", "held"):
             old: np.ndarray = getattr(self, name)
-            if extra:
+            if extra and not (name == "exact" and not len(old)):
                 more = np.zeros((extra * SLOTS, *old.shape[1:]), dtype=old.dtype)
                 setattr(grown, name, np.concatenate([old, more]))
             else:
                 # Slots are written once and emptied at most: sharing the codes with a running search is safe, its
                 # bodies and scopes are its own.
-                setattr(grown, name, old if name in ("codes", "scales") else old.copy())
+                setattr(grown, name, old if name in ("codes", "scales", "exact") else old.copy())
         return grown
 
     def put(self, block: int, chunk: VectorChunk) -> None:
@@ -151,6 +192,7 @@ class _Arrays:
         self.bodies[start:end] = np.frombuffer(chunk.bodies, dtype="<i8")
         self.scopes[start:end] = np.frombuffer(chunk.scopes, dtype="<i4")
         self.bodies[end : start + SLOTS] = 0
+        self.held[start : start + SLOTS] = False
 
     def finish(self, blocks: int) -> None:
         held = np.nonzero(self.bodies[: blocks * SLOTS])[0]
@@ -188,7 +230,8 @@ class _Arrays:
 class SearchScan:
     """The scores of one query: bodies on demand, best first, and the score of any body."""
 
-    def __init__(self, state: _Arrays, scores: np.ndarray, hidden: np.ndarray | None) -> None:
+    def __init__(self, state: _Arrays, scores: np.ndarray, hidden: np.ndarray | None, *, complete: bool = True) -> None:
+        self.complete = complete  # False: the deadline came first
         self._state = state
         self._scores = scores
         self._left = scores if hidden is None else np.where(hidden, np.float32(-4), scores)
@@ -217,11 +260,14 @@ class SearchScan:
 
     def _order(self, count: int) -> None:
         count = min(self._visible, max(count, 2 * len(self._ordered)))
-        if count < len(self._left):
-            cut = np.partition(self._left, len(self._left) - count)[len(self._left) - count]
-            best = np.nonzero(self._left >= cut)[0]
+        # Without the hidden ones: a partition among many equal values takes ten times as long.
+        there = None if self._visible == len(self._left) else np.flatnonzero(self._left > -4)
+        left = self._left if there is None else self._left[there]
+        if count < len(left):
+            best = np.flatnonzero(left >= np.partition(left, len(left) - count)[len(left) - count])
         else:
-            best = np.arange(len(self._left))
+            best = np.arange(len(left))
+        best = best if there is None else there[best]
         bodies = self._state.bodies[best]
         sequence: Any = np.lexsort((bodies, -self._left[best]))
         self._ordered = bodies[sequence][:count].tolist()

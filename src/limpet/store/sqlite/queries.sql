@@ -16,6 +16,17 @@ LEFT JOIN session e ON e.num = m.session LEFT JOIN usage u ON u.id = m.id
 m.num, m.body, m.id, b.content, m.session, m.position, m.speaker, m.valid_from, b.topics, b.labels, b.dates,
 m.kind, m.importance, m.pinned, m.trust, m.observations, m.observed_at, m.stated_confidence, u.uses, u.used_at
 
+-- fragment: column
+b.num, m.num, b.scope, m.state, m.kind, m.trust, m.pinned, m.session, m.position, m.speaker, m.valid_from, m.valid_to,
+m.importance, m.observations, m.observed_at, m.stated_confidence, b.content, b.topics, b.labels, b.dates, m.id, d.sz
+
+-- fragment: of_body
+LEFT JOIN memory m ON m.num = ifnull(
+  (SELECT f.num FROM memory f WHERE f.num = b.num AND f.body = b.num AND f.retired_at IS NULL),
+  (SELECT l.num FROM memory l INDEXED BY memory_body
+    WHERE l.body = b.num AND l.body <> l.num AND l.retired_at IS NULL))
+LEFT JOIN body_fts_docsize d ON d.id = b.num
+
 -- name: memory_current
 -- The current version of one memory. memory_current.
 SELECT {columns} FROM {tables} WHERE m.id = :id AND m.retired_at IS NULL
@@ -202,6 +213,28 @@ SELECT {candidate} FROM carray(:bodies) c
   CROSS JOIN body b ON b.num = m.body
   LEFT JOIN usage u ON u.id = m.id
  WHERE {visible}
+
+-- name: columns_after
+-- What columns.py holds of bodies from a number on, and of the current memory of each, if it has one. Primary key,
+-- memory_body.
+SELECT {column} FROM body b {of_body} WHERE b.num > :after ORDER BY b.num LIMIT :limit
+
+-- name: columns_of
+-- The same of some bodies. Primary key.
+SELECT {column} FROM carray(:bodies) c CROSS JOIN body b ON b.num = c.value {of_body}
+
+-- name: bodies_of_memories
+-- Every body that versions of some memories have. memory_current, memory_past.
+SELECT m.body FROM carray(:ids) c CROSS JOIN memory m ON m.id = c.value AND m.retired_at IS NULL
+ WHERE m.body IS NOT NULL
+UNION
+SELECT m.body FROM carray(:ids) c CROSS JOIN memory m ON m.id = c.value AND m.retired_at IS NOT NULL
+ WHERE m.body IS NOT NULL
+
+-- name: usage_of
+-- Use of some memories. Primary keys.
+SELECT m.body, u.uses, u.used_at FROM carray(:nums) c CROSS JOIN memory m ON m.num = c.value
+  CROSS JOIN usage u ON u.id = m.id
 
 -- name: neighbours
 -- Rows near the given ones in their sessions, some more than once. Primary key, memory_session.

@@ -8,7 +8,8 @@ from __future__ import annotations
 import math
 import time
 from array import array
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import apsw
@@ -50,6 +51,11 @@ _PROGRESS_STEPS = 20_000
 def scope_token(num: int) -> str:
     """What stands for a scope in the index: begins with a private-use character, so that no text has it."""
     return f"\ue000{num}"
+
+
+def scope_number(token: str) -> int:
+    """The scope that a token stands for."""
+    return int(token[1:])
 
 
 def visible(where: Filter) -> tuple[str, dict[str, Any]]:
@@ -167,18 +173,11 @@ class Lexical:
             self._frequencies.clear()
             self._version = version
             self._bodies = self._con.execute("SELECT ifnull(max(num), 0) FROM body").get
-        terms = self._terms(text)
-        found = sorted((df, term) for term in terms if (df := self._frequency(term)))
-        share = COMMON_SHARE if self._bodies > LARGE_STORE else 2
-        useful = [(df, term) for df, term in found if df * share < self._bodies] or (found[:1] if share > 2 else found)
-        useful = useful[:MAX_TERMS_SEARCHED]
+        terms = self.terms(text)
+        useful, rare = choose(terms, self._frequency, self._bodies)
         within = self._within(where)
         if not useful or within is None:
             return LexicalResult(hits=[], stems={}, weight=0.0)
-        rare, rows = 0, 0
-        while rare < len(useful) and (rare == 0 or rows + useful[rare][0] <= ROW_BUDGET):
-            rows += useful[rare][0]
-            rare += 1
         words = [terms[term] for _, term in useful]
         expression, factor = _expression(words[:rare], words[rare:])
         expression = " AND ".join([*within, f"({expression})"])
@@ -195,11 +194,15 @@ class Lexical:
             more=len(scored) == limit,
         )
 
+    def tokens(self, text: str) -> Iterator[str]:
+        """The index terms of a text, in order, as the index has them."""
+        for token in self._tokenize(text.encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=False):
+            yield token[0]
+
     def stems(self, text: str) -> frozenset[str]:
         found = self._stemmed.get(text)
         if found is None:
-            tokens = self._tokenize(text.encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=False)
-            found = frozenset(token[0] for token in tokens)
+            found = frozenset(self.tokens(text))
             if len(self._stemmed) >= MAX_STEMMED:
                 self._stemmed.clear()
             self._stemmed[text] = found
@@ -245,10 +248,10 @@ class Lexical:
         """How often each of the stems occurs in a text, and how many words the text has."""
         found: dict[str, int] = {}
         size = 0
-        for stem in self._tokenize(text.encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=False):
+        for stem in self.tokens(text):
             size += 1
-            if stem[0] in stems:
-                found[stem[0]] = found.get(stem[0], 0) + 1
+            if stem in stems:
+                found[stem] = found.get(stem, 0) + 1
         return found, size
 
     def _common_stems(self) -> frozenset[str]:
@@ -257,7 +260,7 @@ class Lexical:
             self._common = frozenset(token[0] for token in tokens)
         return self._common
 
-    def _terms(self, text: str) -> dict[str, str]:
+    def terms(self, text: str) -> dict[str, str]:
         """Stem -> the word as it was written, for the first terms of the text."""
         raw = text.encode("utf-8", "replace")
         found: dict[str, str] = {}
@@ -298,15 +301,37 @@ class Lexical:
         self, expression: str, most: int | None, deadline: float | None
     ) -> tuple[list[tuple[int, float]], bool]:
         """(body, score) best first, lower is better as FTS5 has it; at most `most`."""
-        if deadline is not None:
-            self._con.set_progress_handler(lambda: time.monotonic() > deadline, _PROGRESS_STEPS)
         try:
-            return self._con.execute(_SCORED, (expression, -1 if most is None else most)).fetchall(), True
+            with interrupted(self._con, deadline):
+                return self._con.execute(_SCORED, (expression, -1 if most is None else most)).fetchall(), True
         except apsw.InterruptError:
             return [], False
-        finally:
-            if deadline is not None:
-                self._con.set_progress_handler(None)
+
+
+@contextmanager
+def interrupted(con: apsw.Connection, deadline: float | None) -> Iterator[None]:
+    """Statements inside end with apsw.InterruptError when the deadline comes."""
+    if deadline is None:
+        yield
+        return
+    con.set_progress_handler(lambda: time.monotonic() > deadline, _PROGRESS_STEPS)
+    try:
+        yield
+    finally:
+        con.set_progress_handler(None)
+
+
+def choose(terms: Iterable[str], frequency: Callable[[str], int], bodies: int) -> tuple[list[tuple[int, str]], int]:
+    """The terms worth searching for as (document frequency, term), rarest first, and how many of them give rows."""
+    found = sorted((df, term) for term in terms if (df := frequency(term)))
+    share = COMMON_SHARE if bodies > LARGE_STORE else 2
+    useful = [(df, term) for df, term in found if df * share < bodies] or (found[:1] if share > 2 else found)
+    useful = useful[:MAX_TERMS_SEARCHED]
+    rare, rows = 0, 0
+    while rare < len(useful) and (rare == 0 or rows + useful[rare][0] <= ROW_BUDGET):
+        rows += useful[rare][0]
+        rare += 1
+    return useful, rare
 
 
 def topic_expressions(topics: Iterable[str], stems: Callable[[str], frozenset[str]]) -> list[str]:

@@ -7,10 +7,11 @@ lost; a read sees one state of the file.
 from __future__ import annotations
 
 import contextlib
+import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import apsw
 
@@ -43,6 +44,9 @@ from .ledger import Ledger
 from .reads import SqliteReads
 from .sql import statements
 
+if TYPE_CHECKING:
+    from .columns import SqliteColumns
+
 
 class SqliteStore:
     """A store in one file, or in memory for `:memory:`. Thread-safe; several processes may use the file at once."""
@@ -58,6 +62,8 @@ class SqliteStore:
         self._reader: apsw.Connection | None = None
         self._reads: SqliteReads | None = None
         self._lexical: search.Lexical | None = None
+        self._columns: SqliteColumns | None = None
+        self._asked = False
         self._closed = False
         self.graph = SqliteGraph(self._reading)
         # Opening the connection that is surely needed checks the file: a store that cannot work fails here.
@@ -74,7 +80,7 @@ class SqliteStore:
     def close(self) -> None:
         with self._write_lock, self._read_lock:
             self._closed = True
-            self._lexical = None
+            self._lexical = self._columns = None
             if self._reader is not None and self._reader is not self._writer:
                 self._reader.close()
             if self._writer is not None:
@@ -286,6 +292,21 @@ class SqliteStore:
             assert self._lexical is not None
             return self._lexical.search(text, where, limit=limit, version=_version(con), deadline=deadline)
 
+    def columns(self, deadline: float | None = None) -> SqliteColumns | None:
+        """None for the first recall, which would have to read everything: most processes make only one."""
+        if "numpy" not in sys.modules:
+            return None
+        with self._reading() as con:
+            if self._columns is None:
+                if not self._asked:
+                    self._asked = True
+                    return None
+                from .columns import SqliteColumns
+
+                assert self._lexical is not None
+                self._columns = SqliteColumns(con, self._lexical)
+            return self._columns if self._columns.refresh(_version(con), deadline) else None
+
     def stems(self, texts: Iterable[str]) -> dict[str, frozenset[str]]:
         with self._reading():
             assert self._lexical is not None
@@ -489,6 +510,8 @@ class SqliteStore:
             events = list(ledger.events())
             done = ledger.rebuild(_counted(events, total, progress))
             jobs.refill(con)
+            # Rows were made anew without an event: other processes see it by the schema's version.
+            con.execute("CREATE TABLE rebuilt (at); DROP TABLE rebuilt")
             return done
 
     def verify(self) -> list[Problem]:

@@ -1,0 +1,147 @@
+"""`gather.py` over a store's columns: the same candidates and signals, without fetching a row for any.
+
+A test holds the two to the same answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..rank import constants as C
+from ..store.contract import ArrayHits, Columns, Store
+from .arrays import measure_traits, traits_of
+from .gather import OUT_OF_TIME, WALKED, Gathered, Merit, VectorHits, VectorSignal, best_of, search_vectors
+from .plan import Plan
+
+_NOBODY = np.zeros(0, dtype=np.int64)
+
+
+def gather_columns(store: Store, columns: Columns, vectors: VectorSignal | None, plan: Plan) -> Gathered:
+    """All candidates that pass the filter and may be meant, with what is known about each."""
+    found = Gathered()
+    hits, kept = _lexical(columns, plan, found)
+    meant = found.hits = search_vectors(vectors, plan, found)
+    pool, orders = [kept], [kept.tolist()]
+    if meant is not None:
+        passed, near = _vector_candidates(columns, meant, plan)
+        pool.append(near)
+        orders.append(passed)
+    bodies = np.unique(np.concatenate(pool))
+    if not len(bodies):
+        several = store.substring(plan.query, plan.where, limit=plan.k * 3) if "lexical" not in plan.without else []
+        bodies = np.unique(np.array(several, dtype=np.int64))
+        hits = hits._replace(bodies=bodies, scores=np.full(len(bodies), hits.weight or 1.0))
+    elif "neighbours" not in plan.without:
+        around = columns.near(np.array(best_of(orders, C.NEIGHBOURHOODS)), C.NEIGHBOUR_REACH)
+        bodies = np.union1d(bodies, around[columns.passing(around, plan.where)])
+    _describe(columns, bodies, found)
+    unit = 1.0 / (hits.weight or 1.0)
+    found.signals = measure_traits(
+        traits_of(columns, bodies),
+        _scores_of(hits, bodies) * unit,
+        columns.fields(bodies, hits.stems) * unit,
+        None if meant is None or not len(bodies) else np.asarray(meant.cosines(bodies.tolist(), exact=C.RESCORED)),
+        plan.query,
+        plan.without,
+    )
+    return found
+
+
+def _lexical(columns: Columns, plan: Plan, found: Gathered) -> tuple[ArrayHits, np.ndarray]:
+    """The best hits by words, and those of them that pass the filter, best first, until there are enough."""
+    if "lexical" in plan.without:
+        return ArrayHits.none(), _NOBODY
+    hits = columns.lexical(plan.query, plan.where, deadline=plan.deadline)
+    if not hits.complete:
+        found.miss("lexical", OUT_OF_TIME)
+    # As many as are asked of a store without columns at first, so that both give scores to the same ones.
+    first = C.LEXICAL_CANDIDATES * 3
+    kept = hits.bodies[:first][columns.passing(hits.bodies[:first], plan.where)]
+    if len(kept) >= C.LEXICAL_CANDIDATES or len(hits.bodies) < first:
+        hits = hits._replace(bodies=hits.bodies[:first], scores=hits.scores[:first])
+    else:
+        kept = hits.bodies[columns.passing(hits.bodies, plan.where)]
+    return hits, kept[: C.LEXICAL_CANDIDATES]
+
+
+def _vector_candidates(columns: Columns, meant: VectorHits, plan: Plan) -> tuple[list[int], np.ndarray]:
+    """Bodies in the order of their cosines until enough of them pass the filter, and all that passed on the way."""
+    wanted, walked = max(C.VECTOR_CANDIDATES, plan.k), 0
+    passed: list[int] = []
+    pool = [_NOBODY]
+    restricted = bool(plan.where.topics) or plan.where.session is not None
+    if restricted:
+        meant.restrict(columns.allowed(plan.where).tolist())
+    step = wanted
+    while len(passed) < wanted:
+        part = np.array(meant.take(step), dtype=np.int64)
+        if not len(part):
+            break
+        passing = part[columns.passing(part, plan.where)]
+        pool.append(passing)
+        passed += passing.tolist()
+        walked += len(part)
+        step *= 2
+        if walked >= WALKED and plan.where.narrows and not restricted and len(passed) < wanted:
+            meant.restrict(columns.allowed(plan.where).tolist())
+            restricted, passed = True, []
+    return passed, np.concatenate(pool)
+
+
+def _describe(columns: Columns, bodies: np.ndarray, found: Gathered) -> None:
+    """What an answer needs of each candidate beside its signals."""
+    names = columns.names
+    found.nums = columns.num[bodies].tolist()
+    found.ids = columns.id[bodies].tolist()
+    found.bodies = bodies.tolist()
+    found.seats = list(zip(columns.session[bodies].tolist(), columns.position[bodies].tolist(), strict=True))
+    uses, used_at = columns.uses(bodies)
+    kind, trust = columns.kind[bodies], columns.trust[bodies]
+    observed_at = np.where(kind == _place(names, "opinion"), columns.observed_at[bodies], 0)
+    lives = zip(
+        kind.tolist(),
+        columns.importance[bodies].tolist(),
+        columns.pinned[bodies].tolist(),
+        trust.tolist(),
+        columns.observations[bodies].tolist(),
+        np.where(np.isnan(columns.stated[bodies]), -1.0, columns.stated[bodies]).tolist(),
+        uses,
+        used_at,
+        observed_at.tolist(),
+        strict=True,
+    )
+    # Most candidates share the same life: it is put into words once.
+    known: dict[tuple[Any, ...], Merit] = {}
+    for life in lives:
+        merit = known.get(life)
+        if merit is None:
+            of_kind, importance, pinned, trusted, observations, stated, times, last, observed = life
+            merit = known[life] = Merit(
+                names[of_kind] or "",
+                importance,
+                pinned,
+                names[trusted] or "",
+                observations,
+                None if stated < 0 else stated,
+                times,
+                last or None,
+                observed,
+            )
+        found.merits.append(merit)
+
+
+def _place(names: Sequence[str | None], name: str) -> int:
+    return names.index(name) if name in names else -1
+
+
+def _scores_of(hits: ArrayHits, bodies: np.ndarray) -> np.ndarray:
+    """The score by words of each body; 0 where there is none."""
+    if not len(hits.bodies):
+        return np.zeros(len(bodies))
+    order = np.argsort(hits.bodies)
+    at = order[np.minimum(np.searchsorted(hits.bodies, bodies, sorter=order), len(order) - 1)]
+    found: np.ndarray = np.where(hits.bodies[at] == bodies, hits.scores[at], 0.0)
+    return found

@@ -1,0 +1,136 @@
+"""A recall from arrays is the recall from rows, score by score, whatever happened to the store, and in which process."""
+
+from __future__ import annotations
+
+import tempfile
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+import limpet
+from limpet.rank import constants
+from limpet.store.sqlite import columns, postings, search
+
+WORDS = "rate limit is 100 per minute deploys deploy on friday never Berlin WAL café 東京 don't retry user api".split()
+TEXTS = st.lists(st.sampled_from(WORDS), min_size=1, max_size=9).map(" ".join)
+TOPICS = st.lists(st.sampled_from(["api", "rate limit", "ops", "😀"]), max_size=2, unique=True)
+STEPS = st.one_of(
+    st.tuples(st.just("remember"), st.lists(st.tuples(TEXTS, TOPICS, st.integers(0, 99)), min_size=1, max_size=12)),
+    st.tuples(st.sampled_from(["edit", "correct"]), TEXTS),
+    st.tuples(st.just("tag"), TOPICS),
+    st.tuples(
+        st.sampled_from(["retract", "archive", "restore", "pin", "unpin", "purge", "undo", "use", "rebuild", "work"]),
+        st.none(),
+    ),
+)
+FILTERS = (
+    {},
+    {"lexical_only": True},
+    {"without": ["lexical"], "k": 50},
+    {"kinds": ["fact"], "topics": ["api"]},
+    {"topics": ["rate limit", "api"]},
+    {"topics": ["😀"]},
+    {"session": "s1"},
+    {"fusion": "rrf", "since": "2026-03-01", "budget_tokens": 60},
+)
+
+
+class Checksums:
+    """An embedder that is quick and means nothing."""
+
+    name = fingerprint = "checksums"
+    dimensions = 8
+
+    def embed_passages(self, texts):
+        found = np.array([np.random.default_rng(zlib.crc32(one.encode())).normal(size=8) for one in texts])
+        return (found / np.linalg.norm(found, axis=1, keepdims=True)).astype(np.float32)
+
+    def embed_query(self, text):
+        return self.embed_passages([text])[0]
+
+
+@pytest.fixture(params=["as it is", "with small limits"])
+def limits(request, monkeypatch):
+    """Everything that happens in large stores alone happens in small ones too."""
+    if request.param == "as it is":
+        return
+    for place, name, value in (
+        (search, "SMALL_STORE", 0), (search, "ROW_BUDGET", 4), (search, "LARGE_STORE", 12), (search, "COMMON_SHARE", 3),
+        (constants, "LEXICAL_CANDIDATES", 3), (constants, "VECTOR_CANDIDATES", 3), (constants, "NEIGHBOURHOODS", 2),
+        (columns, "SLICE", 4), (columns, "MAX_UNSORTED", 5),
+        (postings, "SLICE", 9), (postings, "READ_AT_ONCE", 3), (postings, "MAX_ADDED", 5),
+    ):  # fmt: skip
+        monkeypatch.setattr(place, name, value)
+
+
+def same_recalls(memory, queries, **more):
+    kept = memory._store.columns
+    for query in queries:
+        quick = memory.recall(query, explain=True, **more)
+        memory._store.columns = lambda deadline=None: None
+        plain = memory.recall(query, explain=True, **more)
+        memory._store.columns = kept
+        assert [(one.id, one.score, one.why) for one in quick.items] == [
+            (one.id, pytest.approx(one.score, rel=1e-12), one.why) for one in plain.items
+        ]
+        assert (quick.missing, quick.truncated) == (plain.missing, plain.truncated)
+
+
+def act(memory, step, given_, ids, clock):
+    if step == "remember":
+        ids += [
+            one.id
+            for one in memory.remember_batch(
+                {
+                    "content": text, "topics": topics, "kind": ("fact", "opinion", "note")[n % 3], "importance": n / 100,
+                    "session": (None, "s1", "s2")[n % 3], "speaker": (None, "user", "Ana")[n % 3],
+                    "scope": ("project:api", "global", "user:x")[n % 3], "metadata": {"who": WORDS[n % 7]},
+                }
+                for text, topics, n in given_
+            )
+        ]  # fmt: skip
+    elif step == "work":
+        memory.work()
+    elif step == "rebuild":
+        memory.rebuild()
+    elif step == "undo":
+        memory.undo()
+    elif ids:
+        id = ids[clock.now() // 1_000_000 % len(ids)]
+        if step == "tag":
+            memory.tag(id, given_, [])
+        elif step == "use":
+            memory.show(id)
+        elif step == "purge":
+            memory.purge(id, confirm=True)
+        elif step == "retract":
+            memory.retract(id, "wrong")
+        elif given_ is None:
+            getattr(memory, step)(id)
+        else:
+            getattr(memory, step)(id, given_)
+
+
+@settings(
+    max_examples=25, phases=tuple(p for p in Phase if p is not Phase.shrink), suppress_health_check=list(HealthCheck)
+)
+@given(st.lists(st.tuples(STEPS, st.booleans(), st.sampled_from(FILTERS), TEXTS), min_size=3, max_size=15))
+def test_arrays_answer_as_rows_do(limits, life):
+    clock = limpet.FixedClock("2026-03-01T12:00:00Z")
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "memory.db"
+        more = {"scope": "project:api", "clock": clock, "embedder": Checksums()}
+        with limpet.open(path, **more) as ours, limpet.open(path, **more) as theirs:
+            ids: list[str] = []
+            ours._store.columns()  # as after a first recall
+            for (step, given_), by_us, asked, query in life:
+                clock.advance(hours=7, seconds=1)
+                try:
+                    act(ours if by_us else theirs, step, given_, ids, clock)
+                except limpet.LimpetError:
+                    continue
+                same_recalls(ours, [query, "deploy"], **asked)
