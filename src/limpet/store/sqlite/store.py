@@ -19,6 +19,7 @@ from ...model.errors import StoreError, StoreReadOnly
 from ...model.events import Event
 from ...model.memory import Memory
 from ..contract import (
+    Action,
     Candidate,
     Decide,
     Describe,
@@ -34,7 +35,7 @@ from ..contract import (
     StoreStats,
     VectorChunk,
 )
-from . import jobs, review, search, upkeep, vectors
+from . import jobs, journal, review, search, upkeep, vectors
 from .connection import open_connection, translated
 from .edges import SqliteGraph
 from .ledger import EMBED, Ledger
@@ -415,6 +416,16 @@ class SqliteStore:
     def resolve_proposal(self, prefix: str) -> bytes | None:
         with self._reading() as con:
             return review.resolve(con, prefix)
+
+    # -- journal
+
+    def note_action(self, action: Action) -> None:
+        with self._writing() as con:
+            journal.note(con, *action)
+
+    def actions(self, scope: str, *, session: str | None = None, limit: int) -> list[Action]:
+        with self._reading() as con:
+            return [Action(*row) for row in journal.lines(con, scope, session, limit)]
 
     # -- work
 
