@@ -10,15 +10,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ...settings import Settings, read_settings
 from ...text.blocks import plain_line, strip_blocks
 from .dialects import Call, shape
 
 if TYPE_CHECKING:
     from ...engine import Limpet
     from ...model.clock import Clock
+    from ...settings import Settings
 
 Say = Callable[[str], None]
+# Settings are read, and their modules imported, only when the store is needed.
+Find = Callable[[], "Settings"]
 ASKED_CHARACTERS = SAID_CHARACTERS = 200
 
 
@@ -27,17 +29,25 @@ def answer(call: Call, say: Say, *, store: str | None, scope: str | None, clock:
 
     Raises whatever goes wrong: `entry.py` sees to it that the client never notices.
     """
-    folder = Path(call.folder) if call.folder and Path(call.folder).is_dir() else None
-    settings = read_settings(store, scope, False, folder)
-    _ROLES[call.role](call, say, settings, clock)
+
+    def find() -> Settings:
+        from ...settings import read_settings
+
+        folder = Path(call.folder) if call.folder and Path(call.folder).is_dir() else None
+        return read_settings(store, scope, False, folder)
+
+    _ROLES[call.role](call, say, find, clock)
 
 
-def _message(call: Call, say: Say, settings: Settings, clock: Clock | None) -> None:
+def _message(call: Call, say: Say, find: Find, clock: Clock | None) -> None:
     from .gate import query_of
 
     text = strip_blocks(call.text)
     query = query_of(text)
-    if not query or not Path(settings.path).exists():
+    if not query:
+        return
+    settings = find()
+    if not Path(settings.path).exists():
         return
     from .brief import MESSAGE_TOKENS, brief
 
@@ -47,24 +57,24 @@ def _message(call: Call, say: Say, settings: Settings, clock: Clock | None) -> N
             memory.note_action(_session(call), "asked", _line(text, ASKED_CHARACTERS))
 
 
-def _tool(call: Call, say: Say, settings: Settings, clock: Clock | None) -> None:
+def _tool(call: Call, say: Say, find: Find, clock: Clock | None) -> None:
     from .actions import describe_action
 
     line = describe_action(call.tool, call.input, failed=call.failed)
     if line:
-        _note(call, settings, clock, "failed" if call.failed else "did", line)
+        _note(call, find(), clock, "failed" if call.failed else "did", line)
 
 
-def _turn(call: Call, say: Say, settings: Settings, clock: Clock | None) -> None:
+def _turn(call: Call, say: Say, find: Find, clock: Clock | None) -> None:
     line = _line(strip_blocks(call.text), SAID_CHARACTERS)
     if line:
-        _note(call, settings, clock, "said", line)
+        _note(call, find(), clock, "said", line)
 
 
-def _start(call: Call, say: Say, settings: Settings, clock: Clock | None) -> None:
+def _start(call: Call, say: Say, find: Find, clock: Clock | None) -> None:
     from .brief import left_off
 
-    with _open(settings, clock) as memory:
+    with _open(find(), clock) as memory:
         # What was resumed is still in front of the agent.
         if call.source != "resume":
             say(shape(call, left_off(memory, _session(call), same=call.source == "compact")))
@@ -72,7 +82,8 @@ def _start(call: Call, say: Say, settings: Settings, clock: Clock | None) -> Non
             memory.session_start(_session(call))
 
 
-def _compact(call: Call, say: Say, settings: Settings, clock: Clock | None) -> None:
+def _compact(call: Call, say: Say, find: Find, clock: Clock | None) -> None:
+    settings = find()
     if not Path(settings.path).exists():
         return
     from .brief import survival
@@ -81,7 +92,8 @@ def _compact(call: Call, say: Say, settings: Settings, clock: Clock | None) -> N
         say(shape(call, survival(memory, _session(call))))
 
 
-def _end(call: Call, say: Say, settings: Settings, clock: Clock | None) -> None:
+def _end(call: Call, say: Say, find: Find, clock: Clock | None) -> None:
+    settings = find()
     if not call.session or not Path(settings.path).exists():
         return
     from ...model.errors import NotFound
@@ -93,7 +105,7 @@ def _end(call: Call, say: Say, settings: Settings, clock: Clock | None) -> None:
             return  # it began before limpet was there
 
 
-_ROLES: dict[str, Callable[[Call, Say, Settings, "Clock | None"], None]] = {
+_ROLES: dict[str, Callable[[Call, Say, Find, "Clock | None"], None]] = {
     "message": _message, "tool": _tool, "turn": _turn, "start": _start, "compact": _compact, "end": _end,
 }  # fmt: skip
 
