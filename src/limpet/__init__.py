@@ -32,11 +32,13 @@ __all__ = [
 _HOMES = {
     "engine": ("ImportReport", "Limpet", "ModelInfo", "PurgeReport", "Receipt", "open"),
     "model.clock": ("FixedClock", "SystemClock"),
-    "model.errors": tuple(name for name in __all__ if name.startswith("Store"))
-    + ("AmbiguousId", "BadInput", "EmbedderUnavailable", "LimpetError", "NotFound"),
+    "model.errors": (
+        "AmbiguousId", "BadInput", "EmbedderUnavailable", "LimpetError", "NotFound", "StoreBusy", "StoreDamaged",
+        "StoreError", "StoreReadOnly", "StoreTooNew",
+    ),
     "model.memory": ("Memory",),
     "recall.answer": ("Item", "Recall"),
-}
+}  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

@@ -1,4 +1,4 @@
-"""The journal without the engine: one line costs a connection and an insert, since a hook pays it after every tool call.
+"""The journal without the engine: a line costs a connection and an insert, for a hook pays it after each tool call.
 
 The second place that names a concrete store, beside `engine.py`.
 """

@@ -83,7 +83,8 @@ def _carry_out(args: Namespace, plans: list[tuple[str, list[Change]]], root: Pat
                 _diff(one)
         else:
             output.table(
-                ["client", "file", "what", "is"], [[client, str(one.path), one.what, _DONE[one.action]] for one in changes]
+                ["client", "file", "what", "is"],
+                [[client, str(one.path), one.what, _DONE[one.action]] for one in changes],
             )
     return 0
 
@@ -109,7 +110,10 @@ def _diff(one: Change) -> None:
 
     before = (one.before or b"").decode("utf-8", "replace").splitlines()
     after = (one.after or b"").decode("utf-8", "replace").splitlines()
-    names = (str(one.path) if one.before is not None else "/dev/null", str(one.path) if one.after is not None else "/dev/null")
+    names = (
+        str(one.path) if one.before is not None else "/dev/null",
+        str(one.path) if one.after is not None else "/dev/null",
+    )
     for line in difflib.unified_diff(before, after, *names, lineterm=""):
         output.line(line)
 

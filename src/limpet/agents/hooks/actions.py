@@ -13,8 +13,8 @@ _TELLING = (
 )  # fmt: skip
 # Tools that look, plan or ask, by the first word of their name. (A shell is told by its input, before this.)
 _LOOKING = frozenset(
-    {"read", "grep", "glob", "ls", "list", "search", "find", "get", "view", "fetch", "web", "codebase", "think", "todo",
-     "exit", "enter", "ask", "task", "skill", "tool", "bash", "kill", "resolve", "load", "query", "wait"}
+    {"read", "grep", "glob", "ls", "list", "search", "find", "get", "view", "fetch", "web", "codebase", "think",
+     "todo", "exit", "enter", "ask", "task", "skill", "tool", "bash", "kill", "resolve", "load", "query", "wait"}
 )  # fmt: skip
 _PLANS = frozenset({"update_plan", "update_todos"})
 # Shell commands that change nothing.

@@ -57,7 +57,7 @@ def _message(call: Call, say: Say, find: Find, clock: Clock | None) -> None:
             memory.note_action(_session(call), "asked", _line(text, ASKED_CHARACTERS))
 
 
-def _tool(call: Call, say: Say, find: Find, clock: Clock | None) -> None:
+def _tool(call: Call, _: Say, find: Find, clock: Clock | None) -> None:
     from .actions import describe_action
 
     line = describe_action(call.tool, call.input, failed=call.failed)
@@ -65,7 +65,7 @@ def _tool(call: Call, say: Say, find: Find, clock: Clock | None) -> None:
         _note(call, find(), clock, "failed" if call.failed else "did", line)
 
 
-def _turn(call: Call, say: Say, find: Find, clock: Clock | None) -> None:
+def _turn(call: Call, _: Say, find: Find, clock: Clock | None) -> None:
     line = _line(strip_blocks(call.text), SAID_CHARACTERS)
     if line:
         _note(call, find(), clock, "said", line)
@@ -92,7 +92,7 @@ def _compact(call: Call, say: Say, find: Find, clock: Clock | None) -> None:
         say(shape(call, survival(memory, _session(call))))
 
 
-def _end(call: Call, say: Say, find: Find, clock: Clock | None) -> None:
+def _end(call: Call, _: Say, find: Find, clock: Clock | None) -> None:
     settings = find()
     if not call.session or not Path(settings.path).exists():
         return
@@ -105,7 +105,7 @@ def _end(call: Call, say: Say, find: Find, clock: Clock | None) -> None:
             return  # it began before limpet was there
 
 
-_ROLES: dict[str, Callable[[Call, Say, Find, "Clock | None"], None]] = {
+_ROLES: dict[str, Callable[[Call, Say, Find, Clock | None], None]] = {
     "message": _message, "tool": _tool, "turn": _turn, "start": _start, "compact": _compact, "end": _end,
 }  # fmt: skip
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-# What an event is to us, and how long a hook may take, in seconds: a hook that is late is no use and holds the agent up.
+# What an event is to us, and how long a hook may take, in seconds: one that is late only holds the agent up.
 ROLES = {"start": 2.0, "message": 1.5, "tool": 1.0, "compact": 2.0, "turn": 1.0, "end": 1.5}
 
 
@@ -63,29 +63,30 @@ DIALECTS = {
     "copilot": Dialect(
         {"sessionStart": "start", "userPromptSubmitted": "message", "postToolUse": "tool", "agentStop": "turn",
          "sessionEnd": "end"},
-        {"session": ("sessionId",), "folder": ("cwd",), "text": ("prompt",), "source": ("source",), "tool": ("toolName",),
-         "input": ("toolArgs",), "failed": ("error",)},
+        {"session": ("sessionId",), "folder": ("cwd",), "text": ("prompt",), "source": ("source",),
+         "tool": ("toolName",), "input": ("toolArgs",), "failed": ("error",)},
         {"start": "camel", "message": "camel"},
     ),
     "cursor": Dialect(
         {"sessionStart": "start", "beforeSubmitPrompt": "message", "postToolUse": "tool", "postToolUseFailure": "tool",
          "afterShellExecution": "tool", "afterFileEdit": "tool", "afterMCPExecution": "tool",
          "afterAgentResponse": "turn", "stop": "turn", "sessionEnd": "end"},
-        {"session": ("conversation_id", "session_id"), "folder": ("workspace_roots.0", "cwd"), "text": ("prompt", "text"),
-         "source": ("source",), "tool": ("tool_name",), "input": ("tool_input", "command", "file_path"),
+        {"session": ("conversation_id", "session_id"), "folder": ("workspace_roots.0", "cwd"),
+         "text": ("prompt", "text"), "source": ("source",), "tool": ("tool_name",),
+         "input": ("tool_input", "command", "file_path"),
          "failed": ("error_message", "failure_type")},
         {"start": "snake"},
     ),
     "opencode": Dialect(
         {"session.created": "start", "chat.message": "message", "tool.execute.after": "tool",
          "experimental.session.compacting": "compact", "session.deleted": "end"},
-        {"session": ("sessionID",), "folder": ("directory",), "text": ("prompt",), "tool": ("tool",), "input": ("args",),
-         "failed": ("error",)},
+        {"session": ("sessionID",), "folder": ("directory",), "text": ("prompt",), "tool": ("tool",),
+         "input": ("args",), "failed": ("error",)},
         {"start": "camel", "message": "camel", "compact": "camel"},
     ),
     "windsurf": Dialect(
-        {"pre_user_prompt": "message", "post_write_code": "tool", "post_run_command": "tool", "post_mcp_tool_use": "tool",
-         "post_cascade_response": "turn"},
+        {"pre_user_prompt": "message", "post_write_code": "tool", "post_run_command": "tool",
+         "post_mcp_tool_use": "tool", "post_cascade_response": "turn"},
         {"session": ("trajectory_id",), "folder": ("tool_info.cwd",),
          "text": ("tool_info.user_prompt", "tool_info.response"), "tool": ("tool_info.mcp_tool_name",),
          "input": ("tool_info.command_line", "tool_info.file_path", "tool_info.mcp_tool_arguments")},
@@ -147,13 +148,13 @@ def shape(call: Call, text: str) -> str:
         return text
     import json
 
-    wrapped: dict[str, Any] = {
+    wrapped: dict[str, dict[str, Any]] = {
         "specific": {"hookSpecificOutput": {"hookEventName": call.event, "additionalContext": text}},
         "camel": {"additionalContext": text},
         "snake": {"additional_context": text},
         "modification": {"cancel": False, "contextModification": text},
-    }[kind]
-    return json.dumps(wrapped, ensure_ascii=False)
+    }
+    return json.dumps(wrapped[kind], ensure_ascii=False)
 
 
 def _at(data: Any, path: str) -> Any:

@@ -1,4 +1,4 @@
-"""The process of a hook: it reads, answers within its time, and ends with 0. Nothing that goes wrong reaches the client.
+"""The process of a hook: it reads, answers in its time and ends with 0. Nothing that goes wrong reaches the client.
 
 Exit code 2 would block the agent and others show stderr to the user, so there is only 0; what went wrong is a line in
 `<store>.hooks.log`. Imports stand where they are used: the watch must be running before anything can be slow.
@@ -8,7 +8,11 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import NoReturn
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NoReturn
+
+if TYPE_CHECKING:
+    from ...model.clock import Clock
 
 # More than any event holds; what is longer is read to its end, so that the client's write does not fail, and left.
 MAX_INPUT_BYTES = 16_000_000
@@ -19,23 +23,21 @@ def run(argv: list[str]) -> NoReturn:
     """`limpet hook ARGV` as a process. Leaves at once, without the interpreter's tidying up."""
     try:
         if os.environ.get("LIMPET_HOOKS", "").lower() not in ("off", "0", "no", "false"):
-            client, event, store, scope = words(argv)
-            _watch(client, event, store)
-            _work(argv, _read())
+            _watch(argv)
+            _answer(argv, _read(), _write, None)
     finally:
         os._exit(0)
 
 
-def handle(argv: list[str], raw: bytes, write: object = None, clock: object = None) -> bytes:
-    """A hook's answer for what came on stdin; empty when there is none, or when anything went wrong."""
+def handle(argv: list[str], raw: bytes, clock: Clock | None = None) -> bytes:
+    """A hook's answer to what came on stdin; empty when there is none, or when anything went wrong."""
     said = bytearray()
-    _work(argv, raw, said.extend, clock)
+    _answer(argv, raw, said.extend, clock)
     return bytes(said)
 
 
-def _work(argv: list[str], raw: bytes, write: object = None, clock: object = None) -> None:
+def _answer(argv: list[str], raw: bytes, put: Callable[[bytes], object], clock: Clock | None) -> None:
     client, event, store, scope = words(argv)
-    put = write if callable(write) else _write
     try:
         from .answer import answer
         from .dialects import DIALECTS, understand
@@ -43,12 +45,13 @@ def _work(argv: list[str], raw: bytes, write: object = None, clock: object = Non
         if client not in DIALECTS:
             raise ValueError(f"unknown client; one of {', '.join(DIALECTS)}")
         call = understand(client, event, _parse(raw))
+
+        def say(text: str) -> None:
+            if text:
+                put(text.encode("utf-8", "replace"))
+
         if call is not None:
-            answer(
-                call,
-                lambda text: put(text.encode("utf-8", "replace")) if text else None,
-                store=store, scope=scope, clock=clock,  # type: ignore[arg-type]
-            )  # fmt: skip
+            answer(call, say, store=store, scope=scope, clock=clock)
     except Exception as error:
         log(client, event, store, error)
 
@@ -75,24 +78,24 @@ def log(client: str, event: str, store: str | None, error: object) -> None:
     """One line beside the store; none when even that cannot be written."""
     try:
         import time
+        from pathlib import Path
 
         from ...settings import default_path
         from ...text.blocks import plain_line
 
-        path = (store or os.environ.get("LIMPET_STORE") or default_path()) + ".hooks.log"
-        name = type(error).__name__ if isinstance(error, BaseException) else ""
-        line = plain_line(f"{client} {event}: {name} {error}", 300)
+        path = Path((store or os.environ.get("LIMPET_STORE") or default_path()) + ".hooks.log")
+        name = f"{type(error).__name__} " if isinstance(error, BaseException) else ""
+        line = plain_line(f"{client} {event}: {name}{error}", 300)
         if os.environ.get("LIMPET_DEBUG") == "1":
             sys.stderr.write(line + "\n")
-        if os.path.isdir(os.path.dirname(os.path.abspath(path))):  # noqa: PTH
-            fresh = os.path.exists(path) and os.path.getsize(path) > LOG_BYTES  # noqa: PTH
-            flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | (os.O_TRUNC if fresh else 0)
-            number = os.open(path, flags, 0o600)
-            try:
-                when = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-                os.write(number, f"{when} {line}\n".encode("utf-8", "replace"))
-            finally:
-                os.close(number)
+        # It begins anew when it has grown long. A folder that is not there is not made for it.
+        fresh = path.exists() and path.stat().st_size > LOG_BYTES
+        number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | (os.O_TRUNC if fresh else 0), 0o600)
+        try:
+            when = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+            os.write(number, f"{when} {line}\n".encode("utf-8", "replace"))
+        finally:
+            os.close(number)
     except Exception:
         return
 
@@ -122,18 +125,25 @@ def _write(data: bytes) -> None:
         data = data[os.write(1, data) :]
 
 
-def _watch(client: str, event: str, store: str | None) -> None:
-    """End the process when its time is over, whatever it waits for: SQLite and the system calls let other threads run."""
+def _watch(argv: list[str]) -> None:
+    """End the process when its time is over, whatever it waits for: SQLite and system calls let other threads run."""
     import _thread
     import time
 
     from .dialects import DIALECTS, ROLES
 
+    client, event, store, _ = words(argv)
     role = DIALECTS[client].events.get(event, "turn") if client in DIALECTS else "turn"
 
     def give_up() -> None:
         time.sleep(ROLES[role])
+        _thread.start_new_thread(last_resort, ())
         log(client, event, store, f"gave up after {ROLES[role]} s")
+        os._exit(0)
+
+    def last_resort() -> None:
+        """The disk that the log is on may be what is slow."""
+        time.sleep(0.2)
         os._exit(0)
 
     _thread.start_new_thread(give_up, ())

@@ -1,7 +1,7 @@
 """From a client's parts to changed files: read everything, work everything out, and only then write.
 
-The backup beside a file is what it was before limpet. Uninstalling takes limpet's parts out of the file as it is; when that
-is what taking them out of `backup + limpet` gives, nobody changed anything else, and the backup itself comes back.
+The backup beside a file is what it was before limpet. Uninstalling takes limpet's parts out of the file as it is; when
+that is what taking them out of `backup + limpet` gives, nobody changed anything else, and the backup itself comes back.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def own_file(path: Path, what: str, body: str, *, mark: str, mode: int | None = 
 
 
 def plan_install(parts: Sequence[Part]) -> list[Change]:
-    """What to write so that all parts are there. Raises BadInput for a file that cannot be read, and changes nothing."""
+    """What to write so that all parts are there. Raises BadInput for a file that cannot be read. Changes nothing."""
     return [_installed(path, several) for path, several in _by_file(parts)]
 
 

@@ -1,7 +1,7 @@
 """Edits of JSON with comments that leave every other byte as it is.
 
-A reader that keeps the place of every value; an edit is a piece of text put in or cut out at such a place, and the result is
-read again and compared with what was wanted. (On PyPI in November 2026: `jsonc-edit` needs Node and npm, `jsonc-document`
+A reader that keeps the place of every value; an edit is a piece of text put in or cut out at such a place. Held to its
+promise by tests/property/test_install.py. (On PyPI in November 2026: `jsonc-edit` needs Node and npm, `jsonc-document`
 Python 3.12, `json-five` has had no release since June 2024.)
 """
 

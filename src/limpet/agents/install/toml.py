@@ -30,9 +30,9 @@ def put(text: str, path: Sequence[str], value: dict[str, Any]) -> str:
         # A table of its own at the end: no byte before it changes.
         line_end = "\r\n" if "\r\n" in without else "\n"
         name = ".".join(path)
-        table = f"[{name}]\n" + tomlkit.dumps(value)
+        shown = f"[{name}]\n" + tomlkit.dumps(value)
         gap = "" if not without.strip() else "\n" if without.endswith("\n") else "\n\n"
-        return _checked(without + (gap + table).replace("\n", line_end), _with(parse(text), path, value))
+        return _checked(without + (gap + shown).replace("\n", line_end), _with(parse(text), path, value))
     try:
         document = tomlkit.parse(without)
         table: Any = document

@@ -11,9 +11,7 @@ def note(con: apsw.Connection, scope: str, session: str, at: int, kind: str, wha
     con.execute(INSERT, (scope, session, at, kind, what))
 
 
-def lines(
-    con: apsw.Connection, scope: str, session: str | None, limit: int
-) -> list[tuple[str, str, int, str, str]]:
+def lines(con: apsw.Connection, scope: str, session: str | None, limit: int) -> list[tuple[str, str, int, str, str]]:
     """The last lines, oldest first."""
     found = con.execute(
         "SELECT scope, session, at, kind, what FROM journal"
