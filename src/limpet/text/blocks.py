@@ -25,7 +25,7 @@ _UNSEEN = re.compile("[\x00-\x20\x7f-\xa0\u200b\u2028-\u202e\u2060\u2066-\u2069\
 def plain_line(text: str, limit: int) -> str:
     """A memory as one line that cannot end its block or pose as another speaker, of `limit` characters at most."""
     # Cut first: a text of a megabyte costs no more than its beginning.
-    line = _MARKER.sub("\u2039\u200a", _UNSEEN.sub(" ", text[: 2 * limit + 200])).strip()
+    line = _MARKER.sub("\u2039 ", _UNSEEN.sub(" ", text[: 2 * limit + 200])).strip()
     return line if len(line) <= limit and len(text) <= 2 * limit + 200 else line[: limit - 1].rstrip() + "…"
 
 

@@ -14,8 +14,8 @@ _DENSE = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400
 _WORD = re.compile(r"[^\W_]{2,}")
 # A question mark of any script.
 _QUESTION = re.compile("[?\uff1f\u061f\u037e\u055e\u1367\u2047-\u2049]")
-# What names a thing: code marks, paths and dotted names, joined or camel-cased words, letters with digits, quotes.
-_NAME = re.compile(r"`|\w[/\\.]\w|\w_\w|[a-z][A-Z]|[^\W\d_]-?\d|\d[^\W\d_]|[\"“«„「][^\"”»“」]{3,}|#\d|@\w")
+# What names a thing: code marks, paths and dotted names, joined or camel-cased words, numbers, quotes.
+_NAME = re.compile(r"`|\w[/\\.]\w|\w_\w|[a-z][A-Z]|[^\W\d_]-?\d|\d[^\W\d_]|[\"“«„「][^\"”»“」]{3,}|\d{2}|#\d|@\w")
 
 
 def query_of(message: str) -> str:
