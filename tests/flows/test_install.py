@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import shutil
 import stat
 import subprocess
 import sys
@@ -12,6 +13,8 @@ import tomllib
 from pathlib import Path
 
 import pytest
+
+import limpet
 
 from limpet.agents.hooks.dialects import DIALECTS
 from limpet.agents.install.clients import Place
@@ -251,3 +254,31 @@ def test_the_plugin_for_opencode_is_whole(home, run):
     assert "/* run */" not in text and 'const OPTIONS = ["--store", "/data/m.db"]' in text
     for event in DIALECTS["opencode"].events:
         assert f'"{event}"' in text
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs Node")
+def test_opencodes_plugin_hands_over_what_is_found(home, run, tmp_path):
+    """The plugin as OpenCode calls it: a message, then the system prompt of the next request, a tool, a compaction."""
+    store = str(tmp_path / "memory.db")
+    options = ("--store", store, "--scope", "project:shop")
+    run(*options, "remember", "The staging database listens on port 5433")
+    run(*options, "remember", "Ship the billing page", "--kind", "goal")
+    run("install", "opencode", *options)
+    script = put(tmp_path / "drive.mjs", f"""
+import {{ Limpet }} from {json.dumps(str(put(tmp_path / "limpet.mjs", (home / ".config/opencode/plugin/limpet.js").read_text())))}
+const plugin = await Limpet({{ directory: {json.dumps(str(tmp_path))} }})
+await plugin.event({{ event: {{ type: "session.created", properties: {{ info: {{ id: "s1" }} }} }} }})
+await plugin["chat.message"]({{ sessionID: "s1" }}, {{ parts: [{{ type: "text", text: "Which port has the staging database?" }}] }})
+const output = {{ system: ["base"] }}
+await plugin["experimental.chat.system.transform"]({{ sessionID: "s1" }}, output)
+await plugin["tool.execute.after"]({{ sessionID: "s1", tool: "bash", args: {{ command: "make test" }} }}, {{}})
+const kept = {{ context: [] }}
+await plugin["experimental.session.compacting"]({{ sessionID: "s1" }}, kept)
+console.log(JSON.stringify([output.system, kept.context]))
+""")  # fmt: skip
+    done = subprocess.run(["node", str(script)], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    (base, start, message), (kept,) = json.loads(done.stdout)
+    assert base == "base" and "Ship the billing page" in start and "5433" in message and "Ship the billing page" in kept
+    with limpet.open(store, scope="project:shop") as memory:
+        assert {one.what for one in memory.actions()} == {"Which port has the staging database?", "bash: make test"}

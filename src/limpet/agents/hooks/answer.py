@@ -5,6 +5,7 @@ A message and a start open the store with the engine; a tool call and an answer 
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -33,7 +34,8 @@ def answer(call: Call, say: Say, *, store: str | None, scope: str | None, clock:
     def find() -> Settings:
         from ...settings import read_settings
 
-        folder = Path(call.folder) if call.folder and Path(call.folder).is_dir() else None
+        # os.path says no to what cannot be a path at all; Path raises.
+        folder = Path(call.folder) if os.path.isdir(call.folder) else None  # noqa: PTH112
         return read_settings(store, scope, False, folder)
 
     _ROLES[call.role](call, say, find, clock)
