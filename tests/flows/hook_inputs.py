@@ -5,13 +5,38 @@ Each line: client, event, JSON on stdin, and where the answer's text stands (Non
 """
 
 CWD = "/home/ana/shop"
-CLAUDE = {"session_id": "3f0c", "transcript_path": "/home/ana/.claude/projects/x/3f0c.jsonl", "cwd": CWD, "permission_mode": "default"}
-CODEX = {"session_id": "01a1", "turn_id": "t1", "transcript_path": None, "cwd": CWD, "model": "gpt-5", "permission_mode": "on-request"}
+CLAUDE = {
+    "session_id": "3f0c",
+    "transcript_path": "/home/ana/.claude/projects/x/3f0c.jsonl",
+    "cwd": CWD,
+    "permission_mode": "default",
+}
+CODEX = {
+    "session_id": "01a1",
+    "turn_id": "t1",
+    "transcript_path": None,
+    "cwd": CWD,
+    "model": "gpt-5",
+    "permission_mode": "on-request",
+}
 GEMINI = {"session_id": "g-7", "transcript_path": "/t.json", "cwd": CWD, "timestamp": "2026-03-01T12:00:00.000Z"}
 COPILOT = {"sessionId": "c-1", "timestamp": 1772366400000, "cwd": CWD}
-CURSOR = {"conversation_id": "k-1", "generation_id": "g", "model": "auto", "cursor_version": "2.5", "workspace_roots": [CWD], "transcript_path": None}
+CURSOR = {
+    "conversation_id": "k-1",
+    "generation_id": "g",
+    "model": "auto",
+    "cursor_version": "2.5",
+    "workspace_roots": [CWD],
+    "transcript_path": None,
+}
 WINDSURF = {"trajectory_id": "w-1", "execution_id": "e", "timestamp": "2026-03-01T12:00:00Z", "model_name": "swe-1"}
-CLINE = {"clineVersion": "3.0.65", "timestamp": "1772366400000", "taskId": "n-1", "workspaceRoots": [CWD], "userId": "u"}
+CLINE = {
+    "clineVersion": "3.0.65",
+    "timestamp": "1772366400000",
+    "taskId": "n-1",
+    "workspaceRoots": [CWD],
+    "userId": "u",
+}
 OPENCODE = {"sessionID": "ses_1", "directory": CWD}
 ASK = "Which port does the staging database listen on?"
 EDIT = {"file_path": "/home/ana/shop/api.py", "old_string": "a", "new_string": "b"}
@@ -81,4 +106,6 @@ COMPACTIONS = [
     ("codex", "PreCompact", {**CODEX, "trigger": "auto"}, None),
     ("gemini", "PreCompress", {**GEMINI, "trigger": "auto"}, None),
 ]
-ALL = [one[:3] for one in (*MESSAGES, *STARTS, *TOOLS, *TURNS, *COMPACTIONS)] + [(c, end, data) for c, _, end, data in ENDS]
+ALL = [one[:3] for one in (*MESSAGES, *STARTS, *TOOLS, *TURNS, *COMPACTIONS)] + [
+    (c, end, data) for c, _, end, data in ENDS
+]

@@ -105,7 +105,9 @@ def test_a_session_begins_with_where_the_last_one_left_off(hook, shop, clock, cl
 
     for expected in ("Ship the billing page", "Never deploy on Fridays", "Retries are idempotent"):
         assert text.count(expected) == 1
-    assert "Where the last session left off, 2026-03-01:\n- asked: make retries safe\n- did: Edit: api/retry.py\n" in text
+    assert (
+        "Where the last session left off, 2026-03-01:\n- asked: make retries safe\n- did: Edit: api/retry.py\n" in text
+    )
     assert "- failed: Bash: make test" in text
     assert len(shop.sessions()) == 2, "the new session is known"
     assert hook(client, event, {**data, "source": "resume"}) == "" or client in ("opencode", "cline")
@@ -156,7 +158,9 @@ def test_a_session_ends(hook, shop, client, start, end, data):
     assert [one.ended_at for one in shop.sessions()] == [None]
     assert hook(client, end, data) == ""
     assert shop.sessions()[0].ended_at is not None
-    assert hook(client, end, {**data, **{name: "unknown" for name in ("session_id", "sessionId") if name in data}}) == ""
+    assert (
+        hook(client, end, {**data, **{name: "unknown" for name in ("session_id", "sessionId") if name in data}}) == ""
+    )
 
 
 def test_the_scope_is_that_of_the_folder_the_client_names(path, clock, tmp_path, monkeypatch):
@@ -226,7 +230,11 @@ def test_what_was_injected_is_never_written_down(hook, shop, journal):
     """A client hands a prompt with our own block in it to the next hook, a transcript quotes it."""
     shop.remember("The staging database listens on port 5433")
     out = text_at(hook(*inputs.MESSAGES[0][:3]), inputs.SPECIFIC)
-    hook("gemini", "BeforeAgent", {**inputs.GEMINI, "prompt": f"<hook_context>{out}</hook_context>\nand what of the tests?"})
+    hook(
+        "gemini",
+        "BeforeAgent",
+        {**inputs.GEMINI, "prompt": f"<hook_context>{out}</hook_context>\nand what of the tests?"},
+    )
     hook("claude", "Stop", {**inputs.CLAUDE, "last_assistant_message": f"It said:\n{out}\nSo I used it."})
     hook("claude", "Stop", {**inputs.CLAUDE, "last_assistant_message": out})
     assert [what for _, _, what in journal()] == [inputs.ASK, "and what of the tests?", "It said: So I used it."]
@@ -242,7 +250,11 @@ def test_blocks_are_taken_out_whole_or_broken():
 
 def test_secrets_reach_neither_journal_nor_log(hook, shop, journal, path):
     key = "ghp_" + "a1" * 18
-    hook("claude", "PostToolUse", {**inputs.CLAUDE, "tool_name": "Bash", "tool_input": {"command": f"git push https://x:{key}@h/r"}})
+    hook(
+        "claude",
+        "PostToolUse",
+        {**inputs.CLAUDE, "tool_name": "Bash", "tool_input": {"command": f"git push https://x:{key}@h/r"}},
+    )
     hook("claude", "UserPromptSubmit", {**inputs.CLAUDE, "prompt": f"please use the token {key} for the push"})
     hook("claude", "Stop", {**inputs.CLAUDE, "last_assistant_message": f"I used {key}"})
     hook("claude", "Stop", f'{{"last_assistant_message": "{key}'.encode())
@@ -262,7 +274,24 @@ def test_messages_worth_a_look_up(message):
     assert query_of(message)
 
 
-@pytest.mark.parametrize("message", ["", "  ", "ok", "yes", "go on", "да", "好", "danke!", "👍", "/compact now please", "<task-notification>x y z</task-notification>", "...", "!ls -la src"])
+@pytest.mark.parametrize(
+    "message",
+    [
+        "",
+        "  ",
+        "ok",
+        "yes",
+        "go on",
+        "да",
+        "好",
+        "danke!",
+        "👍",
+        "/compact now please",
+        "<task-notification>x y z</task-notification>",
+        "...",
+        "!ls -la src",
+    ],
+)
 def test_messages_that_need_none(message):
     assert query_of(message) == ""
 
@@ -290,14 +319,30 @@ def test_only_what_acts_is_noted(tool, given, line):
 
 
 def test_a_failed_look_is_noted(hook, journal):
-    hook("claude", "PostToolUseFailure", {**inputs.CLAUDE, "tool_name": "Bash", "tool_input": {"command": "cat missing.py"}, "error": "no"})
+    hook(
+        "claude",
+        "PostToolUseFailure",
+        {**inputs.CLAUDE, "tool_name": "Bash", "tool_input": {"command": "cat missing.py"}, "error": "no"},
+    )
     assert journal() == [("3f0c", "failed", "Bash: cat missing.py")]
 
 
 # -- what goes wrong
 
 
-BAD_INPUT = [b"", b"   ", b"{", b"[]", b"null", b'"x"', b"\xff\xfe{}", b"\x00", b'{"a":' * 5_000, b"{}" * 3, b'{"prompt": 1e999}']
+BAD_INPUT = [
+    b"",
+    b"   ",
+    b"{",
+    b"[]",
+    b"null",
+    b'"x"',
+    b"\xff\xfe{}",
+    b"\x00",
+    b'{"a":' * 5_000,
+    b"{}" * 3,
+    b'{"prompt": 1e999}',
+]
 
 
 @pytest.mark.parametrize("client", sorted(DIALECTS))
@@ -313,7 +358,9 @@ def test_what_went_wrong_is_a_line_in_the_log(hook, path):
     hook("nobody", "Stop", b"{}")
     lines = log_of(path)
     assert len(lines) == 2
-    assert "claude UserPromptSubmit: JSONDecodeError" in lines[0] and "nobody Stop: ValueError unknown client" in lines[1]
+    assert (
+        "claude UserPromptSubmit: JSONDecodeError" in lines[0] and "nobody Stop: ValueError unknown client" in lines[1]
+    )
 
 
 def test_the_log_does_not_grow_for_ever(hook, path):
@@ -331,19 +378,34 @@ def test_a_store_that_is_missing_damaged_or_foreign_is_no_trouble(hook, path, tm
         assert hook(client, event, data) == ""
     assert path.read_bytes() == b"these are my notes, not a store"
     for client, event, data in inputs.ALL:
-        assert handle([client, event, "--store", str(tmp_path / "file" / "x.db"), "--scope", "a b"], json.dumps(data).encode(), clock) == b""
+        assert (
+            handle(
+                [client, event, "--store", str(tmp_path / "file" / "x.db"), "--scope", "a b"],
+                json.dumps(data).encode(),
+                clock,
+            )
+            == b""
+        )
 
 
 def run(argv, raw, env=None, module="limpet"):
     return subprocess.run(
-        [sys.executable, "-m", module, *argv], input=raw, capture_output=True, timeout=60, check=False, env={**os.environ, **(env or {})}
+        [sys.executable, "-m", module, *argv],
+        input=raw,
+        capture_output=True,
+        timeout=60,
+        check=False,
+        env={**os.environ, **(env or {})},
     )
 
 
 def test_a_process_answers_and_ends_with_0(path, shop):
     shop.remember("The staging database listens on port 5433")
     client, event, data, where = inputs.MESSAGES[0]
-    for argv in (["--store", str(path), "--scope", "project:shop", "hook", client, event], ["hook", client, event, f"--store={path}", "--scope=project:shop"]):
+    for argv in (
+        ["--store", str(path), "--scope", "project:shop", "hook", client, event],
+        ["hook", client, event, f"--store={path}", "--scope=project:shop"],
+    ):
         for module in ("limpet", "limpet.cli.main"):
             done = run(argv, json.dumps(data).encode(), module=module)
             assert (done.returncode, done.stderr) == (0, b"")
@@ -352,7 +414,16 @@ def test_a_process_answers_and_ends_with_0(path, shop):
     assert (off.returncode, off.stdout, off.stderr) == (0, b"", b"")
 
 
-@pytest.mark.parametrize("argv", [["hook"], ["hook", "claude"], ["hook", "x", "y"], ["hook", "claude", "Stop", "--wrong"], ["--store", "", "hook", "claude", "Stop"]])
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ["hook"],
+        ["hook", "claude"],
+        ["hook", "x", "y"],
+        ["hook", "claude", "Stop", "--wrong"],
+        ["--store", "", "hook", "claude", "Stop"],
+    ],
+)
 def test_a_process_that_is_called_wrongly_ends_with_0(argv, tmp_path):
     done = run(argv, b"{", {"HOME": str(tmp_path), "LIMPET_STORE": str(tmp_path / "no" / "such" / "x.db")})
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
@@ -379,7 +450,19 @@ def test_a_client_that_keeps_stdin_open_is_left(path):
 
 def test_a_hook_imports_nothing_heavy(path, shop):
     shop.remember("The staging database listens on port 5433")
-    heavy = {"numpy", "onnxruntime", "tokenizers", "mcp", "rich", "starlette", "pydantic", "dateparser", "asyncio", "argparse", "subprocess"}
+    heavy = {
+        "numpy",
+        "onnxruntime",
+        "tokenizers",
+        "mcp",
+        "rich",
+        "starlette",
+        "pydantic",
+        "dateparser",
+        "asyncio",
+        "argparse",
+        "subprocess",
+    }
     light = heavy | {"limpet.engine", "limpet.store.contract", "limpet.recall.answer"}
     for (client, event, data, _), unwanted in ((inputs.MESSAGES[0], heavy), (inputs.TOOLS[0], light)):
         code = (
@@ -389,6 +472,8 @@ def test_a_hook_imports_nothing_heavy(path, shop):
             f"sys.argv = ['limpet', '--store', {str(path)!r}, '--scope', 'project:shop', 'hook', {client!r}, {event!r}]\n"
             "limpet.cli.start.run()"
         )
-        done = subprocess.run([sys.executable, "-c", code], input=json.dumps(data).encode(), capture_output=True, timeout=60, check=False)
+        done = subprocess.run(
+            [sys.executable, "-c", code], input=json.dumps(data).encode(), capture_output=True, timeout=60, check=False
+        )
         assert (done.returncode, done.stderr.strip()) == (0, b"[]")
     assert len(shop.actions()) == 2

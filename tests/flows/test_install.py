@@ -15,7 +15,6 @@ from pathlib import Path
 import pytest
 
 import limpet
-
 from limpet.agents.hooks.dialects import DIALECTS
 from limpet.agents.install.clients import Place
 from limpet.cli.main import main
@@ -105,7 +104,9 @@ def test_every_client_gets_server_and_hooks_that_run(home, run, client):
     assert (code, err) == (0, "")
     made = [Path(one["path"]) for one in json.loads(out)["changes"]]
     everything = "\n".join(path.read_text() for path in made)
-    events = [event for event in DIALECTS[client].events if f"hook {client} {event}" in everything or client == "opencode"]
+    events = [
+        event for event in DIALECTS[client].events if f"hook {client} {event}" in everything or client == "opencode"
+    ]
     assert len(events) >= len(DIALECTS[client].events) - 4
     for event in ("message", "tool"):
         assert event in {DIALECTS[client].events[name] for name in events}
@@ -168,7 +169,9 @@ def test_a_project_has_its_own_files(home, run, tmp_path):
     for client in DIALECTS:
         assert run("install", client, "--project", str(project))[0] == 0
     assert files(home) == {}
-    assert {".mcp.json", ".claude/settings.json", ".clinerules/hooks/TaskStart", ".github/hooks/limpet.json"} <= set(files(project))
+    assert {".mcp.json", ".claude/settings.json", ".clinerules/hooks/TaskStart", ".github/hooks/limpet.json"} <= set(
+        files(project)
+    )
     assert os.access(project / ".clinerules" / "hooks" / "TaskStart", os.X_OK)
     for client in DIALECTS:
         assert run("uninstall", client, "--project", str(project))[0] == 0
@@ -215,7 +218,9 @@ def test_hooks_moved_into_anothers_group_are_taken_out_of_it(home, run):
                                            {"type": "command", "command": "/x/limpet --store a hook claude Stop"}]}]}}  # fmt: skip
     settings = put(home / ".claude" / "settings.json", json.dumps(mixed))
     run("uninstall", "claude")
-    assert json.loads(settings.read_text()) == {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "say done"}]}]}}
+    assert json.loads(settings.read_text()) == {
+        "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "say done"}]}]}
+    }
 
 
 def test_a_plugin_for_claude_code_from_the_same_source(home, run, tmp_path):
@@ -225,7 +230,10 @@ def test_a_plugin_for_claude_code_from_the_same_source(home, run, tmp_path):
     market = json.loads(made[".claude-plugin/marketplace.json"])
     root = Path(market["plugins"][0]["source"])
     manifest = json.loads(made[str(root / ".claude-plugin" / "plugin.json")])
-    assert manifest["name"] == market["plugins"][0]["name"] == "limpet" and manifest["version"] == market["plugins"][0]["version"]
+    assert (
+        manifest["name"] == market["plugins"][0]["name"] == "limpet"
+        and manifest["version"] == market["plugins"][0]["version"]
+    )
     hooks = json.loads(made[str(root / "hooks" / "hooks.json")])["hooks"]
     assert set(hooks) == set(DIALECTS["claude"].events)
     assert hooks["Stop"][0]["hooks"][0]["command"] == "limpet hook claude Stop"

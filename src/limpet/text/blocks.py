@@ -19,7 +19,9 @@ _MARKER = re.compile(
     re.IGNORECASE,
 )
 # Line ends, controls, half characters, and what hides text from people: one line of plain text stays.
-_UNSEEN = re.compile("[\x00-\x20\x7f-\xa0\u200b\u2028-\u202e\u2060\u2066-\u2069\ud800-\udfff\ufeff\U000e0000-\U000e007f]+")
+_UNSEEN = re.compile(
+    "[\x00-\x20\x7f-\xa0\u200b\u2028-\u202e\u2060\u2066-\u2069\ud800-\udfff\ufeff\U000e0000-\U000e007f]+"
+)
 
 
 def plain_line(text: str, limit: int) -> str:

@@ -19,8 +19,8 @@ _LOOKING = frozenset(
 _PLANS = frozenset({"update_plan", "update_todos"})
 # Shell commands that change nothing.
 _HARMLESS = frozenset(
-    {"ls", "cat", "pwd", "cd", "echo", "head", "tail", "less", "which", "whoami", "type", "find", "grep", "rg", "fd",
-     "wc", "stat", "file", "tree", "du", "df", "ps", "env", "printenv", "date", "true", "sleep", "history", "man", "dir",
+    {"ls", "cat", "pwd", "cd", "echo", "head", "tail", "less", "which", "whoami", "type", "find", "grep", "rg",
+     "fd", "wc", "stat", "file", "tree", "du", "df", "ps", "env", "printenv", "date", "true", "sleep", "history", "man", "dir",
      "get-childitem", "get-content"}
 )  # fmt: skip
 _GIT_LOOKS = frozenset({"status", "log", "diff", "show", "blame", "ls-files", "rev-parse", "describe"})
