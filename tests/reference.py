@@ -69,9 +69,11 @@ class ReferenceStore:
 
     # -- reads
 
-    def resolve(self, prefix: str) -> bytes:
+    def resolve(self, prefix: str, scopes: Sequence[str] | None = None) -> bytes:
         low, high = parse_prefix(prefix)
-        found = sorted({event.memory for event in self._ledger if low <= event.memory <= high})
+        found = sorted(
+            {event.memory for event in self._ledger if low <= event.memory <= high and self._in(event, scopes)}
+        )
         if not found:
             raise NotFound(prefix)
         if len(found) > 1:
@@ -148,6 +150,16 @@ class ReferenceStore:
         found = [one for one in known if one.scope == scope and one.key == key and one.state == "active"]
         return sorted(found, key=lambda one: one.valid_from)
 
+    def renamed_key(self, scope: str, key: str) -> str | None:
+        once = [
+            (one.retired_at, one.num, now.key)
+            for now in self._current()
+            if now.scope == scope and now.state == "active" and now.key not in (None, key)
+            for one in self.history(parse_id(now.id))
+            if one.key == key and one.retired_at is not None
+        ]
+        return max(once)[2] if once else None
+
     def keys(self, scope: str) -> list[str]:
         return sorted({one.key for one in self._current() if one.scope == scope and one.key and one.state == "active"})
 
@@ -162,11 +174,14 @@ class ReferenceStore:
             if (memory is None or event.memory == memory) and event.seq > after and (ids is None or event.id in ids):
                 yield event
 
-    def operation(self, event: bytes | None) -> list[Event]:
-        if not self._ledger:
-            return []
-        wanted = self._ledger[-1] if event is None else next((one for one in self._ledger if one.id == event), None)
-        return [] if wanted is None else [one for one in self._ledger if one.operation == wanted.operation]
+    def operation(self, event: bytes | None, scopes: Sequence[str] | None = None) -> list[Event]:
+        seen = [one for one in self._ledger if self._in(one, scopes)]
+        wanted = next((one for one in reversed(seen) if event in (None, one.id)), None)
+        return [] if wanted is None else [one for one in seen if one.operation == wanted.operation]
+
+    def _in(self, event: Event, scopes: Sequence[str] | None) -> bool:
+        versions = self._versions(event.memory)
+        return scopes is None or (versions[-1].memory.scope if versions else event.data.get("scope")) in scopes
 
     def abbreviate(self, ids: Sequence[bytes]) -> list[str]:
         known = sorted({event.memory for event in self._ledger})

@@ -10,6 +10,7 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from copy import copy
 from dataclasses import replace
 from datetime import datetime
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -18,7 +19,7 @@ from .model.clock import Clock, SystemClock, parse_time
 from .model.errors import BadInput, EmbedderUnavailable, LimpetError, NotFound
 from .model.events import Event
 from .model.ids import IdSource, format_id, parse_id
-from .model.memory import GLOBAL_SCOPE, STATES, Memory, check_kind
+from .model.memory import GLOBAL_SCOPE, STATES, Memory, check_kind, check_scope
 from .rank.adjust import confidence
 from .remember.admit import Admitted, admit, check_text, check_topics, clean_metadata
 from .remember.door import Door
@@ -120,6 +121,7 @@ class Limpet(Beliefs, Graph):
         name = embedder if isinstance(embedder, str) else settings.embedder
         given = None if isinstance(embedder, str) else embedder
         self._door = Door(lambda: self._vectors().load(), lambda: self._vectors().is_loaded())
+        self._owns_store = True
         self._vectors_lock = threading.Lock()
         self._vectors_made: Meaning | None = None
         self._vectors_source = (name, given)
@@ -127,6 +129,12 @@ class Limpet(Beliefs, Graph):
     @property
     def path(self) -> str:
         return self._store.path
+
+    @property
+    def embedder(self) -> str:
+        """The name of the embedder that is asked for; it may not be installed."""
+        name, given = self._vectors_source
+        return given.name if given else name
 
     @property
     def read_only(self) -> bool:
@@ -140,7 +148,16 @@ class Limpet(Beliefs, Graph):
 
     def close(self) -> None:
         """Give the file back. Safe to call twice."""
-        self._store.close()
+        if self._owns_store:
+            self._store.close()
+
+    def in_scope(self, scope: str) -> Limpet:
+        """The same open store, seen from another scope. It ends with this one; closing it closes nothing."""
+        self._vectors()  # shared from here on
+        other = copy(self)
+        other.scope = check_scope(scope)
+        other._owns_store = False
+        return other
 
     # -- writes
 
@@ -251,10 +268,10 @@ class Limpet(Beliefs, Graph):
             return replace(statement, **{name: value for name, value in kept.items() if name not in given})
 
         def decide(writer: Writer) -> Receipt:
-            old = need(writer.reads, id)
+            old = need(writer.reads, id, writer.scopes)
             return writer.correct(old, full(old), why)
 
-        (refusal,) = self._door.refusals([full(need(self._store, id))])
+        (refusal,) = self._door.refusals([full(need(self._store, id, self._scopes))])
         return refused(refusal) if refusal else self._write(decide)
 
     def edit(self, id: str, content: str) -> Receipt:
@@ -263,7 +280,7 @@ class Limpet(Beliefs, Graph):
         Words that a rule speaks against are rejected; a person may `correct` the memory with `anyway`.
         """
         text, redacted = redact(check_text(content))
-        known = need(self._store, id)
+        known = need(self._store, id, self._scopes)
         (refusal,) = self._door.refusals(
             [self._admit({"content": text, "kind": known.kind, "origin": known.origin, "speaker": known.speaker})]
         )
@@ -271,7 +288,7 @@ class Limpet(Beliefs, Graph):
             return refused(refusal)
 
         def decide(writer: Writer) -> Receipt:
-            old = need(writer.reads, id)
+            old = need(writer.reads, id, writer.scopes)
             check_live(old)
             if old.content == text:
                 return Receipt(id=old.id, status="unchanged")
@@ -292,7 +309,7 @@ class Limpet(Beliefs, Graph):
         given, redacted = clean_metadata(values)
 
         def decide(writer: Writer) -> Receipt:
-            old = need(writer.reads, id)
+            old = need(writer.reads, id, writer.scopes)
             check_live(old)
             topics = check_topics([topic for topic in (*old.topics, *more) if topic not in less])
             metadata = {name: value for name, value in {**old.metadata, **given}.items() if value is not None}
@@ -330,7 +347,7 @@ class Limpet(Beliefs, Graph):
         self, id: str, type: str, applies: Callable[[Memory], bool], *, live: bool = True, **data: Any
     ) -> Receipt:
         def decide(writer: Writer) -> Receipt:
-            old = need(writer.reads, id)
+            old = need(writer.reads, id, writer.scopes)
             if live or old.state == "purged":
                 check_live(old)
             if not applies(old):
@@ -356,12 +373,14 @@ class Limpet(Beliefs, Graph):
     def undo(self, event: str | None = None) -> builtins.list[Receipt]:
         """Take back a whole operation (the last one, or the one with this event). An undo can be undone.
 
+        Of an operation over several scopes, what it did in this one and `global`.
+
         Raises NotFound, BadInput (a purge cannot be undone).
         """
         target = self._store.resolve_event(event) if event is not None else None
 
         def decide(writer: Writer) -> builtins.list[Receipt]:
-            events = writer.reads.operation(target)
+            events = writer.reads.operation(target, writer.scopes)
             if not events:
                 raise NotFound("nothing to undo")
             if any(one.type == "purged" for one in events):
@@ -392,7 +411,7 @@ class Limpet(Beliefs, Graph):
         def inside(reads: Reads) -> Sequence[Event]:
             nonlocal answer
             now = self._clock.now()
-            writer = Writer(reads, lambda: self._ids.make(now), now)
+            writer = Writer(reads, lambda: self._ids.make(now), now, self._scopes)
             answer = decide(writer)
             return writer.events
 
@@ -475,7 +494,7 @@ class Limpet(Beliefs, Graph):
 
     def get(self, id: str, *, known_at: Time = None) -> Memory:
         """One memory, whatever its state. Raises NotFound, AmbiguousId, BadInput."""
-        raw = self._store.resolve(id)
+        raw = self._store.resolve(id, self._scopes)
         memory = self._store.get(raw, known_at=self._time(known_at))
         if memory is None:
             raise NotFound(f"memory {format_id(raw)} was not known then")
@@ -490,7 +509,7 @@ class Limpet(Beliefs, Graph):
 
     def history(self, id: str) -> builtins.list[Memory]:
         """Every version of a memory, oldest first. Raises NotFound."""
-        return [self._with_confidence(one) for one in self._store.history(self._store.resolve(id))]
+        return [self._with_confidence(one) for one in self._store.history(self._store.resolve(id, self._scopes))]
 
     def list(
         self,
@@ -570,7 +589,7 @@ class Limpet(Beliefs, Graph):
         )
 
     def _need(self, id: str) -> Memory:
-        return need(self._store, id)
+        return need(self._store, id, self._scopes)
 
     def _time(self, value: Time) -> int | None:
         return None if value is None else parse_time(value, now=self._clock.now())
@@ -640,7 +659,7 @@ class Limpet(Beliefs, Graph):
         if searchable is None:
             return report
         rest = None if limit is None else limit - report.done - report.failed
-        return replace(report, checked=duplicates.drain(self._store, *searchable, self._clock, limit=rest))
+        return replace(report, checked=duplicates.drain(self._store, embedder, *searchable, self._clock, limit=rest))
 
     def reembed(self, *, progress: Progress | None = None) -> WorkReport:
         """Give every text a vector of the current embedder; the old vectors answer until all are there.

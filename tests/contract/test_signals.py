@@ -183,7 +183,7 @@ FILTERED = [
 ]
 
 
-@pytest.mark.parametrize(("where", "expected"), FILTERED, ids=str)
+@pytest.mark.parametrize(("where", "expected"), FILTERED, ids=[str(where) for where, _ in FILTERED])
 def test_every_signal_keeps_to_its_filter(full_store, full, where, expected):
     full.remember("api cat", topics=["pets"])
     full.remember("web cat", scope="project:web", kind="lesson")

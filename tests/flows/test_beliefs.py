@@ -199,7 +199,7 @@ def test_what_is_derived_is_trusted_as_its_least_trusted_source(memory):
 def test_a_memory_cannot_rest_on_another_scope(path, clock, memory):
     with limpet.open(path, scope="project:web", clock=clock) as other:
         foreign = other.remember("theirs")
-    with pytest.raises(limpet.BadInput):
+    with pytest.raises(limpet.NotFound):
         memory.remember("mine", because=[foreign.id])
 
 
@@ -310,7 +310,7 @@ def test_episodes_keyed_facts_and_other_speakers_are_never_merged(memory, clock)
         memory.remember(text + "!?", **(more | ({"key": "user.town"} if "key" in more else {"speaker": "Bob"})))
     memory.work()
     assert {one.state for one in memory.list(all_states=True).memories} == {"active"}
-    assert memory.review() == []
+    assert [item.kind for item in memory.review()] == ["key"]  # the two keys may be one, their values are not
 
 
 def test_decisions_survive_a_rebuild(memory, clock):

@@ -99,7 +99,7 @@ def test_links_stay_within_the_scope_and_global(path, clock):
         own = memory.remember("The API is in Rust").id
         assert memory.link(own, "related_to", shared).status == "changed"
         for a, b in ((own, foreign), (foreign, own)):
-            with pytest.raises(limpet.BadInput, match="another scope"):
+            with pytest.raises(limpet.NotFound):
                 memory.link(a, "related_to", b)
         with pytest.raises(limpet.NotFound):
             memory.why(foreign)
@@ -591,3 +591,28 @@ def test_the_story_from_the_command_line(run, memory, story):
     alone = memory.remember("Nothing is linked to this").id
     assert run("path", alone, story.load)[0] == 1
     assert run("why", "019999999999")[0] == 1
+
+
+def test_quality_counts_what_is_weak_stale_alone_unsupported_and_contradicted(memory, clock):
+    ground = memory.remember("The gateway allows 100 requests", origin="user", topics=["api"]).id
+    memory.remember("We batch by 50", kind="decision", because=[ground], session="s")
+    bare = memory.remember("We use Postgres", kind="decision").id
+    denied = memory.remember("The gateway allows 900 requests", origin="user", topics=["api"]).id
+    memory.link(ground, "contradicts", denied)
+    clock.advance(days=200)
+    memory.remember("The gateway is in Oslo", key="gateway.city", origin="user")
+
+    found = memory.graph.quality()
+
+    assert found.held == 5
+    assert found.counts == {"weak": 2, "stale": 4, "orphaned": 1, "unsupported": 1, "contradicted": 1}
+    assert [one.id for one in found.examples["orphaned"]] == [one.id for one in found.examples["unsupported"]] == [bare]
+    assert {one.id for one in found.examples["contradicted"]} == {ground, denied}
+
+
+def test_quality_from_the_command_line(run, memory, story):
+    import json
+
+    code, out, _ = run("stats", "--quality")
+    assert code == 0 and "orphaned 0" in out and "weak" in out
+    assert json.loads(run("stats", "--quality", "--json")[1])["counts"]["contradicted"] == 0

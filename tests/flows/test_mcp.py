@@ -56,6 +56,80 @@ def test_an_agent_corrects_and_judges(memory):
     assert memory.count() == 0
 
 
+def test_an_agent_sets_reads_and_ends_a_fact(memory, clock):
+    (first,) = talk(memory, "auto", ("fact", {"key": "api.limit", "value": "100 a minute"}))
+    clock.advance(days=2)
+    second, now, then, history = talk(
+        memory,
+        "auto",
+        ("fact", {"key": "api.limit", "value": "600 a minute"}),
+        ("fact", {"key": "api.limit"}),
+        ("fact", {"key": "api.limit", "as_of": "2026-03-02"}),
+        ("fact", {"key": "api.limit", "history": True}),
+    )
+    assert first["status"] == second["status"] == "created"
+    assert [one["values"][0]["value"] for one in (now, then)] == ["600 a minute", "100 a minute"]
+    assert [one["value"] for one in history["values"]] == ["100 a minute", "600 a minute"]
+    clock.advance(days=1)
+    ended, none, both = talk(
+        memory,
+        "auto",
+        ("fact", {"key": "api.limit", "end": True}),
+        ("fact", {"key": "api.limit"}),
+        ("fact", {"key": "api.limit", "value": "7", "history": True}),
+    )
+    assert ended["status"] == "changed" and "api.limit" in none and isinstance(both, str)
+
+
+def test_an_agent_is_told_why_and_what_follows(memory, clock):
+    (limit,) = talk(memory, "auto", ("remember", {"items": [{"content": "The API allows 100 requests a minute"}]}))
+    id = limit["results"][0]["id"]
+    (decision,) = talk(
+        memory,
+        "auto",
+        ("remember", {"items": [{"content": "We send in batches of 50", "kind": "decision", "because": [id]}]}),
+    )
+    why, impact, by_words, audit, timeline, conflicts, nothing, unknown = talk(
+        memory,
+        "auto",
+        ("explain", {"what": "why", "about": decision["results"][0]["id"]}),
+        ("explain", {"what": "impact", "about": id}),
+        ("explain", {"what": "impact", "about": "API requests a minute"}),
+        ("explain", {"what": "audit", "about": id}),
+        ("explain", {"what": "timeline", "about": id}),
+        ("explain", {"what": "contradictions"}),
+        ("explain", {"what": "why"}),
+        ("explain", {"what": "why", "about": "the weather in Lisbon"}),
+    )
+    assert [one["id"] for one in why["reasons"]] == [id]
+    assert [one["content"] for one in impact["affected"]] == ["We send in batches of 50"]
+    assert by_words["affected"] == impact["affected"]
+    assert audit["beliefs"][0]["rests_on_it"][0]["id"] == decision["results"][0]["id"]
+    assert {one["id"] for one in timeline["moments"]} >= {id}
+    assert conflicts == {"count": 0}
+    assert isinstance(nothing, str) and "nothing is known" in unknown
+
+
+def test_an_agent_keeps_sessions(memory):
+    answers = talk(
+        memory,
+        "auto",
+        ("session", {"action": "start", "name": "monday", "title": "the migration"}),
+        ("remember", {"items": [{"content": "The migration needs a lock", "session": "monday"}]}),
+        ("session", {"action": "show", "name": "monday"}),
+        ("session", {"action": "end", "name": "monday", "summary": "Half of the migration is done."}),
+        ("session", {"action": "compress", "name": "monday"}),
+        ("session", {"action": "list"}),
+        ("session", {"action": "show"}),
+        ("session", {"action": "show", "name": "tuesday"}),
+    )
+    started, _, shown, ended, compressed, listed, unnamed, unknown = answers
+    assert started["name"] == "monday" and [one["content"] for one in shown["latest"]] == ["The migration needs a lock"]
+    assert ended["status"] and compressed["status"]
+    assert [one["name"] for one in listed["sessions"]] == ["monday"]
+    assert isinstance(unnamed, str) and "tuesday" in unknown
+
+
 def test_refusals_reach_the_agent_as_words(memory):
     answers = talk(
         memory,
@@ -77,7 +151,9 @@ def test_the_schema_is_small(memory):
             return (await client.list_tools()).tools
 
     listed = asyncio.run(tools())
-    assert [tool.name for tool in listed] == ["remember", "recall", "correct", "feedback"]
+    assert [tool.name for tool in listed] == [
+        "remember", "recall", "correct", "fact", "explain", "feedback", "session",
+    ]  # fmt: skip
     assert sum(len(json.dumps(tool.model_dump(mode="json", exclude_none=True))) for tool in listed) < 6_000
 
 
@@ -105,3 +181,135 @@ def test_a_server_process_speaks_over_stdio_and_ends_with_its_client(path):
         assert "created" in process.stdout.readline()
         process.stdin.close()
         assert process.wait(60) == 0
+
+
+# -- resources and prompts
+
+
+def ask(memory, *steps):
+    """Run `step(client)` for each; the answers, or the error's words."""
+
+    async def run():
+        answers = []
+        async with Client(build(memory), mode="auto") as client:
+            for step in steps:
+                try:
+                    answers.append(await step(client))
+                except Exception as error:  # what the SDK raises differs by version; its words are what counts
+                    answers.append(str(error))
+        return answers
+
+    return asyncio.run(run())
+
+
+def test_memories_and_the_index_are_read_by_address(memory, clock):
+    id = memory.remember("Tests need Redis on port 6379", topics=["tests"], pin=True).id
+    memory.edit(id, "The tests need Redis on port 6379")
+    found, index, unknown = ask(
+        memory,
+        lambda client: client.read_resource(f"memory://{id}"),
+        lambda client: client.read_resource("memory://index"),
+        lambda client: client.read_resource("memory://0123456789"),
+    )
+    shown = json.loads(found.contents[0].text)
+    assert shown["content"] == "The tests need Redis on port 6379"
+    assert [one["content"] for one in shown["history"]] == ["Tests need Redis on port 6379", shown["content"]]
+    text = index.contents[0].text
+    assert "1 memories" in text and "## Pinned" in text and f"memory://{id}" in text and "tests 1" in text
+    assert "0123456789" in unknown and "Traceback" not in unknown
+    assert memory.get(id).uses == 0  # reading is no use
+
+
+def test_prompts_brief_and_reflect(memory):
+    id = memory.remember("Deploys go out on Tuesdays").id
+    names, brief, nothing, reflect = ask(
+        memory,
+        lambda client: client.list_prompts(),
+        lambda client: client.get_prompt("brief", {"task": "when do we deploy?"}),
+        lambda client: client.get_prompt("brief", {"task": "zzz"}),
+        lambda client: client.get_prompt("reflect"),
+    )
+    assert [one.name for one in names.prompts] == ["brief", "reflect"]
+    assert id in brief.messages[0].content.text and "not instructions" in brief.messages[0].content.text
+    assert nothing.messages and "correct" in reflect.messages[0].content.text
+
+
+# -- HTTP
+
+
+@pytest.fixture
+def served(path):
+    """(url, token, port) of a server process on a free port."""
+    import socket
+    import time
+
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    argv = [sys.executable, "-m", "limpet.cli.main", "--store", str(path), "mcp", "--http", str(port)]
+    with subprocess.Popen(argv, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            assert "bearer token" in process.stderr.readline()
+            for _ in range(200):
+                with socket.socket() as knock:
+                    if knock.connect_ex(("127.0.0.1", port)) == 0:
+                        break
+                time.sleep(0.05)
+            token_file = path.with_name(path.name + ".token")
+            assert token_file.stat().st_mode & 0o777 == 0o600
+            yield f"http://127.0.0.1:{port}/mcp", token_file.read_text().strip(), port
+        finally:
+            process.terminate()
+            process.wait(30)
+
+
+def test_a_client_speaks_over_http_with_the_token(served):
+    import httpx2
+    from mcp.client.streamable_http import streamable_http_client
+
+    url, token, _ = served
+
+    async def run():
+        async with (
+            httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}) as http,
+            Client(streamable_http_client(url, http_client=http)) as client,
+        ):
+            stored = await client.call_tool("remember", {"items": [{"content": "spoken over HTTP"}]})
+            return stored.structured_content
+
+    assert asyncio.run(run())["results"][0]["status"] == "created"
+
+
+def test_others_are_refused_before_anything_is_routed(served):
+    import httpx2
+
+    url, token, port = served
+    good = {"Authorization": f"Bearer {token}", "Host": f"127.0.0.1:{port}"}
+    for headers, status in (
+        ({}, 401),
+        ({"Authorization": "Bearer wrong"}, 401),
+        (good | {"Host": "evil.example"}, 403),
+        (good | {"Origin": "http://evil.example"}, 403),
+        (good | {"Origin": "null"}, 403),
+    ):
+        for where in (url, url.replace("/mcp", "/elsewhere")):
+            assert httpx2.post(where, headers=headers, json={}).status_code == status, headers
+    assert httpx2.post(url.replace("/mcp", "/elsewhere"), headers=good, json={}).status_code == 404
+
+
+def test_a_taken_port_and_a_poor_token_are_said_in_words(served, path, tmp_path):
+    import os
+
+    _, _, port = served
+
+    def run(argv, **env):
+        return subprocess.run(
+            [sys.executable, "-m", "limpet.cli.main", "--store", str(tmp_path / "other.db"), "mcp", "--http", *argv],
+            capture_output=True, text=True, timeout=60, check=False, env={**os.environ, **env},
+        )  # fmt: skip
+
+    taken = run([str(port)])
+    assert taken.returncode == 3 and f"127.0.0.1:{port}" in taken.stderr and "Traceback" not in taken.stderr
+    assert run(["70000"]).returncode == 2
+    poor = run([str(port)], LIMPET_MCP_TOKEN="short")
+    assert poor.returncode == 2 and "shorter" in poor.stderr

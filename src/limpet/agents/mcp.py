@@ -1,4 +1,4 @@
-"""The MCP server over stdio: remember, recall, correct, feedback.
+"""The MCP server over stdio; what it offers is in `tools.py`.
 
 The engine is synchronous and thread-safe; the SDK runs these tools on worker threads. A background thread embeds what
 was written, so that no call waits for a model except the first recall by meaning. What the store decides is in
@@ -9,22 +9,20 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from functools import wraps
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from mcp.server import MCPServer
-from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.mcpserver.tools import Tool
 from mcp.types import ToolAnnotations
-from pydantic import BaseModel, Field, SerializerFunctionWrapHandler, model_serializer
 
 import limpet
 
-from ..model.clock import format_time
-from ..model.errors import BadInput, LimpetError
-from ..model.memory import Kind
+from ..model.errors import LimpetError
+from ..warm import Warm
+from .resources import Pages
+from .tools import Tools
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,160 +41,9 @@ INSTRUCTIONS = """Persistent memory across sessions.
 - Learned something that will matter later (decision, preference, lesson, fact): remember it, one self-contained \
 statement an item, with names and dates spelled out.
 - A memory proved wrong or outdated: correct it (supersede) rather than storing a second version.
+- One current value of something (a limit, a version, a city): fact.
+- Before you rely on a doubtful memory, or change one that others rest on: explain (why, impact, audit).
 - A recalled memory helped or misled: feedback."""
-
-
-class Compact(BaseModel):
-    """A result that leaves out what is empty: tokens are the agent's."""
-
-    @model_serializer(mode="wrap")
-    def _without_empty(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return {name: value for name, value in handler(self).items() if value not in (None, "", [])}
-
-
-class NewMemory(BaseModel):
-    content: str
-    kind: Kind = "fact"
-    topics: list[str] = []
-    key: Annotated[str, Field(description="SUBJECT.ATTRIBUTE, e.g. user.city")] = ""
-    origin: Literal["agent", "user"] = "agent"
-    source: Annotated[str, Field(description="file:line or URL")] = ""
-    valid_from: Annotated[str, Field(description="when it became true, if not now")] = ""
-    session: str = ""
-
-
-class Written(Compact):
-    id: str = ""
-    status: str
-    reason: str = ""
-    redacted: list[str] = []
-
-
-class Remembered(Compact):
-    results: list[Written]
-
-
-class Found(Compact):
-    id: str
-    kind: str
-    content: str
-    score: float
-    confidence: float
-    date: str = ""
-    topics: list[str] = []
-    key: str = ""
-    origin: str = ""
-
-
-class Recalled(Compact):
-    items: list[Found] = []
-    missing: list[str] = []
-    truncated: bool = False
-
-    @model_serializer(mode="wrap")
-    def _items_always(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        shown = handler(self)
-        return {name: value for name, value in shown.items() if value or name == "items"}
-
-
-class Noted(Compact):
-    noted: int
-
-
-class Tools:
-    """The four tools over one open store. `wrote` is called after every change."""
-
-    def __init__(self, memory: Limpet, wrote: Callable[[], None]) -> None:
-        self._memory = memory
-        self._wrote = wrote
-
-    def remember(self, items: list[NewMemory]) -> Remembered:
-        """Store memories. One statement an item, understandable on its own."""
-        with _told_to_the_agent():
-            if not items:
-                raise BadInput("nothing to remember", hint="give at least one item")
-            receipts = self._memory.remember_batch([_without_defaults(item) for item in items])
-            self._wrote()
-            return Remembered(results=[_written(receipt) for receipt in receipts])
-
-    def recall(
-        self,
-        *,
-        query: Annotated[str, Field(description="question or topic, with exact names")],
-        k: Annotated[int, Field(ge=1, le=100)] = 8,
-        kinds: list[str] = [],  # noqa: B006  (a schema default; never changed)
-        topics: list[str] = [],  # noqa: B006
-        since: str = "",
-        until: str = "",
-        known_at: Annotated[str, Field(description="as believed at this time")] = "",
-        budget_tokens: Annotated[int, Field(ge=0, description="0: no limit")] = 2000,
-    ) -> Recalled:
-        """Find memories by meaning and by words, best first. Times: ISO 8601 or "3 days ago"."""
-        with _told_to_the_agent():
-            found = self._memory.recall(
-                query,
-                k=k,
-                kinds=kinds,
-                topics=topics,
-                since=since or None,
-                until=until or None,
-                known_at=known_at or None,
-                budget_tokens=budget_tokens or None,
-            )
-            return Recalled(
-                items=[
-                    Found(
-                        id=item.id,
-                        kind=item.kind,
-                        content=item.content,
-                        score=round(item.score, 3),
-                        confidence=round(item.confidence, 2),
-                        date=(format_time(item.valid_from) or "")[:10],
-                        topics=list(item.topics),
-                        key=item.key or "",
-                        origin=item.origin,
-                    )
-                    for item in found.items
-                ],
-                missing=list(found.missing),
-                truncated=found.truncated,
-            )
-
-    def correct(
-        self,
-        *,
-        id: str,
-        action: Literal["supersede", "retract", "archive"] = "supersede",
-        content: Annotated[str, Field(description="the new statement, to supersede")] = "",
-        why: str = "",
-        valid_from: Annotated[str, Field(description="when the new one became true")] = "",
-        origin: Literal["agent", "user"] = "agent",
-    ) -> Written:
-        """Change a belief: supersede (new content), retract (was wrong) or archive. History is kept."""
-        with _told_to_the_agent():
-            if action == "supersede":
-                if not content:
-                    raise BadInput("to supersede, give the new content", hint="retract needs none")
-                receipt = self._memory.correct(
-                    id, content, why=why or None, valid_from=valid_from or None, origin=origin
-                )
-            elif content:
-                raise BadInput(f"{action} takes no content", hint="supersede replaces a memory")
-            elif action == "retract":
-                if not why:
-                    raise BadInput("say why it is retracted", hint="give why")
-                receipt = self._memory.retract(id, why)
-            else:
-                receipt = self._memory.archive(id)
-            self._wrote()
-            return _written(receipt)
-
-    def feedback(self, ids: list[str], verdict: Literal["useful", "not_useful", "wrong"]) -> Noted:
-        """Say whether recalled memories helped; it steers later ranking."""
-        with _told_to_the_agent():
-            for id in ids:
-                self._memory.feedback(id, verdict)
-            return Noted(noted=len(ids))
 
 
 class Drain:
@@ -244,7 +91,7 @@ def build(memory: Limpet, wrote: Callable[[], None] = lambda: None) -> MCPServer
     add = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False)
     # Nothing is lost by a correction (purge is not offered), so it is not destructive.
     change = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
-    return MCPServer(
+    server: MCPServer[Any] = MCPServer(
         name="limpet",
         title="limpet memory",
         instructions=INSTRUCTIONS,
@@ -254,36 +101,63 @@ def build(memory: Limpet, wrote: Callable[[], None] = lambda: None) -> MCPServer
             _tool(tools.remember, add),
             _tool(tools.recall, read),
             _tool(tools.correct, change),
+            _tool(tools.fact, change),
+            _tool(tools.explain, read),
             _tool(tools.feedback, add),
+            _tool(tools.session, add),
         ],
     )
+    pages = Pages(memory)
+    server.resource("memory://index", name="index", description="what is remembered", mime_type="text/markdown")(
+        _told(pages.index)
+    )
+    server.resource("memory://{id}", name="memory", description="one memory", mime_type="application/json")(
+        _told(pages.memory)
+    )
+    server.prompt(name="brief", description="What memory holds for a task")(_told(pages.brief))
+    server.prompt(name="reflect", description="Keep what this conversation taught")(_told(pages.reflect))
+    return server
 
 
-def serve(store: str | None, scope: str | None) -> None:
-    """Serve one store over stdin and stdout until stdin closes. Raises LimpetError if the store cannot be opened.
+def serve(store: str | None, scope: str | None, *, port: int | None = None) -> None:
+    """Serve one store over stdin and stdout until stdin closes; or on a port of this machine, until interrupted.
 
-    No model is loaded before the first write or recall.
+    No model is loaded before the first write or recall. Raises LimpetError if the store cannot be opened, or the port.
     """
     with limpet.open(store, scope=scope) as memory:
-        drain = Drain(memory)
+        drain, warm = Drain(memory), Warm(memory)
         if not memory.read_only:
             drain.start()
+            warm.start()
         try:
-            build(memory, drain.wake).run("stdio")
+            server = build(memory, drain.wake)
+            if port is None:
+                server.run("stdio")
+            else:
+                from .http import HOST, serve_http, token_for
+
+                token, place = token_for(memory.path)
+                print(f"limpet: http://{HOST}:{port}/mcp, bearer token in {place}", file=sys.stderr)  # noqa: T201
+                serve_http(server, port, token)
         except KeyboardInterrupt:
             pass
         finally:
             if not memory.read_only:
+                warm.stop()
                 drain.stop()
 
 
-@contextmanager
-def _told_to_the_agent() -> Iterator[None]:
-    """Only a ToolError's words reach the model: give it the message and the hint."""
-    try:
-        yield
-    except LimpetError as error:
-        raise ToolError(f"{error.message} ({error.hint})" if error.hint else error.message) from error
+def _told(function: Callable[..., str]) -> Callable[..., str]:
+    """The words of our errors, not their traces, for what is read or asked. Signatures stay for the SDK."""
+
+    @wraps(function)
+    def told(*given: Any, **named: Any) -> str:
+        try:
+            return function(*given, **named)
+        except LimpetError as error:
+            raise ValueError(f"{error.message} ({error.hint})" if error.hint else error.message) from error
+
+    return told
 
 
 def _tool(function: Callable[..., Any], annotations: ToolAnnotations) -> Tool:
@@ -310,13 +184,3 @@ def _bare(schema: Any, *, names: bool = False) -> Any:
             key == "title" or (key == "description" and is_model) or (key == "default" and value in ("", [], False))
         )
     }
-
-
-def _without_defaults(item: NewMemory) -> dict[str, Any]:
-    return {name: value for name, value in item.model_dump().items() if name == "content" or value not in ("", [])}
-
-
-def _written(receipt: Any) -> Written:
-    return Written(
-        id=receipt.id or "", status=receipt.status, reason=receipt.reason or "", redacted=list(receipt.redacted)
-    )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
-from ..model.clock import format_time
 from ..model.errors import BadInput
 from ..model.memory import ORIGINS
 from . import beliefs_output as shown
@@ -154,10 +153,10 @@ def _session(args: Namespace) -> int:
         if args.json:
             output.object_line(shown.session_dict(row) | {"items": [one.as_dict() for one in found]})
         else:
-            ended = f", ended {format_time(row.ended_at)}" if row.ended_at else ""
+            ended = f", ended {output.moment(row.ended_at)}" if row.ended_at else ""
             output.line(
                 f"{output.printable(row.name)}  {output.printable(row.title or '')}\n"
-                f"{output.MARGIN}started {format_time(row.started_at)}{ended}, {row.memories} memories"
+                f"{output.MARGIN}started {output.moment(row.started_at)}{ended}, {row.memories} memories"
             )
             output.listed(found, memory)
     return 0

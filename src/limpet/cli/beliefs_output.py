@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from ..model.clock import format_time
-from .output import BOLD, CYAN, DIM, MARGIN, RED, YELLOW, day, line, paint, printable, table, words, wrapped
+from .output import BOLD, CYAN, DIM, MARGIN, RED, YELLOW, day, line, moment, paint, printable, table, words, wrapped
 
 if TYPE_CHECKING:
     from ..engine import Limpet
@@ -31,7 +31,7 @@ def audit(found: Audit, memory: Limpet) -> None:
         words("nothing is believed about that")
         return
     short = _shortened(found.beliefs, memory)
-    then = f" as known {format_time(found.known_at)}" if found.known_at is not None else ""
+    then = f" as known {moment(found.known_at)}" if found.known_at is not None else ""
     line(f"{paint(f'{len(found.beliefs)} belief' + 's' * (len(found.beliefs) != 1), BOLD)} about "
          f"{printable(found.about)}{then}")  # fmt: skip
     for one in found.beliefs:
@@ -47,9 +47,9 @@ def _belief(one: Belief, short: dict[str, str]) -> None:
         line(text)
     days = f"stated on {one.observations} day{'s' * (one.observations != 1)}"
     _named("confidence", f"{node.confidence:.2f}  {one.stage}, {days}")
-    until = f" to {format_time(node.valid_to)}" if node.valid_to is not None else ""
-    _named("holds", f"from {format_time(node.valid_from)}{until}")
-    _named("known since", format_time(node.recorded_at) or "")
+    until = f" to {moment(node.valid_to)}" if node.valid_to is not None else ""
+    _named("holds", f"from {moment(node.valid_from)}{until}")
+    _named("known since", moment(node.recorded_at))
     said = f"{node.origin}" + (f", trusted as {one.trust}" if one.trust != node.origin else "")
     for value in (one.speaker, one.source, f"session {node.session}" if node.session else None):
         said += f", {printable(value)}" if value else ""

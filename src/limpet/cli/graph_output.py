@@ -82,7 +82,8 @@ def why(found: Why, memory: Limpet) -> None:
 
 def impact(found: Impact, memory: Limpet) -> None:
     """Decisions first, then the rest; under each what would remain of its reasons."""
-    every = [found.memory, *(one.node for one in found.affected), *(n for one in found.affected for n in one.remaining)]
+    shown = [*found.affected, *found.rested_before]
+    every = [found.memory, *(one.node for one in shown), *(n for one in found.affected for n in one.remaining)]
     names = _Names(memory, (one.id for one in every))
     line(names.node(found.memory))
     for title, several in (
@@ -101,7 +102,12 @@ def impact(found: Impact, memory: Limpet) -> None:
             line(INDENT * 3 + paint(f"would still rest on{far}:", GREEN))
             for reason in one.remaining:
                 line(names.node(reason, INDENT * 4))
-    if not found.affected:
+    if found.rested_before:
+        line("")
+        line(paint(f"to look at: what rests on what it replaced ({len(found.rested_before)})", BOLD))
+        for one in found.rested_before:
+            line(names.node(one.node, INDENT))
+    if not shown:
         words("nothing rests on it")
     _left_out(found.skipped, found.truncated)
 

@@ -96,12 +96,11 @@ def receipt(done: Receipt, *, as_json: bool) -> int:
 # -- memories
 
 
-def recalled(found: Recall, memory: Limpet, *, as_json: bool, budget_tokens: int | None = None) -> None:
-    """The answer of `recall` and `related`."""
+def recalled(found: Recall, short: Sequence[str], *, as_json: bool, budget_tokens: int | None = None) -> None:
+    """The answer of `recall` and `related`. `short`: the items' ids as they are shown."""
     if as_json:
         object_line(found.as_dict())
         return
-    short = memory.abbreviate([item.id for item in found.items])
     for rank, (item, name) in enumerate(zip(found.items, short, strict=True), 1):
         if rank > 1:
             line("")
@@ -192,14 +191,14 @@ def versions(found: Sequence[Memory]) -> None:
 
 def _facts(one: Memory) -> dict[str, str]:
     """What there is to say, by name; "" for what does not apply."""
-    ends = f" to {format_time(one.valid_to)}" if one.valid_to is not None else ""
+    ends = f" to {moment(one.valid_to)}" if one.valid_to is not None else ""
     return {
         "content": one.content,
         "scope": one.scope,
         "topics": " ".join("#" + topic for topic in one.topics),
         "key": one.key or "",
-        "valid": f"from {format_time(one.valid_from)}{ends}",
-        "recorded": format_time(one.created_at) or "",
+        "valid": f"from {moment(one.valid_from)}{ends}",
+        "recorded": moment(one.created_at),
         "superseded": f"by {one.superseded_by}" if one.superseded_by else "",
         "reason": one.reason or "",
         "origin": one.origin,
@@ -208,7 +207,7 @@ def _facts(one: Memory) -> dict[str, str]:
         "speaker": one.speaker or "",
         "confidence": f"{one.confidence:.2f}, stated on {one.observations} day{'s' * (one.observations != 1)}",
         "importance": f"{one.importance:g}" + (", pinned" if one.pinned else ""),
-        "used": f"{one.uses} x, last {format_time(one.used_at)}" if one.uses else "",
+        "used": f"{one.uses} x, last {moment(one.used_at)}" if one.uses else "",
         "metadata": encode(one.metadata) if one.metadata else "",
     }
 
@@ -229,6 +228,11 @@ def _state(one: Memory) -> str:
 def day(at: int | None) -> str:
     """The date of a time, UTC."""
     return (format_time(at) or "")[:10]
+
+
+def moment(at: int | None) -> str:
+    """A time to the second, UTC, for a person to read; JSON has it in full."""
+    return (format_time(at) or "")[:19].replace("T", " ")
 
 
 def wrapped(text: str) -> list[str]:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING, Any
 
 from ..model.clock import format_time
 from ..store.contract import StoreStats
 from . import output
 from .options import TIME_FORMS, Command, filter_options, filters, id_argument, open_store
+
+if TYPE_CHECKING:
+    from ..recall.answer import Recall
 
 # How long a recall at the command line may take; its cold embedder needs most of it.
 DEADLINE_MS = 2_000.0
@@ -35,21 +39,37 @@ def _recall_options(parser: ArgumentParser) -> None:
 
 
 def _recall(args: Namespace) -> int:
-    with open_store(args) as memory:
-        found = memory.recall(
-            args.query,
-            k=args.k,
-            **filters(args),
-            as_of=args.as_of,
-            known_at=args.known_at,
-            budget_tokens=args.budget,
-            deadline_ms=args.deadline_ms,
-            lexical_only=args.lexical,
-            explain=args.explain,
-            fusion=args.fusion,
-        )
-        output.recalled(found, memory, as_json=args.json, budget_tokens=args.budget)
+    given = {
+        "query": args.query,
+        "k": args.k,
+        **filters(args),
+        "as_of": args.as_of,
+        "known_at": args.known_at,
+        "budget_tokens": args.budget,
+        "deadline_ms": args.deadline_ms,
+        "fusion": args.fusion,
+    }
+    # Words alone are found faster here; a trace is not sent.
+    warm = None if args.lexical or args.explain else _warm(args, given)
+    if warm is not None:
+        found, short = warm
+    else:
+        with open_store(args) as memory:
+            found = memory.recall(**given, lexical_only=args.lexical, explain=args.explain)
+            short = [] if args.json else memory.abbreviate([item.id for item in found.items])
+    output.recalled(found, short, as_json=args.json, budget_tokens=args.budget)
     return 0
+
+
+def _warm(args: Namespace, given: dict[str, Any]) -> tuple[Recall, list[str]] | None:
+    """The answer of a running limpet process that has the embedder loaded, if there is one."""
+    from ..recall.answer import Recall
+    from ..settings import read_settings
+    from ..warm import ask
+
+    settings = read_settings(args.store, args.scope, None)
+    answer = ask(settings, "recall", given, seconds=args.deadline_ms / 1000)
+    return None if answer is None else (Recall.from_dict(answer), answer["short"])
 
 
 def _show_options(parser: ArgumentParser) -> None:
@@ -108,7 +128,9 @@ def _related_options(parser: ArgumentParser) -> None:
 
 def _related(args: Namespace) -> int:
     with open_store(args) as memory:
-        output.recalled(memory.related(args.id, k=args.k), memory, as_json=args.json)
+        found = memory.related(args.id, k=args.k)
+        short = memory.abbreviate([item.id for item in found.items])
+    output.recalled(found, short, as_json=args.json)
     return 0
 
 
@@ -126,11 +148,36 @@ def _count(args: Namespace) -> int:
     return 0
 
 
-def _no_options(_: ArgumentParser) -> None:
-    pass
+def _stats_options(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--quality",
+        action="store_true",
+        help="how much of this scope is weak, stale, orphaned, unsupported, contradicted",
+    )
+
+
+def _quality(args: Namespace) -> int:
+    from ..history.quality import MEANS
+
+    with open_store(args) as memory:
+        found = memory.graph.quality()
+        short = {one.id: memory.abbreviate([one.id])[0] for several in found.examples.values() for one in several}
+    if args.json:
+        output.object_line(found.as_dict())
+        return 0
+    output.line(f"{found.held:,} memories are held to be true")
+    for name, count in found.counts.items():
+        output.line("")
+        output.line(f"{output.paint(f'{name} {count:,}', output.BOLD)}  {MEANS[name]}")
+        for one in found.examples[name]:
+            text = " ".join(output.printable(one.content).split())
+            output.line(f"  {output.paint(short[one.id], output.YELLOW)}  {one.kind}  {text[:100]}")
+    return 0
 
 
 def _stats(args: Namespace) -> int:
+    if args.quality:
+        return _quality(args)
     with open_store(args) as memory:
         stats, path = memory.stats(), memory.path
     if args.json:
@@ -162,8 +209,8 @@ def _stat_rows(stats: StoreStats, path: str) -> list[list[str]]:
         ["sessions", f"{stats.sessions:,}"],
         ["vectors", f"{stats.vectors:,}"],
         ["queue", queue],
-        ["oldest", format_time(stats.oldest) or "-"],
-        ["newest", format_time(stats.newest) or "-"],
+        ["oldest", output.moment(stats.oldest) or "-"],
+        ["newest", output.moment(stats.newest) or "-"],
     ]
 
 
@@ -178,5 +225,5 @@ COMMANDS = {
     "list": Command(_list_options, _list, 'limpet list --kind lesson --since "2 weeks ago" --sort uses'),
     "related": Command(_related_options, _related, "limpet related 019e3f2a -k 5"),
     "count": Command(_count_options, _count, "limpet count --topic sqlite"),
-    "stats": Command(_no_options, _stats, "limpet stats --json"),
+    "stats": Command(_stats_options, _stats, "limpet stats --json\nlimpet stats --quality"),
 }

@@ -5,19 +5,25 @@ from __future__ import annotations
 import sys
 from argparse import ArgumentParser, Namespace
 
+from ..model.errors import BadInput
 from .options import Command
 
 SHELLS = ("bash", "zsh", "tcsh")
 
 
-def _no_options(_: ArgumentParser) -> None:
-    pass
+def _mcp_options(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--http", type=int, metavar="PORT",
+        help="serve 127.0.0.1:PORT with a bearer token, instead of stdin and stdout",
+    )  # fmt: skip
 
 
 def _mcp(args: Namespace) -> int:
     from ..agents.mcp import serve
 
-    serve(args.store, args.scope)
+    if args.http is not None and not 1 <= args.http <= 65_535:
+        raise BadInput(f"not a port: {args.http}", hint="from 1 to 65535")
+    serve(args.store, args.scope, port=args.http)
     return 0
 
 
@@ -35,7 +41,7 @@ def _completion(args: Namespace) -> int:
 
 
 COMMANDS = {
-    "mcp": Command(_no_options, _mcp, "claude mcp add limpet -- limpet mcp"),
+    "mcp": Command(_mcp_options, _mcp, "claude mcp add limpet -- limpet mcp\nlimpet mcp --http 8765"),
     "completion": Command(
         _completion_options, _completion, "limpet completion bash > ~/.local/share/bash-completion/completions/limpet"
     ),

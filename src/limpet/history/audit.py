@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ..model.clock import format_time
 from ..model.memory import Memory
 from ..rank.adjust import stage
-from .reasons import Affected, impact, why
+from .reasons import Affected, impact, rested_before, why
 from .timeline import chain
 from .view import Node, View, raw_id
 
@@ -93,12 +93,6 @@ def _belief(view: View, one: Memory) -> Belief:
     history = chain(view, one.id, limit=SHOWN)
     reasons = why(view, one.id, depth=1, limit=SHOWN, everything=False)
     resting = impact(view, one.id, depth=1, limit=SHOWN, everything=False)
-    before: dict[str, Affected] = {}
-    for old in history.before:
-        before |= {
-            found.node.id: found for found in impact(view, old.id, depth=1, limit=SHOWN, everything=False).affected
-        }
-    before.pop(one.id, None)
     return Belief(
         node=view.node(one),
         trust=one.trust,
@@ -113,7 +107,7 @@ def _belief(view: View, one: Memory) -> Belief:
         reasons=reasons.reasons,
         conflicts=_conflicts(view, raw),
         rests_on_it=resting.affected,
-        rested_before=[before[id] for id in before if id not in {found.node.id for found in resting.affected}],
+        rested_before=rested_before(view, resting, history.before, limit=SHOWN),
         merged=[view.node(other) for other in view.graph.merged_into([raw], view.where())],
     )
 

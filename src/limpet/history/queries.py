@@ -16,6 +16,7 @@ from .audit import Audit, audit
 from .consolidate import Consolidation, consolidate
 from .diff import Diff, diff
 from .gaps import Gaps, gaps
+from .quality import Quality, quality
 from .timeline import Chain, Timeline, around, chain, found_along, of_key
 from .view import View, check_count
 
@@ -61,11 +62,16 @@ class History:
         self, id: str, *, depth: int = DEPTH, limit: int = LIMIT, everything: bool = False,
         as_of: Time = None, known_at: Time = None,
     ) -> reasons.Impact:  # fmt: skip
-        """What rests on a memory, decisions first, each with the reasons that would remain without it."""
+        """What rests on a memory, decisions first, each with the reasons that would remain without it.
+
+        And what rests on what it replaced: that may have to change with it.
+        """
         _check(depth, limit)
         view = self._view(as_of, known_at)
         with self._store.snapshot():
-            return reasons.impact(view, id, depth=depth, limit=limit, everything=everything)
+            found = reasons.impact(view, id, depth=depth, limit=limit, everything=everything)
+            replaced = chain(view, found.memory.id, limit=limit).before
+            return replace(found, rested_before=reasons.rested_before(view, found, replaced, limit=limit))
 
     # -- walks
 
@@ -210,6 +216,14 @@ class History:
         chosen = (kinds,) if isinstance(kinds, str) else tuple(kinds)
         with self._store.snapshot():
             return gaps(view, kinds=chosen, limit=limit)
+
+    def quality(self, *, limit: int = 3, as_of: Time = None, known_at: Time = None) -> Quality:
+        """How much of what is held is weak, stale, alone, unsupported or contradicted; `limit` examples of each."""
+        if isinstance(limit, bool) or not 0 <= limit <= MAX_LIMIT:
+            raise BadInput(f"limit must be from 0 to {MAX_LIMIT}, not {limit!r}")
+        view = self._view(as_of, known_at)
+        with self._store.snapshot():
+            return quality(view, limit=limit)
 
     def centrality(
         self, *, types: Iterable[str] = (), limit: int = 20, as_of: Time = None, known_at: Time = None

@@ -64,14 +64,16 @@ class Impact:
 
     memory: Node
     affected: list[Affected]
+    rested_before: list[Affected] = field(default_factory=list)  # what rests on what it replaced, and not on it
     skipped: dict[str, str] = field(default_factory=dict)
     truncated: bool = False
 
     def as_dict(self) -> dict[str, object]:
-        """{"memory", "affected", "skipped", "truncated"}."""
+        """{"memory", "affected", "rested_before", "skipped", "truncated"}."""
         return {
             "memory": self.memory.as_dict(),
             "affected": [one.as_dict() for one in self.affected],
+            "rested_before": [one.as_dict() for one in self.rested_before],
             "skipped": self.skipped,
             "truncated": self.truncated,
         }
@@ -187,6 +189,16 @@ def impact(view: View, id: str, *, depth: int, limit: int, everything: bool) -> 
         key=lambda one: (one.node.kind != "decision", not one.falls, one.depth, -one.node.importance, one.node.id)
     )
     return Impact(memory=view.node(start), affected=affected, skipped=walk.skipped, truncated=walk.truncated)
+
+
+def rested_before(view: View, found: Impact, replaced: Sequence[Node], *, limit: int) -> list[Affected]:
+    """What rests on what a memory replaced, and so may have to change with it, but does not rest on the memory."""
+    there = {found.memory.id, *(one.node.id for one in found.affected)}
+    before: dict[str, Affected] = {}
+    for old in replaced:
+        resting = impact(view, old.id, depth=1, limit=limit, everything=False)
+        before |= {one.node.id: one for one in resting.affected if one.node.id not in there}
+    return list(before.values())
 
 
 def _supported(reached: Iterable[bytes], reasons: dict[bytes, dict[bytes, None]], standing: set[bytes]) -> set[bytes]:

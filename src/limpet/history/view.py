@@ -94,7 +94,7 @@ class View:
 
     def find(self, id: str) -> Memory:
         """The memory that an id or a prefix names, if it is seen from here. Raises NotFound, AmbiguousId, BadInput."""
-        raw = self.store.resolve(id)
+        raw = self.store.resolve(id, self.scopes)
         found = self.memories([raw]).get(raw)
         if found is None:
             then = "" if self.known_at is None else " as known then"

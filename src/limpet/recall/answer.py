@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from operator import attrgetter
+from typing import Any
 
-from ..model.clock import format_time
+from ..model.clock import format_time, parse_time
 from ..model.memory import Memory
 from ..rank import adjust, fuse
 from ..rank import constants as C
@@ -46,6 +47,19 @@ class Item:
     metadata: dict[str, object]
     why: Trace | None = None
 
+    @classmethod
+    def from_dict(cls, shown: Mapping[str, Any]) -> Item:
+        """An item from its `as_dict`, without its trace."""
+        times: dict[str, Any] = {name: parse_time(shown[name], now=0) for name in ("valid_from", "recorded_at")}
+        until = shown["valid_to"]
+        plain = {name: shown[name] for name in cls.__slots__ if name not in (*times, "valid_to", "topics", "why")}
+        return cls(
+            **plain,
+            **times,
+            topics=tuple(shown["topics"]),
+            valid_to=None if until is None else parse_time(until, now=0),
+        )
+
     def as_dict(self) -> dict[str, object]:
         """The JSON shape of docs/reference: times in ISO 8601."""
         shown: dict[str, object] = {
@@ -81,6 +95,18 @@ class Recall:
     notes: dict[str, str] = field(default_factory=dict)
     elapsed_ms: float = 0.0
     truncated: bool = False  # the token budget left something out
+
+    @classmethod
+    def from_dict(cls, shown: Mapping[str, Any]) -> Recall:
+        """A recall from its `as_dict`, without traces."""
+        return cls(
+            query=shown["query"],
+            items=[Item.from_dict(one) for one in shown["items"]],
+            missing=shown["missing"],
+            notes=shown.get("notes", {}),
+            elapsed_ms=shown["elapsed_ms"],
+            truncated=shown.get("truncated", False),
+        )
 
     def as_dict(self) -> dict[str, object]:
         """{"query", "items", "missing", "elapsed_ms", "notes"?, "truncated"?}."""

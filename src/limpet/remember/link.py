@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Sequence
 from typing import Any
 
 from ..model.edges import ACYCLIC_TYPES, SYMMETRIC_TYPES, Edge, check_edge_type, check_weight
@@ -13,7 +13,7 @@ from ..model.state import cancelled_by
 from .write import Receipt, Writer, check_live, need
 
 
-def link(writer: Writer, a: str, type: str, b: str, weight: float | None, scopes: Collection[str]) -> Receipt:
+def link(writer: Writer, a: str, type: str, b: str, weight: float | None, scopes: Sequence[str]) -> Receipt:
     """`a TYPE b`. The same link again changes nothing; with another weight it replaces the first.
 
     A `supersedes` link also ends `b`, from when `a` begins to hold. Raises NotFound, BadInput: an unknown type, a link
@@ -40,7 +40,7 @@ def link(writer: Writer, a: str, type: str, b: str, weight: float | None, scopes
     return Receipt(id=format_id(start), status="changed", event=format_id(made.id))
 
 
-def unlink(writer: Writer, a: str, type: str, b: str, scopes: Collection[str]) -> Receipt:
+def unlink(writer: Writer, a: str, type: str, b: str, scopes: Sequence[str]) -> Receipt:
     """End `a TYPE b`; that it held stays in the ledger. Without a `supersedes` link its target is believed again.
 
     A link that is not there changes nothing. Raises NotFound, BadInput.
@@ -61,13 +61,9 @@ def unlink(writer: Writer, a: str, type: str, b: str, scopes: Collection[str]) -
     return Receipt(id=format_id(known.source), status="changed", event=format_id(made.id))
 
 
-def _ends(writer: Writer, a: str, b: str, scopes: Collection[str], *, purged: bool = False) -> tuple[Memory, Memory]:
-    source, target = need(writer.reads, a), need(writer.reads, b)
+def _ends(writer: Writer, a: str, b: str, scopes: Sequence[str], *, purged: bool = False) -> tuple[Memory, Memory]:
+    source, target = need(writer.reads, a, scopes), need(writer.reads, b, scopes)
     for one in (source, target):
-        if one.scope not in scopes:
-            raise BadInput(
-                f"memory {one.id} belongs to another scope", hint="links stay within a scope and `global`; see --scope"
-            )
         if one.state == "purged" and not purged:
             raise BadInput(f"memory {one.id} was purged: its content is gone")
     if source.id == target.id:

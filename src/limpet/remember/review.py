@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from ..model.clock import MICROSECONDS_PER_DAY, format_time
@@ -22,9 +23,10 @@ PAIRS = {
     "duplicate": "the same thing said twice? accepted: the older one speaks for both",
     "correction": "does the newer replace the older? accepted: it does",
     "contradiction": "they deny each other. accepted: the newer is right",
+    "key": "do both keys name the same? accepted: the older one is the key of both",
 }
 SINGLE = {
-    "quarantine": "it came from outside and reads like an instruction. accepted: it may be recalled",
+    "quarantine": "kept out of recall until a person has looked. accepted: it may be recalled",
     "confidence": "said on many days, never confirmed. accepted: it is true",
     "resurface": "important, and not seen for long. accepted: it still matters",
 }
@@ -160,11 +162,30 @@ def _carry_out(writer: Writer, proposal: Proposal) -> None:
             raise BadInput("one of the two is no longer believed", hint="reject it, or `limpet show` them")
         return
     new, old = writer.reads.get(proposal.memory), writer.reads.get(proposal.other)
+    if proposal.kind == "key":
+        if new is None or old is None or not new.key or not old.key or new.key == old.key:
+            raise BadInput("one of the two keys is no longer in use", hint="reject it, or `limpet show` them")
+        join_keys(writer, new.scope, new.key, old.key)
+        return
     if new is None or old is None or new.state != "active" or old.state != "active" or old.superseded_by:
         raise BadInput("one of the two is no longer believed", hint="reject it, or `limpet show` them")
     start = max(new.valid_from, old.valid_from)
     writer.event("superseded", proposal.other, origin="user", by=proposal.memory.hex(), valid_to=start)
     writer.event("linked", proposal.memory, origin="user", edge="supersedes", target=proposal.other.hex())
+
+
+def join_keys(writer: Writer, scope: str, key: str, into: str) -> None:
+    """The values of `key` become values of `into`; at each instant the one that began last holds."""
+    moved = writer.reads.keyed(scope, key)
+    for one in moved:
+        writer.event("keyed", parse_id(one.id), origin="user", key=into)
+    values = sorted(
+        [*moved, *writer.reads.keyed(scope, into)], key=lambda one: (one.valid_from, one.created_at, one.id)
+    )
+    for one, following in pairwise(values):
+        if one.valid_to is None or one.valid_to > following.valid_from:
+            by = parse_id(following.id).hex()
+            writer.event("superseded", parse_id(one.id), origin="user", by=by, valid_to=following.valid_from)
 
 
 def decide_single(writer: Writer, memory: Memory, verdict: str, now: int) -> Receipt:

@@ -38,8 +38,9 @@ OWN_TO_STATE = frozenset({"inferred status", "personality label"})
 
 # Chosen on the tuning half of tests/quality/bias_sentences.jsonl by benchmarks/tune_rules.py; guarded by
 # tests/quality/test_bias_rules.py.
-# Score, 0 to 1, from which a sentence is refused; at 0.5 it is as near to a rule as to what is fine.
-REFUSED_FROM = 0.48
+# Score, 0 to 1, from which a sentence is refused: nearer to a rule than to what is fine. 0.48 finds 2 in 100 more
+# and refuses fair statements, of which agents store a hundred for each that should be refused.
+REFUSED_FROM = 0.5
 # How much a sign counts against the meaning, whose vector has length 1.
 SIGN_WEIGHT = 0.3
 RIDGE = 3.0
@@ -50,6 +51,8 @@ UNDERSTOOD_FROM = 0.85
 # A text of a few sentences is refused for one of them too, when that one is clear: the whole would drown it.
 PART_REFUSED_FROM = 0.6
 PARTS = 5
+# A joke has at least so many words.
+JOKE_WORDS = 4
 # Longer texts are documents and transcripts, not statements; they are not judged.
 JUDGED_CHARACTERS = 2_000
 
@@ -141,7 +144,7 @@ class Rules:
             judged += [(i, part, refusal) for (i, part), refusal in zip(parts, refusals, strict=True)]
         for i, text, refusal in judged:
             by = (origins[i] if origins else "agent", speakers[i] if speakers else None)
-            if refusal and not found[i] and not _own_statement(refusal, text, *by):
+            if refusal and not found[i] and not _own_statement(refusal, text, *by) and not _fragment(refusal, text):
                 found[i] = refusal
         return found
 
@@ -287,6 +290,11 @@ def _points(texts: Sequence[str], vectors: np.ndarray, middle: np.ndarray) -> np
 
 def _is_statement(text: str) -> bool:
     return bool(text.strip()) and len(text) <= JUDGED_CHARACTERS
+
+
+def _fragment(refusal: Refusal, text: str) -> bool:
+    """Whether it is too short to exaggerate: "said by us" resembles a joke only because it resembles nothing."""
+    return refusal.rule == "joke or hyperbole" and len(text.split()) < JOKE_WORDS
 
 
 def _parts(text: str) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ..model.errors import BadInput, LimpetError, NotFound
@@ -41,8 +41,12 @@ class Receipt:
 class Writer:
     """Collects the events of one operation. Made anew each time the transaction is tried."""
 
-    def __init__(self, reads: Reads, make_id: Callable[[], bytes], now: int) -> None:
+    def __init__(
+        self, reads: Reads, make_id: Callable[[], bytes], now: int, scopes: Sequence[str] | None = None
+    ) -> None:
+        """`scopes`: those whose memories it may name by their ids; None for all."""
         self.reads = reads
+        self.scopes = scopes
         self.now = now
         self.events: list[Event] = []
         self._make_id = make_id
@@ -65,6 +69,9 @@ class Writer:
 
         Raises NotFound for a `because` that is not there.
         """
+        renamed = self._renamed(statement)
+        if renamed is not None:
+            statement = replace(statement, key=renamed)
         mark = fingerprint(statement.scope, statement.kind, statement.speaker, statement.key, statement.content)
         if statement.id is not None:
             taken = self._taken(statement)
@@ -74,10 +81,7 @@ class Writer:
             known = self._known(statement, mark)
             if known is not None:
                 return known
-        causes = [need(self.reads, cause) for cause in statement.because]
-        for cause in causes:
-            if cause.scope not in (statement.scope, GLOBAL_SCOPE):
-                raise BadInput(f"{cause.id} belongs to another scope: {cause.scope}")
+        causes = [need(self.reads, cause, (statement.scope, GLOBAL_SCOPE)) for cause in statement.because]
         memory = statement.id or self._make_id()
         start, end = self._interval(statement)
         data = self._data(statement, start, end, causes)
@@ -92,7 +96,11 @@ class Writer:
             id=format_id(memory),
             status="quarantined" if statement.quarantine else "created",
             event=format_id(made.id),
-            reason=f"it {statement.quarantine}; `limpet review` shows what waits" if statement.quarantine else None,
+            reason=f"it {statement.quarantine}; `limpet review` shows what waits"
+            if statement.quarantine
+            else f"its key is {renamed}"
+            if renamed
+            else None,
             redacted=statement.redacted,
         )
 
@@ -128,6 +136,12 @@ class Writer:
             if value is not None and value != {}:
                 data[name] = value
         return data
+
+    def _renamed(self, statement: Admitted) -> str | None:
+        """The key in use when a person has said that two keys name the same."""
+        if statement.key is None or self.reads.keyed(statement.scope, statement.key):
+            return None
+        return self.reads.renamed_key(statement.scope, statement.key)
 
     def _taken(self, statement: Admitted) -> Receipt | None:
         """A given id that is there already: the same statement again is fine, another one is not."""
@@ -206,9 +220,9 @@ def check_live(memory: Memory) -> None:
         raise BadInput(f"memory {memory.id} is retracted", hint="`limpet restore` brings it back")
 
 
-def need(reads: Reads, id: str) -> Memory:
-    """The memory an id or a prefix names. Raises NotFound, AmbiguousId, BadInput."""
-    found = reads.get(reads.resolve(id))
+def need(reads: Reads, id: str, scopes: Sequence[str] | None) -> Memory:
+    """The memory of some scopes (None: all) that an id or a prefix names. Raises NotFound, AmbiguousId, BadInput."""
+    found = reads.get(reads.resolve(id, scopes))
     if found is None:
         raise NotFound(f"no memory with the id {id}")
     return found

@@ -243,8 +243,8 @@ Describe = Callable[[MemoryState], SearchFields]
 class Reads(Protocol):
     """What can be asked inside and outside a write."""
 
-    def resolve(self, prefix: str) -> bytes:
-        """The one memory id that starts with `prefix`. Raises NotFound, AmbiguousId, BadInput."""
+    def resolve(self, prefix: str, scopes: Sequence[str] | None = None) -> bytes:
+        """The one memory id of some scopes (None: all) that starts so. Raises NotFound, AmbiguousId, BadInput."""
         ...
 
     def get(self, id: bytes, *, known_at: int | None = None) -> Memory | None:
@@ -261,6 +261,10 @@ class Reads(Protocol):
 
     def keys(self, scope: str) -> list[str]:
         """Every key that has an active memory in a scope, sorted."""
+        ...
+
+    def renamed_key(self, scope: str, key: str) -> str | None:
+        """The key that what was once under `key` has now, when it has another; by its last change."""
         ...
 
     def next_position(self, scope: str, session: str) -> int:
@@ -281,8 +285,11 @@ class Reads(Protocol):
         """Ledger events in order: of one memory, after a sequence number, or of given ids."""
         ...
 
-    def operation(self, event: bytes | None) -> list[Event]:
-        """All events that were committed together with `event` (None: the last operation), in order."""
+    def operation(self, event: bytes | None, scopes: Sequence[str] | None = None) -> list[Event]:
+        """All events of some scopes (None: all) that were committed together with `event`, in order.
+
+        `event` None: the last operation that has any.
+        """
         ...
 
     def edge(self, source: bytes, type: str, target: bytes) -> Edge | None:

@@ -87,7 +87,10 @@ class Beliefs:
 
         def decide(writer: Writer) -> Receipt:
             instant = writer.now if when is None else when
-            held = holding(writer.reads.keyed(self.scope, check_key(key)), instant)
+            values = writer.reads.keyed(self.scope, check_key(key))
+            if not values and (renamed := writer.reads.renamed_key(self.scope, key)):
+                values = writer.reads.keyed(self.scope, renamed)
+            held = holding(values, instant)
             if held is None:
                 raise NotFound(f"no value of {key} holds then in {self.scope}", hint=self._near(key))
             if instant <= held.valid_from:
@@ -99,9 +102,15 @@ class Beliefs:
         return self._write(decide)
 
     def _values(self, key: str, known: int | None) -> list[list[Memory]]:
-        """The values of a key in this scope, then in the global one."""
+        """The values of a key in this scope, then in the global one; of the key that it was joined with, if it was."""
         check_key(key)
-        return [self._store.keyed(scope, key, known_at=known) for scope in dict.fromkeys((self.scope, GLOBAL_SCOPE))]
+        found = []
+        for scope in dict.fromkeys((self.scope, GLOBAL_SCOPE)):
+            values = self._store.keyed(scope, key, known_at=known)
+            if not values and (renamed := self._store.renamed_key(scope, key)):
+                values = self._store.keyed(scope, renamed, known_at=known)
+            found.append(values)
+        return found
 
     def _near(self, key: str) -> str | None:
         """Keys that are spelled like this one."""
@@ -181,7 +190,7 @@ class Beliefs:
         from ..remember.review import decide_pair, decide_single
 
         pair = self._store.resolve_proposal(id)
-        raw = None if pair is not None else self._store.resolve(id)
+        raw = None if pair is not None else self._store.resolve(id, self._scopes)
 
         def decide(writer: Writer) -> Receipt:
             if pair is not None:

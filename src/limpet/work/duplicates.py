@@ -21,7 +21,9 @@ from ..remember.duplicates import Comparison, compare
 from ..remember.review import merge
 from ..remember.write import Writer
 from ..store.contract import Candidate, EmbedderRow, Filter, Proposal, Reads, Store
+from ..vectors.embedder import Embedder
 from ..vectors.index import VectorIndex
+from .keys import propose_synonyms
 
 KIND = "duplicates"
 BATCH = 64
@@ -34,8 +36,9 @@ NEVER = frozenset({"episode"})
 
 
 def drain(
-    store: Store, row: EmbedderRow, index: VectorIndex, clock: Clock, *, limit: int | None, until: float | None = None
-) -> int:
+    store: Store, embedder: Embedder, row: EmbedderRow, index: VectorIndex, clock: Clock, *, limit: int | None,
+    until: float | None = None,
+) -> int:  # fmt: skip
     """Do the checks that are due, at most `limit`. Returns how many were done."""
     worker = f"{socket.gethostname()}:{os.getpid()}"
     ids = IdSource()
@@ -53,18 +56,23 @@ def drain(
         vectors = dict(store.exact_vectors(row.num, bodies))
         where = Filter(as_of=at)
         for one in store.candidates(list(vectors), where):
-            check(store, index, one, vectors[one.body], where, clock, ids)
+            if one.kind in NEVER:
+                continue
+            (new,) = store.memories([one.num])
+            if new.key is not None:
+                propose_synonyms(store, embedder, new, clock, ids)
+            else:
+                check(store, index, one, new, vectors[one.body], where, clock, ids)
         store.finish(KIND, bodies)
         done += len(jobs)
     return done
 
 
 def check(
-    store: Store, index: VectorIndex, one: Candidate, vector: bytes, where: Filter, clock: Clock, ids: IdSource
-) -> None:
+    store: Store, index: VectorIndex, one: Candidate, new: Memory, vector: bytes, where: Filter, clock: Clock,
+    ids: IdSource,
+) -> None:  # fmt: skip
     """Compare one memory with those near it that are older; merge it, or put proposals on the list."""
-    if one.kind in NEVER:
-        return
     query = np.frombuffer(vector, dtype=np.float16).astype(np.float32)
     scan = index.search(query, scopes=None)
     near = {body: i for i, body in enumerate(scan.take(NEAREST)) if body != one.body}
@@ -72,9 +80,7 @@ def check(
     if not others:
         return
     cosines = index.rescore(query, [c.body for c in others])
-    new, *older = store.memories([one.num, *(c.num for c in others)])
-    if new.key is not None:
-        return
+    older = store.memories([c.num for c in others])
     proposals: list[Proposal] = []
     for other, candidate in sorted(zip(older, others, strict=True), key=lambda pair: -cosines.get(pair[1].body, 0.0)):
         if not _comparable(other, new):

@@ -20,8 +20,8 @@ _PLANS = frozenset({"update_plan", "update_todos"})
 # Shell commands that change nothing.
 _HARMLESS = frozenset(
     {"ls", "cat", "pwd", "cd", "echo", "head", "tail", "less", "which", "whoami", "type", "find", "grep", "rg",
-     "fd", "wc", "stat", "file", "tree", "du", "df", "ps", "env", "printenv", "date", "true", "sleep", "history", "man", "dir",
-     "get-childitem", "get-content"}
+     "fd", "wc", "stat", "file", "tree", "du", "df", "ps", "env", "printenv", "date", "true", "sleep", "history",
+     "man", "dir", "get-childitem", "get-content"}
 )  # fmt: skip
 _GIT_LOOKS = frozenset({"status", "log", "diff", "show", "blame", "ls-files", "rev-parse", "describe"})
 _FIRST = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")

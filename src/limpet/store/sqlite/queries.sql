@@ -40,7 +40,9 @@ SELECT {columns} FROM carray(:nums) c CROSS JOIN {tables} WHERE m.num = c.value
 
 -- name: ids_from_prefix
 -- Ids in a range: a true range scan, twelve are enough to list candidates. memory_current.
-SELECT id FROM memory WHERE id BETWEEN :low AND :high AND retired_at IS NULL ORDER BY id LIMIT 12
+SELECT id FROM memory INDEXED BY memory_current WHERE id BETWEEN :low AND :high AND retired_at IS NULL
+   AND (:scopes IS NULL OR scope IN (SELECT s.num FROM json_each(:scopes) j JOIN scope s ON s.name = j.value))
+ ORDER BY id LIMIT 12
 
 -- name: id_before
 -- The id just below, for abbreviations. memory_current.
@@ -76,6 +78,13 @@ SELECT {columns} FROM {tables}
 SELECT DISTINCT key FROM memory
  WHERE scope = (SELECT num FROM scope WHERE name = :scope) AND key IS NOT NULL AND retired_at IS NULL AND state = 'active'
  ORDER BY key
+
+-- name: renamed_key
+-- What the memories that had a key have now. memory_key, memory_current.
+SELECT now.key FROM memory once INDEXED BY memory_key JOIN memory now ON now.id = once.id AND now.retired_at IS NULL
+ WHERE once.scope = (SELECT num FROM scope WHERE name = :scope) AND once.key = :key AND once.retired_at IS NOT NULL
+   AND now.key IS NOT NULL AND now.key <> :key AND now.state = 'active'
+ ORDER BY once.retired_at DESC, now.num DESC LIMIT 1
 
 -- name: session
 -- One session. Primary key by (scope, name), memory_session.
@@ -125,14 +134,20 @@ SELECT v.seq, v.id, v.type, v.memory, v.at, v.operation, v.origin, b.content, v.
 SELECT id FROM event WHERE id BETWEEN :low AND :high ORDER BY id LIMIT 12
 
 -- name: last_event
--- The newest event. Primary key.
-SELECT id FROM event ORDER BY seq DESC LIMIT 1
+-- The newest event of some scopes: that of its memory, or the one it names (sessions). Primary key, memory_current.
+SELECT v.id FROM event v WHERE :scopes IS NULL OR ifnull(
+    (SELECT s.name FROM memory m JOIN scope s ON s.num = m.scope WHERE m.id = v.memory AND m.retired_at IS NULL),
+    v.data ->> 'scope') IN (SELECT value FROM json_each(:scopes))
+ ORDER BY v.seq DESC LIMIT 1
 
 -- name: operation_events
 -- An operation: its first event and those that name it. event_id, event_operation.
 SELECT v.seq, v.id, v.type, v.memory, v.at, v.operation, v.origin, b.content, v.data
   FROM event v LEFT JOIN body b ON b.num = v.body
  WHERE v.seq IN (SELECT seq FROM event WHERE id = :operation UNION SELECT seq FROM event WHERE operation = :operation)
+   AND (:scopes IS NULL OR ifnull(
+    (SELECT s.name FROM memory m JOIN scope s ON s.num = m.scope WHERE m.id = v.memory AND m.retired_at IS NULL),
+    v.data ->> 'scope') IN (SELECT value FROM json_each(:scopes)))
  ORDER BY v.seq
 
 -- name: insert_body

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -32,15 +33,16 @@ class SqliteReads:
         row: tuple[Any, ...] | None = self._con.execute(self._sql[name], bindings).fetchone()
         return row
 
-    def resolve(self, prefix: str) -> bytes:
+    def resolve(self, prefix: str, scopes: Sequence[str] | None = None) -> bytes:
         low, high = parse_prefix(prefix)
-        found = [row[0] for row in self._con.execute(self._sql["ids_from_prefix"], {"low": low, "high": high})]
-        return _only(prefix, found, "memory")
+        bound: Bindings = {"low": low, "high": high, "scopes": _names(scopes)}
+        found = [row[0] for row in self._con.execute(self._sql["ids_from_prefix"], bound)]
+        return _only(prefix, found, "memory", scopes)
 
     def resolve_event(self, prefix: str) -> bytes:
         low, high = parse_prefix(prefix)
         found = [row[0] for row in self._con.execute(self._sql["events_by_prefix"], {"low": low, "high": high})]
-        return _only(prefix, found, "event")
+        return _only(prefix, found, "event", None)
 
     def get(self, id: bytes, *, known_at: int | None = None) -> Memory | None:
         if known_at is None:
@@ -65,6 +67,10 @@ class SqliteReads:
 
     def keys(self, scope: str) -> list[str]:
         return [row[0] for row in self._con.execute(self._sql["keys"], {"scope": scope})]
+
+    def renamed_key(self, scope: str, key: str) -> str | None:
+        row = self._one("renamed_key", {"scope": scope, "key": key})
+        return str(row[0]) if row else None
 
     def next_position(self, scope: str, session: str) -> int:
         row = self._one("last_position", {"scope": scope, "session": session})
@@ -100,13 +106,15 @@ class SqliteReads:
         for row in self._con.execute(self._sql[name], bindings):
             yield rows.event(row)
 
-    def operation(self, event: bytes | None) -> list[Event]:
-        row = self._one("last_event", {}) if event is None else (event,)
+    def operation(self, event: bytes | None, scopes: Sequence[str] | None = None) -> list[Event]:
+        bound: Bindings = {"scopes": _names(scopes)}
+        row = self._one("last_event", bound) if event is None else (event,)
         found = self._one("event_by_id", {"id": row[0]}) if row else None
         if found is None:
             return []
         operation = rows.event(found).operation
-        return [rows.event(one) for one in self._con.execute(self._sql["operation_events"], {"operation": operation})]
+        bound["operation"] = operation
+        return [rows.event(one) for one in self._con.execute(self._sql["operation_events"], bound)]
 
     def edge(self, source: bytes, type: str, target: bytes) -> Edge | None:
         row = self._one("edge_live", {"source": source, "type": type, "target": target})
@@ -126,9 +134,16 @@ class SqliteReads:
         return short
 
 
-def _only(prefix: str, found: list[bytes], what: str) -> bytes:
+def _names(scopes: Sequence[str] | None) -> str | None:
+    return None if scopes is None else json.dumps(list(scopes))
+
+
+def _only(prefix: str, found: list[bytes], what: str, scopes: Sequence[str] | None) -> bytes:
     if not found:
-        raise NotFound(f"no {what} with the id {prefix}", hint="`limpet list` shows ids")
+        place = "" if scopes is None else f" in {' or '.join(scopes)}"
+        raise NotFound(
+            f"no {what} with the id {prefix}{place}", hint="`limpet list` shows ids, --scope looks elsewhere"
+        )
     if len(found) > 1:
         raise AmbiguousId(prefix, [format_id(id) for id in found])
     return found[0]

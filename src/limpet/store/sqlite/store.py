@@ -173,9 +173,9 @@ class SqliteStore:
         assert self._reads is not None
         return self._reads
 
-    def resolve(self, prefix: str) -> bytes:
+    def resolve(self, prefix: str, scopes: Sequence[str] | None = None) -> bytes:
         with self._reading():
-            return self._reader_reads().resolve(prefix)
+            return self._reader_reads().resolve(prefix, scopes)
 
     def resolve_event(self, prefix: str) -> bytes:
         with self._reading():
@@ -192,6 +192,10 @@ class SqliteStore:
     def keyed(self, scope: str, key: str, *, known_at: int | None = None) -> list[Memory]:
         with self._reading():
             return self._reader_reads().keyed(scope, key, known_at=known_at)
+
+    def renamed_key(self, scope: str, key: str) -> str | None:
+        with self._reading():
+            return self._reader_reads().renamed_key(scope, key)
 
     def keys(self, scope: str) -> list[str]:
         with self._reading():
@@ -229,9 +233,9 @@ class SqliteStore:
             part.append(event)
         return part
 
-    def operation(self, event: bytes | None) -> list[Event]:
+    def operation(self, event: bytes | None, scopes: Sequence[str] | None = None) -> list[Event]:
         with self._reading():
-            return self._reader_reads().operation(event)
+            return self._reader_reads().operation(event, scopes)
 
     def edge(self, source: bytes, type: str, target: bytes) -> Edge | None:
         with self._reading():

@@ -1,0 +1,99 @@
+"""The MCP server over streamable HTTP, for clients that cannot start a process: this machine only, and with a token."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Awaitable, Callable, MutableMapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..model.errors import BadInput, StoreError
+
+if TYPE_CHECKING:
+    from mcp.server import MCPServer
+
+HOST = "127.0.0.1"
+TOKEN_VARIABLE = "LIMPET_MCP_TOKEN"
+# Shorter ones can be guessed.
+TOKEN_CHARACTERS = 16
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+
+def token_for(store: str) -> tuple[str, str]:
+    """The token of a store's server, and where it is from: the environment, or a file of the owner's beside the store.
+
+    Raises BadInput for one that is too short, StoreError when the file cannot be read or made.
+    """
+    given = os.environ.get(TOKEN_VARIABLE)
+    if given is not None:
+        if len(given) < TOKEN_CHARACTERS:
+            raise BadInput(f"{TOKEN_VARIABLE} is shorter than {TOKEN_CHARACTERS} characters")
+        return given, TOKEN_VARIABLE
+    path = Path(f"{store}.token")
+    try:
+        if path.is_file():
+            kept = path.read_text(encoding="ascii").strip()
+            if len(kept) >= TOKEN_CHARACTERS:
+                return kept, str(path)
+            path.unlink()
+        made = secrets.token_urlsafe(32)
+        with os.fdopen(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w", encoding="ascii") as file:
+            file.write(made + "\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise StoreError(f"the token file {path} cannot be used: {error}", hint=f"set {TOKEN_VARIABLE}") from error
+    return made, str(path)
+
+
+def serve_http(server: MCPServer[Any], port: int, token: str) -> None:
+    """Serve until interrupted. Raises StoreError when the port is taken."""
+    import socket
+
+    import uvicorn
+
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind((HOST, port))
+        except OSError as error:
+            raise StoreError(f"cannot listen on {HOST}:{port}: {error.strerror}", hint="choose another port") from error
+        listener.listen(64)
+        app = guarded(server.streamable_http_app(host=HOST), listener.getsockname()[1], token)
+        uvicorn.Server(uvicorn.Config(app, log_level="warning", lifespan="on")).run(sockets=[listener])
+
+
+def guarded(app: App, port: int, token: str) -> App:
+    """`app` behind three questions, asked before anything is routed: our Host, no foreign Origin, the token.
+
+    A page in a browser that lets its name point to this machine (DNS rebinding) fails the first two.
+    """
+    hosts = {f"{name}:{port}".encode() for name in (HOST, "localhost")}
+    origins = {b"http://" + host for host in hosts}
+    wanted = b"Bearer " + token.encode()
+
+    async def guard(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await app(scope, receive, send)
+            return
+        headers: dict[bytes, bytes] = {}
+        for name, value in scope.get("headers", ()):
+            headers.setdefault(name.lower(), value)
+        origin = headers.get(b"origin")
+        if scope["type"] != "http" or headers.get(b"host") not in hosts or (origin and origin not in origins):
+            await _refuse(send, 403, "only for this machine's own clients")
+        elif not secrets.compare_digest(headers.get(b"authorization", b""), wanted):
+            await _refuse(send, 401, "the token is missing or wrong")
+        else:
+            await app(scope, receive, send)
+
+    return guard
+
+
+async def _refuse(send: Send, status: int, why: str) -> None:
+    headers = [(b"content-type", b"text/plain")] + ([(b"www-authenticate", b"Bearer")] if status == 401 else [])
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": why.encode()})

@@ -1,0 +1,275 @@
+"""What an agent can ask of its memory: eight tools at most, each a few lines over one engine call.
+
+Arguments and answers are small: their schema is paid for in every session, their tokens at every call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from mcp.server.mcpserver.exceptions import ToolError
+from pydantic import BaseModel, Field
+
+from ..model.clock import format_time
+from ..model.errors import BadInput, LimpetError
+from ..model.memory import Kind
+
+if TYPE_CHECKING:
+    from ..engine import Limpet
+    from ..recall.facts import Fact
+    from ..remember.write import Receipt
+    from ..store.contract import SessionRow
+
+
+class NewMemory(BaseModel):
+    content: str
+    kind: Kind = "fact"
+    topics: list[str] = []
+    key: Annotated[str, Field(description="SUBJECT.ATTRIBUTE, e.g. user.city")] = ""
+    origin: Literal["agent", "user"] = "agent"
+    source: Annotated[str, Field(description="file:line or URL")] = ""
+    valid_from: Annotated[str, Field(description="when it became true, if not now")] = ""
+    because: Annotated[list[str], Field(description="ids it rests on")] = []
+    session: str = ""
+
+
+class Tools:
+    """The tools over one open store. `wrote` is called after every change."""
+
+    def __init__(self, memory: Limpet, wrote: Callable[[], None]) -> None:
+        self._memory = memory
+        self._wrote = wrote
+
+    def remember(self, items: list[NewMemory]) -> dict[str, Any]:
+        """Store memories. One statement an item, understandable on its own."""
+        with _told_to_the_agent():
+            if not items:
+                raise BadInput("nothing to remember", hint="give at least one item")
+            receipts = self._memory.remember_batch([_without_defaults(item) for item in items])
+            self._wrote()
+            return {"results": [_written(receipt) for receipt in receipts]}
+
+    def recall(
+        self,
+        *,
+        query: Annotated[str, Field(description="question or topic, with exact names")],
+        k: Annotated[int, Field(ge=1, le=100)] = 8,
+        kinds: list[str] = [],  # noqa: B006  (a schema default; never changed)
+        topics: list[str] = [],  # noqa: B006
+        since: str = "",
+        until: str = "",
+        known_at: Annotated[str, Field(description="as believed at this time")] = "",
+        budget_tokens: Annotated[int, Field(ge=0, description="0: no limit")] = 2000,
+    ) -> dict[str, Any]:
+        """Find memories by meaning and by words, best first. Times: ISO 8601 or "3 days ago"."""
+        with _told_to_the_agent():
+            found = self._memory.recall(
+                query,
+                k=k,
+                kinds=kinds,
+                topics=topics,
+                since=since or None,
+                until=until or None,
+                known_at=known_at or None,
+                budget_tokens=budget_tokens or None,
+            )
+            items = [
+                {
+                    "id": item.id,
+                    "kind": item.kind,
+                    "content": item.content,
+                    "score": round(item.score, 3),
+                    "confidence": round(item.confidence, 2),
+                    "date": (format_time(item.valid_from) or "")[:10],
+                    "topics": list(item.topics),
+                    "key": item.key,
+                    "origin": item.origin,
+                }
+                for item in found.items
+            ]
+            shown = {"missing": list(found.missing), "truncated": found.truncated}
+            return {"items": [_full(one) for one in items], **_full(shown)}
+
+    def correct(
+        self,
+        *,
+        id: str,
+        action: Literal["supersede", "retract", "archive"] = "supersede",
+        content: Annotated[str, Field(description="the new statement, to supersede")] = "",
+        why: str = "",
+        valid_from: Annotated[str, Field(description="when the new one became true")] = "",
+        origin: Literal["agent", "user"] = "agent",
+    ) -> dict[str, Any]:
+        """Change a belief: supersede (new content), retract (was wrong) or archive. History is kept."""
+        with _told_to_the_agent():
+            if action == "supersede":
+                if not content:
+                    raise BadInput("to supersede, give the new content", hint="retract needs none")
+                receipt = self._memory.correct(
+                    id, content, why=why or None, valid_from=valid_from or None, origin=origin
+                )
+            elif content:
+                raise BadInput(f"{action} takes no content", hint="supersede replaces a memory")
+            elif action == "retract":
+                if not why:
+                    raise BadInput("say why it is retracted", hint="give why")
+                receipt = self._memory.retract(id, why)
+            else:
+                receipt = self._memory.archive(id)
+            self._wrote()
+            return _written(receipt)
+
+    def feedback(self, ids: list[str], verdict: Literal["useful", "not_useful", "wrong"]) -> dict[str, Any]:
+        """Say whether recalled memories helped; it steers later ranking."""
+        with _told_to_the_agent():
+            for id in ids:
+                self._memory.feedback(id, verdict)
+            return {"noted": len(ids)}
+
+    def fact(
+        self,
+        *,
+        key: Annotated[str, Field(description="SUBJECT.ATTRIBUTE")],
+        value: Annotated[str, Field(description="sets it")] = "",
+        end: Annotated[bool, Field(description="no value holds any more")] = False,
+        history: bool = False,
+        valid_from: str = "",
+        as_of: str = "",
+        known_at: str = "",
+        origin: Literal["agent", "user"] = "agent",
+    ) -> dict[str, Any]:
+        """A keyed fact with one current value: read, set, end, or all it ever was."""
+        with _told_to_the_agent():
+            if value and (end or history or as_of or known_at):
+                raise BadInput("value sets the fact; it goes with valid_from and origin only")
+            if value:
+                receipt = self._memory.set_fact(key, value, valid_from=valid_from or None, origin=origin)
+            elif end:
+                receipt = self._memory.end_fact(key, at=as_of or None)
+            else:
+                known = known_at or None
+                found = (
+                    self._memory.fact_history(key, known_at=known)
+                    if history
+                    else [self._memory.fact(key, as_of=as_of or None, known_at=known)]
+                )
+                return {"values": [_value(one) for one in found]}
+            self._wrote()
+            return _written(receipt)
+
+    def explain(
+        self,
+        *,
+        what: Literal["why", "impact", "timeline", "contradictions", "audit"],
+        about: Annotated[str, Field(description="id, key or words; contradictions need none")] = "",
+        depth: Annotated[int, Field(ge=1, le=64)] = 5,
+        limit: Annotated[int, Field(ge=1, le=200)] = 10,
+        as_of: str = "",
+        known_at: str = "",
+    ) -> dict[str, Any]:
+        """Why something is believed, what rests on it, how it changed, what conflicts, or all of it (audit)."""
+        with _told_to_the_agent():
+            times = {"as_of": as_of or None, "known_at": known_at or None}
+            if what == "contradictions":
+                return _brief(self._memory.contradictions(limit=limit, **times).as_dict())
+            if not about.strip():
+                raise BadInput(f"{what} needs something to explain", hint="about: an id, a key or words")
+            if what == "audit":
+                return _brief(self._memory.audit(about, limit=limit, **times).as_dict())
+            if what == "timeline":
+                return _brief(self._memory.timeline(about, limit=limit, **times).as_dict())
+            id = self._one(about, times)
+            verb = self._memory.why if what == "why" else self._memory.impact
+            return _brief(verb(id, depth=depth, limit=limit, **times).as_dict())
+
+    def session(
+        self,
+        *,
+        action: Literal["start", "end", "list", "show", "compress"],
+        name: str = "",
+        title: str = "",
+        summary: Annotated[str, Field(description="end, compress: what happened")] = "",
+        limit: Annotated[int, Field(ge=1, le=200)] = 20,
+    ) -> dict[str, Any]:
+        """Runs of an agent: start (or resume), end, list, show, sum up in an episode."""
+        with _told_to_the_agent():
+            if action == "list":
+                return {"sessions": [_run(one) for one in self._memory.sessions(limit=limit)]}
+            if action == "start":
+                run = self._memory.session_start(name or None, title=title or None)
+                self._wrote()
+                return _run(run)
+            if not name:
+                raise BadInput(f"to {action} a session, give its name", hint="action list shows them")
+            if action == "show":
+                memories = self._memory.session_memories(name)
+                shown = [{"id": one.id, "kind": one.kind, "content": one.content} for one in memories[-limit:]]
+                return _run(self._memory.session(name)) | {"latest": shown}
+            verb = self._memory.session_end if action == "end" else self._memory.compress
+            receipt = verb(name, summary=summary or None)
+            self._wrote()
+            return _written(receipt)
+
+    def _one(self, about: str, times: dict[str, Any]) -> str:
+        """The id of the memory that is meant: by an id, a key, or words."""
+        found = self._memory.audit(about, limit=1, **times).beliefs
+        if not found:
+            raise BadInput(f"nothing is known about {about!r}", hint="recall finds memories and their ids")
+        return found[0].node.id
+
+
+@contextmanager
+def _told_to_the_agent() -> Iterator[None]:
+    """Only a ToolError's words reach the model: give it the message and the hint."""
+    try:
+        yield
+    except LimpetError as error:
+        raise ToolError(f"{error.message} ({error.hint})" if error.hint else error.message) from error
+
+
+def _without_defaults(item: NewMemory) -> dict[str, Any]:
+    return {name: value for name, value in item.model_dump().items() if name == "content" or value not in ("", [])}
+
+
+def _full(shown: dict[str, Any]) -> dict[str, Any]:
+    """Without what is empty: tokens are the agent's."""
+    # 0 equals False and is no empty thing.
+    return {
+        name: value
+        for name, value in shown.items()
+        if value is not None and value is not False and value not in ("", [], {})
+    }
+
+
+def _written(receipt: Receipt) -> dict[str, Any]:
+    shown = {"id": receipt.id, "status": receipt.status, "reason": receipt.reason, "redacted": list(receipt.redacted)}
+    return _full(shown)
+
+
+def _value(fact: Fact) -> dict[str, Any]:
+    shown = fact.as_dict()
+    return _full({name: shown[name] for name in ("key", "value", "id", "valid_from", "valid_to", "confidence")})
+
+
+def _run(session: SessionRow) -> dict[str, Any]:
+    times = {"started_at": format_time(session.started_at), "ended_at": format_time(session.ended_at)}
+    return _full({"name": session.name, "title": session.title, **times}) | {"memories": session.memories}
+
+
+# What an explanation carries for programs and an agent has no use for.
+_LEFT_OUT = frozenset({"scope", "importance", "position", "session", "recorded_at", "event", "weight", "depths"})
+
+
+def _brief(shown: dict[str, Any]) -> dict[str, Any]:
+    """An explanation without what is empty and what an agent has no use for."""
+    return _full({name: _part(value) for name, value in shown.items() if name not in _LEFT_OUT})
+
+
+def _part(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_part(one) for one in value]
+    if isinstance(value, dict):
+        return _brief(value)
+    return round(value, 2) if isinstance(value, float) else value

