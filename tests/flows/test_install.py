@@ -198,6 +198,16 @@ def test_a_link_stays_a_link(home, run, tmp_path):
     assert link.is_symlink() and real.read_text() == SETTINGS
 
 
+def test_what_cannot_be_done_whole_is_taken_back(home, run, tmp_path):
+    """The last of Codex's files leads into a folder that is a file."""
+    put(home / ".codex" / "config.toml", 'model = "x"\n')
+    (home / ".codex" / "AGENTS.md").symlink_to(put(tmp_path / "file", "x").parent / "file" / "AGENTS.md")
+    before = files(home)
+    code, _, err = run("install", "codex")
+    assert code == 3 and "AGENTS.md" in err
+    assert files(home) == before
+
+
 def test_a_file_that_cannot_be_written_is_an_error_with_a_message(home, run, tmp_path):
     put(tmp_path / "file", "x")
     (home / ".claude").symlink_to(tmp_path / "file")

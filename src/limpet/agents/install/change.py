@@ -6,6 +6,7 @@ that is what taking them out of `backup + limpet` gives, nobody changed anything
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -138,21 +139,39 @@ def held(parts: Sequence[Part]) -> list[tuple[Path, str, bool]]:
 
 
 def apply(changes: Sequence[Change], root: Path) -> None:
-    """Carry a plan out, backups first. A file that changed since it was read is left alone."""
+    """Carry a plan out, backups first. What cannot be done whole is taken back, and a file that changed since it was
+    read is left alone. Raises StoreError."""
     for one in changes:
         if one.action != "keep" and files.read(one.path) != one.before:
             raise StoreError(f"{one.path} changed just now", hint="run the command again")
+    done: list[Change] = []
+    try:
+        for one in changes:
+            done.append(one)
+            if one.backup is not None:
+                files.write(files.backup_of(one.path), one.backup, like=one.path)
+            if one.after is None:
+                files.delete(one.path, root)
+            elif one.action != "keep":
+                files.write(one.path, one.after, mode=one.mode)
+    except StoreError:
+        for one in reversed(done):
+            with contextlib.suppress(StoreError):
+                _take_back(one, root)
+        raise
     for one in changes:
-        beside = files.backup_of(one.path)
-        if one.backup is not None:
-            files.write(beside, one.backup, like=one.path)
-        if one.action in ("create", "change", "restore"):
-            assert one.after is not None
-            files.write(one.path, one.after, mode=one.mode)
-        elif one.action == "remove":
-            files.delete(one.path, root)
         if one.drop_backup:
-            files.delete(beside, root)
+            files.delete(files.backup_of(one.path), root)
+
+
+def _take_back(one: Change, root: Path) -> None:
+    if files.read(one.path) != one.before:
+        if one.before is None:
+            files.delete(one.path, root)
+        else:
+            files.write(one.path, one.before, mode=one.mode)
+    if one.backup is not None:
+        files.delete(files.backup_of(one.path), root)
 
 
 def _installed(path: Path, parts: Sequence[Part]) -> Change:
