@@ -6,10 +6,14 @@ regular expressions: compiling them would take longer than all the rest.
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 # Characters of a message that are looked at, and that become the query: the beginning and the end of a long one.
 HEAD, TAIL = 1_500, 500
 # As many words are worth a look-up whatever they are; fewer need a sign.
 WORDS = 3
+# A message whose first words say nothing is not read to its end.
+LOOKED_AT = 40
 # Scripts that are written without spaces: a character of them is about half a word.
 _DENSE = (("\u0e00", "\u0eff"), ("\u1000", "\u109f"), ("\u1780", "\u17ff"), ("\u3040", "\ud7af"))
 _QUESTIONS = "?\uff1f\u061f\u037e\u055e\u1367\u2047\u2049"
@@ -24,7 +28,7 @@ def query_of(message: str) -> str:
     if not text or text.startswith(("/", "!", "<")):
         return ""
     words, named = 0.0, any(mark in text for mark in _QUESTIONS + _QUOTES)
-    for word in text.split():
+    for word in text.split(maxsplit=LOOKED_AT)[:LOOKED_AT]:
         words += _weight(word)
         named = named or _names_something(word)
         if words >= WORDS or (named and words >= 1):
@@ -45,5 +49,5 @@ def _names_something(word: str) -> bool:
         sum(map(str.isdigit, word)) >= 2
         or any(mark in word for mark in "_\\@#")
         or any(mark in inner for mark in "/.:")
-        or any(one.islower() and other.isupper() for one, other in zip(word, word[1:], strict=False))
+        or any(one.islower() and other.isupper() for one, other in pairwise(word))
     )
