@@ -28,7 +28,8 @@ def query_of(message: str) -> str:
     if not text or text.startswith(("/", "!", "<")):
         return ""
     words, named = 0.0, any(mark in text for mark in _QUESTIONS + _QUOTES)
-    for word in text.split(maxsplit=LOOKED_AT)[:LOOKED_AT]:
+    for long in text.split(maxsplit=LOOKED_AT)[:LOOKED_AT]:
+        word = long[:60]
         words += _weight(word)
         named = named or _names_something(word)
         if words >= WORDS or (named and words >= 1):
