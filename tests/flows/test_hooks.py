@@ -113,6 +113,15 @@ def test_a_session_begins_with_where_the_last_one_left_off(hook, shop, clock, cl
     assert hook(client, event, {**data, "source": "resume"}) == "" or client in ("opencode", "cline")
 
 
+def test_no_hook_shows_what_is_of_another_scope(hook, shop):
+    shop.remember("The staging database listens on port 5433", session="before")
+    shop.remember("Ship the billing page", kind="goal")
+    shop.note_action("before", "did", "Edit: api/retry.py")
+    for client, event, data, _ in (*inputs.MESSAGES, *inputs.STARTS, *inputs.COMPACTIONS):
+        out = hook(client, event, data, scope="project:other")
+        assert not any(word in out for word in ("5433", "billing", "retry.py"))
+
+
 def test_a_first_session_begins_in_silence(hook, path):
     client, event, data, _ = inputs.STARTS[0]
     assert hook(client, event, data) == ""
