@@ -48,7 +48,10 @@ class ReferenceStore:
         pass
 
     def commit(self, decide: Decide) -> list[Event]:
-        return self._append(decide(self))
+        written = self._append(decide(self))
+        if any(event.type == "purged" for event in written):
+            self._journal = []
+        return written
 
     def append_events(self, events: Iterable[Event], progress: Callable[[int], None] | None = None) -> int:
         known = {event.id for event in self._ledger}

@@ -24,6 +24,18 @@ def test_the_last_lines_come_oldest_first(store):
     assert store.actions("project:web", limit=10) == []
 
 
+def test_a_purge_empties_it(store, scribe):
+    """What was erased may be quoted in any line."""
+    id = scribe.remember("the Zanzibar secret")
+    store.note_action(line(1))
+    scribe.change("archived", id)
+    assert len(store.actions("project:api", limit=9)) == 1
+    scribe.purge(id)
+    assert store.actions("project:api", limit=9) == []
+    store.note_action(line(2))
+    assert store.actions("project:api", limit=9) == [line(2)]
+
+
 @pytest.mark.parametrize("engine", ["memory", "reference"])
 def test_the_journal_is_a_ring(engine, tmp_path):
     store = open_engine(engine, tmp_path)

@@ -503,7 +503,7 @@ class Store(Reads, Protocol):
 
     # journal
     def note_action(self, action: Action) -> None:
-        """Add a line. The journal keeps the last 10,000 lines of the store."""
+        """Add a line. The journal keeps the last 10,000 lines of the store, and is emptied by a purge."""
         ...
 
     def actions(self, scope: str, *, session: str | None = None, limit: int) -> list[Action]:

@@ -11,6 +11,11 @@ def note(con: apsw.Connection, scope: str, session: str, at: int, kind: str, wha
     con.execute(INSERT, (scope, session, at, kind, what))
 
 
+def clear(con: apsw.Connection) -> None:
+    """Of a purge: what was erased may be quoted in any line."""
+    con.execute("DELETE FROM journal")
+
+
 def lines(con: apsw.Connection, scope: str, session: str | None, limit: int) -> list[tuple[str, str, int, str, str]]:
     """The last lines, oldest first."""
     found = con.execute(

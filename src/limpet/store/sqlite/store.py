@@ -140,7 +140,10 @@ class SqliteStore:
         with self._writing() as con:
             ledger = Ledger(con, self._describe)
             written = ledger.append(decide(ledger))
-        if any(event.type == "purged" for event in written):
+            purged = any(event.type == "purged" for event in written)
+            if purged:
+                journal.clear(con)
+        if purged:
             self._flush_erased()
         return written
 
