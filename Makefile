@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: setup demo test lint docs torture bench clean
+.PHONY: setup demo test lint docs torture fuzz bench clean
 
 setup: $(STAMP)
 $(STAMP): pyproject.toml
@@ -31,6 +31,9 @@ docs: setup  ## write docs/reference/ anew
 
 torture: setup  ## the long kill -9 campaign, at full count
 	@LIMPET_TORTURE=300 $(BIN)/python -m pytest tests/flows/test_torture.py -q
+
+fuzz: setup  ## 10,000 broken and hostile hook inputs
+	@LIMPET_FUZZ=10000 $(BIN)/python -m pytest tests/property/test_hooks_fuzz.py -q
 
 bench: setup  ## speed table; quality: python -m benchmarks.locomo --data FILE
 	@$(BIN)/python -m benchmarks.speed --sizes 1000,10000

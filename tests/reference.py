@@ -18,7 +18,7 @@ from limpet.model.events import Event
 from limpet.model.ids import format_id, parse_id, parse_prefix, shortest_unique
 from limpet.model.memory import Memory
 from limpet.model.state import MemoryState, replay, scrub
-from limpet.store.contract import Candidate, Decide, Filter, Lately, Page
+from limpet.store.contract import Action, Candidate, Decide, Filter, Lately, Page
 from limpet.text.describe import describe
 
 
@@ -39,6 +39,7 @@ class ReferenceStore:
     def __init__(self) -> None:
         self._ledger: list[Event] = []
         self._uses: dict[bytes, dict[str, int]] = {}
+        self._journal: list[Action] = []
 
     @property
     def graph(self):
@@ -48,7 +49,10 @@ class ReferenceStore:
         pass
 
     def commit(self, decide: Decide) -> list[Event]:
-        return self._append(decide(self))
+        written = self._append(decide(self))
+        if any(event.type == "purged" for event in written):
+            self._journal = []
+        return written
 
     def append_events(self, events: Iterable[Event], progress: Callable[[int], None] | None = None) -> int:
         known = {event.id for event in self._ledger}
@@ -369,6 +373,15 @@ class ReferenceStore:
         for row in rows:
             if self.get(row["id"]) is not None:
                 self._uses[row["id"]] = {name: value for name, value in row.items() if name != "id"}
+
+    # -- journal
+
+    def note_action(self, action: Action) -> None:
+        self._journal = [*self._journal, action][-10_000:]
+
+    def actions(self, scope: str, *, session: str | None = None, limit: int) -> list[Action]:
+        lines = [one for one in self._journal if one.scope == scope and session in (None, one.session)]
+        return lines[-limit:] if limit else []
 
     def _shown(self, state: MemoryState, recorded_at: int) -> Memory:
         used = self._uses.get(state.id, {})

@@ -2,23 +2,22 @@
 
 from typing import TYPE_CHECKING, Any
 
-from .engine import ImportReport, Limpet, ModelInfo, PurgeReport, Receipt, open
-from .model.clock import FixedClock, SystemClock
-from .model.errors import (
-    AmbiguousId,
-    BadInput,
-    EmbedderUnavailable,
-    LimpetError,
-    NotFound,
-    StoreBusy,
-    StoreDamaged,
-    StoreError,
-    StoreReadOnly,
-    StoreTooNew,
-)
-from .model.memory import Memory
-
 if TYPE_CHECKING:
+    from .engine import ImportReport, Limpet, ModelInfo, PurgeReport, Receipt, open
+    from .model.clock import FixedClock, SystemClock
+    from .model.errors import (
+        AmbiguousId,
+        BadInput,
+        EmbedderUnavailable,
+        LimpetError,
+        NotFound,
+        StoreBusy,
+        StoreDamaged,
+        StoreError,
+        StoreReadOnly,
+        StoreTooNew,
+    )
+    from .model.memory import Memory
     from .recall.answer import Item, Recall
 
 __version__ = "0.1.0"
@@ -29,11 +28,25 @@ __all__ = [
     "StoreError", "StoreReadOnly", "StoreTooNew", "SystemClock", "__version__", "open",
 ]  # fmt: skip
 
+# Where a public name lives.
+_HOMES = {
+    "engine": ("ImportReport", "Limpet", "ModelInfo", "PurgeReport", "Receipt", "open"),
+    "model.clock": ("FixedClock", "SystemClock"),
+    "model.errors": (
+        "AmbiguousId", "BadInput", "EmbedderUnavailable", "LimpetError", "NotFound", "StoreBusy", "StoreDamaged",
+        "StoreError", "StoreReadOnly", "StoreTooNew",
+    ),
+    "model.memory": ("Memory",),
+    "recall.answer": ("Item", "Recall"),
+}  # fmt: skip
+
 
 def __getattr__(name: str) -> Any:
-    """What only a recall answers with is imported when it is asked for: a process that writes starts sooner."""
-    if name in ("Item", "Recall"):
-        from .recall import answer
+    """A public name is imported when it is asked for: a hook that only notes an action needs none of them."""
+    from importlib import import_module
 
-        return getattr(answer, name)
+    for home, names in _HOMES.items():
+        if name in names:
+            value = globals()[name] = getattr(import_module(f".{home}", __name__), name)
+            return value
     raise AttributeError(f"module 'limpet' has no attribute {name!r}")

@@ -1,5 +1,5 @@
 """`python -m limpet` is the command line."""
 
-from .cli.main import run
+from .cli.start import run
 
 run()

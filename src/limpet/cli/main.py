@@ -61,6 +61,9 @@ COMMANDS = {
     "reembed": ("upkeep", "give every memory a vector of the current embedder"),
     "rebuild": ("upkeep", "make every index and projection anew from the ledger"),
     "models": ("upkeep", "the embedders this store knows, and those that are installed"),
+    "install": ("agents", "put limpet into an agent client: MCP server, hooks, instructions"),
+    "uninstall": ("agents", "take limpet out of an agent client again"),
+    "hook": ("agents", "what agent clients call at their events; always ends with 0"),
     "mcp": ("serve", "serve the store to an agent over stdin and stdout (Model Context Protocol)"),
     "completion": ("serve", "print the completion script of a shell"),
 }

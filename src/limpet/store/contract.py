@@ -280,6 +280,16 @@ class Proposal(NamedTuple):
     decided_at: int | None = None
 
 
+class Action(NamedTuple):
+    """A line of the journal: what was asked, done or answered in a session. `at` in microseconds UTC."""
+
+    scope: str
+    session: str
+    at: int
+    kind: str  # asked, did, failed or said
+    what: str
+
+
 class Problem(NamedTuple):
     """Something `verify` found."""
 
@@ -611,6 +621,15 @@ class Store(Reads, Protocol):
 
     def resolve_proposal(self, prefix: str) -> bytes | None:
         """The one proposal whose id starts so; None when there is none. Raises AmbiguousId, BadInput."""
+        ...
+
+    # journal
+    def note_action(self, action: Action) -> None:
+        """Add a line. The journal keeps the last 10,000 lines of the store, and is emptied by a purge."""
+        ...
+
+    def actions(self, scope: str, *, session: str | None = None, limit: int) -> list[Action]:
+        """The last lines of a scope, or of one of its sessions, oldest first."""
         ...
 
     # work

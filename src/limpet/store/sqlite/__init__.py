@@ -1,9 +1,21 @@
 """The default store: one SQLite file, through APSW.
 
 `store.py` is the door; `connection.py` opens and guards the file; `ledger.py` writes; `reads.py`, `search.py`,
-`vectors.py`, `jobs.py` and `upkeep.py` answer. SQL is in `queries.sql` and `migrations/`.
+`vectors.py`, `jobs.py`, `journal.py` and `upkeep.py` answer. SQL is in `queries.sql` and `migrations/`.
 """
 
-from .store import SqliteStore
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .store import SqliteStore
 
 __all__ = ["SqliteStore"]
+
+
+def __getattr__(name: str) -> Any:
+    """The store itself is imported when it is asked for: the journal needs only a connection."""
+    if name == "SqliteStore":
+        from .store import SqliteStore
+
+        return SqliteStore
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

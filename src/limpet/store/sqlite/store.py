@@ -20,6 +20,7 @@ from ...model.errors import StoreError, StoreReadOnly
 from ...model.events import Event
 from ...model.memory import Memory
 from ..contract import (
+    Action,
     Candidate,
     Decide,
     Describe,
@@ -36,7 +37,7 @@ from ..contract import (
     StoreStats,
     VectorChunk,
 )
-from . import briefs, jobs, review, search, upkeep, vectors
+from . import briefs, jobs, journal, review, search, upkeep, vectors
 from .connection import open_connection, translated
 from .edges import SqliteGraph
 from .jobs import EMBED
@@ -147,7 +148,10 @@ class SqliteStore:
         with self._writing() as con:
             ledger = Ledger(con, self._describe)
             written = ledger.append(decide(ledger))
-        if any(event.type == "purged" for event in written):
+            purged = any(event.type == "purged" for event in written)
+            if purged:
+                journal.clear(con)
+        if purged:
             self._flush_erased()
         return written
 
@@ -470,6 +474,16 @@ class SqliteStore:
     def resolve_proposal(self, prefix: str) -> bytes | None:
         with self._reading() as con:
             return review.resolve(con, prefix)
+
+    # -- journal
+
+    def note_action(self, action: Action) -> None:
+        with self._writing() as con:
+            journal.note(con, *action)
+
+    def actions(self, scope: str, *, session: str | None = None, limit: int) -> list[Action]:
+        with self._reading() as con:
+            return [Action(*row) for row in journal.lines(con, scope, session, limit)]
 
     # -- work
 

@@ -1,0 +1,101 @@
+"""A tool call in one line of the journal; nothing for what only looks."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+LINE_CHARACTERS = 200
+# What of an input says most, the first that is there. Clients' own names.
+_TELLING = (
+    "command", "cmd", "file_path", "filePath", "path", "absolute_path", "notebook_path", "target_file", "url", "title",
+    "description", "message", "name", "query", "prompt",
+)  # fmt: skip
+# Tools that look, plan or ask, by the first word of their name. (A shell is told by its input, before this.)
+_LOOKING = frozenset(
+    {"read", "grep", "glob", "ls", "list", "search", "find", "get", "view", "fetch", "web", "codebase", "think",
+     "todo", "exit", "enter", "ask", "task", "skill", "tool", "bash", "kill", "resolve", "load", "query", "wait"}
+)  # fmt: skip
+_PLANS = frozenset({"update_plan", "update_todos"})
+# Shell commands that change nothing.
+_HARMLESS = frozenset(
+    {"ls", "cat", "pwd", "cd", "echo", "head", "tail", "less", "which", "whoami", "type", "find", "grep", "rg",
+     "fd", "wc", "stat", "file", "tree", "du", "df", "ps", "env", "printenv", "date", "true", "sleep", "history",
+     "man", "dir", "get-childitem", "get-content"}
+)  # fmt: skip
+_GIT_LOOKS = frozenset({"status", "log", "diff", "show", "blame", "ls-files", "rev-parse", "describe"})
+_FIRST = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_STEP = re.compile(r"&&|\|\||[;\n|]")
+
+
+def describe_action(tool: str, given: Any, *, failed: bool) -> str:
+    """One line, without secrets; empty for noise. Whether it failed is said by the kind of the journal's line."""
+    if not tool or "limpet" in tool.lower():
+        return ""
+    given = _decoded(given)
+    said = _telling(given)
+    if _is_shell(tool, given):
+        return _line(f"{tool}: {said}") if said and (failed or not _only_looks(said)) else ""
+    short = tool.rpartition("__")[2] or tool
+    first = _FIRST.search(short)
+    if short in _PLANS or (first and first[0].lower() in _LOOKING):
+        return ""
+    return _line(f"{tool}: {said}" if said else tool)
+
+
+def _decoded(given: Any) -> Any:
+    """Some clients send a tool's arguments as JSON in a string."""
+    if isinstance(given, str) and given.startswith("{") and len(given) < 1_000_000:
+        import json
+
+        try:
+            return json.loads(given)
+        except (ValueError, RecursionError):
+            return given
+    return given
+
+
+def _telling(given: Any) -> str:
+    if isinstance(given, str):
+        return given
+    if isinstance(given, list):
+        return " ".join(one for one in given[:20] if isinstance(one, str))
+    if isinstance(given, dict):
+        for name in _TELLING:
+            found = given.get(name)
+            if found and isinstance(found, str | list):
+                return _telling(found)
+    return ""
+
+
+def _is_shell(tool: str, given: Any) -> bool:
+    if isinstance(given, dict) and ("command" in given or "cmd" in given):
+        return True
+    return tool.lower() in ("bash", "shell", "powershell", "run_shell_command", "execute_command", "run_terminal_cmd")
+
+
+def _only_looks(command: str) -> bool:
+    """Every step of the command changes nothing: no redirection, only commands that look."""
+    if ">" in command.replace("2>&1", "").replace(">/dev/null", "").replace("> /dev/null", ""):
+        return False
+    return all(_looks(step) for step in _STEP.split(command[:2_000]) if step.strip())
+
+
+def _looks(step: str) -> bool:
+    words = [word for word in step.split() if "=" not in word[1:20]]
+    if not words:
+        return True
+    name = words[0].rpartition("/")[2].lower()
+    if name == "git":
+        return any(word in _GIT_LOOKS for word in words[1:4])
+    if name == "find":
+        return not any(word in ("-delete", "-exec", "-execdir", "-ok") for word in words)
+    return name in _HARMLESS
+
+
+def _line(text: str) -> str:
+    from ...text.blocks import plain_line
+    from ...text.secrets import redact
+
+    # Redacted before it is cut: half a secret is none that can be recognised.
+    return plain_line(redact(text[:20_000])[0], LINE_CHARACTERS)

@@ -1,0 +1,135 @@
+"""What an event asks for: look up, note, begin, end. Each role opens only what it needs.
+
+A message and a start open the store with the engine; a tool call and an answer are a line of the journal, without it.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ...text.blocks import plain_line, strip_blocks
+from .dialects import Call, shape
+
+if TYPE_CHECKING:
+    from ...engine import Limpet
+    from ...model.clock import Clock
+    from ...settings import Settings
+
+Say = Callable[[str], None]
+# Settings are read, and their modules imported, only when the store is needed.
+Find = Callable[[], "Settings"]
+ASKED_CHARACTERS = SAID_CHARACTERS = 200
+
+
+def answer(call: Call, say: Say, *, store: str | None, scope: str | None, clock: Clock | None = None) -> None:
+    """Do what the event asks for; `say` takes what the client is to read, before anything slow is written.
+
+    Raises whatever goes wrong: `entry.py` sees to it that the client never notices.
+    """
+
+    def find() -> Settings:
+        from ...settings import read_settings
+
+        # os.path says no to what cannot be a path at all; Path raises.
+        folder = Path(call.folder) if os.path.isdir(call.folder) else None  # noqa: PTH112
+        return read_settings(store, scope, False, folder)
+
+    _ROLES[call.role](call, say, find, clock)
+
+
+def _message(call: Call, say: Say, find: Find, clock: Clock | None) -> None:
+    from .gate import query_of
+
+    text = strip_blocks(call.text)
+    query = query_of(text)
+    if not query:
+        return
+    settings = find()
+    if not Path(settings.path).exists():
+        return
+    from .brief import MESSAGE_TOKENS, brief
+
+    with _open(settings, clock) as memory:
+        say(shape(call, brief(memory, query, MESSAGE_TOKENS)))
+        if not memory.read_only:
+            memory.note_action(_session(call), "asked", _line(text, ASKED_CHARACTERS))
+
+
+def _tool(call: Call, _: Say, find: Find, clock: Clock | None) -> None:
+    from .actions import describe_action
+
+    line = describe_action(call.tool, call.input, failed=call.failed)
+    if line:
+        _note(call, find(), clock, "failed" if call.failed else "did", line)
+
+
+def _turn(call: Call, _: Say, find: Find, clock: Clock | None) -> None:
+    line = _line(strip_blocks(call.text), SAID_CHARACTERS)
+    if line:
+        _note(call, find(), clock, "said", line)
+
+
+def _start(call: Call, say: Say, find: Find, clock: Clock | None) -> None:
+    from .brief import left_off
+
+    with _open(find(), clock) as memory:
+        # What was resumed is still in front of the agent.
+        if call.source != "resume":
+            say(shape(call, left_off(memory, _session(call), same=call.source == "compact")))
+        if call.session and not memory.read_only:
+            memory.session_start(_session(call))
+
+
+def _compact(call: Call, say: Say, find: Find, clock: Clock | None) -> None:
+    settings = find()
+    if not Path(settings.path).exists():
+        return
+    from .brief import survival
+
+    with _open(settings, clock) as memory:
+        say(shape(call, survival(memory, _session(call))))
+
+
+def _end(call: Call, _: Say, find: Find, clock: Clock | None) -> None:
+    settings = find()
+    if not call.session or not Path(settings.path).exists():
+        return
+    from ...model.errors import NotFound
+
+    with _open(settings, clock) as memory:
+        try:
+            memory.session_end(_session(call))
+        except NotFound:
+            return  # it began before limpet was there
+
+
+_ROLES: dict[str, Callable[[Call, Say, Find, Clock | None], None]] = {
+    "message": _message, "tool": _tool, "turn": _turn, "start": _start, "compact": _compact, "end": _end,
+}  # fmt: skip
+
+
+def _open(settings: Settings, clock: Clock | None) -> Limpet:
+    from ...engine import Limpet
+
+    return Limpet(settings, clock=clock)
+
+
+def _note(call: Call, settings: Settings, clock: Clock | None, kind: str, line: str) -> None:
+    from ...journal import note_action
+
+    at = clock.now() if clock else time.time_ns() // 1000
+    note_action(settings, session=_session(call), at=at, kind=kind, what=line)
+
+
+def _session(call: Call) -> str:
+    return call.session or call.client
+
+
+def _line(text: str, limit: int) -> str:
+    from ...text.secrets import redact
+
+    return plain_line(redact(text[:20_000])[0], limit)

@@ -1,0 +1,168 @@
+"""The clients' dialects as data: which event means what, where a field lies, how an answer looks.
+
+Read from the clients themselves or their documentation, November 2026; docs/how-to/clients/ says which were run.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+# What an event is to us, and how long a hook may take, in seconds: one that is late only holds the agent up.
+ROLES = {"start": 2.0, "message": 1.5, "tool": 1.0, "compact": 2.0, "turn": 1.0, "end": 1.5}
+
+
+class Call(NamedTuple):
+    """One call of a hook, in our words. Fields that a client does not send are empty."""
+
+    client: str
+    event: str
+    role: str
+    session: str = ""
+    folder: str = ""
+    text: str = ""  # the user's message, or the agent's last one (turn)
+    source: str = ""  # of a start: startup, resume, clear, compact
+    tool: str = ""
+    input: Any = None
+    failed: bool = False
+
+
+class Dialect(NamedTuple):
+    """`fields`: our name -> places in the client's JSON, dotted, the first that holds something counts."""
+
+    events: dict[str, str]  # the client's event -> role
+    fields: dict[str, tuple[str, ...]]
+    # role -> how its answer is wrapped; a role that is not here gets none. See `shape`.
+    answers: dict[str, str]
+
+
+_CLAUDE = {
+    "session": ("session_id",), "folder": ("cwd",), "text": ("prompt", "last_assistant_message", "prompt_response"),
+    "source": ("source",), "tool": ("tool_name",), "input": ("tool_input",),
+    "failed": ("error", "is_error", "tool_response.is_error", "tool_response.interrupted", "tool_response.error"),
+}  # fmt: skip
+
+DIALECTS = {
+    "claude": Dialect(
+        {"SessionStart": "start", "UserPromptSubmit": "message", "PostToolUse": "tool", "PostToolUseFailure": "tool",
+         "PreCompact": "compact", "Stop": "turn", "SessionEnd": "end"},
+        _CLAUDE,
+        {"start": "specific", "message": "specific", "compact": "plain"},
+    ),
+    "codex": Dialect(
+        {"SessionStart": "start", "UserPromptSubmit": "message", "PostToolUse": "tool", "Stop": "turn",
+         "SessionEnd": "end"},
+        _CLAUDE,
+        {"start": "specific", "message": "specific"},
+    ),
+    "gemini": Dialect(
+        {"SessionStart": "start", "BeforeAgent": "message", "AfterTool": "tool", "AfterAgent": "turn",
+         "SessionEnd": "end"},
+        _CLAUDE,
+        {"start": "specific", "message": "specific"},
+    ),
+    "copilot": Dialect(
+        {"sessionStart": "start", "userPromptSubmitted": "message", "postToolUse": "tool", "agentStop": "turn",
+         "sessionEnd": "end"},
+        {"session": ("sessionId",), "folder": ("cwd",), "text": ("prompt",), "source": ("source",),
+         "tool": ("toolName",), "input": ("toolArgs",), "failed": ("error",)},
+        {"start": "camel", "message": "camel"},
+    ),
+    "cursor": Dialect(
+        {"sessionStart": "start", "beforeSubmitPrompt": "message", "postToolUse": "tool", "postToolUseFailure": "tool",
+         "afterShellExecution": "tool", "afterFileEdit": "tool", "afterMCPExecution": "tool",
+         "afterAgentResponse": "turn", "stop": "turn", "sessionEnd": "end"},
+        {"session": ("conversation_id", "session_id"), "folder": ("workspace_roots.0", "cwd"),
+         "text": ("prompt", "text"), "source": ("source",), "tool": ("tool_name",),
+         "input": ("tool_input", "command", "file_path"),
+         "failed": ("error_message", "failure_type")},
+        {"start": "snake"},
+    ),
+    "opencode": Dialect(
+        {"session.created": "start", "chat.message": "message", "tool.execute.after": "tool",
+         "experimental.session.compacting": "compact", "session.deleted": "end"},
+        {"session": ("sessionID",), "folder": ("directory",), "text": ("prompt",), "tool": ("tool",),
+         "input": ("args",), "failed": ("error",)},
+        {"start": "camel", "message": "camel", "compact": "camel"},
+    ),
+    "windsurf": Dialect(
+        {"pre_user_prompt": "message", "post_write_code": "tool", "post_run_command": "tool",
+         "post_mcp_tool_use": "tool", "post_cascade_response": "turn"},
+        {"session": ("trajectory_id",), "folder": ("tool_info.cwd",),
+         "text": ("tool_info.user_prompt", "tool_info.response"), "tool": ("tool_info.mcp_tool_name",),
+         "input": ("tool_info.command_line", "tool_info.file_path", "tool_info.mcp_tool_arguments")},
+        {},
+    ),
+    "cline": Dialect(
+        {"TaskStart": "start", "TaskResume": "start", "UserPromptSubmit": "message", "PostToolUse": "tool",
+         "TaskCancel": "end", "TaskComplete": "end"},
+        {"session": ("taskId",), "folder": ("workspaceRoots.0",), "text": ("userPromptSubmit.prompt",),
+         "tool": ("postToolUse.toolName", "postToolUse.tool"), "input": ("postToolUse.parameters",),
+         "failed": ("postToolUse.error",)},
+        {"start": "modification", "message": "modification"},
+    ),
+}  # fmt: skip
+# What a tool is called where the event alone says so.
+_TOOLS = {
+    "afterShellExecution": "Shell", "afterFileEdit": "Edit", "post_run_command": "Shell", "post_write_code": "Edit",
+}  # fmt: skip
+# Session ids are short; longer ones are cut, and control characters in them are left out.
+_LONGEST_NAME = 120
+
+
+def understand(client: str, event: str, data: dict[str, Any]) -> Call | None:
+    """A client's JSON in our words; None for an event that we do nothing about."""
+    dialect = DIALECTS[client]
+    role = dialect.events.get(event)
+    if role is None:
+        return None
+
+    def find(name: str) -> Any:
+        for path in dialect.fields.get(name, ()):
+            found = _at(data, path)
+            if found not in (None, "", [], {}):
+                return found
+        return None
+
+    def word(name: str, limit: int = _LONGEST_NAME) -> str:
+        found = find(name)
+        if not isinstance(found, str):
+            return ""
+        return "".join(one for one in found[:limit] if one.isprintable()).strip()
+
+    text = find("text")
+    return Call(
+        client=client, event=event, role=role, session=word("session"), folder=word("folder", 4_000),
+        text=text if isinstance(text, str) else "", source="resume" if event == "TaskResume" else word("source"),
+        tool=word("tool") or _TOOLS.get(event, ""), input=find("input"),
+        failed=bool(find("failed")) or event.endswith("Failure") or _at(data, "postToolUse.success") is False
+        or _at(data, "toolResult.resultType") in ("failure", "denied"),
+    )  # fmt: skip
+
+
+def shape(call: Call, text: str) -> str:
+    """The text as the client takes it from stdout; nothing where it takes none."""
+    kind = DIALECTS[call.client].answers.get(call.role)
+    if not text or kind is None:
+        return ""
+    if kind == "plain":
+        return text
+    import json
+
+    wrapped: dict[str, dict[str, Any]] = {
+        "specific": {"hookSpecificOutput": {"hookEventName": call.event, "additionalContext": text}},
+        "camel": {"additionalContext": text},
+        "snake": {"additional_context": text},
+        "modification": {"cancel": False, "contextModification": text},
+    }
+    return json.dumps(wrapped[kind], ensure_ascii=False)
+
+
+def _at(data: Any, path: str) -> Any:
+    for step in path.split("."):
+        if isinstance(data, dict):
+            data = data.get(step)
+        elif isinstance(data, list) and step.isdigit() and int(step) < len(data):
+            data = data[int(step)]
+        else:
+            return None
+    return data

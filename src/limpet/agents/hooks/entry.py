@@ -1,0 +1,149 @@
+"""The process of a hook: it reads, answers in its time and ends with 0. Nothing that goes wrong reaches the client.
+
+Exit code 2 would block the agent and others show stderr to the user, so there is only 0; what went wrong is a line in
+`<store>.hooks.log`. Imports stand where they are used: the watch must be running before anything can be slow.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NoReturn
+
+if TYPE_CHECKING:
+    from ...model.clock import Clock
+
+# More than any event holds; what is longer is read to its end, so that the client's write does not fail, and left.
+MAX_INPUT_BYTES = 16_000_000
+LOG_BYTES = 200_000
+
+
+def run(argv: list[str]) -> NoReturn:
+    """`limpet hook ARGV` as a process. Leaves at once, without the interpreter's tidying up."""
+    try:
+        if os.environ.get("LIMPET_HOOKS", "").lower() not in ("off", "0", "no", "false"):
+            _watch(argv)
+            _answer(argv, _read(), _write, None)
+    finally:
+        os._exit(0)
+
+
+def handle(argv: list[str], raw: bytes, clock: Clock | None = None) -> bytes:
+    """A hook's answer to what came on stdin; empty when there is none, or when anything went wrong."""
+    said = bytearray()
+    _answer(argv, raw, said.extend, clock)
+    return bytes(said)
+
+
+def _answer(argv: list[str], raw: bytes, put: Callable[[bytes], object], clock: Clock | None) -> None:
+    client, event, store, scope = words(argv)
+    try:
+        from .answer import answer
+        from .dialects import DIALECTS, understand
+
+        if client not in DIALECTS:
+            raise ValueError(f"unknown client; one of {', '.join(DIALECTS)}")
+        call = understand(client, event, _parse(raw))
+
+        def say(text: str) -> None:
+            if text:
+                put(text.encode("utf-8", "replace"))
+
+        if call is not None:
+            answer(call, say, store=store, scope=scope, clock=clock)
+    except Exception as error:
+        log(client, event, store, error)
+
+
+def words(argv: list[str]) -> tuple[str, str, str | None, str | None]:
+    """(client, event, store, scope) of the words after `hook` and before it."""
+    options: dict[str, str | None] = {"--store": None, "--scope": None}
+    rest: list[str] = []
+    place = 0
+    while place < len(argv):
+        name, mark, value = argv[place].partition("=")
+        if name in options:
+            options[name] = value if mark else argv[place + 1] if place + 1 < len(argv) else None
+            place += 1 if mark else 2
+            continue
+        if not argv[place].startswith("-"):
+            rest.append(argv[place])
+        place += 1
+    client, event, *_ = [*rest, "", ""]
+    return client, event, options["--store"], options["--scope"]
+
+
+def log(client: str, event: str, store: str | None, error: object) -> None:
+    """One line beside the store; none when even that cannot be written."""
+    try:
+        import time
+        from pathlib import Path
+
+        from ...settings import default_path
+        from ...text.blocks import plain_line
+
+        path = Path((store or os.environ.get("LIMPET_STORE") or default_path()) + ".hooks.log")
+        name = f"{type(error).__name__} " if isinstance(error, BaseException) else ""
+        line = plain_line(f"{client} {event}: {name}{error}", 300)
+        if os.environ.get("LIMPET_DEBUG") == "1":
+            sys.stderr.write(line + "\n")
+        # It begins anew when it has grown long. A folder that is not there is not made for it.
+        fresh = path.exists() and path.stat().st_size > LOG_BYTES
+        number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | (os.O_TRUNC if fresh else 0), 0o600)
+        try:
+            when = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+            os.write(number, f"{when} {line}\n".encode("utf-8", "replace"))
+        finally:
+            os.close(number)
+    except Exception:
+        return
+
+
+def _parse(raw: bytes) -> dict[str, object]:
+    import json
+
+    if len(raw) >= MAX_INPUT_BYTES:
+        raise ValueError(f"more than {MAX_INPUT_BYTES:,} bytes on stdin")
+    data = json.loads(raw.decode("utf-8-sig", "replace")) if raw.strip() else {}
+    if not isinstance(data, dict):
+        raise ValueError(f"not an object on stdin: {type(data).__name__}")
+    return data
+
+
+def _read() -> bytes:
+    parts, size = [], 0
+    while part := os.read(0, 1 << 20):
+        if size < MAX_INPUT_BYTES:
+            parts.append(part)
+        size += len(part)
+    return b"".join(parts)
+
+
+def _write(data: bytes) -> None:
+    while data:
+        data = data[os.write(1, data) :]
+
+
+def _watch(argv: list[str]) -> None:
+    """End the process when its time is over, whatever it waits for: SQLite and system calls let other threads run."""
+    import _thread
+    import time
+
+    from .dialects import DIALECTS, ROLES
+
+    client, event, store, _ = words(argv)
+    role = DIALECTS[client].events.get(event, "turn") if client in DIALECTS else "turn"
+
+    def give_up() -> None:
+        time.sleep(ROLES[role])
+        _thread.start_new_thread(last_resort, ())
+        log(client, event, store, f"gave up after {ROLES[role]} s")
+        os._exit(0)
+
+    def last_resort() -> None:
+        """The disk that the log is on may be what is slow."""
+        time.sleep(0.2)
+        os._exit(0)
+
+    _thread.start_new_thread(give_up, ())

@@ -1,0 +1,54 @@
+"""Is a message worth a look-up? A few structural signs, the same in every language; no lists of words.
+
+The gate only saves time: what passes is still measured by recall, and nothing is injected that does not fit. Without
+regular expressions: compiling them would take longer than all the rest.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+# Characters of a message that are looked at, and that become the query: the beginning and the end of a long one.
+HEAD, TAIL = 1_500, 500
+# As many words are worth a look-up whatever they are; fewer need a sign.
+WORDS = 3
+# A message whose first words say nothing is not read to its end.
+LOOKED_AT = 40
+# Scripts that are written without spaces: a character of them is about half a word.
+_DENSE = (("\u0e00", "\u0eff"), ("\u1000", "\u109f"), ("\u1780", "\u17ff"), ("\u3040", "\ud7af"))
+_QUESTIONS = "?\uff1f\u061f\u037e\u055e\u1367\u2047\u2049"
+_QUOTES = '"\u201c\u00ab\u201e\u300c`'
+
+
+def query_of(message: str) -> str:
+    """What of a message is looked up; empty when it is not worth it."""
+    text = message if len(message) <= HEAD + TAIL else message[:HEAD] + "\n" + message[-TAIL:]
+    text = text.strip()
+    # A client's own commands and notices, not words to an agent.
+    if not text or text.startswith(("/", "!", "<")):
+        return ""
+    words, named = 0.0, any(mark in text for mark in _QUESTIONS + _QUOTES)
+    for long in text.split(maxsplit=LOOKED_AT)[:LOOKED_AT]:
+        word = long[:60]
+        words += _weight(word)
+        named = named or _names_something(word)
+        if words >= WORDS or (named and words >= 1):
+            return text
+    return ""
+
+
+def _weight(word: str) -> float:
+    """How many words a run of characters is."""
+    dense = sum(any(low <= one <= high for low, high in _DENSE) for one in word[:20])
+    return dense / 2 if dense else float(sum(map(str.isalnum, word[:20])) >= 2)
+
+
+def _names_something(word: str) -> bool:
+    """Numbers, paths and dotted names, joined or camel-cased words, handles."""
+    inner = word[1:-1]
+    return (
+        sum(map(str.isdigit, word)) >= 2
+        or any(mark in word for mark in "_\\@#")
+        or any(mark in inner for mark in "/.:")
+        or any(one.islower() and other.isupper() for one, other in pairwise(word))
+    )

@@ -1,0 +1,339 @@
+"""From a client's parts to changed files: read everything, work everything out, and only then write.
+
+The backup beside a file is what it was before limpet. Uninstalling takes limpet's parts out of the file as it is; when
+that is what taking them out of `backup + limpet` gives, nobody changed anything else, and the backup itself comes back.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ...model.errors import BadInput, StoreError
+from . import files, jsonc, markdown, toml
+
+Unreadable = (jsonc.NotJson, toml.NotToml, markdown.NotWhole)
+# A command that runs one of limpet's hooks, however it is quoted and whichever options stand before `hook`.
+_OURS = re.compile(r"""(?:^|[\s"'/\\])limpet(?:\.exe|\.cmd)?["']?\s(?:.*\s)?hook\s""")
+
+
+class Part(NamedTuple):
+    """What limpet adds to one file. `cut` also gets what was there before limpet, None when that is not known."""
+
+    path: Path
+    what: str
+    put: Callable[[str], str]
+    cut: Callable[[str, str | None], str]
+    held: Callable[[str], bool]
+    whole: bool = False  # the file is limpet's own
+    mode: int | None = None
+
+
+class Change(NamedTuple):
+    """What happens to one file. `after` None: it goes. `backup`: what to put beside it before that."""
+
+    path: Path
+    what: str
+    action: str  # create, change, restore, remove, keep
+    before: bytes | None
+    after: bytes | None
+    backup: bytes | None = None
+    drop_backup: bool = False
+    mode: int | None = None
+
+
+# -- parts of each format
+
+
+def json_value(path: Path, what: str, keys: Sequence[str], value: Any) -> Part:
+    """A value at a path of names, such as mcpServers.limpet."""
+
+    def cut(text: str, origin: str | None) -> str:
+        return _bare(jsonc.cut(text, keys), keys[:-1], origin)
+
+    return Part(
+        path, what, lambda text: jsonc.put(_json(text), keys, value), cut,
+        lambda text: jsonc.find(jsonc.read(_json(text)), keys) is not None,
+    )  # fmt: skip
+
+
+def json_hooks(path: Path, events: dict[str, Any], defaults: dict[str, Any] | None = None) -> Part:
+    """Entries of the lists under `hooks`, told from others' by their command. `defaults`: what the file must have."""
+    expected = defaults or {}
+
+    def put(text: str) -> str:
+        text = _json(text)
+        if _kept(text) == events:
+            return text
+        text = _without_ours(text)
+        for name, value in expected.items():
+            if jsonc.find(jsonc.read(text), (name,)) is None:
+                text = jsonc.put(text, (name,), value)
+        for event, entry in events.items():
+            text = jsonc.append(text, ("hooks", event), entry)
+        return text
+
+    def cut(text: str, origin: str | None) -> str:
+        left = _without_ours(text)
+        for event in _events(text):
+            left = _bare(left, ("hooks", event), origin)
+        rest = jsonc.parse(left)
+        for name in expected:
+            if name not in _origin(origin) and not rest.get("hooks") and (origin is not None or len(rest) == 1):
+                left = jsonc.cut(left, (name,))
+        return left
+
+    return Part(path, "hooks", put, cut, lambda text: bool(_kept(_json(text))))
+
+
+def toml_table(path: Path, what: str, keys: Sequence[str], value: dict[str, Any]) -> Part:
+    return Part(
+        path, what, lambda text: toml.put(text, keys, value), lambda text, _: toml.cut(text, keys),
+        lambda text: _toml_at(text, keys) is not None,
+    )  # fmt: skip
+
+
+def text_block(path: Path, body: str) -> Part:
+    return Part(
+        path, "instructions", lambda text: markdown.put(text, body), lambda text, _: markdown.cut(text),
+        lambda text: markdown.BEGIN in text or markdown.END in text,
+    )  # fmt: skip
+
+
+def own_file(path: Path, what: str, body: str, *, mark: str, mode: int | None = None) -> Part:
+    """A file that is limpet's alone, told by `mark`; one of somebody else is left alone."""
+
+    def put(text: str) -> str:
+        if text and mark not in text:
+            raise jsonc.NotJson("it is there already, and not limpet's")
+        return body
+
+    return Part(path, what, put, lambda _text, _origin: "", lambda text: mark in text, whole=True, mode=mode)
+
+
+# -- plans
+
+
+def plan_install(parts: Sequence[Part]) -> list[Change]:
+    """What to write so that all parts are there. Raises BadInput for a file that cannot be read. Changes nothing."""
+    return [_installed(path, several) for path, several in _by_file(parts)]
+
+
+def plan_uninstall(parts: Sequence[Part]) -> list[Change]:
+    return [_uninstalled(path, several) for path, several in _by_file(parts)]
+
+
+def held(parts: Sequence[Part]) -> list[tuple[Path, str, bool]]:
+    """(file, what, whether it is there as it would be installed now)."""
+    found = []
+    for part in parts:
+        data = files.read(part.path)
+        text = _decode(part.path, data)
+        with _readable(part.path):
+            there = data is not None and part.held(text)
+        found.append((part.path, part.what, there))
+    return found
+
+
+def apply(changes: Sequence[Change], root: Path) -> None:
+    """Carry a plan out, backups first. What cannot be done whole is taken back, and a file that changed since it was
+    read is left alone. Raises StoreError."""
+    for one in changes:
+        if one.action != "keep" and files.read(one.path) != one.before:
+            raise StoreError(f"{one.path} changed just now", hint="run the command again")
+    done: list[Change] = []
+    try:
+        for one in changes:
+            done.append(one)
+            if one.backup is not None:
+                files.write(files.backup_of(one.path), one.backup, like=one.path)
+            if one.after is None:
+                files.delete(one.path, root)
+            elif one.action != "keep":
+                files.write(one.path, one.after, mode=one.mode)
+    except StoreError:
+        for one in reversed(done):
+            with contextlib.suppress(StoreError):
+                _take_back(one, root)
+        raise
+    for one in changes:
+        if one.drop_backup:
+            files.delete(files.backup_of(one.path), root)
+
+
+def _take_back(one: Change, root: Path) -> None:
+    if files.read(one.path) != one.before:
+        if one.before is None:
+            files.delete(one.path, root)
+        else:
+            files.write(one.path, one.before, mode=one.mode)
+    if one.backup is not None:
+        files.delete(files.backup_of(one.path), root)
+
+
+def _installed(path: Path, parts: Sequence[Part]) -> Change:
+    what = ", ".join(part.what for part in parts)
+    before = files.read(path)
+    text = _decode(path, before)
+    with _readable(path):
+        new = _put_all(text, parts)
+        was_held = any(part.held(text) for part in parts) if before is not None else False
+    if before is not None and new == text:
+        return Change(path, what, "keep", before, before)
+    after = new.encode("utf-8")
+    if before is None:
+        return Change(path, what, "create", None, after, mode=parts[0].mode)
+    backup = None if was_held else before
+    return Change(path, what, "change", before, after, backup, mode=parts[0].mode)
+
+
+def _uninstalled(path: Path, parts: Sequence[Part]) -> Change:
+    what = ", ".join(part.what for part in parts)
+    before = files.read(path)
+    text = _decode(path, before)
+    with _readable(path):
+        if before is None or not any(part.held(text) for part in parts):
+            return Change(path, what, "keep", before, before)
+        saved = files.read(files.backup_of(path))
+        if parts[0].whole:
+            action = "remove" if saved is None else "restore"
+            return Change(path, what, action, before, saved, drop_backup=saved is not None)
+        origin = None if saved is None else _decode(path, saved)
+        left = _cut_all(text, parts, origin)
+        untouched = left == _cut_all(_put_all(origin or "", parts), parts, origin)
+    if saved is not None and untouched:
+        return Change(path, what, "restore", before, saved, drop_backup=True)
+    if saved is None and (untouched or left.strip() in ("", "{}")):
+        return Change(path, what, "remove", before, None)
+    return Change(path, what, "change", before, left.encode("utf-8"), drop_backup=True)
+
+
+def _by_file(parts: Sequence[Part]) -> list[tuple[Path, list[Part]]]:
+    found: dict[Path, list[Part]] = {}
+    for part in parts:
+        found.setdefault(part.path, []).append(part)
+    return list(found.items())
+
+
+def _put_all(text: str, parts: Sequence[Part]) -> str:
+    for part in parts:
+        text = part.put(text)
+    return text
+
+
+def _cut_all(text: str, parts: Sequence[Part], origin: str | None) -> str:
+    for part in reversed(parts):
+        text = part.cut(text, origin)
+    return text
+
+
+class _readable:  # noqa: N801
+    """What an editor cannot read becomes bad input that names the file."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
+        if isinstance(error, Unreadable):
+            raise BadInput(
+                f"{self.path} cannot be edited: {error}", hint="nothing was changed; mend the file, then try again"
+            ) from None
+        if isinstance(error, RecursionError):
+            raise BadInput(f"{self.path} is nested too deeply", hint="nothing was changed") from None
+
+
+def _decode(path: Path, data: bytes | None) -> str:
+    try:
+        return "" if data is None else data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise BadInput(
+            f"{path} is not UTF-8: byte 0x{data[error.start]:02x} at {error.start}" if data else str(path),
+            hint="nothing was changed",
+        ) from None
+
+
+# -- JSON, in more detail
+
+
+def _json(text: str) -> str:
+    """A file without content counts as an empty object."""
+    return text if text.strip("\ufeff \t\r\n") else text.rstrip(" \t\r\n") + "{}\n"
+
+
+def is_ours(entry: Any) -> bool:
+    """An entry of a hooks list whose command, or each of whose hooks, runs limpet."""
+    if not isinstance(entry, dict):
+        return False
+    inner = entry.get("hooks")
+    if isinstance(inner, list):
+        return bool(inner) and all(is_ours(one) for one in inner)
+    given = entry.get("args")
+    rest = " ".join(one for one in given if isinstance(one, str)) if isinstance(given, list) else ""
+    commands = [entry.get(name) for name in ("command", "bash", "powershell")]
+    return any(isinstance(one, str) and _OURS.search(f"{one} {rest} ") for one in commands)
+
+
+def _events(text: str) -> list[str]:
+    node = jsonc.find(jsonc.read(text), ("hooks",))
+    return list(node.value) if node is not None and isinstance(node.value, dict) else []
+
+
+def _kept(text: str) -> dict[str, Any]:
+    """Our entries by event: the one there is, or a list of several."""
+    found: dict[str, Any] = {}
+    node = jsonc.find(jsonc.read(text), ("hooks",))
+    for event, entries in node.value.items() if node is not None and isinstance(node.value, dict) else ():
+        every = entries if isinstance(entries, list) else []
+        ours = [one for one in every if is_ours(one) or any(is_ours(inner) for inner in _inner(one))]
+        if ours:
+            found[event] = ours[0] if len(ours) == 1 else ours
+    return found
+
+
+def _inner(entry: Any) -> list[Any]:
+    found = entry.get("hooks") if isinstance(entry, dict) else None
+    return found if isinstance(found, list) else []
+
+
+def _without_ours(text: str) -> str:
+    for event in _events(text):
+        text = jsonc.cut(text, ("hooks", event), is_ours)
+        node = jsonc.find(jsonc.read(text), ("hooks", event))
+        for place in range(len(node.children) if node is not None else 0):
+            # A group in which others have hooks too.
+            text = jsonc.cut(text, ("hooks", event, place, "hooks"), is_ours)
+    return text
+
+
+def _bare(text: str, keys: Sequence[str], origin: str | None) -> str:
+    """Without the containers along a path that are empty now and were not there before limpet."""
+    for length in range(len(keys), 0, -1):
+        node = jsonc.find(jsonc.read(text), keys[:length])
+        if node is None or node.value not in ({}, []):
+            continue
+        known: Any = _origin(origin)
+        for name in keys[:length]:
+            known = known.get(name) if isinstance(known, dict) else None
+        if known is None:
+            text = jsonc.cut(text, keys[:length])
+    return text
+
+
+def _origin(origin: str | None) -> dict[str, Any]:
+    if not origin:
+        return {}
+    found = jsonc.parse(_json(origin))
+    return found if isinstance(found, dict) else {}
+
+
+def _toml_at(text: str, keys: Sequence[str]) -> Any:
+    found: Any = toml.parse(text)
+    for name in keys:
+        found = found.get(name) if isinstance(found, dict) else None
+    return found

@@ -1,0 +1,181 @@
+"""Commands about agent clients: install, uninstall, hook."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..agents.hooks.dialects import DIALECTS
+from ..model.errors import BadInput
+from . import output
+from .options import Command
+
+if TYPE_CHECKING:
+    from ..agents.install.change import Change, Part
+    from ..agents.install.clients import Place
+
+NAMES = ", ".join(DIALECTS)
+_DONE = {"create": "created", "change": "changed", "restore": "restored", "remove": "removed", "keep": "unchanged"}
+
+
+def _install_options(parser: ArgumentParser) -> None:
+    _shared_options(parser)
+    parser.add_argument(
+        "--plugin", metavar="DIR", help="claude only: write a plugin marketplace folder there instead of merging"
+    )
+
+
+def _shared_options(parser: ArgumentParser) -> None:
+    add = parser.add_argument
+    add("client", metavar="CLIENT", nargs="?", help=NAMES)
+    add("--all", action="store_true", help="every client that is on this machine")
+    add("--project", metavar="DIR", help="the files of this project instead of your own (. for the current folder)")
+    add("--dry-run", action="store_true", help="show the changes as a diff, and make none")
+    add("--show", action="store_true", help="show the files and whether limpet is in them, and change nothing")
+
+
+def _install(args: Namespace) -> int:
+    from ..agents.install.change import plan_install
+
+    if args.plugin:
+        from ..agents.install.plugin import plan_plugin
+
+        if args.client != "claude" or args.all or args.project:
+            raise BadInput("--plugin goes with the client claude alone", hint="limpet install claude --plugin DIR")
+        folder = Path(args.plugin).absolute()
+        place = _place(args)._replace(run=("limpet",))
+        return _carry_out(args, [("claude", plan_plugin(folder, place))], folder)
+    return _each(args, plan_install)
+
+
+def _uninstall(args: Namespace) -> int:
+    from ..agents.install.change import plan_uninstall
+
+    return _each(args, plan_uninstall)
+
+
+def _each(args: Namespace, plan: Callable[[Sequence[Part]], list[Change]]) -> int:
+    from ..agents.install.clients import parts
+
+    place = _place(args)
+    clients = _clients(args, place)
+    if args.show:
+        return _show(args, clients, place)
+    # Every plan before the first change: what cannot be read stops the whole command.
+    return _carry_out(args, [(client, plan(parts(client, place))) for client in clients], place.root)
+
+
+def _carry_out(args: Namespace, plans: list[tuple[str, list[Change]]], root: Path) -> int:
+    from ..agents.install.change import apply
+
+    if not args.dry_run:
+        for _, changes in plans:
+            apply(changes, root)
+    for client, changes in plans:
+        if args.json:
+            shown = [{"path": str(one.path), "what": one.what, "action": one.action} for one in changes]
+            output.object_line({"client": client, "dry_run": args.dry_run, "changes": shown})
+        elif args.dry_run:
+            for one in changes:
+                _diff(one)
+        else:
+            output.table(
+                ["client", "file", "what", "is"],
+                [[client, str(one.path), one.what, _DONE[one.action]] for one in changes],
+            )
+    return 0
+
+
+def _show(args: Namespace, clients: list[str], place: Place) -> int:
+    from ..agents.install.change import held
+    from ..agents.install.clients import parts
+
+    rows = [(client, str(path), what, there) for client in clients for path, what, there in held(parts(client, place))]
+    if args.json:
+        for client, path, what, there in rows:
+            output.object_line({"client": client, "path": path, "what": what, "installed": there})
+    else:
+        output.table(
+            ["client", "file", "what", "limpet"],
+            [[client, path, what, "yes" if there else "no"] for client, path, what, there in rows],
+        )
+    return 0
+
+
+def _diff(one: Change) -> None:
+    import difflib
+
+    before = (one.before or b"").decode("utf-8", "replace").splitlines()
+    after = (one.after or b"").decode("utf-8", "replace").splitlines()
+    names = (
+        str(one.path) if one.before is not None else "/dev/null",
+        str(one.path) if one.after is not None else "/dev/null",
+    )
+    for line in difflib.unified_diff(before, after, *names, lineterm=""):
+        output.line(line)
+
+
+def _place(args: Namespace) -> Place:
+    from ..agents.install.clients import Place, program
+
+    project = None
+    if args.project:
+        project = Path(args.project).resolve()
+        if not project.is_dir():
+            raise BadInput(f"{args.project} is not a folder")
+    options: list[str] = []
+    if args.store:
+        options += ["--store", str(Path(args.store).absolute())]
+    if args.scope:
+        options += ["--scope", args.scope]
+    return Place(Path.home(), project, program(), tuple(options))
+
+
+def _clients(args: Namespace, place: Place) -> list[str]:
+    from ..agents.install.clients import CLIENTS, is_present
+
+    if args.all and args.client:
+        raise BadInput("give a client or --all, not both")
+    if args.all:
+        found = [one for one in CLIENTS if is_present(one, place.home)]
+        if not found:
+            output.words("no client was found on this machine")
+        return found
+    if args.client is None:
+        raise BadInput("which client?", hint=f"one of: {NAMES}; or --all")
+    if args.client not in CLIENTS:
+        raise BadInput(f"unknown client: {args.client[:60]!r}", hint=f"one of: {NAMES}")
+    return [args.client]
+
+
+def _hook_options(parser: ArgumentParser) -> None:
+    parser.add_argument("client", metavar="CLIENT", help=NAMES)
+    parser.add_argument("event", metavar="EVENT", help="the client's own name of the event; its JSON comes on stdin")
+
+
+def _hook(args: Namespace) -> int:
+    """Reached when `limpet hook` was not started through `start.py`."""
+    from ..agents.hooks.entry import run
+
+    words = [args.client, args.event]
+    for name in ("store", "scope"):
+        if getattr(args, name):
+            words += [f"--{name}", getattr(args, name)]
+    sys.stdout.flush()
+    run(words)
+
+
+COMMANDS = {
+    "install": Command(
+        _install_options, _install,
+        "limpet install claude\nlimpet install --all --dry-run\nlimpet install claude --plugin ./limpet-plugin",
+    ),
+    "uninstall": Command(_shared_options, _uninstall, "limpet uninstall claude\nlimpet uninstall --all --show"),
+    "hook": Command(
+        _hook_options, _hook,
+        'echo \'{"session_id": "s1", "prompt": "how do we deploy?"}\' | limpet hook claude UserPromptSubmit',
+    ),
+}  # fmt: skip

@@ -1,0 +1,32 @@
+"""The command's first step: a hook goes its own short way, everything else to `main`.
+
+A client runs `limpet hook` with every message and tool call: argparse alone would be a tenth of what that may cost.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import NoReturn
+
+
+def run() -> NoReturn:
+    """`limpet`, as installed."""
+    argv = sys.argv[1:]
+    place = hook_place(argv)
+    if place is not None:
+        from ..agents.hooks.entry import run as hook
+
+        hook(argv[:place] + argv[place + 1 :])
+    from .main import run as main
+
+    main(argv)
+
+
+def hook_place(argv: list[str]) -> int | None:
+    """Where the command `hook` stands; None for another command, or when its help is asked for."""
+    place = 0
+    while place < len(argv) and argv[place].startswith("-"):
+        place += 2 if argv[place] in ("--store", "--scope") else 1
+    if place >= len(argv) or argv[place] != "hook" or "-h" in argv or "--help" in argv:
+        return None
+    return place

@@ -1,0 +1,45 @@
+"""The journal: lines in order, a session's own lines, and an end to its growth."""
+
+from __future__ import annotations
+
+import pytest
+
+from limpet.store.contract import Action
+
+from .conftest import open_engine
+
+
+def line(number, session="s1", scope="project:api"):
+    return Action(scope, session, number, "did", f"Bash: make {number}")
+
+
+def test_the_last_lines_come_oldest_first(store):
+    for number in range(5):
+        store.note_action(line(number, session="s1" if number % 2 else "s2"))
+    store.note_action(line(9, scope="global"))
+
+    assert [one.at for one in store.actions("project:api", limit=3)] == [2, 3, 4]
+    assert [one.at for one in store.actions("project:api", session="s1", limit=10)] == [1, 3]
+    assert store.actions("project:api", limit=1) == [line(4, session="s2")]
+    assert store.actions("project:web", limit=10) == []
+
+
+def test_a_purge_empties_it(store, scribe):
+    """What was erased may be quoted in any line."""
+    id = scribe.remember("the Zanzibar secret")
+    store.note_action(line(1))
+    scribe.change("archived", id)
+    assert len(store.actions("project:api", limit=9)) == 1
+    scribe.purge(id)
+    assert store.actions("project:api", limit=9) == []
+    store.note_action(line(2))
+    assert store.actions("project:api", limit=9) == [line(2)]
+
+
+@pytest.mark.parametrize("engine", ["memory", "reference"])
+def test_the_journal_is_a_ring(engine, tmp_path):
+    store = open_engine(engine, tmp_path)
+    for number in range(10_003):
+        store.note_action(line(number))
+    kept = store.actions("project:api", limit=20_000)
+    assert (len(kept), kept[0].at, kept[-1].at) == (10_000, 3, 10_002)
