@@ -12,6 +12,7 @@ from typing import Protocol
 from ..model.errors import EmbedderUnavailable
 from ..rank import constants as C
 from ..store.contract import Candidate, LexicalHit, LexicalResult, Store
+from ..text.grams import with_grams
 from .plan import Plan
 from .signals import Table, measure
 
@@ -91,8 +92,9 @@ def _lexical(store: Store, plan: Plan, found: Gathered) -> tuple[LexicalResult, 
     if "lexical" in plan.without:
         return LexicalResult(hits=[], stems={}, weight=0.0), {}
     limit: int | None = C.LEXICAL_CANDIDATES * 3
+    words = with_grams(plan.query)
     while True:
-        result = store.lexical(plan.query, plan.where, limit=limit, deadline=plan.deadline)
+        result = store.lexical(words, plan.where, limit=limit, deadline=plan.deadline)
         if not result.complete:
             found.miss("lexical", "the deadline came before all words were scored")
         kept = _passing(store, result.hits, plan)

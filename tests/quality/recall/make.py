@@ -23,11 +23,11 @@ KINDS = {
 }  # fmt: skip
 CATEGORIES = {
     "m": "meaning", "i": "identifier", "k": "keyed fact", "c": "correction", "d": "date", "w": "why",
-    "n": "near-duplicate", "p": "preference", "0": "no answer, near miss", "00": "no answer, off topic",
+    "n": "near-duplicate", "q": "plain", "p": "preference", "0": "no answer, near miss", "00": "no answer, off topic",
 }  # fmt: skip
 LANGUAGES = {"shop": "korean", "iot": "chinese", "kiosk": "japanese", "lager": "german"}
 # Whole projects are held back: nothing is tuned on them.
-TUNING = ("api", "web", "infra", "shop", "iot", "global")
+TUNING = ("api", "web", "infra", "shop", "iot", "global", "cms")
 HELD_BACK = ("pay", "mobile", "ml", "kiosk", "lager")
 # Questions about what is stored globally are asked from inside these projects.
 ASKED_FROM = ("api", "web", "infra")

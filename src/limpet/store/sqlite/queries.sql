@@ -137,7 +137,7 @@ SELECT v.seq, v.id, v.type, v.memory, v.at, v.operation, v.origin, b.content, v.
 
 -- name: insert_body
 -- Text arrives. Primary key; the triggers index it.
-INSERT INTO body (num, content, topics, labels, dates, scope) VALUES (?, ?, ?, ?, ?, ?)
+INSERT INTO body (num, content, topics, labels, dates, scope, grams) VALUES (?, ?, ?, ?, ?, ?, ?)
 
 -- name: insert_event
 -- The ledger grows.
