@@ -55,6 +55,14 @@ RESURFACE_IMPORTANCE, RESURFACE_AFTER_DAYS = 0.8, 138
 # The best candidates by approximate cosine whose cosine is computed exactly, from float16. test_vectors.py.
 RESCORED = 64
 
+# Whether a recall answers its question: log-odds of features of its best hits (recall/relevance.py), with vectors and
+# without; below the threshold it says that nothing relevant was found. Fitted by `python -m benchmarks.tune_notes` on the
+# tuning half of tests/quality/recall and LoCoMo's questions without an answer. tests/quality/test_recall.py.
+RELEVANCE = {"one": 0.0}
+RELEVANT = 0.5
+RELEVANCE_BY_WORDS = {"one": 0.0}
+RELEVANT_BY_WORDS = 0.5
+
 # Characters a token is counted as when a budget is fitted: English averages 4; 3.5 errs on the safe side.
 CHARACTERS_PER_TOKEN = 3.5
 # Tokens that an item costs beside its content (id, kind, date).

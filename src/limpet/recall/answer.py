@@ -10,13 +10,13 @@ from operator import attrgetter
 
 from ..model.clock import format_time
 from ..model.memory import Memory
-from ..rank import adjust, fuse
+from ..rank import adjust, fuse, relevance
 from ..rank import constants as C
 from ..rank.trace import SignalTrace, Trace
-from ..rank.weights import WEIGHTS
 from ..store.contract import Candidate, Store
 from .gather import Gathered, VectorSignal, gather
 from .plan import Plan
+from .relevance import features
 
 # What the adjustments of a candidate depend on.
 _LIFE = attrgetter(
@@ -81,12 +81,16 @@ class Recall:
     notes: dict[str, str] = field(default_factory=dict)
     elapsed_ms: float = 0.0
     truncated: bool = False  # the token budget left something out
+    relevance: float = 0.0  # probability that something among the items answers the query
+    relevant: bool = True  # False: nothing relevant was found; the items are only the nearest there are
 
     def as_dict(self) -> dict[str, object]:
         """{"query", "items", "missing", "elapsed_ms", "notes"?, "truncated"?}."""
         shown: dict[str, object] = {
             "query": self.query,
             "items": [item.as_dict() for item in self.items],
+            "relevance": round(self.relevance, 4),
+            "relevant": self.relevant,
             "missing": self.missing,
             "elapsed_ms": round(self.elapsed_ms, 3),
         }
@@ -112,6 +116,7 @@ def recall(
         order, scores = _rank(found, plan)
         if skip is not None:
             order = [i for i in order if not skip(found.candidates[i])]
+        likely, relevant = _judge(store, found, order, scores, plan)
         chosen, truncated = _fit(found, order, plan)
         whole = store.memories([found.candidates[i].num for i in chosen])
     traces = _explain(found, chosen, plan) if explain else {}
@@ -126,7 +131,20 @@ def recall(
         notes=found.notes,
         elapsed_ms=(time.perf_counter() - started) * 1000,
         truncated=truncated,
+        relevance=likely,
+        relevant=relevant,
     )
+
+
+def _judge(
+    store: Store, found: Gathered, order: list[int], scores: list[float], plan: Plan
+) -> tuple[float, bool]:
+    """The probability that something found answers the query, and whether that is enough."""
+    if not order:
+        return 0.0, False
+    vectors = "vector" in found.signals
+    likely = relevance.probability(features(store, found, order, scores, plan.query), vectors=vectors)
+    return likely, relevance.is_relevant(likely, vectors=vectors)
 
 
 def _rank(found: Gathered, plan: Plan) -> tuple[list[int], list[float]]:
@@ -135,11 +153,11 @@ def _rank(found: Gathered, plan: Plan) -> tuple[list[int], list[float]]:
     if plan.fusion == "rrf":
         scores = fuse.rrf(found.signals, len(several))
     elif isinstance(found.signals.get("lexical"), list):
-        scores = fuse.linear(found.signals, len(several))
+        scores = fuse.linear(found.signals, [one.speaker is not None for one in several])
     else:
         from .arrays import combine
 
-        scores = combine(found.signals, WEIGHTS, len(several))
+        scores = combine(found.signals, [one.speaker is not None for one in several])
     # Most candidates share the same life (never used, stated once): their product is computed once.
     products: dict[tuple[object, int], float] = {}
     for i, one in enumerate(several):
@@ -201,7 +219,7 @@ def _explain(found: Gathered, chosen: list[int], plan: Plan) -> dict[int, Trace]
         if plan.fusion == "rrf":
             rank = ranks[name][i] if name in fuse.RANKED else None
             return 0.0 if rank is None else 1.0 / (C.RRF_K + rank)
-        return WEIGHTS.get(name, 0.0) * table[name][i]
+        return fuse.weight_of(name, spoken=found.candidates[i].speaker is not None) * table[name][i]
 
     return {
         i: Trace(

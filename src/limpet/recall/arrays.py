@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..rank.note_weights import NOTE_OFFSET, NOTE_WEIGHTS
+from ..rank.weights import WEIGHTS
 from ..store.contract import Candidate
 from .signals import BRIEF, LENGTH_CAP, LONG, Table, by_person, dates, named
 
@@ -59,6 +61,7 @@ def measure_arrays(
             signals["brief_vector"] = meaning * brief
         signals["by_person"] = np.array(by_person(several))
         signals["question"] = asked
+        signals["keyed"] = np.array([one.key is not None for one in several], dtype=np.float64)
     return signals
 
 
@@ -77,12 +80,22 @@ def _places(several: Sequence[Candidate], sessions: np.ndarray) -> dict[int, np.
     return found
 
 
-def combine(signals: Table, weights: dict[str, float], count: int) -> list[float]:
+def combine(signals: Table, spoken: Sequence[bool]) -> list[float]:
     """Weighted sum of the columns, as `rank.fuse.linear`."""
+    mask = np.array(spoken, dtype=bool)
+    scores = np.where(mask, 0.0, NOTE_OFFSET)
+    if mask.any():
+        scores[mask] = _sum(signals, WEIGHTS, len(mask))[mask]
+    if not mask.all():
+        scores[~mask] += _sum(signals, NOTE_WEIGHTS, len(mask))[~mask]
+    found: list[float] = scores.tolist()
+    return found
+
+
+def _sum(signals: Table, weights: dict[str, float], count: int) -> np.ndarray:
     scores = np.zeros(count)
     for name, values in signals.items():
         weight = weights.get(name, 0.0)
         if weight:
             scores += weight * values
-    found: list[float] = scores.tolist()
-    return found
+    return scores

@@ -40,6 +40,9 @@ class VectorSignal(Protocol):
     def search(self, plan: Plan) -> VectorHits: ...
 
 
+NO_WORDS = LexicalResult(hits=[], stems={}, weight=0.0)
+
+
 @dataclass(slots=True)
 class Gathered:
     """Candidates in a fixed order, and a table of signals: name -> a value for each candidate."""
@@ -48,6 +51,7 @@ class Gathered:
     signals: Table = field(default_factory=dict)
     missing: list[str] = field(default_factory=list)
     notes: dict[str, str] = field(default_factory=dict)
+    lexical: LexicalResult = NO_WORDS
 
     def miss(self, signal: str, why: str) -> None:
         self.missing.append(signal)
@@ -58,6 +62,7 @@ def gather(store: Store, vectors: VectorSignal | None, plan: Plan) -> Gathered:
     """All candidates that pass the filter and may be meant, with what is known about each."""
     found = Gathered()
     lexical, by_body = _lexical(store, plan, found)
+    found.lexical = lexical
     scores = {hit.body: hit.score for hit in lexical.hits}
     hits = _vector(vectors, plan, found)
     orders = [list(by_body)]
@@ -90,7 +95,7 @@ def gather(store: Store, vectors: VectorSignal | None, plan: Plan) -> Gathered:
 def _lexical(store: Store, plan: Plan, found: Gathered) -> tuple[LexicalResult, dict[int, Candidate]]:
     """The best hits by words, and those of them that pass the filter, best first, until there are enough."""
     if "lexical" in plan.without:
-        return LexicalResult(hits=[], stems={}, weight=0.0), {}
+        return NO_WORDS, {}
     limit: int | None = C.LEXICAL_CANDIDATES * 3
     words = with_grams(plan.query)
     while True:

@@ -65,6 +65,7 @@ class Candidate(NamedTuple):
     stated_confidence: float | None
     uses: int
     used_at: int | None
+    key: str | None = None
 
 
 class LexicalHit(NamedTuple):
@@ -83,6 +84,7 @@ class LexicalResult(NamedTuple):
     weight: float  # what a perfect match is worth: their sum, absent words of a small store included
     complete: bool = True  # False: the deadline came first
     more: bool = False  # there are more than were asked for
+    absent: float = 0.0  # what the query's words that no text has would be worth
 
 
 class VectorChunk(NamedTuple):

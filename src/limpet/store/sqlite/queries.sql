@@ -14,7 +14,7 @@ LEFT JOIN session e ON e.num = m.session LEFT JOIN usage u ON u.id = m.id
 
 -- fragment: candidate
 m.num, m.body, m.id, b.content, m.session, m.position, m.speaker, m.valid_from, b.topics, b.labels, b.dates,
-m.kind, m.importance, m.pinned, m.trust, m.observations, m.observed_at, m.stated_confidence, u.uses, u.used_at
+m.kind, m.importance, m.pinned, m.trust, m.observations, m.observed_at, m.stated_confidence, u.uses, u.used_at, m.key
 
 -- name: memory_current
 -- The current version of one memory. memory_current.

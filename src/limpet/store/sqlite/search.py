@@ -193,6 +193,7 @@ class Lexical:
             weight=sum(stems.values()),
             complete=complete,
             more=len(scored) == limit,
+            absent=(len(terms) - len(found)) * math.log((self._bodies + 0.5) / 0.5),
         )
 
     def stems(self, text: str) -> frozenset[str]:
@@ -234,10 +235,12 @@ class Lexical:
             text = sum(weights[stem] * n * (BM25_K1 + 1) / (n + norm) for stem, n in found.items())
             hits.append(LexicalHit(body, text + sum(weights[stem] for stem in named)))
         hits.sort(key=lambda hit: (-hit.score, hit.body))
+        missing = sum(idf(0, stem) for stem in absent)
         return LexicalResult(
             hits=hits[:limit],
             stems=weights,
-            weight=sum(weights.values()) + sum(idf(0, stem) for stem in absent),
+            weight=sum(weights.values()) + missing,
+            absent=missing,
             more=limit is not None and len(hits) > limit,
         )
 
