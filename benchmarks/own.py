@@ -176,6 +176,7 @@ def summarise(asked: Sequence[Asked]) -> dict[str, Any]:
             "no_answer": len(nothing),
             "withheld": _share(not one.relevant for one in nothing),
             "wrongly_withheld": _share(not one.relevant for one in answerable),
+            "found_but_withheld": _share(not one.relevant for one in answerable if _ranked(one).any_at(5)),
             "by_category": {
                 category: _share(not one.relevant for one in asked if one.category == category)
                 for category in dict.fromkeys(one.category for one in asked)
@@ -210,7 +211,8 @@ def report(summary: dict[str, Any]) -> str:
     if withheld:
         shown += (
             f"\nno answer: {percent(withheld['withheld'])} % of {withheld['no_answer']} withheld;"
-            f" answerable: {percent(withheld['wrongly_withheld'])} % wrongly withheld"
+            f" answerable: {percent(withheld['wrongly_withheld'])} % wrongly withheld,"
+            f" {percent(withheld['found_but_withheld'])} % of those with the answer among the first five"
         )
     return shown + f"\np50 {summary['latency']['p50_ms']:.1f} ms"
 
@@ -250,7 +252,9 @@ def _print_misses(asked: Sequence[Asked], memories: Sequence[dict[str, Any]]) ->
     text = {one["id"]: one["content"] for one in memories}
     for one in asked:
         if one.gold and not any(rank is not None and rank <= 5 for rank in one.ranks):
-            print(f"\n{one.id} [{one.category}] {one.question}\n  wanted {one.gold[0]} at {one.ranks}: {text[one.gold[0]][:150]}")
+            print(
+                f"\n{one.id} [{one.category}] {one.question}\n  wanted {one.gold[0]} at {one.ranks}: {text[one.gold[0]][:150]}"
+            )
             for id in one.found[:2]:
                 print(f"  found {id}: {text[id][:100]}")
 

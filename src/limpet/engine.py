@@ -471,7 +471,9 @@ class Limpet(Beliefs, Graph):
             fusion="linear",
             without=frozenset(("neighbours", "session", "date", "speaker", "shape")),
         )
-        return recall(self._store, self._vectors(), plan, skip=lambda one: one.id == raw)
+        found = recall(self._store, self._vectors(), plan, skip=lambda one: one.id == raw)
+        # What is near answers no question: there is nothing to withhold.
+        return replace(found, relevance=1.0, relevant=True)
 
     def get(self, id: str, *, known_at: Time = None) -> Memory:
         """One memory, whatever its state. Raises NotFound, AmbiguousId, BadInput."""

@@ -112,6 +112,8 @@ def recalled(found: Recall, memory: Limpet, *, as_json: bool, budget_tokens: int
         words(f"more was found than fits into {budget_tokens} tokens")
     if not found.items:
         words("nothing found")
+    elif not found.relevant:
+        words("nothing relevant found: these are only the nearest")
 
 
 def _item(rank: int, item: Item, short: str) -> None:

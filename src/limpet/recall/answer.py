@@ -85,7 +85,7 @@ class Recall:
     relevant: bool = True  # False: nothing relevant was found; the items are only the nearest there are
 
     def as_dict(self) -> dict[str, object]:
-        """{"query", "items", "missing", "elapsed_ms", "notes"?, "truncated"?}."""
+        """{"query", "items", "relevance", "relevant", "missing", "elapsed_ms", "notes"?, "truncated"?}."""
         shown: dict[str, object] = {
             "query": self.query,
             "items": [item.as_dict() for item in self.items],
@@ -136,9 +136,7 @@ def recall(
     )
 
 
-def _judge(
-    store: Store, found: Gathered, order: list[int], scores: list[float], plan: Plan
-) -> tuple[float, bool]:
+def _judge(store: Store, found: Gathered, order: list[int], scores: list[float], plan: Plan) -> tuple[float, bool]:
     """The probability that something found answers the query, and whether that is enough."""
     if not order:
         return 0.0, False

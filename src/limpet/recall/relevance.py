@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from ..store.contract import Store
@@ -30,6 +31,8 @@ def features(
         "coverage_first": covered[0] / worth if worth else 0.0,
         "absent": lexical.absent / worth if worth else 1.0,
         "words": min(len(lexical.stems), 8) / 8,
+        "share": 1.0 / sum(math.exp(scores[i] - scores[best[0]]) for i in order),
+        "first_by_words": float(found.signals["lexical"][best[0]] >= max(found.signals["lexical"])),
         "lead": scores[best[0]] - sum(rest) / len(rest) if rest else 0.0,
         "score": scores[best[0]],
         "other_script": 1.0 - latin,
@@ -42,6 +45,8 @@ def features(
         values = [float(cosines[i]) for i in best]
         shown["cosine"] = max(values)
         shown["cosine_first"] = values[0]
+        shown["first_by_meaning"] = float(values[0] >= max(cosines))
+        shown["both"] = max(values) * shown["coverage"]
         shown["cosine_lead"] = max(values) - float(sum(cosines)) / len(cosines)
     return shown
 

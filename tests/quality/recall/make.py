@@ -184,7 +184,9 @@ def main() -> int:
         current &= path.exists() and path.read_text(encoding="utf-8") == text
         if not options.check:
             path.write_text(text, encoding="utf-8")
-    print(f"{len(memories)} memories, {len(questions)} questions, {sum(not q['gold'] for q in questions)} without an answer")
+    print(
+        f"{len(memories)} memories, {len(questions)} questions, {sum(not q['gold'] for q in questions)} without an answer"
+    )
     return 0 if current or not options.check else 1
 
 

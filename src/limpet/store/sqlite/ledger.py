@@ -52,7 +52,9 @@ class Ledger(SqliteReads):
             scope = self._intern_scope(state.scope)
             num = None if event.content is None else body
             if num is not None:
-                texts.append((num, event.content, fields.topics, fields.labels, fields.dates, scope_token(scope), fields.grams))
+                texts.append(
+                    (num, event.content, fields.topics, fields.labels, fields.dates, scope_token(scope), fields.grams)
+                )
                 jobs.append((EMBED, num, event.at))
                 body += 1
             ledger.append(_event_row(seq + place, event, num))
@@ -70,7 +72,9 @@ class Ledger(SqliteReads):
             scope = self._con.execute(
                 "SELECT scope FROM memory WHERE id = ? AND retired_at IS NULL", (event.memory,)
             ).get
-            self._con.execute(self._sql["insert_body"], (body, event.content, None, None, None, scope_token(scope), None))
+            self._con.execute(
+                self._sql["insert_body"], (body, event.content, None, None, None, scope_token(scope), None)
+            )
         seq = self._next("event", "seq")
         self._con.execute(self._sql["insert_event"], _event_row(seq, event, body))
         written = replace(event, seq=seq)
