@@ -2,8 +2,8 @@
 
     python -m benchmarks.own [--lexical] [--json OUT] [--record] [--misses] [--half tuning|held-back]
 
-tests/quality/recall/README.md tells what is in the set. Everything goes through the public API at a fixed clock: facts are
-set, corrections made, sessions and scopes kept.
+tests/quality/recall/README.md tells what is in the set. Everything goes through the public API at a fixed clock: facts
+are set, corrections made, sessions and scopes kept.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def _store(memory: Any, one: dict[str, Any], ids: dict[str, str]) -> str:
 
 
 def outdated(memories: Sequence[dict[str, Any]]) -> set[str]:
-    """Ids of what was corrected, of earlier values of keyed facts, and of what had ended when the questions are asked."""
+    """Ids of what was corrected, of earlier values of keyed facts, and of what has ended when questions are asked."""
     latest: dict[tuple[str, str], str] = {}
     gone = {one["corrects"] for one in memories if "corrects" in one}
     for one in memories:
@@ -252,9 +252,8 @@ def _print_misses(asked: Sequence[Asked], memories: Sequence[dict[str, Any]]) ->
     text = {one["id"]: one["content"] for one in memories}
     for one in asked:
         if one.gold and not any(rank is not None and rank <= 5 for rank in one.ranks):
-            print(
-                f"\n{one.id} [{one.category}] {one.question}\n  wanted {one.gold[0]} at {one.ranks}: {text[one.gold[0]][:150]}"
-            )
+            print(f"\n{one.id} [{one.category}] {one.question}")
+            print(f"  wanted {one.gold[0]} at {one.ranks}: {text[one.gold[0]][:150]}")
             for id in one.found[:2]:
                 print(f"  found {id}: {text[id][:100]}")
 

@@ -1,4 +1,4 @@
-"""Fit what the project's own recall set decides: the weights of statements without a speaker, and when nothing is relevant.
+"""Fit what the project's own recall set decides: the weights of notes, and when nothing found is relevant.
 
     python -m benchmarks.tune_notes [--locomo FILE] [--weights] [--relevance]
 
@@ -45,13 +45,13 @@ SIGNALS = (
 )
 # Share of the answerable questions that may be withheld, by which the threshold is chosen on the tuning half.
 WITHHELD = 0.05
-# How much all of LoCoMo weighs against the own set: its questions without an answer swap the persons of answered ones, which
-# words and vectors hardly show.
+# How much all of LoCoMo weighs against the own set: its questions without an answer swap the persons of answered ones,
+# which words and vectors hardly show.
 LOCOMO_WEIGHT = 0.1
 RIDGE = 0.002
 
 
-def plan_for(memory: Any, question: str, scopes: tuple[str, ...], now: int, *, words: bool) -> Any:
+def plan_for(question: str, scopes: tuple[str, ...], now: int, *, words: bool) -> Any:
     return make_plan(
         question, Filter(scopes=scopes, as_of=now), k=20, now=now, deadline_ms=None, budget_tokens=None,
         lexical_only=words, fusion="linear", without=frozenset(),
@@ -67,7 +67,7 @@ def collect(embedder: Any, *, words: bool) -> list[tuple[dict[str, Any], Any, li
         for scope in dict.fromkeys(one["scope"] for one in questions):
             with limpet.open(path, scope=scope, embedder=embedder, clock=clock, read_only=True) as memory:
                 for one in (each for each in questions if each["scope"] == scope):
-                    plan = plan_for(memory, one["question"], (scope, "global"), clock.now(), words=words)
+                    plan = plan_for(one["question"], (scope, "global"), clock.now(), words=words)
                     found = gather(memory._store, memory._vectors(), plan)
                     order, scores = _rank(found, plan)
                     seen = features(memory._store, found, order, scores, plan.query)
@@ -99,8 +99,8 @@ def fit_weights(embedder: Any) -> None:
     target.write_text(
         '"""Weights of linear fusion for statements without a speaker: notes, decisions, facts.\n\n'
         "In a chat brevity means that a turn says little; a keyed fact of two characters says all. Written by\n"
-        f"`python -m benchmarks.tune_notes`, fitted on the tuning half of tests/quality/recall ({len(asked['tuning'])} questions);\n"
-        "guarded by tests/quality/test_recall.py.\n"
+        f"`python -m benchmarks.tune_notes`, fitted on {len(asked['tuning'])} questions, the tuning half of\n"
+        "tests/quality/recall; guarded by tests/quality/test_recall.py.\n"
         '"""\n\nNOTE_WEIGHTS: dict[str, float] = {\n' + weights + "}\n"
         "# Added, so that the right answer scores alike as a note and as a turn of a conversation.\n"
         f"NOTE_OFFSET = {offset}\n",
@@ -133,7 +133,7 @@ def locomo_rows(embedder: Any, path: str, *, words: bool) -> list[tuple[bool, di
                 for number, one in enumerate(haystack.questions):
                     if one.answerable and number % 3:
                         continue
-                    plan = plan_for(memory, one.text, ("global",), clock.now(), words=words)
+                    plan = plan_for(one.text, ("global",), clock.now(), words=words)
                     found = gather(memory._store, memory._vectors(), plan)
                     order, scores = _rank(found, plan)
                     rows.append((one.answerable, features(memory._store, found, order, scores, plan.query)))

@@ -56,18 +56,18 @@ RESURFACE_IMPORTANCE, RESURFACE_AFTER_DAYS = 0.8, 138
 RESCORED = 64
 
 # Whether a recall answers its question: log-odds of features of its best hits (recall/relevance.py), with vectors and
-# without; below the threshold it says that nothing relevant was found. Fitted by `python -m benchmarks.tune_notes` on the
-# tuning half of tests/quality/recall and LoCoMo's questions without an answer. tests/quality/test_recall.py.
+# without; below the threshold it says that nothing relevant was found. Fitted by `python -m benchmarks.tune_notes` on
+# the tuning half of tests/quality/recall and LoCoMo's questions without an answer. tests/quality/test_recall.py.
 RELEVANCE = {
-    "one": -4.1464, "absent": 2.5759, "both": 1.9978, "cosine": 3.5606, "cosine_first": 0.9043,
-    "cosine_lead": -4.3379, "coverage": -0.185, "coverage_first": 2.0178, "first_by_meaning": 0.1001,
-    "first_by_words": -0.7532, "keyed": -0.9155, "lead": 0.281, "other_script": -1.2713,
-    "other_script_coverage": 7.8391, "score": -0.1214, "share": 1.0135, "spoken": -0.0721, "words": 3.212,
+    "one": -4.1474, "absent": 2.576, "both": 1.9976, "cosine": 3.5611, "cosine_first": 0.9042, "cosine_lead": -4.3381,
+    "coverage": -0.185, "coverage_first": 2.018, "first_by_meaning": 0.1001, "first_by_words": -0.7532,
+    "keyed": -0.9155, "lead": 0.281, "other_script": -1.2712, "other_script_coverage": 7.8389, "score": -0.1214,
+    "share": 1.0133, "spoken": -0.0713, "words": 3.212,
 }  # fmt: skip
 RELEVANCE_BY_WORDS = {
-    "one": -3.4359, "absent": 1.9028, "coverage": 2.3574, "coverage_first": 0.7615, "first_by_words": -0.0591,
-    "keyed": -0.6631, "lead": 0.3264, "other_script": -1.7228, "other_script_coverage": 6.4342, "score": -0.1199,
-    "share": 0.1763, "spoken": 0.3226, "words": 2.7712,
+    "one": -3.4368, "absent": 1.9027, "coverage": 2.3572, "coverage_first": 0.7615, "first_by_words": -0.0591,
+    "keyed": -0.6631, "lead": 0.3263, "other_script": -1.7227, "other_script_coverage": 6.4344, "score": -0.1199,
+    "share": 0.1761, "spoken": 0.3233, "words": 2.7711,
 }  # fmt: skip
 # 5 % of the answerable questions of the tuning half are below.
 RELEVANT, RELEVANT_BY_WORDS = 0.2247, 0.2547

@@ -1,6 +1,6 @@
 """Overlapping pairs of characters, for scripts whose words no white space parts: what full text reads beside the words.
 
-Chinese and Japanese run on, Korean joins particles to its nouns: a word of the question is a part of a longer run there.
+Chinese and Japanese run on, Korean joins particles to its nouns: a word of the question is a part of a longer run.
 Any word of two characters or more shares its pairs with the run that holds it.
 """
 

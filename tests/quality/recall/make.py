@@ -147,6 +147,10 @@ class Notebook:
         for question in self.questions:
             named = [self.handles[one[1:]] if one.startswith("@") else one for one in question["gold"]]
             question["gold"] = list(dict.fromkeys(named))
+            # Keys are English: a question without a Latin letter crosses languages to reach them.
+            keyed = any("key" in one for one in self.memories if one["id"] in named)
+            if keyed and question["category"] in LANGUAGES.values() and not re.search("[A-Za-z]", question["question"]):
+                question["category"] = "across languages"
 
 
 def build() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
@@ -184,9 +188,8 @@ def main() -> int:
         current &= path.exists() and path.read_text(encoding="utf-8") == text
         if not options.check:
             path.write_text(text, encoding="utf-8")
-    print(
-        f"{len(memories)} memories, {len(questions)} questions, {sum(not q['gold'] for q in questions)} without an answer"
-    )
+    unanswered = sum(not one["gold"] for one in questions)
+    sys.stdout.write(f"{len(memories)} memories, {len(questions)} questions, {unanswered} without an answer\n")
     return 0 if current or not options.check else 1
 
 

@@ -35,7 +35,7 @@ COMMON_WORDS = (
     " his how i if in into is it its just like me my no of on one or our out she should so some than that the their"
     " them then there they this to up us use was we were what when where which who why will with would you your"
 )
-# BM25 over text, topics, labels, dates, pairs of characters; a word of a label counts half, as in the recorded benchmark.
+# BM25 over text, topics, labels, dates, pairs of characters; a word of a label counts half: the recorded benchmark.
 _SCORED = (
     "SELECT rowid, bm25(body_fts, 1, 1, 0.5, 1, 0, 1) AS score FROM body_fts WHERE body_fts MATCH ?"
     " ORDER BY score, rowid LIMIT ?"
