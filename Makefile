@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: setup demo test lint docs torture fuzz bench clean
+.PHONY: setup demo test lint docs torture fuzz bench clean coverage
 
 setup: $(STAMP)
 $(STAMP): pyproject.toml
@@ -17,9 +17,12 @@ $(STAMP): pyproject.toml
 demo: setup  ## two sessions in separate processes: remember, recall, correct, explain
 	@$(BIN)/python examples/demo.py
 
-test: setup  ## the whole everyday suite with coverage
+test: setup  ## the whole everyday suite
+	@$(BIN)/python -m pytest -n auto --dist loadgroup
+
+coverage: setup  ## the same with line and branch coverage, at least 90 %; takes twice as long
 	@$(BIN)/python -m coverage erase
-	@$(BIN)/python -m coverage run -m pytest
+	@$(BIN)/python -m coverage run -m pytest -n auto --dist loadgroup
 	@$(BIN)/python -m coverage combine --quiet
 	@$(BIN)/python -m coverage report --fail-under=90
 

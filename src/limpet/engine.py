@@ -491,7 +491,9 @@ class Limpet(Beliefs, Briefs, Graph):
             fusion="linear",
             without=frozenset(("neighbours", "session", "date", "speaker", "shape")),
         )
-        return recall(self._store, self._vectors(), plan, skip=raw)
+        found = recall(self._store, self._vectors(), plan, skip=raw)
+        # What is near answers no question: there is nothing to withhold.
+        return replace(found, relevance=1.0, relevant=True)
 
     def get(self, id: str, *, known_at: Time = None) -> Memory:
         """One memory, whatever its state. Raises NotFound, AmbiguousId, BadInput."""

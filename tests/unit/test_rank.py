@@ -38,8 +38,8 @@ def test_fusing_nothing_gives_nothing_and_k_below_one_is_refused():
 def test_linear_fusion_is_the_weighted_sum_of_what_is_known():
     signals = {"lexical": [1.0, 0.0], "vector": [0.5, 0.25], "no such signal": [9.0, 9.0]}
     expected = [sum(WEIGHTS[name] * signals[name][i] for name in ("lexical", "vector")) for i in (0, 1)]
-    assert linear(signals, 2) == pytest.approx(expected)
-    assert linear({}, 2) == [0.0, 0.0]
+    assert linear(signals, [True, True]) == pytest.approx(expected)
+    assert linear({}, [True, True]) == [0.0, 0.0]
 
 
 def test_reciprocal_rank_fusion_reads_only_lexical_fields_and_vector():

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from limpet.rank.fuse import linear
-from limpet.rank.weights import WEIGHTS
 from limpet.recall.arrays import combine, measure_arrays
 from limpet.recall.signals import measure_lists
 from limpet.store.contract import Candidate
@@ -68,4 +67,5 @@ def test_arrays_and_lists_give_the_same_signals(given_rows, query, without):
     assert list(plain) == list(fast)
     for name, values in plain.items():
         assert np.allclose(values, fast[name], atol=1e-12), name
-    assert combine(fast, WEIGHTS, len(several)) == pytest.approx(linear(plain, len(several)), abs=1e-9)
+    spoken = [one.speaker is not None for one in several]
+    assert combine(fast, spoken) == pytest.approx(linear(plain, spoken), abs=1e-9)

@@ -111,6 +111,8 @@ def recalled(found: Recall, short: Sequence[str], *, as_json: bool, budget_token
         words(f"more was found than fits into {budget_tokens} tokens")
     if not found.items:
         words("nothing found")
+    elif not found.relevant:
+        words("nothing relevant found: these are only the nearest")
 
 
 def _item(rank: int, item: Item, short: str) -> None:

@@ -50,6 +50,7 @@ class SearchFields(NamedTuple):
     topics: str | None
     labels: str | None  # metadata values and speaker; neither keys nor JSON syntax
     dates: str | None  # the date it is about, in words
+    grams: str | None = None  # pairs of characters of what is written without spaces
 
 
 def initial(event: Event) -> MemoryState:

@@ -55,6 +55,23 @@ RESURFACE_IMPORTANCE, RESURFACE_AFTER_DAYS = 0.8, 138
 # The best candidates by approximate cosine whose cosine is computed exactly, from float16. test_vectors.py.
 RESCORED = 64
 
+# Whether a recall answers its question: log-odds of features of its best hits (recall/relevance.py), with vectors and
+# without; below the threshold it says that nothing relevant was found. Fitted by `python -m benchmarks.tune_notes` on
+# the tuning half of tests/quality/recall and LoCoMo's questions without an answer. tests/quality/test_recall.py.
+RELEVANCE = {
+    "one": -4.1474, "absent": 2.576, "both": 1.9976, "cosine": 3.5611, "cosine_first": 0.9042, "cosine_lead": -4.3381,
+    "coverage": -0.185, "coverage_first": 2.018, "first_by_meaning": 0.1001, "first_by_words": -0.7532,
+    "keyed": -0.9155, "lead": 0.281, "other_script": -1.2712, "other_script_coverage": 7.8389, "score": -0.1214,
+    "share": 1.0133, "spoken": -0.0713, "words": 3.212,
+}  # fmt: skip
+RELEVANCE_BY_WORDS = {
+    "one": -3.4368, "absent": 1.9027, "coverage": 2.3572, "coverage_first": 0.7615, "first_by_words": -0.0591,
+    "keyed": -0.6631, "lead": 0.3263, "other_script": -1.7227, "other_script_coverage": 6.4344, "score": -0.1199,
+    "share": 0.1761, "spoken": 0.3233, "words": 2.7711,
+}  # fmt: skip
+# 5 % of the answerable questions of the tuning half are below.
+RELEVANT, RELEVANT_BY_WORDS = 0.2247, 0.2547
+
 # Characters a token is counted as when a budget is fitted: English averages 4; 3.5 errs on the safe side.
 CHARACTERS_PER_TOKEN = 3.5
 # Tokens that an item costs beside its content (id, kind, date).

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from .constants import RRF_K
+from .note_weights import NOTE_OFFSET, NOTE_WEIGHTS
 from .weights import WEIGHTS
 
 # A table of signals: name -> one value a candidate, in the candidates' order. 0 = says nothing.
@@ -35,14 +36,23 @@ def fuse_ranks(rankings: Sequence[Sequence[int]], *, k: int = RRF_K) -> list[tup
     return sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))
 
 
-def linear(signals: Signals, count: int) -> list[float]:
-    """Weighted sum of calibrated signals for each of `count` candidates. Unknown signals count nothing."""
-    scores = [0.0] * count
+def linear(signals: Signals, spoken: Sequence[bool]) -> list[float]:
+    """Weighted sum of calibrated signals for each candidate. Unknown signals count nothing.
+
+    `spoken`: which candidates are turns of a conversation; they have their own weights (weights.py says why).
+    """
+    scores = [0.0 if turn else NOTE_OFFSET for turn in spoken]
     for name, values in signals.items():
-        weight = WEIGHTS.get(name, 0.0)
-        if weight:
-            scores = [score + weight * value for score, value in zip(scores, values, strict=True)]
+        weight, note = WEIGHTS.get(name, 0.0), NOTE_WEIGHTS.get(name, 0.0)
+        if weight or note:
+            several = zip(scores, values, spoken, strict=True)
+            scores = [score + (weight if turn else note) * value for score, value, turn in several]
     return scores
+
+
+def weight_of(name: str, *, spoken: bool) -> float:
+    """What one signal weighs in `linear`."""
+    return (WEIGHTS if spoken else NOTE_WEIGHTS).get(name, 0.0)
 
 
 def rrf(signals: Signals, count: int) -> list[float]:

@@ -10,14 +10,14 @@ from typing import Any
 
 from ..model.clock import MICROSECONDS_PER_DAY, format_time, parse_time
 from ..model.memory import Memory
-from ..rank import adjust, fuse
+from ..rank import adjust, fuse, relevance
 from ..rank import constants as C
 from ..rank.trace import SignalTrace, Trace
-from ..rank.weights import WEIGHTS
 from ..store.contract import Store
 from .fit import distinct, fit, tokens_of, wording
 from .gather import Gathered, Merit, VectorSignal, gather
 from .plan import Plan
+from .relevance import features
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,6 +90,8 @@ class Recall:
     notes: dict[str, str] = field(default_factory=dict)
     elapsed_ms: float = 0.0
     truncated: bool = False  # the token budget left something out
+    relevance: float = 0.0  # probability that something among the items answers the query
+    relevant: bool = True  # False: nothing relevant was found; the items are only the nearest there are
 
     @classmethod
     def from_dict(cls, shown: Mapping[str, Any]) -> Recall:
@@ -101,13 +103,17 @@ class Recall:
             notes=shown.get("notes", {}),
             elapsed_ms=shown["elapsed_ms"],
             truncated=shown.get("truncated", False),
+            relevance=shown["relevance"],
+            relevant=shown["relevant"],
         )
 
     def as_dict(self) -> dict[str, object]:
-        """{"query", "items", "missing", "elapsed_ms", "notes"?, "truncated"?}."""
+        """{"query", "items", "relevance", "relevant", "missing", "elapsed_ms", "notes"?, "truncated"?}."""
         shown: dict[str, object] = {
             "query": self.query,
             "items": [item.as_dict() for item in self.items],
+            "relevance": round(self.relevance, 4),
+            "relevant": self.relevant,
             "missing": self.missing,
             "elapsed_ms": round(self.elapsed_ms, 3),
         }
@@ -137,6 +143,7 @@ def recall(
         if skip is not None:
             # An array of ids loses the zero bytes at their ends.
             order = [i for i in order if found.ids[i].rstrip(b"\0") != skip.rstrip(b"\0")]
+        likely, relevant = _judge(store, found, order, scores, plan)
         chosen, truncated = _fit(store, found, order, plan)
         whole = store.memories([found.nums[i] for i in chosen])
     traces = _explain(found, chosen, plan) if explain else {}
@@ -151,7 +158,18 @@ def recall(
         notes=found.notes,
         elapsed_ms=(time.perf_counter() - started) * 1000,
         truncated=truncated,
+        relevance=likely,
+        relevant=relevant,
     )
+
+
+def _judge(store: Store, found: Gathered, order: list[int], scores: list[float], plan: Plan) -> tuple[float, bool]:
+    """The probability that something found answers the query, and whether that is enough."""
+    if not order:
+        return 0.0, False
+    vectors = "vector" in found.signals
+    likely = relevance.probability(features(store, found, order, scores, plan), vectors=vectors)
+    return likely, relevance.is_relevant(likely, vectors=vectors)
 
 
 def rank(found: Gathered, plan: Plan) -> tuple[list[int], list[float]]:
@@ -160,11 +178,11 @@ def rank(found: Gathered, plan: Plan) -> tuple[list[int], list[float]]:
     if plan.fusion == "rrf":
         scores = fuse.rrf(found.signals, count)
     elif isinstance(found.signals.get("lexical"), list):
-        scores = fuse.linear(found.signals, count)
+        scores = fuse.linear(found.signals, found.spoken)
     else:
         from .arrays import combine
 
-        scores = combine(found.signals, WEIGHTS, count)
+        scores = combine(found.signals, found.spoken)
     # Most candidates share the same life (never used, stated once): their product is computed once.
     products = {
         key: math.prod(_factors(one, plan.now).values()) for key, one in {id(one): one for one in found.merits}.items()
@@ -232,7 +250,7 @@ def _explain(found: Gathered, chosen: list[int], plan: Plan) -> dict[int, Trace]
         if plan.fusion == "rrf":
             rank = ranks[name][i] if name in fuse.RANKED else None
             return 0.0 if rank is None else 1.0 / (C.RRF_K + rank)
-        return WEIGHTS.get(name, 0.0) * table[name][i]
+        return fuse.weight_of(name, spoken=found.spoken[i]) * table[name][i]
 
     return {
         i: Trace(

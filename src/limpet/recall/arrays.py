@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..rank.note_weights import NOTE_OFFSET, NOTE_WEIGHTS
+from ..rank.weights import WEIGHTS
 from ..store.contract import Candidate, Columns
 from .signals import BRIEF, LENGTH_CAP, LONG, Table, dates, is_person, named
 
@@ -19,6 +21,7 @@ class Traits(NamedTuple):
 
     size: np.ndarray
     asked: np.ndarray
+    keyed: np.ndarray
     session: np.ndarray
     position: np.ndarray
     valid_from: np.ndarray
@@ -31,6 +34,7 @@ def traits_of(columns: Columns, bodies: np.ndarray) -> Traits:
     return Traits(
         size=columns.size[bodies].astype(np.float64),
         asked=columns.asked[bodies].astype(np.float64),
+        keyed=columns.keyed[bodies].astype(np.float64),
         session=columns.session[bodies].astype(np.int64),
         position=columns.position[bodies],
         valid_from=columns.valid_from[bodies],
@@ -52,6 +56,7 @@ def measure_arrays(
     traits = Traits(
         size=np.array([len(one.content) for one in several], dtype=np.float64),
         asked=np.array([one.content.rstrip().endswith("?") for one in several], dtype=np.float64),
+        keyed=np.array([one.key is not None for one in several], dtype=np.float64),
         session=np.array([one.session or 0 for one in several], dtype=np.int64),
         position=np.array([one.position for one in several], dtype=np.int64),
         valid_from=np.array([one.valid_from for one in several], dtype=np.int64),
@@ -103,6 +108,7 @@ def measure_traits(
             signals["brief_vector"] = cosines * brief
         signals["by_person"] = _by_speaker(traits, is_person)
         signals["question"] = traits.asked
+        signals["keyed"] = traits.keyed
     return signals
 
 
@@ -130,12 +136,22 @@ def _places(traits: Traits) -> dict[int, np.ndarray]:
     return found
 
 
-def combine(signals: Table, weights: dict[str, float], count: int) -> list[float]:
+def combine(signals: Table, spoken: Sequence[bool]) -> list[float]:
     """Weighted sum of the columns, as `rank.fuse.linear`."""
+    mask = np.array(spoken, dtype=bool)
+    scores = np.where(mask, 0.0, NOTE_OFFSET)
+    if mask.any():
+        scores[mask] = _sum(signals, WEIGHTS, len(mask))[mask]
+    if not mask.all():
+        scores[~mask] += _sum(signals, NOTE_WEIGHTS, len(mask))[~mask]
+    found: list[float] = scores.tolist()
+    return found
+
+
+def _sum(signals: Table, weights: dict[str, float], count: int) -> np.ndarray:
     scores = np.zeros(count)
     for name, values in signals.items():
         weight = weights.get(name, 0.0)
         if weight:
             scores += weight * values
-    found: list[float] = scores.tolist()
-    return found
+    return scores

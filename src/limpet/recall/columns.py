@@ -12,6 +12,7 @@ import numpy as np
 
 from ..rank import constants as C
 from ..store.contract import ArrayHits, Columns, Store
+from ..text.grams import with_grams
 from .arrays import measure_traits, traits_of
 from .gather import OUT_OF_TIME, WALKED, Gathered, Merit, VectorHits, VectorSignal, best_of, search_vectors
 from .plan import Plan
@@ -54,7 +55,8 @@ def _lexical(columns: Columns, plan: Plan, found: Gathered) -> tuple[ArrayHits, 
     """The best hits by words, and those of them that pass the filter, best first, until there are enough."""
     if "lexical" in plan.without:
         return ArrayHits.none(), _NOBODY
-    hits = columns.lexical(plan.query, plan.where, deadline=plan.deadline)
+    hits = columns.lexical(with_grams(plan.query), plan.where, deadline=plan.deadline)
+    found.stems, found.absent = hits.stems, hits.absent
     if not hits.complete:
         found.miss("lexical", OUT_OF_TIME)
     # As many as are asked of a store without columns at first, so that both give scores to the same ones.
@@ -97,6 +99,8 @@ def _describe(columns: Columns, bodies: np.ndarray, found: Gathered) -> None:
     found.nums = columns.num[bodies].tolist()
     found.ids = columns.id[bodies].tolist()
     found.bodies = bodies.tolist()
+    spoken = np.array([name is not None for name in names])
+    found.spoken = spoken[columns.speaker[bodies]].tolist()
     found.seats = list(zip(columns.session[bodies].tolist(), columns.position[bodies].tolist(), strict=True))
     uses, used_at = columns.uses(bodies)
     kind, trust = columns.kind[bodies], columns.trust[bodies]

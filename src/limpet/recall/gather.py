@@ -12,6 +12,7 @@ from typing import NamedTuple, Protocol
 from ..model.errors import EmbedderUnavailable
 from ..rank import constants as C
 from ..store.contract import Candidate, LexicalHit, LexicalResult, Store
+from ..text.grams import with_grams
 from .plan import Plan
 from .signals import Table, measure
 
@@ -49,6 +50,9 @@ class VectorSignal(Protocol):
     def search(self, plan: Plan) -> VectorHits: ...
 
 
+NO_WORDS = LexicalResult(hits=[], stems={}, weight=0.0)
+
+
 class Merit(NamedTuple):
     """What a memory's own life says of its score."""
 
@@ -76,6 +80,9 @@ class Gathered:
     missing: list[str] = field(default_factory=list)
     notes: dict[str, str] = field(default_factory=dict)
     hits: VectorHits | None = None
+    spoken: list[bool] = field(default_factory=list)  # a turn of a conversation: it has a speaker
+    stems: Mapping[str, float] = field(default_factory=dict)  # the query's words that were searched for, by their worth
+    absent: float = 0.0  # what the query's words that no text has would be worth
 
     def miss(self, signal: str, why: str) -> None:
         self.missing.append(signal)
@@ -91,6 +98,7 @@ def gather(store: Store, vectors: VectorSignal | None, plan: Plan) -> Gathered:
         return gather_columns(store, columns, vectors, plan)
     found = Gathered()
     lexical, by_body = _lexical(store, plan, found)
+    found.stems, found.absent = lexical.stems, lexical.absent
     scores = {hit.body: hit.score for hit in lexical.hits}
     hits = found.hits = search_vectors(vectors, plan, found)
     orders = [list(by_body)]
@@ -112,6 +120,7 @@ def gather(store: Store, vectors: VectorSignal | None, plan: Plan) -> Gathered:
     found.ids = [one.id for one in several]
     found.bodies = bodies
     found.seats = [(one.session, one.position) for one in several]
+    found.spoken = [one.speaker is not None for one in several]
     known: dict[Merit, Merit] = {}
     found.merits = [known.setdefault(merit, merit) for merit in map(_merit, several)]
     unit = 1.0 / (lexical.weight or 1.0)
@@ -143,10 +152,11 @@ def _merit(one: Candidate) -> Merit:
 def _lexical(store: Store, plan: Plan, found: Gathered) -> tuple[LexicalResult, dict[int, Candidate]]:
     """The best hits by words, and those of them that pass the filter, best first, until there are enough."""
     if "lexical" in plan.without:
-        return LexicalResult(hits=[], stems={}, weight=0.0), {}
+        return NO_WORDS, {}
     limit: int | None = C.LEXICAL_CANDIDATES * 3
+    words = with_grams(plan.query)
     while True:
-        result = store.lexical(plan.query, plan.where, limit=limit, deadline=plan.deadline)
+        result = store.lexical(words, plan.where, limit=limit, deadline=plan.deadline)
         if not result.complete:
             found.miss("lexical", OUT_OF_TIME)
         kept = _passing(store, result.hits, plan)

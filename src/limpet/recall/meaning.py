@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ..model.clock import Clock
 from ..model.errors import EmbedderUnavailable
 from ..store.contract import EmbedderRow, Store
+from ..text.scripts import latin_share
 from ..vectors.embedder import Embedder, is_loaded, load_embedder
 from .plan import Plan
 
@@ -85,7 +86,8 @@ class Meaning:
         query = np.ascontiguousarray(embedder.embed_query(plan.query), dtype=np.float32)
         scopes = None if plan.where.scopes is None else self._store.scope_numbers(plan.where.scopes)
         deadline = None if plan.deadline is None else plan.deadline - RANKING_SECONDS
-        return BoundScan(index.search(query, scopes=scopes, deadline=deadline), index, query)
+        known = latin_share(plan.query) if getattr(embedder, "latin_only", False) else 1.0
+        return BoundScan(index.search(query, scopes=scopes, deadline=deadline), index, query, known)
 
     def _for_reading(self, plan: Plan) -> tuple[Embedder, EmbedderRow]:
         """The embedder whose vectors answer now. A different one than the current only while that is being filled."""
@@ -132,10 +134,11 @@ class Meaning:
 class BoundScan:
     """A scan with its query, so that recall need not know about vectors."""
 
-    __slots__ = ("_index", "_query", "_scan")
+    __slots__ = ("_index", "_known", "_query", "_scan")
 
-    def __init__(self, scan: SearchScan, index: VectorIndex, query: np.ndarray) -> None:
+    def __init__(self, scan: SearchScan, index: VectorIndex, query: np.ndarray, known: float = 1.0) -> None:
         self._scan, self._index, self._query = scan, index, query
+        self._known = known  # share of the query that the embedder understands: its cosines count by that
 
     @property
     def complete(self) -> bool:
@@ -157,7 +160,7 @@ class BoundScan:
         rescored = self._index.rescore(self._query, list(places))
         if rescored:
             found[[places[body] for body in rescored]] = list(rescored.values())
-        return found
+        return found if self._known == 1.0 else found * self._known
 
     def among(self, bodies: Sequence[int]) -> dict[tuple[int, int], float]:
         there, matrix = self._index.exact(bodies) if bodies else ([], None)

@@ -76,6 +76,7 @@ def measure_lists(
             signals["brief_vector"] = [value * share for value, share in zip(cosines, brief, strict=True)]
         signals["by_person"] = _of_speakers(several, is_person)
         signals["question"] = asked
+        signals["keyed"] = [float(one.key is not None) for one in several]
     return signals
 
 

@@ -68,6 +68,7 @@ class Candidate(NamedTuple):
     stated_confidence: float | None
     uses: int
     used_at: int | None
+    key: str | None = None
 
 
 class LexicalHit(NamedTuple):
@@ -86,6 +87,7 @@ class LexicalResult(NamedTuple):
     weight: float  # what a perfect match is worth: their sum, absent words of a small store included
     complete: bool = True  # False: the deadline came first
     more: bool = False  # there are more than were asked for
+    absent: float = 0.0  # what the query's words that no text has would be worth
 
 
 class ArrayHits(NamedTuple):
@@ -96,6 +98,7 @@ class ArrayHits(NamedTuple):
     stems: dict[str, float]
     weight: float
     complete: bool = True
+    absent: float = 0.0
 
     @classmethod
     def none(cls) -> ArrayHits:
@@ -125,6 +128,7 @@ class Columns(Protocol):
     stated: np.ndarray  # confidence; NaN = nothing stated
     size: np.ndarray  # characters of the content
     asked: np.ndarray  # ends with a question mark
+    keyed: np.ndarray  # has a key
     id: np.ndarray  # zero bytes at the end are lost, the order is not
 
     def lexical(self, text: str, where: Filter, *, deadline: float | None) -> ArrayHits:

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..model.state import MemoryState, SearchFields
 from .dates import date_words
+from .grams import grams
 from .normalise import fingerprint
 
 _WORDS = re.compile(r"\w+")
@@ -27,6 +28,7 @@ def describe(state: MemoryState, mark: int | None = None) -> SearchFields:
         topics=" ".join(state.topics) or None,
         labels=" ".join(labels) or None,
         dates=date_words(state.valid_from),
+        grams=grams(" ".join((state.content, *state.topics))) or None,
     )
 
 

@@ -32,6 +32,7 @@ class MiniLM:
     name = "minilm"
     fingerprint = f"minilm-l6-v2-int8:{MODEL_SHA256[:12]}:mean-{MAX_TOKENS}"
     dimensions = 384
+    latin_only = True  # its vocabulary has next to nothing of other scripts: their vectors say little
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -34,8 +34,8 @@ _COLUMNS: tuple[tuple[str, str, Any], ...] = (
     ("num", "i8", 0), ("scope", "i4", 0), ("state", "i2", 0), ("kind", "i2", 0), ("trust", "i2", 0),
     ("pinned", "?", False), ("session", "i4", 0), ("position", "i8", 0), ("speaker", "i4", 0), ("valid_from", "i8", 0),
     ("valid_to", "i8", _NEVER), ("importance", "f8", 0.0), ("observations", "i4", 0), ("observed_at", "i8", 0),
-    ("stated", "f8", np.nan), ("size", "i4", 0), ("asked", "?", False), ("tokens", "i4", 0), ("id", "S16", b""),
-    ("described", "i8", 0),
+    ("stated", "f8", np.nan), ("size", "i4", 0), ("asked", "?", False), ("keyed", "?", False), ("tokens", "i4", 0),
+    ("id", "S16", b""), ("described", "i8", 0),
 )  # fmt: skip
 
 
@@ -59,6 +59,7 @@ class SqliteColumns:
     stated: np.ndarray  # NaN = nothing stated
     size: np.ndarray  # characters of the content
     asked: np.ndarray  # ends with a question mark
+    keyed: np.ndarray  # has a key
     tokens: np.ndarray  # index terms of all columns, as BM25 counts them
     id: np.ndarray  # zero bytes at the end are lost, the order is not
     described: np.ndarray  # a hash of topics, labels and dates: have the index's words changed?
@@ -149,7 +150,7 @@ class SqliteColumns:
 
     def _put(self, rows: Sequence[tuple[Any, ...]], *, new: bool = True) -> None:
         (body, num, scope, state, kind, trust, pinned, session, position, speaker, valid_from, valid_to, importance,
-         observations, observed_at, stated, content, topics, labels, dates, id, sizes
+         observations, observed_at, stated, content, topics, labels, dates, id, sizes, key
         ) = zip(*rows, strict=True)  # fmt: skip
         at = np.array(body)
         self._grow(int(at.max()) + 1)
@@ -172,6 +173,7 @@ class SqliteColumns:
             "stated": stated,
             "size": map(len, content),
             "asked": (text.rstrip().endswith("?") for text in content),
+            "keyed": (one is not None for one in key),
             "tokens": map(_count, sizes),
             "id": id,
             "described": map(hash, zip(topics, labels, dates, strict=True)),
@@ -287,7 +289,7 @@ class SqliteColumns:
             found = self._lexical.search(text, where, limit=None, version=self._version, deadline=deadline)
             bodies = np.array([hit.body for hit in found.hits], dtype=np.int64)
             scores = np.array([hit.score for hit in found.hits])
-            return ArrayHits(bodies, scores, found.stems, found.weight, found.complete)
+            return ArrayHits(bodies, scores, found.stems, found.weight, found.complete, found.absent)
         with interrupted(self._con, deadline):
             try:
                 return self.postings.search(text, where, self)

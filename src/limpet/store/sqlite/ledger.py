@@ -54,7 +54,9 @@ class Ledger(SqliteReads):
             scope = self._intern_scope(state.scope)
             num = None if event.content is None else body
             if num is not None:
-                texts.append((num, event.content, fields.topics, fields.labels, fields.dates, scope_token(scope)))
+                texts.append(
+                    (num, event.content, fields.topics, fields.labels, fields.dates, scope_token(scope), fields.grams)
+                )
                 body += 1
             else:
                 later += 1
@@ -73,7 +75,9 @@ class Ledger(SqliteReads):
             scope = self._con.execute(
                 "SELECT scope FROM memory WHERE id = ? AND retired_at IS NULL", (event.memory,)
             ).get
-            self._con.execute(self._sql["insert_body"], (body, event.content, None, None, None, scope_token(scope)))
+            self._con.execute(
+                self._sql["insert_body"], (body, event.content, None, None, None, scope_token(scope), None)
+            )
         seq = self._next("event", "seq")
         self._con.execute(self._sql["insert_event"], _event_row(seq, event, body))
         written = _placed(event, seq)
@@ -148,9 +152,9 @@ class Ledger(SqliteReads):
             return
         if event.type != "remembered":
             self._con.execute(
-                "UPDATE body SET topics = ?1, labels = ?2, dates = ?3"
-                " WHERE num = ?4 AND (topics IS NOT ?1 OR labels IS NOT ?2 OR dates IS NOT ?3)",
-                (fields.topics, fields.labels, fields.dates, body),
+                "UPDATE body SET topics = ?1, labels = ?2, dates = ?3, grams = ?4 WHERE num = ?5"
+                " AND (topics IS NOT ?1 OR labels IS NOT ?2 OR dates IS NOT ?3 OR grams IS NOT ?4)",
+                (fields.topics, fields.labels, fields.dates, fields.grams, body),
             )
 
     def _version(

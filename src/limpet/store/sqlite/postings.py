@@ -28,12 +28,16 @@ MAX_HELD = 12_000_000
 SLICE, READ_AT_ONCE = 200_000, 4_096
 # With more new bodies than this at a time, reading lists again is cheaper than adding to them.
 MAX_ADDED = 16
-# What an occurrence counts in BM25, in halves, by column: text, topics, labels, dates, scope. As in `_SCORED`.
-_HALVES = np.array([2, 2, 1, 2, 0])
+# What an occurrence counts in BM25, in halves, by column: text, topics, labels, dates, scope, pairs of characters.
+# As in `_SCORED`.
+_HALVES = np.array([2, 2, 1, 2, 0, 2])
 # In `Posting.fields`: a date has the word, a label has it, and how many topics' words are it.
 _DATES, _LABELS, _TOPIC = 1, 2, 4
-_FLAGS = np.array([0, 0, _LABELS, _DATES, 0])
-_COLUMN = "CASE col WHEN 'content' THEN 0 WHEN 'topics' THEN 1 WHEN 'labels' THEN 2 WHEN 'dates' THEN 3 ELSE 4 END"
+_FLAGS = np.array([0, 0, _LABELS, _DATES, 0, 0])
+_COLUMN = (
+    "CASE col WHEN 'content' THEN 0 WHEN 'topics' THEN 1 WHEN 'labels' THEN 2 WHEN 'dates' THEN 3 WHEN 'scope' THEN 4"
+    " ELSE 5 END"
+)
 _ONE = (
     "SELECT count(*), group_concat(place)"
     f" FROM (SELECT doc * 8 + {_COLUMN} AS place FROM temp.word WHERE term = ? LIMIT ?)"
@@ -124,7 +128,7 @@ class Postings:
             return
         found: dict[str, list[int]] = {}
         texts = self._con.execute(
-            "SELECT num, content, topics, labels, dates, scope FROM carray(?) CROSS JOIN body ON num = value",
+            "SELECT num, content, topics, labels, dates, scope, grams FROM carray(?) CROSS JOIN body ON num = value",
             (carray(bodies),),
         )
         for body, *columns in texts:
@@ -195,7 +199,8 @@ class Postings:
         stems = {stem: max(1e-6, math.log((self._bodies - df + 0.5) / (df + 0.5))) for df, stem in useful}
         scores = self._scores([*phrases, *lists], len(phrases), rare, columns.tokens[rows], rows)
         order = np.argsort(-scores, kind="stable")
-        return ArrayHits(rows[order], scores[order], stems, sum(stems.values()))
+        absent = sum(not self.frequency(stem) for stem in terms) * math.log((self._bodies + 0.5) / 0.5)
+        return ArrayHits(rows[order], scores[order], stems, sum(stems.values()), absent=absent)
 
     def _scores(
         self, lists: Sequence[Posting], phrases: int, rare: int, lengths: np.ndarray, rows: np.ndarray

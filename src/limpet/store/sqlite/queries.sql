@@ -14,11 +14,11 @@ LEFT JOIN session e ON e.num = m.session LEFT JOIN usage u ON u.id = m.id
 
 -- fragment: candidate
 m.num, m.body, m.id, b.content, m.session, m.position, m.speaker, m.valid_from, b.topics, b.labels, b.dates,
-m.kind, m.importance, m.pinned, m.trust, m.observations, m.observed_at, m.stated_confidence, u.uses, u.used_at
+m.kind, m.importance, m.pinned, m.trust, m.observations, m.observed_at, m.stated_confidence, u.uses, u.used_at, m.key
 
 -- fragment: column
 b.num, m.num, b.scope, m.state, m.kind, m.trust, m.pinned, m.session, m.position, m.speaker, m.valid_from, m.valid_to,
-m.importance, m.observations, m.observed_at, m.stated_confidence, b.content, b.topics, b.labels, b.dates, m.id, d.sz
+m.importance, m.observations, m.observed_at, m.stated_confidence, b.content, b.topics, b.labels, b.dates, m.id, d.sz, m.key
 
 -- fragment: of_body
 LEFT JOIN memory m ON m.num = ifnull(
@@ -168,7 +168,7 @@ SELECT ifnull((SELECT max(num) FROM body), 0), ifnull((SELECT max(seq) FROM even
 
 -- name: insert_body
 -- Text arrives. Primary key; the triggers index it.
-INSERT INTO body (num, content, topics, labels, dates, scope) VALUES (?, ?, ?, ?, ?, ?)
+INSERT INTO body (num, content, topics, labels, dates, scope, grams) VALUES (?, ?, ?, ?, ?, ?, ?)
 
 -- name: insert_event
 -- The ledger grows.

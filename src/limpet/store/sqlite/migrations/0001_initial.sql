@@ -16,7 +16,8 @@ CREATE TABLE body (
   topics TEXT,   -- words of the topics
   labels TEXT,   -- metadata values and the speaker, without keys or JSON syntax
   dates TEXT,    -- the date it is about, in words
-  scope TEXT     -- a token of the scope's number: lets the index restrict a search to a scope
+  scope TEXT,    -- a token of the scope's number: lets the index restrict a search to a scope
+  grams TEXT     -- pairs of characters of what is written without spaces (Chinese, Japanese, Korean, Thai)
 );
 
 -- The ledger: immutable. `operation` is NULL for the first event of an operation (it is its own).
@@ -102,24 +103,24 @@ CREATE INDEX usage_used ON usage (scope, used_at, id);
 
 -- Full text. External content: the text itself stays in `body`. secure-delete: a deleted posting leaves no bytes.
 CREATE VIRTUAL TABLE body_fts USING fts5(
-  content, topics, labels, dates, scope,
+  content, topics, labels, dates, scope, grams,
   content = 'body', content_rowid = 'num', tokenize = 'porter unicode61 remove_diacritics 2'
 );
 INSERT INTO body_fts (body_fts, rank) VALUES ('secure-delete', 1);
 CREATE VIRTUAL TABLE body_terms USING fts5vocab (body_fts, 'row');
 CREATE TRIGGER body_inserted AFTER INSERT ON body BEGIN
-  INSERT INTO body_fts (rowid, content, topics, labels, dates, scope)
-  VALUES (new.num, new.content, new.topics, new.labels, new.dates, new.scope);
+  INSERT INTO body_fts (rowid, content, topics, labels, dates, scope, grams)
+  VALUES (new.num, new.content, new.topics, new.labels, new.dates, new.scope, new.grams);
 END;
 CREATE TRIGGER body_deleted AFTER DELETE ON body BEGIN
-  INSERT INTO body_fts (body_fts, rowid, content, topics, labels, dates, scope)
-  VALUES ('delete', old.num, old.content, old.topics, old.labels, old.dates, old.scope);
+  INSERT INTO body_fts (body_fts, rowid, content, topics, labels, dates, scope, grams)
+  VALUES ('delete', old.num, old.content, old.topics, old.labels, old.dates, old.scope, old.grams);
 END;
 CREATE TRIGGER body_updated AFTER UPDATE ON body BEGIN
-  INSERT INTO body_fts (body_fts, rowid, content, topics, labels, dates, scope)
-  VALUES ('delete', old.num, old.content, old.topics, old.labels, old.dates, old.scope);
-  INSERT INTO body_fts (rowid, content, topics, labels, dates, scope)
-  VALUES (new.num, new.content, new.topics, new.labels, new.dates, new.scope);
+  INSERT INTO body_fts (body_fts, rowid, content, topics, labels, dates, scope, grams)
+  VALUES ('delete', old.num, old.content, old.topics, old.labels, old.dates, old.scope, old.grams);
+  INSERT INTO body_fts (rowid, content, topics, labels, dates, scope, grams)
+  VALUES (new.num, new.content, new.topics, new.labels, new.dates, new.scope, new.grams);
 END;
 
 -- Vectors: one float16 row a body for exact scores, and chunks of 1,024 int8 codes for scanning.

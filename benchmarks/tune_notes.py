@@ -1,0 +1,224 @@
+"""Fit what the project's own recall set decides: the weights of notes, and when nothing found is relevant.
+
+    python -m benchmarks.tune_notes [--locomo FILE] [--weights] [--relevance]
+
+`--weights` fits on the tuning half of tests/quality/recall by the procedure of tune.py, and writes
+src/limpet/rank/note_weights.py. `--relevance` fits the logistic model of rank/relevance.py on the same half and, with
+`--locomo`, on that set's questions without an answer and as many of the others; it prints the constants for
+rank/constants.py and what they reach on both halves. Nothing is chosen by the held-back half.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import limpet
+from limpet.model.clock import FixedClock
+from limpet.model.ids import format_id
+from limpet.rank.weights import WEIGHTS
+from limpet.recall.answer import rank
+from limpet.recall.gather import gather
+from limpet.recall.plan import make_plan
+from limpet.recall.relevance import features
+from limpet.store.contract import Filter
+
+from . import embedding_cache, locomo, own, tune
+from .retrieval import STORED_AT, load
+
+# Signals that say something about a statement without a speaker; the others are about turns of a conversation.
+SIGNALS = (
+    "lexical",
+    "vector",
+    "lexical_previous",
+    "lexical_next",
+    "vector_around",
+    "session",
+    "date",
+    "length",
+    "long",
+    "keyed",
+)
+# Share of the answerable questions that may be withheld, by which the threshold is chosen on the tuning half.
+WITHHELD = 0.05
+# How much all of LoCoMo weighs against the own set: its questions without an answer swap the persons of answered ones,
+# which words and vectors hardly show.
+LOCOMO_WEIGHT = 0.1
+RIDGE = 0.002
+
+
+def plan_for(question: str, scopes: tuple[str, ...], now: int, *, words: bool) -> Any:
+    return make_plan(
+        question, Filter(scopes=scopes, as_of=now), k=20, now=now, deadline_ms=None, budget_tokens=None,
+        lexical_only=words, fusion="linear", without=frozenset(),
+    )  # fmt: skip
+
+
+def collect(embedder: Any, *, words: bool) -> list[tuple[dict[str, Any], Any, list[str], dict[str, float]]]:
+    """Of each own question: the question, what was gathered, the ids of the candidates, the features of relevance."""
+    memories, questions = own.read("memories.jsonl"), own.read("questions.jsonl")
+    rows = []
+    with own.stored(embedder, memories) as (path, clock, ids):
+        names = {memory: one for one, memory in ids.items()}
+        for scope in dict.fromkeys(one["scope"] for one in questions):
+            with limpet.open(path, scope=scope, embedder=embedder, clock=clock, read_only=True) as memory:
+                for one in (each for each in questions if each["scope"] == scope):
+                    plan = plan_for(one["question"], (scope, "global"), clock.now(), words=words)
+                    found = gather(memory._store, memory._vectors(), plan)
+                    order, scores = rank(found, plan)
+                    seen = features(memory._store, found, order, scores, plan)
+                    rows.append((one, found, [names[format_id(id)] for id in found.ids], seen))
+    return rows
+
+
+def fit_weights(embedder: Any) -> None:
+    asked: dict[str, list[tune.Asked]] = {half: [] for half in own.HALVES}
+    for one, found, ids, _ in collect(embedder, words=False):
+        if one["gold"]:
+            asked[one["half"]].append(
+                tune.Asked(
+                    data="own",
+                    group=one["scope"],
+                    signals=np.array([found.signals[name] for name in SIGNALS], dtype=np.float32).T,
+                    evidence=np.array([id in one["gold"] for id in ids]),
+                    wanted=len(one["gold"]),
+                )
+            )
+    theta = tune.fit(asked["tuning"])
+    for half, part in asked.items():
+        print(half, "any@10/all@10: {:.3f}/{:.3f}".format(*tune.measure(part, theta)))
+    # The scale is that of log-odds in both fits; only the level is free.
+    score = np.concatenate([(one.signals @ theta)[one.evidence] for one in asked["tuning"]]).mean()
+    offset = round(float(CHAT_LEVEL - score), 4)
+    weights = "".join(f'    "{name}": {float(value):.4f},\n' for name, value in zip(SIGNALS, theta, strict=True))
+    target = Path(limpet.__file__).parent / "rank" / "note_weights.py"
+    target.write_text(
+        '"""Weights of linear fusion for statements without a speaker: notes, decisions, facts.\n\n'
+        "In a chat brevity means that a turn says little; a keyed fact of two characters says all. Written by\n"
+        f"`python -m benchmarks.tune_notes`, fitted on {len(asked['tuning'])} questions, the tuning half of\n"
+        "tests/quality/recall; guarded by tests/quality/test_recall.py.\n"
+        '"""\n\nNOTE_WEIGHTS: dict[str, float] = {\n' + weights + "}\n"
+        "# Added, so that the right answer scores alike as a note and as a turn of a conversation.\n"
+        f"NOTE_OFFSET = {offset}\n",
+        encoding="utf-8",
+    )
+    print(target.read_text(encoding="utf-8"))
+
+
+# Mean score of the evidence on LoCoMo and LongMemEval with rank/weights.py, from what tune.py kept (`chat_level`).
+CHAT_LEVEL = 12.5406
+
+
+def chat_level(cache: Path) -> float:
+    stored = np.load(cache, allow_pickle=True)
+    theta = np.array([WEIGHTS.get(name, 0.0) for name in stored["names"]])
+    return float(np.concatenate([(one.signals @ theta)[one.evidence] for one in stored["asked"]]).mean())
+
+
+def locomo_rows(embedder: Any, path: str, *, words: bool) -> list[tuple[bool, dict[str, float]]]:
+    """(answerable, features) of the questions without an answer, and of every third of the others."""
+    rows = []
+    import tempfile
+
+    for haystack in locomo.read(path):
+        with tempfile.TemporaryDirectory() as folder:
+            clock = FixedClock(STORED_AT)
+            file = str(Path(folder) / "m.db")
+            with limpet.open(file, scope="global", embedder=embedder, clock=clock, durable=False) as memory:
+                load(memory, haystack)
+                for number, one in enumerate(haystack.questions):
+                    if one.answerable and number % 3:
+                        continue
+                    plan = plan_for(one.text, ("global",), clock.now(), words=words)
+                    found = gather(memory._store, memory._vectors(), plan)
+                    order, scores = rank(found, plan)
+                    rows.append((one.answerable, features(memory._store, found, order, scores, plan)))
+    return rows
+
+
+def logistic(x: np.ndarray, y: np.ndarray, weight: np.ndarray, penalty: np.ndarray) -> np.ndarray:
+    """Ridge logistic regression by Newton's method."""
+    theta = np.zeros(x.shape[1])
+    for _ in range(50):
+        p = 1 / (1 + np.exp(-(x @ theta)))
+        slope = x.T @ (weight * (p - y)) + penalty * theta
+        curve = (x * (weight * p * (1 - p))[:, None]).T @ x + np.diag(penalty + 1e-9)
+        step = np.linalg.solve(curve, slope)
+        theta -= step
+        if np.abs(step).max() < 1e-8:
+            break
+    return theta
+
+
+def fit_relevance(embedder: Any, path: str | None, *, words: bool) -> None:
+    rows = collect(embedder, words=words)
+    others = locomo_rows(embedder, path, words=words) if path else []
+    names = sorted({name for *_, seen in rows for name in seen})
+    chat = ("spoken",) if others else ()
+    names = [name for name in names if name != "spoken" or chat]
+
+    def table(several: list[dict[str, float]]) -> np.ndarray:
+        return np.array([[1.0, *(seen.get(name, 0.0) for name in names)] for seen in several])
+
+    tuning = [(bool(one["gold"]), seen) for one, _, _, seen in rows if one["half"] == "tuning"]
+    every = tuning + others
+    x, y = table([seen for _, seen in every]), np.array([float(good) for good, _ in every])
+    weight = np.ones(len(every))
+    for start, stop, share in ((0, len(tuning), 1.0), (len(tuning), len(every), LOCOMO_WEIGHT)):
+        for good in (0.0, 1.0):
+            part = np.arange(len(every))
+            mask = (part >= start) & (part < stop) & (y == good)
+            if mask.any():
+                weight[mask] = share * 0.5 / mask.sum()  # both answers weigh the same
+    scale = x.std(axis=0).clip(1e-6)
+    scale[0] = 1.0
+    penalty = np.full(x.shape[1], RIDGE)
+    penalty[0] = 0.0
+    theta = logistic(x / scale, y, weight, penalty) / scale
+    p = 1 / (1 + np.exp(-(x[: len(tuning)] @ theta)))
+    threshold = float(np.quantile(p[y[: len(tuning)] == 1], WITHHELD))
+    print("words only" if words else "with vectors")
+    print(json.dumps({"one": round(theta[0], 4)} | {n: round(v, 4) for n, v in zip(names, theta[1:], strict=True)}))
+    print(f"threshold {threshold:.4f}")
+    for half in own.HALVES:
+        part = [(one, seen) for one, _, _, seen in rows if one["half"] == half]
+        p = 1 / (1 + np.exp(-(table([seen for _, seen in part]) @ theta)))
+        good = np.array([bool(one["gold"]) for one, _ in part])
+        order = np.argsort(p)
+        ranks = np.empty(len(p))
+        ranks[order] = np.arange(1, len(p) + 1)
+        area = (ranks[good].sum() - good.sum() * (good.sum() + 1) / 2) / (good.sum() * (~good).sum())
+        print(
+            f"{half}: withheld without an answer {(p[~good] < threshold).mean():.3f},"
+            f" answerable wrongly {(p[good] < threshold).mean():.3f}, area under the curve {area:.3f}"
+        )
+        for share in (0.1, 0.2, 0.3):
+            at = np.quantile(p[good], share)
+            print(f"  at {share:.0%} wrongly withheld: {(p[~good] < at).mean():.3f}")
+    if others:
+        p = 1 / (1 + np.exp(-(x[len(tuning) :] @ theta)))
+        good = y[len(tuning) :] == 1
+        print(f"locomo: withheld {(p[~good] < threshold).mean():.3f}, wrongly {(p[good] < threshold).mean():.3f}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--locomo")
+    parser.add_argument("--weights", action="store_true")
+    parser.add_argument("--relevance", action="store_true")
+    options = parser.parse_args()
+    embedder = embedding_cache.load("minilm")
+    if options.weights:
+        fit_weights(embedder)
+    if options.relevance:
+        for words in (False, True):
+            fit_relevance(embedder, options.locomo, words=words)
+    embedder.save()
+
+
+if __name__ == "__main__":
+    main()

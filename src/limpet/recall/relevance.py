@@ -1,0 +1,63 @@
+"""What tells an answer from the nearest thing that is there: features of the best hits, for `rank/relevance.py`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from ..store.contract import Candidate, Store
+from ..text.grams import with_grams
+from ..text.scripts import latin_share
+from .gather import Gathered
+from .plan import Plan
+
+# The best results that are looked at, and those that the best is compared with.
+BEST, REST = 3, 10
+
+
+def features(
+    store: Store, found: Gathered, order: Sequence[int], scores: Sequence[float], plan: Plan
+) -> dict[str, float]:
+    """Of the best results in `order`. Empty when nothing was found."""
+    best = list(order[:BEST])
+    if not best:
+        return {}
+    worth = sum(found.stems.values()) + found.absent
+    several = {one.body: one for one in store.candidates([found.bodies[i] for i in best], plan.where)}
+    texts = [several[found.bodies[i]] for i in best]
+    covered = _covered(store, found.stems, texts) if worth else [0.0] * len(best)
+    rest = [scores[i] for i in order[1:REST]]
+    latin = latin_share(plan.query)
+    shown = {
+        "coverage": max(covered) / worth if worth else 0.0,
+        "coverage_first": covered[0] / worth if worth else 0.0,
+        "absent": found.absent / worth if worth else 1.0,
+        "words": min(len(found.stems), 8) / 8,
+        "share": 1.0 / sum(math.exp(scores[i] - scores[best[0]]) for i in order),
+        "first_by_words": float(found.signals["lexical"][best[0]] >= max(found.signals["lexical"])),
+        "lead": scores[best[0]] - sum(rest) / len(rest) if rest else 0.0,
+        "score": scores[best[0]],
+        "other_script": 1.0 - latin,
+        "other_script_coverage": (1.0 - latin) * max(covered) / worth if worth else 0.0,
+        "spoken": float(found.spoken[best[0]]),
+        "keyed": float(texts[0].key is not None),
+    }
+    cosines = found.signals.get("vector")
+    if cosines is not None:
+        values = [float(cosines[i]) for i in best]
+        shown["cosine"] = max(values)
+        shown["cosine_first"] = values[0]
+        shown["first_by_meaning"] = float(values[0] >= max(cosines))
+        shown["both"] = max(values) * shown["coverage"]
+        shown["cosine_lead"] = max(values) - float(sum(cosines)) / len(cosines)
+    return shown
+
+
+def _covered(store: Store, stems: Mapping[str, float], several: Sequence[Candidate]) -> list[float]:
+    """What the query's words are worth that each of the candidates has, wherever."""
+    texts = [
+        with_grams(" ".join(part for part in (one.content, one.topics, one.labels, one.dates) if part))
+        for one in several
+    ]
+    there = store.stems(set(texts))
+    return [sum(value for stem, value in stems.items() if stem in there[text]) for text in texts]
