@@ -135,7 +135,7 @@ def test_the_command_line_asks_it_and_loads_no_model(told, path):
         code = (
             "import sys; from limpet.cli.main import main;"
             f"main(['--store', {str(path)!r}, '--scope', 'project:api', 'recall', 'why is my release stuck?']);"
-            "print(sorted({'numpy', 'onnxruntime'} & set(sys.modules)))"
+            "print(sorted({'numpy', 'onnxruntime', 'apsw'} & set(sys.modules)))"
         )
         out = subprocess.run(
             [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True
@@ -163,3 +163,20 @@ def test_a_server_whose_client_is_gone_leaves_nothing(told, path):
         process.stdin.close()
         assert process.wait(60) == 0
     assert not place(told.path).exists()
+
+
+def test_a_hook_asks_it_and_finds_by_meaning(told, path):
+    hook = [sys.executable, "-m", "limpet", "hook", "claude", "UserPromptSubmit", "--store", str(path)]
+    asks = json.dumps({"session_id": "s1", "prompt": "why is the rollout of my release stuck again?"})
+    env = {**os.environ, "LIMPET_SCOPE": "project:api"}
+
+    def answer():
+        done = subprocess.run(hook, input=asks, capture_output=True, text=True, timeout=60, check=True, env=env)
+        return done.stdout
+
+    assert answer() == ""  # no word of the message is in the memory
+    with warm(told):
+        until(lambda: asked(path, "x") is not None)
+        said = json.loads(answer())["hookSpecificOutput"]["additionalContext"]
+    assert "Deploys hang when the VPN is down" in said and "<limpet-memory>" in said
+    assert [one.kind for one in told.actions(limit=10)] == ["asked", "asked"]

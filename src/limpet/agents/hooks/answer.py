@@ -51,8 +51,13 @@ def _message(call: Call, say: Say, find: Find, clock: Clock | None) -> None:
     settings = find()
     if not Path(settings.path).exists():
         return
-    from .brief import MESSAGE_TOKENS, brief
+    from .brief import MESSAGE_TOKENS, brief, warm_brief
 
+    block = warm_brief(settings, query, MESSAGE_TOKENS)
+    if block is not None:
+        say(shape(call, block))
+        _note(call, settings, clock, "asked", _line(text, ASKED_CHARACTERS))
+        return
     with _open(settings, clock) as memory:
         say(shape(call, brief(memory, query, MESSAGE_TOKENS)))
         if not memory.read_only:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...model.clock import format_time
 from ...text.blocks import CLOSE, OPEN, plain_line
@@ -12,7 +12,9 @@ from ...text.instructions import reads_like_instruction
 if TYPE_CHECKING:
     from ...engine import Limpet
     from ...model.memory import Memory
+    from ...rank.trace import Trace
     from ...recall.answer import Item
+    from ...settings import Settings
 
 # No client takes more without spilling it to a file: Codex 2,500 tokens, Claude Code some 10,000 characters.
 MAX_TOKENS, MAX_CHARACTERS = 2_000, 9_000
@@ -22,6 +24,10 @@ ITEM_CHARACTERS = 600
 # A memory is relevant when it holds this share of what a perfect match by words is worth; for a message of more than
 # SHORT words a smaller share in proportion, down to the floor. Provisional: `prepare` measures this better.
 SHARE, SHARE_FLOOR, SHORT = 0.3, 0.12, 6
+# Or when it is as near in meaning, where a running process can say so: as in `prepare`.
+COSINE = 0.3
+# Memories that are looked at, and how long a running process may take to find them.
+ASKED, WARM_SECONDS = 12, 0.3
 # Texts of these origins are left out when they read like an instruction.
 OUTSIDE = frozenset({"tool", "web", "import"})
 _HEAD = (
@@ -41,11 +47,36 @@ def brief(memory: Limpet, message: str, budget: int) -> str:
 
     By words alone: a hook is a cold process, and a model would not be loaded in time.
     """
-    found = memory.recall(message, k=12, lexical_only=True, explain=True)
-    words = len(message.split())
-    share = max(SHARE_FLOOR, SHARE * min(1.0, SHORT / max(words, 1)))
-    kept = [one for one in found.items if _lexical(one) >= share and may_be_shown(one)]
-    return block([Section("", told(memory, kept))], budget)
+    found = memory.recall(message, k=ASKED, lexical_only=True, explain=True)
+    share = _share(message)
+    kept = [one for one in found.items if _raw(one.why, "lexical") >= share] if found.relevant else []
+    return block([Section("", told(kept, memory.abbreviate))], budget)
+
+
+def warm_brief(settings: Settings, message: str, budget: int) -> str | None:
+    """The same by meaning and by words, from a running limpet process; None when there is none that answers."""
+    from ...warm import ask
+
+    given = {"query": message, "k": ASKED, "explain": True, "deadline_ms": WARM_SECONDS * 1000}
+    answer = ask(settings, "recall", given, seconds=WARM_SECONDS)
+    if answer is None:
+        return None
+    from ...recall.answer import Recall
+
+    found = Recall.from_dict(answer)
+    short = dict(zip((one.id for one in found.items), answer["short"], strict=True))
+    share = _share(message)
+    kept = [
+        one
+        for one, shown in zip(found.items, answer["items"], strict=True)
+        if found.relevant and (_sent(shown, "vector") >= COSINE or _sent(shown, "lexical") >= share)
+    ]
+    return block([Section("", told(kept, lambda ids: [short[id] for id in ids]))], budget)
+
+
+def _share(message: str) -> float:
+    """The share of a perfect match by words from which on a memory fits a message."""
+    return max(SHARE_FLOOR, SHARE * min(1.0, SHORT / max(len(message.split()), 1)))
 
 
 def left_off(memory: Limpet, session: str, *, same: bool) -> str:
@@ -79,10 +110,10 @@ def _state(memory: Limpet, session: str, *, same: bool) -> list[Section]:
     when = f", {day(lines[-1].at)}" if lines else ""
     journal = (f"- {one.kind}: {plain_line(one.what, 220)}" for one in lines if not reads_like_instruction(one.what))
     return [
-        Section("Open goals:", told(memory, wanted)),
-        Section("Rules and preferences:", told(memory, rules[:10])),
+        Section("Open goals:", told(wanted, memory.abbreviate)),
+        Section("Rules and preferences:", told(rules[:10], memory.abbreviate)),
         Section("This session so far:" if same else f"Where the last session left off{when}:", journal),
-        Section("Stored in it:", told(memory, [one for one in stored if one.id not in seen][-8:])),
+        Section("Stored in it:", told([one for one in stored if one.id not in seen][-8:], memory.abbreviate)),
     ]
 
 
@@ -95,10 +126,10 @@ def _session_memories(memory: Limpet, session: str) -> list[Memory]:
         return []
 
 
-def told(memory: Limpet, several: Iterable[Item | Memory]) -> Iterator[str]:
+def told(several: Iterable[Item | Memory], abbreviate: Callable[[list[str]], list[str]]) -> Iterator[str]:
     """A line each: id, kind, who says so, since when, and the text."""
     shown = [one for one in several if may_be_shown(one)]
-    for one, id in zip(shown, memory.abbreviate([one.id for one in shown]), strict=True):
+    for one, id in zip(shown, abbreviate([one.id for one in shown]), strict=True):
         said = one.trust if one.trust == one.origin else f"{one.origin}, resting on {one.trust}"
         yield f"- [{id} | {one.kind} | from {said} | {day(one.valid_from)}] {plain_line(one.content, ITEM_CHARACTERS)}"
 
@@ -135,6 +166,11 @@ def day(at: int) -> str:
     return (format_time(at) or "")[:10]
 
 
-def _lexical(one: Item) -> float:
-    signal = one.why.signals.get("lexical") if one.why else None
+def _raw(trace: Trace | None, name: str) -> float:
+    signal = trace.signals.get(name) if trace else None
     return signal.raw if signal else 0.0
+
+
+def _sent(shown: dict[str, Any], name: str) -> float:
+    """The same of an item that came as JSON."""
+    return float(shown.get("why", {}).get("signals", {}).get(name, {}).get("raw", 0.0))
