@@ -1,6 +1,6 @@
 """AgenticMemory: .amem files, version 1. The layout, little-endian:
 
-    header 64, nodes 72 each, edges 32 each (by source), texts (u32 size + LZ4 block), features (f32), index until the end
+    header 64, nodes 72 each, edges 32 each (by source), texts (u32 size + LZ4 block), features (f32), index
 
 Every offset and length is checked against the file's size before anything is stored. The index can be rebuilt and is
 not read.
@@ -74,7 +74,9 @@ def read_head(data: mmap.mmap, size: int) -> Head:
         ("features", features, nodes * dimensions * 4),
     ):
         if start < HEADER.size or start + length > size:
-            raise BadInput(f"the .amem file is damaged or was cut off: its {name} end at {start + length:,} of {size:,}")
+            raise BadInput(
+                f"the .amem file is damaged or was cut off: its {name} end at {start + length:,} of {size:,}"
+            )
     if texts > features:
         raise BadInput("the .amem file is damaged: its texts begin behind their end")
     return head

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 # Records, or links, in one transaction.
 BATCH = 1_000
-# Vectors of another program are taken over when ours of the same texts are this near; fp32 and int8 MiniLM differ by .001.
+# Another program's vectors are taken over when ours of the same texts are this near; fp32 and int8 MiniLM are .999.
 NEAR_ENOUGH = 0.95
 # Texts of a batch that are embedded to find that out.
 SAMPLE = 4
@@ -197,7 +197,9 @@ class Importer:
         if there.state == "purged" or before == one.metadata[MARK]["mark"]:
             return "known"
         if there.state != "active" or there.superseded_by is not None:
-            return f"changed at its source, but {'superseded' if there.state == 'active' else there.state} here: left so"
+            return (
+                f"changed at its source, but {'superseded' if there.state == 'active' else there.state} here: left so"
+            )
         if not isinstance(before, str) or before.split("-")[0] != digest(there.content):
             return "changed at its source and here: left as it is here"
         if one.quarantine:
@@ -238,9 +240,7 @@ class Importer:
         if fitting:
             self._store_vectors(fitting, embedder, row)
 
-    def _store_vectors(
-        self, given: Sequence[tuple[Record, Admitted]], embedder: Embedder, row: EmbedderRow
-    ) -> None:
+    def _store_vectors(self, given: Sequence[tuple[Record, Admitted]], embedder: Embedder, row: EmbedderRow) -> None:
         import numpy as np
 
         from ..vectors.codes import encode_for_store
@@ -248,7 +248,7 @@ class Importer:
         theirs = np.stack([np.frombuffer(record.vector or b"", dtype="<f4") for record, _ in given])
         with np.errstate(all="ignore"):
             lengths = np.sqrt((theirs.astype(np.float64) ** 2).sum(axis=1))
-        usable = np.flatnonzero(np.isfinite(lengths) & (lengths > 1e-6))
+        usable = np.flatnonzero(np.isfinite(lengths) & (lengths > 1e-6)).tolist()
         unit = (theirs[usable] / lengths[usable, None]).astype(np.float32)
         step = max(1, len(usable) // SAMPLE)
         sample = list(range(0, len(usable), step))[:SAMPLE]
@@ -375,9 +375,7 @@ def _mark(record: Record) -> str:
     """What was read, in two parts: the text, and the rest that an import brings. Use and links do not count."""
     from ..text.secrets import redact
 
-    rest = digest(
-        record.kind, record.topics, record.created, record.valid_to, record.key, record.metadata, record.speaker
-    )
+    rest = digest(record.kind, record.topics, record.valid_to, record.key, record.metadata, record.speaker)
     return f"{digest(redact(record.content)[0])}-{rest}"
 
 

@@ -27,10 +27,7 @@ def closing(new: Sequence[tuple[T, T]], there: Iterable[tuple[T, T]], order: dic
         place
         for place, (source, target) in enumerate(new)
         if source == target
-        or (
-            knot[source] == knot[target]
-            and (knot[source] in old or order.get(source, -1) <= order.get(target, -1))
-        )
+        or (knot[source] == knot[target] and (knot[source] in old or order.get(source, -1) <= order.get(target, -1)))
     }
 
 

@@ -5,14 +5,32 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..model.errors import BadInput, StoreError
 from .record import Record, Report
+
+if TYPE_CHECKING:
+    from .writers import Source
 
 # name -> (module, function, what it reads). jsonl is not among them: it is the ledger itself.
 READERS: dict[str, tuple[str, str, str]] = {
     "memori": ("memori", "read", "a Memori database, or its JSONL"),
     "amem": ("amem", "read", "an .amem file of AgenticMemory"),
+    "pmb": ("pmb", "read", "events.sqlite of a PMB workspace, or its folder"),
+    "mem0": ("mem0", "read", "a JSON export of mem0"),
+    "mcp": ("mcp", "read", "JSONL of the MCP reference memory server"),
+    "claude-memory": ("claude_memory", "read", "Claude Code's memory folder"),
+    "markdown": ("markdown", "read", "a folder of Markdown, or one file: notes, CLAUDE.md, AGENTS.md, rules"),
+    "chatgpt": ("chats", "read_chatgpt", "ChatGPT's data export: the zip, or conversations.json"),
+    "claude": ("chats", "read_claude", "Claude's data export: the zip, or conversations.json"),
+}
+
+WRITERS: dict[str, tuple[str, str, str]] = {
+    "amem": ("amem_out", "write", "an .amem file, version 1"),
+    "markdown": ("writers", "write_markdown", "a new folder, a file a topic"),
+    "mcp": ("writers", "write_mcp", "JSONL of the MCP reference memory server"),
+    "memori": ("writers", "write_memori", "JSONL as `memori import` reads it"),
 }
 
 Reader = Callable[[Path, Report], Iterator[Record]]
@@ -24,6 +42,15 @@ def reader(format: str) -> Reader:
         raise BadInput(f"the format {format[:60]!r} is not known", hint=f"formats: jsonl, {', '.join(READERS)}")
     module, name, _ = READERS[format]
     found: Reader = getattr(import_module(f".{module}", __package__), name)
+    return found
+
+
+def writer(format: str) -> Callable[[Source, Path], int]:
+    """Raises BadInput for a name that is not known."""
+    if format not in WRITERS:
+        raise BadInput(f"the format {format[:60]!r} is not known", hint=f"formats: jsonl, {', '.join(WRITERS)}")
+    module, name, _ = WRITERS[format]
+    found: Callable[[Source, Path], int] = getattr(import_module(f".{module}", __package__), name)
     return found
 
 

@@ -1,4 +1,4 @@
-"""Reading files that may be anything: lines and JSON in bounded memory, members of archives with a limit on their size."""
+"""Reading files that may be anything: lines and JSON in bounded memory, archives with a limit on their size."""
 
 from __future__ import annotations
 
@@ -209,8 +209,8 @@ def member(path: Path, wanted: str) -> Iterator[tuple[Limited, str]]:
                 f"{wanted} in {path} would unpack from {one.compress_size:,} to {one.file_size:,} bytes: refused"
             )
         try:
-            file = archive.open(one)
+            unpacked = archive.open(one)
         except BROKEN_ZIP as error:
             raise BadInput(f"{wanted} in {path} cannot be read: {error or type(error).__name__}") from None
-        with file:
-            yield Limited(file, limit, f"{wanted} in {path}"), one.filename
+        with unpacked:
+            yield Limited(unpacked, limit, f"{wanted} in {path}"), one.filename

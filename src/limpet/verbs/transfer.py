@@ -28,6 +28,8 @@ class Transfer:
 
     if TYPE_CHECKING:
 
+        @property
+        def _scopes(self) -> tuple[str, ...]: ...
         def _write(self, decide: Callable[[Writer], T]) -> T: ...
         def _vectors(self) -> Meaning: ...
 
@@ -55,5 +57,37 @@ class Transfer:
         )
         source: Any = formats.records(format, Path(path), report)
         importer.run(source)
+        report.progress = None
+        return report
+
+    def export_to(
+        self,
+        format: str,
+        path: str | os.PathLike[str],
+        *,
+        vectors: bool = False,
+        all_scopes: bool = False,
+        progress: Progress | None = None,
+    ) -> Report:
+        """Write the memories of this scope and `global` in another program's format; `new` counts them.
+
+        The report says what the format cannot hold. `vectors`: where it can hold them. Raises BadInput, StoreError.
+        """
+        from ..transfer import formats
+        from ..transfer.record import Report
+        from ..transfer.writers import Source
+
+        write = formats.writer(format)
+        report = Report(progress=progress)
+        active = next((row.num for row in self._store.embedders() if row.state == "active"), None)
+        source = Source(
+            store=self._store,
+            scopes=None if all_scopes else self._scopes,
+            now=self._clock.now(),
+            report=report,
+            vectors=vectors,
+            embedder=active,
+        )
+        report.new = write(source, Path(path))
         report.progress = None
         return report
