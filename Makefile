@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: setup demo test lint docs torture bench clean
+.PHONY: setup demo test lint docs torture fuzz bench clean
 
 setup: $(STAMP)
 $(STAMP): pyproject.toml
@@ -31,6 +31,9 @@ docs: setup  ## write docs/reference/ anew
 
 torture: setup  ## the long kill -9 campaign, at full count
 	@LIMPET_TORTURE=300 $(BIN)/python -m pytest tests/flows/test_torture.py -q
+
+fuzz: setup  ## readers of other programs' files against 100,000 damaged ones
+	@LIMPET_FUZZ=100000 $(BIN)/python -m pytest tests/property/test_readers.py -q
 
 bench: setup  ## speed table; quality: python -m benchmarks.locomo --data FILE
 	@$(BIN)/python -m benchmarks.speed --sizes 1000,10000

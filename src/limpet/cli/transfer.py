@@ -159,6 +159,7 @@ COMMANDS = {
     "export": Command(
         _export_options,
         _export,
-        "limpet export jsonl memories.jsonl\nlimpet export jsonl - | gzip > memories.jsonl.gz\nlimpet export markdown memories",
+        "limpet export jsonl memories.jsonl\nlimpet export jsonl - | gzip > memories.jsonl.gz\n"
+        "limpet export markdown memories",
     ),
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Sequence
 from pathlib import Path
@@ -132,7 +133,7 @@ def _sessions(memories: Sequence[Memory]) -> dict[str, int]:
     numbers: dict[str, int] = {}
     for name in names:
         had = name.removeprefix(amem.SESSION)
-        if name.startswith(amem.SESSION) and had.isascii() and had.isdigit() and 0 < int(had) < 1 << 32:
+        if name.startswith(amem.SESSION) and re.fullmatch("[1-9][0-9]{0,9}", had) and int(had) < 1 << 32:
             numbers[name] = int(had)
     taken, free = set(numbers.values()), 1
     for name in names:

@@ -5,20 +5,20 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ..model.clock import format_time
-from ..model.edges import Edge
+from ..model.edges import STORED_TYPES, Edge
 from ..model.ids import parse_id
 from ..model.memory import Memory
 from ..rank.adjust import confidence
 from ..store.contract import Filter, Store
-from . import memori
 from .bring import MARK
 from .jsonl import encode
-from .record import Report
+from .memori import KINDS as MEMORI_KINDS
+from .record import Report, kind_of, moment, text_list
 from .target import new_file, new_folder
 
 PAGE = 1_000
@@ -33,7 +33,7 @@ class Source:
     now: int  # microseconds UTC
     report: Report
     vectors: bool = False
-    embedder: int | None = field(default=None)
+    embedder: int | None = None  # whose vectors
 
     def memories(self, *, ended: bool) -> Iterator[Memory]:
         """Active ones; `ended`: also those that hold no longer. What stays behind is noted."""
@@ -61,13 +61,15 @@ class Source:
                 self.report.note(f"{state} memories were left out", count)
 
     def sure(self, memory: Memory) -> float:
-        """The confidence of a memory, also of one that was superseded: what it had."""
+        """The confidence of a memory, also of one that was superseded: what it had. A stated one to the last digit."""
+        if memory.stated_confidence is not None:
+            return memory.stated_confidence
         return confidence(
             kind=memory.kind,
             trust=memory.trust,
             observations=memory.observations,
             observed_at=memory.observed_at,
-            stated=memory.stated_confidence,
+            stated=None,
             now=self.now,
         )
 
@@ -130,7 +132,7 @@ def write_memori(source: Source, path: Path) -> int:
                 file.write((encode(line) + "\n").encode())
                 written += 1
             note_lost(part, source.report, {"the end of validity": lambda one: one.valid_to, "pins": _pinned})
-    ids = source.store.graph.edges_from(Filter(scopes=source.scopes), ("caused_by", "supports", "supersedes"))
+    ids = source.store.graph.edges_from(Filter(scopes=source.scopes), STORED_TYPES)
     if ids:
         source.report.note("links: no place in this format", len(ids))
     return written
@@ -139,10 +141,10 @@ def write_memori(source: Source, path: Path) -> int:
 def _memori_metadata(memory: Memory) -> dict[str, Any]:
     """Their metadata as it was; what it does not say already beside it."""
     found = own_metadata(memory)
-    if memori.kind_of(found.get("type"), memori.KINDS) != memory.kind:
+    if kind_of(found.get("type"), MEMORI_KINDS) != memory.kind:
         found["type"] = memory.kind
-    given = [*memori.text_list(found.get("topic")), *memori.text_list(found.get("topics"))]
-    given += memori.text_list(found.get("tags"))
+    given = [*text_list(found.get("topic")), *text_list(found.get("topics"))]
+    given += text_list(found.get("tags"))
     if list(dict.fromkeys(given)) != list(memory.topics):
         found["topics"] = list(memory.topics)
     for name, value in (
@@ -199,15 +201,8 @@ def write_mcp(source: Source, path: Path) -> int:
         if "entity" in data and "observation" not in data:
             continue
         known[1].append(memory.content.removeprefix(f"{name}: "))
-        lost = {
-            "kinds": lambda one: one.kind != "fact",
-            "times": lambda one: True,
-            "confidence, sessions and other metadata": lambda one: True,
-        }
-        note_lost([memory], source.report, lost)
-    for edge, _ in source.edges(
-        set(of), ("caused_by", "supports", "contradicts", "supersedes", "part_of", "related_to")
-    ):
+        source.report.note("times, kinds, confidence, sessions and other metadata: no place in this format")
+    for edge, _ in source.edges(set(of), STORED_TYPES):
         ends = of[edge.source], of[edge.target]
         if ends[0] == ends[1]:
             source.report.note("links between two observations of one entity: no place in this format")
@@ -238,19 +233,19 @@ def write_markdown(source: Source, path: Path) -> int:
                 if topic not in files:
                     files[topic] = _file_name(topic or memory.scope, set(files.values()))
                     texts[topic] = [f"# {' '.join((topic or memory.scope).split())}\n\n"]
-                texts.setdefault(topic, []).append(_item(memory, source))
+                texts.setdefault(topic, []).append(_item(memory))
                 written += 1
             for topic, items in texts.items():
                 with (folder / files[topic]).open("a", encoding="utf-8", newline="\n") as file:
                     file.writelines(items)
             note_lost(part, source.report, {"pins": _pinned, "use counts": lambda one: one.uses})
-    links = source.store.graph.edges_from(Filter(scopes=source.scopes), ("caused_by", "supports", "supersedes"))
+    links = source.store.graph.edges_from(Filter(scopes=source.scopes), STORED_TYPES)
     if links:
         source.report.note("links: no place in this format", len(links))
     return written
 
 
-def _item(memory: Memory, source: Source) -> str:
+def _item(memory: Memory) -> str:
     first, *rest = memory.content.strip().replace("\r\n", "\n").split("\n")
     lines = [f"- {first}", *(f"  {line}" if line.strip() else "" for line in rest)]
     facts: dict[str, Any] = {"id": memory.id, "kind": memory.kind, "since": format_time(memory.valid_from)}
@@ -291,8 +286,6 @@ def _parts(memories: Iterator[Memory]) -> Iterator[list[Memory]]:
 
 
 def _parsed(value: Any) -> int | None:
-    from .record import moment
-
     return moment(value) if isinstance(value, str) else None
 
 
