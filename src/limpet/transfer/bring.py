@@ -120,7 +120,7 @@ class Importer:
     def _admit(self, record: Record, id: bytes) -> Admitted:
         now = self._clock.now()
         start = None if record.created is None else min(record.created, now)
-        mark: dict[str, Any] = {"from": self._format, "id": record.id[:1_000], "mark": _mark(record)}
+        mark: dict[str, Any] = {"from": self._format, "id": record.id[:1_000]}
         if record.created is not None and record.created != start:
             mark["created"] = format_time(record.created)
         if record.updated is not None and record.updated != record.created:
@@ -129,7 +129,7 @@ class Importer:
         if end is not None and end <= (now if start is None else start):
             self._report.note("an end that is not after the beginning was left out")
             end = None
-        return admit(
+        admitted = admit(
             {
                 "content": record.content,
                 "kind": record.kind,
@@ -149,12 +149,16 @@ class Importer:
             scope=self._scope,
             now=now,
         )
+        admitted.metadata[MARK]["mark"] = _mark(record, admitted.content)
+        return admitted
 
     def _bring_part(self, part: Sequence[tuple[Record, Admitted]]) -> None:
         outcomes: list[str] = []
 
         def decide(writer: Writer) -> None:
-            outcomes[:] = [self._decide(writer, record, one) for record, one in part]
+            # The event that makes a memory has its id, so that one look-up tells which are there.
+            there = {event.id for event in writer.reads.events(ids=[one.id for _, one in part if one.id])}
+            outcomes[:] = [self._decide(writer, record, one, one.id in there) for record, one in part]
 
         if self._dry_run:
             # The same decision, of which nothing is committed. Nobody else's write is waited for.
@@ -180,13 +184,13 @@ class Importer:
             self._bring_use(made)
             self._bring_vectors(made)
 
-    def _decide(self, writer: Writer, record: Record, one: Admitted) -> str:
+    def _decide(self, writer: Writer, record: Record, one: Admitted, known: bool) -> str:
         """created, known, changed, or why it was not taken."""
         assert one.id is not None
-        there = writer.reads.get(one.id)
+        there = writer.reads.get(one.id) if known else None
         if there is None:
             try:
-                writer.state(one, fresh=True)
+                writer.state(one, fresh=True, unused=one.id)
             except (BadInput, NotFound) as error:
                 return error.message
             if record.archived and not one.quarantine:
@@ -371,12 +375,10 @@ class Importer:
         writer.event("superseded", id, origin="import", by=parse_id(new.id).hex(), valid_to=until)
 
 
-def _mark(record: Record) -> str:
-    """What was read, in two parts: the text, and the rest that an import brings. Use and links do not count."""
-    from ..text.secrets import redact
-
+def _mark(record: Record, content: str) -> str:
+    """What was read, in two parts: the text as it is stored, and the rest that an import brings, but use and links."""
     rest = digest(record.kind, record.topics, record.valid_to, record.key, record.metadata, record.speaker)
-    return f"{digest(redact(record.content)[0])}-{rest}"
+    return f"{digest(content)}-{rest}"
 
 
 def _take(records: Iterator[Record]) -> tuple[list[Record], LimpetError | None]:

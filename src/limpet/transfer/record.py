@@ -110,10 +110,12 @@ def imported_id(format: str, id: str) -> bytes:
     return bytes(raw)
 
 
+_encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), default=str).encode
+
+
 def digest(*parts: Any) -> str:
     """A short mark of some JSON values: equal for equal ones."""
-    text = json.dumps(parts, ensure_ascii=True, sort_keys=True, separators=(",", ":"), default=str)
-    return hashlib.sha256(text.encode()).hexdigest()[:12]
+    return hashlib.sha256(_encode(parts).encode()).hexdigest()[:12]
 
 
 # -- what readers have in common: values that may be anything
