@@ -9,6 +9,7 @@ merges those, and that can be undone. No model runs, so nothing is judged by mea
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -35,6 +36,8 @@ NEAR_ENOUGH = 0.95
 SAMPLE = 4
 # Where an imported memory says what it was: {"from", "id", "mark", "created"?, "updated"?}.
 MARK = "import"
+
+_PLAIN_ID = re.compile(r"[0-9a-fA-F-]{1,64}")
 
 
 class Link(NamedTuple):
@@ -129,6 +132,8 @@ class Importer:
         if end is not None and end <= (now if start is None else start):
             self._report.note("an end that is not after the beginning was left out")
             end = None
+        # An id that can neither hide a secret nor a control character needs no second look.
+        plain = _PLAIN_ID.fullmatch(record.id) is not None and MARK not in record.metadata
         admitted = admit(
             {
                 "content": record.content,
@@ -142,13 +147,15 @@ class Importer:
                 "session": record.session,
                 "speaker": record.speaker,
                 "source": record.source,
-                "metadata": {**record.metadata, MARK: mark},
+                "metadata": record.metadata if plain else {**record.metadata, MARK: mark},
                 "origin": "import",
                 "id": format_id(id),
             },
             scope=self._scope,
             now=now,
         )
+        if plain:
+            admitted.metadata[MARK] = mark
         admitted.metadata[MARK]["mark"] = _mark(record, admitted.content)
         return admitted
 
