@@ -414,6 +414,22 @@ def test_a_database_that_was_cut_off_is_refused(memory, tmp_path):
         memory.import_from("memori", path)
 
 
+def test_what_is_too_large_is_reported_and_never_held_in_memory(memory, tmp_path):
+    rows = [{"content": "x" * 3_000_000}, {"content": "fine"}, {"content": "vast", "vector": bytes(4_000_000)}]
+    report = memory.import_from("memori", formats.memori_db(tmp_path / "m.db", rows))
+    assert set(held(memory)) == {"fine", "vast"}
+    assert report.rejected == [
+        ("row 1", "content is too long: 3,000,000 bytes"),
+        ("row 3", "a vector of 4000000 bytes is none; taken without it"),
+    ]
+
+    long = {"id": "a", "content": "y" * 17_000_000}
+    path = formats.lines(tmp_path / "m.jsonl", long, {"id": "b", "content": "after"})
+    report = memory.import_from("memori", path)
+    assert "after" in held(memory)
+    assert report.rejected == [("line 1", "longer than 16,000,000 bytes")]
+
+
 def test_mem0_keeps_owners_categories_and_times(memory, tmp_path):
     items = {"results": [
         {"id": "1", "memory": "Likes tea", "user_id": "ann", "categories": ["food"], "metadata": {"type": "preference"},

@@ -25,6 +25,8 @@ MAGIC = b"AMEM"
 VERSION = 1
 KINDS = ("fact", "decision", "inference", "correction", "skill", "episode")
 EDGES = ("caused_by", "supports", "contradicts", "supersedes", "related_to", "part_of", "temporal_next")
+# All links of a file are in memory at once.
+MAX_EDGES = 2_000_000
 # Texts above this are refused; their own tools stop at 65,536.
 MAX_TEXT_BYTES = 1_000_000
 # Sessions are numbers there and names here; 0 is none.
@@ -77,6 +79,8 @@ def read_head(data: mmap.mmap, size: int) -> Head:
             raise BadInput(
                 f"the .amem file is damaged or was cut off: its {name} end at {start + length:,} of {size:,}"
             )
+    if edges > MAX_EDGES:
+        raise BadInput(f"the .amem file holds {edges:,} links, {MAX_EDGES:,} at most")
     if texts > features:
         raise BadInput("the .amem file is damaged: its texts begin behind their end")
     return head

@@ -28,19 +28,22 @@ def read(path: Path, report: Report) -> Iterator[Record]:
     entries = _index(index, {one.name for one in files}, report) if index.is_file() else {}
     if not files and not entries and not index.is_file():
         raise BadInput(f"{path} is no memory folder: it holds no Markdown")
-    texts: dict[str, list[str]] = {}
     ids: dict[str, str] = {}
+    readable = []
     for file in files:
         lines = _lines(file, report)
         if lines is not None:
-            texts[file.name] = lines
+            readable.append(file)
             name = frontmatter.parse(lines).values.get("name")
             ids[file.stem.lower()] = file.name
             if isinstance(name, str):
                 ids.setdefault(name.strip().lower(), file.name)
-    for done, (name, lines) in enumerate(texts.items(), 1):
-        report.at(done, len(texts))
-        yield _record(path / name, lines, entries.get(name), ids, report)
+    # Read again, one at a time: not all of them need to be in memory.
+    for done, file in enumerate(readable, 1):
+        report.at(done, len(readable))
+        lines = _lines(file, report)
+        if lines is not None:
+            yield _record(file, lines, entries.get(file.name), ids, report)
 
 
 def _lines(file: Path, report: Report) -> list[str] | None:

@@ -87,8 +87,9 @@ def _record(
     uses = given.get("access_count")
     topics = [*text_list(metadata.get("topic")), *text_list(metadata.get("topics")), *text_list(metadata.get("tags"))]
     session, speaker = metadata.get("session"), metadata.get("speaker")
-    if isinstance(vector, bytes) and len(vector) % 4:
-        report.bad(place, f"a vector of {len(vector)} bytes is none; taken without it")
+    if vector is not None and (not isinstance(vector, bytes) or len(vector) % 4):
+        size = len(vector) if isinstance(vector, bytes) else vector
+        report.bad(place, f"a vector of {size} bytes is none; taken without it")
         vector = None
     return Record(
         id=id,
@@ -102,7 +103,7 @@ def _record(
         session=session if isinstance(session, str) and len(session) <= 200 else None,
         speaker=speaker if isinstance(speaker, str) and len(speaker) <= 200 else None,
         metadata=metadata,
-        vector=vector if isinstance(vector, bytes) else None,
+        vector=vector,
         uses=uses if isinstance(uses, int) and not isinstance(uses, bool) and uses > 0 else 0,
         used=time_or_note(seconds, given.get("last_accessed"), place, "last_accessed", report),
     )

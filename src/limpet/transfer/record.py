@@ -116,7 +116,8 @@ _encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), default=str).e
 
 def digest(*parts: Any) -> str:
     """A short mark of some JSON values: equal for equal ones."""
-    return hashlib.sha256(_encode(parts).encode()).hexdigest()[:12]
+    text = parts[0] if len(parts) == 1 and isinstance(parts[0], str) else _encode(parts)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
 # -- what readers have in common: values that may be anything

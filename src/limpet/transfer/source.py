@@ -15,7 +15,7 @@ from .record import Report
 
 # The longest line of JSONL, and the largest item of a JSON array.
 MAX_LINE_BYTES = 16_000_000
-MAX_ITEM_CHARACTERS = 64_000_000
+MAX_ITEM_CHARACTERS = 32_000_000
 # What an archive may unpack to, and how far: exports of chats pack about 8 to 1.
 MAX_UNPACKED_BYTES = 4 << 30
 MAX_RATIO = 200
