@@ -35,8 +35,9 @@ docs: setup  ## write docs/reference/ anew
 torture: setup  ## the long kill -9 campaign, at full count
 	@LIMPET_TORTURE=300 $(BIN)/python -m pytest tests/flows/test_torture.py -q
 
-fuzz: setup  ## 10,000 broken and hostile hook inputs
+fuzz: setup  ## hostile hook inputs (10,000), and readers of other programs' files against 100,000 damaged ones
 	@LIMPET_FUZZ=10000 $(BIN)/python -m pytest tests/property/test_hooks_fuzz.py -q
+	@LIMPET_FUZZ=100000 $(BIN)/python -m pytest tests/property/test_readers.py -q
 
 bench: setup  ## speed table; quality: python -m benchmarks.locomo --data FILE
 	@$(BIN)/python -m benchmarks.speed --sizes 1000,10000

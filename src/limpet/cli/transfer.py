@@ -5,36 +5,45 @@ from __future__ import annotations
 import io
 import sys
 from argparse import ArgumentParser, Namespace
-from typing import IO
+from collections.abc import Iterable, Mapping, Sequence
+from typing import IO, TYPE_CHECKING
 
 from ..model.errors import BadInput
+from ..transfer import formats
 from . import output
 from .options import Command, open_store
 
-FORMATS = ("jsonl",)
+if TYPE_CHECKING:
+    from ..transfer.record import Report
+
 # What other programs write and limpet will read one day; named so that the refusal can say so.
-PLANNED = frozenset(
-    {"amem", "memori", "pmb", "mem0", "mcp", "claude-memory", "markdown", "claude", "chatgpt", "transcripts", "code",
-     "docs", "segments"}
-)  # fmt: skip
+PLANNED = frozenset({"transcripts", "code", "docs", "segments"})
 # Rejected lines of an import that people get to see one by one; --json has all.
 SHOWN_REJECTIONS = 20
 
 
-def _check_format(name: str) -> None:
-    if name not in FORMATS:
+def _check_format(name: str, known: Iterable[str]) -> None:
+    if name != "jsonl" and name not in known:
         what = "is not there yet" if name in PLANNED else "is not known"
-        raise BadInput(f"the format {name[:60]!r} {what}", hint=f"formats there are now: {', '.join(FORMATS)}")
+        raise BadInput(f"the format {name[:60]!r} {what}", hint=f"formats there are now: jsonl, {', '.join(known)}")
+
+
+def _listed(formats: Mapping[str, tuple[str, str, str]]) -> str:
+    return "; ".join(f"{name}: {what}" for name, (_, _, what) in formats.items())
 
 
 def _import_options(parser: ArgumentParser) -> None:
-    parser.add_argument("format", metavar="FORMAT", help=f"{', '.join(FORMATS)}: an export, or plain statements")
-    parser.add_argument("path", metavar="PATH", help="a file, or - for stdin")
+    parser.add_argument(
+        "format", metavar="FORMAT", help=f"jsonl: an export, or plain statements; {_listed(formats.READERS)}"
+    )
+    parser.add_argument("path", metavar="PATH", help="a file or folder; - for stdin, with jsonl")
     parser.add_argument("--dry-run", action="store_true", help="only say what would be new")
 
 
 def _import(args: Namespace) -> int:
-    _check_format(args.format)
+    _check_format(args.format, formats.READERS)
+    if args.format != "jsonl":
+        return _import_from(args)
     with open_store(args) as memory, output.progress("importing") as progress:
         try:
             report = memory.import_jsonl(
@@ -48,11 +57,43 @@ def _import(args: Namespace) -> int:
     else:
         would = "would be " if args.dry_run else ""
         output.line(f"{would}new {report.new:,}, known already {report.known:,}, rejected {len(report.rejected):,}")
-        for number, reason in report.rejected[:SHOWN_REJECTIONS]:
-            output.words(f"line {number}: {reason}")
-        if len(report.rejected) > SHOWN_REJECTIONS:
-            output.words(f"... and {len(report.rejected) - SHOWN_REJECTIONS:,} more; --json lists all")
+        _rejected([(f"line {number}", reason) for number, reason in report.rejected], 0)
     return 2 if report.rejected else 0
+
+
+def _import_from(args: Namespace) -> int:
+    """Another program's format. 2 when something was not understood or not taken; the rest is there all the same."""
+    with open_store(args) as memory, output.progress("importing") as progress:
+        report = memory.import_from(args.format, args.path, dry_run=args.dry_run, progress=progress)
+    if args.json:
+        output.object_line(report.as_dict())
+    else:
+        would = "would be " if args.dry_run else ""
+        output.line(
+            f"{would}new {report.new:,}, changed {report.changed:,}, known already {report.known:,}, "
+            f"links {report.links:,}, vectors {report.vectors:,}, "
+            f"not understood {len(report.rejected) + report.more_rejected:,}"
+        )
+        if report.quarantined:
+            output.words(f"{report.quarantined:,} read like instructions and wait for a person: `limpet review`")
+        if report.redacted:
+            output.words(f"{report.redacted:,} held secrets, which were left out")
+        _notes(report)
+    return 2 if report.rejected else 0
+
+
+def _notes(report: Report) -> None:
+    for what, count in sorted(report.notes.items()):
+        output.words(f"{count:,} x {what}")
+    _rejected(report.rejected, report.more_rejected)
+
+
+def _rejected(rejected: Sequence[tuple[str, str]], more: int) -> None:
+    for place, reason in rejected[:SHOWN_REJECTIONS]:
+        output.words(f"{place}: {reason}")
+    rest = len(rejected) - SHOWN_REJECTIONS + more
+    if rest > 0:
+        output.words(f"... and {rest:,} more; --json lists all")
 
 
 def _stdin() -> IO[str]:
@@ -62,13 +103,23 @@ def _stdin() -> IO[str]:
 
 
 def _export_options(parser: ArgumentParser) -> None:
-    parser.add_argument("format", metavar="FORMAT", help=f"{', '.join(FORMATS)}: the ledger, one event a line")
-    parser.add_argument("path", metavar="PATH", help="a file, which appears when it is complete, or - for stdout")
-    parser.add_argument("--vectors", action="store_true", help="vectors too, so that an import need not make them")
+    parser.add_argument(
+        "format",
+        metavar="FORMAT",
+        help="jsonl: the ledger of every scope, one event a line, lossless; of this scope and global: "
+        + _listed(formats.WRITERS),
+    )
+    parser.add_argument("path", metavar="PATH", help="appears when it is complete; - for stdout, with jsonl")
+    parser.add_argument(
+        "--vectors", action="store_true", help="vectors too (jsonl, memori), so that an import need not make them"
+    )
+    parser.add_argument("--all-scopes", action="store_true", help="memories of every scope; jsonl always has all")
 
 
 def _export(args: Namespace) -> int:
-    _check_format(args.format)
+    _check_format(args.format, formats.WRITERS)
+    if args.format != "jsonl":
+        return _export_to(args)
     to_stdout = args.path == "-"
     with open_store(args) as memory, output.progress("exporting") as progress:
         lines = memory.export_jsonl(sys.stdout if to_stdout else args.path, vectors=args.vectors, progress=progress)
@@ -81,9 +132,34 @@ def _export(args: Namespace) -> int:
     return 0
 
 
+def _export_to(args: Namespace) -> int:
+    """Another program's format. What it cannot hold is named; 2 when a memory was left out for what it is."""
+    with open_store(args) as memory, output.progress("exporting") as progress:
+        report = memory.export_to(
+            args.format, args.path, vectors=args.vectors, all_scopes=args.all_scopes, progress=progress
+        )
+    if args.json:
+        shown = report.as_dict()
+        output.object_line(
+            {"written": report.new, "path": args.path}
+            | {name: shown[name] for name in ("rejected", "more_rejected", "notes")}
+        )
+    else:
+        output.words(f"exported {report.new:,} memories to {args.path}")
+        _notes(report)
+    return 2 if report.rejected else 0
+
+
 COMMANDS = {
-    "import": Command(_import_options, _import, "limpet import jsonl memories.jsonl --dry-run"),
+    "import": Command(
+        _import_options,
+        _import,
+        "limpet import jsonl memories.jsonl --dry-run\nlimpet import memori ~/.claude/memori.db",
+    ),
     "export": Command(
-        _export_options, _export, "limpet export jsonl memories.jsonl\nlimpet export jsonl - | gzip > memories.jsonl.gz"
+        _export_options,
+        _export,
+        "limpet export jsonl memories.jsonl\nlimpet export jsonl - | gzip > memories.jsonl.gz\n"
+        "limpet export markdown memories",
     ),
 }

@@ -90,10 +90,12 @@ class Writer:
         self.events.append(made)
         return made
 
-    def state(self, statement: Admitted, *, fresh: bool = False, mark: int | None = None) -> Receipt:
+    def state(
+        self, statement: Admitted, *, fresh: bool = False, mark: int | None = None, unused: bytes | None = None
+    ) -> Receipt:
         """A statement arrives: known already (an observation) or new. `fresh`: new in any case (a correction).
 
-        `mark`: its fingerprint, if it is known.
+        `mark`: its fingerprint, if it is known. `unused`: the id to give it, which the caller knows to be no event's.
         Raises NotFound for a `because` that is not there.
         """
         renamed = self._renamed(statement)
@@ -101,7 +103,7 @@ class Writer:
             statement, mark = replace(statement, key=renamed), None
         if mark is None:
             mark = _mark(statement)
-        if statement.id is not None:
+        if statement.id is not None and unused is None:
             taken = self._taken(statement)
             if taken:
                 return taken
@@ -110,12 +112,12 @@ class Writer:
             if known is not None:
                 return known
         causes = [need(self.reads, cause, (statement.scope, GLOBAL_SCOPE)) for cause in statement.because]
-        memory = statement.id or self._make_id()
+        memory = unused or statement.id or self._make_id()
         start, end = self._interval(statement)
         data = self._data(statement, start, end, causes)
         # A memory and the event that makes it share an id, so that one index finds both. A given id may be taken by an
         # event already.
-        id = memory if statement.id is None else self._make_id()
+        id = memory if statement.id is None or unused else self._make_id()
         made = self._add(id, "remembered", memory, statement.origin, statement.content, data, mark)
         self._said[statement.scope, mark] = memory
         self._ids.add(memory)

@@ -37,14 +37,26 @@ _PATTERNS: tuple[tuple[str, str], ...] = (
      r"\b(?:remember|store|save|memori[sz]e|add)\b.{0,30}\b(?:this|the following)\b.{0,40}\b(?:memory|memories|permanently|forever|for all future"
      r"|future (?:sessions|conversations))"),
 )  # fmt: skip
+# What a text must hold for the pattern of the same place to match at all: a look at these costs a tenth of the patterns.
+# tests/unit/test_instructions.py compares both.
+_NEEDS: tuple[tuple[str, ...], ...] = (
+    ("ignore", "disregard", "forget", "override", "bypass", "follow"),
+    ("you are now", "from now on", "act as", "pretend", "your new", "new instruction", "you must", "as an ai"),
+    ("<", "[", "##", "system", "assistant", "developer"),
+    ("tell", "inform", "mention", "alert", "notify", "reveal"),
+    ("hey ", "dear ", "attention ", "note to", "important for", "message for", "instruction", "agent", "assistant", "model"),
+    ("send", "post", "upload", "exfiltrate", "forward", "email", "leak", "transmit", "curl"),
+    ("run", "execute", "eval", "paste", "curl", "rm -rf"),
+    ("remember", "store", "save", "memori", "add"),
+)  # fmt: skip
 # Characters that hide text from people but not from models: tags, zero width, bidirectional overrides.
 _HIDDEN = "[\U000e0000-\U000e007f\u200b\u2060\u202a-\u202e\u2066-\u2069]"
 LONGEST = 20_000
 
 
 @cache
-def _compiled() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    return tuple((name, re.compile(pattern)) for name, pattern in _PATTERNS)
+def _compiled() -> tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...]:
+    return tuple((name, needs, re.compile(pattern)) for (name, pattern), needs in zip(_PATTERNS, _NEEDS, strict=True))
 
 
 def reads_like_instruction(text: str) -> str | None:
@@ -52,7 +64,10 @@ def reads_like_instruction(text: str) -> str | None:
     if re.search(_HIDDEN, text):
         return "hides characters from people"
     plain = " ".join(text[:LONGEST].lower().split())
-    for name, pattern in _compiled():
-        if pattern.search(plain):
-            return name
+    for name, needs, pattern in _compiled():
+        for word in needs:  # a loop: any() with a generator takes twice the time
+            if word in plain:
+                if pattern.search(plain):
+                    return name
+                break
     return None

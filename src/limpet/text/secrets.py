@@ -38,7 +38,10 @@ _PLACEHOLDER = re.compile(r"(?i)^(?:x{3,}|\*+|\.{3,}|redacted|example|changeme|\
 def redact(text: str) -> tuple[str, tuple[str, ...]]:
     """The text with every secret replaced by `[redacted:NAME]`, and the names, each once, in order of the table."""
     lower = text.lower()
-    if not any(mark in lower for mark in _MARKS):
+    for mark in _MARKS:  # a loop: any() with a generator takes twice the time, at every write
+        if mark in lower:
+            break
+    else:
         return text, ()
     found: list[str] = []
     for name, pattern in _PATTERNS:

@@ -1,0 +1,115 @@
+"""SQLite files of other programs, read and never written: for imports.
+
+It stands in this room because only this room knows the driver. It has nothing to do with the store, and trusts nothing
+in the file: only ordinary tables are read, views, virtual tables and computed columns are not there, a cell that is too
+large comes as its size, and text comes as bytes, since nothing says that it is UTF-8.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import TracebackType
+from urllib.parse import quote
+
+import apsw
+
+from ..model.errors import BadInput
+
+MAGIC = b"SQLite format 3\0"
+# A cell above this comes as its size; twice the largest text that a memory may have, for its JSON.
+MAX_CELL_BYTES = 2_000_000
+# What one look at the schema may hold: real ones have some dozen names.
+MAX_NAMES = 1_000
+
+Cell = bytes | int | float | None
+
+
+class TooLarge(int):
+    """The size in bytes of a cell that was not read."""
+
+
+def is_sqlite(path: Path) -> bool:
+    """By its first bytes."""
+    with path.open("rb") as file:
+        return file.read(len(MAGIC)) == MAGIC
+
+
+class ForeignFile:
+    """One SQLite file, open for reading. A context manager. Raises BadInput for what cannot be read."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        # Nobody writes when there is no log: then nothing is locked, and nothing appears beside the file.
+        wal = path.with_name(path.name + "-wal")
+        live = wal.exists() and wal.stat().st_size > 0
+        uri = f"file:{quote(str(path.absolute()))}?" + ("mode=ro" if live else "mode=ro&immutable=1")
+        try:
+            self._con = apsw.Connection(uri, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
+            self._con.set_busy_timeout(2_000)
+            self._con.limit(apsw.SQLITE_LIMIT_LENGTH, 64_000_000)
+            self._con.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
+            self._con.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
+            self._con.execute("PRAGMA cell_size_check=ON; PRAGMA mmap_size=0").fetchall()
+            self.version = int(self._con.execute("PRAGMA user_version").get)
+            self.tables = self._tables()
+        except apsw.Error as error:
+            raise self._unreadable(error) from None
+
+    def __enter__(self) -> ForeignFile:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._con.close()
+
+    def _tables(self) -> dict[str, tuple[str, ...]]:
+        """Ordinary tables with their ordinary columns."""
+        found = {}
+        names = self._con.execute(
+            "SELECT CAST(name AS BLOB) FROM sqlite_master WHERE type = 'table' AND rootpage > 0 LIMIT ?", (MAX_NAMES,)
+        ).fetchall()
+        for (raw,) in names:
+            name = bytes(raw).decode("utf-8", "replace")
+            columns = self._con.execute(
+                "SELECT CAST(name AS BLOB) FROM pragma_table_xinfo(?) WHERE hidden = 0 LIMIT ?", (name, MAX_NAMES)
+            )
+            found[name] = tuple(bytes(column).decode("utf-8", "replace") for (column,) in columns)
+        return found
+
+    def has(self, table: str, *columns: str) -> bool:
+        return table in self.tables and set(columns) <= set(self.tables[table])
+
+    def count(self, table: str) -> int:
+        """Rows. Raises BadInput."""
+        try:
+            return int(self._con.execute(f"SELECT count(*) FROM {_quoted(table)}").get)
+        except apsw.Error as error:
+            raise self._unreadable(error) from None
+
+    def rows(self, table: str, columns: Sequence[str]) -> Iterator[tuple[Cell, ...]]:
+        """Every row, as it lies in the file; a column that is not there is None. Raises BadInput."""
+        there = self.tables[table]
+        chosen = ", ".join(_cell(name) if name in there else "NULL, NULL" for name in columns)
+        cells = self._con.cursor()
+        try:
+            for row in cells.execute(f"SELECT {chosen} FROM {_quoted(table)}"):
+                yield tuple(
+                    TooLarge(size) if size is not None and size > MAX_CELL_BYTES else value
+                    for value, size in zip(row[::2], row[1::2], strict=True)
+                )
+        except apsw.Error as error:
+            raise self._unreadable(error) from None
+
+    def _unreadable(self, error: apsw.Error) -> BadInput:
+        return BadInput(f"{self.path} cannot be read: {error}", hint="it was left untouched")
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _cell(name: str) -> str:
+    """Two expressions: the value, text as a blob, and its size. A large value is never taken off its pages."""
+    column = _quoted(name)
+    value = f"CASE WHEN typeof({column}) = 'text' THEN CAST({column} AS BLOB) ELSE {column} END"
+    return f"CASE WHEN octet_length({column}) <= {MAX_CELL_BYTES} THEN {value} END, octet_length({column})"

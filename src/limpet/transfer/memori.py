@@ -1,0 +1,146 @@
+"""Memori: its SQLite databases, schema v0 to v3, and its JSONL."""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from ..model.errors import BadInput
+from ..store.foreign import Cell, ForeignFile, TooLarge, is_sqlite
+from .record import Record, Report, kind_of, seconds, text_list, time_or_note, unit
+from .source import json_lines
+
+NEWEST = 3
+# Their types that are no kinds of ours; the type stays in the metadata too.
+KINDS = {
+    "debugging": "lesson", "architecture": "decision", "pattern": "skill", "roadmap": "goal", "temporary": "note",
+}  # fmt: skip
+COLUMNS = ("id", "content", "vector", "metadata", "created_at", "updated_at", "last_accessed", "access_count")
+
+
+def read(path: Path, report: Report) -> Iterator[Record]:
+    """Records of a database, by its first bytes, or of JSONL. Raises BadInput."""
+    return _database(path, report) if is_sqlite(path) else _lines(path, report)
+
+
+def _database(path: Path, report: Report) -> Iterator[Record]:
+    with ForeignFile(path) as file:
+        if not file.has("memories", "id", "content", "created_at", "updated_at"):
+            raise BadInput(f"{path} is no Memori database: it has no table of memories")
+        if file.version > NEWEST:
+            report.note(f"schema version {file.version} is newer than {NEWEST}, which is known; read as that")
+        total = file.count("memories")
+        for number, row in enumerate(file.rows("memories", COLUMNS), 1):
+            if number % 500 == 0 or number == total:
+                report.at(number, total)
+            values = dict(zip(COLUMNS, row, strict=True))
+            place = f"row {number}"
+            try:
+                text = _text(values["metadata"], "metadata")
+                record = _record(
+                    place,
+                    id=_text(values["id"], "id"),
+                    content=_text(values["content"], "content"),
+                    metadata=_metadata(text, place, report),
+                    vector=values["vector"],
+                    given=values,
+                    report=report,
+                )
+            except BadInput as error:
+                report.bad(place, error.message)
+                continue
+            yield record
+
+
+def _lines(path: Path, report: Report) -> Iterator[Record]:
+    for number, line in json_lines(path, report):
+        place = f"line {number}"
+        metadata = line.get("metadata")
+        if metadata is not None and not isinstance(metadata, dict):
+            report.bad(place, "metadata is no object; taken without it")
+            metadata = None
+        try:
+            yield _record(
+                place,
+                id=line.get("id"),
+                content=line.get("content"),
+                metadata=metadata or {},
+                vector=_packed(line.get("vector"), place, report),
+                given=line,
+                report=report,
+            )
+        except BadInput as error:
+            report.bad(place, error.message)
+
+
+def _record(
+    place: str, *, id: Any, content: Any, metadata: dict[str, Any], vector: Cell, given: dict[str, Any], report: Report
+) -> Record:
+    if not isinstance(id, str) or not id:
+        raise BadInput("it has no id")
+    if not isinstance(content, str):
+        raise BadInput("it has no content")
+    created = time_or_note(seconds, given.get("created_at"), place, "created_at", report)
+    uses = given.get("access_count")
+    topics = [*text_list(metadata.get("topic")), *text_list(metadata.get("topics")), *text_list(metadata.get("tags"))]
+    session, speaker = metadata.get("session"), metadata.get("speaker")
+    if vector is not None and (not isinstance(vector, bytes) or len(vector) % 4):
+        size = len(vector) if isinstance(vector, bytes) else vector
+        report.bad(place, f"a vector of {size} bytes is none; taken without it")
+        vector = None
+    return Record(
+        id=id,
+        place=place,
+        content=content,
+        kind=kind_of(metadata.get("type"), KINDS),
+        topics=tuple(one for one in topics if len(one) <= 200)[:50],
+        created=created,
+        updated=time_or_note(seconds, given.get("updated_at"), place, "updated_at", report),
+        confidence=unit(metadata.get("confidence")),
+        session=session if isinstance(session, str) and len(session) <= 200 else None,
+        speaker=speaker if isinstance(speaker, str) and len(speaker) <= 200 else None,
+        metadata=metadata,
+        vector=vector,
+        uses=uses if isinstance(uses, int) and not isinstance(uses, bool) and uses > 0 else 0,
+        used=time_or_note(seconds, given.get("last_accessed"), place, "last_accessed", report),
+    )
+
+
+def _text(value: Cell, what: str) -> str | None:
+    if isinstance(value, TooLarge):
+        raise BadInput(f"{what} is too long: {value:,} bytes")
+    if value is None:
+        return None
+    if not isinstance(value, bytes):
+        return str(value)
+    try:
+        return value.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{what} is not UTF-8: {error.reason} at {error.start}") from None
+
+
+def _metadata(text: str | None, place: str, report: Report) -> dict[str, Any]:
+    if not text:
+        return {}
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        report.bad(place, f"metadata is not JSON: {error}; taken without it")
+        return {}
+    if isinstance(value, dict):
+        return value
+    report.bad(place, "metadata is no object; taken without it")
+    return {}
+
+
+def _packed(vector: Any, place: str, report: Report) -> bytes | None:
+    if vector is None:
+        return None
+    try:
+        return struct.pack(f"<{len(vector)}f", *vector)
+    except (TypeError, ValueError, OverflowError, struct.error):
+        report.bad(place, "the vector is no list of numbers; taken without it")
+        return None

@@ -1,0 +1,93 @@
+"""Other programs' formats, in and out. The ledger as JSONL is the engine's own (`import_jsonl`, `export_jsonl`)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from ..model.clock import Clock
+from ..remember.write import Writer
+from ..store.contract import Store
+
+if TYPE_CHECKING:
+    from ..recall.meaning import Meaning
+    from ..transfer.record import Report
+
+Progress = Callable[[int, int], None]
+T = TypeVar("T")
+
+
+class Transfer:
+    """Verbs that move memories between programs."""
+
+    scope: str
+    _store: Store
+    _clock: Clock
+
+    if TYPE_CHECKING:
+
+        @property
+        def _scopes(self) -> tuple[str, ...]: ...
+        def _write(self, decide: Callable[[Writer], T]) -> T: ...
+        def _vectors(self) -> Meaning: ...
+
+    def import_from(
+        self, format: str, path: str | os.PathLike[str], *, dry_run: bool = False, progress: Progress | None = None
+    ) -> Report:
+        """Read another program's memories into this scope; the source is never written. Twice is once.
+
+        The report says what was not understood, and where. Formats: `transfer/formats.py`. Raises BadInput, StoreError.
+        """
+        from ..transfer import formats
+        from ..transfer.bring import Importer
+        from ..transfer.record import Report
+
+        report = Report(progress=progress)
+        importer = Importer(
+            self._store,
+            self._clock,
+            self._write,
+            lambda: self._vectors().for_writing(),
+            format=format,
+            scope=self.scope,
+            dry_run=dry_run,
+            report=report,
+        )
+        source: Any = formats.records(format, Path(path), report)
+        importer.run(source)
+        report.progress = None
+        return report
+
+    def export_to(
+        self,
+        format: str,
+        path: str | os.PathLike[str],
+        *,
+        vectors: bool = False,
+        all_scopes: bool = False,
+        progress: Progress | None = None,
+    ) -> Report:
+        """Write the memories of this scope and `global` in another program's format; `new` counts them.
+
+        The report says what the format cannot hold. `vectors`: where it can hold them. Raises BadInput, StoreError.
+        """
+        from ..transfer import formats
+        from ..transfer.record import Report
+        from ..transfer.writers import Source
+
+        write = formats.writer(format)
+        report = Report(progress=progress)
+        active = next((row.num for row in self._store.embedders() if row.state == "active"), None)
+        source = Source(
+            store=self._store,
+            scopes=None if all_scopes else self._scopes,
+            now=self._clock.now(),
+            report=report,
+            vectors=vectors,
+            embedder=active,
+        )
+        report.new = write(source, Path(path))
+        report.progress = None
+        return report
