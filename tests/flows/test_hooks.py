@@ -475,9 +475,12 @@ def test_a_hook_imports_nothing_heavy(path, shop):
     light = heavy | {"limpet.engine", "limpet.store.contract", "limpet.recall.answer"}
     for (client, event, data, _), unwanted in ((inputs.MESSAGES[0], heavy), (inputs.TOOLS[0], light)):
         code = (
-            "import os, sys, limpet.cli.start\n"
+            "import os, sys\n"
+            "before = set(sys.modules)\n"  # what measures coverage imports too
+            "import limpet.cli.start\n"
             "leave = os._exit\n"
-            f"os._exit = lambda code: (print(sorted({unwanted!r} & set(sys.modules)), file=sys.stderr, flush=True), leave(code))\n"
+            f"def show(code): print(sorted({unwanted!r} & (set(sys.modules) - before)), file=sys.stderr, flush=True); leave(code)\n"
+            "os._exit = show\n"
             f"sys.argv = ['limpet', '--store', {str(path)!r}, '--scope', 'project:shop', 'hook', {client!r}, {event!r}]\n"
             "limpet.cli.start.run()"
         )
