@@ -1,0 +1,294 @@
+"""Write `docs/benchmarks.md` and its plots from what the benchmarks recorded: `python -m benchmarks.page`.
+
+Nothing is measured here. The newest folder of `results/` is read, or the one that is named.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from .harness import RESULTS, ROOT
+
+PAGE = ROOT / "docs" / "benchmarks.md"
+PLOTS = ROOT / "docs" / "benchmarks"
+
+# Operations whose growth is shown: name in speed.json -> words.
+GROWTH = {
+    "hybrid": "recall, hybrid",
+    "lexical": "recall, words only",
+    "filtered": "recall, kind + topic",
+    "prepare": "prepare",
+    "list_page": "list, a page of 50",
+    "show_by_prefix": "show by id prefix",
+    "single_write": "one durable write",
+}
+
+
+def read(folder: Path) -> dict[str, Any]:
+    """Every result of a folder by its name."""
+    return {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.json"))}
+
+
+def sizes(results: Mapping[str, Any]) -> dict[int, dict[str, Any]]:
+    """The figures of every speed run by size; a later run of the same size counts."""
+    runs = sorted(
+        (one for one in results.values() if one["benchmark"] == "speed"), key=lambda one: str(one["provenance"]["at"])
+    )
+    found = {int(size): figures for run in runs for size, figures in run["figures"].items()}
+    return {size: found[size] for size in sorted(found)}
+
+
+def exponent(points: Iterable[tuple[int, float]]) -> float:
+    """Of the least-squares line through the logarithms: 0 does not grow, 1 grows as the store does."""
+    logs = [(math.log(size), math.log(value)) for size, value in points]
+    mean_x = sum(x for x, _ in logs) / len(logs)
+    mean_y = sum(y for _, y in logs) / len(logs)
+    return sum((x - mean_x) * (y - mean_y) for x, y in logs) / sum((x - mean_x) ** 2 for x, _ in logs)
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    lines = ["| " + " | ".join(header) + " |", "|---" + "|---:" * (len(header) - 1) + "|"]
+    lines += ["| " + " | ".join("" if cell is None else str(cell) for cell in row) + " |" for row in rows]
+    return "\n".join(lines)
+
+
+def short(value: float | None) -> str | None:
+    if value is None:
+        return None
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+def percent(share: float) -> str:
+    return f"{100 * share:.1f}"
+
+
+# Sections: each gives Markdown, or nothing where it was not measured.
+
+
+def found(results: Mapping[str, Any]) -> str:
+    rows = []
+    for name, what, line in (
+        ("locomo", "LoCoMo, development half, turns, categories 1-4", "1-4"),
+        ("longmemeval", "LongMemEval, development half, turns", "all"),
+    ):
+        if name in results:
+            rates = next(iter(results[name]["figures"].values()))["turn"][line]
+            rows.append((what, rates["questions"], *(percent(rates[f"{k}"]) for k in ("any@5", "any@10", "all@10"))))
+    if "own" in results:
+        for part, words in (("tuning", "weights fitted on it"), ("held back", "held back")):
+            rates = results["own"]["figures"].get(part, {}).get("all")
+            if rates:
+                rows.append(
+                    (
+                        f"own set: notes of coding agents ({words})",
+                        rates["questions"],
+                        *(percent(rates[k]) for k in ("any@5", "any@10", "all@10")),
+                    )
+                )
+    return table(("share of questions, %", "questions", "any@5", "any@10", "all@10"), rows) if rows else ""
+
+
+def peers(results: Mapping[str, Any]) -> str:
+    if "peers" not in results:
+        return ""
+    run = results["peers"]
+    parts = []
+    if run["quality"]:
+        parts += [
+            "What comes back, LoCoMo development half, turns, the same vectors for all:",
+            table(
+                ("%", "any@5", "any@10", "all@10"),
+                [
+                    (name, *(percent(one[k]) for k in ("any@5", "any@10", "all@10")))
+                    for name, one in run["quality"].items()
+                ],
+            ),
+        ]
+    for size, each in run["speed"].items():
+        ours = each["limpet"]["recall"]["p50_ms"]
+        parts += [
+            f"{int(size):,} memories, vectors given:",
+            table(
+                ("", "recall p50 ms", "p95 ms", "limpet is", "durable write p50 ms", "stored rows/s", "bytes a memory"),
+                [
+                    (
+                        name,
+                        short(one["recall"]["p50_ms"]),
+                        short(one["recall"]["p95_ms"]),
+                        "" if name == "limpet" else _compared(one["recall"]["p50_ms"] / ours),
+                        short(one["write"]["p50_ms"]),
+                        short(one["rows_per_second"]),
+                        short(one["bytes_per_memory"]),
+                    )
+                    for name, one in each.items()
+                ],
+            ),
+        ]
+    parts += [
+        "How each was configured:",
+        "\n".join(f"- **{name}**: {words}" for name, words in run["configured"].items()),
+    ]
+    return "\n\n".join(parts)
+
+
+def _compared(times: float) -> str:
+    return f"{times:.1f}x faster" if times >= 1 else f"{1 / times:.1f}x slower"
+
+
+def growth(by_size: Mapping[int, dict[str, Any]]) -> str:
+    rows = []
+    for name, words in GROWTH.items():
+        points = [(size, one["limpet"][name]["p50_ms"]) for size, one in by_size.items() if name in one["limpet"]]
+        if len(points) > 1:
+            shown = dict(points)
+            rows.append((words, *(short(shown.get(size)) for size in by_size), f"{exponent(points):.2f}"))
+    for name, words in (
+        ("bytes_per_memory", "bytes a memory"),
+        ("first_recall_after_open_ms", "first recall after open"),
+    ):
+        rows.append((words, *(short(one["limpet"].get(name)) for one in by_size.values()), ""))
+    if any("memory" in one["limpet"] for one in by_size.values()):
+        resident = [one["limpet"].get("memory", {}).get("resident_mb") for one in by_size.values()]
+        rows.append(("resident after 50 recalls, MB", *(short(one) for one in resident), ""))
+        nearest = [one["limpet"].get("vector_recall", {}).get("worst") for one in by_size.values()]
+        rows.append(
+            ("of the exact ten nearest, worst query, %", *(one is not None and percent(one) for one in nearest), "")
+        )
+        fresh = [one["limpet"].get("refresh", {}).get("refresh_p50_ms") for one in by_size.values()]
+        rows.append(("refresh after another process wrote, ms", *(short(one) for one in fresh), ""))
+    return table(("p50 ms, memories", *(f"{size:,}" for size in by_size), "exponent"), rows) if rows else ""
+
+
+def graph(results: Mapping[str, Any]) -> str:
+    if "graph" not in results:
+        return ""
+    run = results["graph"]
+    rows = [
+        (name, f"{one['p50_ms']:.1f} ms" if "p50_ms" in one else f"{one['seconds']:.1f} s")
+        for name, one in run["figures"].items()
+    ]
+    return f"{run['memories']:,} memories, {run['edges']:,} links.\n\n" + table(
+        ("query", "p50, or the whole store"), rows
+    )
+
+
+# Plots
+
+
+def plot(results: Mapping[str, Any], by_size: Mapping[int, dict[str, Any]]) -> list[tuple[str, str]]:
+    """Draws what there is; file names and what they show."""
+    try:
+        import matplotlib
+    except ImportError:
+        raise SystemExit("plots need matplotlib: pip install matplotlib") from None
+    matplotlib.use("svg")
+    matplotlib.rcParams |= {
+        "svg.hashsalt": "limpet",
+        "font.size": 10,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+    }
+    PLOTS.mkdir(exist_ok=True)
+    drawn = []
+    if len(by_size) > 1:
+        _lines(by_size)
+        drawn.append(("growth.svg", "milliseconds by memories in the store, both logarithmic"))
+    if results.get("peers", {}).get("speed"):
+        _bars(results["peers"]["speed"])
+        drawn.append(("peers.svg", "hybrid recall beside other stores, logarithmic"))
+    return drawn
+
+
+def _lines(by_size: Mapping[int, dict[str, Any]]) -> None:
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(figsize=(8, 4.5))
+    for name, words in GROWTH.items():
+        points = [(size, one["limpet"][name]["p50_ms"]) for size, one in by_size.items() if name in one["limpet"]]
+        if points:
+            axes.plot(*zip(*points, strict=True), marker="o", label=words)
+    theirs = [(size, one["memori"]["hybrid"]["p50_ms"]) for size, one in by_size.items() if one.get("memori")]
+    if theirs:
+        axes.plot(*zip(*theirs, strict=True), marker="s", linestyle="--", color="grey", label="py-memori, hybrid")
+    axes.set(xscale="log", yscale="log", xlabel="memories", ylabel="p50, ms")
+    axes.legend(fontsize=8, frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
+    _write(figure, "growth.svg")
+
+
+def _bars(speed: Mapping[str, Any]) -> None:
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(1, len(speed), figsize=(5 * len(speed), 3), squeeze=False)
+    for place, (size, each) in zip(axes[0], speed.items(), strict=True):
+        names = list(each)[::-1]
+        times = [each[name]["recall"]["p50_ms"] for name in names]
+        bars = place.barh(names, times, color=["tab:blue" if name == "limpet" else "lightgrey" for name in names])
+        place.bar_label(bars, [short(one) for one in times], padding=3, fontsize=8)
+        place.set(xscale="log", xlabel="recall p50, ms", title=f"{int(size):,} memories")
+    _write(figure, "peers.svg")
+
+
+def _write(figure: Any, name: str) -> None:
+    from matplotlib import pyplot
+
+    figure.savefig(PLOTS / name, bbox_inches="tight", metadata={"Date": None})
+    pyplot.close(figure)
+
+
+def compose(results: Mapping[str, Any], drawn: Sequence[tuple[str, str]]) -> str:
+    pictures = {name: f"![{words}](benchmarks/{name})" for name, words in drawn}
+    newest = max((one["provenance"] for one in results.values()), key=lambda one: str(one["at"]))
+    versions = ", ".join(f"{name} {version}" for name, version in newest["versions"].items())
+    parts = [
+        "# Benchmarks",
+        "Written by `python -m benchmarks.page` from the recorded results; every result names its commit, machine and "
+        "versions. The machine is shared and noisy: compare within a table, not between runs.",
+        f"Machine: {newest['machine']}. Versions: {versions}.",
+        "## What comes back",
+        "The memory that answers a question is among the first k (any), or all that are needed are (all). No language "
+        "model, one configuration. The development halves helped to choose the weights; "
+        "[scoring](scoring.md) has the figures with groups left out.",
+        found(results),
+        "## Beside other local stores",
+        peers(results),
+        pictures.get("peers.svg", ""),
+        "## Growth",
+        growth(sizes(results)),
+        "The exponent is that of size in a least-squares fit: 0 does not grow, 1 grows as the store does.",
+        pictures.get("growth.svg", ""),
+        "## Queries over the graph",
+        graph(results),
+        "## Repeat it",
+        "```\n"
+        "python -m benchmarks.speed --sizes 1000,10000,100000 --peer memori --record\n"
+        "python -m benchmarks.locomo --data locomo.json --record\n"
+        "python -m benchmarks.longmemeval --data longmemeval.json --record\n"
+        "python -m benchmarks.own --record\n"
+        "python -m benchmarks.graph --record\n"
+        "python -m benchmarks.peers --sizes 10000 --data locomo.json --record\n"
+        "python -m benchmarks.page\n"
+        "```",
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", nargs="?", type=Path, help="of results (the newest)")
+    options = parser.parse_args()
+    folder = options.folder or max(path for path in RESULTS.iterdir() if path.is_dir())
+    results = read(folder)
+    if not results:
+        raise SystemExit(f"no results in {folder}")
+    PAGE.write_text(compose(results, plot(results, sizes(results))), encoding="utf-8")
+    print(f"written: {PAGE}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()
