@@ -15,6 +15,7 @@ from .search import carray
 from .sql import statements
 
 EMBED = "embed"
+_MOST = 2**63 - 1  # no row has a greater number
 # Texts that wait without a row of their own; those that were put in by hand as well have one.
 _UNTAKEN = (
     "SELECT 1 FROM body b WHERE b.num > (SELECT through FROM taken)"
@@ -41,8 +42,8 @@ def _take(con: apsw.Connection, *, limit: int = -1, through: int | None = None) 
     """Give rows to texts that wait without one: to the next `limit`, or to all up to `through`."""
     last = con.execute(
         "SELECT max(num) FROM (SELECT num FROM body WHERE num > (SELECT through FROM taken)"
-        " AND num <= ifnull(?, num) ORDER BY num LIMIT ?)",
-        (through, limit),
+        " AND num <= ? ORDER BY num LIMIT ?)",
+        (_MOST if through is None else through, limit),
     ).get
     if last is None:
         return
