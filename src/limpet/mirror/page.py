@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from ..model.memory import KINDS, ORIGINS
+from ..model.memory import KINDS, ORIGINS, Memory
 from ..text.excerpt import one_line
 from ..transfer import frontmatter
 from ..transfer.record import digest
@@ -314,6 +314,17 @@ def new_page(of: Group, slug: str, description: str) -> Page:
 
 
 _PLAIN = re.compile(r"[A-Za-z][\w -]*[\w]|[a-z]")
+def topic_text(topic: str, memories: Collection[Memory]) -> str:
+    """Some memories as a page to read: by kind, each with its mark."""
+    made = read(f"# {one_line(topic)}\n")
+    made.group = str(Group("", topic=topic))
+    for kind in KINDS:
+        for one in memories:
+            if one.kind == kind:
+                add(made, HEADINGS[kind], shown(one.content, one.key), one.id.replace("-", "")[-12:])
+    return made.text()
+
+
 # What YAML takes for something else than a text.
 _WORDS = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n"})
 

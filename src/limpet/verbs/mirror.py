@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping
+import threading
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..model.clock import Clock
-from ..model.errors import BadInput, StoreError
+from ..model.errors import BadInput, NotFound, StoreBusy, StoreError
 from ..model.ids import IdSource
 from ..model.memory import GLOBAL_SCOPE, check_origin
-from ..remember.admit import Admitted
+from ..remember.admit import Admitted, check_topics
 from ..remember.door import Door
 from ..remember.write import Writer
-from ..store.contract import Store
+from ..store.contract import Filter, Store
 
 if TYPE_CHECKING:
     from ..engine import Limpet
     from ..mirror.report import MirrorReport
 
 T = TypeVar("T")
+# Memories that a topic's page shows on request, the newest; a mirror shows all.
+TOPIC_ENTRIES = 200
 
 
 class Mirrors:
@@ -35,6 +38,8 @@ class Mirrors:
 
     if TYPE_CHECKING:
 
+        @property
+        def _scopes(self) -> tuple[str, ...]: ...
         def in_scope(self, scope: str) -> Limpet: ...
         def _write(self, decide: Callable[[Writer], T]) -> T: ...
         def _admit(self, item: Mapping[str, Any]) -> Admitted: ...
@@ -109,6 +114,31 @@ class Mirrors:
                 self._clock.now,
             )
             return sync.run(dry_run=dry_run, forget=forget)
+
+    def mirror_watch(self, path: str | os.PathLike[str], *, stop: threading.Event | None = None) -> Iterator[MirrorReport]:
+        """Sync now, and again whenever the folder or the store changes, until `stop` is set. A report each time.
+
+        A sync that finds the store or the folder busy is tried again at the next change. Raises BadInput.
+        """
+        from ..mirror.watch import changes
+
+        root = Path(path).resolve()
+        yield self.mirror_sync(root)
+        for _ in changes(root, self._store.data_version, stop or threading.Event()):
+            try:
+                yield self.mirror_sync(root)
+            except StoreBusy:
+                continue
+
+    def read_topic(self, topic: str) -> str:
+        """What is held about a topic in this scope and `global`, as the Markdown that a mirror shows. Raises NotFound."""
+        from ..mirror import page
+
+        where = Filter(scopes=self._scopes, topics=check_topics([topic]), as_of=self._clock.now())
+        found = self._store.page(where, sort="created", limit=TOPIC_ENTRIES, cursor=None).memories
+        if not found:
+            raise NotFound(f"nothing is remembered about {topic}", hint="`limpet recall` finds by meaning")
+        return page.topic_text(topic, found)
 
     def mirrors(self) -> list[str]:
         """The folders that mirror this scope, and are there."""
