@@ -36,6 +36,8 @@ class FileBase:
     entries: list[Was] = field(default_factory=list)
     # Texts in it that are no memory of their own, by hash: said elsewhere in the folder.
     repeats: list[str] = field(default_factory=list)
+    # Texts in it that the door refused: hash -> (line, why). They stay in the file, and are not judged again.
+    refused: dict[str, tuple[int, str]] = field(default_factory=dict)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -79,6 +81,7 @@ def _base(raw: dict[str, Any]) -> Base:
             about=str(one[3]),
             entries=[Was(str(id), str(file), str(store)) for id, file, store in one[4]],
             repeats=[str(mark) for mark in one[5]],
+            refused={str(mark): (int(line), str(why)) for mark, (line, why) in one[6].items()},
         )
         for name, one in raw["files"].items()
     }
@@ -102,7 +105,7 @@ def dump(base: Base) -> str:
         "index_bytes": base.index_bytes,
         "lines": base.lines,
         "files": {
-            name: [one.mark, one.group, one.front, one.about, one.entries, one.repeats]
+            name: [one.mark, one.group, one.front, one.about, one.entries, one.repeats, one.refused]
             for name, one in sorted(base.files.items())
         },
     }

@@ -26,7 +26,6 @@ from .report import MirrorReport
 # Tasks in one transaction: few enough that other writers wait for milliseconds.
 BATCH = 500
 REASON = "changed in the folder and in the store since they were last alike"
-# Metadata of a memory in a file of its own that its front matter gives; all other metadata is left alone by it.
 _COUNTED = {"new": "created", "edit": "edited", "archive": "archived", "restore": "restored", "tag": "tagged",
             "conflict": "conflicts"}  # fmt: skip
 
@@ -54,7 +53,6 @@ class Commit:
         self._root, self._base, self._views, self._memories = root, base, views, memories
         self._place, self._report, self._dry_run = place, report, dry_run
         self.refused: set[int] = set()  # entries (by identity) that stay in the file and nowhere else
-        self._said: dict[int, page.Entry] = {}
 
     def run(self, tasks: Sequence[Task]) -> None:
         """Tell the store everything. What it does not take stays in the file, and is in the report."""
@@ -143,7 +141,7 @@ class Commit:
         if task.entry is None:
             return
         self.refused.add(id(task.entry))
-        self._report.left.append((f"{task.file}:{task.entry.start + 1}", reason))
+        self._views[task.file].refused[task.entry.hash] = (task.entry.start + 1, reason)
 
     def _count(self, task: Task) -> None:
         name = _COUNTED[task.what]

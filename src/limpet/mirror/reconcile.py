@@ -30,6 +30,7 @@ class View:
     # Entries that are a memory: (id, hash of what the file says), in the order of the file.
     bound: list[tuple[str, str]] = field(default_factory=list)
     repeats: list[str] = field(default_factory=list)
+    refused: dict[str, tuple[int, str]] = field(default_factory=dict)
 
     @property
     def group(self) -> str:
@@ -70,7 +71,7 @@ def views(root: Path, base: Base, trusted_before: int, skip: Iterable[str]) -> d
         if view.held is None and (was is None or was.repeats or was.mark != seen.mark or seen.mark[0] >= trusted_before):
             load(root, view)
         elif was:
-            view.repeats = list(was.repeats)
+            view.refused = dict(was.refused)
             view.bound = [(one.id, one.file) for one in was.entries]
     return found
 
@@ -169,10 +170,16 @@ def decide(
     base: "active" when its text was this once, else its state; None for one the store does not know.
     """
     tasks: list[Task] = []
+    loose = {digest(said_in(one, "topic")) for id, one in memories.items() if id not in matcher.place}
     for view in views.values():
         if view.page is None:
             continue
         for entry in view.page.entries:
+            # What was refused is not judged again, unless a person has stored it since.
+            before = view.base.refused.get(entry.hash) if view.base else None
+            if before and entry.hash not in loose:
+                view.refused[entry.hash] = (entry.start + 1, before[1])
+                continue
             what = _entry(view, entry, matcher, memories, earlier)
             if what:
                 tasks.append(Task(what, entry.id, view.name, entry))

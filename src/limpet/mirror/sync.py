@@ -85,6 +85,8 @@ class Sync:
             self._memories = self._listed()
             for id in self._memories:
                 matcher.know(id)
+        for view in self._views.values():
+            self._report.left += [(f"{view.name}:{line}", why) for line, why in view.refused.values()]
         self._render(matcher, commit, dry_run)
         self._report.files.sort()
         self._report.left.sort()
@@ -201,7 +203,7 @@ class Sync:
         assert found is not None
         made = FileBase(
             mark=view.mark, group=found.group, front=found.front_hash(), about=view.base.about if view.base else "",
-            repeats=list(dict.fromkeys(view.repeats)),
+            repeats=list(dict.fromkeys(view.repeats)), refused=view.refused,
         )  # fmt: skip
         vanish: bool | None = None
         for entry in list(found.entries):
@@ -209,7 +211,7 @@ class Sync:
                 continue
             was = self._was.get(entry.id)
             one = self._memories.get(entry.id)
-            if id(entry) in commit.refused:
+            if id(entry) in commit.refused or entry.hash in view.refused:
                 if was:
                     made.entries.append(was)
                 continue
