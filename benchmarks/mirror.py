@@ -17,12 +17,15 @@ from pathlib import Path
 from typing import Any
 
 from .harness import machine, provenance, save, table
+
 STEPS = ("files: adopt", "files: same, read", "files: same", "pages: render", "pages: same, read", "pages: same", "pages: one edit")  # fmt: skip
 
 
 def made_text(i: int) -> str:
     """About no person: the rules at the door have nothing to judge, which would be what is measured."""
-    return f"The cache of module_{i % 97} holds entry {i} for {i % 300} seconds; set cache_{i}.ttl in config/{i % 50}.toml"
+    return (
+        f"The cache of module_{i % 97} holds entry {i} for {i % 300} seconds; set cache_{i}.ttl in config/{i % 50}.toml"
+    )
 
 
 def make_files(folder: Path, size: int) -> None:
@@ -82,7 +85,9 @@ def main() -> None:
                 capture_output=True, text=True, check=True,
             )  # fmt: skip
             figures[step] = json.loads(done.stdout)
-    print(table(("step", "seconds", "MEMORY.md bytes", "left"), [(step, *one.values()) for step, one in figures.items()]))
+    print(
+        table(("step", "seconds", "MEMORY.md bytes", "left"), [(step, *one.values()) for step, one in figures.items()])
+    )
     content = {**provenance(), "machine": machine(), "size": args.size, "figures": figures}
     save("mirror", content, out=args.out, keep=args.keep)
 

@@ -168,7 +168,9 @@ def test_a_folder_that_claude_wrote_becomes_a_mirror_in_place(memory, claude):
     for name, text in CLAUDE.items():
         if name != "MEMORY.md":
             assert (claude / name).read_text() == text
-    assert (claude / "MEMORY.md").read_text() == CLAUDE["MEMORY.md"] + "- [odd](odd.md) — No front matter, and [[staging]]\n"
+    assert (claude / "MEMORY.md").read_text() == CLAUDE[
+        "MEMORY.md"
+    ] + "- [odd](odd.md) — No front matter, and [[staging]]\n"
     lesson = memory.list(kinds=["lesson"]).memories[0]
     assert lesson.content == "Pull requests stay below 400 lines.\n\n**Why:** review takes a day."
     assert (lesson.origin, lesson.topics, lesson.metadata["originSessionId"]) == ("agent", ("feedback",), 42)
@@ -200,8 +202,10 @@ def test_what_the_door_refuses_stays_in_the_file_and_is_reported(memory, root):
     file.write_text(file.read_text() + f"- {secret}\n- My boss is probably a narcissist\n- The VPN is called north\n")
     for _ in range(2):
         done = memory.mirror_sync(root)
-        assert sorted(reason.split(":")[0].split(" (")[0] for _, reason in done.left)[0] == "holds a secret"
-        assert len(done.left) == 2
+        assert sorted(reason.split(":")[0].split(" (")[0] for _, reason in done.left) == [
+            "guess about a mind",
+            "holds a secret",
+        ]
     assert not done.changed
     assert secret in file.read_text() and "narcissist" in file.read_text()
     assert contents(memory) == ["Deploys need the VPN", "The VPN is called north"]
@@ -224,7 +228,11 @@ def test_a_file_may_name_who_writes_it(memory, root):
 
 def test_the_index_stays_under_its_cap_with_ten_thousand_memories(memory, root):
     memory.remember_batch(
-        {"content": f"The cache of module_{i} lasts {i} seconds", "topics": [f"module {i // 10}"], "importance": i / 10_000}
+        {
+            "content": f"The cache of module_{i} lasts {i} seconds",
+            "topics": [f"module {i // 10}"],
+            "importance": i / 10_000,
+        }
         for i in range(10_000)
     )
     memory.mirror_init(root)
@@ -256,14 +264,16 @@ def test_line_ends_and_the_byte_order_mark_stay(memory, root):
 
 
 def test_names_that_collide_on_some_file_systems_are_told_apart(memory, root):
-    for topic in ("C", "c", "C++", "Straße", "STRASSE", "con", "memory", "../../etc/passwd", "é", "e\u0301", "."):
-        memory.remember(f"about {topic!r}", topics=[topic])
+    topics = ("C", "c", "C++", "Straße", "STRASSE", "con", "memory", "../../etc/passwd", "é", "e\u0301", ".")
+    for number, topic in enumerate(topics):
+        memory.remember(f"number {number}", topics=[topic])
     memory.mirror_init(root)
     names = [one.name for one in root.glob("*.md")]
     assert len({folder.folded(one) for one in names}) == len(names)
     assert not {"con.md", "memory.md"} & set(names)
     assert sorted(one.name for one in root.parent.iterdir() if one.suffix == ".md") == []
-    assert all(any(f"about {t!r}" in f.read_text() for f in root.glob("*.md")) for t in ("C", "c", "C++", "é"))
+    assert all(any(f"- number {i} <" in one.read_text() for one in root.glob("*.md")) for i in range(len(topics)))
+    assert not memory.mirror_sync(root).changed
 
 
 def test_links_out_of_the_folder_are_not_followed(memory, root, tmp_path):
@@ -332,7 +342,10 @@ def test_a_mirror_is_of_one_scope_and_one_store(memory, root, path, clock, tmp_p
         assert other.get(theirs).content == "theirs" and other.count() == 2
     text = "".join(one.read_text() for one in root.glob("*.md"))
     assert "everyone's" not in text and "- theirs" not in text
-    with limpet.open(tmp_path / "other.db", scope="project:api") as wrong, pytest.raises(limpet.BadInput, match="mirrors"):
+    with (
+        limpet.open(tmp_path / "other.db", scope="project:api") as wrong,
+        pytest.raises(limpet.BadInput, match="mirrors"),
+    ):
         wrong.mirror_sync(root)
 
 

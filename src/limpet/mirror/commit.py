@@ -257,5 +257,3 @@ class Commit:
                 )  # fmt: skip
         if found:
             self._store.propose(found)
-
-

@@ -110,7 +110,7 @@ def read(root: Path, name: str) -> tuple[str | None, Mark, str | None]:
     none = (0, 0, 0)
     try:
         number = os.open(root / name, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
-        with open(number, "rb") as file:
+        with os.fdopen(number, "rb") as file:
             before = os.fstat(number)
             if problem := _problem(name, before):
                 return None, none, problem

@@ -88,10 +88,9 @@ def compose(
             kept.append(name)
     pushed = [name for name in order if name not in set(kept)]
     stays = {id(one) for one in prose}
-    text = _lay(
-        [one for one in lines if one.file in set(kept) or id(one) in stays], [entries[name] for name in kept], order, eol,
-        _pointer(len(pushed)) if pushed or moved else None,
-    )  # fmt: skip
+    laid = [one for one in lines if one.file in set(kept) or id(one) in stays]
+    last = _pointer(len(pushed)) if pushed or moved else None
+    text = _lay(laid, [entries[name] for name in kept], order, eol, last)
     over = [one for one in rest if one.file is None]
     own_words = [one for one in over if one.raw.strip() and one.raw not in _NEW_MORE.splitlines()]
     second = None
@@ -126,7 +125,7 @@ def _parse(text: str, pointers: Mapping[str, Pointer], ours: Mapping[str, str], 
 
 
 def _lay(lines: list[_Line], entries: list[_Line], order: list[str], eol: str, last: str | None) -> str:
-    """Prose where it was, each run of entries sorted, new entries in the last run."""
+    """Prose where it was, our runs of entries sorted, new entries in the last run."""
     rank = {name: place for place, name in enumerate(order)}
     there = {one.file for one in lines if one.file is not None}
     new = [one for one in entries if one.file not in there]
@@ -150,7 +149,9 @@ def _lay(lines: list[_Line], entries: list[_Line], order: list[str], eol: str, l
         if run and run[0].file is None:
             out += [one.raw for one in run]
             continue
-        out += [one.raw for one in sorted(run, key=lambda one: rank[one.file or ""])]
+        # A run in which somebody else's lines stand keeps its order.
+        own = all(one.own for one in run)
+        out += [one.raw for one in (sorted(run, key=lambda one: rank[one.file or ""]) if own else run)]
         if run is final and last:
             out.append(last)
     return eol.join(out) + eol

@@ -315,6 +315,8 @@ def new_page(of: Group, slug: str, description: str) -> Page:
 
 
 _PLAIN = re.compile(r"[A-Za-z][\w -]*[\w]|[a-z]")
+
+
 def topic_text(topic: str, memories: Collection[Memory]) -> str:
     """Some memories as a page to read: by kind, each with its mark."""
     made = read(f"# {one_line(topic)}\n")

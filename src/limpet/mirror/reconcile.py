@@ -68,7 +68,9 @@ def views(root: Path, base: Base, trusted_before: int, skip: Iterable[str]) -> d
         was = base.files.get(name)
         view = View(name=name, mark=seen.mark, base=was, held=seen.problem)
         found[name] = view
-        if view.held is None and (was is None or was.repeats or was.mark != seen.mark or seen.mark[0] >= trusted_before):
+        if view.held is None and (
+            was is None or was.repeats or was.mark != seen.mark or seen.mark[0] >= trusted_before
+        ):
             load(root, view)
         elif was:
             view.refused = dict(was.refused)
@@ -149,11 +151,11 @@ class Matcher:
                 assert view.page is not None
                 for entry in view.page.entries:
                     ids = missing.get(entry.hash, []) if entry.id is None else []
-                    id = next((one for one in ids if not near or self.home[one] == view.name), None)
-                    if id is not None:
-                        ids.remove(id)
-                        entry.id = id
-                        self.place[id] = view.name
+                    found = next((one for one in ids if not near or self.home[one] == view.name), None)
+                    if found is not None:
+                        ids.remove(found)
+                        entry.id = found
+                        self.place[found] = view.name
 
 
 def short(id: str) -> str:
@@ -185,9 +187,9 @@ def decide(
                 tasks.append(Task(what, entry.id, view.name, entry))
         front = view.base.front if view.base else None
         if not view.page.group and front is not None and front != view.page.front_hash():
-            (one, *_) = [*view.page.entries, None]
-            if one is not None and one.id in memories:
-                tasks.append(Task("tag", one.id, view.name, one))
+            for entry in view.page.entries:  # one at most
+                if entry.id in memories:
+                    tasks.append(Task("tag", entry.id, view.name, entry))
     for id, was in matcher.was.items():
         one = memories.get(id)
         if id not in matcher.place and one is not None and store_hash(one) == was.store:

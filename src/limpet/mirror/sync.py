@@ -164,13 +164,15 @@ class Sync:
                     files[view.name] = view.base
                     continue
                 load(self._root, view)
-                if view.page is None or [one.hash for one in view.page.entries] != [one.file for one in view.base.entries]:  # type: ignore[union-attr]
-                    files[view.name] = view.base  # type: ignore[assignment]
+                if view.page is None or [one.hash for one in view.page.entries] != [
+                    one.file for one in view.base.entries
+                ]:
+                    files[view.name] = view.base
                     self._report.left.append((view.name, view.held or "changed just now: the next sync looks again"))
                     view.held = view.held or "changed"
                     continue
                 before[view.name] = view.text
-                for entry, was in zip(view.page.entries, view.base.entries, strict=True):  # type: ignore[union-attr]
+                for entry, was in zip(view.page.entries, view.base.entries, strict=True):
                     entry.id = was.id
             made, vanish = self._file(view, matcher, commit, unplaced)
             files[view.name] = made
@@ -272,8 +274,9 @@ class Sync:
             unplaced.values(), key=lambda one: (order[one.kind] if one.kind != "episode" else 0, one.valid_from, one.id)
         ):
             group = _group(one)
-            name = next((one for one in pages.get(str(group), ()) if len(files[one].entries) < PAGE_ENTRIES), None)
-            if name is None:
+            room = (place for place in pages.get(str(group), ()) if len(files[place].entries) < PAGE_ENTRIES)
+            name = next(room, "")
+            if not name:
                 name, slug = folder.free_name(_wanted(group, self._base.scopes[0]), taken)
                 taken.add(folder.folded(name))
                 self._views[name] = View(
@@ -284,7 +287,9 @@ class Sync:
             view = self._views[name]
             if view.page is None:
                 load(self._root, view)
-                if view.page is None or [e.hash for e in view.page.entries] != [was.file for was in files[name].entries]:
+                if view.page is None or [e.hash for e in view.page.entries] != [
+                    was.file for was in files[name].entries
+                ]:
                     continue  # it was changed just now: the next sync adds it
                 for entry, was in zip(view.page.entries, files[name].entries, strict=True):
                     entry.id = was.id

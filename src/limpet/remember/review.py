@@ -24,7 +24,7 @@ PAIRS = {
     "duplicate": "the same thing said twice? accepted: the older one speaks for both",
     "correction": "does the newer replace the older? accepted: it does",
     "contradiction": "they deny each other. accepted: the newer is right",
-    "conflict": "changed in a mirror's folder and in the store. accepted: what the folder said replaces the other; rejected: it is archived",
+    "conflict": "changed in a mirror's folder and in the store. accepted: the folder is right; rejected: the store is",
     "key": "do both keys name the same? accepted: the older one is the key of both",
 }
 SINGLE = {

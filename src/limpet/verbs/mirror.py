@@ -19,7 +19,6 @@ from ..remember.write import Writer
 from ..store.contract import Filter, Store
 
 if TYPE_CHECKING:
-    from ..engine import Limpet
     from ..mirror.report import MirrorReport
 
 T = TypeVar("T")
@@ -40,7 +39,7 @@ class Mirrors:
 
         @property
         def _scopes(self) -> tuple[str, ...]: ...
-        def in_scope(self, scope: str) -> Limpet: ...
+        def in_scope(self, scope: str) -> Any: ...
         def _write(self, decide: Callable[[Writer], T]) -> T: ...
         def _admit(self, item: Mapping[str, Any]) -> Admitted: ...
 
@@ -83,9 +82,7 @@ class Mirrors:
             self._note_mirror(root)
         return self.mirror_sync(root)
 
-    def mirror_sync(
-        self, path: str | os.PathLike[str], *, dry_run: bool = False, forget: bool = False
-    ) -> MirrorReport:
+    def mirror_sync(self, path: str | os.PathLike[str], *, dry_run: bool = False, forget: bool = False) -> MirrorReport:
         """Bring a mirror and the store together: changes of either side reach the other, conflicts go to review.
 
         `dry_run`: only say what would be done. `forget`: also archive when most entries are gone from the folder.
@@ -115,7 +112,9 @@ class Mirrors:
             )
             return sync.run(dry_run=dry_run, forget=forget)
 
-    def mirror_watch(self, path: str | os.PathLike[str], *, stop: threading.Event | None = None) -> Iterator[MirrorReport]:
+    def mirror_watch(
+        self, path: str | os.PathLike[str], *, stop: threading.Event | None = None
+    ) -> Iterator[MirrorReport]:
         """Sync now, and again whenever the folder or the store changes, until `stop` is set. A report each time.
 
         A sync that finds the store or the folder busy is tried again at the next change. Raises BadInput.
@@ -131,7 +130,7 @@ class Mirrors:
                 continue
 
     def read_topic(self, topic: str) -> str:
-        """What is held about a topic in this scope and `global`, as the Markdown that a mirror shows. Raises NotFound."""
+        """What this scope and `global` hold about a topic, as the Markdown of a mirror. Raises NotFound."""
         from ..mirror import page
 
         where = Filter(scopes=self._scopes, topics=check_topics([topic]), as_of=self._clock.now())
