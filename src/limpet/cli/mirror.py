@@ -27,7 +27,7 @@ def _options(parser: ArgumentParser) -> None:
     add("where", metavar="DIR", nargs="?",
         help="the folder (without it: every mirror of this scope); with read: the topic")  # fmt: skip
     add("--author", choices=ORIGINS, metavar="ORIGIN",
-        help="with init: the origin of what files say, unless a file names its own `author` (default: user)")  # fmt: skip
+        help="with init: the origin of what files say, unless one names its own (default: user)")  # fmt: skip
     add("--index-bytes", type=int, metavar="BYTES", help="with init: the longest MEMORY.md may be (default: 10240)")
     add("--with-global", action="store_true", help="with init: mirror the scope global too")
     add("--forget", action="store_true", help="with sync: archive also when most entries are gone from the folder")

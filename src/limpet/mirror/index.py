@@ -86,17 +86,19 @@ def compose(
             if used > cap - size:
                 break
             kept.append(name)
-    pushed = [name for name in order if name not in set(kept)]
+    fits = set(kept)
+    pushed = [name for name in order if name not in fits]
+    out = set(pushed)
     stays = {id(one) for one in prose}
-    laid = [one for one in lines if one.file in set(kept) or id(one) in stays]
-    last = _pointer(len(pushed)) if pushed or moved else None
-    text = _lay(laid, [entries[name] for name in kept], order, eol, last)
+    laid = [one for one in lines if one.file in fits or id(one) in stays]
+    final = _pointer(len(pushed)) if pushed or moved else None
+    text = _lay(laid, [entries[name] for name in kept], order, eol, final)
     over = [one for one in rest if one.file is None]
     own_words = [one for one in over if one.raw.strip() and one.raw not in _NEW_MORE.splitlines()]
     second = None
     if pushed or moved or own_words:
         head = [*over, *moved]
-        second = _lay([*head, *(one for one in rest if one.file in set(pushed))], [entries[name] for name in pushed],
+        second = _lay([*head, *(one for one in rest if one.file in out)], [entries[name] for name in pushed],
                       order, "\n", None)  # fmt: skip
     written = {name: digest(entries[name].raw) for name in order if entries[name].own}
     return Index(text, second, written)

@@ -164,9 +164,8 @@ class Sync:
                     files[view.name] = view.base
                     continue
                 load(self._root, view)
-                if view.page is None or [one.hash for one in view.page.entries] != [
-                    one.file for one in view.base.entries
-                ]:
+                assert view.base is not None
+                if view.page is None or [e.hash for e in view.page.entries] != [was.file for was in view.base.entries]:
                     files[view.name] = view.base
                     self._report.left.append((view.name, view.held or "changed just now: the next sync looks again"))
                     view.held = view.held or "changed"
@@ -179,6 +178,8 @@ class Sync:
             if vanish is not None:
                 removed[view.name] = vanish
         self._add(unplaced, files, matcher)
+        for name in [name for name in removed if files[name].group and files[name].entries]:
+            del removed[name]  # it was empty, and has something new
         self._describe(files)
         self._write_files(files, before, removed, dry_run)
         self._write_index(files, dry_run)
