@@ -18,14 +18,13 @@ from typing import Any
 
 from .harness import machine, provenance, save, table
 
-STEPS = ("files: adopt", "files: same, read", "files: same", "pages: render", "pages: same, read", "pages: same", "pages: one edit")  # fmt: skip
+STEPS = ("files: adopt", "files: same, read", "files: same", "pages: render", "pages: same, read", "pages: same",
+         "pages: one edit")  # fmt: skip
 
 
 def made_text(i: int) -> str:
     """About no person: the rules at the door have nothing to judge, which would be what is measured."""
-    return (
-        f"The cache of module_{i % 97} holds entry {i} for {i % 300} seconds; set cache_{i}.ttl in config/{i % 50}.toml"
-    )
+    return f"The cache of module_{i % 97} holds entry {i} for {i % 300} s; see cache_{i}.ttl"
 
 
 def make_files(folder: Path, size: int) -> None:
@@ -56,10 +55,7 @@ def one(folder: Path, step: str, size: int) -> dict[str, Any]:
             page = next(file for file in sorted(root.glob("*.md")) if file.name != "MEMORY.md")
             page.write_text(page.read_text(encoding="utf-8") + "\n- one more\n", encoding="utf-8")
         start = time.perf_counter()
-        if what in ("adopt", "render"):
-            done = memory.mirror_init(root)
-        else:
-            done = memory.mirror_sync(root)
+        done = memory.mirror_init(root) if what in ("adopt", "render") else memory.mirror_sync(root)
         took = time.perf_counter() - start
         assert done.changed == (what in ("adopt", "render", "one edit"))
         index = (root / "MEMORY.md").stat().st_size

@@ -31,6 +31,7 @@ class FileBase:
 
     mark: Mark = (0, 0, 0)
     group: str = ""  # what a page of entries is about; "": the file is one memory
+    whole: str = ""  # hash of its text
     front: str = ""  # hash of the front matter
     about: str = ""  # the description that limpet wrote; another one is a person's
     entries: list[Was] = field(default_factory=list)
@@ -77,6 +78,7 @@ def _base(raw: dict[str, Any]) -> Base:
         str(name): FileBase(
             mark=(int(one[0][0]), int(one[0][1]), int(one[0][2])),
             group=str(one[1]),
+            whole=str(one[7]),
             front=str(one[2]),
             about=str(one[3]),
             entries=[Was(str(id), str(file), str(store)) for id, file, store in one[4]],
@@ -105,7 +107,7 @@ def dump(base: Base) -> str:
         "index_bytes": base.index_bytes,
         "lines": base.lines,
         "files": {
-            name: [one.mark, one.group, one.front, one.about, one.entries, one.repeats, one.refused]
+            name: [one.mark, one.group, one.front, one.about, one.entries, one.repeats, one.refused, one.whole]
             for name, one in sorted(base.files.items())
         },
     }

@@ -71,15 +71,16 @@ def views(root: Path, base: Base, trusted_before: int, skip: Iterable[str]) -> d
         if view.held is None and (
             was is None or was.repeats or was.mark != seen.mark or seen.mark[0] >= trusted_before
         ):
-            load(root, view)
+            load(root, view, lazily=True)
         elif was:
             view.refused = dict(was.refused)
             view.bound = [(one.id, one.file) for one in was.entries]
     return found
 
 
-def load(root: Path, view: View) -> None:
-    """Read a file. One that cannot be read, or was emptied, is held: it may be half written."""
+def load(root: Path, view: View, *, lazily: bool = False) -> None:
+    """Read a file. One that cannot be read, or was emptied, is held: it may be half written. `lazily`: one that says
+    what it said is not taken apart."""
     text, mark, problem = folder.read(root, view.name)
     if text is not None and not text.strip(page.BOM + " \r\n\t") and view.base and view.base.entries:
         problem = "is empty: half written? Remove the file to forget what it said"
@@ -87,7 +88,11 @@ def load(root: Path, view: View) -> None:
         view.held = problem
         view.bound = [(one.id, one.file) for one in view.base.entries] if view.base else []
         return
-    view.text, view.mark, view.page, view.bound = text, mark, page.read(text), []
+    view.text, view.mark = text, mark
+    if lazily and view.base and digest(text) == view.base.whole and not view.base.repeats:
+        view.bound, view.refused = [(one.id, one.file) for one in view.base.entries], dict(view.base.refused)
+        return
+    view.page, view.bound = page.read(text), []
 
 
 class Matcher:

@@ -161,6 +161,7 @@ class Sync:
             if view.page is None:
                 if not self._stale(view):
                     assert view.base is not None
+                    view.base.mark = view.mark
                     files[view.name] = view.base
                     continue
                 load(self._root, view)
@@ -205,7 +206,8 @@ class Sync:
         found = view.page
         assert found is not None
         made = FileBase(
-            mark=view.mark, group=found.group, front=found.front_hash(), about=view.base.about if view.base else "",
+            mark=view.mark, whole=digest(view.text or ""), group=found.group, front=found.front_hash(),
+            about=view.base.about if view.base else "",
             repeats=list(dict.fromkeys(view.repeats)), refused=view.refused,
         )  # fmt: skip
         vanish: bool | None = None
@@ -359,7 +361,7 @@ class Sync:
                 if mark is None:
                     self._postpone(files, name)
                 else:
-                    files[name].mark, view.text = mark, text
+                    files[name].mark, files[name].whole, view.text = mark, digest(text), text
 
     def _postpone(self, files: dict[str, FileBase], name: str) -> None:
         """Somebody wrote to a file during the sync: it stays, and the next sync compares it with the last base."""
