@@ -58,11 +58,13 @@ def said_in(one: Memory, group: str) -> str:
     return one.content.strip()
 
 
-def views(root: Path, base: Base, trusted_before: int, skip: Iterable[str]) -> dict[str, View]:
+def views(
+    root: Path, there: Mapping[str, folder.Seen], base: Base, trusted_before: int, skip: Iterable[str]
+) -> dict[str, View]:
     """Every file but those of the index; only those are read that may have changed since the last sync."""
     found: dict[str, View] = {}
     ignored = {folder.folded(name) for name in skip}
-    for name, seen in sorted(folder.look(root).items()):
+    for name, seen in sorted(there.items()):
         if folder.folded(name) in ignored:
             continue
         was = base.files.get(name)

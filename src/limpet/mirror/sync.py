@@ -57,11 +57,12 @@ class Sync:
         Raises BadInput, StoreError.
         """
         began = time.time_ns()
-        for name in folder.look(self._root):
+        there = folder.look(self._root)
+        for name in there:
             if folder.folded(name) == folder.folded(folder.INDEX):
                 self._index = name
         self._memories = self._listed()
-        self._views = views(self._root, self._base, self._trusted(), (self._index, self._more))
+        self._views = views(self._root, there, self._base, self._trusted(), (self._index, self._more))
         for view in self._views.values():
             if view.held:
                 self._report.left.append((view.name, view.held))

@@ -92,13 +92,14 @@ class Mirrors:
         from ..mirror.sync import Sync
 
         root = folder.open_root(Path(path), make=False)
-        known = base.load(root)
-        if known is None:
+        if not (root / folder.OWN).is_dir():
             raise BadInput(f"{root} is no mirror", hint=f"limpet mirror init {root}")
-        if known.store != str(Path(self._store.path).resolve()):
-            raise BadInput(f"{root} mirrors {known.store}", hint=f"limpet --store {known.store} mirror sync")
         with folder.locked(root):
-            known = base.load(root) or known
+            known = base.load(root)
+            if known is None:
+                raise BadInput(f"{root} is no mirror", hint=f"limpet mirror init {root}")
+            if known.store != str(Path(self._store.path).resolve()):
+                raise BadInput(f"{root} mirrors {known.store}", hint=f"limpet --store {known.store} mirror sync")
             home = self.in_scope(known.scopes[0])
             sync = Sync(
                 root,
