@@ -29,13 +29,15 @@ BY_ID = {
 BY_TWO_IDS = {"link": "supports", "unlink": "supports", "path_between": None}
 BY_NAME = {"session": "{s}", "session_end": "{s}", "session_memories": "{s}", "compress": "{s}", "fact": "{k}",
            "fact_history": "{k}", "end_fact": "{k}"}  # fmt: skip
-BY_WORDS = {"audit", "prepare", "recall", "timeline"}
+BY_WORDS = {"audit", "prepare", "read_topic", "recall", "timeline"}
 OF_ALL = {"contradictions": (), "count": (), "diff": ("2026-01-01",), "gaps": (), "list": (), "review": (), "sessions": (),
           "sweep": (), "undo": (), "actions": ()}  # fmt: skip
 # Of the whole file, for the person who owns it; they show no content, or copy everything.
 OF_THE_FILE = {"abbreviate", "backup", "close", "doctor", "embedder", "export_jsonl", "export_to", "gc", "import_jsonl", "import_from", "in_scope",
                "models", "path", "read_only", "rebuild", "reembed", "stats", "verify", "work"}  # fmt: skip
 ADDS = {"note_action", "remember", "remember_batch", "session_start", "set_fact"}
+# Of a folder, which has a scope of its own; tests/flows/test_mirror.py holds them to it.
+OF_A_FOLDER = {"mirror_init", "mirror_sync", "mirror_watch", "mirrors"}
 QUERIES = {"analogy": (WORD,), "centrality": (), "consolidate": (), "context": ("[id]",), "chain": ("id",), "ground": (WORD,),
            "pattern": (), "quality": (), "revise": (WORD,)}  # fmt: skip
 
@@ -66,7 +68,7 @@ def theirs(path, clock):
 
 def test_every_verb_is_known():
     verbs = {name for name in dir(limpet.Limpet) if not name.startswith("_")}
-    known = {*BY_ID, *BY_TWO_IDS, *BY_NAME, *BY_WORDS, *OF_ALL, *OF_THE_FILE, *ADDS, "graph"}
+    known = {*BY_ID, *BY_TWO_IDS, *BY_NAME, *BY_WORDS, *OF_ALL, *OF_THE_FILE, *OF_A_FOLDER, *ADDS, "graph"}
     assert verbs == known
     queries = {name for name in dir(History) if not name.startswith("_")}
     assert queries == {*QUERIES, "path", *(queries & verbs)}
@@ -130,6 +132,7 @@ def test_no_command_shows_or_changes_what_is_of_another_scope(path, clock, memor
     calls += [["review", verdict, id] for verdict in ("accept", "reject") for id in theirs]
     calls += [["session", "list"], *(["session", act, WORD] for act in ("show", "end", "compress"))]
     calls += [["stats", "--quality"]]
+    calls += [["mirror", "read", WORD], ["mirror", "status"]]
     of_the_file = {"remember", "stats", "undo", "import", "export", "backup", "verify", "doctor", "gc", "work", "reembed",
                    "rebuild", "models", "mcp", "completion", "install", "uninstall", "hook"}  # fmt: skip
     assert set(COMMANDS) == {call[0] for call in calls} | of_the_file

@@ -116,6 +116,9 @@ def build(memory: Limpet, wrote: Callable[[], None] = lambda: None) -> MCPServer
     server.resource("memory://{id}", name="memory", description="one memory", mime_type="application/json")(
         _told(pages.memory)
     )
+    server.resource("memory://topic/{topic}", name="topic", description="a topic's page", mime_type="text/markdown")(
+        _told(pages.topic)
+    )
     server.prompt(name="brief", description="What memory holds for a task")(_told(pages.brief))
     server.prompt(name="reflect", description="Keep what this conversation taught")(_told(pages.reflect))
     return server

@@ -51,6 +51,10 @@ class Pages:
                 lines += ["", f"## {title}", "", *map(_line, several)]
         return "\n".join(lines) + "\n"
 
+    def topic(self, topic: str) -> str:
+        """What is held about a topic, as a page of a mirror; Markdown."""
+        return self._memory.read_topic(topic)
+
     def brief(self, task: str) -> str:
         """What memory holds for a task."""
         text = self._memory.prepare(task).text()

@@ -53,6 +53,7 @@ COMMANDS = {
     "diff": ("graph", "what the store came to believe and stopped believing between two moments"),
     "import": ("transfer", "read memories from a file"),
     "export": ("transfer", "write the whole store to a file, lossless"),
+    "mirror": ("mirror", "a folder of Markdown that people read and edit: init, sync, status, watch, read"),
     "backup": ("upkeep", "copy the live store to a new file"),
     "verify": ("upkeep", "check that file, ledger, index and vectors are sound"),
     "doctor": ("upkeep", "is everything as it should be, and what to do where it is not"),

@@ -24,6 +24,7 @@ PAIRS = {
     "duplicate": "the same thing said twice? accepted: the older one speaks for both",
     "correction": "does the newer replace the older? accepted: it does",
     "contradiction": "they deny each other. accepted: the newer is right",
+    "conflict": "changed in a mirror's folder and in the store. accepted: the folder is right; rejected: the store is",
     "key": "do both keys name the same? accepted: the older one is the key of both",
 }
 SINGLE = {
@@ -179,6 +180,10 @@ def decide_pair(writer: Writer, id: bytes, verdict: str) -> Receipt:
         raise BadInput(f"{shown} was {proposal.verdict} already", hint="`limpet undo EVENT` takes a decision back")
     if verdict == "accepted":
         _carry_out(writer, proposal)
+    elif proposal.kind == "conflict":
+        ours = writer.reads.get(proposal.memory)
+        if ours is not None and ours.state == "active":
+            writer.event("archived", proposal.memory, origin="user")
     made = writer.event(
         "reviewed", proposal.memory, origin="user", about=proposal.kind, verdict=verdict, item=proposal.id.hex()
     )

@@ -14,7 +14,7 @@ from .record import Link, Record, Report, in_range, kind_of, moment, text_list, 
 INDEX = "MEMORY.md"
 # Their types: what the user is, how they want things done, what a project is about, where something is found.
 KINDS = {"user": "preference", "feedback": "lesson", "project": "fact", "reference": "note"}
-_ENTRY = re.compile(r"\s*[-*]\s+\[([^\]]*)\]\(([^)\s]+)\)\s*(?:[—–:-]+\s*(.*))?$")
+ENTRY = re.compile(r"\s*[-*]\s+\[([^\]]*)\]\(([^)\s]+)\)\s*(?:[—–:-]+\s*(.*))?$")
 
 
 def read(path: Path, report: Report) -> Iterator[Record]:
@@ -43,7 +43,7 @@ def read(path: Path, report: Report) -> Iterator[Record]:
         report.at(done, len(readable))
         lines = _lines(file, report)
         if lines is not None:
-            yield _record(file, lines, entries.get(file.name), ids, report)
+            yield record(file, lines, entries.get(file.name), ids, report)
 
 
 def _lines(file: Path, report: Report) -> list[str] | None:
@@ -66,7 +66,7 @@ def _index(file: Path, names: set[str], report: Report) -> dict[str, tuple[str, 
     for number, line in enumerate(_lines(file, report) or [], 1):
         if not line.strip() or line.startswith("#"):
             continue
-        entry = _ENTRY.match(line)
+        entry = ENTRY.match(line)
         if entry is None:
             report.bad(f"{INDEX}:{number}", f"not an entry of the index: {line.strip()[:100]}")
         elif entry[2].removeprefix("./") not in names:
@@ -76,7 +76,8 @@ def _index(file: Path, names: set[str], report: Report) -> dict[str, tuple[str, 
     return found
 
 
-def _record(file: Path, lines: list[str], entry: tuple[str, str] | None, ids: dict[str, str], report: Report) -> Record:
+def record(file: Path, lines: list[str], entry: tuple[str, str] | None, ids: dict[str, str], report: Report) -> Record:
+    """What one file says. `entry`: its title and hook in the index; `ids`: the names of the files it may link to."""
     name = file.name
     front = frontmatter.parse(lines)
     for line, said in front.bad:

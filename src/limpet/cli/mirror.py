@@ -1,0 +1,114 @@
+"""The command of the Markdown copy: mirror init, sync, status, watch, read."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING
+
+from ..model.errors import BadInput
+from ..model.memory import ORIGINS
+from . import output
+from .options import Command, open_store
+
+if TYPE_CHECKING:
+    from ..engine import Limpet
+    from ..mirror.report import MirrorReport
+
+ACTIONS = ("init", "sync", "status", "watch", "read")
+# What people get to see one by one; --json has all.
+SHOWN = 20
+
+
+def _options(parser: ArgumentParser) -> None:
+    add = parser.add_argument
+    add("action", metavar="ACTION", choices=ACTIONS,
+        help="init: make a folder a mirror of this scope; sync: bring both together; status: what sync would do; "
+        "watch: sync at every change; read: one topic as Markdown")  # fmt: skip
+    add("where", metavar="DIR", nargs="?",
+        help="the folder (without it: every mirror of this scope); with read: the topic")  # fmt: skip
+    add("--author", choices=ORIGINS, metavar="ORIGIN",
+        help="with init: the origin of what files say, unless one names its own (default: user)")  # fmt: skip
+    add("--index-bytes", type=int, metavar="BYTES", help="with init: the longest MEMORY.md may be (default: 10240)")
+    add("--with-global", action="store_true", help="with init: mirror the scope global too")
+    add("--forget", action="store_true", help="with sync: archive also when most entries are gone from the folder")
+
+
+def _run(args: Namespace) -> int:
+    for name, given in (("author", args.author), ("index_bytes", args.index_bytes), ("with_global", args.with_global)):
+        if given and args.action != "init":
+            raise BadInput(f"--{name.replace('_', '-')} belongs to init", hint="limpet mirror init DIR")
+    if args.forget and args.action != "sync":
+        raise BadInput("--forget belongs to sync")
+    if args.where is None and args.action in ("init", "read"):
+        raise BadInput(f"{args.action} needs a {'folder' if args.action == 'init' else 'topic'}")
+    with open_store(args) as memory:
+        if args.action == "read":
+            return _read(memory, args)
+        if args.action == "init":
+            done = memory.mirror_init(
+                args.where, author=args.author or "user", index_bytes=args.index_bytes, with_global=args.with_global
+            )
+            return _shown([done], args)
+        folders = [args.where] if args.where is not None else memory.mirrors()
+        if not folders:
+            raise BadInput(f"{memory.scope} has no mirror", hint="limpet mirror init DIR")
+        if args.action == "watch":
+            return _watch(memory, folders, args)
+        dry = args.action == "status"
+        return _shown([memory.mirror_sync(one, dry_run=dry, forget=args.forget) for one in folders], args)
+
+
+def _read(memory: Limpet, args: Namespace) -> int:
+    text = memory.read_topic(args.where)
+    if args.json:
+        output.object_line({"topic": args.where, "text": text})
+    else:
+        output.line(output.printable(text).rstrip("\n"))
+    return 0
+
+
+def _watch(memory: Limpet, folders: list[str], args: Namespace) -> int:
+    if len(folders) > 1:
+        raise BadInput("this scope has several mirrors", hint=f"name one of: {', '.join(folders)}")
+    output.words(f"watching {folders[0]}; Ctrl-C ends it")
+    for done in memory.mirror_watch(folders[0]):
+        if done.changed or done.left:
+            _shown([done], args)
+    return 0
+
+
+def _shown(done: list[MirrorReport], args: Namespace) -> int:
+    """2 when something was left as it is in the folder: the rest is done all the same."""
+    for one in done:
+        if args.json:
+            output.object_line(one.as_dict())
+        else:
+            _report(one, would=args.action == "status")
+    return 2 if any(one.left for one in done) else 0
+
+
+def _report(done: MirrorReport, *, would: bool) -> None:
+    inward = [("new", done.created), ("edited", done.edited), ("archived", done.archived), ("restored", done.restored),
+              ("front matter", done.tagged), ("conflicts", done.conflicts)]  # fmt: skip
+    outward = [("new", done.added), ("changed", done.updated), ("gone", done.removed)]
+    head = f"{done.folder} ({done.scope}): "
+    if not done.changed:
+        output.line(head + "nothing to do")
+    else:
+        output.line(head + f"{'would write' if would else 'wrote'} {len(done.files):,} files")
+        for what, counts in (("  to the store: ", inward), ("  to the folder:", outward)):
+            if any(count for _, count in counts):
+                output.line(f"{what} " + ", ".join(f"{name} {count:,}" for name, count in counts if count))
+        for name in done.files[:SHOWN] if would else ():
+            output.line(f"  {output.printable(name)}")
+    if done.conflicts and not would:
+        output.words("both texts of a conflict are kept: `limpet review`")
+    for place, reason in done.left[:SHOWN]:
+        output.words(f"left as it is: {place}: {reason}")
+    if len(done.left) > SHOWN:
+        output.words(f"... and {len(done.left) - SHOWN:,} more; --json lists all")
+
+
+COMMANDS = {
+    "mirror": Command(_options, _run, "limpet mirror init ./memory\nlimpet mirror status\nlimpet mirror sync"),
+}
