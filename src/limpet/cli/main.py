@@ -53,6 +53,10 @@ COMMANDS = {
     "diff": ("graph", "what the store came to believe and stopped believing between two moments"),
     "import": ("transfer", "read memories from a file"),
     "export": ("transfer", "write the whole store to a file, lossless"),
+    "organize": (
+        "organize",
+        "transcripts of agents and notes into memories; by rules, and with a model if you give one",
+    ),
     "backup": ("upkeep", "copy the live store to a new file"),
     "verify": ("upkeep", "check that file, ledger, index and vectors are sound"),
     "doctor": ("upkeep", "is everything as it should be, and what to do where it is not"),
