@@ -36,7 +36,7 @@ _QUESTION = re.compile(
     r"do|does|did|is|are|was|were|has|have|am|may|might|any (?:idea|thoughts|chance)|isn't|aren't|don't you|doesn't|didn't|won't|can't)\b(?! (?:matters?|works?|counts?)\b)",
     _I,
 )
-_MODAL_QUESTION = re.compile(r"\?[\"')*\s]*$")
+_QUESTION_MARK = re.compile(r"\?[\"')*\s]*$")
 _HYPOTHETICAL = re.compile(
     r"\b(?:maybe|perhaps|might|what if|wonder(?:ing)?|not sure|i guess|i think we (?:could|should)|could (?:also|try|use|go)|suppose|imagine|"
     r"for example|e\.g\.|such as|hypothetically|if we (?:were|used|had|did|went)|would be (?:nice|good|better|great)|or maybe|tempted|let me know|"
@@ -190,27 +190,30 @@ def from_messages(turns: Sequence[Turn], *, notes: bool = False) -> Iterator[Fou
         each = list(sentences(turn.text))
         for place, sentence in enumerate(each):
             following = each[place + 1] if place + 1 < len(each) else ""
-            found = _judge(sentence, following, turn, place, notes)
+            if _QUESTION_MARK.search(sentence) or sentence.endswith(":"):
+                continue
+            if turn.role == "agent":
+                found = _of_agent(sentence, following, turn)
+            else:
+                # An answer that begins with a no sets right what the agent did; what follows says how it is.
+                before = each[place - 1] if place == 1 and not notes else ""
+                found = _of_person(sentence, before, following, turn, first=place == 0 and not notes, notes=notes)
             if found is not None:
                 yield found
 
 
-def _judge(sentence: str, following: str, turn: Turn, place: int, notes: bool) -> Found | None:
-    if _MODAL_QUESTION.search(sentence) or sentence.endswith(":"):
-        return None
-    if turn.role == "agent":
-        return _of_agent(sentence, following, turn)
-    if not notes and place <= 1:
-        correction = _correction(sentence, turn, place)
+def _of_person(sentence: str, before: str, following: str, turn: Turn, *, first: bool, notes: bool) -> Found | None:
+    if first or before:
+        correction = _correction(sentence, before, following, turn)
         if correction is not None:
             return correction
     plain = _LEAD.sub("", sentence)
     if _QUESTION.match(plain) and not _REMEMBER.match(plain):
         return None
     return (
-        _decision(sentence, plain, following, turn, _DECIDED, "user")
+        _decision(plain, following, turn, _DECIDED, "user")
         or _told(plain, turn)
-        or _lesson(plain, turn, "user", notes)
+        or _lesson(plain, turn, "user", notes=notes)
         or _how_to(plain, turn)
         or _standing(plain, turn)
         or _stated(plain, turn)
@@ -219,7 +222,7 @@ def _judge(sentence: str, following: str, turn: Turn, place: int, notes: bool) -
 
 def _of_agent(sentence: str, following: str, turn: Turn) -> Found | None:
     plain = _LEAD.sub("", sentence)
-    return _decision(sentence, plain, following, turn, _AGENT_DECIDED, "agent") or _lesson(plain, turn, "agent", False)
+    return _decision(plain, following, turn, _AGENT_DECIDED, "agent") or _lesson(plain, turn, "agent", notes=False)
 
 
 def _clear(text: str) -> bool:
@@ -227,38 +230,36 @@ def _clear(text: str) -> bool:
     return not _UNCLEAR_BEGIN.match(text) and not _UNCLEAR.search(text) and len(text.split()) >= 4
 
 
-def _correction(sentence: str, turn: Turn, place: int) -> Found | None:
-    """The user sets the agent right, and says how it is."""
+def _correction(sentence: str, before: str, following: str, turn: Turn) -> Found | None:
+    """The user sets the agent right, and says how it is. `before`: the message's first sentence, if this is the second."""
+    sentence = _LEAD.sub("", sentence)
     begin = _REJECTS.match(sentence)
     rest = _LEAD.sub("", sentence[begin.end() :] if begin else sentence)
+    rejects = begin[0] if begin else ""
+    if not begin and before and (of_message := _REJECTS.match(_LEAD.sub("", before))):
+        rejects = of_message[0]
     sides = _DONT_USE.search(rest) or _NOT.search(rest) or _INSTEAD.search(rest)
-    if begin is None and (sides is None or place > 0 or not _IMPERATIVE_OR_US.match(rest)):
+    if not rejects and (sides is None or before or not _IMPERATIVE_OR_US.match(rest)):
         return None
     if _QUESTION.match(rest) or _HYPOTHETICAL.search(rest) or not _clear(rest) or _POINTS.match(rest):
         return None
-    if sides is None and (
-        not _DURABLE.search(rest) or _TASK.match(rest) or _BAD_FACT.search(rest) or not _VERB_OR_USE.search(rest)
-    ):
-        return None
-    if (
-        begin is not None
-        and sides is None
-        and begin[0].lower().startswith(("actually", "wait", "sorry", "hmm", "hold on", "stop"))
-        and not (_STANDING.match(rest) or _FACT.match(rest) or _THE.match(rest))
-    ):
-        return None
+    if sides is None:
+        if _TASK.match(rest) or _BAD_FACT.search(rest) or not (_DURABLE.search(rest) and _VERB_OR_USE.search(rest)):
+            return None
+        soft = rejects.lower().startswith(("actually", "wait", "sorry", "hmm", "hold on", "stop"))
+        if soft and not (_STANDING.match(rest) or _FACT.match(rest) or _THE.match(rest)):
+            return None
+    if _FORBIDS.match(rest) and _INSTRUCTS.match(following) and _clear(following):
+        rest = f"{rest} {following}"
     wrong = next((one for one in sides.groups() if one), "") if sides else ""
     return Found(
-        content=_told_well(rest),
-        kind="correction",
-        rule="correction",
-        turn=turn,
-        importance=0.7,
-        replaces=_name_of(wrong),
+        content=_told_well(rest), kind="correction", rule="correction", turn=turn, importance=0.7, replaces=_name_of(wrong)
     )
 
 
 _IMPERATIVE_OR_US = re.compile(r"^(?:don't|do not|never|stop|use|we|our|always|it should|please|i|the|run)\b", _I)
+_FORBIDS = re.compile(r"^(?:don't|do not|never|stop|no)\b", _I)
+_INSTRUCTS = re.compile(r"^(?:(?:please|always|rather|instead),? )*(?:use|edit|run|call|go through|put|change|take|write)\b", _I)
 # "Put it there", "use the other one": what is meant stands elsewhere.
 _POINTS = re.compile(
     r"^(?:\w+ ){1,3}(?:it|them|that|this|the (?:other|same|first|second|last|next|new|old|wrong|right) \w+)\b", _I
@@ -277,14 +278,14 @@ def _name_of(word: str) -> str:
     )
 
 
-def _decision(sentence: str, plain: str, following: str, turn: Turn, cue: re.Pattern[str], origin: str) -> Found | None:
+def _decision(plain: str, following: str, turn: Turn, cue: re.Pattern[str], origin: str) -> Found | None:
     """Somebody decided, and says why."""
     if not cue.search(plain) or _HYPOTHETICAL.search(plain) or _QUESTION.match(plain):
         return None
     content = plain
     reason = _REASON.search(plain)
     if reason is None:
-        if not following or not _REASON_NEXT.match(following) or _MODAL_QUESTION.search(following):
+        if not following or not _REASON_NEXT.match(following) or _QUESTION_MARK.search(following):
             return None
         content = f"{plain} {following}"
     if not _clear(plain) or _UNCLEAR.search(content):
@@ -322,15 +323,13 @@ def _standing(plain: str, turn: Turn) -> Found | None:
     ruled = (_STANDING.match(plain) and (_ALWAYS.search(plain) or _BEFORE.match(plain))) and not _NARRATES.search(plain)
     if not ruled and not _PREFERS.match(plain):
         return None
-    return Found(
-        content=_told_well(plain),
-        kind="preference",
-        rule="standing" if ruled else "preference",
-        turn=turn,
-        importance=0.6,
-    )
+    # "We never return more than 100": how things are, and no wish.
+    kind = "fact" if ruled and _OF_US.match(plain) else "preference"
+    rule = "standing" if ruled else "preference"
+    return Found(content=_told_well(plain), kind=kind, rule=rule, turn=turn, importance=0.6)
 
 
+_OF_US = re.compile(r"^we (?:always|never)\b", _I)
 # "Before committing, run ruff": a rule for each time. "Before we start, ..." is not.
 _BEFORE = re.compile(
     r"^(?:before|after (?:each|every|any)) (?:you |we |any |each |every )?(?:commit|push|merg|deploy|releas|pull request|pr\b|migrat|publish)\w*,? ",
@@ -355,7 +354,7 @@ def _stated(plain: str, turn: Turn) -> Found | None:
     return Found(content=_told_well(plain), kind=kind, rule=kind, turn=turn)
 
 
-def _lesson(plain: str, turn: Turn, origin: str, notes: bool) -> Found | None:
+def _lesson(plain: str, turn: Turn, origin: str, *, notes: bool) -> Found | None:
     """What went wrong, and why or what helped."""
     if not _LESSON.search(plain) or not _CAUSE.search(plain) or _HYPOTHETICAL.search(plain) or not _clear(plain):
         return None

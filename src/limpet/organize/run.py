@@ -248,8 +248,7 @@ class Organizer:
                 allowed.append(one)
             else:
                 self._report.refused.append((one.place, f"{refusal.rule}: {one.admitted.content[:120]}"))
-        near = {one.id: self._near(one, scope) for one in part if one.id in there or one in allowed}
-        twins = self._twins(allowed, near)
+        twins = self._twins(allowed, {one.id: self._near(one, scope) for one in allowed})
         outcomes: dict[bytes, tuple[str, str | None]] = {}
 
         def decide(writer: Writer) -> None:
@@ -278,8 +277,8 @@ class Organizer:
         self._report.known += len(part) - len(fresh)
         self._count(allowed, outcomes)
         if not self._dry_run:
-            # Also what an earlier run stored: it may have been killed before it came to this.
-            self._propose([one for one in part if one.id in near], near)
+            # Also about what an earlier run stored: it may have been killed before it came to this.
+            self._propose(part, scope)
 
     def _count(self, allowed: Sequence[Statement], outcomes: dict[bytes, tuple[str, str | None]]) -> None:
         report = self._report
@@ -337,7 +336,7 @@ class Organizer:
                 )
         return found
 
-    def _propose(self, stated: Sequence[Statement], near: dict[bytes, list[Near]]) -> None:
+    def _propose(self, stated: Sequence[Statement], scope: str) -> None:
         """Pairs that cannot both hold go to the review list; that a pair is there already is no error."""
         now = self._clock.now()
         proposals = []
@@ -345,9 +344,12 @@ class Organizer:
             memory = self._store.get(one.id)
             if memory is None or memory.state != "active":
                 continue
-            for other in near.get(one.id, []):
+            near = self._near(one, scope)
+            # The ledger's order: a run takes less time than clocks tell apart.
+            order = {event.id: event.seq for event in self._store.events(ids=[one.id, *(other.id for other in near)])}
+            for other in near:
                 old = self._store.get(other.id)
-                if old is None or (old.created_at, old.id) >= (memory.created_at, memory.id):
+                if old is None or old.created_at > memory.created_at or order.get(other.id, 0) > order[one.id]:
                     continue
                 clash = conflict(other.content, one.admitted.content, one.found.replaces)
                 if clash is not None:

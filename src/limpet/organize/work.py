@@ -236,5 +236,5 @@ def error_line(output: str) -> str:
     if not telling:
         return ""
     best = next((line for line in reversed(telling) if re.search(r"\w+(?:Error|Exception)\b:", line)), telling[0])
-    best = re.sub(r"^(?:E|error|npm ERR!|fatal)\s*:?\s{1,5}", "", best, flags=re.IGNORECASE)
+    best = re.sub(r"^(?:Output: |E|error|npm ERR!|fatal)\s*:?\s{0,5}(?=\S)", "", best, flags=re.IGNORECASE)
     return plain_line(redact(best)[0], ERROR_CHARACTERS).rstrip(".")
