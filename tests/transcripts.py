@@ -73,9 +73,9 @@ def codex(steps, session="019aa000-1111-7222-8333-444455556666", cwd="/home/ana/
         if kind == "user":
             add("turn_context", {"turn_id": f"t{number}", "cwd": cwd, "approval_policy": "never", "model": "gpt-5-codex"}, number)
             add("response_item", {"type": "message", "role": "user", "content": [{"type": "input_text", "text": rest[0]}]}, number)
-            add("event_msg", {"type": "user_message", "message": rest[0], "images": []}, number)
+            item = {"type": "UserMessage", "id": f"u{number}", "content": [{"type": "text", "text": rest[0], "text_elements": []}]}
+            add("event_msg", {"type": "item_completed", "thread_id": session, "turn_id": f"t{number}", "item": item}, number)
         elif kind == "agent":
-            add("event_msg", {"type": "agent_message", "message": rest[0]}, number)
             add("response_item", {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": rest[0]}]}, number)
         elif kind == "run":
             command, output, failed = rest

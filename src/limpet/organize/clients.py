@@ -130,7 +130,7 @@ def _claude(rows: Iterator[Row], path: Path) -> Conversation:
 def _codex(rows: Iterator[Row], path: Path) -> Conversation:
     reading = _Reading("codex", path)
     kept = list(rows)
-    # What a person typed is an event of its own; the model's input also holds what the client added.
+    # In older versions what a person typed is an event too; the model's input also holds what the client added.
     typed = any(_is_typed(row) for _, row in kept)
     for line, row in kept:
         given, at = row.get("payload"), row.get("timestamp")

@@ -15,63 +15,8 @@ ECHO_SHARE = 0.75
 _DENYING = frozenset({"negation", "opposite", "roles"})
 _WORD = re.compile(r"[\w@+#]+(?:[./-][\w@+#]+)*")
 _SMALL = frozenset(
-    [
-        "a",
-        "an",
-        "and",
-        "are",
-        "as",
-        "at",
-        "be",
-        "but",
-        "by",
-        "for",
-        "from",
-        "has",
-        "have",
-        "in",
-        "is",
-        "it",
-        "its",
-        "not",
-        "of",
-        "on",
-        "or",
-        "our",
-        "so",
-        "that",
-        "the",
-        "their",
-        "there",
-        "they",
-        "this",
-        "to",
-        "use",
-        "uses",
-        "used",
-        "using",
-        "was",
-        "we",
-        "were",
-        "will",
-        "with",
-        "you",
-        "your",
-        "i",
-        "my",
-        "me",
-        "no",
-        "don't",
-        "do",
-        "does",
-        "never",
-        "always",
-        "only",
-        "instead",
-        "here",
-        "than",
-        "rather",
-    ]
+    """a an and are as at be but by for from has have in is it its not of on or our so that the their there they this to use
+    uses used using was we were will with you your i my me no don't do does never always only instead here than rather""".split()
 )
 
 
@@ -103,15 +48,11 @@ def is_echo(content: str, echoes: Iterable[str]) -> bool:
 
 def conflict(old: str, new: str, replaces: str = "") -> Clash | None:
     """Why two statements cannot both hold, if nothing else differs or the newer one names what the older says."""
-    if replaces:
-        mine, theirs, wrong = words(new), words(old), replaces.lower()
-        said = _sides(new, wrong)
-        if (
-            wrong in theirs
-            and not (said & theirs)
-            and not _denies(old, wrong)
-            and ((mine & theirs) - {wrong} or len(theirs) <= 3)
-        ):
+    wrong = replaces.lower()
+    if wrong and wrong in words(old):
+        mine, theirs = words(new), {word for word in words(old) if not _denies(old, word)}
+        # The older one says what is wrong, does not say what is right, and speaks of the same.
+        if wrong in theirs and not _put(new, wrong) & theirs and (mine & words(old) - {wrong} or len(theirs) <= 3):
             return Clash("correction", f"says that {replaces} is wrong")
     found = differences(old, new)
     if found.conflict and not found.kinds & {"wording", "detail"}:
@@ -120,18 +61,12 @@ def conflict(old: str, new: str, replaces: str = "") -> Clash | None:
     return None
 
 
-def _sides(new: str, wrong: str) -> set[str]:
-    """The names that a correction puts in the place of the wrong one: what stands next to the other verb."""
+def _put(new: str, wrong: str) -> set[str]:
+    """The name that a correction puts in the place of the wrong one, if it says "use"."""
     found = re.search(r"\buse[sd]?\s+[`'\"]?([\w@./+-]+)", new, re.IGNORECASE)
     return {found[1].lower()} - {wrong} if found else set()
 
 
 def _denies(text: str, name: str) -> bool:
-    return (
-        re.search(
-            rf"\b(?:not|never|don't|no longer|instead of|rather than)\b.{{0,30}}\b{re.escape(name)}\b",
-            text,
-            re.IGNORECASE,
-        )
-        is not None
-    )
+    denied = rf"\b(?:not|never|don't|no longer|instead of|rather than)\s+(?:\w+\s+){{0,2}}[`'\"]?{re.escape(name)}\b"
+    return re.search(denied, text, re.IGNORECASE) is not None

@@ -203,11 +203,13 @@ def from_messages(turns: Sequence[Turn], *, notes: bool = False) -> Iterator[Fou
 
 
 def _of_person(sentence: str, before: str, following: str, turn: Turn, *, first: bool, notes: bool) -> Found | None:
+    plain = _LEAD.sub("", sentence)
     if first or before:
-        correction = _correction(sentence, before, following, turn)
+        # A decision that follows a no is a decision.
+        decided = _decision(plain, following, turn, _DECIDED, "user") if before else None
+        correction = decided or _correction(sentence, before, following, turn)
         if correction is not None:
             return correction
-    plain = _LEAD.sub("", sentence)
     if _QUESTION.match(plain) and not _REMEMBER.match(plain):
         return None
     return (

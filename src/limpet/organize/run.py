@@ -301,10 +301,12 @@ class Organizer:
     def _near(self, one: Statement, scope: str) -> list[Near]:
         """Memories of the scope that share words with a statement, the nearest first."""
         where = Filter(scopes=(scope,), as_of=self._clock.now())
-        text = f"{one.admitted.content} {one.found.replaces}"
-        hits = self._store.lexical(text, where, limit=NEAREST).hits
-        found = {each.body: each for each in self._store.candidates([hit.body for hit in hits], where)}
-        chosen = [found[hit.body] for hit in hits if hit.body in found]
+        # What it says is wrong is asked for apart: common words are passed over when rarer ones find enough.
+        texts = [one.admitted.content] + ([one.found.replaces] if one.found.replaces else [])
+        hits = [hit for text in texts for hit in self._store.lexical(text, where, limit=NEAREST).hits]
+        bodies = list(dict.fromkeys(hit.body for hit in hits))
+        found = {each.body: each for each in self._store.candidates(bodies, where)}
+        chosen = [found[body] for body in bodies if body in found]
         return [
             Near(id=each.id, kind=each.kind, content=each.content, trust=each.trust, stronger=False)
             for each in chosen
