@@ -56,7 +56,11 @@ def test_a_correction_a_decision_and_a_lesson_are_found_and_noise_is_not(client,
     lesson = found["lesson"]["content"]
     assert "`pnpm test` failed (RangeError: Invalid time zone specified: Europe/Kiew)" in lesson
     assert "`TZ=UTC pnpm test`" in lesson
-    assert (found["correction"]["origin"], found["decision"]["origin"], found["lesson"]["origin"]) == ("user", "user", "tool")
+    assert (found["correction"]["origin"], found["decision"]["origin"], found["lesson"]["origin"]) == (
+        "user",
+        "user",
+        "tool",
+    )
 
 
 def test_a_memory_points_to_the_line_that_says_so(memory):
@@ -124,9 +128,14 @@ def test_the_same_said_in_another_session_is_an_observation(memory, tmp_path, cl
 
 def test_nearly_the_same_words_are_the_same_statement(memory, tmp_path):
     memory.remember("We always run the linter before a commit.", kind="preference", origin="user")
-    steps = [("user", "From here: we use tabs. Also, I prefer dark themes in every editor."), ("user", "I prefer dark themes, in every editor!")]
+    steps = [
+        ("user", "From here: we use tabs. Also, I prefer dark themes in every editor."),
+        ("user", "I prefer dark themes, in every editor!"),
+    ]
     report = memory.organize([file_of("claude", tmp_path, steps)])
-    assert [one["content"] for one in report.taken if one["kind"] == "preference"] == ["I prefer dark themes in every editor."]
+    assert [one["content"] for one in report.taken if one["kind"] == "preference"] == [
+        "I prefer dark themes in every editor."
+    ]
     assert report.observed == 1
 
 
@@ -272,10 +281,16 @@ def test_another_value_of_the_same_statement_waits_for_review(memory, tmp_path):
 def test_one_bad_line_stops_no_other_and_is_named(memory, tmp_path):
     path = file_of("claude", tmp_path)
     rows = path.read_bytes().splitlines(keepends=True)
-    path.write_bytes(b"".join([*rows[:3], b"{not json\n", b"\xff\xfe\n", b"[1]\n", *rows[3:], b'{"type": "user", "mess']))
+    path.write_bytes(
+        b"".join([*rows[:3], b"{not json\n", b"\xff\xfe\n", b"[1]\n", *rows[3:], b'{"type": "user", "mess'])
+    )
     report = memory.organize([path])
     assert report.new == 3
-    assert [place for place, _ in report.rejected] == ["claude.jsonl, line 4", "claude.jsonl, line 5", "claude.jsonl, line 6"]
+    assert [place for place, _ in report.rejected] == [
+        "claude.jsonl, line 4",
+        "claude.jsonl, line 5",
+        "claude.jsonl, line 6",
+    ]
     assert "not written to their end" in str(report.notes)
 
 
@@ -286,9 +301,15 @@ def test_no_line_makes_a_reader_fail(client, memory, tmp_path):
     broken = [rows[0]]
     for row in rows:
         for key in row:
-            broken += [{**row, key: value} for value in (None, 1, "x", [], {}, [1, None, {}], {"content": 5}, float("1e300"))]
+            broken += [
+                {**row, key: value} for value in (None, 1, "x", [], {}, [1, None, {}], {"content": 5}, float("1e300"))
+            ]
             if isinstance(row[key], dict):
-                broken += [{**row, key: {**row[key], inner: value}} for inner in row[key] for value in (None, 1, "x", [7], {"a": []})]
+                broken += [
+                    {**row, key: {**row[key], inner: value}}
+                    for inner in row[key]
+                    for value in (None, 1, "x", [7], {"a": []})
+                ]
     path = tmp_path / "t.jsonl"
     path.write_text(transcripts.lines([*broken, *rows]))
     assert memory.organize([path]).rejected == []
@@ -363,7 +384,13 @@ def test_what_hooks_named_is_read_into_their_scope(path, tmp_path, clock):
     (tmp_path / "shop" / ".git").mkdir(parents=True)
     with limpet.open(path, scope="project:other", clock=clock):
         pass
-    data = {"session_id": "s", "transcript_path": str(transcript), "cwd": str(tmp_path / "shop"), "hook_event_name": "SessionEnd", "reason": "exit"}
+    data = {
+        "session_id": "s",
+        "transcript_path": str(transcript),
+        "cwd": str(tmp_path / "shop"),
+        "hook_event_name": "SessionEnd",
+        "reason": "exit",
+    }
     assert handle(["claude", "SessionEnd", "--store", str(path)], json.dumps(data).encode(), clock) == b""
 
     with limpet.open(path, scope="project:other", clock=clock) as memory:
@@ -387,7 +414,11 @@ def test_days_and_months_become_episodes(memory, tmp_path):
     for day in (0, 1):
         path = tmp_path / f"{day}.jsonl"
         more = [("user", f"We pin tool number {day} in mise.")]
-        path.write_text(transcripts.claude(steps + more if day == 0 else more, session=f"s{day}", start=transcripts.START + timedelta(days=day)))
+        path.write_text(
+            transcripts.claude(
+                steps + more if day == 0 else more, session=f"s{day}", start=transcripts.START + timedelta(days=day)
+            )
+        )
     report = memory.organize([tmp_path / "0.jsonl", tmp_path / "1.jsonl"])
     assert report.summaries == 2  # one day has too little for an episode of its own
     episodes = memory.list(kinds=["episode"]).memories
@@ -395,7 +426,10 @@ def test_days_and_months_become_episodes(memory, tmp_path):
     (day,) = [one for one in episodes if one.source.endswith("02-20")]
     assert day.content.startswith("2026-02-20: 5 memories.")
     member = memory.list(kinds=["fact"], limit=1, until="2026-02-21").memories[0]
-    assert memory._store.edge(bytes.fromhex(member.id.replace("-", "")), "part_of", bytes.fromhex(day.id.replace("-", ""))) is not None
+    assert (
+        memory._store.edge(bytes.fromhex(member.id.replace("-", "")), "part_of", bytes.fromhex(day.id.replace("-", "")))
+        is not None
+    )
 
     (tmp_path / "2.jsonl").write_text(transcripts.claude([("user", "Our docs use Sphinx.")], session="late"))
     assert memory.organize([tmp_path / "2.jsonl"]).summaries == 2
@@ -423,8 +457,17 @@ def test_the_command(tmp_path):
 
     done = run("organize", str(DATA / "claude.jsonl"), "--once", "--json", *store, home=tmp_path)
     answer = json.loads(done.stdout)
-    assert (answer["new"], answer["rules"], len(answer["memories"])) == (3, {"correction": 1, "decision": 1, "retry": 1}, 3)
-    assert json.loads(run("import", "transcripts", str(DATA / "claude.jsonl"), "--json", *store, home=tmp_path).stdout)["unchanged"] == 1
+    assert (answer["new"], answer["rules"], len(answer["memories"])) == (
+        3,
+        {"correction": 1, "decision": 1, "retry": 1},
+        3,
+    )
+    assert (
+        json.loads(run("import", "transcripts", str(DATA / "claude.jsonl"), "--json", *store, home=tmp_path).stdout)[
+            "unchanged"
+        ]
+        == 1
+    )
     bad = tmp_path / "bad.jsonl"
     bad.write_text((DATA / "codex.jsonl").read_text() + "{\n")
     assert run("organize", str(bad), *store, home=tmp_path).returncode == 2
@@ -435,7 +478,18 @@ def test_the_command(tmp_path):
 def test_it_goes_on_when_asked(tmp_path):
     """A pass, a pause, and no end until somebody ends it."""
     path = file_of("claude", tmp_path)
-    line = [sys.executable, "-m", "limpet", "organize", str(path), "--every", "3600", "--json", "--store", str(tmp_path / "m.db")]
+    line = [
+        sys.executable,
+        "-m",
+        "limpet",
+        "organize",
+        str(path),
+        "--every",
+        "3600",
+        "--json",
+        "--store",
+        str(tmp_path / "m.db"),
+    ]
     with subprocess.Popen(line, stdout=subprocess.PIPE, text=True) as running:
         assert json.loads(running.stdout.readline())["new"] == 3
         time.sleep(0.2)

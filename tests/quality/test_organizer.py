@@ -14,7 +14,9 @@ import pytest
 import limpet
 from tests import transcripts
 
-CONVERSATIONS = [json.loads(line) for line in (Path(__file__).parent / "organizer" / "conversations.jsonl").open(encoding="utf-8")]
+CONVERSATIONS = [
+    json.loads(line) for line in (Path(__file__).parent / "organizer" / "conversations.jsonl").open(encoding="utf-8")
+]
 
 
 def measure(half, folder):
@@ -46,7 +48,7 @@ def fits(label, memory):
 
 
 # Measured 2026-11: see organizer/README.md.
-@pytest.mark.parametrize(("half", "precision", "recall"), [("tune", 0.0, 0.0), ("held", 0.0, 0.0)])
+@pytest.mark.parametrize(("half", "precision", "recall"), [("tune", 0.95, 0.95), ("held", 0.9, 0.85)])
 def test_what_is_stored_is_worth_it_and_noise_is_not(half, precision, recall, tmp_path):
     measured, found, wrong, missed = measure(half, tmp_path)
     assert measured >= precision, wrong

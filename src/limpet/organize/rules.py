@@ -52,7 +52,7 @@ _UNCLEAR_BEGIN = re.compile(
 _UNCLEAR = re.compile(
     r"\b(?:this (?:file|line|function|one|class|method|test|bug|issue|error|change|approach|part|section|code|commit|branch|pr|file's|thing|way|"
     r"message|session|conversation|output|step|case|time)|that (?:file|line|function|one|class|method|test|bug|issue|error|change|approach|part|"
-    r"code|thing|case)|these|those|above|below|the following|as follows|line \d+|for now|right now|at the moment|just now|today|tonight|tomorrow|"
+    r"code|thing|case)|these|those|above|below|the following(?! (?:day|week|month|quarter|year))|as follows|line \d+|for now|right now|at the moment|just now|today|tonight|tomorrow|"
     r"yesterday|this (?:morning|afternoon|evening|week)|so far|again|as (?:i|you|we) (?:said|mentioned|asked|discussed)|you (?:just|already)|your (?:last|previous) "
     r"|(?:do|did|does|doing|done) (?:it|that|this|so)\b(?: |$)|like (?:that|this)$)\b",
     _I,
@@ -66,7 +66,7 @@ _PROGRESS = re.compile(
 # "No, ", "Actually, ", "That's wrong: "
 _REJECTS = re.compile(
     r"^(?:(?:no|nope|nah|wrong|incorrect|not quite|actually|wait|stop|hold on|hmm|sorry|careful|correction|that(?:'s| is| was) (?:not (?:right|correct|true)|wrong|incorrect|"
-    r"not what i (?:said|meant|asked)|a mistake)|you(?:'re| are) (?:wrong|mistaken)|you (?:misunderstood|got (?:that|it) wrong)|not true)\b[\s,.:;!—–-]*(?:and|but|because)?\s*)+",
+    r"not it|not what i (?:said|meant|asked)|a mistake)|you(?:'re| are) (?:wrong|mistaken)|you (?:misunderstood|got (?:that|it) wrong)|not true)\b[\s,.:;!—–-]*(?:and|but|because)?\s*)+",
     _I,
 )
 # A correction that names both sides: "X, not Y", "X instead of Y", "don't use Y, use X".
@@ -88,7 +88,7 @@ _DURABLE = re.compile(
 
 _REASON = re.compile(
     r"\b(?:because(?: of)?|since(?! (?:then|yesterday|last|\d|the (?:last|beginning|start)))|so that|so we|so it|in order to|due to|given that|as we|as it|as the|the reason (?:is|being)|"
-    r"reason:|to avoid|otherwise|which (?:lets|means|avoids|gives|keeps|makes)|that way|thanks to)\b|[—–:;]\s*(?:it|they|because|since)\b",
+    r"reason:|to avoid|otherwise|which (?:lets|means|avoids|gives|keeps|makes)|that way|thanks to)\b|[—–:;]\s*(?:it|they|because|since|the|our|we|nobody|there|its)\b",
     _I,
 )
 _REASON_NEXT = re.compile(
@@ -128,6 +128,10 @@ _REMEMBER_STRONG = re.compile(
     r"^(?:please |pls |and |also |ok,? |hey,? )*(?:remember|keep in mind|don't forget|do not forget|take note|for the record|for future reference)\b",
     _I,
 )
+_REMEMBER_END = re.compile(
+    r"\s*[,;.—–-]+\s*(?:so |and )?(?:please |pls )?(?:keep (?:that|this|it) in mind|remember (?:that|this|it)|don't forget (?:that|this|it))\b.*$",
+    _I,
+)
 # "remember to", "note the typo", "important bug": tasks and remarks.
 _NOT_A_NOTE = re.compile(
     r"^(?:to\b|when\b|how\b|if\b|what\b|the (?:typo|error|bug|todo)|me\b|you\b|last\b|our (?:last|chat)|,|\?)", _I
@@ -141,7 +145,7 @@ _FACT = re.compile(
     r"^(?:(?:and|also|but|so|well|fyi|btw|by the way|for context|context|background)[,:\s]+)*(?:"
     r"we (?:only |all |mostly |currently |always |actually |also |do )*(?:use|run|deploy|host|ship|release|target|support|keep|store|follow|write|pin|build with|test with|develop (?:on|with|in)|"
     r"work (?:on|with|in)|don't use|do not use|never use|no longer use|don't support|stopped using|self-host|log|send|require|forbid|don't allow|freeze)\b"
-    r"|our (?:[\w-]+ ){1,4}?(?:is|are|runs?|uses?|lives?|needs?|requires?|must|sits?|expires?|listens?|goes|has|have|only|comes?|works?)\b"
+    r"|our (?:[\w-]+ ){1,4}?(?:is|are|gets?|runs?|uses?|lives?|needs?|requires?|must|sits?|expires?|listens?|goes|has|have|only|comes?|works?)\b"
     r"|my (?:name|timezone|time zone|role|job|title|team|editor|shell|laptop|machine|os|keyboard|github|handle|email|pronouns|manager|stack|setup|native language)\b[\w ]{0,20} (?:is|are|uses?|runs?)\b"
     r"|i(?:'m| am) (?:an? |the )?(?:[\w-]+ ){0,4}(?:developer|engineer|designer|scientist|maintainer|lead|owner|student|manager|architect|admin|researcher|analyst|founder|writer|teacher)\b"
     r"|i (?:work|live) (?:on|in|at|for|from|with)\b|i use\b)",
@@ -235,6 +239,17 @@ def _clear(text: str) -> bool:
 def _correction(sentence: str, before: str, following: str, turn: Turn) -> Found | None:
     """The user sets the agent right, and says how it is. `before`: the message's first sentence, if this is the second."""
     sentence = _LEAD.sub("", sentence)
+    named = _NO_NAME.match(sentence)
+    if named and _INSTRUCTS.match(following) and not _UNCLEAR.search(following):
+        content = _told_well(f"{sentence} {following}")
+        return Found(
+            content=content,
+            kind="correction",
+            rule="correction",
+            turn=turn,
+            importance=0.7,
+            replaces=_name_of(named[1]),
+        )
     begin = _REJECTS.match(sentence)
     rest = _LEAD.sub("", sentence[begin.end() :] if begin else sentence)
     rejects = begin[0] if begin else ""
@@ -251,17 +266,26 @@ def _correction(sentence: str, before: str, following: str, turn: Turn) -> Found
         soft = rejects.lower().startswith(("actually", "wait", "sorry", "hmm", "hold on", "stop"))
         if soft and not (_STANDING.match(rest) or _FACT.match(rest) or _THE.match(rest)):
             return None
-    if _FORBIDS.match(rest) and _INSTRUCTS.match(following) and _clear(following):
+    if _FORBIDS.match(rest) and _INSTRUCTS.match(following) and not _UNCLEAR.search(following):
         rest = f"{rest} {following}"
     wrong = next((one for one in sides.groups() if one), "") if sides else ""
     return Found(
-        content=_told_well(rest), kind="correction", rule="correction", turn=turn, importance=0.7, replaces=_name_of(wrong)
+        content=_told_well(rest),
+        kind="correction",
+        rule="correction",
+        turn=turn,
+        importance=0.7,
+        replaces=_name_of(wrong),
     )
 
 
-_IMPERATIVE_OR_US = re.compile(r"^(?:don't|do not|never|stop|use|we|our|always|it should|please|i|the|run)\b", _I)
+_IMPERATIVE_OR_US = re.compile(r"^(?:don't|do not|never|stop|use|we|our|always|it should|please|the|run)\b", _I)
 _FORBIDS = re.compile(r"^(?:don't|do not|never|stop|no)\b", _I)
-_INSTRUCTS = re.compile(r"^(?:(?:please|always|rather|instead),? )*(?:use|edit|run|call|go through|put|change|take|write)\b", _I)
+_INSTRUCTS = re.compile(
+    r"^(?:(?:please|always|rather|instead),? )*(?:use|edit|run|call|go through|put|change|take|write)\b", _I
+)
+# "No pandas please. Use polars."
+_NO_NAME = re.compile(r"^no ([\w@./+-]{3,30})(?: please| here)?\s*(?:[,.;!:—–-]|$)", _I)
 # "Put it there", "use the other one": what is meant stands elsewhere.
 _POINTS = re.compile(
     r"^(?:\w+ ){1,3}(?:it|them|that|this|the (?:other|same|first|second|last|next|new|old|wrong|right) \w+)\b", _I
@@ -299,11 +323,11 @@ def _decision(plain: str, following: str, turn: Turn, cue: re.Pattern[str], orig
 
 def _told(plain: str, turn: Turn) -> Found | None:
     """Somebody asks that something be remembered."""
-    begin = _REMEMBER.match(plain)
-    if begin is None:
+    begin, end = _REMEMBER.match(plain), _REMEMBER_END.search(plain)
+    if begin is None and end is None:
         return None
-    rest = plain[begin.end() :]
-    strong = _REMEMBER_STRONG.match(plain) is not None
+    rest = plain[begin.end() :] if begin else plain[: end.start()] if end else plain
+    strong = begin is None or _REMEMBER_STRONG.match(plain) is not None
     if _NOT_A_NOTE.match(rest) or _QUESTION.match(rest) or not _clear(rest) or not _VERB_OR_USE.search(rest):
         return None
     if not strong and (_BAD_FACT.search(rest) or _PROGRESS.search(rest)):
@@ -322,7 +346,8 @@ def _standing(plain: str, turn: Turn) -> Found | None:
     """A rule that holds from now on, or a preference."""
     if _HYPOTHETICAL.search(plain) or not _clear(plain):
         return None
-    ruled = (_STANDING.match(plain) and (_ALWAYS.search(plain) or _BEFORE.match(plain))) and not _NARRATES.search(plain)
+    standing = _STANDING.match(plain) and (_ALWAYS.search(plain) or _BEFORE.match(plain))
+    ruled = (standing or _NEVER_END.search(plain)) and not _NARRATES.search(plain)
     if not ruled and not _PREFERS.match(plain):
         return None
     # "We never return more than 100": how things are, and no wish.
@@ -331,6 +356,8 @@ def _standing(plain: str, turn: Turn) -> Found | None:
     return Found(content=_told_well(plain), kind=kind, rule=rule, turn=turn, importance=0.6)
 
 
+# "Headings are in sentence case, never title case."
+_NEVER_END = re.compile(r"^(?!i\b).{10,}[,;:—–] (?:and |but )?never (?!mind|again|really|been|seen)\w+", _I)
 _OF_US = re.compile(r"^we (?:always|never)\b", _I)
 # "Before committing, run ruff": a rule for each time. "Before we start, ..." is not.
 _BEFORE = re.compile(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-SHORTEST_WORDS, LONGEST_CHARACTERS = 3, 400
+SHORTEST_WORDS, LONGEST_CHARACTERS = 2, 400
 # A message with more lines than this is mostly a paste; only what stands before the paste is read.
 MOST_LINES = 60
 
