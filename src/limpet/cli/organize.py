@@ -25,7 +25,8 @@ def _options(parser: ArgumentParser) -> None:
     add("paths", nargs="*", metavar="PATH", help="transcripts, notes, folders of them; none: what hooks named since")
     add(
         "--client", action="append", metavar="CLIENT",
-        help="also what a client keeps in its own folder: claude, codex, gemini, copilot, cursor, opencode, or all; repeat it",
+        help="also what a client keeps in its own folder: claude, codex, gemini, copilot, cursor, opencode, or all; "
+        "repeat it",
     )  # fmt: skip
     add(
         "--dry-run",
@@ -37,9 +38,9 @@ def _options(parser: ArgumentParser) -> None:
     add("--no-summaries", action="store_true", help="no episodes for days and months")
     add(
         "--model", action="append", metavar="MODEL",
-        help="a language model reads too (pip install \"limpet[organizer]\"): gemini:NAME, claude:NAME, or openai:NAME,url=URL for "
-        "what speaks its protocol, such as Ollama; ,in=USD,out=USD is its price for a million tokens; repeat it for fallbacks, "
-        f"in order (default: {MODELS}, models separated by spaces)",
+        help="a language model reads too (pip install \"limpet[organizer]\"): gemini:NAME, claude:NAME, or "
+        "openai:NAME,url=URL for what speaks its protocol, such as Ollama; ,in=USD,out=USD is its price for a million "
+        f"tokens; repeat it for fallbacks, in order (default: {MODELS}, models separated by spaces)",
     )  # fmt: skip
     add("--no-model", action="store_true", help=f"rules alone, whatever {MODELS} says")
     add(
@@ -127,7 +128,8 @@ def _cost(report: OrganizeReport, *, before: bool) -> None:
     most = f"{budget['tokens']:,} tokens" + ("" if budget["usd"] is None else f", ${budget['usd']:g}")
     what = "would take at most" if before else "took"
     output.words(
-        f"models {what} {spent['calls']:,} calls, {spent['tokens_in']:,} tokens in, {spent['tokens_out']:,} out, {usd} (budget: {most})"
+        f"models {what} {spent['calls']:,} calls, {spent['tokens_in']:,} tokens in, {spent['tokens_out']:,} out, "
+        f"{usd} (budget: {most})"
     )
     if report.model["stopped"]:
         output.words(f"the models read no further: {report.model['stopped']}; the next run goes on there")

@@ -38,7 +38,7 @@ def _import_options(parser: ArgumentParser) -> None:
     parser.add_argument(
         "format",
         metavar="FORMAT",
-        help=f"jsonl: an export, or plain statements; {_listed(formats.READERS)}; transcripts: as `limpet organize` does",
+        help=f"jsonl: an export, or plain statements; {_listed(formats.READERS)}; transcripts: as `limpet organize`",
     )
     parser.add_argument("path", metavar="PATH", help="a file or folder; - for stdin, with jsonl")
     parser.add_argument("--dry-run", action="store_true", help="only say what would be new")

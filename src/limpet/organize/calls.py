@@ -10,8 +10,8 @@ from .turns import LONGEST_OUTPUT, Call
 
 # The shells of the clients, in lower case.
 _SHELLS = frozenset(
-    {"bash", "shell", "exec_command", "local_shell", "container.exec", "run_shell_command", "powershell", "run_terminal_cmd",
-     "run_terminal_command", "execute_command", "shell_command", "unified_exec"}
+    {"bash", "shell", "exec_command", "local_shell", "container.exec", "run_shell_command", "powershell",
+     "run_terminal_cmd", "run_terminal_command", "execute_command", "shell_command", "unified_exec"}
 )  # fmt: skip
 # Tools that change files, by what their names hold.
 _CHANGES = ("edit", "write", "replace", "apply_patch", "create", "patch", "notebook")

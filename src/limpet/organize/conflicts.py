@@ -14,10 +14,12 @@ ECHO_SHARE = 0.75
 # Kinds of difference by which one text denies the other; the rest give another value.
 _DENYING = frozenset({"negation", "opposite", "roles"})
 _WORD = re.compile(r"[\w@+#]+(?:[./-][\w@+#]+)*")
-_SMALL = frozenset(
-    """a an and are as at be but by for from has have in is it its not of on or our so that the their there they this to use
-    uses used using was we were will with you your i my me no don't do does never always only instead here than rather""".split()
-)
+# Words that say nothing of what a text is about.
+_SMALL_WORDS = """
+a an and are as at be but by for from has have in is it its not of on or our so that the their there they this to
+use uses used using was we were will with you your i my me no don't do does never always only instead here than rather
+"""
+_SMALL = frozenset(_SMALL_WORDS.split())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,7 @@
-"""Language models over HTTP: Gemini, Claude, and whatever speaks OpenAI's chat completions (Ollama, llama.cpp, vLLM ...).
+"""Language models over HTTP: Gemini, Claude, and what speaks OpenAI's chat completions (Ollama, llama.cpp, vLLM).
 
-One HTTP library instead of three SDKs: a request each, its answer as JSON, its tokens. Keys come from the environment alone.
+One HTTP library instead of three SDKs: a request each, its answer as JSON, its tokens. Keys come from the environment
+alone.
 """
 
 from __future__ import annotations
@@ -221,7 +222,9 @@ def _ask_gemini(model: Model, system: str, text: str, schema: dict[str, Any], mo
     return f"/v1beta/models/{model.name}:generateContent", {"x-goog-api-key": _key(model)}, {
         "systemInstruction": {"parts": [{"text": system}]},
         "contents": [{"role": "user", "parts": [{"text": text}]}],
-        "generationConfig": {"maxOutputTokens": most, "responseMimeType": "application/json", "responseJsonSchema": schema},
+        "generationConfig": {
+            "maxOutputTokens": most, "responseMimeType": "application/json", "responseJsonSchema": schema,
+        },
     }  # fmt: skip
 
 

@@ -1,8 +1,8 @@
 """Conversations into memories: scan, skip what is unchanged, extract, leave out echoes and duplicates, write, propose.
 
-What is taken has an id that follows from the scope, the conversation, the turn and the words, and the event that stores or
-observes it has that id: so the ledger itself says what was taken, a run that was killed is completed by the next one, and
-organizing twice is organizing once. What is noted of files only saves reading them again.
+What is taken has an id that follows from the scope, the conversation, the turn and the words, and the event that
+stores or observes it has that id: so the ledger itself says what was taken, a run that was killed is completed by the
+next one, and organizing twice is organizing once. What is noted of files only saves reading them again.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class Statement:
 
 
 class Organizer:
-    """One run. `write` is the engine's way through the write door; `scope_of` says whose a folder is, None: nobody's."""
+    """One run. `write` is the engine's way through the write door; `scope_of`: whose a folder is (None: nobody's)."""
 
     def __init__(
         self,
@@ -118,30 +118,25 @@ class Organizer:
         self._report = report
         self._ids = IdSource()
 
-    def run(self, files: Sequence[Path], *, strict: bool = True, force: bool = False) -> None:
-        """Organize some files, one after the other. `strict`: what is no transcript is reported. `force`: also unchanged ones."""
+    def run(self, files: Sequence[Path], *, strict: bool = True) -> None:
+        """Organize some files, one after the other. `strict`: what is no transcript is reported."""
         for number, path in enumerate(files, 1):
             self._report.at(number - 1, len(files))
             try:
-                self._file(path, strict, force)
+                self._file(path, strict)
             except RecursionError:
                 self._report.bad(str(path), "nested too deeply to be read")
             except OSError as error:
                 self._report.bad(str(path), f"cannot be read: {error.strerror or error}")
             self._report.at(number, len(files))
 
-    def _file(self, path: Path, strict: bool, force: bool) -> None:
+    def _file(self, path: Path, strict: bool) -> None:
         key = str(path.absolute())
         before = self._store.source(self._scope, key)
         mark = f"{RULES}{'' if self._scope_of is None else 'f'}-{scan.digest_of(path)}"
         reached: dict[str, str] = json.loads(before.reached) if before and before.reached else {}
         model = self._reading is not None
-        if (
-            before
-            and before.digest == mark
-            and not force
-            and (not model or ("all" in reached and reached["all"] == mark))
-        ):
+        if before and before.digest == mark and (not model or ("all" in reached and reached["all"] == mark)):
             self._report.files += 1
             self._report.unchanged += 1
             if not self._dry_run:
@@ -365,7 +360,7 @@ class Organizer:
                             reason=clash.reason,
                             score=0.0,
                             created_at=now,
-                        )  # fmt: skip
+                        )
                     )
         if proposals:
             self._report.proposals += self._store.propose(proposals)

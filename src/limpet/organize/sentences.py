@@ -45,9 +45,10 @@ def sentences(text: str) -> Iterator[str]:
             paragraph = []
             if not begins or _HEADING.match(line):
                 continue
-            line = line[begins.end() :]
-            if _PASTED.search(line):
-                continue
+            item = line[begins.end() :]
+            if not _PASTED.search(item):
+                paragraph.append(item.strip())
+            continue
         paragraph.append(line.strip())
     yield from _split(paragraph)
 

@@ -1,6 +1,7 @@
 """Days and months as episodes: the weightiest of what was taken from them, quoted, each member linked to its day.
 
-An episode's id follows from its scope and day, so there is one; when more was taken, it is edited and its history stays.
+An episode's id follows from its scope and day, so there is one; when more was taken, it is edited and its history
+stays.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """What an agent's work shows: a failure, what was changed, the success that followed; and commands that work.
 
-From tool calls alone. A test that fails while code is being written is no lesson: between failure and success there must be
-something that explains it (another wording of the command, a command that acts, a change of a configuration file, or words
-that name the cause).
+From tool calls alone. A test that fails while code is being written is no lesson: between failure and success there
+must be something that explains it (another wording of the command, a command that acts, a change of a configuration
+file, or words that name the cause).
 """
 
 from __future__ import annotations

@@ -95,7 +95,8 @@ class Writer:
     ) -> Receipt:
         """A statement arrives: known already (an observation) or new. `fresh`: new in any case (a correction).
 
-        `mark`: its fingerprint, if it is known. `unused`: the id to give it (or its observation), which the caller knows to be no event's.
+        `mark`: its fingerprint, if it is known. `unused`: the id to give it, or its
+        observation, which the caller knows to be no event's.
         Raises NotFound for a `because` that is not there.
         """
         renamed = self._renamed(statement)

@@ -55,8 +55,8 @@ class Organize:
     ) -> OrganizeReport:
         """Take what is worth remembering from transcripts and notes: by rules, and with `models` by these too.
 
-        `paths`: files and folders; `clients`: also what these keep in their own folders. Without either, what hooks named
-        since. `by_folder`: into the scope of the folder where an agent worked instead of this one. Twice is once.
+        `paths`: files and folders; `clients`: also what these keep in their own folders. Without either, what hooks
+        named since. `by_folder`: into the scope of the folder where an agent worked instead of this one. Twice is once.
         A model is a text such as `gemini:NAME`; the first that answers counts. Raises BadInput, StoreError.
         """
         from ..organize import scan
@@ -117,14 +117,15 @@ class Organize:
         mine = scope or self.scope
 
         def scope_of(folder: str) -> str | None:
-            """Whose a conversation is. One whose folder is gone is taken when its file was named, and else is nobody's."""
+            """Whose a conversation is. One whose folder is gone is taken if its file was named, else it is nobody's."""
             if folder and os.path.isabs(folder) and os.path.isdir(folder):  # noqa: PTH112, PTH117
                 return default_scope(Path(folder))
             return None if others else mine
 
         organizer = Organizer(
             self._store, self._clock, self._write, self._door, scope=mine,
-            scope_of=scope_of if by_folder else None, dry_run=dry_run, summaries=summaries, reading=reading, report=report,
+            scope_of=scope_of if by_folder else None, dry_run=dry_run, summaries=summaries, reading=reading,
+            report=report,
         )  # fmt: skip
         organizer.run(files, strict=strict)
 
