@@ -130,7 +130,7 @@ def test_no_command_shows_or_changes_what_is_of_another_scope(path, clock, memor
     calls += [["review", verdict, id] for verdict in ("accept", "reject") for id in theirs]
     calls += [["session", "list"], *(["session", act, WORD] for act in ("show", "end", "compress"))]
     calls += [["stats", "--quality"]]
-    of_the_file = {"remember", "stats", "undo", "import", "export", "backup", "verify", "doctor", "gc", "work", "reembed",
+    of_the_file = {"remember", "stats", "undo", "import", "export", "backup", "verify", "doctor", "gc", "work", "reembed", "organize",
                    "rebuild", "models", "mcp", "completion", "install", "uninstall", "hook"}  # fmt: skip
     assert set(COMMANDS) == {call[0] for call in calls} | of_the_file
 
