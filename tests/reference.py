@@ -18,7 +18,7 @@ from limpet.model.events import Event
 from limpet.model.ids import format_id, parse_id, parse_prefix, shortest_unique
 from limpet.model.memory import Memory
 from limpet.model.state import MemoryState, replay, scrub
-from limpet.store.contract import Action, Candidate, Decide, Filter, Lately, Page
+from limpet.store.contract import Action, Candidate, Decide, Filter, Lately, Page, Source
 from limpet.text.describe import describe
 
 
@@ -40,6 +40,7 @@ class ReferenceStore:
         self._ledger: list[Event] = []
         self._uses: dict[bytes, dict[str, int]] = {}
         self._journal: list[Action] = []
+        self._sources: dict[tuple[str, str], tuple[Source, bool]] = {}
 
     @property
     def graph(self):
@@ -382,6 +383,23 @@ class ReferenceStore:
     def actions(self, scope: str, *, session: str | None = None, limit: int) -> list[Action]:
         lines = [one for one in self._journal if one.scope == scope and session in (None, one.session)]
         return lines[-limit:] if limit else []
+
+    # -- what was organized
+
+    def source(self, scope: str, path: str) -> Source | None:
+        return self._sources.get((scope, path), (None, False))[0]
+
+    def keep_source(self, source: Source) -> None:
+        waits = self._sources.get((source.scope, source.path), (None, False))[1]
+        self._sources[source.scope, source.path] = (source, waits and source.digest is None)
+
+    def name_source(self, scope: str, path: str, at: int) -> None:
+        known = self.source(scope, path)
+        self._sources[scope, path] = (known._replace(at=at) if known else Source(scope, path, None, None, at), True)
+
+    def named_sources(self, scope: str | None = None) -> list[Source]:
+        found = [one for one, waits in self._sources.values() if waits and scope in (None, one.scope)]
+        return sorted(found, key=lambda one: (one.at, one.scope, one.path))
 
     def _shown(self, state: MemoryState, recorded_at: int) -> Memory:
         used = self._uses.get(state.id, {})

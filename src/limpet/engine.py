@@ -33,6 +33,7 @@ from .verbs.beliefs import Beliefs
 from .verbs.brief import Briefs
 from .verbs.graph import Graph
 from .verbs.mirror import Mirrors
+from .verbs.organize import Organize
 from .verbs.transfer import Transfer
 
 if TYPE_CHECKING:
@@ -103,7 +104,7 @@ def open(
     return Limpet(read_settings(path, scope, durable), read_only=read_only, clock=clock, embedder=embedder)
 
 
-class Limpet(Beliefs, Briefs, Graph, Mirrors, Transfer):
+class Limpet(Beliefs, Briefs, Graph, Mirrors, Organize, Transfer):
     """An open memory store. Thread-safe; use it as a context manager, or `close()` it."""
 
     def __init__(

@@ -16,6 +16,7 @@ ENVIRONMENT = {
     "LIMPET_DURABILITY": "full (default): a commit survives a power loss; normal: it survives a killed process",
     "LIMPET_ALLOW_NETWORK_FS": "1: open a store on a network file system all the same, at your own risk",
     "LIMPET_HOOKS": "off: `limpet hook` does nothing, for every client",
+    "LIMPET_ORGANIZER": "language models that `limpet organize` asks, separated by spaces; none: rules alone",
     "LIMPET_DEBUG": "1: show tracebacks of internal errors",
 }
 

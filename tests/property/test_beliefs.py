@@ -34,7 +34,7 @@ OF_ALL = {"contradictions": (), "count": (), "diff": ("2026-01-01",), "gaps": ()
           "sweep": (), "undo": (), "actions": ()}  # fmt: skip
 # Of the whole file, for the person who owns it; they show no content, or copy everything.
 OF_THE_FILE = {"abbreviate", "backup", "close", "doctor", "embedder", "export_jsonl", "export_to", "gc", "import_jsonl", "import_from", "in_scope",
-               "models", "path", "read_only", "rebuild", "reembed", "stats", "verify", "work"}  # fmt: skip
+               "models", "note_transcript", "organize", "path", "read_only", "rebuild", "reembed", "stats", "verify", "work"}  # fmt: skip
 ADDS = {"note_action", "remember", "remember_batch", "session_start", "set_fact"}
 # Of a folder, which has a scope of its own; tests/flows/test_mirror.py holds them to it.
 OF_A_FOLDER = {"mirror_init", "mirror_sync", "mirror_watch", "mirrors"}
@@ -133,7 +133,7 @@ def test_no_command_shows_or_changes_what_is_of_another_scope(path, clock, memor
     calls += [["session", "list"], *(["session", act, WORD] for act in ("show", "end", "compress"))]
     calls += [["stats", "--quality"]]
     calls += [["mirror", "read", WORD], ["mirror", "status"]]
-    of_the_file = {"remember", "stats", "undo", "import", "export", "backup", "verify", "doctor", "gc", "work", "reembed",
+    of_the_file = {"remember", "stats", "undo", "import", "export", "backup", "verify", "doctor", "gc", "work", "reembed", "organize",
                    "rebuild", "models", "mcp", "completion", "install", "uninstall", "hook"}  # fmt: skip
     assert set(COMMANDS) == {call[0] for call in calls} | of_the_file
 

@@ -54,6 +54,10 @@ COMMANDS = {
     "import": ("transfer", "read memories from a file"),
     "export": ("transfer", "write the whole store to a file, lossless"),
     "mirror": ("mirror", "a folder of Markdown that people read and edit: init, sync, status, watch, read"),
+    "organize": (
+        "organize",
+        "transcripts of agents and notes into memories; by rules, and with a model if you give one",
+    ),
     "backup": ("upkeep", "copy the live store to a new file"),
     "verify": ("upkeep", "check that file, ledger, index and vectors are sound"),
     "doctor": ("upkeep", "is everything as it should be, and what to do where it is not"),

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from ..transfer.record import Report
 
 # What other programs write and limpet will read one day; named so that the refusal can say so.
-PLANNED = frozenset({"transcripts", "code", "docs", "segments"})
+PLANNED = frozenset({"code", "docs", "segments"})
+# `limpet organize` under the name of an import.
+TRANSCRIPTS = "transcripts"
 # Rejected lines of an import that people get to see one by one; --json has all.
 SHOWN_REJECTIONS = 20
 
@@ -34,13 +36,20 @@ def _listed(formats: Mapping[str, tuple[str, str, str]]) -> str:
 
 def _import_options(parser: ArgumentParser) -> None:
     parser.add_argument(
-        "format", metavar="FORMAT", help=f"jsonl: an export, or plain statements; {_listed(formats.READERS)}"
+        "format",
+        metavar="FORMAT",
+        help=f"jsonl: an export, or plain statements; {_listed(formats.READERS)}; transcripts: as `limpet organize`",
     )
     parser.add_argument("path", metavar="PATH", help="a file or folder; - for stdin, with jsonl")
     parser.add_argument("--dry-run", action="store_true", help="only say what would be new")
 
 
 def _import(args: Namespace) -> int:
+    if args.format == TRANSCRIPTS:
+        from .organize import organize
+
+        args.paths = [args.path]
+        return organize(args)
     _check_format(args.format, formats.READERS)
     if args.format != "jsonl":
         return _import_from(args)
@@ -78,11 +87,12 @@ def _import_from(args: Namespace) -> int:
             output.words(f"{report.quarantined:,} read like instructions and wait for a person: `limpet review`")
         if report.redacted:
             output.words(f"{report.redacted:,} held secrets, which were left out")
-        _notes(report)
+        notes(report)
     return 2 if report.rejected else 0
 
 
-def _notes(report: Report) -> None:
+def notes(report: Report) -> None:
+    """What was kept in another way, and what was not understood, on stderr."""
     for what, count in sorted(report.notes.items()):
         output.words(f"{count:,} x {what}")
     _rejected(report.rejected, report.more_rejected)
@@ -146,7 +156,7 @@ def _export_to(args: Namespace) -> int:
         )
     else:
         output.words(f"exported {report.new:,} memories to {args.path}")
-        _notes(report)
+        notes(report)
     return 2 if report.rejected else 0
 
 

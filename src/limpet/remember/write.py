@@ -95,7 +95,8 @@ class Writer:
     ) -> Receipt:
         """A statement arrives: known already (an observation) or new. `fresh`: new in any case (a correction).
 
-        `mark`: its fingerprint, if it is known. `unused`: the id to give it, which the caller knows to be no event's.
+        `mark`: its fingerprint, if it is known. `unused`: the id to give it, or its
+        observation, which the caller knows to be no event's.
         Raises NotFound for a `because` that is not there.
         """
         renamed = self._renamed(statement)
@@ -108,7 +109,7 @@ class Writer:
             if taken:
                 return taken
         if not fresh:
-            known = self._known(statement, mark)
+            known = self._known(statement, mark, unused)
             if known is not None:
                 return known
         causes = [need(self.reads, cause, (statement.scope, GLOBAL_SCOPE)) for cause in statement.because]
@@ -189,7 +190,7 @@ class Writer:
             return Receipt(id=shown, status="observed", event=None, reason="stored under this id already")
         raise BadInput(f"the id {shown} names another memory", hint="leave the id out, or use `correct`")
 
-    def _known(self, statement: Admitted, mark: int) -> Receipt | None:
+    def _known(self, statement: Admitted, mark: int, unused: bytes | None) -> Receipt | None:
         said = self._said.get((statement.scope, mark))
         if said is None:
             if mark in self._new:
@@ -198,9 +199,13 @@ class Writer:
             if there is None:
                 return None
             said = parse_id(there.id)
+        return self.observe(said, statement, unused=unused)
+
+    def observe(self, memory: bytes, statement: Admitted, *, unused: bytes | None = None) -> Receipt:
+        """A memory was stated again. `unused`: the id to give the event, which the caller knows to be no other's."""
         extra = {name: getattr(statement, name) for name in ("session", "source") if getattr(statement, name)}
-        made = self.event("observed", said, origin=statement.origin, **extra)
-        return Receipt(id=format_id(said), status="observed", event=format_id(made.id), redacted=statement.redacted)
+        made = self._add(unused or self._make_id(), "observed", memory, statement.origin, None, extra)
+        return Receipt(id=format_id(memory), status="observed", event=format_id(made.id), redacted=statement.redacted)
 
     def _position(self, scope: str, session: str) -> int:
         place = self._positions.get((scope, session)) or self.reads.next_position(scope, session)

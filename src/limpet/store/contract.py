@@ -269,6 +269,16 @@ class Lately(NamedTuple):
     created_at: int
 
 
+class Source(NamedTuple):
+    """A transcript or a file of notes, as far as it was organized into a scope."""
+
+    scope: str
+    path: str
+    digest: str | None  # of what was read; None: nothing yet
+    reached: str | None  # JSON: how far a model has read each conversation
+    at: int
+
+
 class Proposal(NamedTuple):
     """Something about a pair of memories that waits for a person. `verdict` None: undecided."""
 
@@ -634,6 +644,21 @@ class Store(Reads, Protocol):
 
     def actions(self, scope: str, *, session: str | None = None, limit: int) -> list[Action]:
         """The last lines of a scope, or of one of its sessions, oldest first."""
+        ...
+
+    # what was organized
+    def source(self, scope: str, path: str) -> Source | None: ...
+
+    def keep_source(self, source: Source) -> None:
+        """Note how far a source was read; it waits no more once it has a digest."""
+        ...
+
+    def name_source(self, scope: str, path: str, at: int) -> None:
+        """A source is there to read, or has grown; what was noted of it stays."""
+        ...
+
+    def named_sources(self, scope: str | None = None) -> list[Source]:
+        """Those that wait, of one scope or all, the one that was named first first."""
         ...
 
     # work

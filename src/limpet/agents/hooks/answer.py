@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -106,10 +107,12 @@ def _end(call: Call, _: Say, find: Find, clock: Clock | None) -> None:
     from ...model.errors import NotFound
 
     with _open(settings, clock) as memory:
-        try:
+        with suppress(NotFound):  # it began before limpet was there
             memory.session_end(_session(call))
-        except NotFound:
-            return  # it began before limpet was there
+        # Only named here: `limpet organize` reads it when somebody, or a timer, calls that.
+        transcript = _transcript(call)
+        if transcript:
+            memory.note_transcript(transcript)
 
 
 _ROLES: dict[str, Callable[[Call, Say, Find, Clock | None], None]] = {
@@ -121,6 +124,15 @@ def _open(settings: Settings, clock: Clock | None) -> Limpet:
     from ...engine import Limpet
 
     return Limpet(settings, clock=clock)
+
+
+def _transcript(call: Call) -> str:
+    """Where the client keeps this session; Copilot CLI says so only at other events."""
+    path = call.transcript
+    if not path and call.client == "copilot":
+        root = os.environ.get("COPILOT_HOME") or os.path.expanduser("~/.copilot")  # noqa: PTH111
+        path = os.path.join(root, "session-state", os.path.basename(call.session), "events.jsonl")  # noqa: PTH118, PTH119
+    return path if os.path.isabs(path) and os.path.isfile(path) else ""  # noqa: PTH113, PTH117
 
 
 def _note(call: Call, settings: Settings, clock: Clock | None, kind: str, line: str) -> None:

@@ -24,6 +24,7 @@ class Call(NamedTuple):
     tool: str = ""
     input: Any = None
     failed: bool = False
+    transcript: str = ""  # the file in which the client keeps the session
 
 
 class Dialect(NamedTuple):
@@ -39,6 +40,7 @@ _CLAUDE = {
     "session": ("session_id",), "folder": ("cwd",), "text": ("prompt", "last_assistant_message", "prompt_response"),
     "source": ("source",), "tool": ("tool_name",), "input": ("tool_input",),
     "failed": ("error", "is_error", "tool_response.is_error", "tool_response.interrupted", "tool_response.error"),
+    "transcript": ("transcript_path",),
 }  # fmt: skip
 
 DIALECTS = {
@@ -64,7 +66,7 @@ DIALECTS = {
         {"sessionStart": "start", "userPromptSubmitted": "message", "postToolUse": "tool", "agentStop": "turn",
          "sessionEnd": "end"},
         {"session": ("sessionId",), "folder": ("cwd",), "text": ("prompt",), "source": ("source",),
-         "tool": ("toolName",), "input": ("toolArgs",), "failed": ("error",)},
+         "tool": ("toolName",), "input": ("toolArgs",), "failed": ("error",), "transcript": ("transcriptPath",)},
         {"start": "camel", "message": "camel"},
     ),
     "cursor": Dialect(
@@ -74,7 +76,7 @@ DIALECTS = {
         {"session": ("conversation_id", "session_id"), "folder": ("workspace_roots.0", "cwd"),
          "text": ("prompt", "text"), "source": ("source",), "tool": ("tool_name",),
          "input": ("tool_input", "command", "file_path"),
-         "failed": ("error_message", "failure_type")},
+         "failed": ("error_message", "failure_type"), "transcript": ("transcript_path",)},
         {"start": "snake"},
     ),
     "opencode": Dialect(
@@ -136,6 +138,7 @@ def understand(client: str, event: str, data: dict[str, Any]) -> Call | None:
         tool=word("tool") or _TOOLS.get(event, ""), input=find("input"),
         failed=bool(find("failed")) or event.endswith("Failure") or _at(data, "postToolUse.success") is False
         or _at(data, "toolResult.resultType") in ("failure", "denied"),
+        transcript=word("transcript", 4_000),
     )  # fmt: skip
 
 

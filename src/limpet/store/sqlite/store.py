@@ -34,10 +34,11 @@ from ..contract import (
     Problem,
     Proposal,
     SessionRow,
+    Source,
     StoreStats,
     VectorChunk,
 )
-from . import briefs, jobs, journal, review, search, upkeep, vectors
+from . import briefs, jobs, journal, review, search, sources, upkeep, vectors
 from .connection import open_connection, translated
 from .edges import SqliteGraph
 from .jobs import EMBED
@@ -484,6 +485,24 @@ class SqliteStore:
     def actions(self, scope: str, *, session: str | None = None, limit: int) -> list[Action]:
         with self._reading() as con:
             return [Action(*row) for row in journal.lines(con, scope, session, limit)]
+
+    # -- what was organized
+
+    def source(self, scope: str, path: str) -> Source | None:
+        with self._reading() as con:
+            return sources.get(con, scope, path)
+
+    def keep_source(self, source: Source) -> None:
+        with self._writing() as con:
+            sources.keep(con, source)
+
+    def name_source(self, scope: str, path: str, at: int) -> None:
+        with self._writing() as con:
+            sources.name(con, scope, path, at)
+
+    def named_sources(self, scope: str | None = None) -> list[Source]:
+        with self._reading() as con:
+            return sources.named(con, scope)
 
     # -- work
 

@@ -165,6 +165,16 @@ CREATE INDEX memory_standing ON memory (
 CREATE INDEX review_memory ON review (memory) WHERE verdict IS NULL;
 CREATE INDEX review_other ON review (other) WHERE verdict IS NULL;
 
+-- Transcripts and notes that the organizer has read, or that a hook has said are there to read. Not ledger: without a row
+-- a source is read again, and what was taken from it is known by its id.
+CREATE TABLE source (
+  scope TEXT NOT NULL, path TEXT NOT NULL,
+  digest TEXT, -- of what was read; NULL: nothing yet
+  reached TEXT, -- JSON: how far a model has read each conversation
+  waits INTEGER NOT NULL DEFAULT 0, -- 1: named by a hook since it was read
+  at INTEGER NOT NULL, PRIMARY KEY (scope, path)
+) WITHOUT ROWID;
+
 -- The journal: what was asked and done in a session, a line each, written by hooks. Not ledger: a ring of the last 10,000.
 CREATE TABLE journal (
   num INTEGER PRIMARY KEY, scope TEXT NOT NULL, session TEXT NOT NULL, at INTEGER NOT NULL,

@@ -1,0 +1,74 @@
+"""Whether a statement repeats what limpet put into the conversation, or speaks against what is believed. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ..text.difference import differences
+
+# An agent's statement is an echo when so much of its words stands in one line of what was injected.
+ECHO_SHARE = 0.75
+# Kinds of difference by which one text denies the other; the rest give another value.
+_DENYING = frozenset({"negation", "opposite", "roles"})
+_WORD = re.compile(r"[\w@+#]+(?:[./-][\w@+#]+)*")
+# Words that say nothing of what a text is about.
+_SMALL_WORDS = """
+a an and are as at be but by for from has have in is it its not of on or our so that the their there they this to
+use uses used using was we were will with you your i my me no don't do does never always only instead here than rather
+"""
+_SMALL = frozenset(_SMALL_WORDS.split())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Near:
+    """A memory that shares words with a statement. `stronger`: it is trusted more than who states it again."""
+
+    id: bytes
+    kind: str
+    content: str
+    trust: str
+    stronger: bool
+
+
+class Clash(NamedTuple):
+    kind: str  # of the review list: correction, contradiction
+    reason: str
+
+
+def words(text: str) -> set[str]:
+    """What a text speaks of: its words in lower case without the small ones."""
+    return {word for word in map(str.lower, _WORD.findall(text)) if word not in _SMALL}
+
+
+def is_echo(content: str, echoes: Iterable[str]) -> bool:
+    mine = words(content)
+    return bool(mine) and any(len(mine & words(one)) >= ECHO_SHARE * len(mine) for one in echoes)
+
+
+def conflict(old: str, new: str, replaces: str = "") -> Clash | None:
+    """Why two statements cannot both hold, if nothing else differs or the newer one names what the older says."""
+    wrong = replaces.lower()
+    if wrong and wrong in words(old):
+        mine, theirs = words(new), {word for word in words(old) if not _denies(old, word)}
+        # The older one says what is wrong, does not say what is right, and speaks of the same.
+        if wrong in theirs and not _put(new, wrong) & theirs and (mine & words(old) - {wrong} or len(theirs) <= 3):
+            return Clash("correction", f"says that {replaces} is wrong")
+    found = differences(old, new)
+    if found.conflict and not found.kinds & {"wording", "detail"}:
+        kind = "contradiction" if found.kinds & _DENYING else "correction"
+        return Clash(kind, "; ".join(str(one) for one in found.found[:4]))
+    return None
+
+
+def _put(new: str, wrong: str) -> set[str]:
+    """The name that a correction puts in the place of the wrong one, if it says "use"."""
+    found = re.search(r"\buse[sd]?\s+[`'\"]?([\w@./+-]+)", new, re.IGNORECASE)
+    return {found[1].lower()} - {wrong} if found else set()
+
+
+def _denies(text: str, name: str) -> bool:
+    denied = rf"\b(?:not|never|don't|no longer|instead of|rather than)\s+(?:\w+\s+){{0,2}}[`'\"]?{re.escape(name)}\b"
+    return re.search(denied, text, re.IGNORECASE) is not None

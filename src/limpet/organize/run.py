@@ -1,0 +1,393 @@
+"""Conversations into memories: scan, skip what is unchanged, extract, leave out echoes and duplicates, write, propose.
+
+What is taken has an id that follows from the scope, the conversation, the turn and the words, and the event that
+stores or observes it has that id: so the ledger itself says what was taken, a run that was killed is completed by the
+next one, and organizing twice is organizing once. What is noted of files only saves reading them again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..model.clock import Clock
+from ..model.errors import BadInput, LimpetError
+from ..model.ids import IdSource, format_id
+from ..model.memory import TRUST
+from ..remember.admit import Admitted, admit
+from ..remember.door import Door
+from ..remember.write import Writer
+from ..store.contract import Filter, Proposal, Source, Store
+from ..text.difference import differences
+from ..text.normalise import normalise
+from ..transfer.record import Report, imported_id
+from . import scan
+from .conflicts import Near, conflict, is_echo
+from .rules import Found
+from .summaries import summarize
+from .turns import Conversation
+from .work import extract
+
+if TYPE_CHECKING:
+    from .reading import Reading
+
+# The rules' version: files that older rules have read are read again.
+RULES = "1"
+# Statements in one transaction.
+BATCH = 200
+NEAREST = 12
+FORMAT = "transcripts"
+
+
+@dataclass(slots=True, kw_only=True)
+class OrganizeReport(Report):
+    """What organizing did. `new`, `known` and so on are of statements; a known one was taken by an earlier run."""
+
+    files: int = 0
+    unchanged: int = 0  # files that were read before, to the same content
+    conversations: int = 0
+    observed: int = 0  # said before in other conversations, or stored otherwise
+    echoes: int = 0  # an agent's words that limpet had put into the conversation
+    proposals: int = 0  # pairs that wait for a person
+    summaries: int = 0  # days and months, made or changed
+    refused: list[tuple[str, str]] = field(default_factory=list)  # (place, why): by the rules of what may be stored
+    rules: Counter[str] = field(default_factory=Counter)  # which rule took how many of the new ones
+    taken: list[dict[str, Any]] = field(default_factory=list)  # the new ones
+    model: dict[str, Any] | None = None  # what a language model did, and what it cost
+
+    def as_dict(self) -> dict[str, Any]:
+        shown = {
+            name: getattr(self, name) for name in ("files", "unchanged", "conversations", "new", "observed", "known")
+        }
+        shown |= {name: getattr(self, name) for name in ("quarantined", "redacted", "echoes", "proposals", "summaries")}
+        shown["rules"] = dict(sorted(self.rules.items()))
+        for name in ("refused", "rejected"):
+            shown[name] = [{"place": place, "reason": reason} for place, reason in getattr(self, name)]
+        shown["more_rejected"] = self.more_rejected
+        shown["notes"] = dict(sorted(self.notes.items()))
+        shown["memories"] = self.taken
+        if self.model is not None:
+            shown["model"] = self.model
+        return shown
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statement:
+    """One that is on its way into the store."""
+
+    found: Found
+    admitted: Admitted
+    place: str
+
+    @property
+    def id(self) -> bytes:
+        assert self.admitted.id is not None
+        return self.admitted.id
+
+
+class Organizer:
+    """One run. `write` is the engine's way through the write door; `scope_of`: whose a folder is (None: nobody's)."""
+
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        write: Callable[[Callable[[Writer], Any]], Any],
+        door: Door,
+        *,
+        scope: str,
+        scope_of: Callable[[str], str | None] | None,
+        dry_run: bool,
+        summaries: bool,
+        reading: Reading | None,
+        report: OrganizeReport,
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._write = write
+        self._door = door
+        self._scope = scope
+        self._scope_of = scope_of
+        self._dry_run = dry_run
+        self._summaries = summaries
+        self._reading = reading
+        self._report = report
+        self._ids = IdSource()
+
+    def run(self, files: Sequence[Path], *, strict: bool = True) -> None:
+        """Organize some files, one after the other. `strict`: what is no transcript is reported."""
+        for number, path in enumerate(files, 1):
+            self._report.at(number - 1, len(files))
+            try:
+                self._file(path, strict)
+            except RecursionError:
+                self._report.bad(str(path), "nested too deeply to be read")
+            except OSError as error:
+                self._report.bad(str(path), f"cannot be read: {error.strerror or error}")
+            self._report.at(number, len(files))
+
+    def _file(self, path: Path, strict: bool) -> None:
+        key = str(path.absolute())
+        before = self._store.source(self._scope, key)
+        mark = f"{RULES}{'' if self._scope_of is None else 'f'}-{scan.digest_of(path)}"
+        reached: dict[str, str] = json.loads(before.reached) if before and before.reached else {}
+        model = self._reading is not None
+        if before and before.digest == mark and (not model or ("all" in reached and reached["all"] == mark)):
+            self._report.files += 1
+            self._report.unchanged += 1
+            if not self._dry_run:
+                self._store.keep_source(before._replace(at=self._clock.now()))
+            return
+        of_file = Report()
+        days: dict[str, set[int]] = {}
+        complete = True
+        try:
+            for conversation in scan.read(path, of_file):
+                scope = self._scope if self._scope_of is None else self._scope_of(conversation.folder)
+                if scope is None:
+                    self._report.note("conversations of folders that are gone were left out; give --scope to take them")
+                    continue
+                self._report.conversations += 1
+                found = extract(conversation.turns, notes=conversation.client == "notes")
+                self._take(conversation, scope, found, days)
+                if self._reading is not None:
+                    self._reading.known = {one.turn.id for one in found}
+                    complete &= self._read(conversation, scope, reached, days, key, before)
+        except BadInput as error:
+            if strict or not error.message.endswith("that is known"):
+                of_file.bad(path.name, error.message)
+            else:
+                self._report.note("files that are neither transcripts nor notes were left out")
+                return
+        self._report.files += 1
+        self._report.rejected += [(f"{path.name}, {place}", reason) for place, reason in of_file.rejected]
+        self._report.more_rejected += of_file.more_rejected
+        self._report.notes += of_file.notes
+        for scope in sorted(days) if self._summaries and not self._dry_run else []:
+            self._report.summaries += summarize(self._store, self._write, self._clock, scope, days[scope])
+        if not self._dry_run:
+            if model and complete:
+                reached["all"] = mark
+            self._keep(key, mark, reached)
+
+    def _keep(self, key: str, mark: str | None, reached: dict[str, str]) -> None:
+        text = json.dumps(reached, sort_keys=True) if reached else None
+        self._store.keep_source(Source(self._scope, key, mark, text, self._clock.now()))
+
+    def _take(self, one: Conversation, scope: str, found: Iterable[Found], days: dict[str, set[int]]) -> None:
+        statements: list[Statement] = []
+        ids: set[bytes] = set()
+        for each in found:
+            if each.turn.role == "agent" and is_echo(each.content, one.echoes):
+                self._report.echoes += 1
+                continue
+            place = f"{Path(one.path).name}, {each.turn.place}"
+            try:
+                statement = Statement(found=each, admitted=self._admit(each, one, scope), place=place)
+            except LimpetError as error:
+                self._report.bad(place, error.message)
+                continue
+            if statement.id not in ids:
+                ids.add(statement.id)
+                statements.append(statement)
+        for begin in range(0, len(statements), BATCH):
+            self._bring(statements[begin : begin + BATCH], scope)
+        for statement in statements:
+            at = statement.admitted.valid_from
+            if at is not None:
+                days.setdefault(scope, set()).add(at)
+
+    def _admit(self, each: Found, one: Conversation, scope: str) -> Admitted:
+        now = self._clock.now()
+        turn = each.turn
+        # A lesson of work is the same one although an explanation came later; words are the same if they are.
+        words = each.rule if each.rule in ("retry", "command") and each.turn.role == "tool" else normalise(each.content)
+        if each.rule == "command" and each.turn.role == "tool":
+            words += normalise(each.content)
+        notes = one.client == "notes"
+        identity = "\0".join(
+            (scope, one.client, one.path if notes else one.id, "" if notes else turn.id, each.kind, words)
+        )
+        return admit(
+            {
+                "content": each.content,
+                "kind": each.kind,
+                "origin": "import" if notes else each.origin,
+                "source": source_of(one.path, turn.place),
+                "session": None if notes else one.id,
+                "valid_from": None if turn.at is None else min(turn.at, now),
+                "importance": each.importance,
+                "metadata": {
+                    "organized": one.client,
+                    "rule": each.rule,
+                    **({"evidence": [more.place for more in each.more[:5]]} if each.more else {}),
+                },
+                "id": format_id(imported_id(FORMAT, identity)),
+            },
+            scope=scope,
+            now=now,
+        )
+
+    # -- into the store
+
+    def _bring(self, part: Sequence[Statement], scope: str) -> None:
+        there = {event.id for event in self._store.events(ids=[one.id for one in part])}
+        fresh = [one for one in part if one.id not in there]
+        allowed = []
+        for one, refusal in zip(fresh, self._door.refusals([one.admitted for one in fresh]), strict=True):
+            if refusal is None:
+                allowed.append(one)
+            else:
+                self._report.refused.append((one.place, f"{refusal.rule}: {one.admitted.content[:120]}"))
+        twins = self._twins(allowed, {one.id: self._near(one, scope) for one in allowed})
+        outcomes: dict[bytes, tuple[str, str | None]] = {}
+
+        def decide(writer: Writer) -> None:
+            outcomes.clear()
+            taken = {event.id for event in writer.reads.events(ids=[one.id for one in allowed])}
+            for one in allowed:
+                if one.id in taken:
+                    outcomes[one.id] = ("known", None)
+                    continue
+                twin = twins.get(one.id)
+                if twin is not None:
+                    if twin.stronger:
+                        outcomes[one.id] = ("observed", None)
+                    else:
+                        receipt = writer.observe(twin.id, one.admitted, unused=one.id)
+                        outcomes[one.id] = (receipt.status, receipt.id)
+                    continue
+                receipt = writer.state(one.admitted, unused=one.id)
+                outcomes[one.id] = (receipt.status, receipt.id)
+
+        if allowed:
+            if self._dry_run:
+                decide(Writer(self._store, lambda: bytes(16), self._clock.now()))
+            else:
+                self._write(decide)
+        self._report.known += len(part) - len(fresh)
+        self._count(allowed, outcomes)
+        if not self._dry_run:
+            # Also about what an earlier run stored: it may have been killed before it came to this.
+            self._propose(part, scope)
+
+    def _count(self, allowed: Sequence[Statement], outcomes: dict[bytes, tuple[str, str | None]]) -> None:
+        report = self._report
+        for one in allowed:
+            status, id = outcomes[one.id]
+            if status in ("created", "quarantined"):
+                report.new += 1
+                report.rules[one.found.rule] += 1
+                report.quarantined += status == "quarantined"
+                report.redacted += bool(one.admitted.redacted)
+                report.taken.append(
+                    {"id": id, "kind": one.admitted.kind, "content": one.admitted.content, "scope": one.admitted.scope}
+                    | {"origin": one.admitted.origin, "source": one.admitted.source, "rule": one.found.rule}
+                )
+            elif status == "observed":
+                report.observed += 1
+            else:
+                report.known += 1
+
+    def _near(self, one: Statement, scope: str) -> list[Near]:
+        """Memories of the scope that share words with a statement, the nearest first."""
+        where = Filter(scopes=(scope,), as_of=self._clock.now())
+        # What it says is wrong is asked for apart: common words are passed over when rarer ones find enough.
+        texts = [one.admitted.content] + ([one.found.replaces] if one.found.replaces else [])
+        hits = [hit for text in texts for hit in self._store.lexical(text, where, limit=NEAREST).hits]
+        bodies = list(dict.fromkeys(hit.body for hit in hits))
+        found = {each.body: each for each in self._store.candidates(bodies, where)}
+        chosen = [found[body] for body in bodies if body in found]
+        return [
+            Near(id=each.id, kind=each.kind, content=each.content, trust=each.trust, stronger=False)
+            for each in chosen
+            if each.key is None and each.id != one.id and each.kind != "episode"
+        ]
+
+    def _twins(self, fresh: Sequence[Statement], near: dict[bytes, list[Near]]) -> dict[bytes, Near]:
+        """Statements that say what a memory, or an earlier one of them, says already."""
+        found: dict[bytes, Near] = {}
+        before: list[Near] = []
+        for one in fresh:
+            mine = TRUST[one.admitted.origin]
+            for other in (*near[one.id], *before):
+                if other.kind != one.admitted.kind or normalise(other.content) == normalise(one.admitted.content):
+                    continue  # the same words are found by the write door
+                if TRUST[other.trust] < mine or not differences(other.content, one.admitted.content).same_statement:
+                    continue
+                found[one.id] = replace(found.get(other.id, other), stronger=TRUST[other.trust] > mine)
+                break
+            else:
+                before.append(
+                    Near(
+                        id=one.id,
+                        kind=one.admitted.kind,
+                        content=one.admitted.content,
+                        trust=one.admitted.origin,
+                        stronger=False,
+                    )
+                )
+        return found
+
+    def _propose(self, stated: Sequence[Statement], scope: str) -> None:
+        """Pairs that cannot both hold go to the review list; that a pair is there already is no error."""
+        now = self._clock.now()
+        proposals = []
+        for one in stated:
+            memory = self._store.get(one.id)
+            if memory is None or memory.state != "active":
+                continue
+            near = self._near(one, scope)
+            # The ledger's order: a run takes less time than clocks tell apart.
+            order = {event.id: event.seq for event in self._store.events(ids=[one.id, *(other.id for other in near)])}
+            for other in near:
+                old = self._store.get(other.id)
+                if old is None or old.created_at > memory.created_at or order.get(other.id, 0) > order[one.id]:
+                    continue
+                clash = conflict(other.content, one.admitted.content, one.found.replaces)
+                if clash is not None:
+                    proposals.append(
+                        Proposal(
+                            id=self._ids.make(now),
+                            kind=clash.kind,
+                            scope=memory.scope,
+                            memory=one.id,
+                            other=other.id,
+                            reason=clash.reason,
+                            score=0.0,
+                            created_at=now,
+                        )
+                    )
+        if proposals:
+            self._report.proposals += self._store.propose(proposals)
+
+    # -- with a language model
+
+    def _read(
+        self,
+        one: Conversation,
+        scope: str,
+        reached: dict[str, str],
+        days: dict[str, set[int]],
+        key: str,
+        before: Source | None,
+    ) -> bool:
+        """Let the model read what it has not read of a conversation. Whether it came to the end."""
+        assert self._reading is not None
+        name = f"{one.client}/{one.id}"
+        for through, found in self._reading.read(one, reached.get(name), self._report):
+            self._take(one, scope, found, days)
+            reached[name] = through
+            # What was paid for is not paid again, whatever happens next.
+            self._keep(key, before.digest if before else None, reached)
+        return self._reading.complete
+
+
+def source_of(path: str, place: str) -> str:
+    """A pointer to the evidence: path:line, or path#part of a database."""
+    kind, _, name = place.partition(" ")
+    return f"{path[-1_800:]}:{name}" if kind == "line" else f"{path[-1_800:]}#{name}"
