@@ -15,17 +15,20 @@ from .options import Command, open_store
 
 if TYPE_CHECKING:
     from ..transfer.record import Report
+    from ..transfer.segments import SegmentReport
 
 # What other programs write and limpet will read one day; named so that the refusal can say so.
-PLANNED = frozenset({"transcripts", "code", "docs", "segments"})
+PLANNED = frozenset({"transcripts"})
+# limpet's own.
+OWN = ("jsonl", "segments")
 # Rejected lines of an import that people get to see one by one; --json has all.
 SHOWN_REJECTIONS = 20
 
 
 def _check_format(name: str, known: Iterable[str]) -> None:
-    if name != "jsonl" and name not in known:
+    if name not in OWN and name not in known:
         what = "is not there yet" if name in PLANNED else "is not known"
-        raise BadInput(f"the format {name[:60]!r} {what}", hint=f"formats there are now: jsonl, {', '.join(known)}")
+        raise BadInput(f"the format {name[:60]!r} {what}", hint=f"formats there are now: {', '.join((*OWN, *known))}")
 
 
 def _listed(formats: Mapping[str, tuple[str, str, str]]) -> str:
@@ -34,7 +37,7 @@ def _listed(formats: Mapping[str, tuple[str, str, str]]) -> str:
 
 def _import_options(parser: ArgumentParser) -> None:
     parser.add_argument(
-        "format", metavar="FORMAT", help=f"jsonl: an export, or plain statements; {_listed(formats.READERS)}"
+        "format", metavar="FORMAT", help=f"jsonl: an export, or plain statements; segments: what other devices exported into a shared folder; {_listed(formats.READERS)}",
     )
     parser.add_argument("path", metavar="PATH", help="a file or folder; - for stdin, with jsonl")
     parser.add_argument("--dry-run", action="store_true", help="only say what would be new")
@@ -42,6 +45,9 @@ def _import_options(parser: ArgumentParser) -> None:
 
 def _import(args: Namespace) -> int:
     _check_format(args.format, formats.READERS)
+    if args.format == "segments":
+        with open_store(args) as memory, output.progress("importing") as progress:
+            return _segments(args, memory.import_segments(args.path, dry_run=args.dry_run, progress=progress), "taken in")
     if args.format != "jsonl":
         return _import_from(args)
     with open_store(args) as memory, output.progress("importing") as progress:
@@ -82,6 +88,25 @@ def _import_from(args: Namespace) -> int:
     return 2 if report.rejected else 0
 
 
+def _segments(args: Namespace, report: SegmentReport, done: str) -> int:
+    """2 when a file was not taken in or is missing; the rest is there all the same."""
+    if args.json:
+        output.object_line(report.as_dict())
+        return 2 if report.problems else 0
+    exported = args.command == "export"
+    would = "would be " if not exported and args.dry_run else ""
+    counts = f"new events {report.new:,}" + ("" if exported else f", known already {report.known:,}")
+    output.line(f"segments {would}{done} {report.segments:,}, {counts}")
+    if report.conflicts:
+        output.words(f"{report.conflicts:,} keys were set on two devices at once: `limpet review`")
+    if report.purged:
+        output.words(f"{report.purged:,} memories were purged on another device, and are erased here now")
+    for note in report.notes:
+        output.words(note)
+    _rejected(report.problems, 0)
+    return 2 if report.problems else 0
+
+
 def _notes(report: Report) -> None:
     for what, count in sorted(report.notes.items()):
         output.words(f"{count:,} x {what}")
@@ -106,7 +131,8 @@ def _export_options(parser: ArgumentParser) -> None:
     parser.add_argument(
         "format",
         metavar="FORMAT",
-        help="jsonl: the ledger of every scope, one event a line, lossless; of this scope and global: "
+        help="jsonl: the ledger of every scope, one event a line, lossless; segments: what is new in every scope, into a folder shared with "
+        "other devices; of this scope and global: "
         + _listed(formats.WRITERS),
     )
     parser.add_argument("path", metavar="PATH", help="appears when it is complete; - for stdout, with jsonl")
@@ -118,6 +144,9 @@ def _export_options(parser: ArgumentParser) -> None:
 
 def _export(args: Namespace) -> int:
     _check_format(args.format, formats.WRITERS)
+    if args.format == "segments":
+        with open_store(args) as memory, output.progress("exporting") as progress:
+            return _segments(args, memory.export_segments(args.path, progress=progress), "written")
     if args.format != "jsonl":
         return _export_to(args)
     to_stdout = args.path == "-"

@@ -24,6 +24,7 @@ PAIRS = {
     "duplicate": "the same thing said twice? accepted: the older one speaks for both",
     "correction": "does the newer replace the older? accepted: it does",
     "contradiction": "they deny each other. accepted: the newer is right",
+    "conflict": "two devices set one key at once; the newer holds. accepted: it should. Else set it with `limpet fact`",
     "key": "do both keys name the same? accepted: the older one is the key of both",
 }
 SINGLE = {
@@ -186,6 +187,8 @@ def decide_pair(writer: Writer, id: bytes, verdict: str) -> Receipt:
 
 
 def _carry_out(writer: Writer, proposal: Proposal) -> None:
+    if proposal.kind == "conflict":
+        return
     newer, older = format_id(proposal.memory), format_id(proposal.other)
     if proposal.kind == "duplicate":
         if not merge(writer, older, newer, origin="user"):
