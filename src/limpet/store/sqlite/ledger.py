@@ -321,8 +321,8 @@ class Ledger(SqliteReads):
 
     def rebuild(self, events: Iterable[Event]) -> int:
         """Project a whole ledger anew. Texts, vectors and use counts stay. Returns the number of events."""
-        self._con.execute("DELETE FROM memory; DELETE FROM edge; DELETE FROM session; DELETE FROM scope")
-        self._scopes.clear()
+        # Scopes keep their numbers: texts, vectors, use counts and the review list know them by these.
+        self._con.execute("DELETE FROM memory; DELETE FROM edge; DELETE FROM session").fetchall()
         self._sessions.clear()
         bodies = dict(self._con.execute("SELECT seq, body FROM event WHERE body IS NOT NULL"))
         purged = {row[0] for row in self._con.execute("SELECT memory FROM event WHERE type = 'purged'")}

@@ -291,7 +291,7 @@ class Sync(Ledger):
     def _settle(self, touched: Iterable[bytes]) -> int:
         """Derive anew what follows for every key that some memories ever had. Returns the conflicts that are new."""
         members = self._key_mates(touched)
-        if len(members) < 2:
+        if not members:
             return 0
         history, before = [], {}
         for id in members:
@@ -319,16 +319,24 @@ class Sync(Ledger):
         if gone or come:
             self._reproject({one.event.memory for one in (*gone, *come)})
             self._con.execute("UPDATE sealed SET through = (SELECT ifnull(max(seq), 0) FROM event)")
-        return self._propose(conflicts)
+        return self._propose(conflicts, members)
 
     def _known(self, event: bytes) -> bool:
         return self._con.execute("SELECT 1 FROM event WHERE id = ?", (event,)).get is not None
 
     def _key_mates(self, touched: Iterable[bytes]) -> set[bytes]:
-        """Memories that ever had a key which some memories ever had, and so on."""
-        members: set[bytes] = set()
-        keys: set[tuple[int, str]] = set()
+        """Memories that ever had a key which some memories ever had, and so on.
+
+        A purged one has lost its key: it counts with those that it had replaced.
+        """
         coming = set(touched)
+        members = {id for id in coming if self._one_value("SELECT body IS NULL FROM memory WHERE id = ?"
+                                                          " AND retired_at IS NULL", id)}  # fmt: skip
+        for id in members:
+            coming.update(
+                bytes(row[0]) for row in self._con.execute("SELECT id FROM memory WHERE superseded_by = ?", (id,))
+            )
+        keys: set[tuple[int, str]] = set()
         while coming:
             found = {
                 (scope, key)
@@ -345,8 +353,21 @@ class Sync(Ledger):
             members |= mates
         return members
 
-    def _propose(self, conflicts: Sequence[Conflict]) -> int:
-        """Put conflicts on the review list; what a person has decided about one, here or elsewhere, is decided."""
+    def _one_value(self, statement: str, id: bytes) -> Any:
+        return self._con.execute(statement, (id,)).get
+
+    def _propose(self, conflicts: Sequence[Conflict], members: Iterable[bytes]) -> int:
+        """Put conflicts on the review list, and take those off that are none any more.
+
+        What a person has decided about one, here or elsewhere, is decided.
+        """
+        standing = json.dumps([one.id.hex() for one in conflicts])
+        for id in members:
+            self._con.execute(
+                "DELETE FROM review WHERE memory = ? AND kind = 'conflict'"
+                " AND lower(hex(id)) NOT IN (SELECT value FROM json_each(?))",
+                (id, standing),
+            )
         proposals = [
             Proposal(one.id, "conflict", one.scope, one.memory, one.other, "given on two devices at once", 1.0, one.at)
             for one in conflicts
