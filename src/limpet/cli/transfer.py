@@ -47,7 +47,7 @@ def _import(args: Namespace) -> int:
     _check_format(args.format, formats.READERS)
     if args.format == "segments":
         with open_store(args) as memory, output.progress("importing") as progress:
-            return _segments(args, memory.import_segments(args.path, dry_run=args.dry_run, progress=progress), "taken in")
+            return _segments(args, memory.import_segments(args.path, dry_run=args.dry_run, progress=progress), exported=False)
     if args.format != "jsonl":
         return _import_from(args)
     with open_store(args) as memory, output.progress("importing") as progress:
@@ -88,15 +88,17 @@ def _import_from(args: Namespace) -> int:
     return 2 if report.rejected else 0
 
 
-def _segments(args: Namespace, report: SegmentReport, done: str) -> int:
+def _segments(args: Namespace, report: SegmentReport, *, exported: bool) -> int:
     """2 when a file was not taken in or is missing; the rest is there all the same."""
     if args.json:
         output.object_line(report.as_dict())
         return 2 if report.problems else 0
-    exported = args.command == "export"
-    would = "would be " if not exported and args.dry_run else ""
-    counts = f"new events {report.new:,}" + ("" if exported else f", known already {report.known:,}")
-    output.line(f"segments {would}{done} {report.segments:,}, {counts}")
+    if exported:
+        output.line(f"segments written {report.segments:,}, events {report.new:,}")
+    else:
+        would = "would be " if args.dry_run else ""
+        counts = f"new events {report.new:,}, known already {report.known:,}"
+        output.line(f"segments {would}taken in {report.segments:,}, {counts}")
     if report.conflicts:
         output.words(f"{report.conflicts:,} keys were set on two devices at once: `limpet review`")
     if report.purged:
@@ -146,7 +148,7 @@ def _export(args: Namespace) -> int:
     _check_format(args.format, formats.WRITERS)
     if args.format == "segments":
         with open_store(args) as memory, output.progress("exporting") as progress:
-            return _segments(args, memory.export_segments(args.path, progress=progress), "written")
+            return _segments(args, memory.export_segments(args.path, progress=progress), exported=True)
     if args.format != "jsonl":
         return _export_to(args)
     to_stdout = args.path == "-"

@@ -486,6 +486,7 @@ class Merged(NamedTuple):
     held: list[int]
     conflicts: int
     purged: int
+    edited: int  # edits of what was edited on another device too
 
 
 Decide = Callable[[Reads], Sequence[Event]]

@@ -349,6 +349,11 @@ def _merge(store: Store, batch: Sequence[_Read], report: SegmentReport, *, dry_r
     report.known += merged.known
     report.conflicts += merged.conflicts
     report.purged += merged.purged
+    if merged.edited:
+        report.notes.append(
+            f"{merged.edited} times the same was edited on two devices at once; the later words hold, `limpet show ID "
+            "--history` has the others"
+        )
 
 
 def _report_missing(files: Sequence[_File], rows: Sequence[SegmentRow], report: SegmentReport) -> None:

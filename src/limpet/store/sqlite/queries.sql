@@ -544,3 +544,9 @@ SELECT DISTINCT s.segment, p.memory FROM event p
                                   UNION ALL SELECT seq FROM event WHERE memory = p.memory AND memory <> id)
   JOIN synced s ON s.id = v.id
  WHERE p.type = 'purged' AND v.type IN ('remembered', 'edited', 'tagged', 'keyed', 'retracted', 'observed', 'superseded')
+
+-- name: edits
+-- (device, segment, text) of the edits of a memory. event_memory, synced.
+SELECT g.device, g.number, b.content FROM event v JOIN synced s ON s.id = v.id JOIN segment g ON g.num = s.segment
+  JOIN body b ON b.num = v.body
+ WHERE v.memory = :id AND v.memory <> v.id AND v.type = 'edited'

@@ -124,6 +124,17 @@ class Sync(Ledger):
             held=sorted(held),
             conflicts=self._settle(arrivals.touched),
             purged=len(purges),
+            edited=sum(self._edited_at_once(one, segments) for one in lines if one.event.type == "edited"),
+        )
+
+    def _edited_at_once(self, one: Placed, segments: Sequence[SegmentRow]) -> bool:
+        """Whether other words were given on a device that this edit's device had not heard of by then."""
+        row = segments[one.segment]
+        seen = row.header.get("seen", {})
+        others = self._con.execute(self._sql["edits"], {"id": one.event.memory}).fetchall()
+        return any(
+            device != row.device and content != one.event.content and number > seen.get(bytes(device).hex(), 0)
+            for device, number, content in others
         )
 
     def _taken(self, one: SegmentRow) -> int:
