@@ -10,6 +10,7 @@ from typing import IO, TYPE_CHECKING
 
 from ..model.errors import BadInput
 from ..transfer import formats
+from ..transfer.project import PROJECTS
 from . import output
 from .options import Command, open_store
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 # What other programs write and limpet will read one day; named so that the refusal can say so.
 PLANNED = frozenset({"transcripts"})
+# All that `import` reads, but limpet's own.
+READERS = {**formats.READERS, **{name: ("", "", what) for name, (_, what) in PROJECTS.items()}}
 # limpet's own.
 OWN = ("jsonl", "segments")
 # Rejected lines of an import that people get to see one by one; --json has all.
@@ -37,14 +40,14 @@ def _listed(formats: Mapping[str, tuple[str, str, str]]) -> str:
 
 def _import_options(parser: ArgumentParser) -> None:
     parser.add_argument(
-        "format", metavar="FORMAT", help=f"jsonl: an export, or plain statements; segments: what other devices exported into a shared folder; {_listed(formats.READERS)}",
+        "format", metavar="FORMAT", help=f"jsonl: an export, or plain statements; segments: what other devices exported into a shared folder; {_listed(READERS)}",
     )
     parser.add_argument("path", metavar="PATH", help="a file or folder; - for stdin, with jsonl")
     parser.add_argument("--dry-run", action="store_true", help="only say what would be new")
 
 
 def _import(args: Namespace) -> int:
-    _check_format(args.format, formats.READERS)
+    _check_format(args.format, READERS)
     if args.format == "segments":
         with open_store(args) as memory, output.progress("importing") as progress:
             return _segments(args, memory.import_segments(args.path, dry_run=args.dry_run, progress=progress), exported=False)

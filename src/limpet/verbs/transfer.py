@@ -39,13 +39,21 @@ class Transfer:
     ) -> Report:
         """Read another program's memories into this scope; the source is never written. Twice is once.
 
-        The report says what was not understood, and where. Formats: `transfer/formats.py`. Raises BadInput, StoreError.
+        `code` and `docs` index a project: again, they bring what changed there. The report says what was not understood,
+        and where. Formats: `transfer/formats.py`. Raises BadInput, StoreError.
         """
         from ..transfer import formats
         from ..transfer.bring import Importer
+        from ..transfer.project import PROJECTS, Indexer
         from ..transfer.record import Report
 
         report = Report(progress=progress)
+        if format in PROJECTS:
+            Indexer(
+                self._store, self._clock, self._write, format=format, scope=self.scope, dry_run=dry_run, report=report
+            ).run(Path(path))
+            report.progress = None
+            return report
         importer = Importer(
             self._store,
             self._clock,
