@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 from dataclasses import replace
+from itertools import pairwise
 
 import limpet
 from limpet.model.ids import parse_id
@@ -39,10 +41,8 @@ class Device:
     def act(self, operation, draw):
         """One operation. `draw(n)` answers a number below n. What limpet refuses is refused."""
         self.clock.advance(seconds=1 + draw(3))
-        try:
+        with contextlib.suppress(limpet.LimpetError):
             self._act(operation, draw)
-        except limpet.LimpetError:
-            pass
 
     def _act(self, operation, draw):
         memory = self.memory.in_scope(SCOPES[draw(len(SCOPES))]) if draw(4) == 0 else self.memory
@@ -151,7 +151,7 @@ def check_keys(memory):
     for scope in SCOPES:
         for key in KEYS:
             ends = [(one[2], one[3]) for one in facts(memory.in_scope(scope), key) if one[3] is None or one[2] < one[3]]
-            for (_, end), (start, _) in zip(ends, ends[1:], strict=False):
+            for (_, end), (start, _) in pairwise(ends):
                 assert end is not None and end <= start
 
 
@@ -167,8 +167,7 @@ def texts(memory):
 
 def seeded(seed):
     """A `draw` for `Device.act`."""
-    source = random.Random(seed)
-    return lambda n: source.randrange(n)
+    return random.Random(seed).randrange
 
 
 def same_time(devices):

@@ -497,7 +497,10 @@ class Limpet(Beliefs, Briefs, Graph, Transfer):
         return replace(found, relevance=1.0, relevant=True)
 
     def get(self, id: str, *, known_at: Time = None) -> Memory:
-        """One memory, whatever its state; of an indexed project also whether its source is as it was. Raises NotFound, AmbiguousId, BadInput."""
+        """One memory, whatever its state; of an indexed project also whether its source is as it was.
+
+        Raises NotFound, AmbiguousId, BadInput.
+        """
         raw = self._store.resolve(id, self._scopes)
         memory = self._store.get(raw, known_at=self._time(known_at))
         if memory is None:

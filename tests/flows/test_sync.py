@@ -55,7 +55,8 @@ def test_two_devices_meet_in_a_git_repository_and_lose_no_text(tmp_path, two):
         one.memory.export_segments(clone)
         git(clone, "add", "-A")
         git(clone, "commit", "--allow-empty", "-m", "memories")
-        if subprocess.run(["git", "ls-remote", "--exit-code", str(hub), "main"], capture_output=True).returncode == 0:
+        listed = subprocess.run(["git", "ls-remote", str(hub), "main"], capture_output=True, timeout=60, check=True)
+        if listed.stdout:
             git(clone, "pull", "--no-rebase", "--no-edit", "--allow-unrelated-histories", "origin", "main")
         git(clone, "push", "origin", "HEAD:main")
         assert one.memory.import_segments(clone).problems == []

@@ -40,7 +40,10 @@ def _listed(formats: Mapping[str, tuple[str, str, str]]) -> str:
 
 def _import_options(parser: ArgumentParser) -> None:
     parser.add_argument(
-        "format", metavar="FORMAT", help=f"jsonl: an export, or plain statements; segments: what other devices exported into a shared folder; {_listed(READERS)}",
+        "format",
+        metavar="FORMAT",
+        help="jsonl: an export, or plain statements; segments: what other devices exported into a shared folder; "
+        + _listed(READERS),
     )
     parser.add_argument("path", metavar="PATH", help="a file or folder; - for stdin, with jsonl")
     parser.add_argument("--dry-run", action="store_true", help="only say what would be new")
@@ -50,7 +53,9 @@ def _import(args: Namespace) -> int:
     _check_format(args.format, READERS)
     if args.format == "segments":
         with open_store(args) as memory, output.progress("importing") as progress:
-            return _segments(args, memory.import_segments(args.path, dry_run=args.dry_run, progress=progress), exported=False)
+            return _segments(
+                args, memory.import_segments(args.path, dry_run=args.dry_run, progress=progress), exported=False
+            )
     if args.format != "jsonl":
         return _import_from(args)
     with open_store(args) as memory, output.progress("importing") as progress:
@@ -136,9 +141,8 @@ def _export_options(parser: ArgumentParser) -> None:
     parser.add_argument(
         "format",
         metavar="FORMAT",
-        help="jsonl: the ledger of every scope, one event a line, lossless; segments: what is new in every scope, into a folder shared with "
-        "other devices; of this scope and global: "
-        + _listed(formats.WRITERS),
+        help="jsonl: the ledger of every scope, one event a line, lossless; segments: what is new in every scope, into a "
+        "folder shared with other devices; of this scope and global: " + _listed(formats.WRITERS),
     )
     parser.add_argument("path", metavar="PATH", help="appears when it is complete; - for stdout, with jsonl")
     parser.add_argument(

@@ -1,7 +1,7 @@
 """How what several devices said becomes one belief: the order of their events, and values of one key at one instant.
 
-Events of all devices have one order: by (stamp, operation, place). A stamp is the time of an operation, or one more than the
-last stamp its device had seen (a hybrid logical clock): what somebody knew comes before what they then did, whatever
+Events of all devices have one order: by (stamp, operation, place). A stamp is the time of an operation, or one more than
+the last stamp its device had seen (a hybrid logical clock): what somebody knew comes before what they then did, whatever
 their clocks say. The same events in the same order give the same beliefs everywhere. Pure.
 """
 
@@ -46,8 +46,8 @@ class Conflict(NamedTuple):
 def settle(history: Iterable[Placed]) -> tuple[list[Placed], list[Conflict]]:
     """What follows from the history of some keys, that no device said: which value ends where another begins.
 
-    `history`: all events of every memory that ever had one of the keys, without derived ones, in their order. After each
-    operation, of two values that hold at one instant the one that began to hold first (of equals: that came first) is
+    `history`: all events of every memory that ever had one of the keys, without derived ones, in their order. After
+    each operation, of two values that hold at one instant the one that began to hold first (of equals: that came first) is
     superseded by the other. O(events x memories).
     """
     derived: list[Placed] = []
@@ -102,16 +102,17 @@ def _overlapping(
     live = [
         s
         for s in states.values()
-        if s.key == key and s.scope == scope and s.state == "active" and (s.valid_to is None or s.valid_from < s.valid_to)
+        if s.key == key
+        and s.scope == scope
+        and s.state == "active"
+        and (s.valid_to is None or s.valid_from < s.valid_to)
     ]
     # Sorting is stable, and states are in the order in which their memories came.
     live.sort(key=lambda s: s.valid_from)
     return [(a, b) for a, b in pairwise(live) if a.valid_to is None or a.valid_to > b.valid_from]
 
 
-def _superseded(
-    old: MemoryState, new: MemoryState, stamp: int, operation: bytes, at: int, seq: int
-) -> Placed:
+def _superseded(old: MemoryState, new: MemoryState, stamp: int, operation: bytes, at: int, seq: int) -> Placed:
     start = new.valid_from
     event = Event(
         id=_hash(b"settled", old.id, new.id, str(start).encode(), str(stamp).encode(), operation),

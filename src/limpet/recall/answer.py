@@ -49,7 +49,11 @@ class Item:
         """An item from its `as_dict`, without its trace."""
         times: dict[str, Any] = {name: parse_time(shown[name], now=0) for name in ("valid_from", "recorded_at")}
         until = shown["valid_to"]
-        plain = {name: shown[name] for name in cls.__slots__ if name not in (*times, "valid_to", "topics", "why", "source_state")}
+        plain = {
+            name: shown[name]
+            for name in cls.__slots__
+            if name not in (*times, "valid_to", "topics", "why", "source_state")
+        }
         return cls(
             **plain,
             **times,

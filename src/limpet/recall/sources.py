@@ -5,7 +5,6 @@ Only files are compared; nothing is stored, and no rank depends on it.
 
 from __future__ import annotations
 
-import os
 import stat
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -33,7 +32,7 @@ class Sources:
     """Compares memories with their files, each file read once."""
 
     def __init__(self) -> None:
-        self._files: dict[str, bytes | None] = {}
+        self._files: dict[Path, bytes | None] = {}
 
     def state(self, metadata: Mapping[str, Any]) -> str | None:
         """fresh: its lines are in the file as they were. drifted: they are not. gone: the file is not there.
@@ -46,27 +45,27 @@ class Sources:
         root, name, line, count = (mark.get(one) for one in ("root", "file", "line", "lines"))
         if not (isinstance(root, str) and isinstance(name, str) and isinstance(line, int) and isinstance(count, int)):
             return None
-        if "\0" in root + name or ".." in Path(name).parts or not os.path.isdir(root):
+        if "\0" in root + name or ".." in Path(name).parts or not Path(root).is_dir():
             return None
-        content = self._read(os.path.join(root, name))
+        content = self._read(Path(root) / name)
         if content is None:
             return "gone"
         if content_digest(content) == mark.get("file_digest"):
             return "fresh"
         return "fresh" if count > 0 and _holds(content, line, count, mark.get("digest")) else "drifted"
 
-    def _read(self, path: str) -> bytes | None:
+    def _read(self, path: Path) -> bytes | None:
         if path not in self._files:
             self._files[path] = _content(path)
         return self._files[path]
 
 
-def _content(path: str) -> bytes | None:
+def _content(path: Path) -> bytes | None:
     try:
-        facts = os.stat(path)
+        facts = path.stat()
         if not stat.S_ISREG(facts.st_mode) or facts.st_size > MAX_BYTES:
             return None
-        with open(path, "rb") as file:
+        with path.open("rb") as file:
             return file.read(MAX_BYTES)
     except OSError:
         return None

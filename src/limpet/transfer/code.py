@@ -25,8 +25,8 @@ LANGUAGES = {
     ".jsx": "javascript", ".ts": "typescript", ".mts": "typescript", ".tsx": "tsx", ".go": "go", ".rs": "rust",
     ".java": "java", ".kt": "kotlin", ".kts": "kotlin", ".scala": "scala", ".c": "c", ".h": "c", ".cc": "cpp",
     ".cpp": "cpp", ".cxx": "cpp", ".hh": "cpp", ".hpp": "cpp", ".cs": "csharp", ".rb": "ruby", ".php": "php",
-    ".swift": "swift", ".sh": "bash", ".bash": "bash", ".lua": "lua", ".ex": "elixir", ".exs": "elixir", ".dart": "dart",
-    ".jl": "julia", ".zig": "zig", ".m": "objc", ".sol": "solidity", ".pl": "perl", ".pm": "perl", ".gd": "gdscript",
+    ".swift": "swift", ".sh": "bash", ".bash": "bash", ".lua": "lua", ".ex": "elixir", ".exs": "elixir",
+    ".dart": "dart", ".jl": "julia", ".zig": "zig", ".m": "objc", ".sol": "solidity", ".pl": "perl", ".pm": "perl", ".gd": "gdscript",
 }  # fmt: skip
 _SYMBOL = re.compile(
     r"(?:abstract_)?(function|method|constructor|class|struct|enum|union|trait|interface|protocol|object|record|module|"
@@ -35,6 +35,10 @@ _SYMBOL = re.compile(
 )
 _FUNCTION_VALUES = frozenset({"arrow_function", "function_expression", "function"})
 _CALLABLE = frozenset({"function", "method", "constructor", "macro", "singleton_method", "local_function"})
+# What stands between a symbol and the comment before it; Ruby's body begins after that.
+_WRAPPERS = frozenset(
+    {"export_statement", "decorated_definition", "lexical_declaration", "type_declaration", "template_declaration"}
+)
 _COMMENT_MARKS = re.compile(r"^\s*(?:/\*+!?|\*+/|\*(?!/)|//[/!]?|#+!?|--+|;+)\s?|\s*\*+/\s*$")
 
 
@@ -50,7 +54,7 @@ def pieces(name: str, content: bytes) -> Iterator[Piece]:
     first = next((one for one in root.named_children if one.type != "comment"), None)
     doc = _string(first) if first is not None else ""
     if first is not None and doc:
-        yield piece(name, "module", f"{name}: module\n{doc}", lines, first.start_point[0], first.end_point[0])
+        yield piece("module", f"{name}: module\n{doc}", lines, first.start_point[0], first.end_point[0])
     yield from _symbols(name, root, lines, "", 0)
 
 
@@ -110,10 +114,7 @@ def _name(node: Node | None) -> str | None:
 def _piece(name: str, node: Node, lines: list[str], path: str, kind: str) -> Piece:
     body: Any = node.child_by_field_name("body")
     header = node.text or b""
-    if body is not None:
-        header = header[: body.start_byte - node.start_byte]
-    else:
-        header = header.split(b"\n", 1)[0]
+    header = header[: body.start_byte - node.start_byte] if body is not None else header.split(b"\n", 1)[0]
     signature = " ".join(header.decode("utf-8", "replace").split()).rstrip(" {:=")[:400]
     inner = body.named_children[0] if body is not None and body.named_children else None
     doc = _string(inner) if inner is not None else ""
@@ -123,7 +124,7 @@ def _piece(name: str, node: Node, lines: list[str], path: str, kind: str) -> Pie
         last = inner.end_point[0] if inner is not None and doc else (body.start_point[0] if body is not None else last)
     doc = doc or _comment(node)
     content = f"{name}: {kind} {path}\n{signature}" + (f"\n{doc}" if doc else "")
-    return piece(name, path, content, lines, node.start_point[0], max(last, node.start_point[0]))
+    return piece(path, content, lines, node.start_point[0], max(last, node.start_point[0]))
 
 
 def _string(node: Node) -> str:
@@ -138,8 +139,9 @@ def _string(node: Node) -> str:
 
 def _comment(node: Node) -> str:
     """The comments right before a symbol, without their marks."""
-    while node.parent is not None and node.parent.type in ("export_statement", "decorated_definition", "lexical_declaration",
-                                                           "type_declaration", "template_declaration"):  # fmt: skip
+    while node.parent is not None and (
+        node.parent.type in _WRAPPERS or (node.parent.type == "body_statement" and node.prev_named_sibling is None)
+    ):
         node = node.parent
     found: list[str] = []
     before = node.prev_named_sibling

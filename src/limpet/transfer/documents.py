@@ -36,10 +36,13 @@ def _statements(name: str, content: bytes) -> Iterator[Piece]:
         heading = " > ".join(one.headings)
         key = f"{heading}#{digest(one.text)}"
         about = f"{name}: {heading}\n" if heading else f"{name}:\n"
-        yield piece(name, key, about + one.text, lines, start, end, topics=one.headings[-1:])
+        yield piece(key, about + one.text, lines, start, end, topics=one.headings[-1:])
 
 
 def _pages(name: str, content: bytes) -> Iterator[Piece]:
+    import logging
+
+    logging.getLogger("pypdf").setLevel(logging.ERROR)  # what it mends itself is nobody's business
     try:
         from pypdf import PdfReader
         from pypdf.errors import PyPdfError

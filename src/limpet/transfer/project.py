@@ -1,7 +1,7 @@
-"""A project as notes that know where they come from: new pieces remembered, changed ones superseded, gone ones archived.
+"""A project as notes that know where they come from: new pieces remembered, changed ones superseded, others archived.
 
-A piece is a symbol of code, a statement of Markdown, a page of PDF. Its memory holds, under `indexed` in its metadata, the
-folder, file and lines it was read from and a digest of them: recall compares them with the file (`recall/sources.py`).
+A piece is a symbol of code, a statement of Markdown, a page of PDF. Its memory holds, under `indexed` in its metadata,
+the folder, file and lines it was read from and a digest of them: recall compares them with the file (`recall/sources.py`).
 A file whose digest is known is not read again.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -46,13 +47,13 @@ class Piece(NamedTuple):
 
 
 def piece(
-    name: str, key: str, content: str, lines: Sequence[str], first: int, last: int, *, topics: tuple[str, ...] = ()
+    key: str, content: str, lines: Sequence[str], first: int, last: int, *, topics: tuple[str, ...] = ()
 ) -> Piece:
     """A piece of some whole lines, counted from 0, `last` included."""
     return Piece(key, content, first + 1, last - first + 1, lines_digest(lines[first : last + 1]), topics)
 
 
-Change = Callable[[Writer], None]
+Change = Callable[[Writer], Any]
 
 
 class Indexer:
@@ -94,7 +95,7 @@ class Indexer:
                 self._report.note("files that did not change were not read again")
                 continue
             self._refresh(file, known)
-        for name, known in there.items():
+        for known in there.values():
             self._report.note("files that are gone", 1 if any(one.state == "active" for one in known.values()) else 0)
             self._archive(known.values())
         self._flush()
@@ -131,12 +132,14 @@ class Indexer:
                 raise
             self._report.bad(file.name, error.message)
             return
-        for one in pieces:
+        for place, one in enumerate(pieces):
             seen[one.key] += 1
             if seen[one.key] > 1:
-                one = one._replace(key=f"{one.key} {seen[one.key]}")
+                pieces[place] = one._replace(key=f"{one.key} {seen[one.key]}")
+        reworded = _reworded(pieces, known)
+        for one in pieces:
             try:
-                self._bring(file, one, rest.pop(one.key, None))
+                self._bring(file, one, rest.pop(reworded.get(one.key, one.key), None))
             except LimpetError as error:
                 self._report.bad(f"{file.name}:{one.line}", error.message)
         self._archive(rest.values())
@@ -197,10 +200,9 @@ class Indexer:
         for one in gone:
             if one.state == "active":
                 self._report.note("pieces that are gone were archived")
-                raw = parse_id(one.id)
-                self._change(lambda writer, raw=raw: writer.event("archived", raw, origin="import"))
+                self._change(partial(_archive, parse_id(one.id)))
 
-    def _change(self, change: Callable[[Writer], Any]) -> None:
+    def _change(self, change: Change) -> None:
         self._changes.append(change)
         if len(self._changes) >= BATCH:
             self._flush()
@@ -218,7 +220,29 @@ class Indexer:
         self._write(all_of_them)
 
 
+def _archive(id: bytes, writer: Writer) -> None:
+    writer.event("archived", id, origin="import")
+
+
 def _mark(one: Memory) -> dict[str, Any]:
     found = one.metadata.get(INDEXED)
     return found if isinstance(found, dict) else {}
 
+
+def _reworded(pieces: Sequence[Piece], known: dict[str, Memory]) -> dict[str, str]:
+    """new key -> old key, for statements of a document that stand in the place of others below the same heading."""
+    keys = {one.key for one in pieces}
+    new: dict[str, list[str]] = {}
+    old: dict[str, list[str]] = {}
+    for one in pieces:
+        if "#" in one.key and one.key not in known:
+            new.setdefault(one.key.rpartition("#")[0], []).append(one.key)
+    for key, memory in sorted(known.items(), key=lambda pair: _mark(pair[1]).get("line", 0)):
+        if "#" in key and key not in keys and memory.state == "active":
+            old.setdefault(key.rpartition("#")[0], []).append(key)
+    return {
+        after: before
+        for heading, several in new.items()
+        if len(several) == len(old.get(heading, ()))
+        for after, before in zip(several, old[heading], strict=True)
+    }

@@ -1,4 +1,4 @@
-"""Sync between devices: the ledger as immutable files of events, a folder a device, in any shared folder or git repository.
+"""Sync between devices: the ledger as immutable files of events, a folder a device, in a shared folder or git repository.
 
     DIR/<device>/<number>-<digest>.jsonl    the first line a header, then one event a line (jsonl.py) with its "order"
 
@@ -95,7 +95,9 @@ def export_segments(store: Store, folder: Path, *, progress: Progress | None = N
         _rewrite_purged(store, folder, rows, report)
         _report_holding(store, folder, report)
     except FileNotFoundError:
-        raise BadInput(f"cannot write to {folder}", hint="give the path of a folder in a folder that is there") from None
+        raise BadInput(
+            f"cannot write to {folder}", hint="give the path of a folder in a folder that is there"
+        ) from None
     except OSError as error:
         raise StoreError(f"cannot write {error.filename or folder}: {error.strerror}") from None
     return report
@@ -360,9 +362,9 @@ def _report_missing(files: Sequence[_File], rows: Sequence[SegmentRow], report: 
     """Segments that must exist, as later ones do or another device has seen them, and are neither here nor known."""
     there: dict[str, set[int]] = defaultdict(set)
     last: dict[str, int] = {}
-    for one in (*files, *rows):
-        there[one.device.hex()].add(one.number)
-        last[one.device.hex()] = max(last.get(one.device.hex(), 0), one.number)
+    for id, number in [(one.device, one.number) for one in files] + [(one.device, one.number) for one in rows]:
+        there[id.hex()].add(number)
+        last[id.hex()] = max(last.get(id.hex(), 0), number)
     for row in rows:
         for device, number in row.header.get("seen", {}).items():
             last[device] = max(last.get(device, 0), number)
@@ -389,4 +391,3 @@ def _report_holding(store: Store, folder: Path, report: SegmentReport) -> None:
             report.notes.append(
                 f"{row.device.hex()}/{path.name} still holds what was purged, until its device imports and exports"
             )
-

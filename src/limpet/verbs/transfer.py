@@ -1,4 +1,7 @@
-"""Other programs' formats, in and out, and sync between devices. The ledger as JSONL is the engine's own (`import_jsonl`, `export_jsonl`)."""
+"""Other programs' formats, in and out, projects, and sync between devices.
+
+The ledger as JSONL is the engine's own (`import_jsonl`, `export_jsonl`).
+"""
 
 from __future__ import annotations
 
@@ -39,8 +42,8 @@ class Transfer:
     ) -> Report:
         """Read another program's memories into this scope; the source is never written. Twice is once.
 
-        `code` and `docs` index a project: again, they bring what changed there. The report says what was not understood,
-        and where. Formats: `transfer/formats.py`. Raises BadInput, StoreError.
+        `code` and `docs` index a project: again, they bring what changed there. The report says what was not
+        understood, and where. Formats: `transfer/formats.py`. Raises BadInput, StoreError.
         """
         from ..transfer import formats
         from ..transfer.bring import Importer

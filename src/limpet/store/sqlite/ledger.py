@@ -337,7 +337,7 @@ class Ledger(SqliteReads):
         return done
 
     def _project_purged(self, event: Event) -> None:
-        """An event of a memory that is known to be purged, now or later: its links and its tombstone are all there is."""
+        """An event of a memory that is purged, now or later: its links and its tombstone are all there is."""
         if event.type in ("linked", "unlinked"):
             self.project(event, None)
         elif event.type == "remembered":

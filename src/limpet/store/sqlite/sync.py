@@ -1,7 +1,7 @@
 """Sync: the events of several devices in one ledger, in one order, in one transaction that the caller has begun.
 
-The order and what follows from it are in `model/settle.py`. What is here: giving local events their place (`seal`), taking in
-those of others (`merge`), and projecting anew what they change.
+The order and what follows from it are in `model/settle.py`. What is here: giving local events their place (`seal`), taking
+in those of others (`merge`), and projecting anew what they change.
 """
 
 from __future__ import annotations
@@ -77,11 +77,19 @@ class Sync(Ledger):
                     stamp = max(stamp + 1, event.at)
                 if segment is None or count >= SEGMENT_EVENTS or size >= SEGMENT_CHARACTERS:
                     number += 1
-                    header = {"limpet_segment": 1, "device": device.hex(), "number": number, "first": stamp, "seen": seen}
+                    header = {
+                        "limpet_segment": 1,
+                        "device": device.hex(),
+                        "number": number,
+                        "first": stamp,
+                        "seen": seen,
+                    }
                     segment, count, size = self._add_segment(device, number, "", header), 0, 0
                 count, size = count + 1, size + len(event.content or "")
                 placed.append((event.id, stamp, operation, place, segment))
-        self._con.executemany("INSERT INTO synced (id, stamp, operation, place, segment) VALUES (?, ?, ?, ?, ?)", placed)
+        self._con.executemany(
+            "INSERT INTO synced (id, stamp, operation, place, segment) VALUES (?, ?, ?, ?, ?)", placed
+        )
         self._con.execute("UPDATE sealed SET through = ?", (fresh[-1].seq,))
         self._settle({event.memory for event in fresh})
 
@@ -158,11 +166,8 @@ class Sync(Ledger):
         return [one._replace(event=scrub(one.event)) if one.event.memory in purged else one for one in lines]
 
     def _purged(self, memories: Iterable[bytes]) -> set[bytes]:
-        found = set()
-        for id in memories:
-            found.update(row[0] for row in self._con.execute(
-                "SELECT memory FROM event WHERE memory = ? AND memory <> id AND type = 'purged' LIMIT 1", (id,)))  # fmt: skip
-        return found
+        statement = "SELECT 1 FROM event WHERE memory = ? AND memory <> id AND type = 'purged' LIMIT 1"
+        return {id for id in memories if self._con.execute(statement, (id,)).get is not None}
 
     def _without_beginning(self, lines: Sequence[Placed]) -> set[int]:
         """Segments with an event of a memory that neither this store nor another segment has."""
@@ -210,7 +215,9 @@ class Sync(Ledger):
         body = None
         if event.content is not None:
             body = self._next("body", "num")
-            self._con.execute(self._sql["insert_body"], (body, event.content, None, None, None, self._token(event), None))
+            self._con.execute(
+                self._sql["insert_body"], (body, event.content, None, None, None, self._token(event), None)
+            )
         self._con.execute(self._sql["insert_event"], _event_row(self._next("event", "seq"), event, body))
         self._place(event, one.stamp, one.place, one.segment)
         arrivals.add(event.memory, one.stamp)
@@ -227,12 +234,8 @@ class Sync(Ledger):
             self._con.execute("DELETE FROM synced WHERE id = ?", (other.id,))
             if body is not None:
                 self._forget_body(body)
-        self._con.execute(
-            "UPDATE event SET id = ?, operation = ? WHERE id = ?", (other.id, other.operation, event.id)
-        )
-        return int(
-            self._con.execute("UPDATE synced SET id = ? WHERE id = ? RETURNING stamp", (other.id, event.id)).get
-        )
+        self._con.execute("UPDATE event SET id = ?, operation = ? WHERE id = ?", (other.id, other.operation, event.id))
+        return int(self._con.execute("UPDATE synced SET id = ? WHERE id = ? RETURNING stamp", (other.id, event.id)).get)
 
     def _place(self, event: Event, stamp: int, place: int, segment: int) -> None:
         self._con.execute(
@@ -273,8 +276,11 @@ class Sync(Ledger):
                 self._project_session(events[-1])
             else:
                 self._reproject_memory(id, events)
-            sessions.update((e.data["scope"], e.data.get("name") or e.data["session"]) for e in events
-                            if e.type in SESSION_EVENTS or (e.type == "remembered" and e.data.get("session")))  # fmt: skip
+            sessions.update(
+                (event.data["scope"], event.data.get("name") or event.data["session"])
+                for event in events
+                if event.type in SESSION_EVENTS or (event.type == "remembered" and event.data.get("session"))
+            )
         for scope, name in sorted(sessions):
             self._date_session(scope, name)
         # Rows were made anew without an event at the end: other processes see it by the schema's version.
@@ -294,7 +300,9 @@ class Sync(Ledger):
 
     def _date_session(self, scope: str, name: str) -> None:
         """A session begins with the first event that names it."""
-        first = self._con.execute(self._sql["session_begins"], {"scope": scope, "name": name, "mark": session_mark(scope, name)}).get
+        first = self._con.execute(
+            self._sql["session_begins"], {"scope": scope, "name": name, "mark": session_mark(scope, name)}
+        ).get
         if first is not None:
             num = self._intern_session(self._intern_scope(scope), name, first)
             self._con.execute("UPDATE session SET started_at = ? WHERE num = ?", (first, num))
