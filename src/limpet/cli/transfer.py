@@ -141,8 +141,8 @@ def _export_options(parser: ArgumentParser) -> None:
     parser.add_argument(
         "format",
         metavar="FORMAT",
-        help="jsonl: the ledger of every scope, one event a line, lossless; segments: what is new in every scope, into a "
-        "folder shared with other devices; of this scope and global: " + _listed(formats.WRITERS),
+        help="jsonl: the ledger of every scope, one event a line, lossless; segments: what is new in every scope, into "
+        "a folder shared with other devices; of this scope and global: " + _listed(formats.WRITERS),
     )
     parser.add_argument("path", metavar="PATH", help="appears when it is complete; - for stdout, with jsonl")
     parser.add_argument(

@@ -1,8 +1,8 @@
 """How what several devices said becomes one belief: the order of their events, and values of one key at one instant.
 
-Events of all devices have one order: by (stamp, operation, place). A stamp is the time of an operation, or one more than
-the last stamp its device had seen (a hybrid logical clock): what somebody knew comes before what they then did, whatever
-their clocks say. The same events in the same order give the same beliefs everywhere. Pure.
+Events of all devices have one order: by (stamp, operation, place). A stamp is the time of an operation, or one more
+than the last stamp its device had seen (a hybrid logical clock): what somebody knew comes before what they then did,
+whatever their clocks say. The same events in the same order give the same beliefs everywhere. Pure.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ class Conflict(NamedTuple):
 def settle(history: Iterable[Placed]) -> tuple[list[Placed], list[Conflict]]:
     """What follows from the history of some keys, that no device said: which value ends where another begins.
 
-    `history`: all events of every memory that ever had one of the keys, without derived ones, in their order. After
-    each operation, of two values that hold at one instant the one that began to hold first (of equals: that came first) is
+    `history`: all events of every memory that ever had one of the keys, without derived ones, in their order. Of two
+    values that hold at one instant after an operation, the one that began to hold first (of equals: that came first) is
     superseded by the other. O(events x memories).
     """
     derived: list[Placed] = []

@@ -26,7 +26,8 @@ LANGUAGES = {
     ".java": "java", ".kt": "kotlin", ".kts": "kotlin", ".scala": "scala", ".c": "c", ".h": "c", ".cc": "cpp",
     ".cpp": "cpp", ".cxx": "cpp", ".hh": "cpp", ".hpp": "cpp", ".cs": "csharp", ".rb": "ruby", ".php": "php",
     ".swift": "swift", ".sh": "bash", ".bash": "bash", ".lua": "lua", ".ex": "elixir", ".exs": "elixir",
-    ".dart": "dart", ".jl": "julia", ".zig": "zig", ".m": "objc", ".sol": "solidity", ".pl": "perl", ".pm": "perl", ".gd": "gdscript",
+    ".dart": "dart", ".jl": "julia", ".zig": "zig", ".m": "objc", ".sol": "solidity", ".pl": "perl", ".pm": "perl",
+    ".gd": "gdscript",
 }  # fmt: skip
 _SYMBOL = re.compile(
     r"(?:abstract_)?(function|method|constructor|class|struct|enum|union|trait|interface|protocol|object|record|module|"

@@ -1,7 +1,7 @@
 """A project as notes that know where they come from: new pieces remembered, changed ones superseded, others archived.
 
-A piece is a symbol of code, a statement of Markdown, a page of PDF. Its memory holds, under `indexed` in its metadata,
-the folder, file and lines it was read from and a digest of them: recall compares them with the file (`recall/sources.py`).
+A piece is a symbol of code, a statement of Markdown, a page of PDF. Its memory holds, under `indexed` in its
+metadata, the folder, file and lines it was read from and a digest of them: recall compares them with the file (`recall/sources.py`).
 A file whose digest is known is not read again.
 """
 

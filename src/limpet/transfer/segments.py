@@ -1,4 +1,4 @@
-"""Sync between devices: the ledger as immutable files of events, a folder a device, in a shared folder or git repository.
+"""Sync between devices: the ledger as immutable files of events, a folder a device, in any shared folder.
 
     DIR/<device>/<number>-<digest>.jsonl    the first line a header, then one event a line (jsonl.py) with its "order"
 

@@ -141,6 +141,12 @@ SELECT v.seq, v.id, v.type, v.memory, v.at, v.operation, v.origin, b.content, v.
 SELECT v.seq, v.id, v.type, v.memory, v.at, v.operation, v.origin, b.content, v.data
   FROM event v LEFT JOIN body b ON b.num = v.body WHERE v.id = :id
 
+-- name: events_by_ids
+-- Some events, in order. event_id.
+SELECT v.seq, v.id, v.type, v.memory, v.at, v.operation, v.origin, b.content, v.data
+  FROM carray(:ids) c CROSS JOIN event v ON v.id = c.value LEFT JOIN body b ON b.num = v.body
+ WHERE v.seq > :after ORDER BY v.seq
+
 -- name: events_by_prefix
 -- Events whose id is in a range. event_id.
 SELECT id FROM event WHERE id BETWEEN :low AND :high ORDER BY id LIMIT 12

@@ -1,7 +1,7 @@
 """Sync: the events of several devices in one ledger, in one order, in one transaction that the caller has begun.
 
-The order and what follows from it are in `model/settle.py`. What is here: giving local events their place (`seal`), taking
-in those of others (`merge`), and projecting anew what they change.
+The order and what follows from it are in `model/settle.py`. What is here: giving local events their place (`seal`),
+taking in those of others (`merge`), and projecting anew what they change.
 """
 
 from __future__ import annotations
