@@ -1,7 +1,7 @@
 """A project as notes that know where they come from: new pieces remembered, changed ones superseded, others archived.
 
-A piece is a symbol of code, a statement of Markdown, a page of PDF. Its memory holds, under `indexed` in its
-metadata, the folder, file and lines it was read from and a digest of them: recall compares them with the file (`recall/sources.py`).
+A piece is a symbol of code, a statement of Markdown, a page of PDF. Its memory holds, under `indexed` in its metadata,
+where it was read from and a digest of those lines: recall compares them with the file (`recall/sources.py`).
 A file whose digest is known is not read again.
 """
 
@@ -81,6 +81,8 @@ class Indexer:
         """Raises BadInput for a path that is not there, or a reader that is not installed."""
         if not path.exists():
             raise BadInput(f"no file or folder {path}")
+        if path.is_file() and not self._reader.wanted(path.name):
+            raise BadInput(f"{path} is no file that `import {self._format}` reads", hint="give a project's folder")
         path = path.resolve()
         self._root = str(path.parent if path.is_file() else path)
         there = self._there(None if path.is_dir() else path.name)
