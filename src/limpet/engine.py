@@ -499,12 +499,17 @@ class Limpet(Beliefs, Briefs, Graph, Mirrors, Organize, Transfer):
         return replace(found, relevance=1.0, relevant=True)
 
     def get(self, id: str, *, known_at: Time = None) -> Memory:
-        """One memory, whatever its state. Raises NotFound, AmbiguousId, BadInput."""
+        """One memory, whatever its state; of an indexed project also whether its source is as it was.
+
+        Raises NotFound, AmbiguousId, BadInput.
+        """
         raw = self._store.resolve(id, self._scopes)
         memory = self._store.get(raw, known_at=self._time(known_at))
         if memory is None:
             raise NotFound(f"memory {format_id(raw)} was not known then")
-        return self._with_confidence(memory)
+        from .recall.sources import Sources
+
+        return replace(self._with_confidence(memory), source_state=Sources().state(memory.metadata))
 
     def show(self, id: str) -> Memory:
         """`get`, and the memory counts as used."""

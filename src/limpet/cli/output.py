@@ -137,6 +137,8 @@ def _marks(item: Item) -> str:
     marks += [f"{name} {value}" for name, value in (("key", item.key), ("session", item.session)) if value]
     if item.speaker:
         marks.append(f"said by {item.speaker}")
+    if item.source_state:
+        marks.append(f"source {item.source_state}")
     return printable("  ".join(marks)).replace("\n", " ")
 
 
@@ -204,7 +206,7 @@ def _facts(one: Memory) -> dict[str, str]:
         "superseded": f"by {one.superseded_by}" if one.superseded_by else "",
         "reason": one.reason or "",
         "origin": one.origin,
-        "source": one.source or "",
+        "source": (one.source or "") + (f" ({one.source_state})" if one.source_state else ""),
         "session": one.session or "",
         "speaker": one.speaker or "",
         "confidence": f"{one.confidence:.2f}, stated on {one.observations} day{'s' * (one.observations != 1)}",

@@ -10,24 +10,29 @@ from typing import IO, TYPE_CHECKING
 
 from ..model.errors import BadInput
 from ..transfer import formats
+from ..transfer.project import PROJECTS
 from . import output
 from .options import Command, open_store
 
 if TYPE_CHECKING:
     from ..transfer.record import Report
+    from ..transfer.segments import SegmentReport
 
-# What other programs write and limpet will read one day; named so that the refusal can say so.
-PLANNED = frozenset({"code", "docs", "segments"})
 # `limpet organize` under the name of an import.
 TRANSCRIPTS = "transcripts"
+# All that `import` reads, but limpet's own.
+READERS = {**formats.READERS, **{name: ("", "", what) for name, (_, what) in PROJECTS.items()}}
+# limpet's own.
+OWN = ("jsonl", "segments")
 # Rejected lines of an import that people get to see one by one; --json has all.
 SHOWN_REJECTIONS = 20
 
 
 def _check_format(name: str, known: Iterable[str]) -> None:
-    if name != "jsonl" and name not in known:
-        what = "is not there yet" if name in PLANNED else "is not known"
-        raise BadInput(f"the format {name[:60]!r} {what}", hint=f"formats there are now: jsonl, {', '.join(known)}")
+    if name not in OWN and name not in known:
+        raise BadInput(
+            f"the format {name[:60]!r} is not known", hint=f"formats there are now: {', '.join((*OWN, *known))}"
+        )
 
 
 def _listed(formats: Mapping[str, tuple[str, str, str]]) -> str:
@@ -38,7 +43,9 @@ def _import_options(parser: ArgumentParser) -> None:
     parser.add_argument(
         "format",
         metavar="FORMAT",
-        help=f"jsonl: an export, or plain statements; {_listed(formats.READERS)}; transcripts: as `limpet organize`",
+        help="jsonl: an export, or plain statements; segments: what other devices exported into a shared folder; "
+        + _listed(READERS)
+        + "; transcripts: as `limpet organize`",
     )
     parser.add_argument("path", metavar="PATH", help="a file or folder; - for stdin, with jsonl")
     parser.add_argument("--dry-run", action="store_true", help="only say what would be new")
@@ -50,7 +57,12 @@ def _import(args: Namespace) -> int:
 
         args.paths = [args.path]
         return organize(args)
-    _check_format(args.format, formats.READERS)
+    _check_format(args.format, READERS)
+    if args.format == "segments":
+        with open_store(args) as memory, output.progress("importing") as progress:
+            return _segments(
+                args, memory.import_segments(args.path, dry_run=args.dry_run, progress=progress), exported=False
+            )
     if args.format != "jsonl":
         return _import_from(args)
     with open_store(args) as memory, output.progress("importing") as progress:
@@ -91,6 +103,27 @@ def _import_from(args: Namespace) -> int:
     return 2 if report.rejected else 0
 
 
+def _segments(args: Namespace, report: SegmentReport, *, exported: bool) -> int:
+    """2 when a file was not taken in or is missing; the rest is there all the same."""
+    if args.json:
+        output.object_line(report.as_dict())
+        return 2 if report.problems else 0
+    if exported:
+        output.line(f"segments written {report.segments:,}, events {report.new:,}")
+    else:
+        would = "would be " if args.dry_run else ""
+        counts = f"new events {report.new:,}, known already {report.known:,}"
+        output.line(f"segments {would}taken in {report.segments:,}, {counts}")
+    if report.conflicts:
+        output.words(f"{report.conflicts:,} keys were set on two devices at once: `limpet review`")
+    if report.purged:
+        output.words(f"{report.purged:,} memories were purged on another device, and are erased here now")
+    for note in report.notes:
+        output.words(note)
+    _rejected(report.problems, 0)
+    return 2 if report.problems else 0
+
+
 def notes(report: Report) -> None:
     """What was kept in another way, and what was not understood, on stderr."""
     for what, count in sorted(report.notes.items()):
@@ -116,8 +149,8 @@ def _export_options(parser: ArgumentParser) -> None:
     parser.add_argument(
         "format",
         metavar="FORMAT",
-        help="jsonl: the ledger of every scope, one event a line, lossless; of this scope and global: "
-        + _listed(formats.WRITERS),
+        help="jsonl: the ledger of every scope, one event a line, lossless; segments: what is new in every scope, into "
+        "a folder shared with other devices; of this scope and global: " + _listed(formats.WRITERS),
     )
     parser.add_argument("path", metavar="PATH", help="appears when it is complete; - for stdout, with jsonl")
     parser.add_argument(
@@ -128,6 +161,9 @@ def _export_options(parser: ArgumentParser) -> None:
 
 def _export(args: Namespace) -> int:
     _check_format(args.format, formats.WRITERS)
+    if args.format == "segments":
+        with open_store(args) as memory, output.progress("exporting") as progress:
+            return _segments(args, memory.export_segments(args.path, progress=progress), exported=True)
     if args.format != "jsonl":
         return _export_to(args)
     to_stdout = args.path == "-"

@@ -74,6 +74,7 @@ class Memory:
     reason: str | None = None  # why it was retracted, or quarantined
     uses: int = 0
     used_at: int | None = None
+    source_state: str | None = None  # of an indexed file, when it was looked at: fresh, drifted or gone
 
     def as_dict(self) -> dict[str, object]:
         """The JSON shape of `show` and `list`: times in ISO 8601."""

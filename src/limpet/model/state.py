@@ -94,6 +94,8 @@ def apply(state: MemoryState | None, event: Event) -> MemoryState:
         return initial(event)
     if state.state == "purged":
         return state
+    if event.type == "remembered":
+        return _remembered_again(state, event)
     change = _CHANGES.get(event.type)
     return state if change is None else change(state, event)
 
@@ -106,7 +108,7 @@ def replay(events: Sequence[Event]) -> MemoryState | None:
     cancelled = cancelled_by(events)
     state: MemoryState | None = None
     for event in events:
-        if event.type == "remembered":
+        if event.type == "remembered" and state is None:
             state = initial(event)
             if event.id in cancelled and state.state != "purged":
                 state = replace(state, state="retracted", reason="undone")
@@ -179,6 +181,16 @@ def cancelled_by(events: Iterable[Event]) -> set[bytes]:
         if event.type == "undone" and event.id not in cancelled:
             cancelled.add(bytes.fromhex(event.data["undoes"]))
     return cancelled
+
+
+def _remembered_again(state: MemoryState, event: Event) -> MemoryState:
+    """Two devices made a memory of the same id (they imported the same file): the later words, the topics of both."""
+    return replace(
+        state,
+        content=event.content if event.content is not None else state.content,
+        topics=tuple(dict.fromkeys((*state.topics, *event.data.get("topics", ())))),
+        metadata=state.metadata | event.data.get("metadata", {}),
+    )
 
 
 def _observed(state: MemoryState, event: Event) -> MemoryState:

@@ -18,6 +18,7 @@ from .fit import distinct, fit, tokens_of, wording
 from .gather import Gathered, Merit, VectorSignal, gather
 from .plan import Plan
 from .relevance import features
+from .sources import Sources
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,18 +42,24 @@ class Item:
     speaker: str | None
     metadata: dict[str, object]
     why: Trace | None = None
+    source_state: str | None = None  # of an indexed file: fresh, drifted or gone
 
     @classmethod
     def from_dict(cls, shown: Mapping[str, Any]) -> Item:
         """An item from its `as_dict`, without its trace."""
         times: dict[str, Any] = {name: parse_time(shown[name], now=0) for name in ("valid_from", "recorded_at")}
         until = shown["valid_to"]
-        plain = {name: shown[name] for name in cls.__slots__ if name not in (*times, "valid_to", "topics", "why")}
+        plain = {
+            name: shown[name]
+            for name in cls.__slots__
+            if name not in (*times, "valid_to", "topics", "why", "source_state")
+        }
         return cls(
             **plain,
             **times,
             topics=tuple(shown["topics"]),
             valid_to=None if until is None else parse_time(until, now=0),
+            source_state=shown.get("source_state"),
         )
 
     def as_dict(self) -> dict[str, object]:
@@ -75,6 +82,8 @@ class Item:
             "speaker": self.speaker,
             "metadata": self.metadata,
         }
+        if self.source_state is not None:
+            shown["source_state"] = self.source_state
         if self.why is not None:
             shown["why"] = self.why.as_dict()
         return shown
@@ -147,8 +156,9 @@ def recall(
         chosen, truncated = _fit(store, found, order, plan)
         whole = store.memories([found.nums[i] for i in chosen])
     traces = _explain(found, chosen, plan) if explain else {}
+    sources = Sources()
     items = [
-        _item(memory, scores[i], _confidence(found.merits[i], plan.now), traces.get(i))
+        _item(memory, scores[i], _confidence(found.merits[i], plan.now), traces.get(i), sources.state(memory.metadata))
         for i, memory in zip(chosen, whole, strict=True)
     ]
     return Recall(
@@ -263,7 +273,7 @@ def _explain(found: Gathered, chosen: list[int], plan: Plan) -> dict[int, Trace]
     }
 
 
-def _item(memory: Memory, score: float, confidence: float, why: Trace | None) -> Item:
+def _item(memory: Memory, score: float, confidence: float, why: Trace | None, source_state: str | None) -> Item:
     return Item(
         id=memory.id,
         kind=memory.kind,
@@ -282,4 +292,5 @@ def _item(memory: Memory, score: float, confidence: float, why: Trace | None) ->
         speaker=memory.speaker,
         metadata=memory.metadata,
         why=why,
+        source_state=source_state,
     )

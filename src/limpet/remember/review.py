@@ -25,6 +25,7 @@ PAIRS = {
     "correction": "does the newer replace the older? accepted: it does",
     "contradiction": "they deny each other. accepted: the newer is right",
     "conflict": "changed in a mirror's folder and in the store. accepted: the folder is right; rejected: the store is",
+    "concurrent": "two devices set one key at once; the newer holds. accepted: it should. Else: `limpet fact`",
     "key": "do both keys name the same? accepted: the older one is the key of both",
 }
 SINGLE = {
@@ -191,6 +192,8 @@ def decide_pair(writer: Writer, id: bytes, verdict: str) -> Receipt:
 
 
 def _carry_out(writer: Writer, proposal: Proposal) -> None:
+    if proposal.kind == "concurrent":
+        return
     newer, older = format_id(proposal.memory), format_id(proposal.other)
     if proposal.kind == "duplicate":
         if not merge(writer, older, newer, origin="user"):

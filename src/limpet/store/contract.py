@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from ..model.edges import STORED_TYPES, Edge
 from ..model.events import Event
 from ..model.memory import Memory
+from ..model.settle import Placed
 from ..model.state import MemoryState, SearchFields
 
 if TYPE_CHECKING:
@@ -476,6 +477,28 @@ class GraphReads(Protocol):
         ...
 
 
+class SegmentRow(NamedTuple):
+    """A file of events of one device, that this store wrote or took in."""
+
+    device: bytes
+    number: int
+    digest: str
+    header: dict[str, Any]
+    own: bool = False
+    num: int = 0
+
+
+class Merged(NamedTuple):
+    """What segments brought. `held`: places of those left out, for they speak of memories that are nowhere yet."""
+
+    new: int
+    known: int
+    held: list[int]
+    conflicts: int
+    purged: int
+    edited: int  # edits of what was edited on another device too
+
+
 Decide = Callable[[Reads], Sequence[Event]]
 
 
@@ -691,6 +714,33 @@ class Store(Reads, Protocol):
 
     def append_events(self, events: Iterable[Event], progress: Callable[[int], None] | None = None) -> int:
         """Append events that another ledger made (import): known ids are skipped. Returns how many were new."""
+        ...
+
+    # sync
+    def seal(self, place: str, *, renew: bool = False) -> tuple[bytes, list[SegmentRow]]:
+        """Give the events since the last time their order among all devices', and put them into segments.
+
+        `place`: where the file is; from another place it is another device, and so when it is to `renew` its identity.
+        Returns the identity and all segments that are known.
+        """
+        ...
+
+    def segments(self) -> tuple[bytes | None, list[SegmentRow]]:
+        """The identity used last, and all segments that are known."""
+        ...
+
+    def segment_lines(self, num: int) -> list[Placed]:
+        """The events of a segment as they are now: without what was purged."""
+        ...
+
+    def segment_written(self, num: int, digest: str, header: dict[str, Any]) -> None: ...
+
+    def purged_in_segments(self) -> dict[int, set[bytes]]:
+        """The purged memories that segments have events of, by segment."""
+        ...
+
+    def merge(self, segments: Sequence[SegmentRow], lines: Sequence[Placed]) -> Merged:
+        """Take in others' segments after `seal`: union of the events, and what follows from their order."""
         ...
 
     def usage_rows(self) -> Iterator[dict[str, Any]]: ...

@@ -1,4 +1,7 @@
-"""Other programs' formats, in and out. The ledger as JSONL is the engine's own (`import_jsonl`, `export_jsonl`)."""
+"""Other programs' formats, in and out, projects, and sync between devices.
+
+The ledger as JSONL is the engine's own (`import_jsonl`, `export_jsonl`).
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,7 @@ from ..store.contract import Store
 if TYPE_CHECKING:
     from ..recall.meaning import Meaning
     from ..transfer.record import Report
+    from ..transfer.segments import SegmentReport
 
 Progress = Callable[[int, int], None]
 T = TypeVar("T")
@@ -38,13 +42,21 @@ class Transfer:
     ) -> Report:
         """Read another program's memories into this scope; the source is never written. Twice is once.
 
-        The report says what was not understood, and where. Formats: `transfer/formats.py`. Raises BadInput, StoreError.
+        `code` and `docs` index a project: again, they bring what changed there. The report says what was not
+        understood, and where. Formats: `transfer/formats.py`. Raises BadInput, StoreError.
         """
         from ..transfer import formats
         from ..transfer.bring import Importer
+        from ..transfer.project import PROJECTS, Indexer
         from ..transfer.record import Report
 
         report = Report(progress=progress)
+        if format in PROJECTS:
+            Indexer(
+                self._store, self._clock, self._write, format=format, scope=self.scope, dry_run=dry_run, report=report
+            ).run(Path(path))
+            report.progress = None
+            return report
         importer = Importer(
             self._store,
             self._clock,
@@ -91,3 +103,23 @@ class Transfer:
         report.new = write(source, Path(path))
         report.progress = None
         return report
+
+    def export_segments(self, folder: str | os.PathLike[str], *, progress: Progress | None = None) -> SegmentReport:
+        """Write what is new in this store into its own folder below a shared one; other devices import it there.
+
+        Every scope. Raises BadInput, StoreError.
+        """
+        from ..transfer.segments import export_segments
+
+        return export_segments(self._store, Path(folder), progress=progress)
+
+    def import_segments(
+        self, folder: str | os.PathLike[str], *, dry_run: bool = False, progress: Progress | None = None
+    ) -> SegmentReport:
+        """Take in what other devices exported there. Stores that have taken in the same segments hold the same.
+
+        Raises BadInput, StoreError.
+        """
+        from ..transfer.segments import import_segments
+
+        return import_segments(self._store, Path(folder), dry_run=dry_run, progress=progress)

@@ -106,7 +106,7 @@ class Ledger(SqliteReads):
             self._erase(event.memory)
             self._project_tombstone(event)
             return
-        current = None if event.type == "remembered" else self._state(event.memory)
+        current = self._state(event.memory)
         if event.type == "undone":
             # Only what had happened by then: a rebuild has the whole future in the ledger already.
             events = [one for one in self.events(memory=event.memory) if one.seq <= event.seq]
@@ -122,9 +122,12 @@ class Ledger(SqliteReads):
             after = apply(current, event)
         if after is None or after == current:
             return
-        if current is not None:
-            self._con.execute(self._sql["retire_memory"], {"id": event.memory, "at": event.at})
-        self._insert_version(after, event, body if body is not None else self._body_for(after, event.memory))
+        at, first = event.at, current is None
+        if not first:
+            at = int(self._con.execute(self._sql["retire_memory"], {"id": event.memory, "at": at}).get)
+        if body is None or after.content != event.content:
+            body = self._body_for(after, event.memory)
+        self._insert_version(after, at, body, first=first)
 
     def _state(self, id: bytes) -> MemoryState | None:
         row = self._one("memory_current", {"id": id})
@@ -144,13 +147,11 @@ class Ledger(SqliteReads):
             raise BadInput(f"the text of memory {id.hex()} is gone")
         return int(found)
 
-    def _insert_version(self, state: MemoryState, event: Event, body: int | None) -> None:
+    def _insert_version(self, state: MemoryState, at: int, body: int | None, *, first: bool = False) -> None:
         fields = self._describe(state, None)
-        num = body if event.type == "remembered" and body is not None else self._next_later()
-        self._con.execute(self._sql["insert_memory"], self._version(num, state, event.at, body, fields.fingerprint))
-        if body is None:
-            return
-        if event.type != "remembered":
+        num = body if first and body is not None else self._next_later()
+        self._con.execute(self._sql["insert_memory"], self._version(num, state, at, body, fields.fingerprint))
+        if body is not None:
             self._con.execute(
                 "UPDATE body SET topics = ?1, labels = ?2, dates = ?3, grams = ?4 WHERE num = ?5"
                 " AND (topics IS NOT ?1 OR labels IS NOT ?2 OR dates IS NOT ?3 OR grams IS NOT ?4)",
@@ -265,7 +266,8 @@ class Ledger(SqliteReads):
 
     def _end_edge(self, source: bytes, type: str, target: bytes, at: int) -> None:
         self._con.execute(
-            "UPDATE edge SET retired_at = ? WHERE source = ? AND type = ? AND target = ? AND retired_at IS NULL",
+            "UPDATE edge SET retired_at = max(?, recorded_at)"
+            " WHERE source = ? AND type = ? AND target = ? AND retired_at IS NULL",
             (at, source, type, target),
         )
 
@@ -297,9 +299,12 @@ class Ledger(SqliteReads):
                 "UPDATE event SET body = NULL, data = ? WHERE seq = ?", (rows.to_json(scrub(event).data), event.seq)
             )
         for body in bodies:
-            self._forget_vectors(body)
-            self._con.execute("DELETE FROM body WHERE num = ?", (body,))
-            jobs.forget(self._con, body)
+            self._forget_body(body)
+
+    def _forget_body(self, body: int) -> None:
+        self._forget_vectors(body)
+        self._con.execute("DELETE FROM body WHERE num = ?", (body,))
+        jobs.forget(self._con, body)
 
     def _forget_vectors(self, body: int) -> None:
         for embedder, chunk, slot, dimensions in self._con.execute(
@@ -316,31 +321,39 @@ class Ledger(SqliteReads):
 
     def rebuild(self, events: Iterable[Event]) -> int:
         """Project a whole ledger anew. Texts, vectors and use counts stay. Returns the number of events."""
-        self._con.execute("DELETE FROM memory; DELETE FROM edge; DELETE FROM session; DELETE FROM scope")
-        self._scopes.clear()
+        # Scopes keep their numbers: texts, vectors, use counts and the review list know them by these.
+        self._con.execute("DELETE FROM memory; DELETE FROM edge; DELETE FROM session").fetchall()
         self._sessions.clear()
         bodies = dict(self._con.execute("SELECT seq, body FROM event WHERE body IS NOT NULL"))
         purged = {row[0] for row in self._con.execute("SELECT memory FROM event WHERE type = 'purged'")}
         done = 0
         for event in events:
             done += 1
-            if event.memory in purged and event.type not in ("linked", "unlinked"):
-                if event.type == "remembered":
-                    self._intern_scope(event.data["scope"])
-                elif event.type == "purged":
-                    self._project_tombstone(event)
-                elif event.type == "undone":
-                    self._project_undone_edges(
-                        [e for e in self.events(memory=event.memory) if e.seq <= event.seq], event
-                    )
-                continue
-            self.project(event, bodies.get(event.seq))
+            if event.memory in purged:
+                self._project_purged(event)
+            else:
+                self.project(event, bodies.get(event.seq))
         self._con.execute("INSERT INTO body_fts (body_fts) VALUES ('rebuild')")
         return done
 
+    def _project_purged(self, event: Event) -> None:
+        """An event of a memory that is purged, now or later: its links and its tombstone are all there is."""
+        if event.type in ("linked", "unlinked"):
+            self.project(event, None)
+        elif event.type == "remembered":
+            scope = self._intern_scope(event.data["scope"])
+            if event.data.get("session"):
+                self._intern_session(scope, event.data["session"], event.at)
+        elif event.type == "purged":
+            self._project_tombstone(event)
+        elif event.type == "undone":
+            self._project_undone_edges([e for e in self.events(memory=event.memory) if e.seq <= event.seq], event)
+
     def _project_tombstone(self, purged: Event) -> None:
         first = next(event for event in self.events(memory=purged.memory) if event.type == "remembered")
-        self._insert_version(initial(first), purged, None)
+        # Purged on two devices: the last one stands.
+        self._con.execute("DELETE FROM memory WHERE id = ? AND retired_at IS NULL", (purged.memory,))
+        self._insert_version(initial(first), purged.at, None)
 
 
 def _placed(event: Event, seq: int) -> Event:

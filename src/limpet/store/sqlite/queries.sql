@@ -73,14 +73,14 @@ SELECT m.fingerprint FROM carray(:marks) c
 SELECT {columns} FROM {tables}
  WHERE m.scope = (SELECT num FROM scope WHERE name = :scope) AND m.key = :key
    AND m.retired_at IS NULL AND m.state = 'active'
- ORDER BY m.valid_from, m.num
+ ORDER BY m.valid_from, m.created_at, m.id
 
 -- name: keyed_known_at
 -- The same as the store knew them at :known_at. memory_key.
 SELECT {columns} FROM {tables}
  WHERE m.scope = (SELECT num FROM scope WHERE name = :scope) AND m.key = :key AND m.state = 'active'
    AND m.recorded_at <= :known_at AND (m.retired_at IS NULL OR :known_at < m.retired_at)
- ORDER BY m.valid_from, m.num
+ ORDER BY m.valid_from, m.created_at, m.id
 
 -- name: keys
 -- Keys in use. memory_key.
@@ -93,7 +93,7 @@ SELECT DISTINCT key FROM memory
 SELECT now.key FROM memory once INDEXED BY memory_key JOIN memory now ON now.id = once.id AND now.retired_at IS NULL
  WHERE once.scope = (SELECT num FROM scope WHERE name = :scope) AND once.key = :key AND once.retired_at IS NOT NULL
    AND now.key IS NOT NULL AND now.key <> :key AND now.state = 'active'
- ORDER BY once.retired_at DESC, now.num DESC LIMIT 1
+ ORDER BY once.retired_at DESC, now.created_at DESC, now.id DESC LIMIT 1
 
 -- name: session
 -- One session. Primary key by (scope, name), memory_session.
@@ -107,7 +107,7 @@ SELECT e.name, s.name, e.started_at, e.ended_at, e.title, count(m.num), max(e.st
 SELECT e.name, s.name, e.started_at, e.ended_at, e.title, count(m.num), max(e.started_at, ifnull(max(m.created_at), 0))
   FROM scope s JOIN session e ON e.scope = s.num
   LEFT JOIN memory m ON m.session = e.num AND m.retired_at IS NULL AND m.state = 'active'
- WHERE s.name = :scope GROUP BY e.num ORDER BY 7 DESC, e.num DESC LIMIT :limit
+ WHERE s.name = :scope GROUP BY e.num ORDER BY 7 DESC, e.name LIMIT :limit
 
 -- name: session_memories
 -- What a session holds, in its order. memory_session.
@@ -115,7 +115,7 @@ SELECT {columns} FROM {tables}
  WHERE m.session = (SELECT num FROM session
                      WHERE scope = (SELECT num FROM scope WHERE name = :scope) AND name = :name)
    AND m.retired_at IS NULL AND m.state = 'active'
- ORDER BY m.position, m.num
+ ORDER BY m.position, m.created_at, m.id
 
 -- name: last_position
 -- The last place taken in a session. memory_session.
@@ -140,6 +140,12 @@ SELECT v.seq, v.id, v.type, v.memory, v.at, v.operation, v.origin, b.content, v.
 -- One event. event_id.
 SELECT v.seq, v.id, v.type, v.memory, v.at, v.operation, v.origin, b.content, v.data
   FROM event v LEFT JOIN body b ON b.num = v.body WHERE v.id = :id
+
+-- name: events_by_ids
+-- Some events, in order. event_id.
+SELECT v.seq, v.id, v.type, v.memory, v.at, v.operation, v.origin, b.content, v.data
+  FROM carray(:ids) c CROSS JOIN event v ON v.id = c.value LEFT JOIN body b ON b.num = v.body
+ WHERE v.seq > :after ORDER BY v.seq
 
 -- name: events_by_prefix
 -- Events whose id is in a range. event_id.
@@ -186,8 +192,8 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 
 INSERT INTO job (kind, subject, not_before) VALUES (?, ?, ?) ON CONFLICT DO NOTHING
 
 -- name: retire_memory
--- A version ends. memory_current.
-UPDATE memory SET retired_at = :at WHERE id = :id AND retired_at IS NULL
+-- A version ends, at the earliest when it began: clocks of several devices may disagree. memory_current.
+UPDATE memory SET retired_at = max(:at, recorded_at) WHERE id = :id AND retired_at IS NULL RETURNING retired_at
 
 -- name: body_of_memory
 -- Which body the current version uses. memory_current.
@@ -304,14 +310,15 @@ SELECT r.id, r.kind, s.name, r.memory, r.other, r.reason, r.score, r.created_at,
   FROM review r JOIN scope s ON s.num = r.scope WHERE r.id = :id
 
 -- name: proposals
--- What waits in a scope and is still about two active memories that nothing replaced. review_waiting, memory_current.
+-- What waits in a scope and is still about two active memories that nothing replaced; of a concurrent pair, one has replaced the
+-- other already. review_waiting, memory_current.
 SELECT r.id, r.kind, s.name, r.memory, r.other, r.reason, r.score, r.created_at, r.verdict, r.decided_at
   FROM scope s JOIN review r ON r.scope = s.num AND r.verdict IS NULL
  WHERE s.name = :scope
    AND EXISTS (SELECT 1 FROM memory m WHERE m.id = r.memory AND m.retired_at IS NULL AND m.state = 'active'
-                                        AND m.superseded_by IS NULL)
+                                        AND (m.superseded_by IS NULL OR r.kind = 'concurrent'))
    AND EXISTS (SELECT 1 FROM memory m WHERE m.id = r.other AND m.retired_at IS NULL AND m.state = 'active'
-                                        AND m.superseded_by IS NULL)
+                                        AND (m.superseded_by IS NULL OR r.kind = 'concurrent'))
  ORDER BY r.created_at, r.id LIMIT :limit
 
 -- name: lease_jobs
@@ -367,7 +374,7 @@ SELECT m.id, n.id, n.created_at FROM carray(:ids) c CROSS JOIN memory m ON {this
   CROSS JOIN memory n ON n.num = (
     SELECT x.num FROM memory x INDEXED BY memory_session
      WHERE x.session = m.session AND x.position > m.position AND x.state <> 'purged' AND {known_x}
-     ORDER BY x.position LIMIT 1)
+     ORDER BY x.position, x.id LIMIT 1)
  WHERE {visible}
 
 -- name: temporal_in
@@ -376,7 +383,7 @@ SELECT n.id, m.id, m.created_at FROM carray(:ids) c CROSS JOIN memory m ON {this
   CROSS JOIN memory n ON n.num = (
     SELECT x.num FROM memory x INDEXED BY memory_session
      WHERE x.session = m.session AND x.position < m.position AND x.state <> 'purged' AND {known_x}
-     ORDER BY x.position DESC LIMIT 1)
+     ORDER BY x.position DESC, x.id DESC LIMIT 1)
  WHERE {visible}
 
 -- name: memories_by_id
@@ -427,11 +434,11 @@ SELECT {columns} FROM memory a CROSS JOIN memory m INDEXED BY memory_session
     ON m.session = a.session AND m.position BETWEEN a.position - :reach AND a.position + :reach
   JOIN scope s ON s.num = m.scope LEFT JOIN body b ON b.num = m.body
   LEFT JOIN session e ON e.num = m.session LEFT JOIN usage u ON u.id = m.id
- WHERE a.id = :id AND a.retired_at IS NULL AND a.session IS NOT NULL AND {visible} ORDER BY m.position, m.num
+ WHERE a.id = :id AND a.retired_at IS NULL AND a.session IS NOT NULL AND {visible} ORDER BY m.position, m.created_at, m.id
 
 -- name: key_history
 -- Every memory of a key, along the valid time. memory_key.
-SELECT {columns} FROM {tables} WHERE m.key = :key AND {visible} ORDER BY m.valid_from, m.num
+SELECT {columns} FROM {tables} WHERE m.key = :key AND {visible} ORDER BY m.valid_from, m.created_at, m.id
 
 -- name: replaced_by_key
 -- (new, old): what some values of a key replaced. memory_current, memory_key.
@@ -507,3 +514,45 @@ SELECT m.num, u.uses FROM usage u CROSS JOIN memory m ON m.id = u.id
 SELECT m.num FROM memory m LEFT JOIN usage u ON u.id = m.id
  WHERE {visible} AND m.created_at < :before AND m.observed_at < :before AND ifnull(u.used_at, 0) < :before AND NOT m.pinned
  ORDER BY m.created_at, m.id LIMIT :limit
+
+-- name: bodies_of_events
+-- Where the texts of one memory's events are. event_id, event_memory.
+SELECT seq, body FROM event WHERE id = :id AND memory = :id AND body IS NOT NULL
+UNION ALL SELECT seq, body FROM event WHERE memory = :id AND memory <> id AND body IS NOT NULL
+
+-- name: keys_of_memory
+-- Every key that a memory ever had. memory_current, memory_past.
+SELECT scope, key FROM memory WHERE id = :id AND retired_at IS NULL AND key IS NOT NULL
+UNION SELECT scope, key FROM memory WHERE id = :id AND retired_at IS NOT NULL AND key IS NOT NULL
+
+-- name: session_begins
+-- When a session was first named, in the order of the ledger. memory_session, event_id, event_memory.
+SELECT at FROM (
+  SELECT v.seq, v.at FROM memory m JOIN event v ON v.id = m.id
+   WHERE m.session = (SELECT num FROM session WHERE scope = (SELECT num FROM scope WHERE name = :scope) AND name = :name)
+     AND v.type = 'remembered'
+  UNION ALL SELECT v.seq, v.at FROM memory m JOIN event v ON v.memory = m.id AND v.memory <> v.id
+   WHERE m.session = (SELECT num FROM session WHERE scope = (SELECT num FROM scope WHERE name = :scope) AND name = :name)
+     AND v.type = 'remembered'
+  UNION ALL SELECT seq, at FROM event WHERE memory = :mark AND memory <> id)
+ ORDER BY seq LIMIT 1
+
+-- name: segment_lines
+-- The events of one segment, in the order of all devices. synced_segment, event_id.
+SELECT v.seq, v.id, v.type, v.memory, v.at, v.operation, v.origin, b.content, v.data, s.stamp, s.place
+  FROM synced s CROSS JOIN event v ON v.id = s.id LEFT JOIN body b ON b.num = v.body
+ WHERE s.segment = :num ORDER BY s.stamp, s.operation, s.place, s.id
+
+-- name: purged_in_segments
+-- (segment, memory) of purged memories. A scan of the ledger's types, then event_id, event_memory, synced.
+SELECT DISTINCT s.segment, p.memory FROM event p
+  CROSS JOIN event v ON v.seq IN (SELECT seq FROM event WHERE id = p.memory AND memory = p.memory
+                                  UNION ALL SELECT seq FROM event WHERE memory = p.memory AND memory <> id)
+  JOIN synced s ON s.id = v.id
+ WHERE p.type = 'purged' AND v.type IN ('remembered', 'edited', 'tagged', 'keyed', 'retracted', 'observed', 'superseded')
+
+-- name: edits
+-- (device, segment, text) of the edits of a memory. event_memory, synced.
+SELECT g.device, g.number, b.content FROM event v JOIN synced s ON s.id = v.id JOIN segment g ON g.num = s.segment
+  JOIN body b ON b.num = v.body
+ WHERE v.memory = :id AND v.memory <> v.id AND v.type = 'edited'

@@ -105,8 +105,10 @@ class SqliteReads:
         self, *, memory: bytes | None = None, after: int = 0, ids: Sequence[bytes] | None = None
     ) -> Iterator[Event]:
         if ids is not None:
-            found = (self._one("event_by_id", {"id": id}) for id in set(ids))
-            yield from sorted((rows.event(row) for row in found if row and row[0] > after), key=lambda one: one.seq)
+            if ids:
+                wanted: Bindings = {"ids": apsw.carray(tuple(set(ids))), "after": after}
+                for row in self._con.execute(self._sql["events_by_ids"], wanted).fetchall():
+                    yield rows.event(row)
             return
         name = "events_after" if memory is None else "events_of_memory"
         bindings: Bindings = {"after": after} if memory is None else {"after": after, "memory": memory}

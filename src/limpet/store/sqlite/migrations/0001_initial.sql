@@ -184,3 +184,21 @@ CREATE INDEX journal_session ON journal (scope, session, num);
 CREATE TRIGGER journal_ring AFTER INSERT ON journal BEGIN
   DELETE FROM journal WHERE num <= new.num - 10000;
 END;
+
+-- Sync by segments. A store that never syncs has no row here.
+-- The identities of this file, the last is in use; `place` tells a copy from the original.
+CREATE TABLE device (num INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, place TEXT NOT NULL);
+-- Segments that were written here or taken in. `header` is the first line of its file.
+CREATE TABLE segment (
+  num INTEGER PRIMARY KEY, device BLOB NOT NULL, number INTEGER NOT NULL, digest TEXT NOT NULL UNIQUE, header TEXT NOT NULL
+);
+CREATE INDEX segment_device ON segment (device, number);
+-- The order of events on all devices: by (stamp, operation, place). Segment 0: derived here, in no segment.
+CREATE TABLE synced (
+  id BLOB PRIMARY KEY, stamp INTEGER NOT NULL, operation BLOB NOT NULL, place INTEGER NOT NULL, segment INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX synced_stamp ON synced (stamp);
+CREATE INDEX synced_segment ON synced (segment);
+-- Events up to this place in the ledger have their order.
+CREATE TABLE sealed (through INTEGER NOT NULL);
+INSERT INTO sealed VALUES (0);

@@ -1,0 +1,135 @@
+"""How what several devices said becomes one belief: the order of their events, and values of one key at one instant.
+
+Events of all devices have one order: by (stamp, operation, place). A stamp is the time of an operation, or one more
+than the last stamp its device had seen (a hybrid logical clock): what somebody knew comes before what they then did,
+whatever their clocks say. The same events in the same order give the same beliefs everywhere. Pure.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import groupby, pairwise
+from typing import NamedTuple
+
+from .events import Event
+from .state import MemoryState, apply, replay
+
+# Derived events follow the operation that called for them.
+DERIVED_PLACE = 1 << 40
+
+
+class Placed(NamedTuple):
+    """An event and its place in the order of all devices. `segment` 0: derived from the others."""
+
+    event: Event
+    stamp: int
+    place: int
+    segment: int = 0
+
+    @property
+    def order(self) -> tuple[int, bytes, int, bytes]:
+        return (self.stamp, self.event.operation, self.place, self.event.id)
+
+
+class Conflict(NamedTuple):
+    """Two values of one key that were given without knowing of each other. Ids are 16 bytes; `at` in microseconds."""
+
+    id: bytes
+    scope: str
+    memory: bytes  # the one that holds
+    other: bytes
+    at: int
+
+
+def settle(history: Iterable[Placed]) -> tuple[list[Placed], list[Conflict]]:
+    """What follows from the history of some keys, that no device said: which value ends where another begins.
+
+    `history`: all events of every memory that ever had one of the keys, without derived ones, in their order. Of two
+    values that hold at one instant after an operation, the one that began to hold first (of equals: that came first) is
+    superseded by the other. O(events x memories).
+    """
+    derived: list[Placed] = []
+    conflicts: list[Conflict] = []
+    seen: dict[bytes, list[Event]] = {}
+    states: dict[bytes, MemoryState] = {}
+    said: set[tuple[bytes, bytes]] = set()  # (old, new) of what a device said itself
+    counter = 0
+    for (stamp, operation), run in groupby(history, lambda one: (one.stamp, one.event.operation)):
+        touched: dict[bytes, None] = {}
+        last = 0
+        for one in run:
+            counter += 1
+            event = replace(one.event, seq=counter)
+            seen.setdefault(event.memory, []).append(event)
+            touched[event.memory] = None
+            last = event.at
+            if event.type == "superseded":
+                said.add((event.memory, bytes.fromhex(event.data["by"])))
+        for memory in touched:
+            _bring(memory, seen, states)
+        slots = {(s.scope, s.key) for memory in touched if (s := states.get(memory)) and s.key is not None}
+        for scope, key in sorted(slots):
+            for old, new in _overlapping(states, scope, key):
+                counter += 1
+                made = _superseded(old, new, stamp, operation, last, counter)
+                derived.append(made)
+                seen[old.id].append(made.event)
+                _bring(old.id, seen, states)
+                if (old.id, new.id) not in said and old.content != new.content:
+                    conflicts.append(Conflict(_hash(b"conflict", old.id, new.id), scope, new.id, old.id, last))
+    return derived, conflicts
+
+
+def _bring(memory: bytes, seen: dict[bytes, list[Event]], states: dict[bytes, MemoryState]) -> None:
+    events = seen[memory]
+    if any(event.type == "undone" for event in events):
+        state = replay(events)
+    else:
+        state = None
+        for event in events:
+            if state is not None or event.type == "remembered":
+                state = apply(state, event)
+    if state is not None:
+        states[memory] = state
+
+
+def _overlapping(
+    states: dict[bytes, MemoryState], scope: str, key: str | None
+) -> Sequence[tuple[MemoryState, MemoryState]]:
+    """Values of a key, one after the other, the first of which ends after the second begins."""
+    live = [
+        s
+        for s in states.values()
+        if s.key == key
+        and s.scope == scope
+        and s.state == "active"
+        and (s.valid_to is None or s.valid_from < s.valid_to)
+    ]
+    # Sorting is stable, and states are in the order in which their memories came.
+    live.sort(key=lambda s: s.valid_from)
+    return [(a, b) for a, b in pairwise(live) if a.valid_to is None or a.valid_to > b.valid_from]
+
+
+def _superseded(old: MemoryState, new: MemoryState, stamp: int, operation: bytes, at: int, seq: int) -> Placed:
+    start = new.valid_from
+    event = Event(
+        id=_hash(b"settled", old.id, new.id, str(start).encode(), str(stamp).encode(), operation),
+        type="superseded",
+        memory=old.id,
+        at=at,
+        operation=operation,
+        data={"by": new.id.hex(), "valid_to": start, "settled": True},
+        seq=seq,
+    )
+    return Placed(event, stamp, DERIVED_PLACE)
+
+
+def variant(event: Event, payload: str) -> bytes:
+    """The id of an event whose own id another event has too: the same on every device."""
+    return _hash(b"variant", event.id, payload.encode("utf-8", "surrogatepass"))
+
+
+def _hash(*parts: bytes) -> bytes:
+    return hashlib.sha256(b"\0".join(parts)).digest()[:16]

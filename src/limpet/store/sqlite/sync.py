@@ -1,0 +1,433 @@
+"""Sync: the events of several devices in one ledger, in one order, in one transaction that the caller has begun.
+
+The order and what follows from it are in `model/settle.py`. What is here: giving local events their place (`seal`),
+taking in those of others (`merge`), and projecting anew what they change.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import groupby
+from typing import Any
+
+import apsw
+
+from ...model.events import Event
+from ...model.ids import session_mark
+from ...model.settle import Conflict, Placed, settle, variant
+from ...model.state import SESSION_EVENTS, scrub
+from ..contract import Merged, Proposal, SegmentRow
+from . import review, rows
+from .ledger import Ledger, _event_row
+from .search import scope_token
+from .sql import statements
+
+# A segment is closed at this many events, or characters of text.
+SEGMENT_EVENTS = 5_000
+SEGMENT_CHARACTERS = 4_000_000
+
+
+class _Arrivals:
+    """What a merge has changed so far."""
+
+    def __init__(self) -> None:
+        self.new = 0
+        self.touched: set[bytes] = set()
+        self.first: int | None = None  # the first stamp from which the order changed
+
+    def add(self, memory: bytes, stamp: int) -> None:
+        self.touched.add(memory)
+        self.first = stamp if self.first is None else min(self.first, stamp)
+
+
+class Sync(Ledger):
+    """The ledger with what is known of other devices. Every method needs an open write transaction."""
+
+    # -- this device
+
+    def device(self, place: str, *, renew: bool = False) -> bytes:
+        """The identity under which this file writes segments; a new one when the file is not where it was."""
+        row = self._con.execute("SELECT id, place FROM device ORDER BY num DESC LIMIT 1").fetchone()
+        if row and row[1] == place and not renew:
+            return bytes(row[0])
+        id = os.urandom(16)
+        self._con.execute("INSERT INTO device (id, place) VALUES (?, ?)", (id, place))
+        return id
+
+    def seal(self, device: bytes) -> None:
+        """Give the events since the last time their stamps, and put them into segments of this device."""
+        through = self._con.execute("SELECT through FROM sealed").get
+        fresh = list(self.events(after=through))
+        if not fresh:
+            return
+        stamp = self._con.execute("SELECT ifnull(max(stamp), 0) FROM synced").get
+        seen = {
+            bytes(id).hex(): number
+            for id, number in self._con.execute("SELECT device, max(number) FROM segment GROUP BY device")
+        }
+        number = seen.get(device.hex(), 0)
+        segment, count, size = None, 0, 0
+        placed = []
+        for operation, run in groupby(fresh, lambda event: event.operation):
+            for place, event in enumerate(run):
+                if place == 0:
+                    stamp = max(stamp + 1, event.at)
+                if segment is None or count >= SEGMENT_EVENTS or size >= SEGMENT_CHARACTERS:
+                    number += 1
+                    header = {
+                        "limpet_segment": 1,
+                        "device": device.hex(),
+                        "number": number,
+                        "first": stamp,
+                        "seen": seen,
+                    }
+                    segment, count, size = self._add_segment(device, number, "", header), 0, 0
+                count, size = count + 1, size + len(event.content or "")
+                placed.append((event.id, stamp, operation, place, segment))
+        self._con.executemany(
+            "INSERT INTO synced (id, stamp, operation, place, segment) VALUES (?, ?, ?, ?, ?)", placed
+        )
+        self._con.execute("UPDATE sealed SET through = ?", (fresh[-1].seq,))
+        self._settle({event.memory for event in fresh})
+
+    def _add_segment(self, device: bytes, number: int, digest: str, header: dict[str, Any]) -> int:
+        # Until its file is written, a segment has a digest that no other has.
+        self._con.execute(
+            "INSERT INTO segment (device, number, digest, header) VALUES (?, ?, ?, ?)",
+            (device, number, digest or f"unwritten {device.hex()} {number}", rows.to_json(header)),
+        )
+        return int(self._con.last_insert_rowid())
+
+    # -- others' events
+
+    def merge(self, segments: Sequence[SegmentRow], lines: Sequence[Placed]) -> Merged:
+        """Take in whole segments. `Placed.segment` is the place in `segments`.
+
+        An event of a memory that is nowhere is held back, and its segment counts as not taken.
+        """
+        # What was written here came before what arrives now.
+        self.seal(self._con.execute("SELECT id FROM device ORDER BY num DESC LIMIT 1").get)
+        lines = self._scrubbed(lines)
+        held = self._without_beginning(lines)
+        numbers = {place: self._taken(one) for place, one in enumerate(segments) if place not in held}
+        wanted = [one._replace(segment=numbers[one.segment]) for one in lines if one.segment in numbers]
+        wanted.sort(key=lambda one: one.order)
+        arrivals = _Arrivals()
+        # First of all: what is here is compared with what arrives, from which purged content is gone already.
+        purges = [one.event for one in wanted if one.event.type == "purged" and not self._known(one.event.id)]
+        for event in purges:
+            self._erase(event.memory)
+        for one in wanted:
+            self._take(one, arrivals)
+        if arrivals.first is not None:
+            self._resequence(arrivals.first)
+            self._reproject(arrivals.touched)
+        self._con.execute("UPDATE sealed SET through = (SELECT ifnull(max(seq), 0) FROM event)")
+        return Merged(
+            new=arrivals.new,
+            known=len(wanted) - arrivals.new,
+            held=sorted(held),
+            conflicts=self._settle(arrivals.touched),
+            purged=len(purges),
+            edited=sum(self._edited_at_once(one, segments) for one in lines if one.event.type == "edited"),
+        )
+
+    def _edited_at_once(self, one: Placed, segments: Sequence[SegmentRow]) -> bool:
+        """Whether other words were given on a device that this edit's device had not heard of by then."""
+        row = segments[one.segment]
+        seen = row.header.get("seen", {})
+        others = self._con.execute(self._sql["edits"], {"id": one.event.memory}).fetchall()
+        return any(
+            device != row.device and content != one.event.content and number > seen.get(bytes(device).hex(), 0)
+            for device, number, content in others
+        )
+
+    def _taken(self, one: SegmentRow) -> int:
+        """The number of a segment that arrives; one that was written again without something keeps its number."""
+        before = self._con.execute(
+            "SELECT num FROM segment WHERE device = ? AND number = ? AND digest IN (SELECT value FROM json_each(?))",
+            (one.device, one.number, json.dumps(one.header.get("replaces", []))),
+        ).get
+        if before is None:
+            return self._add_segment(one.device, one.number, one.digest, one.header)
+        self._con.execute(
+            "UPDATE segment SET digest = ?, header = ? WHERE num = ?", (one.digest, rows.to_json(one.header), before)
+        )
+        return int(before)
+
+    def _scrubbed(self, lines: Sequence[Placed]) -> list[Placed]:
+        """What was purged anywhere comes back nowhere."""
+        memories = {one.event.memory for one in lines}
+        purged = {one.event.memory for one in lines if one.event.type == "purged"}
+        purged |= self._purged(memories)
+        return [one._replace(event=scrub(one.event)) if one.event.memory in purged else one for one in lines]
+
+    def _purged(self, memories: Iterable[bytes]) -> set[bytes]:
+        statement = "SELECT 1 FROM event WHERE memory = ? AND memory <> id AND type = 'purged' LIMIT 1"
+        return {id for id in memories if self._con.execute(statement, (id,)).get is not None}
+
+    def _without_beginning(self, lines: Sequence[Placed]) -> set[int]:
+        """Segments with an event of a memory that neither this store nor another segment has."""
+        held: set[int] = set()
+        while True:
+            begun = {
+                one.event.memory
+                for one in lines
+                if one.segment not in held and (one.event.type == "remembered" or one.event.type in SESSION_EVENTS)
+            }
+            lost = {
+                one.segment
+                for one in lines
+                if one.segment not in held and one.event.memory not in begun and not self._has_begun(one.event.memory)
+            }
+            if not lost:
+                return held
+            held |= lost
+
+    def _has_begun(self, memory: bytes) -> bool:
+        return next(iter(self.events(memory=memory)), None) is not None
+
+    def _take(self, one: Placed, arrivals: _Arrivals) -> None:
+        """Put an event into the ledger, at its end, or note that it comes earlier than was known."""
+        event = one.event
+        known = self._event(event.id)
+        if known is not None and _payload(known) != _payload(event):
+            # Two events of one id: a file imported on two devices. Which of them keeps it, all devices decide alike.
+            if _payload(known) < _payload(event):
+                self._take(one._replace(event=_renamed(event)), arrivals)
+                return
+            arrivals.add(known.memory, self._rename(known, _renamed(known)))
+            known = None
+        if known is not None:
+            stamp, place, segment = self._con.execute(
+                "SELECT stamp, place, segment FROM synced WHERE id = ?", (event.id,)
+            ).fetchone()
+            if not segment or (one.stamp, one.place) < (stamp, place):
+                self._con.execute(
+                    "UPDATE synced SET stamp = ?, place = ?, segment = ? WHERE id = ?",
+                    (one.stamp, one.place, segment or one.segment, event.id),
+                )
+                arrivals.add(event.memory, min(stamp, one.stamp))
+            return
+        body = None
+        if event.content is not None:
+            body = self._next("body", "num")
+            self._con.execute(
+                self._sql["insert_body"], (body, event.content, None, None, None, self._token(event), None)
+            )
+        self._con.execute(self._sql["insert_event"], _event_row(self._next("event", "seq"), event, body))
+        self._place(event, one.stamp, one.place, one.segment)
+        arrivals.add(event.memory, one.stamp)
+        arrivals.new += 1
+
+    def _event(self, id: bytes) -> Event | None:
+        return next(iter(self.events(ids=[id])), None)
+
+    def _rename(self, event: Event, other: Event) -> int:
+        """Give an event its other id; it takes the place of one that has it already. Returns the stamp."""
+        twin = self._event(other.id)
+        if twin is not None:
+            body = self._con.execute("DELETE FROM event WHERE id = ? RETURNING body", (other.id,)).get
+            self._con.execute("DELETE FROM synced WHERE id = ?", (other.id,))
+            if body is not None:
+                self._forget_body(body)
+        self._con.execute("UPDATE event SET id = ?, operation = ? WHERE id = ?", (other.id, other.operation, event.id))
+        return int(self._con.execute("UPDATE synced SET id = ? WHERE id = ? RETURNING stamp", (other.id, event.id)).get)
+
+    def _place(self, event: Event, stamp: int, place: int, segment: int) -> None:
+        self._con.execute(
+            "INSERT INTO synced (id, stamp, operation, place, segment) VALUES (?, ?, ?, ?, ?)",
+            (event.id, stamp, event.operation, place, segment),
+        )
+
+    def _token(self, event: Event) -> str | None:
+        """Which scope a text is found in: that of the memory's first event."""
+        scope = event.data.get("scope")
+        if scope is None:
+            begun = next((one for one in self.events(memory=event.memory) if one.type == "remembered"), None)
+            scope = begun.data["scope"] if begun else None
+        return None if scope is None else scope_token(self._intern_scope(scope))
+
+    # -- one order, and what follows from it
+
+    def _resequence(self, stamp: int) -> None:
+        """Put the ledger from a stamp on into the order of all devices."""
+        tail = self._con.execute(
+            "SELECT v.seq FROM synced s CROSS JOIN event v ON v.id = s.id WHERE s.stamp >= ?"
+            " ORDER BY s.stamp, s.operation, s.place, s.id",
+            (stamp,),
+        ).fetchall()
+        now = [row[0] for row in tail]
+        moves = [(there, seq) for seq, there in zip(now, sorted(now), strict=True) if seq != there]
+        self._con.executemany("UPDATE event SET seq = -? WHERE seq = ?", moves)
+        self._con.executemany("UPDATE event SET seq = ?1 WHERE seq = -?1", [(there,) for there, _ in moves])
+
+    def _reproject(self, memories: Iterable[bytes]) -> None:
+        """Make the rows of some memories and sessions anew from their events."""
+        sessions: set[tuple[str, str]] = set()
+        for id in sorted(memories):
+            events = list(self.events(memory=id))
+            if not events:
+                continue
+            if events[0].type in SESSION_EVENTS:
+                self._project_session(events[-1])
+            else:
+                self._reproject_memory(id, events)
+            sessions.update(
+                (event.data["scope"], event.data.get("name") or event.data["session"])
+                for event in events
+                if event.type in SESSION_EVENTS or (event.type == "remembered" and event.data.get("session"))
+            )
+        for scope, name in sorted(sessions):
+            self._date_session(scope, name)
+        # Rows were made anew without an event at the end: other processes see it by the schema's version.
+        self._con.execute("CREATE TABLE rebuilt (at); DROP TABLE rebuilt")
+
+    def _reproject_memory(self, id: bytes, events: Sequence[Event]) -> None:
+        purged = any(event.type == "purged" for event in events)
+        bodies = {} if purged else dict(self._con.execute(self._sql["bodies_of_events"], {"id": id}))
+        self._con.execute("DELETE FROM memory WHERE id = ? AND retired_at IS NULL", (id,))
+        self._con.execute("DELETE FROM memory WHERE id = ? AND retired_at IS NOT NULL", (id,))
+        self._con.execute("DELETE FROM edge WHERE source = ?", (id,))
+        for event in events:
+            if purged:
+                self._project_purged(event)
+            else:
+                self.project(event, bodies.get(event.seq))
+
+    def _date_session(self, scope: str, name: str) -> None:
+        """A session begins with the first event that names it."""
+        first = self._con.execute(
+            self._sql["session_begins"], {"scope": scope, "name": name, "mark": session_mark(scope, name)}
+        ).get
+        if first is not None:
+            num = self._intern_session(self._intern_scope(scope), name, first)
+            self._con.execute("UPDATE session SET started_at = ? WHERE num = ?", (first, num))
+
+    def _settle(self, touched: Iterable[bytes]) -> int:
+        """Derive anew what follows for every key that some memories ever had. Returns the conflicts that are new."""
+        members = self._key_mates(touched)
+        if not members:
+            return 0
+        history, before = [], {}
+        for id in members:
+            for event in self.events(memory=id):
+                stamp, place, segment = self._con.execute(
+                    "SELECT stamp, place, segment FROM synced WHERE id = ?", (event.id,)
+                ).fetchone()
+                one = Placed(event, stamp, place, segment)
+                if segment:
+                    history.append(one)
+                else:
+                    before[event.id] = one
+        derived, conflicts = settle(sorted(history, key=lambda one: one.order))
+        after = {one.event.id: one for one in derived}
+        gone = [one for id, one in before.items() if id not in after]
+        come = [one for id, one in after.items() if id not in before and not self._known(id)]
+        for one in gone:
+            self._con.execute("DELETE FROM event WHERE id = ?", (one.event.id,))
+            self._con.execute("DELETE FROM synced WHERE id = ?", (one.event.id,))
+        for one in come:
+            self._con.execute(self._sql["insert_event"], _event_row(self._next("event", "seq"), one.event, None))
+            self._place(one.event, one.stamp, one.place, 0)
+        if come:
+            self._resequence(min(one.stamp for one in come))
+        if gone or come:
+            self._reproject({one.event.memory for one in (*gone, *come)})
+            self._con.execute("UPDATE sealed SET through = (SELECT ifnull(max(seq), 0) FROM event)")
+        return self._propose(conflicts, members)
+
+    def _known(self, event: bytes) -> bool:
+        return self._con.execute("SELECT 1 FROM event WHERE id = ?", (event,)).get is not None
+
+    def _key_mates(self, touched: Iterable[bytes]) -> set[bytes]:
+        """Memories that ever had a key which some memories ever had, and so on.
+
+        A purged one has lost its key: it counts with those that it had replaced.
+        """
+        coming = set(touched)
+        members = {id for id in coming if self._one_value("SELECT body IS NULL FROM memory WHERE id = ?"
+                                                          " AND retired_at IS NULL", id)}  # fmt: skip
+        for id in members:
+            coming.update(
+                bytes(row[0]) for row in self._con.execute("SELECT id FROM memory WHERE superseded_by = ?", (id,))
+            )
+        keys: set[tuple[int, str]] = set()
+        while coming:
+            found = {
+                (scope, key)
+                for id in coming
+                for scope, key in self._con.execute(self._sql["keys_of_memory"], {"id": id})
+            } - keys
+            keys |= found
+            mates = {
+                bytes(row[0])
+                for slot in found
+                for row in self._con.execute("SELECT DISTINCT id FROM memory WHERE scope = ? AND key = ?", slot)
+            }
+            coming = mates - members
+            members |= mates
+        return members
+
+    def _one_value(self, statement: str, id: bytes) -> Any:
+        return self._con.execute(statement, (id,)).get
+
+    def _propose(self, conflicts: Sequence[Conflict], members: Iterable[bytes]) -> int:
+        """Put conflicts on the review list, and take those off that are none any more.
+
+        What a person has decided about one, here or elsewhere, is decided.
+        """
+        standing = json.dumps([one.id.hex() for one in conflicts])
+        for id in members:
+            self._con.execute(
+                "DELETE FROM review WHERE memory = ? AND kind = 'concurrent'"
+                " AND lower(hex(id)) NOT IN (SELECT value FROM json_each(?))",
+                (id, standing),
+            )
+        proposals = [
+            Proposal(
+                one.id, "concurrent", one.scope, one.memory, one.other, "given on two devices at once", 1.0, one.at
+            )
+            for one in conflicts
+        ]
+        new = review.propose(self._con, proposals)
+        for one in proposals:
+            for event in self.events(memory=one.memory):
+                if event.type == "undone":
+                    self._project_undone_verdicts([e for e in self.events(memory=one.memory) if e.seq <= event.seq])
+                elif event.type == "reviewed":
+                    self._project_verdict(event, event.data["verdict"], event.at)
+        return new
+
+    def segments(self) -> list[SegmentRow]:
+        return segments(self._con)
+
+
+def segments(con: apsw.Connection) -> list[SegmentRow]:
+    own = {row[0] for row in con.execute("SELECT id FROM device")}
+    return [
+        SegmentRow(bytes(device), number, digest, json.loads(header), device in own, num)
+        for num, device, number, digest, header in con.execute(
+            "SELECT num, device, number, digest, header FROM segment ORDER BY device, number, num"
+        )
+    ]
+
+
+def segment_lines(con: apsw.Connection, num: int) -> list[Placed]:
+    found = con.execute(statements()["segment_lines"], {"num": num})
+    return [Placed(rows.event(row[:9]), row[9], row[10], num) for row in found]
+
+
+def _payload(event: Event) -> str:
+    """What tells two events apart, its id left out."""
+    return json.dumps(
+        [event.type, event.memory.hex(), event.at, event.operation.hex(), event.origin, event.content, event.data],
+        sort_keys=True,
+    )
+
+
+def _renamed(event: Event) -> Event:
+    return replace(event, id=variant(event, _payload(event)))

@@ -1,0 +1,393 @@
+"""Sync between devices: the ledger as immutable files of events, a folder a device, in any shared folder.
+
+    DIR/<device>/<number>-<digest>.jsonl    the first line a header, then one event a line (jsonl.py) with its "order"
+
+A file's name holds the digest of its bytes, so what is half-written, cut off or changed is seen and left out, and two
+devices never write one file. A device writes its own folder only. A segment is written again, without what was purged,
+under another name; its header then names the digests it replaces. The live database is never shared.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import uuid
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ..model.errors import BadInput, LimpetError, StoreError
+from ..model.settle import Placed
+from ..model.state import scrub
+from ..store.contract import SegmentRow, Store
+from . import jsonl
+from .target import new_file
+
+Progress = Callable[[int, int], None]
+FORMAT = 1
+MAX_SEGMENT_BYTES = 256 << 20
+# Events that one transaction takes in.
+BATCH_EVENTS = 20_000
+# Stamps are microseconds; a forged one may not use up the numbers above it.
+MAX_STAMP = 1 << 60
+_NAME = re.compile(r"(\d{8})-([0-9a-f]{32})\.jsonl")
+_DEVICE = re.compile(r"[0-9a-f]{32}")
+_ATTRIBUTES = "*.jsonl -text\n"
+
+
+@dataclass(slots=True, kw_only=True)
+class SegmentReport:
+    """What an export or import of segments did."""
+
+    device: str = ""
+    segments: int = 0  # written, or taken in
+    new: int = 0  # events
+    known: int = 0  # events
+    conflicts: int = 0  # new on the review list
+    purged: int = 0  # memories whose content other devices purged and this import erased here
+    problems: list[tuple[str, str]] = field(default_factory=list)  # (file, what is wrong with it)
+    notes: list[str] = field(default_factory=list)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The JSON form."""
+        shown: dict[str, Any] = {
+            name: getattr(self, name) for name in ("device", "segments", "new", "known", "conflicts", "purged")
+        }
+        shown["problems"] = [{"file": file, "reason": reason} for file, reason in self.problems]
+        return shown | {"notes": self.notes}
+
+
+class _File(NamedTuple):
+    path: Path
+    device: bytes
+    number: int
+    digest: str
+
+    @property
+    def name(self) -> str:
+        return f"{self.path.parent.name}/{self.path.name}"
+
+
+class _Read(NamedTuple):
+    file: _File
+    row: SegmentRow
+    lines: list[Placed]
+
+
+def export_segments(store: Store, folder: Path, *, progress: Progress | None = None) -> SegmentReport:
+    """Write what is new here into this device's folder. Nothing that another device wrote is touched.
+
+    Raises BadInput, StoreError.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise BadInput(f"{folder} is not a folder")
+    report = SegmentReport()
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        _write_attributes(folder)
+        # What an export that was interrupted had begun comes first: its names follow from its content.
+        _write_all(store, folder, store.segments()[1], report, None)
+        device, rows = _seal(store, folder)
+        report.device = device.hex()
+        _write_all(store, folder, rows, report, progress)
+        _rewrite_purged(store, folder, rows, report)
+        _report_holding(store, folder, report)
+    except FileNotFoundError:
+        raise BadInput(
+            f"cannot write to {folder}", hint="give the path of a folder in a folder that is there"
+        ) from None
+    except OSError as error:
+        raise StoreError(f"cannot write {error.filename or folder}: {error.strerror}") from None
+    return report
+
+
+def import_segments(
+    store: Store, folder: Path, *, dry_run: bool = False, progress: Progress | None = None
+) -> SegmentReport:
+    """Take in what other devices wrote. A file that is not whole is reported and left out, the rest goes in.
+
+    Raises BadInput, StoreError.
+    """
+    if not folder.is_dir():
+        raise BadInput(f"no folder {folder}")
+    report = SegmentReport()
+    try:
+        device, rows = store.segments() if dry_run else _seal(store, folder)
+        report.device = device.hex() if device else ""
+        files = list(_files(folder, report))
+        fresh = _fresh(files, rows, report)
+        _take_in(store, fresh, report, dry_run=dry_run, progress=progress)
+        _report_missing(files, store.segments()[1], report)
+        if not dry_run:
+            _report_holding(store, folder, report)
+    except OSError as error:
+        raise StoreError(f"cannot read {error.filename or folder}: {error.strerror}") from None
+    return report
+
+
+# -- this device
+
+
+def _seal(store: Store, folder: Path) -> tuple[bytes, list[SegmentRow]]:
+    """The identity under which this store writes, and all segments, its newest events among them.
+
+    The store is another device when its file was copied (it is not where it was), or put back from an older copy (the
+    folder has segments of this device that the store does not know).
+    """
+    device, rows = store.segments()
+    known = _digests(rows)
+    renew = device is not None and any(
+        file.device == device and file.digest not in known for file in _files(folder, SegmentReport())
+    )
+    return store.seal(place_of(store.path), renew=renew)
+
+
+def place_of(path: str) -> str:
+    """Which file on which machine: another one for a copy."""
+    try:
+        machine = Path("/etc/machine-id").read_text(encoding="ascii").strip()
+    except (OSError, ValueError):
+        machine = f"{uuid.getnode():x}"
+    try:
+        file = Path(path).resolve()
+        where = f"{file}\0{file.stat().st_ino}"
+    except OSError:
+        where = path
+    return hashlib.sha256(f"{machine}\0{where}".encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _digests(rows: Sequence[SegmentRow]) -> set[str]:
+    """Digests that are known, or stand for a file that was written again since."""
+    return {one.digest for one in rows} | {old for one in rows for old in one.header.get("replaces", ())}
+
+
+def _write_all(
+    store: Store, folder: Path, rows: Sequence[SegmentRow], report: SegmentReport, progress: Progress | None
+) -> None:
+    own = [one for one in rows if one.own]
+    for done, one in enumerate(own, 1):
+        if not _path(folder, one, one.digest).exists():
+            _write(store, folder, one, report)
+        if progress:
+            progress(done, len(own))
+
+
+def _write(store: Store, folder: Path, one: SegmentRow, report: SegmentReport) -> bool:
+    """Write a segment as it is now. False: it is as it was."""
+    lines = store.segment_lines(one.num)
+    content, digest = _content(one.header, lines)
+    if digest == one.digest and _path(folder, one, digest).exists():
+        return False
+    if digest != one.digest and _DEVICE.fullmatch(one.digest):
+        header = one.header | {"replaces": [*one.header.get("replaces", ()), one.digest]}
+        content, digest = _content(header, lines)
+    else:
+        header = one.header
+    path = _path(folder, one, digest)
+    path.parent.mkdir(mode=0o700, exist_ok=True)
+    with new_file(path) as file:
+        file.write(content)
+    store.segment_written(one.num, digest, header)
+    for old in header.get("replaces", ()):
+        _path(folder, one, old).unlink(missing_ok=True)
+    report.segments += 1
+    report.new += len(lines)
+    return True
+
+
+def _content(header: dict[str, Any], lines: Sequence[Placed]) -> tuple[bytes, str]:
+    text = [jsonl.encode(header | {"events": len(lines)})]
+    text += [f'{{"order":[{one.stamp},{one.place}],{jsonl.write_event(one.event)[1:]}' for one in lines]
+    content = ("\n".join(text) + "\n").encode()
+    return content, hashlib.sha256(content).hexdigest()[:32]
+
+
+def _path(folder: Path, one: SegmentRow, digest: str) -> Path:
+    return folder / one.device.hex() / f"{one.number:08}-{digest}.jsonl"
+
+
+def _write_attributes(folder: Path) -> None:
+    """Git must not change line ends: the digest is that of the bytes."""
+    path = folder / ".gitattributes"
+    if not path.exists():
+        with new_file(path) as file:
+            file.write(_ATTRIBUTES.encode())
+
+
+def _rewrite_purged(store: Store, folder: Path, rows: Sequence[SegmentRow], report: SegmentReport) -> None:
+    affected = store.purged_in_segments()
+    before = {one.num: one for one in store.segments()[1]}
+    written = sum(_write(store, folder, before[one.num], report) for one in rows if one.own and one.num in affected)
+    if written:
+        report.notes.append(
+            f"{written} segments were written again without what was purged; where the folder has a history (git, "
+            "snapshots), that still holds it"
+        )
+
+
+# -- what others wrote
+
+
+def _files(folder: Path, report: SegmentReport) -> Iterator[_File]:
+    for device in sorted(folder.iterdir()):
+        if device.name.startswith(".") or device.is_symlink() or not device.is_dir():
+            continue
+        if not _DEVICE.fullmatch(device.name):
+            continue
+        for path in sorted(device.iterdir()):
+            found = _NAME.fullmatch(path.name)
+            if path.name.startswith(".") or path.name.endswith(".partial"):
+                continue
+            if found is None or path.is_symlink() or not path.is_file():
+                report.problems.append((f"{device.name}/{path.name}", "not a segment; left out"))
+                continue
+            yield _File(path, bytes.fromhex(device.name), int(found[1]), found[2])
+
+
+def _fresh(files: Sequence[_File], rows: Sequence[SegmentRow], report: SegmentReport) -> list[_Read]:
+    """Segments that were not taken in yet and are whole, those that others build on first."""
+    known = _digests(rows)
+    read = []
+    for file in files:
+        if file.digest in known:
+            continue
+        try:
+            read.append(_read(file))
+        except LimpetError as error:
+            report.problems.append((file.name, f"{error.message}; left out"))
+    replaced = {old for one in read for old in one.row.header.get("replaces", ())}
+    read = [one for one in read if one.file.digest not in replaced]
+    numbers = {(one.device, one.number): one.digest for one in rows}
+    for one in read:
+        before = numbers.setdefault((one.file.device, one.file.number), one.file.digest)
+        if before not in (one.file.digest, *one.row.header.get("replaces", ())):
+            report.notes.append(f"{one.file.name}: there is another segment of this number; a copied store? both count")
+    return sorted(read, key=lambda one: (one.row.header["first"], one.file.name))
+
+
+def _read(file: _File) -> _Read:
+    """A whole segment. Raises BadInput for one that is cut off, changed, or of a newer limpet."""
+    if file.path.stat().st_size > MAX_SEGMENT_BYTES:
+        raise BadInput(f"larger than {MAX_SEGMENT_BYTES >> 20} MB")
+    content = file.path.read_bytes()
+    if hashlib.sha256(content).hexdigest()[:32] != file.digest:
+        raise BadInput("its bytes do not fit its name: cut off, changed, or not there in full yet")
+    header: dict[str, Any] = {}
+    lines: list[Placed] = []
+    try:
+        for number, line in jsonl.lines(iter(content.decode("utf-8").split("\n"))):
+            if isinstance(line, BadInput):
+                raise BadInput(f"line {number}: {line.message}")
+            if not header:
+                header = _check_header(line, file)
+                continue
+            try:
+                stamp, place = line.pop("order")
+                event = jsonl.read_event(line)
+            except (KeyError, TypeError, ValueError, LimpetError) as error:
+                raise BadInput(f"line {number}: {error}") from None
+            if not (_whole(stamp) and _whole(place) and stamp < MAX_STAMP and place < MAX_STAMP >> 21):
+                raise BadInput(f"line {number}: not an order: {[stamp, place]!r:.60}")
+            lines.append(Placed(event, stamp, place))
+    except UnicodeDecodeError as error:
+        raise BadInput(f"not UTF-8: {error.reason}") from None
+    if len(lines) != header.get("events"):
+        raise BadInput("not as many events as its header says")
+    return _Read(file, SegmentRow(file.device, file.number, file.digest, header), lines)
+
+
+def _check_header(line: dict[str, Any], file: _File) -> dict[str, Any]:
+    if line.get("limpet_segment") != FORMAT:
+        raise BadInput("not a segment, or of a newer limpet")
+    fits = (
+        line.get("device") == file.device.hex()
+        and line.get("number") == file.number
+        and _whole(line.get("first"))
+        and isinstance(line.get("seen", {}), dict)
+        and all(_DEVICE.fullmatch(name) and _whole(count) for name, count in line.get("seen", {}).items())
+        and isinstance(line.get("replaces", []), list)
+        and all(isinstance(one, str) for one in line.get("replaces", []))
+    )
+    if not fits:
+        raise BadInput("its header does not fit its name")
+    return line
+
+
+def _whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _take_in(
+    store: Store, fresh: Sequence[_Read], report: SegmentReport, *, dry_run: bool, progress: Progress | None
+) -> None:
+    batch: list[_Read] = []
+    for done, one in enumerate(fresh, 1):
+        batch.append(one)
+        if sum(len(part.lines) for part in batch) >= BATCH_EVENTS or done == len(fresh):
+            _merge(store, batch, report, dry_run=dry_run)
+            batch = []
+        if progress:
+            progress(done, len(fresh))
+
+
+def _merge(store: Store, batch: Sequence[_Read], report: SegmentReport, *, dry_run: bool) -> None:
+    if dry_run:
+        ids = [line.event.id for one in batch for line in one.lines]
+        known = sum(1 for _ in store.events(ids=ids))
+        report.segments, report.new, report.known = (
+            report.segments + len(batch), report.new + len(ids) - known, report.known + known)  # fmt: skip
+        return
+    merged = store.merge(
+        [one.row for one in batch], [line._replace(segment=i) for i, one in enumerate(batch) for line in one.lines]
+    )
+    for place in merged.held:
+        report.problems.append(
+            (batch[place].file.name, "speaks of memories that are in no segment here yet; left out until they come")
+        )
+    report.segments += len(batch) - len(merged.held)
+    report.new += merged.new
+    report.known += merged.known
+    report.conflicts += merged.conflicts
+    report.purged += merged.purged
+    if merged.edited:
+        report.notes.append(
+            f"{merged.edited} times the same was edited on two devices at once; the later words hold, `limpet show ID "
+            "--history` has the others"
+        )
+
+
+def _report_missing(files: Sequence[_File], rows: Sequence[SegmentRow], report: SegmentReport) -> None:
+    """Segments that must exist, as later ones do or another device has seen them, and are neither here nor known."""
+    there: dict[str, set[int]] = defaultdict(set)
+    last: dict[str, int] = {}
+    for id, number in [(one.device, one.number) for one in files] + [(one.device, one.number) for one in rows]:
+        there[id.hex()].add(number)
+        last[id.hex()] = max(last.get(id.hex(), 0), number)
+    for row in rows:
+        for device, number in row.header.get("seen", {}).items():
+            last[device] = max(last.get(device, 0), number)
+    for device, number in sorted(last.items()):
+        missing = [one for one in range(1, min(number, 10_000_000) + 1) if one not in there[device]]
+        if missing:
+            more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
+            shown = ", ".join(map(str, missing[:3]))
+            report.problems.append((device, f"segment {shown}{more} of this device is missing"))
+
+
+def _report_holding(store: Store, folder: Path, report: SegmentReport) -> None:
+    """Others' files that still hold the content of what was purged: only their own device writes them again."""
+    affected = store.purged_in_segments()
+    for row in store.segments()[1]:
+        path = _path(folder, row, row.digest)
+        if row.own or row.num not in affected or not path.exists():
+            continue
+        try:
+            lines = _read(_File(path, row.device, row.number, row.digest)).lines
+        except LimpetError:
+            continue
+        if any(one.event.memory in affected[row.num] and scrub(one.event) != one.event for one in lines):
+            report.notes.append(
+                f"{row.device.hex()}/{path.name} still holds what was purged, until its device imports and exports"
+            )
