@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import apsw
 import pytest
@@ -486,3 +487,30 @@ def test_a_hook_imports_nothing_heavy(path, shop):
         )
         assert (done.returncode, done.stderr.strip()) == (0, b"[]")
     assert len(shop.actions()) == 2
+
+
+# -- what real clients sent
+
+
+RECORDED = Path(__file__).parent.parent / "data" / "hooks"
+
+
+@pytest.mark.parametrize("client", sorted(one.stem for one in RECORDED.glob("*.jsonl")))
+def test_a_session_as_a_real_client_told_it(hook, shop, journal, path, client):
+    """Recorded with the released client: a question, a memory stored, a command that fails and one that does not."""
+    shop.remember("The staging database listens on port 5433", origin="user")
+    calls = [json.loads(line) for line in (RECORDED / f"{client}.jsonl").read_text(encoding="utf-8").splitlines()]
+    said = [hook(client, one["event"], one["input"]) for one in calls]
+
+    (brief,) = [text for text in said if "5433" in text]
+    answer = json.loads(brief)
+    assert OPEN in (answer.get("hookSpecificOutput") or answer)["additionalContext"]
+    noted = [(kind, what.partition(": ")[2] or what) for _, kind, what in journal()]
+    # Codex does not tell how a command ended, Copilot not what the agent said.
+    ended = "did" if client == "codex" else "failed"
+    expected = [("asked", inputs.ASK), (ended, "make tests-are-red; exit 2"), ("did", "touch built")]
+    assert noted == expected + ([] if client == "copilot" else [("said", "Done.")])
+    assert len({one[0] for one in journal()}) == 1
+    (run,) = shop.sessions()
+    assert run.ended_at is not None
+    assert log_of(path) == []
