@@ -33,6 +33,7 @@ from .verbs.beliefs import Beliefs
 from .verbs.brief import Briefs
 from .verbs.graph import Graph
 from .verbs.transfer import Transfer
+from .verbs.usefulness import Receipts
 
 if TYPE_CHECKING:
     from .history.claims import Match
@@ -102,7 +103,7 @@ def open(
     return Limpet(read_settings(path, scope, durable), read_only=read_only, clock=clock, embedder=embedder)
 
 
-class Limpet(Beliefs, Briefs, Graph, Transfer):
+class Limpet(Beliefs, Briefs, Graph, Receipts, Transfer):
     """An open memory store. Thread-safe; use it as a context manager, or `close()` it."""
 
     def __init__(

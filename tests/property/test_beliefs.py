@@ -31,11 +31,11 @@ BY_NAME = {"session": "{s}", "session_end": "{s}", "session_memories": "{s}", "c
            "fact_history": "{k}", "end_fact": "{k}"}  # fmt: skip
 BY_WORDS = {"audit", "prepare", "recall", "timeline"}
 OF_ALL = {"contradictions": (), "count": (), "diff": ("2026-01-01",), "gaps": (), "list": (), "review": (), "sessions": (),
-          "sweep": (), "undo": (), "actions": ()}  # fmt: skip
+          "sweep": (), "undo": (), "actions": (), "surfaced": (), "usefulness": ()}  # fmt: skip
 # Of the whole file, for the person who owns it; they show no content, or copy everything.
 OF_THE_FILE = {"abbreviate", "backup", "close", "doctor", "embedder", "export_jsonl", "export_to", "gc", "import_jsonl", "import_from", "in_scope",
                "models", "path", "read_only", "rebuild", "reembed", "stats", "verify", "work"}  # fmt: skip
-ADDS = {"note_action", "remember", "remember_batch", "session_start", "set_fact"}
+ADDS = {"note_action", "note_surfaced", "remember", "remember_batch", "session_start", "set_fact"}
 QUERIES = {"analogy": (WORD,), "centrality": (), "consolidate": (), "context": ("[id]",), "chain": ("id",), "ground": (WORD,),
            "pattern": (), "quality": (), "revise": (WORD,)}  # fmt: skip
 
@@ -60,6 +60,7 @@ def theirs(path, clock):
         changed = other.correct(decision, f"{WORD} sends in smaller batches", why=f"{WORD} said so").id
         other.link(changed, "contradicts", fact)
         other.note_action(WORD, "asked", WORD)
+        other.note_surfaced([(fact, 20)], session=WORD, client=WORD, via="message", withheld=[decision])
         other.work()
         return [fact, decision, waits, changed]
 

@@ -101,6 +101,8 @@ DIALECTS = {
         {"start": "modification", "message": "modification"},
     ),
 }  # fmt: skip
+# Clients that do not tell how a command ended: what they did is no proof that it went well.
+BLIND = frozenset({"codex", "windsurf"})
 # What a tool is called where the event alone says so.
 _TOOLS = {
     "afterShellExecution": "Shell", "afterFileEdit": "Edit", "post_run_command": "Shell", "post_write_code": "Edit",

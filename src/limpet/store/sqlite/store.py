@@ -35,9 +35,11 @@ from ..contract import (
     Proposal,
     SessionRow,
     StoreStats,
+    Surfaced,
+    UseCount,
     VectorChunk,
 )
-from . import briefs, jobs, journal, review, search, upkeep, vectors
+from . import briefs, jobs, journal, review, search, surfaced, upkeep, vectors
 from .connection import open_connection, translated
 from .edges import SqliteGraph
 from .jobs import EMBED
@@ -484,6 +486,20 @@ class SqliteStore:
     def actions(self, scope: str, *, session: str | None = None, limit: int) -> list[Action]:
         with self._reading() as con:
             return [Action(*row) for row in journal.lines(con, scope, session, limit)]
+
+    def note_surfaced(self, rows: Sequence[Surfaced], action: Action | None = None) -> None:
+        with self._writing() as con:
+            if action is not None:
+                journal.note(con, *action)
+            surfaced.note(con, rows)
+
+    def surfaced(self, scope: str, *, session: str | None = None, limit: int) -> list[Surfaced]:
+        with self._reading() as con:
+            return surfaced.latest(con, scope, session, limit)
+
+    def use_counts(self, scope: str) -> list[UseCount]:
+        with self._reading() as con:
+            return surfaced.counts(con, scope)
 
     # -- work
 
