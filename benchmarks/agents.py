@@ -2,8 +2,8 @@
 
     python -m benchmarks.agents --record
 
-The server is a process of its own with the real embedding model for the query; the vectors of the store are synthetic, so
-that it is made in seconds. Memory is what Linux reports as resident (elsewhere it is not measured).
+The server is a process of its own with the real embedding model for the query; the vectors of the store are synthetic,
+so that it is made in seconds. Memory is what Linux reports as resident (elsewhere it is not measured).
 """
 
 from __future__ import annotations
