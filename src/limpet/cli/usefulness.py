@@ -65,7 +65,8 @@ def _told(found: Usefulness) -> list[str]:
     if not shown.times and not found.withheld.judged:
         return ["No memory was put before an agent yet."]
     each = f", {shown.tokens / shown.times:,.0f} each" if shown.times else ""
-    lines = [f"Memories were put before agents {shown.times:,} times, for {shown.tokens:,} tokens{each}."]
+    times = "once" if shown.times == 1 else f"{shown.times:,} times"
+    lines = [f"Memories were put before agents {times}, for {shown.tokens:,} tokens{each}."]
     if shown.rate is None:
         lines.append("Whether they were used is not known yet: it is judged when a turn ends.")
     else:
