@@ -283,3 +283,14 @@ def test_the_lift_is_said_with_its_interval(limpet, path):
     assert found["lift"]["value"] == 1.0 and found["lift"]["low"] > 0.7
     said = limpet("stats", "--usefulness").out
     assert "Lift: +100 points" in said and "makes their content show up in the work more often" in said
+
+
+def test_a_receipt_outlives_its_memory(limpet, path):
+    with open_store(path, scope="project:api") as memory:
+        kept, gone = (memory.remember(f"The staging database {number} is old").id for number in range(2))
+        memory.note_surfaced([(kept, 20), (gone, 30)], client="claude", via="message")
+        memory.undo()
+    assert {one["id"] for one in limpet("surfaced", "--json").lines} == {kept, gone}
+    assert limpet("surfaced").code == 0
+    said = limpet("stats", "--usefulness")
+    assert said.code == 0 and "for 50 tokens" in said.out
