@@ -69,6 +69,7 @@ def test_a_client_is_briefed_stores_and_is_briefed_with_it(home, client):
     assert contents(home) == {PORT, RELEASES}
     assert "limpet remembers across sessions" in home.api.text() + home.api.system(), "the instruction file was read"
     assert rows(home, "SELECT what FROM journal WHERE kind = 'asked'") == [(QUESTION,)]
+    assert rows(home, "SELECT client, via, shown FROM surfaced WHERE client <> 'mcp'") == [(client, "message", 1)]
     ((ended,),) = rows(home, "SELECT ended_at FROM session")
     assert ended is not None, "the session's end was told"
 

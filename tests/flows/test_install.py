@@ -16,6 +16,7 @@ import pytest
 
 import limpet
 from limpet.agents.hooks.dialects import DIALECTS
+from limpet.agents.install import check
 from limpet.agents.install.clients import Place
 from limpet.cli.main import main
 
@@ -315,6 +316,8 @@ def doctor(tmp_path, monkeypatch, capsys):
     for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME", "XDG_CONFIG_HOME", "LIMPET_HOOKS"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("LIMPET_STORE", str(tmp_path / "doctor.db"))
+    for name in ("GREETING_SECONDS", "SLOW_SECONDS", "PATIENCE_SECONDS"):
+        monkeypatch.setattr(check, name, 60.0)  # a busy machine is no finding here
     monkeypatch.chdir(project)
 
     def run(*argv):
