@@ -122,6 +122,8 @@ def _claude(home: Home, message: str) -> tuple[list[str], dict[str, str]]:
     return argv, {
         "ANTHROPIC_BASE_URL": home.api.url, "ANTHROPIC_API_KEY": "none", "DISABLE_AUTOUPDATER": "1",
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "ENABLE_TOOL_SEARCH": "false",
+        # A busy machine: by itself it waits 5 s for a server, and then asks its model without the tools.
+        "MCP_CONNECTION_NONBLOCKING": "false", "MCP_CONNECT_TIMEOUT_MS": "60000",
     }  # fmt: skip
 
 

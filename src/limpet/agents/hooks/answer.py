@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -62,15 +63,20 @@ def _message(call: Call, say: Say, find: Find, clock: Clock | None) -> None:
         _note(call, settings, clock, "asked", _line(text, ASKED_CHARACTERS))
         return
     block = warm_brief(settings, query, MESSAGE_TOKENS, lot)
-    if block is None:
-        with _open(settings, clock) as memory:
-            block = brief(memory, query, MESSAGE_TOKENS, lot)
-            read_only = memory.read_only
-    else:
-        read_only = False
-    say(shape(call, block.text))
-    if not read_only:
-        _receipt(call, settings, clock, block, asked=_line(text, ASKED_CHARACTERS))
+    asked = _line(text, ASKED_CHARACTERS)
+    if block is not None:
+        say(shape(call, block.text))
+        _receipt(call, settings, clock, block, asked=asked)
+        return
+    # Nothing but the journal and receipts is written here: no need to wait for the disk.
+    with _open(replace(settings, durable=False), clock) as memory:
+        block = brief(memory, query, MESSAGE_TOKENS, lot)
+        say(shape(call, block.text))
+        if not memory.read_only:
+            memory.note_surfaced(
+                block.items, session=_session(call), client=call.client, via=call.role, withheld=block.withheld,
+                drawn=block.drawn, asked=asked,
+            )  # fmt: skip
 
 
 def _tool(call: Call, _: Say, find: Find, clock: Clock | None) -> None:
