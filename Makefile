@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: setup demo test lint docs torture fuzz bench clean coverage
+.PHONY: setup demo test test-agents lint docs torture fuzz bench clean coverage
 
 setup: $(STAMP)
 $(STAMP): pyproject.toml
@@ -19,6 +19,9 @@ demo: setup  ## two sessions in separate processes: remember, recall, correct, e
 
 test: setup  ## the whole everyday suite
 	@$(BIN)/python -m pytest -n auto --dist loadgroup
+
+test-agents: setup  ## real Claude Code, Codex and Copilot CLI, from npm (1 GB), against a model API of the tests
+	@LIMPET_TEST_AGENTS=1 $(BIN)/python -m pytest tests/agents -q
 
 coverage: setup  ## the same with line and branch coverage, at least 90 %; takes twice as long
 	@$(BIN)/python -m coverage erase

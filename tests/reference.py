@@ -18,7 +18,7 @@ from limpet.model.events import Event
 from limpet.model.ids import format_id, parse_id, parse_prefix, shortest_unique
 from limpet.model.memory import Memory
 from limpet.model.state import MemoryState, replay, scrub
-from limpet.store.contract import Action, Candidate, Decide, Filter, Lately, Page, Source
+from limpet.store.contract import Action, Candidate, Decide, Filter, Lately, Page, Source, Surfaced, UseCount
 from limpet.text.describe import describe
 
 
@@ -41,6 +41,7 @@ class ReferenceStore:
         self._uses: dict[bytes, dict[str, int]] = {}
         self._journal: list[Action] = []
         self._sources: dict[tuple[str, str], tuple[Source, bool]] = {}
+        self._surfaced: list[Surfaced] = []
 
     @property
     def graph(self):
@@ -400,6 +401,30 @@ class ReferenceStore:
     def named_sources(self, scope: str | None = None) -> list[Source]:
         found = [one for one, waits in self._sources.values() if waits and scope in (None, one.scope)]
         return sorted(found, key=lambda one: (one.at, one.scope, one.path))
+
+    def note_surfaced(self, surfaced: Sequence[Surfaced], action: Action | None = None) -> None:
+        if action is not None:
+            self.note_action(action)
+        self._surfaced = [*self._surfaced, *surfaced][-50_000:]
+
+    def surfaced(self, scope: str, *, session: str | None = None, limit: int) -> list[Surfaced]:
+        found = [one for one in self._surfaced if one.scope == scope and session in (None, one.session)]
+        return found[::-1][:limit]
+
+    def use_counts(self, scope: str) -> list[UseCount]:
+        runs: dict[tuple[bytes, bool, bool], dict[str, list[Surfaced]]] = {}
+        for one in self._surfaced:
+            if one.scope == scope:
+                runs.setdefault((one.memory, one.shown, one.drawn), {}).setdefault(one.session, []).append(one)
+        counts = []
+        for about, sessions in sorted(runs.items()):
+            every = [one for several in sessions.values() for one in several]
+            verdicts = [{one.used for one in several} - {None} for several in sessions.values()]
+            judged = [verdict for verdict in verdicts if verdict]
+            counts.append(
+                UseCount(*about, len(every), sum(one.tokens for one in every), len(judged), sum(map(any, judged)))
+            )
+        return counts
 
     def _shown(self, state: MemoryState, recorded_at: int) -> Memory:
         used = self._uses.get(state.id, {})

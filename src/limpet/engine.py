@@ -35,6 +35,7 @@ from .verbs.graph import Graph
 from .verbs.mirror import Mirrors
 from .verbs.organize import Organize
 from .verbs.transfer import Transfer
+from .verbs.usefulness import Receipts
 
 if TYPE_CHECKING:
     from .history.claims import Match
@@ -104,7 +105,7 @@ def open(
     return Limpet(read_settings(path, scope, durable), read_only=read_only, clock=clock, embedder=embedder)
 
 
-class Limpet(Beliefs, Briefs, Graph, Mirrors, Organize, Transfer):
+class Limpet(Beliefs, Briefs, Graph, Mirrors, Organize, Receipts, Transfer):
     """An open memory store. Thread-safe; use it as a context manager, or `close()` it."""
 
     def __init__(

@@ -1,19 +1,84 @@
 """The journal without the engine: a line costs a connection and an insert, for a hook pays it after each tool call.
 
-The second place that names a concrete store, beside `engine.py`.
+The second place that names a concrete store, beside `engine.py`. The last lines may be lost with the power, not with
+the process.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, NamedTuple
+
+from .model.ids import parse_id
 from .settings import Settings
-from .store.sqlite.connection import open_connection
-from .store.sqlite.journal import note
+from .store.sqlite import journal, surfaced
+from .store.sqlite.connection import open_connection, translated
+
+if TYPE_CHECKING:
+    import apsw
+
+
+class Turn(NamedTuple):
+    """What a session did from the user's last message on."""
+
+    lines: tuple[tuple[str, str], ...]  # (kind, what)
+    remembered: bool  # whether the scope got any memory meanwhile
 
 
 def note_action(settings: Settings, *, session: str, at: int, kind: str, what: str) -> None:
-    """Add a line to the journal. The last lines may be lost with the power, not with the process. Raises StoreError."""
+    """Add a line to the journal. Raises StoreError."""
+    with _written(settings) as con:
+        journal.note(con, settings.scope, session, at, kind, what)
+
+
+def note_surfaced(
+    settings: Settings,
+    items: Iterable[tuple[str, int]],
+    *,
+    session: str,
+    client: str,
+    at: int,
+    via: str,
+    withheld: Iterable[str] = (),
+    drawn: Collection[str] = (),
+    asked: str = "",
+) -> None:
+    """Keep what was put before an agent, as `Limpet.note_surfaced` does. Raises StoreError."""
+    head = (settings.scope, session, client, at, via)
+    rows = [(*head, parse_id(id), tokens, True, id in drawn, None) for id, tokens in items]
+    rows += [(*head, parse_id(id), 0, False, True, None) for id in withheld]
+    if not rows and not asked:
+        return
+    with _written(settings) as con, con:
+        if asked:
+            journal.note(con, settings.scope, session, at, "asked", asked)
+        surfaced.note(con, rows)
+
+
+def end_turn(settings: Settings, *, session: str, at: int, line: str, said: str) -> Turn:
+    """A turn is over: note the agent's `line`, and judge for each memory it was shown whether it showed up in the work:
+    in what the agent `said`, and in what it did. Raises StoreError.
+    """
+    from .text.echo import showed_up
+
+    with _written(settings) as con, con:
+        turn = Turn(*journal.turn(con, settings.scope, session))
+        waiting = surfaced.waiting(con, settings.scope, session)
+        asked = "\n".join(what for kind, what in turn.lines if kind == "asked")
+        work = "\n".join([said, *(what for kind, what in turn.lines if kind in ("did", "failed"))])
+        verdicts = [(showed_up(one.content, work, asked), one.num) for one in waiting]
+        surfaced.judge(con, [(surfaced.CANNOT_TELL if one is None else int(one), num) for one, num in verdicts])
+        if line:
+            journal.note(con, settings.scope, session, at, "said", line)
+    return turn
+
+
+@contextmanager
+def _written(settings: Settings) -> Iterator[apsw.Connection]:
     connection = open_connection(settings.path, read_only=False, durable=False)
     try:
-        note(connection, settings.scope, session, at, kind, what)
+        with translated(settings.path):
+            yield connection
     finally:
         connection.close()

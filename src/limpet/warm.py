@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .engine import Limpet
     from .settings import Settings
 
-VERSION = 1
+VERSION = 2
 # Connecting to a process of this machine takes microseconds; one that does not accept is not worth waiting for.
 CONNECT_SECONDS = 0.05
 # What the other side may need beyond its deadline to send its answer.
@@ -169,7 +169,9 @@ class Warm:
         try:
             memory = self._memory.in_scope(str(asked["scope"]))
             found = memory.recall(**asked["given"])
-            return {"answer": found.as_dict() | {"short": memory.abbreviate([item.id for item in found.items])}}
+            ids = [item.id for item in found.items]
+            more = {"short": memory.abbreviate(ids), "pinned": [id for id in ids if memory.get(id).pinned]}
+            return {"answer": found.as_dict() | more}
         except Exception:  # whatever it is, it must not end a server that others rely on
             return {}
 

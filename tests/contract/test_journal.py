@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from limpet.store.contract import Action
+from limpet.store.contract import Action, Surfaced, UseCount
 
 from .conftest import open_engine
 
@@ -43,3 +43,31 @@ def test_the_journal_is_a_ring(engine, tmp_path):
         store.note_action(line(number))
     kept = store.actions("project:api", limit=20_000)
     assert (len(kept), kept[0].at, kept[-1].at) == (10_000, 3, 10_002)
+
+
+def seen(number, session="s1", shown=True, used=None, drawn=False, scope="project:api"):
+    memory = bytes([number]) * 16
+    return Surfaced(scope, session, "claude", number, "message", memory, 10 * shown, shown, drawn, used)
+
+
+def test_what_was_surfaced_comes_newest_first_with_the_line_it_answers(store):
+    store.note_surfaced([seen(1), seen(2)], line(1))
+    store.note_surfaced([seen(3, session="s2", shown=False, drawn=True, used=True), seen(4, scope="global")])
+
+    assert [one.at for one in store.surfaced("project:api", limit=2)] == [3, 2]
+    assert store.surfaced("project:api", session="s1", limit=9) == [seen(2), seen(1)]
+    assert store.surfaced("project:api", limit=1) == [seen(3, session="s2", shown=False, drawn=True, used=True)]
+    assert store.actions("project:api", limit=9) == [line(1)]
+
+
+def test_what_comes_often_in_a_session_is_judged_once(store):
+    """Three times in one work is one observation; each time costs its tokens."""
+    store.note_surfaced([seen(1, used=False), seen(1, used=True), seen(1)])
+    store.note_surfaced([seen(1, session="s2", used=False), seen(1, session="s3"), seen(2, shown=False, drawn=True)])
+
+    memory, other = bytes([1]) * 16, bytes([2]) * 16
+    assert store.use_counts("project:api") == [
+        UseCount(memory, True, False, 5, 50, 2, 1),
+        UseCount(other, False, True, 1, 0, 0, 0),
+    ]
+    assert store.use_counts("project:web") == []

@@ -9,7 +9,11 @@ import sys
 
 import pytest
 
+from limpet import open as open_store
+from limpet.agents.hooks.entry import handle
 from limpet.cli.main import COMMANDS, main
+from limpet.model.ids import parse_id
+from limpet.store.contract import Surfaced
 
 
 class Result:
@@ -225,3 +229,68 @@ def test_hot_commands_stay_cold(path):
         )
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
         assert done.returncode == 0 and done.stderr.strip().splitlines()[-1] == "[]", done.stderr
+
+
+def test_what_was_surfaced_and_of_what_use_it_was_in_words(limpet, path):
+    assert "No memory was put before an agent yet" in limpet("stats", "--usefulness").out
+    assert "nothing was surfaced yet" in limpet("surfaced").err
+    id = limpet("remember", "The staging database listens on port 5433", "--json").json["id"]
+    event = {"session_id": "s1", "prompt": "Which port does the staging database listen on?"}
+    handle(["claude", "UserPromptSubmit"], json.dumps(event).encode())
+    assert limpet("stats", "--usefulness", "--json").json["shown"]["rate"] is None
+    handle(["claude", "Stop"], json.dumps({"session_id": "s1", "last_assistant_message": "It is 5433."}).encode())
+
+    (seen,) = limpet("surfaced", "--session", "s1", "--json").lines
+    assert (seen["id"], seen["client"], seen["via"], seen["used"], seen["shown"]) == (
+        id,
+        "claude",
+        "message",
+        True,
+        True,
+    )
+    assert "claude" in limpet("surfaced").out and "yes" in limpet("surfaced").out
+    assert limpet("surfaced", "--limit", "0").code == 2
+    said = limpet("stats", "--usefulness").out
+    assert f"put before agents once, for {seen['tokens']} tokens" in said
+    assert "1 showed up in the work: 100 % (95 %: 21 to 100 %)" in said
+    assert "cannot be told" in said and "LIMPET_WITHHOLD=0.05" in said and "5433" in said
+
+
+def test_the_lift_is_said_with_its_interval(limpet, path):
+    """Half is held back: what is shown is used, what is not is not."""
+    with open_store(path, scope="project:api") as memory:
+        ids = [
+            memory.remember(f"The staging database {number} listens on port {5_000 + number}").id
+            for number in range(40)
+        ]
+        rows = [
+            Surfaced(
+                "project:api",
+                f"s{place}",
+                "claude",
+                place,
+                "message",
+                parse_id(id),
+                30,
+                place % 2 == 0,
+                True,
+                place % 2 == 0,
+            )
+            for place, id in enumerate(ids)
+        ]
+        memory._store.note_surfaced(rows)
+    found = limpet("stats", "--usefulness", "--json").json
+    assert found["lift"]["value"] == 1.0 and found["lift"]["low"] > 0.7
+    said = limpet("stats", "--usefulness").out
+    assert "Lift: +100 points" in said and "makes their content show up in the work more often" in said
+
+
+def test_a_receipt_outlives_its_memory(limpet, path):
+    with open_store(path, scope="project:api") as memory:
+        kept, gone = (memory.remember(f"The staging database {number} is old").id for number in range(2))
+        memory.note_surfaced([(kept, 20), (gone, 30)], client="claude", via="message")
+        memory.undo()
+    assert {one["id"] for one in limpet("surfaced", "--json").lines} == {kept, gone}
+    assert limpet("surfaced").code == 0
+    said = limpet("stats", "--usefulness")
+    assert said.code == 0 and "for 50 tokens" in said.out

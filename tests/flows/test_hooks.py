@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import apsw
 import pytest
@@ -489,3 +490,148 @@ def test_a_hook_imports_nothing_heavy(path, shop):
         )
         assert (done.returncode, done.stderr.strip()) == (0, b"[]")
     assert len(shop.actions()) == 2
+
+
+# -- what real clients sent
+
+
+RECORDED = Path(__file__).parent.parent / "data" / "hooks"
+
+
+@pytest.mark.parametrize("client", sorted(one.stem for one in RECORDED.glob("*.jsonl")))
+def test_a_session_as_a_real_client_told_it(hook, shop, journal, path, client):
+    """Recorded with the released client: a question, a memory stored, a command that fails and one that does not."""
+    shop.remember("The staging database listens on port 5433", origin="user")
+    calls = [json.loads(line) for line in (RECORDED / f"{client}.jsonl").read_text(encoding="utf-8").splitlines()]
+    said = [hook(client, one["event"], one["input"]) for one in calls]
+
+    (brief,) = [text for text in said if "5433" in text]
+    answer = json.loads(brief)
+    assert OPEN in (answer.get("hookSpecificOutput") or answer)["additionalContext"]
+    noted = [(kind, what.partition(": ")[2] or what) for _, kind, what in journal()]
+    # Codex does not tell how a command ended, Copilot not what the agent said.
+    ended = "did" if client == "codex" else "failed"
+    expected = [("asked", inputs.ASK), (ended, "make tests-are-red; exit 2"), ("did", "touch built")]
+    assert noted == expected + ([] if client == "copilot" else [("said", "Done.")])
+    assert len({one[0] for one in journal()}) == 1
+    (run,) = shop.sessions()
+    assert run.ended_at is not None
+    assert log_of(path) == []
+
+
+# -- what was surfaced, and what came of it
+
+
+def turn_of(hook, session, said, *steps, ask=inputs.ASK):
+    """A message, what is done about it ("!command": it fails), and the answer."""
+    about = {**inputs.CLAUDE, "session_id": session}
+    out = hook("claude", "UserPromptSubmit", {**about, "prompt": ask})
+    for step in steps:
+        tool, _, given = step.lstrip("!").partition(": ")
+        name = "command" if tool == "Bash" else "file_path"
+        event = "PostToolUseFailure" if step.startswith("!") else "PostToolUse"
+        hook("claude", event, {**about, "tool_name": tool, "tool_input": {name: given}})
+    assert hook("claude", "Stop", {**about, "last_assistant_message": said}) == ""
+    return out
+
+
+def test_what_is_surfaced_leaves_a_receipt_and_the_end_of_the_turn_its_verdict(hook, shop, clock):
+    id = shop.remember("The staging database listens on port 5433").id
+    clock.advance(days=1)
+    turn_of(hook, "s1", "It is 5433.")
+    turn_of(hook, "s2", "I could not find out.")
+    (missed, used) = shop.surfaced()
+    assert (used.id, used.client, used.session, used.via, used.shown, used.used) == (
+        id,
+        "claude",
+        "s1",
+        "message",
+        True,
+        True,
+    )
+    assert (missed.session, missed.used) == ("s2", False)
+    assert used.at == clock.now() and 20 < used.tokens < 150
+    assert [one.session for one in shop.surfaced(session="s2")] == ["s2"]
+
+    found = shop.usefulness()
+    assert (found.shown.times, found.shown.tokens, found.shown.judged, found.shown.used) == (2, 2 * used.tokens, 2, 1)
+    assert found.shown.rate.low < 0.1 and found.shown.rate.high > 0.9, "two cases say little"
+    assert found.lift is None and found.memories[0][0] == id
+
+
+def test_a_start_and_a_compaction_leave_receipts_too(hook, shop):
+    goal = shop.remember("Ship the billing page", kind="goal").id
+    hook(*inputs.STARTS[0][:3])
+    hook(*inputs.COMPACTIONS[0][:3])
+    assert [(one.id, one.via) for one in shop.surfaced()] == [(goal, "compact"), (goal, "start")]
+
+
+def test_a_client_that_shows_nothing_leaves_no_receipt(hook, shop):
+    shop.remember("The staging database listens on port 5433")
+    for client, event, data, where in inputs.MESSAGES:
+        if where is None:
+            hook(client, event, data)
+    assert shop.surfaced() == [] and len(shop.actions()) == 2
+
+
+def test_a_lot_holds_back_a_share_and_shows_what_showing_does(hook, shop, monkeypatch):
+    monkeypatch.setenv("LIMPET_WITHHOLD", "0.5")
+    id = shop.remember("The staging database listens on port 5433").id
+    for number in range(40):
+        out = turn_of(hook, f"s{number}", "It is 5433." if number % 2 else "Let me look around.")
+        (receipt,) = shop.surfaced(session=f"s{number}")
+        assert receipt.id == id and receipt.shown == ("5433" in out)
+        if not receipt.shown:
+            assert out == "" and receipt.tokens == 0
+    found = shop.usefulness()
+    assert found.drawn.judged + found.withheld.judged == 40 and found.withheld.judged > 8
+    assert found.lift.low < 0 < found.lift.high, "the work did not depend on it"
+
+
+def test_what_somebody_pinned_or_wants_is_never_held_back(hook, shop, monkeypatch):
+    monkeypatch.setenv("LIMPET_WITHHOLD", "0.5")
+    shop.pin(shop.remember("The staging database listens on port 5433").id)
+    shop.remember("The staging database port is asked for first", kind="preference")
+    for number in range(12):
+        out = turn_of(hook, f"s{number}", "Done.")
+        assert "5433" in out and "asked for first" in out
+
+
+@pytest.mark.parametrize("wrong", ["much", "-1", "0.9", "nan"])
+def test_a_share_that_is_none_is_said_in_the_log(hook, shop, path, monkeypatch, wrong):
+    monkeypatch.setenv("LIMPET_WITHHOLD", wrong)
+    assert hook(*inputs.MESSAGES[0][:3]) == ""
+    assert "LIMPET_WITHHOLD must be a share from 0 to 0.5" in log_of(path)[0]
+
+
+def test_a_turn_with_a_result_is_noted_when_the_agent_forgot(hook, shop, clock):
+    steps = ("!Bash: make test", "Edit: api/retry.py", "Bash: make test")
+    turn_of(hook, "s1", "Fixed.", *steps, ask="Please make the retries safe")
+    (note,) = shop.list().memories
+    assert note.content.startswith(
+        "Asked: Please make the retries safe\nResult: `make test` failed at first and went well"
+    )
+    assert (note.origin, note.kind, note.topics, note.session) == ("agent", "note", ("ambient",), "s1")
+    assert note.metadata == {"client": "claude"}
+    turn_of(hook, "s1", "Nothing more to do.", ask="And is there anything else?")
+    assert shop.count() == 1
+
+
+def test_no_note_when_the_agent_wrote_one_or_nothing_is_proven(hook, shop, clock):
+    about = {**inputs.CLAUDE, "session_id": "s1"}
+    hook("claude", "UserPromptSubmit", {**about, "prompt": "Please make the retries safe"})
+    hook("claude", "PostToolUseFailure", {**about, "tool_name": "Bash", "tool_input": inputs.RUN, "error": "exit 2"})
+    hook("claude", "PostToolUse", {**about, "tool_name": "Edit", "tool_input": inputs.EDIT})
+    hook("claude", "PostToolUse", {**about, "tool_name": "Bash", "tool_input": inputs.RUN})
+    clock.advance(seconds=1)
+    shop.remember("Retries need an idempotency key", kind="lesson")
+    hook("claude", "Stop", {**about, "last_assistant_message": "Fixed."})
+    assert shop.count() == 1
+    turn_of(hook, "s2", "Failed.", "!Bash: make test", "Edit: api/retry.py", ask="Please make the retries fast")
+    assert shop.count() == 1
+    codex = {**inputs.CODEX, "session_id": "s3"}
+    hook("codex", "UserPromptSubmit", {**codex, "prompt": "Please commit the retries now"})
+    for tool, given in (("Edit", inputs.EDIT), ("Bash", {"command": "git commit -am x"})):
+        hook("codex", "PostToolUse", {**codex, "tool_name": tool, "tool_input": given, "tool_response": ""})
+    hook("codex", "Stop", {**codex, "last_assistant_message": "Done."})
+    assert shop.count() == 1, "Codex does not say whether a command went well"

@@ -16,6 +16,7 @@ import pytest
 
 import limpet
 from limpet.agents.hooks.dialects import DIALECTS
+from limpet.agents.install import check
 from limpet.agents.install.clients import Place
 from limpet.cli.main import main
 
@@ -300,3 +301,79 @@ console.log(JSON.stringify([output.system, kept.context]))
     assert base == "base" and "Ship the billing page" in start and "5433" in message and "Ship the billing page" in kept
     with limpet.open(store, scope="project:shop") as memory:
         assert {one.what for one in memory.actions()} == {"Which port has the staging database?", "bash: make test"}
+
+
+# -- doctor
+
+
+@pytest.fixture
+def doctor(tmp_path, monkeypatch, capsys):
+    """`limpet doctor` of a user with a home and a project of their own: findings about a client."""
+    home, project = tmp_path / "user", tmp_path / "user" / "shop"
+    (project / ".git").mkdir(parents=True)
+    for name in ("HOME", "USERPROFILE"):
+        monkeypatch.setenv(name, str(home))
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME", "XDG_CONFIG_HOME", "LIMPET_HOOKS"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("LIMPET_STORE", str(tmp_path / "doctor.db"))
+    for name in ("GREETING_SECONDS", "SLOW_SECONDS", "PATIENCE_SECONDS"):
+        monkeypatch.setattr(check, name, 60.0)  # a busy machine is no finding here
+    monkeypatch.chdir(project)
+
+    def run(*argv):
+        code = main([*argv, "--json"])
+        return code, [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+
+    def about(client):
+        code, (found,) = run("doctor")
+        return code, {
+            one["message"].split(" ")[0] + " " + one["status"]: one
+            for one in found["checks"]
+            if one["name"].startswith(client)
+        }
+
+    return run, about, home
+
+
+@pytest.mark.parametrize("client", ["claude", "codex", "opencode", "cline"])
+def test_doctor_tries_what_was_installed(doctor, client):
+    run, about, _ = doctor
+    assert about(client) == (0, {})
+    run("install", client)
+    code, found = about(client)
+    assert code == 0 and {one["status"] for one in found.values()} == {"ok"}
+    said = " ".join(one["message"] for one in found.values())
+    assert "MCP server answers after" in said and "hooks answer after" in said
+
+
+def test_doctor_names_what_is_missing_and_how_to_mend_it(doctor):
+    run, about, home = doctor
+    run("install", "claude")
+    (home / ".claude" / "rules" / "limpet.md").unlink()
+    (missing,) = [one for one in about("claude")[1].values() if one["status"] == "warn"]
+    assert "instructions in" in missing["message"] and missing["hint"] == "limpet install claude"
+
+    settings = home / ".claude" / "settings.json"
+    good = settings.read_text()
+    settings.write_text(good.replace("hook claude", "hook claude --store /nowhere/at/all >&2; exit 3 #"))
+    code, found = about("claude")
+    assert code == 3 and any("a hook ended with 3" in one["message"] for one in found.values())
+    settings.write_text(good)
+
+    servers = home / ".claude.json"
+    entry = json.loads(servers.read_text())
+    entry["mcpServers"]["limpet"] = {"command": "/no/such/limpet", "args": ["mcp"]}
+    servers.write_text(json.dumps(entry))
+    code, found = about("claude")
+    assert code == 3 and any("/no/such/limpet cannot be started" in one["message"] for one in found.values())
+    servers.write_text("{ not json")
+    code, found = about("claude")
+    assert code == 3 and any("cannot be edited" in one["message"] for one in found.values())
+
+
+def test_doctor_looks_into_the_project_too(doctor):
+    run, about, _ = doctor
+    run("install", "codex", "--project", ".")
+    code, found = about("codex, project")
+    assert code == 0 and len(found) == 2
+    assert set(about("codex")[1]) == set(found)

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import subprocess
 import sys
+import time
+from pathlib import Path
 
 import pytest
 from mcp.client import Client
 
+import limpet
 from limpet.agents.mcp import build
 
 
@@ -313,3 +317,71 @@ def test_a_taken_port_and_a_poor_token_are_said_in_words(served, path, tmp_path)
     assert run(["70000"]).returncode == 2
     poor = run([str(port)], LIMPET_MCP_TOKEN="short")
     assert poor.returncode == 2 and "shorter" in poor.stderr
+
+
+def test_what_tools_answer_with_leaves_receipts(memory):
+    from limpet.agents.mcp import Drain
+
+    id = memory.remember("Tests need Redis on port 6380", topics=["tests"]).id
+    drain = Drain(memory)
+    drain.start()
+
+    async def run():
+        async with Client(build(memory, drain.wake, drain)) as client:
+            await client.call_tool("recall", {"query": "redis port"})
+            await client.call_tool("prepare", {"message": "Which port has Redis?"})
+            await client.call_tool("recall", {"query": "zebra", "kinds": ["goal"]})
+
+    asyncio.run(run())
+    drain.stop()
+    (prepared, recalled) = memory.surfaced()
+    assert (recalled.id, recalled.via, recalled.client, prepared.via) == (id, "recall", "mcp", "prepare")
+    assert recalled.tokens > 5 and prepared.tokens > 5 and recalled.used is None
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals and sockets")
+def test_a_client_that_is_killed_leaves_neither_process_nor_socket(path):
+    """kill -9 of the client closes the pipes, and nothing else: the server must notice by itself."""
+    client = (
+        "import json, subprocess, sys, time\n"
+        "server = subprocess.Popen([sys.executable, '-m', 'limpet', '--store', sys.argv[1], 'mcp'],\n"
+        "                          stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)\n"
+        "def ask(number, method, given):\n"
+        "    message = {'jsonrpc': '2.0', 'id': number, 'method': method, 'params': given}\n"
+        "    server.stdin.write(json.dumps(message) + chr(10)); server.stdin.flush()\n"
+        "    return json.loads(server.stdout.readline())\n"
+        "about = {'protocolVersion': '2025-06-18', 'capabilities': {}, 'clientInfo': {'name': 'x', 'version': '1'}}\n"
+        "assert 'result' in ask(1, 'initialize', about)\n"
+        "item = {'content': 'Tests need Redis on port 6380'}\n"
+        "assert 'result' in ask(2, 'tools/call', {'name': 'remember', 'arguments': {'items': [item]}})\n"
+        "print(server.pid, flush=True)\n"
+        "time.sleep(600)\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", client, str(path)], stdout=subprocess.PIPE, text=True) as process:
+        server = int(process.stdout.readline())
+        socket = Path(f"{path}.sock")
+        _until(socket.exists)
+        process.kill()
+        process.wait()
+    _until(lambda: not _runs(server))
+    assert not socket.exists()
+    with limpet.open(path) as store:
+        assert store.verify() == []
+
+
+def _runs(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    state = Path(f"/proc/{pid}/stat")
+    # Ended, and only waiting for whoever adopted it.
+    return not (state.exists() and ") Z " in state.read_text())
+
+
+def _until(condition):
+    for _ in range(1_200):
+        if condition():
+            return
+        time.sleep(0.05)
+    raise AssertionError("it did not happen")

@@ -31,11 +31,11 @@ BY_NAME = {"session": "{s}", "session_end": "{s}", "session_memories": "{s}", "c
            "fact_history": "{k}", "end_fact": "{k}"}  # fmt: skip
 BY_WORDS = {"audit", "prepare", "read_topic", "recall", "timeline"}
 OF_ALL = {"contradictions": (), "count": (), "diff": ("2026-01-01",), "gaps": (), "list": (), "review": (), "sessions": (),
-          "sweep": (), "undo": (), "actions": ()}  # fmt: skip
+          "sweep": (), "undo": (), "actions": (), "surfaced": (), "usefulness": ()}  # fmt: skip
 # Of the whole file, for the person who owns it; they show no content, or copy everything.
 OF_THE_FILE = {"abbreviate", "backup", "close", "doctor", "embedder", "export_jsonl", "export_segments", "export_to", "gc", "import_jsonl", "import_from", "import_segments", "in_scope",
                "models", "note_transcript", "organize", "path", "read_only", "rebuild", "reembed", "stats", "verify", "work"}  # fmt: skip
-ADDS = {"note_action", "remember", "remember_batch", "session_start", "set_fact"}
+ADDS = {"note_action", "note_surfaced", "remember", "remember_batch", "session_start", "set_fact"}
 # Of a folder, which has a scope of its own; tests/flows/test_mirror.py holds them to it.
 OF_A_FOLDER = {"mirror_init", "mirror_sync", "mirror_watch", "mirrors"}
 QUERIES = {"analogy": (WORD,), "centrality": (), "consolidate": (), "context": ("[id]",), "chain": ("id",), "ground": (WORD,),
@@ -62,6 +62,7 @@ def theirs(path, clock):
         changed = other.correct(decision, f"{WORD} sends in smaller batches", why=f"{WORD} said so").id
         other.link(changed, "contradicts", fact)
         other.note_action(WORD, "asked", WORD)
+        other.note_surfaced([(fact, 20)], session=WORD, client=WORD, via="message", withheld=[decision])
         other.work()
         return [fact, decision, waits, changed]
 

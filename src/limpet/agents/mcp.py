@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 import threading
+from collections import deque
 from functools import wraps
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
@@ -22,7 +23,7 @@ import limpet
 from ..model.errors import LimpetError
 from ..warm import Warm
 from .resources import Pages
-from .tools import Tools
+from .tools import Receipts, Tools
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 WORK_BATCH_JOBS = 16
 # The drain looks for jobs that other processes left even when nobody writes here.
 IDLE_LOOK_SECONDS = 60.0
+# Receipts that wait for the thread; a store that cannot be written must not fill the memory.
+MOST_RECEIPTS = 1_000
 # How long a stopping server waits for the batch in hand; its jobs are leased, another process takes them over.
 STOP_WAIT_SECONDS = 10.0
 
@@ -48,10 +51,14 @@ statement an item, with names and dates spelled out.
 
 
 class Drain:
-    """A daemon thread that works the queue after writes. Starts with the first `wake`; `stop` waits for its batch."""
+    """A daemon thread that works the queue after writes, and keeps receipts of what was surfaced while nobody waits.
+
+    Starts with the first `wake`; `stop` waits for its batch.
+    """
 
     def __init__(self, memory: Limpet) -> None:
         self._memory = memory
+        self._surfaced: deque[tuple[str, list[tuple[str, int]]]] = deque(maxlen=MOST_RECEIPTS)
         self._work = threading.Event()
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="limpet-work", daemon=True)
@@ -62,6 +69,12 @@ class Drain:
     def wake(self) -> None:
         self._work.set()
 
+    def add(self, via: str, items: list[tuple[str, int]]) -> None:
+        """A receipt for what a tool answered with."""
+        if items and not self._memory.read_only:
+            self._surfaced.append((via, items))
+            self._work.set()
+
     def stop(self) -> None:
         self._stopping.set()
         self._work.set()
@@ -71,7 +84,18 @@ class Drain:
         while not self._stopping.is_set():
             self._work.wait(IDLE_LOOK_SECONDS)
             self._work.clear()
+            self._keep()
             self._drain()
+        self._keep()
+
+    def _keep(self) -> None:
+        while self._surfaced:
+            via, items = self._surfaced.popleft()
+            try:
+                self._memory.note_surfaced(items, client="mcp", via=via)
+            except LimpetError as error:
+                print(f"limpet: receipts: {error.message}", file=sys.stderr)  # noqa: T201
+                return
 
     def _drain(self) -> None:
         while not self._stopping.is_set():
@@ -85,9 +109,9 @@ class Drain:
                 return
 
 
-def build(memory: Limpet, wrote: Callable[[], None] = lambda: None) -> MCPServer[Any]:
+def build(memory: Limpet, wrote: Callable[[], None] = lambda: None, receipts: Receipts | None = None) -> MCPServer[Any]:
     """A server whose tools speak to `memory`; it neither closes the store nor starts a thread."""
-    tools = Tools(memory, wrote)
+    tools = Tools(memory, wrote, receipts)
     read = ToolAnnotations(read_only_hint=True, open_world_hint=False)
     add = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False)
     # Nothing is lost by a correction (purge is not offered), so it is not destructive.
@@ -135,7 +159,7 @@ def serve(store: str | None, scope: str | None, *, port: int | None = None) -> N
             drain.start()
             warm.start()
         try:
-            server = build(memory, drain.wake)
+            server = build(memory, drain.wake, drain)
             if port is None:
                 server.run("stdio")
             else:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol
 
 from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import BaseModel, Field
@@ -16,6 +16,7 @@ from ..model.clock import format_time
 from ..model.errors import BadInput, LimpetError
 from ..model.memory import Kind
 from ..rank.constants import BRIEF_TOKENS
+from ..recall.fit import tokens_of
 
 if TYPE_CHECKING:
     from ..engine import Limpet
@@ -39,12 +40,19 @@ class NewMemory(BaseModel):
     session: str = ""
 
 
+class Receipts(Protocol):
+    """Takes what was surfaced, and writes it down when nobody waits."""
+
+    def add(self, via: str, items: list[tuple[str, int]]) -> None: ...
+
+
 class Tools:
     """The tools over one open store. `wrote` is called after every change."""
 
-    def __init__(self, memory: Limpet, wrote: Callable[[], None]) -> None:
+    def __init__(self, memory: Limpet, wrote: Callable[[], None], receipts: Receipts | None = None) -> None:
         self._memory = memory
         self._wrote = wrote
+        self._receipts = receipts
 
     def remember(self, items: list[NewMemory]) -> dict[str, Any]:
         """Store memories. One statement an item, understandable on its own."""
@@ -94,7 +102,9 @@ class Tools:
                 for item in found.items
             ]
             shown = {"missing": list(found.missing), "truncated": found.truncated}
-            return {"items": [_full(one) for one in items], **_full(shown)}
+            answer = {"items": [_full(one) for one in items], **_full(shown)}
+            self._surfaced("recall", [(str(one["id"]), tokens_of(str(one))) for one in items])
+            return answer
 
     def prepare(self, message: str, budget_tokens: Annotated[int, Field(ge=1)] = BRIEF_TOKENS) -> str:
         """Brief yourself before a task: rules, facts, lessons, goals, recent work, conflicts."""
@@ -102,7 +112,10 @@ class Tools:
             brief = self._memory.prepare(
                 message, budget=budget_tokens, lexical_only=False, deadline_ms=PREPARE_DEADLINE_MS
             )
-            return brief.text() or "Nothing is remembered here yet."
+            text = brief.text()
+            ids = [item.id for section in brief.sections for item in section.items]
+            self._surfaced("prepare", [(id, brief.tokens // len(ids)) for id in ids])
+            return text or "Nothing is remembered here yet."
 
     def correct(
         self,
@@ -223,6 +236,10 @@ class Tools:
             receipt = verb(name, summary=summary or None)
             self._wrote()
             return _written(receipt)
+
+    def _surfaced(self, via: str, items: list[tuple[str, int]]) -> None:
+        if self._receipts is not None:
+            self._receipts.add(via, items)
 
     def _one(self, about: str, times: dict[str, Any]) -> str:
         """The id of the memory that is meant: by an id, a key, or words."""

@@ -68,6 +68,7 @@ COMMANDS = {
     "models": ("upkeep", "the embedders this store knows, and those that are installed"),
     "install": ("agents", "put limpet into an agent client: MCP server, hooks, instructions"),
     "uninstall": ("agents", "take limpet out of an agent client again"),
+    "surfaced": ("usefulness", "what was put before agents: when, to whom, at how many tokens, and was it used"),
     "hook": ("agents", "what agent clients call at their events; always ends with 0"),
     "mcp": ("serve", "serve the store to an agent over stdin and stdout (Model Context Protocol)"),
     "completion": ("serve", "print the completion script of a shell"),

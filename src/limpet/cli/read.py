@@ -154,6 +154,9 @@ def _stats_options(parser: ArgumentParser) -> None:
         action="store_true",
         help="how much of this scope is weak, stale, orphaned, unsupported, contradicted",
     )
+    parser.add_argument(
+        "--usefulness", action="store_true", help="what agents were shown, what it cost, and how much of it was used"
+    )
 
 
 def _quality(args: Namespace) -> int:
@@ -178,6 +181,10 @@ def _quality(args: Namespace) -> int:
 def _stats(args: Namespace) -> int:
     if args.quality:
         return _quality(args)
+    if args.usefulness:
+        from .usefulness import usefulness
+
+        return usefulness(args)
     with open_store(args) as memory:
         stats, path = memory.stats(), memory.path
     if args.json:
@@ -225,5 +232,5 @@ COMMANDS = {
     "list": Command(_list_options, _list, 'limpet list --kind lesson --since "2 weeks ago" --sort uses'),
     "related": Command(_related_options, _related, "limpet related 019e3f2a -k 5"),
     "count": Command(_count_options, _count, "limpet count --topic sqlite"),
-    "stats": Command(_stats_options, _stats, "limpet stats --json\nlimpet stats --quality"),
+    "stats": Command(_stats_options, _stats, "limpet stats --json\nlimpet stats --quality\nlimpet stats --usefulness"),
 }

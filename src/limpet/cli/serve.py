@@ -19,8 +19,14 @@ def _mcp_options(parser: ArgumentParser) -> None:
 
 
 def _mcp(args: Namespace) -> int:
+    import gc
+
+    # What is imported stays: looking through it for garbage would take a tenth of the start.
+    gc.disable()
     from ..agents.mcp import serve
 
+    gc.freeze()
+    gc.enable()
     if args.http is not None and not 1 <= args.http <= 65_535:
         raise BadInput(f"not a port: {args.http}", hint="from 1 to 65535")
     serve(args.store, args.scope, port=args.http)

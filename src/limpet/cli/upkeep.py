@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
+from ..work.doctor import Check
 from . import output
 from .options import Command, open_store
 
@@ -49,8 +51,17 @@ def _verify(args: Namespace) -> int:
 
 
 def _doctor(args: Namespace) -> int:
+    from pathlib import Path
+
+    from ..agents.install.check import check_clients, place_of
+    from ..agents.install.clients import program
+
     with open_store(args) as memory:
         checks = memory.doctor()
+    checks += check_clients(place_of(Path.cwd(), Path.home(), program()))
+    if os.environ.get("LIMPET_HOOKS", "").lower() in ("off", "0", "no", "false"):
+        off = "hooks are switched off here by LIMPET_HOOKS"
+        checks.append(Check(name="hooks", status="warn", message=off, hint="unset LIMPET_HOOKS"))
     if args.json:
         shown = [
             {"name": one.name, "status": one.status, "message": one.message}

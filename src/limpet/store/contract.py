@@ -305,6 +305,33 @@ class Action(NamedTuple):
     what: str
 
 
+class Surfaced(NamedTuple):
+    """A memory that was put before an agent, or held back from it by lot. `at` in microseconds UTC."""
+
+    scope: str
+    session: str
+    client: str
+    at: int
+    via: str  # message, start or compact: the hook; recall or prepare: the MCP tool
+    memory: bytes
+    tokens: int
+    shown: bool = True
+    drawn: bool = False  # whether to show it was decided by lot
+    used: bool | None = None  # whether it showed up in the work; None: not known, or it cannot be told
+
+
+class UseCount(NamedTuple):
+    """How often a memory was surfaced (or, `shown` False, held back) and used. Judged and used: once a session."""
+
+    memory: bytes
+    shown: bool
+    drawn: bool
+    times: int
+    tokens: int
+    judged: int
+    used: int
+
+
 class Problem(NamedTuple):
     """Something `verify` found."""
 
@@ -682,6 +709,18 @@ class Store(Reads, Protocol):
 
     def named_sources(self, scope: str | None = None) -> list[Source]:
         """Those that wait, of one scope or all, the one that was named first first."""
+        ...
+
+    def note_surfaced(self, surfaced: Sequence[Surfaced], action: Action | None = None) -> None:
+        """Keep what was surfaced, and the journal's line that it answers, in one transaction. The last 50,000 stay."""
+        ...
+
+    def surfaced(self, scope: str, *, session: str | None = None, limit: int) -> list[Surfaced]:
+        """The last ones of a scope, or of one of its sessions, newest first."""
+        ...
+
+    def use_counts(self, scope: str) -> list[UseCount]:
+        """All of a scope, counted by memory and by whether it was shown and drawn; ordered by them."""
         ...
 
     # work

@@ -9,16 +9,18 @@ import os
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...text.blocks import plain_line, strip_blocks
-from .dialects import Call, shape
+from .dialects import BLIND, DIALECTS, Call, shape
 
 if TYPE_CHECKING:
     from ...engine import Limpet
     from ...model.clock import Clock
     from ...settings import Settings
+    from .brief import Block
 
 Say = Callable[[str], None]
 # Settings are read, and their modules imported, only when the store is needed.
@@ -53,16 +55,29 @@ def _message(call: Call, say: Say, find: Find, clock: Clock | None) -> None:
     if not Path(settings.path).exists():
         return
     from .brief import MESSAGE_TOKENS, brief, warm_brief
+    from .lot import Lot
 
-    block = warm_brief(settings, query, MESSAGE_TOKENS)
-    if block is not None:
-        say(shape(call, block))
+    # What a client cannot show is neither looked up nor drawn for.
+    shows = call.role in DIALECTS[call.client].answers
+    lot = Lot(_session(call), settings.withhold)
+    if not shows:
         _note(call, settings, clock, "asked", _line(text, ASKED_CHARACTERS))
         return
-    with _open(settings, clock) as memory:
-        say(shape(call, brief(memory, query, MESSAGE_TOKENS)))
+    block = warm_brief(settings, query, MESSAGE_TOKENS, lot)
+    asked = _line(text, ASKED_CHARACTERS)
+    if block is not None:
+        say(shape(call, block.text))
+        _receipt(call, settings, clock, block, asked=asked)
+        return
+    # Nothing but the journal and receipts is written here: no need to wait for the disk.
+    with _open(replace(settings, durable=False), clock) as memory:
+        block = brief(memory, query, MESSAGE_TOKENS, lot)
+        say(shape(call, block.text))
         if not memory.read_only:
-            memory.note_action(_session(call), "asked", _line(text, ASKED_CHARACTERS))
+            memory.note_surfaced(
+                block.items, session=_session(call), client=call.client, via=call.role, withheld=block.withheld,
+                drawn=block.drawn, asked=asked,
+            )  # fmt: skip
 
 
 def _tool(call: Call, _: Say, find: Find, clock: Clock | None) -> None:
@@ -74,18 +89,37 @@ def _tool(call: Call, _: Say, find: Find, clock: Clock | None) -> None:
 
 
 def _turn(call: Call, _: Say, find: Find, clock: Clock | None) -> None:
-    line = _line(strip_blocks(call.text), SAID_CHARACTERS)
-    if line:
-        _note(call, find(), clock, "said", line)
+    from ...journal import end_turn
+
+    settings, said = find(), strip_blocks(call.text)
+    line = _line(said, SAID_CHARACTERS)
+    if not line and not Path(settings.path).exists():
+        return
+    turn = end_turn(settings, session=_session(call), at=_now(clock), line=line, said=said)
+    if turn.remembered or call.client in BLIND:
+        return
+    # Only where a result could be: the engine costs more than all the rest.
+    if not any(kind == "failed" or "git commit" in what for kind, what in turn.lines):
+        return
+    from ...remember.ambient import note_of
+
+    note = note_of(turn.lines)
+    if note is not None:
+        with _open(settings, clock) as memory:
+            memory.remember(**note, session=_session(call), metadata={"client": call.client})
 
 
 def _start(call: Call, say: Say, find: Find, clock: Clock | None) -> None:
     from .brief import left_off
 
-    with _open(find(), clock) as memory:
+    settings = find()
+    with _open(settings, clock) as memory:
         # What was resumed is still in front of the agent.
         if call.source != "resume":
-            say(shape(call, left_off(memory, _session(call), same=call.source == "compact")))
+            block = left_off(memory, _session(call), same=call.source == "compact")
+            say(shape(call, block.text))
+            if call.role in DIALECTS[call.client].answers and not memory.read_only:
+                _receipt(call, settings, clock, block)
         if call.session and not memory.read_only:
             memory.session_start(_session(call))
 
@@ -97,7 +131,10 @@ def _compact(call: Call, say: Say, find: Find, clock: Clock | None) -> None:
     from .brief import survival
 
     with _open(settings, clock) as memory:
-        say(shape(call, survival(memory, _session(call))))
+        block = survival(memory, _session(call))
+        say(shape(call, block.text))
+        if call.role in DIALECTS[call.client].answers and not memory.read_only:
+            _receipt(call, settings, clock, block)
 
 
 def _end(call: Call, _: Say, find: Find, clock: Clock | None) -> None:
@@ -138,8 +175,21 @@ def _transcript(call: Call) -> str:
 def _note(call: Call, settings: Settings, clock: Clock | None, kind: str, line: str) -> None:
     from ...journal import note_action
 
-    at = clock.now() if clock else time.time_ns() // 1000
-    note_action(settings, session=_session(call), at=at, kind=kind, what=line)
+    note_action(settings, session=_session(call), at=_now(clock), kind=kind, what=line)
+
+
+def _receipt(call: Call, settings: Settings, clock: Clock | None, block: Block, asked: str = "") -> None:
+    """What was surfaced, and the line of the journal that it answers."""
+    from ...journal import note_surfaced
+
+    note_surfaced(
+        settings, block.items, session=_session(call), client=call.client, at=_now(clock), via=call.role,
+        withheld=block.withheld, drawn=block.drawn, asked=asked,
+    )  # fmt: skip
+
+
+def _now(clock: Clock | None) -> int:
+    return clock.now() if clock else time.time_ns() // 1000
 
 
 def _session(call: Call) -> str:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ...rank.trace import Trace
     from ...recall.answer import Item
     from ...settings import Settings
+    from .lot import Lot
 
 # No client takes more without spilling it to a file: Codex 2,500 tokens, Claude Code some 10,000 characters.
 MAX_TOKENS, MAX_CHARACTERS = 2_000, 9_000
@@ -37,12 +38,26 @@ _HEAD = (
 _TAIL = 'More: the limpet tool "recall", or `limpet show ID`.'
 
 
+class Line(NamedTuple):
+    text: str
+    id: str = ""  # of the memory that it tells; "" for a line of the journal
+
+
 class Section(NamedTuple):
     title: str
-    lines: Iterable[str]
+    lines: Iterable[Line]
 
 
-def brief(memory: Limpet, message: str, budget: int) -> str:
+class Block(NamedTuple):
+    """What is injected, and the receipt for it."""
+
+    text: str = ""
+    items: tuple[tuple[str, int], ...] = ()  # ids and their tokens, the frame of the block shared out among them
+    withheld: tuple[str, ...] = ()  # ids that a lot held back
+    drawn: frozenset[str] = frozenset()  # ids that a lot could have held back
+
+
+def brief(memory: Limpet, message: str, budget: int, lot: Lot) -> Block:
     """What the store knows that fits this message, as a block of `budget` tokens at most; empty when nothing fits.
 
     By words alone: a hook is a cold process, and a model would not be loaded in time.
@@ -50,10 +65,11 @@ def brief(memory: Limpet, message: str, budget: int) -> str:
     found = memory.recall(message, k=ASKED, lexical_only=True, explain=True)
     share = _share(message)
     kept = [one for one in found.items if _raw(one.why, "lexical") >= share] if found.relevant else []
-    return block([Section("", told(kept, memory.abbreviate))], budget)
+    pinned = {one.id for one in kept if memory.get(one.id).pinned} if lot.share else set()
+    return _by_lot(kept, pinned, memory.abbreviate, budget, lot)
 
 
-def warm_brief(settings: Settings, message: str, budget: int) -> str | None:
+def warm_brief(settings: Settings, message: str, budget: int, lot: Lot) -> Block | None:
     """The same by meaning and by words, from a running limpet process; None when there is none that answers."""
     from ...warm import ask
 
@@ -71,7 +87,19 @@ def warm_brief(settings: Settings, message: str, budget: int) -> str | None:
         for one, shown in zip(found.items, answer["items"], strict=True)
         if found.relevant and (_sent(shown, "vector") >= COSINE or _sent(shown, "lexical") >= share)
     ]
-    return block([Section("", told(kept, lambda ids: [short[id] for id in ids]))], budget)
+    return _by_lot(kept, set(answer["pinned"]), lambda ids: [short[id] for id in ids], budget, lot)
+
+
+def _by_lot(
+    kept: list[Item], pinned: set[str], abbreviate: Callable[[list[str]], list[str]], budget: int, lot: Lot
+) -> Block:
+    """The block, without what the lot holds back. What somebody pinned, prefers or wants is never held back."""
+    kept = [one for one in kept if may_be_shown(one)]
+    eligible = {one.id for one in kept if one.id not in pinned and one.kind not in ("preference", "goal")}
+    drawn = frozenset(eligible) if lot.share else frozenset[str]()
+    withheld = tuple(one.id for one in kept if one.id in drawn and lot.holds_back(one.id))
+    made = block([Section("", told((one for one in kept if one.id not in withheld), abbreviate))], budget)
+    return made._replace(withheld=withheld, drawn=drawn)
 
 
 def _share(message: str) -> float:
@@ -79,15 +107,17 @@ def _share(message: str) -> float:
     return max(SHARE_FLOOR, SHARE * min(1.0, SHORT / max(len(message.split()), 1)))
 
 
-def left_off(memory: Limpet, session: str, *, same: bool) -> str:
+def left_off(memory: Limpet, session: str, *, same: bool) -> Block:
     """Where the last session (`same`: this one, after its compaction) left off, open goals and rules."""
     return block(_state(memory, session, same=same), MAX_TOKENS)
 
 
-def survival(memory: Limpet, session: str) -> str:
+def survival(memory: Limpet, session: str) -> Block:
     """What a summary of this session should keep."""
     found = block(_state(memory, session, same=True), MAX_TOKENS // 2)
-    return found and f"Keep in the summary what the following data says, with its ids.\n{found}"
+    if not found.text:
+        return found
+    return found._replace(text=f"Keep in the summary what the following data says, with its ids.\n{found.text}")
 
 
 def _state(memory: Limpet, session: str, *, same: bool) -> list[Section]:
@@ -108,7 +138,9 @@ def _state(memory: Limpet, session: str, *, same: bool) -> list[Section]:
     ]
     seen = {one.id for one in (*wanted, *rules)}
     when = f", {day(lines[-1].at)}" if lines else ""
-    journal = (f"- {one.kind}: {plain_line(one.what, 220)}" for one in lines if not reads_like_instruction(one.what))
+    journal = (
+        Line(f"- {one.kind}: {plain_line(one.what, 220)}") for one in lines if not reads_like_instruction(one.what)
+    )
     return [
         Section("Open goals:", told(wanted, memory.abbreviate)),
         Section("Rules and preferences:", told(rules[:10], memory.abbreviate)),
@@ -126,12 +158,13 @@ def _session_memories(memory: Limpet, session: str) -> list[Memory]:
         return []
 
 
-def told(several: Iterable[Item | Memory], abbreviate: Callable[[list[str]], list[str]]) -> Iterator[str]:
+def told(several: Iterable[Item | Memory], abbreviate: Callable[[list[str]], list[str]]) -> Iterator[Line]:
     """A line each: id, kind, who says so, since when, and the text."""
     shown = [one for one in several if may_be_shown(one)]
     for one, id in zip(shown, abbreviate([one.id for one in shown]), strict=True):
         said = one.trust if one.trust == one.origin else f"{one.origin}, resting on {one.trust}"
-        yield f"- [{id} | {one.kind} | from {said} | {day(one.valid_from)}] {plain_line(one.content, ITEM_CHARACTERS)}"
+        head = f"- [{id} | {one.kind} | from {said} | {day(one.valid_from)}]"
+        yield Line(f"{head} {plain_line(one.content, ITEM_CHARACTERS)}", one.id)
 
 
 def may_be_shown(one: Item | Memory) -> bool:
@@ -139,21 +172,29 @@ def may_be_shown(one: Item | Memory) -> bool:
     return not ({one.origin, one.trust} & OUTSIDE and reads_like_instruction(one.content))
 
 
-def block(sections: Iterable[Section], budget: int) -> str:
+def block(sections: Iterable[Section], budget: int) -> Block:
     """Sections within OPEN and CLOSE, as many lines as the budget takes; empty when there are none."""
     tokens = min(budget, MAX_TOKENS) - cost(_HEAD + _TAIL + OPEN + CLOSE) - 4
     characters = MAX_CHARACTERS - len(_HEAD + _TAIL + OPEN + CLOSE) - 4
     shown: list[str] = []
+    items: list[tuple[str, int]] = []
     for title, lines in sections:
         opened = not title
         for line in lines:
-            more = [line] if opened else [title, line]
+            more = [line.text] if opened else [title, line.text]
             price, length = sum(map(cost, more)) + len(more), sum(map(len, more)) + len(more)
             if price > tokens or length > characters:
                 continue
             tokens, characters, opened = tokens - price, characters - length, True
             shown += more
-    return "\n".join([OPEN, _HEAD, *shown, _TAIL, CLOSE]) if shown else ""
+            if line.id:
+                items.append((line.id, price))
+    if not shown:
+        return Block()
+    text = "\n".join([OPEN, _HEAD, *shown, _TAIL, CLOSE])
+    rest = max(0, cost(text) - sum(tokens for _, tokens in items))
+    each = rest // len(items) if items else 0
+    return Block(text, tuple((id, tokens + each) for id, tokens in items))
 
 
 def cost(text: str) -> int:

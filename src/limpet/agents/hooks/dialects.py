@@ -103,6 +103,8 @@ DIALECTS = {
         {"start": "modification", "message": "modification"},
     ),
 }  # fmt: skip
+# Clients that do not tell how a command ended: what they did is no proof that it went well.
+BLIND = frozenset({"codex", "windsurf"})
 # What a tool is called where the event alone says so.
 _TOOLS = {
     "afterShellExecution": "Shell", "afterFileEdit": "Edit", "post_run_command": "Shell", "post_write_code": "Edit",
@@ -137,9 +139,19 @@ def understand(client: str, event: str, data: dict[str, Any]) -> Call | None:
         text=text if isinstance(text, str) else "", source="resume" if event == "TaskResume" else word("source"),
         tool=word("tool") or _TOOLS.get(event, ""), input=find("input"),
         failed=bool(find("failed")) or event.endswith("Failure") or _at(data, "postToolUse.success") is False
-        or _at(data, "toolResult.resultType") in ("failure", "denied"),
+        or _at(data, "toolResult.resultType") in ("failure", "denied") or (role == "tool" and _exited(data)),
         transcript=word("transcript", 4_000),
     )  # fmt: skip
+
+
+def _exited(data: dict[str, Any]) -> bool:
+    """Whether a shell's own last lines tell of a code other than 0: Copilot CLI and Gemini CLI say it nowhere else."""
+    for path in ("toolResult.textResultForLlm", "tool_response.llmContent"):
+        said = _at(data, path)
+        for line in reversed(said[-500:].splitlines()) if isinstance(said, str) else ():
+            if line.startswith(("<shellId:", "Exit Code:")):
+                return line.rstrip("> ").rpartition(" ")[2].strip("0") != ""
+    return False
 
 
 def shape(call: Call, text: str) -> str:

@@ -30,6 +30,8 @@ class Part(NamedTuple):
     held: Callable[[str], bool]
     whole: bool = False  # the file is limpet's own
     mode: int | None = None
+    # What of limpet stands in a text: the MCP entry, the hooks by event, or the own file's text.
+    found: Callable[[str], Any] = lambda _: None
 
 
 class Change(NamedTuple):
@@ -57,6 +59,7 @@ def json_value(path: Path, what: str, keys: Sequence[str], value: Any) -> Part:
     return Part(
         path, what, lambda text: jsonc.put(_json(text), keys, value), cut,
         lambda text: jsonc.find(jsonc.read(_json(text)), keys) is not None,
+        found=lambda text: getattr(jsonc.find(jsonc.read(_json(text)), keys), "value", None),
     )  # fmt: skip
 
 
@@ -86,13 +89,15 @@ def json_hooks(path: Path, events: dict[str, Any], defaults: dict[str, Any] | No
                 left = jsonc.cut(left, (name,))
         return left
 
-    return Part(path, "hooks", put, cut, lambda text: bool(_kept(_json(text))))
+    return Part(
+        path, "hooks", put, cut, lambda text: bool(_kept(_json(text))), found=lambda text: _kept(_json(text))
+    )  # fmt: skip
 
 
 def toml_table(path: Path, what: str, keys: Sequence[str], value: dict[str, Any]) -> Part:
     return Part(
         path, what, lambda text: toml.put(text, keys, value), lambda text, _: toml.cut(text, keys),
-        lambda text: _toml_at(text, keys) is not None,
+        lambda text: _toml_at(text, keys) is not None, found=lambda text: _toml_at(text, keys),
     )  # fmt: skip
 
 
@@ -111,7 +116,10 @@ def own_file(path: Path, what: str, body: str, *, mark: str, mode: int | None = 
             raise jsonc.NotJson("it is there already, and not limpet's")
         return body
 
-    return Part(path, what, put, lambda _text, _origin: "", lambda text: mark in text, whole=True, mode=mode)
+    return Part(
+        path, what, put, lambda _text, _origin: "", lambda text: mark in text, whole=True, mode=mode,
+        found=lambda text: text if mark in text else None,
+    )  # fmt: skip
 
 
 # -- plans
@@ -136,6 +144,18 @@ def held(parts: Sequence[Part]) -> list[tuple[Path, str, bool]]:
             there = data is not None and part.held(text)
         found.append((part.path, part.what, there))
     return found
+
+
+def present(parts: Sequence[Part]) -> list[tuple[Part, Any]]:
+    """Each part with what of it stands in its file, or None. Raises BadInput for a file that cannot be read."""
+    shown = []
+    for part in parts:
+        data = files.read(part.path)
+        text = _decode(part.path, data)
+        with _readable(part.path):
+            there = data is not None and part.held(text)
+            shown.append((part, (part.found(text) or True) if there else None))
+    return shown
 
 
 def apply(changes: Sequence[Change], root: Path) -> None:

@@ -102,11 +102,14 @@ def _claude(place: Place) -> list[Part]:
 
 
 def claude_hooks(command: Callable[[str], str]) -> dict[str, Any]:
-    """Claude Code's hooks, for its settings and for a plugin. What only notes something does not hold the agent up."""
+    """Claude Code's hooks, for its settings and for a plugin. What only notes an action does not hold the agent up.
+
+    A turn's end is waited for: `claude -p` leaves right after it, and ends what still runs in the background.
+    """
     found: dict[str, Any] = {}
     for event, role in DIALECTS["claude"].events.items():
         hook: dict[str, Any] = {"type": "command", "command": command(event), "timeout": PATIENCE_SECONDS}
-        if role in ("tool", "turn"):
+        if role == "tool":
             hook["async"] = True
         found[event] = ({"matcher": CLAUDE_ACTS} if role == "tool" else {}) | {"hooks": [hook]}
     return found

@@ -61,7 +61,9 @@ export const Limpet = async ({ directory }) => {
       for (const text of [started.get(id), found.get(id)]) if (text) output.system.push(text)
     },
     "tool.execute.after": async (input, output) => {
-      void hook("tool.execute.after", { sessionID: input.sessionID, directory, tool: input.tool, args: input.args ?? output?.args })
+      const error = output?.metadata?.exit ? `exit ${output.metadata.exit}` : undefined
+      const args = input.args ?? output?.args
+      void hook("tool.execute.after", { sessionID: input.sessionID, directory, tool: input.tool, args, error })
     },
     "experimental.session.compacting": async (input, output) => {
       const text = await hook("experimental.session.compacting", { sessionID: input.sessionID, directory })

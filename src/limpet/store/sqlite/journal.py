@@ -24,3 +24,27 @@ def lines(con: apsw.Connection, scope: str, session: str | None, limit: int) -> 
         (scope, session, limit),
     ).fetchall()
     return found[::-1]
+
+
+def turn(con: apsw.Connection, scope: str, session: str) -> tuple[tuple[tuple[str, str], ...], bool]:
+    """The lines of a session from the last message on, and whether the scope has remembered anything since.
+
+    journal_session, memory_created.
+    """
+    found = con.execute(
+        "SELECT num, at FROM journal WHERE scope = ? AND session = ? AND kind = 'asked' ORDER BY num DESC LIMIT 1",
+        (scope, session),
+    ).get
+    if found is None:
+        return (), False
+    since, at = found
+    lines = con.execute(
+        "SELECT kind, what FROM journal WHERE scope = ? AND session = ? AND num >= ? ORDER BY num LIMIT 500",
+        (scope, session, since),
+    ).fetchall()
+    remembered = con.execute(
+        "SELECT 1 FROM memory WHERE scope IN (SELECT num FROM scope WHERE name IN (?, 'global'))"
+        " AND created_at >= ? AND retired_at IS NULL LIMIT 1",
+        (scope, at),
+    ).get
+    return tuple(lines), remembered is not None

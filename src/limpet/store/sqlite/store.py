@@ -39,9 +39,11 @@ from ..contract import (
     SessionRow,
     Source,
     StoreStats,
+    Surfaced,
+    UseCount,
     VectorChunk,
 )
-from . import briefs, jobs, journal, review, search, sources, upkeep, vectors
+from . import briefs, jobs, journal, review, search, sources, surfaced, upkeep, vectors
 from .connection import open_connection, translated
 from .edges import SqliteGraph
 from .jobs import EMBED
@@ -545,6 +547,20 @@ class SqliteStore:
     def named_sources(self, scope: str | None = None) -> list[Source]:
         with self._reading() as con:
             return sources.named(con, scope)
+
+    def note_surfaced(self, rows: Sequence[Surfaced], action: Action | None = None) -> None:
+        with self._writing() as con:
+            if action is not None:
+                journal.note(con, *action)
+            surfaced.note(con, rows)
+
+    def surfaced(self, scope: str, *, session: str | None = None, limit: int) -> list[Surfaced]:
+        with self._reading() as con:
+            return surfaced.latest(con, scope, session, limit)
+
+    def use_counts(self, scope: str) -> list[UseCount]:
+        with self._reading() as con:
+            return surfaced.counts(con, scope)
 
     # -- work
 

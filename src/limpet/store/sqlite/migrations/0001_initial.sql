@@ -181,6 +181,18 @@ CREATE TABLE journal (
   kind TEXT NOT NULL, what TEXT NOT NULL
 );
 CREATE INDEX journal_session ON journal (scope, session, num);
+-- What was put before an agent, or held back by lot: a row a memory, ids and numbers alone. Not ledger: the last 50,000.
+CREATE TABLE surfaced (
+  num INTEGER PRIMARY KEY, scope TEXT NOT NULL, session TEXT NOT NULL, client TEXT NOT NULL, at INTEGER NOT NULL,
+  via TEXT NOT NULL, memory BLOB NOT NULL, tokens INTEGER NOT NULL,
+  shown INTEGER NOT NULL,  -- 0: held back
+  drawn INTEGER NOT NULL,  -- 1: whether to show it was decided by lot
+  used INTEGER             -- NULL: the turn has not ended; 1 or 0: it showed up in the work or not; -1: cannot be told
+);
+CREATE INDEX surfaced_waiting ON surfaced (scope, session) WHERE used IS NULL;
+CREATE TRIGGER surfaced_ring AFTER INSERT ON surfaced BEGIN
+  DELETE FROM surfaced WHERE num <= new.num - 50000;
+END;
 CREATE TRIGGER journal_ring AFTER INSERT ON journal BEGIN
   DELETE FROM journal WHERE num <= new.num - 10000;
 END;

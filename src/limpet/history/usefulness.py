@@ -1,0 +1,103 @@
+"""Was what agents were shown of use? Counts of receipts with honest intervals, and what showing it changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..model.clock import format_time
+from ..model.ids import format_id
+from ..rank.interval import Interval, difference, share
+from ..store.contract import Surfaced, UseCount
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surfacing:
+    """One memory as it was put before one agent, or held back from it."""
+
+    id: str
+    at: int  # microseconds UTC
+    client: str
+    session: str  # "" when the client did not say
+    via: str  # message, start or compact: the hook; recall or prepare: the MCP tool
+    tokens: int
+    shown: bool  # False: held back by lot
+    used: bool | None  # whether it showed up in the work; None: not known, or it cannot be told
+
+    def as_dict(self) -> dict[str, object]:
+        """The JSON shape of docs/reference."""
+        shown: dict[str, object] = {name: getattr(self, name) for name in self.__slots__}
+        return shown | {"at": format_time(self.at)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Use:
+    """What was counted of one memory, or of all. Judged and used: once a session."""
+
+    times: int  # shown so often
+    tokens: int  # for so many
+    judged: int
+    used: int
+    rate: Interval | None  # used of judged, with 95 %
+
+    def as_dict(self) -> dict[str, object]:
+        counts: dict[str, object] = {name: getattr(self, name) for name in ("times", "tokens", "judged", "used")}
+        return counts | {"rate": _shown(self.rate)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usefulness:
+    """`shown`: all that was surfaced. `drawn` and `withheld`: what a lot decided; `lift`: what showing it changed."""
+
+    shown: Use
+    drawn: Use
+    withheld: Use
+    lift: Interval | None
+    memories: tuple[tuple[str, Use], ...]  # by id, the most tokens first
+
+    def as_dict(self) -> dict[str, object]:
+        """The JSON shape of docs/reference."""
+        parts: dict[str, object] = {name: getattr(self, name).as_dict() for name in ("shown", "drawn", "withheld")}
+        return parts | {
+            "lift": _shown(self.lift),
+            "memories": [{"id": id, **use.as_dict()} for id, use in self.memories],
+        }
+
+
+def surfacing(one: Surfaced) -> Surfacing:
+    return Surfacing(
+        id=format_id(one.memory), at=one.at, client=one.client, session=one.session, via=one.via, tokens=one.tokens,
+        shown=one.shown, used=one.used,
+    )  # fmt: skip
+
+
+def usefulness(counts: Sequence[UseCount], *, limit: int) -> Usefulness:
+    """Of the counts of a scope; the `limit` memories that cost most.
+
+    The lift compares what a lot showed with what it held back: nothing but the lot tells the two apart, so that their
+    difference is what showing does. What was shown without a lot is left out of it.
+    """
+    drawn = _use([one for one in counts if one.drawn and one.shown])
+    withheld = _use([one for one in counts if not one.shown])
+    by_memory: dict[bytes, list[UseCount]] = {}
+    for one in counts:
+        if one.shown:
+            by_memory.setdefault(one.memory, []).append(one)
+    each = [(format_id(memory), _use(several)) for memory, several in by_memory.items()]
+    each.sort(key=lambda one: (-one[1].tokens, one[0]))
+    return Usefulness(
+        shown=_use([one for one in counts if one.shown]), drawn=drawn, withheld=withheld,
+        lift=difference(drawn.rate, withheld.rate), memories=tuple(each[:limit]),
+    )  # fmt: skip
+
+
+def _use(several: Sequence[UseCount]) -> Use:
+    judged, used = sum(one.judged for one in several), sum(one.used for one in several)
+    return Use(
+        times=sum(one.times for one in several), tokens=sum(one.tokens for one in several), judged=judged, used=used,
+        rate=share(used, judged),
+    )  # fmt: skip
+
+
+def _shown(interval: Interval | None) -> dict[str, float] | None:
+    return None if interval is None else {name: round(value, 4) for name, value in interval._asdict().items()}

@@ -1,0 +1,44 @@
+"""Did a text show up in work that was done after it was read? Words that the work can only have from there."""
+
+from __future__ import annotations
+
+import re
+
+from .grams import grams
+
+# Shorter words are mostly grammar; longer texts than this are judged by their beginning.
+SHORTEST, LOOKED_AT = 4, 50_000
+# An exact name or a number says more than a word, and is rarely hit by chance.
+EXACT_WEIGHT, WORD_WEIGHT = 2, 1
+# So much of what the text alone could have brought must be there, and never less than two words or one exact name.
+SHARE, LEAST = 0.5, 2
+_WORD = re.compile(r"[^\W_]+(?:[._/:-][^\W_]+)*")
+
+
+def showed_up(text: str, work: str, known: str) -> bool | None:
+    """Whether `work` holds what `text` says and `known`, read before, does not. None: `text` brings too little to tell.
+
+    Deterministic and strict: work that says the same in other words counts as no.
+    """
+    new = _words(text)
+    for word in _words(known):
+        new.pop(word, None)
+    weight = sum(new.values())
+    if weight < LEAST:
+        return None
+    there = _words(work)
+    found = sum(each for word, each in new.items() if word in there)
+    return found >= max(LEAST, SHARE * weight)
+
+
+def _words(text: str) -> dict[str, int]:
+    """Each word that counts, and its weight."""
+    text = text[:LOOKED_AT].casefold()
+    found = dict.fromkeys(grams(text).split(), WORD_WEIGHT)
+    for word in _WORD.findall(text):
+        exact = any(map(str.isdigit, word)) or any(mark in word for mark in "._/:")
+        if exact and len(word) > 1:
+            found[word] = EXACT_WEIGHT
+        elif len(word) >= SHORTEST and not grams(word):
+            found[word] = WORD_WEIGHT
+    return found

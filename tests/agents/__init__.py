@@ -1,0 +1,1 @@
+"""Real agent clients against a model API of our own: see `test_clients.py`."""

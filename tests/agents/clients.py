@@ -1,0 +1,158 @@
+"""The clients under test: how each is installed from npm, pointed at a model API of this machine, and run once.
+
+Exact versions: the hooks' interfaces move, and a new version is tried on purpose, by changing a line here.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from .model_api import ModelApi
+
+PACKAGES = {
+    "claude": ("@anthropic-ai/claude-code", "2.1.329"),
+    "codex": ("@openai/codex", "0.169.0"),
+    "copilot": ("@github/copilot", "1.0.102"),
+}
+CACHE = Path(os.environ.get("LIMPET_CLIENTS") or Path(__file__).parent / ".clients")
+RUN_SECONDS = 120
+# Where nobody listens: whatever a client wants from the network besides the model, it does not get.
+NOWHERE = "http://127.0.0.1:9"
+
+
+class Run(NamedTuple):
+    code: int
+    out: str
+    errors: str
+
+
+class Home(NamedTuple):
+    """A user's home with one project in it, and limpet's store; several clients may share it."""
+
+    root: Path
+    api: ModelApi
+
+    @property
+    def project(self) -> Path:
+        return self.root / "work" / "shop"
+
+    @property
+    def store(self) -> Path:
+        return self.root / "memory.db"
+
+    def environment(self) -> dict[str, str]:
+        kept = {
+            name: value for name, value in os.environ.items() if name in ("LANG", "TERM", "SYSTEMROOT", "PYTHONPATH")
+        }
+        return kept | {
+            "HOME": str(self.root), "USERPROFILE": str(self.root), "PATH": os.environ["PATH"], "NO_COLOR": "1",
+            "TMPDIR": str(self.root / "tmp"), "HTTP_PROXY": NOWHERE, "HTTPS_PROXY": NOWHERE, "ALL_PROXY": NOWHERE,
+            "NO_PROXY": "127.0.0.1,localhost", "no_proxy": "127.0.0.1,localhost",
+        }  # fmt: skip
+
+    def limpet(self, *argv: str) -> str:
+        """A limpet command in this home's project."""
+        return subprocess.run(
+            [sys.executable, "-m", "limpet", "--store", str(self.store), *argv],
+            cwd=self.project, env=self.environment(), capture_output=True, text=True, timeout=60, check=True,
+        ).stdout  # fmt: skip
+
+    def ask(self, client: str, message: str) -> Run:
+        """One run of a client with one message, without anybody at the terminal."""
+        argv, more = _RUNS[client](self, message)
+        process = subprocess.Popen(
+            argv, cwd=self.project, env=self.environment() | more, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, text=True, start_new_session=True,
+        )  # fmt: skip
+        try:
+            out, errors = process.communicate(timeout=RUN_SECONDS)
+        finally:
+            # The client's own group: what it started and did not end.
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        return Run(process.returncode, out, errors)
+
+
+def installed(client: str) -> Path:
+    """The client's program; installed from npm on first use."""
+    package, version = PACKAGES[client]
+    folder = CACHE / f"{client}-{version}"
+    program = folder / "node_modules" / ".bin" / client
+    if not program.exists():
+        npm = shutil.which("npm")
+        if npm is None:
+            raise FileNotFoundError("npm is not on the PATH")
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "package.json").write_text("{}", encoding="utf-8")
+        subprocess.run(
+            [npm, "install", "--no-audit", "--no-fund", "--silent", f"{package}@{version}"],
+            cwd=folder, timeout=900, check=True,
+        )  # fmt: skip
+    return program
+
+
+def make_home(root: Path, api: ModelApi) -> Home:
+    home = Home(root, api)
+    (home.project / ".git").mkdir(parents=True)
+    (root / "tmp").mkdir()
+    return home
+
+
+def _claude(home: Home, message: str) -> tuple[list[str], dict[str, str]]:
+    argv = [
+        str(installed("claude")),
+        "-p",
+        message,
+        "--allowedTools",
+        "mcp__limpet",
+        "Bash",
+        "--model",
+        "claude-sonnet-4-5",
+    ]
+    return argv, {
+        "ANTHROPIC_BASE_URL": home.api.url, "ANTHROPIC_API_KEY": "none", "DISABLE_AUTOUPDATER": "1",
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "ENABLE_TOOL_SEARCH": "false",
+        # A busy machine: by itself it waits 5 s for a server, and then asks its model without the tools.
+        "MCP_CONNECTION_NONBLOCKING": "false", "MCP_CONNECT_TIMEOUT_MS": "60000",
+    }  # fmt: skip
+
+
+def _codex(home: Home, message: str) -> tuple[list[str], dict[str, str]]:
+    settings: dict[str, Any] = {
+        "model_provider": "here", "model_providers.here.name": "here",
+        "model_providers.here.base_url": home.api.url + "/v1", "model_providers.here.wire_api": "responses",
+        "model_providers.here.env_key": "HERE_KEY", "model": "gpt-5", "approval_policy": "never",
+    }  # fmt: skip
+    if "mcp_servers.limpet" in _text(home.root / ".codex" / "config.toml"):
+        settings["mcp_servers.limpet.required"] = True  # else the first request may leave before a server is up
+    options = [word for name, value in settings.items() for word in ("-c", f"{name}={json.dumps(value)}")]
+    argv = [str(installed("codex")), "exec", "--skip-git-repo-check", "--dangerously-bypass-hook-trust",
+            "--dangerously-bypass-approvals-and-sandbox", *options, message]  # fmt: skip
+    return argv, {"HERE_KEY": "none"}
+
+
+def _text(file: Path) -> str:
+    return file.read_text(encoding="utf-8") if file.exists() else ""
+
+
+def _copilot(home: Home, message: str) -> tuple[list[str], dict[str, str]]:
+    argv = [str(installed("copilot")), "-p", message, "--allow-all-tools"]
+    return argv, {
+        "COPILOT_OFFLINE": "true", "COPILOT_PROVIDER_BASE_URL": home.api.url + "/v1", "COPILOT_MODEL": "gpt-5",
+        "COPILOT_PROVIDER_API_KEY": "none",
+    }  # fmt: skip
+
+
+_RUNS: dict[str, Callable[[Home, str], tuple[list[str], dict[str, str]]]] = {
+    "claude": _claude, "codex": _codex, "copilot": _copilot,
+}  # fmt: skip
