@@ -155,7 +155,7 @@ def main() -> None:
             f" groups left out {outside[0]:.3f}/{outside[1]:.3f}; evidence among candidates {reach:.3f},"
             f" {np.mean([len(one.signals) for one in part]):.0f} candidates"
         )
-    weights = {name: round(float(value), 4) for name, value in zip(names, theta, strict=True)}
+    weights = {name: round(float(value), 4) for name, value in zip(names, theta, strict=True) if value}
     print(json.dumps(weights, indent=1))
     if options.write:
         write(weights, asked)

@@ -178,9 +178,20 @@ def fit_relevance(embedder: Any, path: str | None, *, words: bool) -> None:
     scale[0] = 1.0
     penalty = np.full(x.shape[1], RIDGE)
     penalty[0] = 0.0
-    theta = logistic(x / scale, y, weight, penalty) / scale
-    p = 1 / (1 + np.exp(-(x[: len(tuning)] @ theta)))
+
+    def fitted(some: np.ndarray) -> np.ndarray:
+        return logistic(x[some] / scale, y[some], weight[some], penalty) / scale
+
+    theta = fitted(np.arange(len(every)))
+    # The threshold is that of projects which the constants have not seen: in sample it would promise too much.
+    groups = np.array([one["scope"] for one, *_ in rows if one["half"] == "tuning"] + [""] * len(others))
+    p = np.empty(len(tuning))
+    for group in sorted(set(groups[: len(tuning)])):
+        out = np.flatnonzero(groups == group)
+        p[out] = 1 / (1 + np.exp(-(x[out] @ fitted(np.flatnonzero(groups != group)))))
     threshold = float(np.quantile(p[y[: len(tuning)] == 1], WITHHELD))
+    bad = y[: len(tuning)] == 0
+    print(f"groups left out: withheld without an answer {(p[bad] < threshold).mean():.3f}")
     print("words only" if words else "with vectors")
     print(json.dumps({"one": round(theta[0], 4)} | {n: round(v, 4) for n, v in zip(names, theta[1:], strict=True)}))
     print(f"threshold {threshold:.4f}")

@@ -72,6 +72,10 @@ RELEVANCE_BY_WORDS = {
 # 5 % of the answerable questions of the tuning half are below.
 RELEVANT, RELEVANT_BY_WORDS = 0.2247, 0.2547
 
+# Results that an optional reranker reads again. A cross-encoder takes about as many milliseconds for each as one
+# embedding: more would not come in time. test_rerank.py.
+RERANKED = 20
+
 # Characters a token is counted as when a budget is fitted: English averages 4; 3.5 errs on the safe side.
 CHARACTERS_PER_TOKEN = 3.5
 # Tokens that an item costs beside its content (id, kind, date).

@@ -14,10 +14,15 @@ from ..rank import adjust, fuse, relevance
 from ..rank import constants as C
 from ..rank.trace import SignalTrace, Trace
 from ..store.contract import Store
+from ..text.describe import searchable
 from .fit import distinct, fit, tokens_of, wording
 from .gather import Gathered, Merit, VectorSignal, gather
 from .plan import Plan
 from .relevance import features
+from .rerank import Reranker, RerankFailed, depth, new_order, rerank
+
+# What is left to do after a reranker has answered, in seconds.
+ANSWERING_SECONDS = 0.002
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,8 +136,9 @@ def recall(
     *,
     explain: bool = False,
     skip: bytes | None = None,
+    reranker: str | Reranker | None = None,
 ) -> Recall:
-    """Answer a plan, leaving out the memory `skip`.
+    """Answer a plan, leaving out the memory `skip`. `reranker` puts the first results in its own order, if it can.
 
     Reads one state of the store; the same store, plan and `now` give the same answer.
     """
@@ -144,9 +150,12 @@ def recall(
             # An array of ids loses the zero bytes at their ends.
             order = [i for i in order if found.ids[i].rstrip(b"\0") != skip.rstrip(b"\0")]
         likely, relevant = _judge(store, found, order, scores, plan)
+        read = _rerank(store, found, order, plan, reranker) if reranker is not None else {}
+        if read:
+            order = new_order(order, list(read.values()))
         chosen, truncated = _fit(store, found, order, plan)
         whole = store.memories([found.nums[i] for i in chosen])
-    traces = _explain(found, chosen, plan) if explain else {}
+    traces = _explain(found, chosen, plan, read) if explain else {}
     items = [
         _item(memory, scores[i], _confidence(found.merits[i], plan.now), traces.get(i))
         for i, memory in zip(chosen, whole, strict=True)
@@ -161,6 +170,18 @@ def recall(
         relevance=likely,
         relevant=relevant,
     )
+
+
+def _rerank(store: Store, found: Gathered, order: list[int], plan: Plan, reranker: str | Reranker) -> dict[int, float]:
+    """The reranker's score of each of the first results, in their order; {} when it did not answer, which is noted."""
+    first = order[: depth(plan.k)]
+    texts = [searchable(one.content, one.key) for one in store.memories([found.nums[i] for i in first])]
+    try:
+        scores = rerank(reranker, plan.query, texts, seconds=plan.remaining() - ANSWERING_SECONDS) if first else []
+    except RerankFailed as failure:
+        found.miss("rerank", str(failure))
+        return {}
+    return dict(zip(first, scores, strict=True))
 
 
 def _judge(store: Store, found: Gathered, order: list[int], scores: list[float], plan: Plan) -> tuple[float, bool]:
@@ -241,10 +262,14 @@ def _about(one: Memory) -> str:
     return f"{one.key or ''}/{one.speaker or ''}/{one.metadata or ''}/{day}"
 
 
-def _explain(found: Gathered, chosen: list[int], plan: Plan) -> dict[int, Trace]:
-    """Traces of the chosen candidates. With `rrf` a contribution is what the signal's rank is worth."""
+def _explain(found: Gathered, chosen: list[int], plan: Plan, read: Mapping[int, float]) -> dict[int, Trace]:
+    """Traces of the chosen candidates. With `rrf` a contribution is what the signal's rank is worth.
+
+    `read`: a reranker's scores. They decide the order of those that have one, and add nothing to the score.
+    """
     table = {name: [float(value) for value in values] for name, values in found.signals.items()}
     ranks = {name: fuse.ranks(values) for name, values in table.items()}
+    places = {i: place for place, i in enumerate(sorted(read, key=lambda one: -read[one]), 1)}
 
     def contribution(name: str, i: int) -> float:
         if plan.fusion == "rrf":
@@ -256,7 +281,8 @@ def _explain(found: Gathered, chosen: list[int], plan: Plan) -> dict[int, Trace]
         i: Trace(
             signals={
                 name: SignalTrace(ranks[name][i], values[i], contribution(name, i)) for name, values in table.items()
-            },
+            }
+            | ({"rerank": SignalTrace(places[i], read[i], 0.0)} if i in read else {}),
             adjustments=_factors(found.merits[i], plan.now),
         )
         for i in chosen

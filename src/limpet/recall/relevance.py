@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 
 from ..store.contract import Candidate, Store
@@ -11,6 +12,10 @@ from ..text.scripts import latin_share
 from .gather import Gathered
 from .plan import Plan
 
+# What a question names: identifiers (HRB-415, db.pool_size, src/app.py, GW-300, QA), numbers, and words with a capital
+# that do not begin it. An answer that has none of them is of something else.
+_IDENTIFIER = re.compile(r"[^\W\d_]+[-_./:]?\d[\w./:-]*|\w+[_./]\w+|\b[A-Z]{2,}\b|\d+")
+_CAPITAL = re.compile(r"(?<!^)(?<![.!?] )\b[A-Z][a-z]+")
 # The best results that are looked at, and those that the best is compared with.
 BEST, REST = 3, 10
 
@@ -28,6 +33,8 @@ def features(
     covered = _covered(store, found.stems, texts) if worth else [0.0] * len(best)
     rest = [scores[i] for i in order[1:REST]]
     latin = latin_share(plan.query)
+    names = named_things(plan.query)
+    there = " ".join(" ".join(part for part in beside(one) if part) for one in texts).casefold()
     shown = {
         "coverage": max(covered) / worth if worth else 0.0,
         "coverage_first": covered[0] / worth if worth else 0.0,
@@ -41,6 +48,8 @@ def features(
         "other_script_coverage": (1.0 - latin) * max(covered) / worth if worth else 0.0,
         "spoken": float(found.spoken[best[0]]),
         "keyed": float(texts[0].key is not None),
+        "names": float(bool(names)),
+        "unnamed": sum(name not in there for name in names) / len(names) if names else 0.0,
     }
     cosines = found.signals.get("vector")
     if cosines is not None:
@@ -53,11 +62,19 @@ def features(
     return shown
 
 
+def named_things(question: str) -> list[str]:
+    """Identifiers, numbers and proper names in a question, case folded; each once."""
+    found = _IDENTIFIER.findall(question) + _CAPITAL.findall(question)
+    return list(dict.fromkeys(name.rstrip(".:/-").casefold() for name in found))
+
+
+def beside(one: Candidate) -> tuple[str | None, ...]:
+    """All words of a memory: its text, topics, labels and date."""
+    return one.content, one.topics, one.labels, one.dates
+
+
 def _covered(store: Store, stems: Mapping[str, float], several: Sequence[Candidate]) -> list[float]:
     """What the query's words are worth that each of the candidates has, wherever."""
-    texts = [
-        with_grams(" ".join(part for part in (one.content, one.topics, one.labels, one.dates) if part))
-        for one in several
-    ]
+    texts = [with_grams(" ".join(part for part in beside(one) if part)) for one in several]
     there = store.stems(set(texts))
     return [sum(value for stem, value in stems.items() if stem in there[text]) for text in texts]

@@ -32,6 +32,17 @@ _WEEKDAY = r"\b(" + "|".join(WEEKDAYS) + r")s?\b"
 _QUICK = r"\d|days?\b|" + _MONTH
 
 
+# A question about a time, and what texts say of one: English.
+_ASKS_WHEN = r"^\W*(?:and |so |but )?when\b|\b(?:what|which) (?:date|day|month|year|time)\b|\bhow long\b"
+_TELLS_WHEN = (
+    r"\b(?:yesterday|today|tonight|tomorrow|ago|last|next|since|recently|weeks?|weekend|months?|years?|morning|night|"
+    + "|".join(WEEKDAYS)
+    + "|"
+    + "|".join(name for name in MONTHS if name not in ("march", "may"))
+    + r"|March|May|\d{4})\b"
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mentioned:
     """Parts of dates that a text names; weekdays from Monday = 0."""
@@ -97,6 +108,16 @@ def mentioned(text: str) -> Mentioned:
         days=frozenset(days) & _DAYS_THERE_ARE,
         weekdays=frozenset(weekdays),
     )
+
+
+def asks_when(question: str) -> bool:
+    """Whether a question wants to know a time or how long something took."""
+    return _compiled(_ASKS_WHEN).search(question[:2_000]) is not None
+
+
+def tells_when(text: str) -> bool:
+    """Whether a text says when something was or will be: "last week", "in June", "2023"."""
+    return _compiled(_TELLS_WHEN).search(text) is not None
 
 
 def agreement(wanted: Mentioned, at: int) -> float:
