@@ -74,7 +74,9 @@ def collect(data: str, haystacks: list[Haystack]) -> tuple[list[Asked], list[str
                             data=data,
                             group=haystack.name,
                             signals=np.array([found.signals[name] for name in names], dtype=np.float32).T,
-                            evidence=np.array([format_id(id) in wanted for id in found.ids], dtype=bool),
+                            evidence=np.array(
+                                [format_id(id.ljust(16, b"\0")) in wanted for id in found.ids], dtype=bool
+                            ),
                             wanted=len(wanted),
                         )
                     )

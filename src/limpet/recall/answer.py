@@ -20,7 +20,10 @@ from .gather import Gathered, Merit, VectorSignal, gather
 from .plan import Plan
 from .relevance import features
 from .rerank import Reranker, RerankFailed, depth, new_order, rerank
+from .warnings import disputes
 
+# Fields of an item that its JSON shape has in another form, or not always.
+_SHAPED = ("valid_to", "topics", "disputed_by", "why")
 # What is left to do after a reranker has answered, in seconds.
 ANSWERING_SECONDS = 0.002
 
@@ -45,6 +48,7 @@ class Item:
     session: str | None
     speaker: str | None
     metadata: dict[str, object]
+    disputed_by: tuple[str, ...] = ()  # ids of what contradicts it, or may correct it, and is held as well
     why: Trace | None = None
 
     @classmethod
@@ -52,11 +56,12 @@ class Item:
         """An item from its `as_dict`, without its trace."""
         times: dict[str, Any] = {name: parse_time(shown[name], now=0) for name in ("valid_from", "recorded_at")}
         until = shown["valid_to"]
-        plain = {name: shown[name] for name in cls.__slots__ if name not in (*times, "valid_to", "topics", "why")}
+        plain = {name: shown[name] for name in cls.__slots__ if name not in (*times, *_SHAPED)}
         return cls(
             **plain,
             **times,
             topics=tuple(shown["topics"]),
+            disputed_by=tuple(shown.get("disputed_by", ())),
             valid_to=None if until is None else parse_time(until, now=0),
         )
 
@@ -80,6 +85,8 @@ class Item:
             "speaker": self.speaker,
             "metadata": self.metadata,
         }
+        if self.disputed_by:
+            shown["disputed_by"] = list(self.disputed_by)
         if self.why is not None:
             shown["why"] = self.why.as_dict()
         return shown
@@ -155,9 +162,10 @@ def recall(
             order = new_order(order, list(read.values()))
         chosen, truncated = _fit(store, found, order, plan)
         whole = store.memories([found.nums[i] for i in chosen])
+        disputed = disputes(store, plan, whole)
     traces = _explain(found, chosen, plan, read) if explain else {}
     items = [
-        _item(memory, scores[i], _confidence(found.merits[i], plan.now), traces.get(i))
+        _item(memory, scores[i], _confidence(found.merits[i], plan.now), disputed.get(memory.id, ()), traces.get(i))
         for i, memory in zip(chosen, whole, strict=True)
     ]
     return Recall(
@@ -289,7 +297,7 @@ def _explain(found: Gathered, chosen: list[int], plan: Plan, read: Mapping[int, 
     }
 
 
-def _item(memory: Memory, score: float, confidence: float, why: Trace | None) -> Item:
+def _item(memory: Memory, score: float, confidence: float, disputed_by: tuple[str, ...], why: Trace | None) -> Item:
     return Item(
         id=memory.id,
         kind=memory.kind,
@@ -307,5 +315,6 @@ def _item(memory: Memory, score: float, confidence: float, why: Trace | None) ->
         session=memory.session,
         speaker=memory.speaker,
         metadata=memory.metadata,
+        disputed_by=disputed_by,
         why=why,
     )

@@ -12,10 +12,13 @@ from ..text.scripts import latin_share
 from .gather import Gathered
 from .plan import Plan
 
-# What a question names: identifiers (HRB-415, db.pool_size, src/app.py, GW-300, QA), numbers, and words with a capital
-# that do not begin it. An answer that has none of them is of something else.
+# What a question names: identifiers (HRB-415, db.pool_size, src/app.py, GW-300, QA), numbers, and in English words with
+# a capital that begin no sentence (German has capitals for every noun). An answer without any is of something else.
 _IDENTIFIER = re.compile(r"[^\W\d_]+[-_./:]?\d[\w./:-]*|\w+[_./]\w+|\b[A-Z]{2,}\b|\d+")
 _CAPITAL = re.compile(r"(?<!^)(?<![.!?] )\b[A-Z][a-z]+")
+_ENGLISH = re.compile(
+    r"\b(?:the|what|which|how|why|when|where|who|did|does|do|is|are|we|of|for|to|and|our|have|has|about|with)\b", re.I
+)
 # The best results that are looked at, and those that the best is compared with.
 BEST, REST = 3, 10
 
@@ -33,7 +36,8 @@ def features(
     covered = _covered(store, found.stems, texts) if worth else [0.0] * len(best)
     rest = [scores[i] for i in order[1:REST]]
     latin = latin_share(plan.query)
-    names = named_things(plan.query)
+    # Turns of a conversation say "she" and "there": what they name tells little.
+    names = [] if found.spoken[best[0]] else named_things(plan.query)
     there = " ".join(" ".join(part for part in beside(one) if part) for one in texts).casefold()
     shown = {
         "coverage": max(covered) / worth if worth else 0.0,
@@ -64,7 +68,9 @@ def features(
 
 def named_things(question: str) -> list[str]:
     """Identifiers, numbers and proper names in a question, case folded; each once."""
-    found = _IDENTIFIER.findall(question) + _CAPITAL.findall(question)
+    found = _IDENTIFIER.findall(question)
+    if _ENGLISH.search(question):
+        found += _CAPITAL.findall(question)
     return list(dict.fromkeys(name.rstrip(".:/-").casefold() for name in found))
 
 
