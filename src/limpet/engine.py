@@ -447,8 +447,8 @@ class Limpet(Beliefs, Briefs, Graph, Transfer):
         (default: now) as the store knew them at `known_at` (default: now).
 
         `budget_tokens` limits what comes back, `deadline_ms` how long it takes: signals that would come too late are
-        named in `missing`. `rerank`: a reranker or the name of an installed one, which puts the first results in its own
-        order; `missing` has "rerank" when it failed or was late. Changes nothing. Raises BadInput.
+        named in `missing`. `rerank`: a reranker, or the name of an installed one, which puts the first results in its
+        own order; `missing` has "rerank" when it failed or was late. Changes nothing. Raises BadInput.
         """
         from .recall.answer import recall
         from .recall.plan import make_plan

@@ -48,6 +48,7 @@ def measure_arrays(
     said: Said,
     cosines: Sequence[float] | None,
     query: str,
+    at: int,
     without: frozenset[str],
 ) -> Table:
     """`measure_traits` of candidates that came as rows."""
@@ -70,7 +71,7 @@ def measure_arrays(
         worth=said.worth,
         when=said.when,
     )
-    return measure_traits(traits, arrays, meaning, query, without)
+    return measure_traits(traits, arrays, meaning, query, at, without)
 
 
 def measure_traits(
@@ -78,6 +79,7 @@ def measure_traits(
     said: Said,
     cosines: np.ndarray | None,
     query: str,
+    at: int,
     without: frozenset[str],
 ) -> Table:
     """The same table as `measure_lists`, each column an array of float64."""
@@ -90,18 +92,18 @@ def measure_traits(
     if cosines is not None:
         signals["vector"] = cosines
     if "neighbours" not in without:
-        at = _places(traits)
+        near = _places(traits)
         for name, values in (("lexical", text), ("vector", cosines)):
             if values is None:
                 continue
             padded = np.append(np.maximum(values, 0.0), 0.0)
-            signals[f"{name}_previous"] = padded[at[-1]] * brief
-            signals[f"{name}_next"] = padded[at[1]] * brief
-            signals[f"{name}_around"] = np.maximum(padded[at[-2]], padded[at[2]]) * brief
+            signals[f"{name}_previous"] = padded[near[-1]] * brief
+            signals[f"{name}_next"] = padded[near[1]] * brief
+            signals[f"{name}_around"] = np.maximum(padded[near[-2]], padded[near[2]]) * brief
         # What the two next to it add to the words that a memory has itself.
         rows = np.concatenate([said.having, np.zeros((1, len(worth)), dtype=bool)])
-        signals["coverage_around"] = ((said.having | rows[at[-1]] | rows[at[1]]) @ worth - covered) * brief
-        signals["answer"] = np.append(traits.asked, 0.0)[at[-1]] * brief
+        signals["coverage_around"] = ((said.having | rows[near[-1]] | rows[near[1]]) @ worth - covered) * brief
+        signals["answer"] = np.append(traits.asked, 0.0)[near[-1]] * brief
     if "session" not in without:
         of, inverse = np.unique(traits.session, return_inverse=True)
         total = np.log1p(np.bincount(inverse, weights=text))
@@ -110,7 +112,7 @@ def measure_traits(
         if cosines is not None:
             signals["session_vector"] = _sessions_meant(of, inverse, cosines)
     if "date" not in without:
-        signals["date"] = np.array(dates(traits.valid_from.tolist(), query))
+        signals["date"] = np.array(dates(traits.valid_from.tolist(), query, at))
         signals["tells_when"] = np.array(said.when or [0.0] * len(text), dtype=np.float64)
     if "speaker" not in without:
         signals["speaker"] = _by_speaker(traits, named(query))

@@ -63,6 +63,7 @@ def gather_columns(store: Store, columns: Columns, vectors: VectorSignal | None,
         ),
         None if meant is None or not len(bodies) else np.asarray(meant.cosines(bodies.tolist(), exact=C.RESCORED)),
         plan.query,
+        plan.at,
         plan.without,
     )
     return found

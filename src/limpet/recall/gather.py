@@ -136,6 +136,7 @@ def gather(store: Store, vectors: VectorSignal | None, plan: Plan) -> Gathered:
         ),
         cosines=None if hits is None or not bodies else hits.cosines(bodies, exact=C.RESCORED),
         query=plan.query,
+        at=plan.at,
         without=plan.without,
     )
     return found

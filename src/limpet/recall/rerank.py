@@ -1,6 +1,7 @@
 """The reranker plug-in point: a model that reads question and text together puts the first results in a new order.
 
-None is built in and none runs unasked. A recall never waits beyond its deadline for one, and does without one that fails.
+None is built in and none runs unasked. A recall waits for one no longer than its deadline, and does without one that
+fails.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..store.contract import Candidate
-from ..text.dates import agreement, mentioned
+from ..text.dates import agreement, mentioned, spans
 
 # Name -> one value a candidate; lists, or NumPy arrays from `arrays.py`.
 Table = dict[str, Any]
@@ -32,7 +32,7 @@ _WORD = re.compile(r"\w+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Said:
-    """What words say of the candidates, in their order: lists, or NumPy arrays. Scores are shares of a perfect match."""
+    """What words say of the candidates, in their order: lists or NumPy arrays. Scores are shares of a perfect match."""
 
     text: Any
     fields: Any
@@ -53,14 +53,15 @@ def measure(
     *,
     cosines: Sequence[float] | None,
     query: str,
+    at: int,
     without: frozenset[str],
 ) -> Table:
-    """The table of signals. `cosines`: by meaning."""
+    """The table of signals. `cosines`: by meaning; `at`: when it is asked, for "last week"."""
     if cosines is not None or "numpy" in sys.modules:
         from .arrays import measure_arrays
 
-        return measure_arrays(several, said, cosines, query, without)
-    return measure_lists(several, said, None, query, without)
+        return measure_arrays(several, said, cosines, query, at, without)
+    return measure_lists(several, said, None, query, at, without)
 
 
 def measure_lists(
@@ -68,6 +69,7 @@ def measure_lists(
     said: Said,
     cosines: list[float] | None,
     query: str,
+    at: int,
     without: frozenset[str],
 ) -> Table:
     """The formulas in plain Python: the reference, and what a process without NumPy uses."""
@@ -88,7 +90,7 @@ def measure_lists(
         if cosines is not None:
             signals["session_vector"] = _sessions_meant(several, cosines)
     if "date" not in without:
-        signals["date"] = dates([one.valid_from for one in several], query)
+        signals["date"] = dates([one.valid_from for one in several], query, at)
         signals["tells_when"] = said.when or [0.0] * len(several)
     if "speaker" not in without:
         signals["speaker"] = _of_speakers(several, named(query))
@@ -173,10 +175,13 @@ def _sum(having: Sequence[bool], worth: Sequence[float]) -> float:
     return sum(value for there, value in zip(having, worth, strict=True) if there)
 
 
-def dates(times: Sequence[int], query: str) -> list[float]:
-    """The share of the date parts named in the query that a memory's time has."""
-    when = mentioned(query)
-    return [agreement(when, at) for at in times] if when else [0.0] * len(times)
+def dates(times: Sequence[int], query: str, now: int) -> list[float]:
+    """The share of the date parts named in the query that a memory's time has; 1 within a stretch of time it names."""
+    when, stretches = mentioned(query), spans(query, now)
+    found = [agreement(when, at) for at in times] if when else [0.0] * len(times)
+    for start, end in stretches:
+        found = [1.0 if start <= at < end else value for value, at in zip(found, times, strict=True)]
+    return found
 
 
 def named(query: str) -> Callable[[str | None], bool]:

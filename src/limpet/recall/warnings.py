@@ -10,7 +10,8 @@ from ..model.memory import Memory
 from ..store.contract import Store
 from .plan import Plan
 
-# For each id (what, other id): `contradicts` by a link, `contradiction` and `correction` as a check proposes, `replaced`.
+# For each id (what, other id): `contradicts` by a link, `contradiction` and `correction` as a check proposes,
+# `replaced`.
 Warned = dict[str, list[tuple[str, str]]]
 
 
