@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 from ..store.contract import Candidate, Store
-from ..text.grams import with_grams
 from ..text.scripts import latin_share
 from .gather import Gathered
 from .plan import Plan
@@ -33,37 +33,43 @@ def features(
     worth = sum(found.stems.values()) + found.absent
     several = {one.body: one for one in store.candidates([found.bodies[i] for i in best], plan.where)}
     texts = [several[found.bodies[i]] for i in best]
-    covered = _covered(store, found.stems, texts) if worth else [0.0] * len(best)
+    covered = [float(found.signals["coverage"][i]) for i in best]
+    by_words = _plain(found.signals["lexical"])
     rest = [scores[i] for i in order[1:REST]]
     latin = latin_share(plan.query)
     # Turns of a conversation say "she" and "there": what they name tells little.
     names = [] if found.spoken[best[0]] else named_things(plan.query)
     there = " ".join(" ".join(part for part in beside(one) if part) for one in texts).casefold()
     shown = {
-        "coverage": max(covered) / worth if worth else 0.0,
-        "coverage_first": covered[0] / worth if worth else 0.0,
+        "coverage": max(covered),
+        "coverage_first": covered[0],
         "absent": found.absent / worth if worth else 1.0,
         "words": min(len(found.stems), 8) / 8,
         "share": 1.0 / sum(math.exp(scores[i] - scores[best[0]]) for i in order),
-        "first_by_words": float(found.signals["lexical"][best[0]] >= max(found.signals["lexical"])),
+        "first_by_words": float(by_words[best[0]] >= max(by_words)),
         "lead": scores[best[0]] - sum(rest) / len(rest) if rest else 0.0,
         "score": scores[best[0]],
         "other_script": 1.0 - latin,
-        "other_script_coverage": (1.0 - latin) * max(covered) / worth if worth else 0.0,
+        "other_script_coverage": (1.0 - latin) * max(covered),
         "spoken": float(found.spoken[best[0]]),
         "keyed": float(texts[0].key is not None),
         "names": float(bool(names)),
         "unnamed": sum(name not in there for name in names) / len(names) if names else 0.0,
     }
-    cosines = found.signals.get("vector")
-    if cosines is not None:
-        values = [float(cosines[i]) for i in best]
+    if "vector" in found.signals:
+        cosines = _plain(found.signals["vector"])
+        values = [cosines[i] for i in best]
         shown["cosine"] = max(values)
         shown["cosine_first"] = values[0]
         shown["first_by_meaning"] = float(values[0] >= max(cosines))
         shown["both"] = max(values) * shown["coverage"]
-        shown["cosine_lead"] = max(values) - float(sum(cosines)) / len(cosines)
+        shown["cosine_lead"] = max(values) - sum(cosines) / len(cosines)
     return shown
+
+
+def _plain(values: Any) -> list[float]:
+    """A column as a list: reading an array one by one takes longer than all of this."""
+    return values if isinstance(values, list) else list(values.tolist())
 
 
 def named_things(question: str) -> list[str]:
@@ -77,10 +83,3 @@ def named_things(question: str) -> list[str]:
 def beside(one: Candidate) -> tuple[str | None, ...]:
     """All words of a memory: its text, topics, labels and date."""
     return one.content, one.topics, one.labels, one.dates
-
-
-def _covered(store: Store, stems: Mapping[str, float], several: Sequence[Candidate]) -> list[float]:
-    """What the query's words are worth that each of the candidates has, wherever."""
-    texts = [with_grams(" ".join(part for part in beside(one) if part)) for one in several]
-    there = store.stems(set(texts))
-    return [sum(value for stem, value in stems.items() if stem in there[text]) for text in texts]
