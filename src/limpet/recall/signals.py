@@ -10,7 +10,7 @@ import re
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..store.contract import Candidate
@@ -178,6 +178,8 @@ def _sum(having: Sequence[bool], worth: Sequence[float]) -> float:
 def dates(times: Sequence[int], query: str, now: int) -> list[float]:
     """The share of the date parts named in the query that a memory's time has; 1 within a stretch of time it names."""
     when, stretches = mentioned(query), spans(query, now)
+    if stretches:
+        when = replace(when, weekdays=frozenset())  # the latest one is meant, not each
     found = [agreement(when, at) for at in times] if when else [0.0] * len(times)
     for start, end in stretches:
         found = [1.0 if start <= at < end else value for value, at in zip(found, times, strict=True)]
