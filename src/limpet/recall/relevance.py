@@ -14,13 +14,16 @@ from .plan import Plan
 
 # What a question names: identifiers (HRB-415, db.pool_size, src/app.py, GW-300, QA), numbers, and in English words with
 # a capital that begin no sentence (German has capitals for every noun). An answer without any is of something else.
-_IDENTIFIER = re.compile(r"[^\W\d_]+[-_./:]?\d[\w./:-]*|\w+[_./]\w+|\b[A-Z]{2,}\b|\d+")
+# Each begins at a word's boundary and has bounds, so that no text takes long.
+_IDENTIFIER = re.compile(r"\b[^\W\d_]{1,40}[-_./:]?\d[\w./:-]*|\b\w{1,40}[_./]\w+|\b[A-Z]{2,40}\b|\d+")
 _CAPITAL = re.compile(r"(?<!^)(?<![.!?] )\b[A-Z][a-z]+")
 _ENGLISH = re.compile(
     r"\b(?:the|what|which|how|why|when|where|who|did|does|do|is|are|we|of|for|to|and|our|have|has|about|with)\b", re.I
 )
 # The best results that are looked at, and those that the best is compared with.
 BEST, REST = 3, 10
+# Characters of a question in which names are looked for.
+READ = 1_000
 
 
 def features(
@@ -74,6 +77,7 @@ def _plain(values: Any) -> list[float]:
 
 def named_things(question: str) -> list[str]:
     """Identifiers, numbers and proper names in a question, case folded; each once."""
+    question = question[:READ]
     found = _IDENTIFIER.findall(question)
     if _ENGLISH.search(question):
         found += _CAPITAL.findall(question)
