@@ -74,7 +74,9 @@ def collect(data: str, haystacks: list[Haystack]) -> tuple[list[Asked], list[str
                             data=data,
                             group=haystack.name,
                             signals=np.array([found.signals[name] for name in names], dtype=np.float32).T,
-                            evidence=np.array([format_id(id) in wanted for id in found.ids], dtype=bool),
+                            evidence=np.array(
+                                [format_id(id.ljust(16, b"\0")) in wanted for id in found.ids], dtype=bool
+                            ),
                             wanted=len(wanted),
                         )
                     )
@@ -155,7 +157,7 @@ def main() -> None:
             f" groups left out {outside[0]:.3f}/{outside[1]:.3f}; evidence among candidates {reach:.3f},"
             f" {np.mean([len(one.signals) for one in part]):.0f} candidates"
         )
-    weights = {name: round(float(value), 4) for name, value in zip(names, theta, strict=True)}
+    weights = {name: round(float(value), 4) for name, value in zip(names, theta, strict=True) if value}
     print(json.dumps(weights, indent=1))
     if options.write:
         write(weights, asked)

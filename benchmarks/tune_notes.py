@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +72,7 @@ def collect(embedder: Any, *, words: bool) -> list[tuple[dict[str, Any], Any, li
                     found = gather(memory._store, memory._vectors(), plan)
                     order, scores = rank(found, plan)
                     seen = features(memory._store, found, order, scores, plan)
-                    rows.append((one, found, [names[format_id(id)] for id in found.ids], seen))
+                    rows.append((one, found, [names[format_id(id.ljust(16, b"\0"))] for id in found.ids], seen))
     return rows
 
 
@@ -110,7 +111,7 @@ def fit_weights(embedder: Any) -> None:
 
 
 # Mean score of the evidence on LoCoMo and LongMemEval with rank/weights.py, from what tune.py kept (`chat_level`).
-CHAT_LEVEL = 12.5406
+CHAT_LEVEL = 12.6337
 
 
 def chat_level(cache: Path) -> float:
@@ -178,9 +179,25 @@ def fit_relevance(embedder: Any, path: str | None, *, words: bool) -> None:
     scale[0] = 1.0
     penalty = np.full(x.shape[1], RIDGE)
     penalty[0] = 0.0
-    theta = logistic(x / scale, y, weight, penalty) / scale
-    p = 1 / (1 + np.exp(-(x[: len(tuning)] @ theta)))
+
+    def fitted(some: np.ndarray) -> np.ndarray:
+        return logistic(x[some] / scale, y[some], weight[some], penalty) / scale
+
+    theta = fitted(np.arange(len(every)))
+    # The threshold is that of projects which the constants have not seen: in sample it would promise too much.
+    groups = np.array([one["scope"] for one, *_ in rows if one["half"] == "tuning"] + [""] * len(others))
+    p = np.empty(len(tuning))
+    for group in sorted(set(groups[: len(tuning)])):
+        out = np.flatnonzero(groups == group)
+        p[out] = 1 / (1 + np.exp(-(x[out] @ fitted(np.flatnonzero(groups != group)))))
     threshold = float(np.quantile(p[y[: len(tuning)] == 1], WITHHELD))
+    bad = y[: len(tuning)] == 0
+    print(f"groups left out: withheld without an answer {(p[bad] < threshold).mean():.3f}")
+    if others:
+        # Conversations keep the promise too: their level is moved until as few of their answerable questions are below.
+        chats = x[len(tuning) :][y[len(tuning) :] == 1]
+        level = np.quantile(chats @ theta, WITHHELD) - math.log(threshold / (1 - threshold))
+        theta[1 + names.index("spoken")] -= level
     print("words only" if words else "with vectors")
     print(json.dumps({"one": round(theta[0], 4)} | {n: round(v, 4) for n, v in zip(names, theta[1:], strict=True)}))
     print(f"threshold {threshold:.4f}")

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from .history.view import View
     from .recall.answer import Recall
     from .recall.meaning import Meaning
+    from .recall.rerank import Reranker
     from .vectors.embedder import Embedder
     from .work.doctor import Check
     from .work.embed import WorkReport
@@ -443,16 +444,22 @@ class Limpet(Beliefs, Briefs, Graph, Mirrors, Organize, Receipts, Transfer):
         explain: bool = False,
         fusion: str = "linear",
         without: Iterable[str] = (),
+        rerank: str | Reranker | None = None,
     ) -> Recall:
         """The memories that matter for `query`, best first: those of this scope and `global`, held true at `as_of`
         (default: now) as the store knew them at `known_at` (default: now).
 
         `budget_tokens` limits what comes back, `deadline_ms` how long it takes: signals that would come too late are
-        named in `missing`. Changes nothing. Raises BadInput.
+        named in `missing`. `rerank`: a reranker, or the name of an installed one, which puts the first results in its
+        own order; `missing` has "rerank" when it failed or was late. Changes nothing. Raises BadInput.
         """
         from .recall.answer import recall
         from .recall.plan import make_plan
 
+        if rerank is not None:
+            from .recall.rerank import check
+
+            check(rerank)
         now = self._clock.now()
         known = self._time(known_at)
         held = self._time(as_of)
@@ -470,12 +477,12 @@ class Limpet(Beliefs, Briefs, Graph, Mirrors, Organize, Receipts, Transfer):
             without=frozenset(without),
         )
         if lexical_only:
-            return recall(self._store, None, plan, explain=explain)
+            return recall(self._store, None, plan, explain=explain, reranker=rerank)
         meaning = self._vectors()
         if not self.read_only and meaning.catch_up(plan, SMALL_BACKLOG, SECONDS_PER_TEXT):
             with suppress(EmbedderUnavailable):
                 self.work(limit=SMALL_BACKLOG, only_vectors=True)
-        return recall(self._store, meaning, plan, explain=explain)
+        return recall(self._store, meaning, plan, explain=explain, reranker=rerank)
 
     def related(self, id: str, *, k: int = 10) -> Recall:
         """What is near a memory in meaning and words, itself left out. Raises NotFound, BadInput."""

@@ -367,3 +367,33 @@ def test_an_item_says_where_it_comes_from(memory):
     assert (shown["topics"], shown["key"], shown["speaker"], shown["session"]) == (["tea"], "tea.colour", "Ann", "s1")
     assert (shown["metadata"], shown["scope"], shown["valid_to"]) == ({"a": 1}, "project:api", None)
     assert "why" not in shown
+
+
+def test_what_is_contradicted_says_so(memory):
+    """Both are held: whoever reads one of them must know about the other."""
+    one = memory.remember("Releases are signed off by Kim", kind="decision").id
+    other = memory.remember("Nobody has to sign off a release", kind="decision").id
+    calm = memory.remember("Releases happen on Mondays", kind="decision").id
+    memory.link(one, "contradicts", other)
+
+    found = {item.id: item for item in memory.recall("releases sign off", lexical_only=True).items}
+
+    assert found[one].disputed_by == (other,)
+    assert found[other].disputed_by == (one,)
+    assert found[calm].disputed_by == ()
+    assert found[one].as_dict()["disputed_by"] == [other]
+    memory.retract(other, "wrong")
+    assert memory.recall("releases sign off", lexical_only=True).items[0].disputed_by == ()
+
+
+def test_a_question_about_last_tuesday_prefers_what_happened_then(memory, clock):
+    """1 March 2026 is a Sunday."""
+    for day, what in (("2026-02-17", "one"), ("2026-02-24", "two"), ("2026-02-26", "three")):
+        memory.remember(
+            f"Team meeting number {what}", kind="episode", session="s", speaker="user", valid_from=f"{day}T10:00:00Z"
+        )
+
+    found = memory.recall("what was the team meeting last Tuesday", lexical_only=True, explain=True)
+
+    assert found.items[0].content == "Team meeting number two"
+    assert [item.why.signals["date"].raw for item in found.items] == [1.0, 0.0, 0.0]

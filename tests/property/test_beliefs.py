@@ -132,7 +132,7 @@ def test_no_command_shows_or_changes_what_is_of_another_scope(path, clock, memor
     calls += [["timeline", WORD], ["contradictions"], ["gaps"], ["diff", "2026-01-01"], ["review"], ["sweep"]]
     calls += [["review", verdict, id] for verdict in ("accept", "reject") for id in theirs]
     calls += [["session", "list"], *(["session", act, WORD] for act in ("show", "end", "compress"))]
-    calls += [["stats", "--quality"]]
+    calls += [["stats", "--quality"], ["stats", "--usefulness"], ["surfaced"]]
     calls += [["mirror", "read", WORD], ["mirror", "status"]]
     of_the_file = {"remember", "stats", "undo", "import", "export", "backup", "verify", "doctor", "gc", "work", "reembed", "organize",
                    "rebuild", "models", "mcp", "completion", "install", "uninstall", "hook"}  # fmt: skip

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from limpet.rank.fuse import linear
 from limpet.recall.arrays import combine, measure_arrays
-from limpet.recall.signals import measure_lists
+from limpet.recall.signals import Said, measure_lists
 from limpet.store.contract import Candidate
 
 SCORE = st.floats(-1, 1, allow_nan=False)
@@ -50,19 +50,27 @@ def rows(draw):
     text = [abs(draw(SCORE)) for _ in several]
     fields = [abs(draw(SCORE)) for _ in several]
     cosines = draw(st.none() | st.just([draw(SCORE) for _ in several]))
-    return several, text, fields, cosines
+    words = draw(st.integers(0, 3))
+    said = Said(
+        text=text,
+        fields=fields,
+        having=[[draw(st.booleans()) for _ in range(words)] for _ in several],
+        worth=[abs(draw(SCORE)) for _ in range(words)],
+        when=draw(st.none() | st.just([draw(st.sampled_from([0.0, 1.0])) for _ in several])),
+    )
+    return several, said, cosines
 
 
 @given(
     rows(),
-    st.sampled_from(["", "what did ada say in march?", "monday 2 march 2026"]),
+    st.sampled_from(["", "what did ada say in march?", "monday 2 march 2026", "yesterday"]),
     st.frozensets(st.sampled_from(["fields", "neighbours", "session", "date", "speaker", "shape"])),
 )
 def test_arrays_and_lists_give_the_same_signals(given_rows, query, without):
-    several, text, fields, cosines = given_rows
+    several, said, cosines = given_rows
 
-    plain = measure_lists(several, text, fields, cosines, query, without)
-    fast = measure_arrays(several, text, fields, cosines, query, without)
+    plain = measure_lists(several, said, cosines, query, AT, without)
+    fast = measure_arrays(several, said, cosines, query, AT, without)
 
     assert list(plain) == list(fast)
     for name, values in plain.items():

@@ -5,7 +5,17 @@ from __future__ import annotations
 import pytest
 
 import limpet
-from limpet.text.dates import NOTHING, Mentioned, agreement, date_words, mentioned
+from limpet.model.clock import format_time
+from limpet.text.dates import (
+    NOTHING,
+    Mentioned,
+    agreement,
+    asks_when,
+    date_words,
+    mentioned,
+    spans,
+    tells_when,
+)
 from limpet.text.normalise import fingerprint, normalise
 from limpet.text.secrets import _PATTERNS, redact
 
@@ -274,3 +284,51 @@ def test_keys_in_a_megabyte_are_all_hidden():
     assert names == ("private-key",)
     assert "MIIE" not in hidden
     assert hidden.count("[redacted:private-key]") == text.count(BEGIN) == hidden.count("and words between them")
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "last"),
+    [
+        ("what broke yesterday?", "2026-03-12", "2026-03-12"),
+        ("what did we decide last Tuesday", "2026-03-10", "2026-03-10"),
+        ("the meeting last friday", "2026-03-06", "2026-03-06"),
+        ("where was I last weekend", "2026-03-07", "2026-03-08"),
+        ("releases of last week", "2026-03-02", "2026-03-08"),
+        ("what did I finish this week", "2026-03-09", "2026-03-13"),
+        ("bugs of last month", "2026-02-01", "2026-02-28"),
+        ("how much did it cost this year", "2026-01-01", "2026-03-13"),
+        ("trips in the past three months", "2025-12-13", "2026-03-13"),
+        ("what happened two weeks ago", "2026-02-23", "2026-03-03"),
+        ("the book I read a couple of days ago", "2026-03-11", "2026-03-11"),
+    ],
+)
+def test_times_are_understood_as_seen_from_now(text, first, last):
+    """13 March 2026 is a Friday."""
+    now = at("2026-03-13T15:00:00Z")
+    ((start, end),) = spans(text, now)
+
+    assert format_time(start)[:10] == first
+    assert format_time(end - 1)[:10] == last
+
+
+@pytest.mark.parametrize("text", ["", "at last it works", "this is fine", "999 years ago of 3000 years ago", "ago"])
+def test_what_names_no_time_or_one_beyond_the_calendar_is_none(text):
+    assert spans(text, at("0300-01-01T00:00:00Z")) == []
+
+
+@pytest.mark.parametrize(
+    "question", ["When did Ada move?", "and when was that", "what day is the release", "how long did it take"]
+)
+def test_questions_about_a_time(question):
+    assert asks_when(question)
+
+
+@pytest.mark.parametrize("question", ["what broke when we moved", "who moved", "", "how many"])
+def test_questions_about_something_else(question):
+    assert not asks_when(question)
+
+
+@pytest.mark.parametrize(("text", "tells"), [("We moved last week", True), ("in 2023", True), ("March was wet", True),
+                                             ("we march on", False), ("you may go", False), ("", False)])  # fmt: skip
+def test_texts_that_tell_a_time(text, tells):
+    assert tells_when(text) == tells

@@ -128,6 +128,8 @@ def _item(rank: int, item: Item, short: str) -> None:
         line(one)
     if marks := _marks(item):
         line(MARGIN + paint(marks, DIM))
+    if item.disputed_by:
+        line(MARGIN + paint(f"disputed: see {', '.join(item.disputed_by)}", YELLOW))
     if item.why is not None:
         _why(item.why)
 

@@ -36,6 +36,7 @@ def _recall_options(parser: ArgumentParser) -> None:
         "--fusion", choices=("linear", "rrf"), default="linear", metavar="WAY",
         help="how signals become one score: linear or rrf, reciprocal rank (default: linear)",
     )  # fmt: skip
+    add("--rerank", metavar="NAME", help="let an installed reranker put the first results in its order (default: none)")
 
 
 def _recall(args: Namespace) -> int:
@@ -48,6 +49,7 @@ def _recall(args: Namespace) -> int:
         "budget_tokens": args.budget,
         "deadline_ms": args.deadline_ms,
         "fusion": args.fusion,
+        "rerank": args.rerank,
     }
     # Words alone are found faster here; a trace is not sent.
     warm = None if args.lexical or args.explain else _warm(args, given)

@@ -14,11 +14,19 @@ from ..rank import adjust, fuse, relevance
 from ..rank import constants as C
 from ..rank.trace import SignalTrace, Trace
 from ..store.contract import Store
+from ..text.describe import searchable
 from .fit import distinct, fit, tokens_of, wording
 from .gather import Gathered, Merit, VectorSignal, gather
 from .plan import Plan
 from .relevance import features
+from .rerank import Reranker, RerankFailed, depth, new_order, rerank
 from .sources import Sources
+from .warnings import disputes
+
+# Fields of an item that its JSON shape has in another form, or not always.
+_SHAPED = ("valid_to", "topics", "disputed_by", "source_state", "why")
+# What is left to do after a reranker has answered, in seconds.
+ANSWERING_SECONDS = 0.002
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +49,7 @@ class Item:
     session: str | None
     speaker: str | None
     metadata: dict[str, object]
+    disputed_by: tuple[str, ...] = ()  # ids of what contradicts it, or may correct it, and is held as well
     why: Trace | None = None
     source_state: str | None = None  # of an indexed file: fresh, drifted or gone
 
@@ -49,15 +58,12 @@ class Item:
         """An item from its `as_dict`, without its trace."""
         times: dict[str, Any] = {name: parse_time(shown[name], now=0) for name in ("valid_from", "recorded_at")}
         until = shown["valid_to"]
-        plain = {
-            name: shown[name]
-            for name in cls.__slots__
-            if name not in (*times, "valid_to", "topics", "why", "source_state")
-        }
+        plain = {name: shown[name] for name in cls.__slots__ if name not in (*times, *_SHAPED)}
         return cls(
             **plain,
             **times,
             topics=tuple(shown["topics"]),
+            disputed_by=tuple(shown.get("disputed_by", ())),
             valid_to=None if until is None else parse_time(until, now=0),
             source_state=shown.get("source_state"),
         )
@@ -82,6 +88,8 @@ class Item:
             "speaker": self.speaker,
             "metadata": self.metadata,
         }
+        if self.disputed_by:
+            shown["disputed_by"] = list(self.disputed_by)
         if self.source_state is not None:
             shown["source_state"] = self.source_state
         if self.why is not None:
@@ -140,8 +148,9 @@ def recall(
     *,
     explain: bool = False,
     skip: bytes | None = None,
+    reranker: str | Reranker | None = None,
 ) -> Recall:
-    """Answer a plan, leaving out the memory `skip`.
+    """Answer a plan, leaving out the memory `skip`. `reranker` puts the first results in its own order, if it can.
 
     Reads one state of the store; the same store, plan and `now` give the same answer.
     """
@@ -153,12 +162,23 @@ def recall(
             # An array of ids loses the zero bytes at their ends.
             order = [i for i in order if found.ids[i].rstrip(b"\0") != skip.rstrip(b"\0")]
         likely, relevant = _judge(store, found, order, scores, plan)
+        read = _rerank(store, found, order, plan, reranker) if reranker is not None else {}
+        if read:
+            order = new_order(order, list(read.values()))
         chosen, truncated = _fit(store, found, order, plan)
         whole = store.memories([found.nums[i] for i in chosen])
-    traces = _explain(found, chosen, plan) if explain else {}
+        disputed = disputes(store, plan, whole)
+    traces = _explain(found, chosen, plan, read) if explain else {}
     sources = Sources()
     items = [
-        _item(memory, scores[i], _confidence(found.merits[i], plan.now), traces.get(i), sources.state(memory.metadata))
+        _item(
+            memory,
+            scores[i],
+            _confidence(found.merits[i], plan.now),
+            disputed.get(memory.id, ()),
+            traces.get(i),
+            sources.state(memory.metadata),
+        )
         for i, memory in zip(chosen, whole, strict=True)
     ]
     return Recall(
@@ -171,6 +191,18 @@ def recall(
         relevance=likely,
         relevant=relevant,
     )
+
+
+def _rerank(store: Store, found: Gathered, order: list[int], plan: Plan, reranker: str | Reranker) -> dict[int, float]:
+    """The reranker's score of each of the first results, in their order; {} when it did not answer, which is noted."""
+    first = order[: depth(plan.k)]
+    texts = [searchable(one.content, one.key) for one in store.memories([found.nums[i] for i in first])]
+    try:
+        scores = rerank(reranker, plan.query, texts, seconds=plan.remaining() - ANSWERING_SECONDS) if first else []
+    except RerankFailed as failure:
+        found.miss("rerank", str(failure))
+        return {}
+    return dict(zip(first, scores, strict=True))
 
 
 def _judge(store: Store, found: Gathered, order: list[int], scores: list[float], plan: Plan) -> tuple[float, bool]:
@@ -251,10 +283,14 @@ def _about(one: Memory) -> str:
     return f"{one.key or ''}/{one.speaker or ''}/{one.metadata or ''}/{day}"
 
 
-def _explain(found: Gathered, chosen: list[int], plan: Plan) -> dict[int, Trace]:
-    """Traces of the chosen candidates. With `rrf` a contribution is what the signal's rank is worth."""
+def _explain(found: Gathered, chosen: list[int], plan: Plan, read: Mapping[int, float]) -> dict[int, Trace]:
+    """Traces of the chosen candidates. With `rrf` a contribution is what the signal's rank is worth.
+
+    `read`: a reranker's scores. They decide the order of those that have one, and add nothing to the score.
+    """
     table = {name: [float(value) for value in values] for name, values in found.signals.items()}
     ranks = {name: fuse.ranks(values) for name, values in table.items()}
+    places = {i: place for place, i in enumerate(sorted(read, key=lambda one: -read[one]), 1)}
 
     def contribution(name: str, i: int) -> float:
         if plan.fusion == "rrf":
@@ -266,14 +302,22 @@ def _explain(found: Gathered, chosen: list[int], plan: Plan) -> dict[int, Trace]
         i: Trace(
             signals={
                 name: SignalTrace(ranks[name][i], values[i], contribution(name, i)) for name, values in table.items()
-            },
+            }
+            | ({"rerank": SignalTrace(places[i], read[i], 0.0)} if i in read else {}),
             adjustments=_factors(found.merits[i], plan.now),
         )
         for i in chosen
     }
 
 
-def _item(memory: Memory, score: float, confidence: float, why: Trace | None, source_state: str | None) -> Item:
+def _item(
+    memory: Memory,
+    score: float,
+    confidence: float,
+    disputed_by: tuple[str, ...],
+    why: Trace | None,
+    source_state: str | None,
+) -> Item:
     return Item(
         id=memory.id,
         kind=memory.kind,
@@ -291,6 +335,7 @@ def _item(memory: Memory, score: float, confidence: float, why: Trace | None, so
         session=memory.session,
         speaker=memory.speaker,
         metadata=memory.metadata,
+        disputed_by=disputed_by,
         why=why,
         source_state=source_state,
     )

@@ -10,7 +10,7 @@ import numpy as np
 from ..rank.note_weights import NOTE_OFFSET, NOTE_WEIGHTS
 from ..rank.weights import WEIGHTS
 from ..store.contract import Candidate, Columns
-from .signals import BRIEF, LENGTH_CAP, LONG, Table, dates, is_person, named
+from .signals import BEST, BRIEF, LENGTH_CAP, LONG, Said, Table, dates, is_person, named
 
 # Places in one session that keys leave room for, neighbours of the first and last included.
 _PLACES = 1 << 40
@@ -45,10 +45,10 @@ def traits_of(columns: Columns, bodies: np.ndarray) -> Traits:
 
 def measure_arrays(
     several: Sequence[Candidate],
-    text: list[float],
-    fields: list[float],
+    said: Said,
     cosines: Sequence[float] | None,
     query: str,
+    at: int,
     without: frozenset[str],
 ) -> Table:
     """`measure_traits` of candidates that came as rows."""
@@ -64,41 +64,56 @@ def measure_arrays(
         names=names,
     )
     meaning = None if cosines is None else np.asarray(cosines, dtype=np.float64)
-    return measure_traits(traits, np.array(text, dtype=np.float64), np.array(fields), meaning, query, without)
+    arrays = Said(
+        text=np.array(said.text, dtype=np.float64),
+        fields=np.array(said.fields, dtype=np.float64),
+        having=np.array(said.having, dtype=bool).reshape(len(several), len(said.worth)),
+        worth=said.worth,
+        when=said.when,
+    )
+    return measure_traits(traits, arrays, meaning, query, at, without)
 
 
 def measure_traits(
     traits: Traits,
-    text: np.ndarray,
-    fields: np.ndarray,
+    said: Said,
     cosines: np.ndarray | None,
     query: str,
+    at: int,
     without: frozenset[str],
 ) -> Table:
     """The same table as `measure_lists`, each column an array of float64."""
     brief = BRIEF / (BRIEF + traits.size)
-    signals: Table = {"lexical": text}
+    text, worth = said.text, np.array(said.worth, dtype=np.float64)
+    covered = said.having @ worth
+    signals: Table = {"lexical": text, "coverage": covered}
     if "fields" not in without:
-        signals["fields"] = fields
+        signals["fields"] = said.fields
     if cosines is not None:
         signals["vector"] = cosines
     if "neighbours" not in without:
-        at = _places(traits)
+        near = _places(traits)
         for name, values in (("lexical", text), ("vector", cosines)):
             if values is None:
                 continue
             padded = np.append(np.maximum(values, 0.0), 0.0)
-            signals[f"{name}_previous"] = padded[at[-1]] * brief
-            signals[f"{name}_next"] = padded[at[1]] * brief
-            signals[f"{name}_around"] = np.maximum(padded[at[-2]], padded[at[2]]) * brief
-        signals["answer"] = np.append(traits.asked, 0.0)[at[-1]] * brief
+            signals[f"{name}_previous"] = padded[near[-1]] * brief
+            signals[f"{name}_next"] = padded[near[1]] * brief
+            signals[f"{name}_around"] = np.maximum(padded[near[-2]], padded[near[2]]) * brief
+        # What the two next to it add to the words that a memory has itself.
+        rows = np.concatenate([said.having, np.zeros((1, len(worth)), dtype=bool)])
+        signals["coverage_around"] = ((said.having | rows[near[-1]] | rows[near[1]]) @ worth - covered) * brief
+        signals["answer"] = np.append(traits.asked, 0.0)[near[-1]] * brief
     if "session" not in without:
         of, inverse = np.unique(traits.session, return_inverse=True)
         total = np.log1p(np.bincount(inverse, weights=text))
         total[of == 0] = 0.0
         signals["session"] = total[inverse]
+        if cosines is not None:
+            signals["session_vector"] = _sessions_meant(of, inverse, cosines)
     if "date" not in without:
-        signals["date"] = np.array(dates(traits.valid_from.tolist(), query))
+        signals["date"] = np.array(dates(traits.valid_from.tolist(), query, at))
+        signals["tells_when"] = np.array(said.when or [0.0] * len(text), dtype=np.float64)
     if "speaker" not in without:
         signals["speaker"] = _by_speaker(traits, named(query))
     if "shape" not in without:
@@ -110,6 +125,18 @@ def measure_traits(
         signals["question"] = traits.asked
         signals["keyed"] = traits.keyed
     return signals
+
+
+def _sessions_meant(of: np.ndarray, inverse: np.ndarray, cosines: np.ndarray) -> np.ndarray:
+    """How near the whole session is: the mean of its candidates' best cosines. `of[inverse]`: each one's session."""
+    order = np.lexsort((-cosines, inverse))
+    count = np.bincount(inverse, minlength=len(of))
+    first = np.repeat(np.cumsum(count) - count, count)
+    best = order[np.arange(len(order)) - first < BEST]
+    mean = np.bincount(inverse[best], weights=cosines[best], minlength=len(of)) / np.minimum(count, BEST).clip(1)
+    mean[of == 0] = 0.0
+    found: np.ndarray = mean[inverse]
+    return found
 
 
 def _by_speaker(traits: Traits, wanted: Callable[[str | None], bool]) -> np.ndarray:

@@ -14,8 +14,19 @@ from ..rank import constants as C
 from ..store.contract import ArrayHits, Columns, Store
 from ..text.grams import with_grams
 from .arrays import measure_traits, traits_of
-from .gather import OUT_OF_TIME, WALKED, Gathered, Merit, VectorHits, VectorSignal, best_of, search_vectors
+from .gather import (
+    OUT_OF_TIME,
+    WALKED,
+    Gathered,
+    Merit,
+    VectorHits,
+    VectorSignal,
+    best_of,
+    search_vectors,
+    when_told,
+)
 from .plan import Plan
+from .signals import Said, worth_of
 
 _NOBODY = np.zeros(0, dtype=np.int64)
 
@@ -40,12 +51,19 @@ def gather_columns(store: Store, columns: Columns, vectors: VectorSignal | None,
         bodies = np.union1d(bodies, around[columns.passing(around, plan.where)])
     _describe(columns, bodies, found)
     unit = 1.0 / (hits.weight or 1.0)
+    fields, having = columns.words(bodies, hits.stems)
     found.signals = measure_traits(
         traits_of(columns, bodies),
-        _scores_of(hits, bodies) * unit,
-        columns.fields(bodies, hits.stems) * unit,
+        Said(
+            text=_scores_of(hits, bodies) * unit,
+            fields=fields * unit,
+            having=having,
+            worth=worth_of(hits.stems, hits.absent),
+            when=when_told(store, found.bodies, plan.query),
+        ),
         None if meant is None or not len(bodies) else np.asarray(meant.cosines(bodies.tolist(), exact=C.RESCORED)),
         plan.query,
+        plan.at,
         plan.without,
     )
     return found

@@ -12,9 +12,10 @@ from typing import NamedTuple, Protocol
 from ..model.errors import EmbedderUnavailable
 from ..rank import constants as C
 from ..store.contract import Candidate, LexicalHit, LexicalResult, Store
-from ..text.grams import with_grams
+from ..text.dates import asks_when, tells_when
+from ..text.grams import grams, with_grams
 from .plan import Plan
-from .signals import Table, measure
+from .signals import Said, Table, measure, worth_of
 
 # Bodies taken in the order of their cosines before a filter that lets few pass is asked for all it lets pass.
 WALKED = 2_000
@@ -126,10 +127,16 @@ def gather(store: Store, vectors: VectorSignal | None, plan: Plan) -> Gathered:
     unit = 1.0 / (lexical.weight or 1.0)
     found.signals = measure(
         several,
-        text=[scores.get(body, 0.0) * unit for body in bodies],
-        fields=[value * unit for value in _fields(store, several, lexical.stems)],
+        Said(
+            text=[scores.get(body, 0.0) * unit for body in bodies],
+            fields=[value * unit for value in _fields(store, several, lexical.stems)],
+            having=_having(store, several, lexical.stems),
+            worth=worth_of(lexical.stems, lexical.absent),
+            when=when_told(store, bodies, plan.query),
+        ),
         cosines=None if hits is None or not bodies else hits.cosines(bodies, exact=C.RESCORED),
         query=plan.query,
+        at=plan.at,
         without=plan.without,
     )
     return found
@@ -225,6 +232,28 @@ def best_of(orders: Sequence[Sequence[int]], count: int) -> list[int]:
         for place, body in enumerate(order[:count]):
             rank[body] = min(rank.get(body, place), place)
     return sorted(rank, key=lambda body: (rank[body], body))[:count]
+
+
+def when_told(store: Store, bodies: Sequence[int], query: str) -> list[float] | None:
+    """For a question about when: which texts speak of a time. None for every other question."""
+    if not bodies or not asks_when(query):
+        return None
+    told = {num: float(tells_when(text)) for num, text, _ in store.texts(bodies)}
+    return [told.get(body, 0.0) for body in bodies]
+
+
+def _having(store: Store, several: Sequence[Candidate], stems: Mapping[str, float]) -> list[list[bool]]:
+    """Which of the query's words each candidate has, in its text or beside it."""
+    if not stems:
+        return [[] for _ in several]
+    texts = [
+        " ".join(part for part in (one.content, one.topics, one.labels, one.dates) if part)
+        + " "
+        + grams(f"{one.content} {one.topics or ''}")
+        for one in several
+    ]
+    words = store.stems(set(texts))
+    return [[stem in words[text] for stem in stems] for text in texts]
 
 
 def _fields(store: Store, several: Sequence[Candidate], stems: Mapping[str, float]) -> list[float]:

@@ -30,6 +30,11 @@ class Plan:
     fusion: str
     without: frozenset[str]
 
+    @property
+    def at(self) -> int:
+        """From when the question is asked: "last week" is the week before."""
+        return self.now if self.where.as_of is None else self.where.as_of
+
     def remaining(self) -> float:
         """Seconds until the deadline; infinite without one."""
         return float("inf") if self.deadline is None else self.deadline - time.monotonic()

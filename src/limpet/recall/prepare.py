@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from ..model.clock import MICROSECONDS_PER_DAY
-from ..model.ids import format_id, parse_id
+from ..model.ids import parse_id
 from ..model.memory import GLOBAL_SCOPE, Memory
 from ..rank import adjust
 from ..rank import constants as C
@@ -23,6 +23,7 @@ from .brief import BEWARE, INTRO, SECTIONS, STALE_LINE, Brief, BriefItem, Cautio
 from .fit import distinct, fit, tokens_of, wording
 from .gather import Gathered, VectorSignal, gather
 from .plan import Plan
+from .warnings import Warned, warnings
 
 # How many a section holds at most.
 MOST = {
@@ -273,7 +274,7 @@ def _choose(
         _place(entries.by_num[num], memories[num])
     nums = _at_most(nums, entries)
 
-    warned, others = _warnings(store, plan, [memories[num] for num in nums])
+    warned, others = warnings(store, plan, [memories[num] for num in nums])
     quotes = _Quotes(words_of(plan.query), max(60, min(C.BRIEF_EXCERPT, int(budget * C.CHARACTERS_PER_TOKEN / 3))))
     dangers = {num: _dangers(memories[num], warned, plan.now) for num in nums}
     room = budget - tokens_of(INTRO) - 1 - (_heading("In this store") + tokens_of(stats_line(stats)) if stats else 0)
@@ -384,29 +385,6 @@ def _distinct(nums: Sequence[int], memories: dict[int, Memory], found: Gathered)
 
 
 # -- warnings
-
-
-Warned = dict[str, list[tuple[str, str]]]
-
-
-def _warnings(store: Store, plan: Plan, memories: Sequence[Memory]) -> tuple[Warned, dict[str, Memory]]:
-    """For each id (what, other id); and the others that may be shown: held, and seen from here."""
-    rows = store.graph.warnings([parse_id(one.id) for one in memories])
-    if not rows:
-        return {}, {}
-    held = store.graph.memories([other for what, _, other in rows if what != "replaced"], plan.where)
-    seen = store.graph.lives([other for what, _, other in rows if what == "replaced"], replace(plan.where, as_of=None))
-    warned: Warned = {}
-    others: dict[str, Memory] = {}
-    by_raw = {parse_id(one.id): one.id for one in memories}
-    for what, raw, other in rows:
-        if what == "replaced":
-            if other in seen:
-                warned.setdefault(by_raw[raw], []).append((what, format_id(other)))
-        elif other in held:
-            others[held[other].id] = held[other]
-            warned.setdefault(by_raw[raw], []).append((what, held[other].id))
-    return warned, others
 
 
 def _dangers(memory: Memory, warned: Warned, now: int) -> list[Danger]:

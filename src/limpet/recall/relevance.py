@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Sequence
+from typing import Any
 
 from ..store.contract import Candidate, Store
-from ..text.grams import with_grams
 from ..text.scripts import latin_share
 from .gather import Gathered
 from .plan import Plan
 
+# What a question names: identifiers (HRB-415, db.pool_size, src/app.py, GW-300, QA), numbers, and in English words with
+# a capital that begin no sentence (German has capitals for every noun). An answer without any is of something else.
+# Each begins at a word's boundary and has bounds, so that no text takes long.
+_IDENTIFIER = re.compile(r"\b[^\W\d_]{1,40}[-_./:]?\d[\w./:-]*|\b\w{1,40}[_./]\w+|\b[A-Z]{2,40}\b|\d+")
+_CAPITAL = re.compile(r"(?<!^)(?<![.!?] )\b[A-Z][a-z]+")
+_ENGLISH = re.compile(
+    r"\b(?:the|what|which|how|why|when|where|who|did|does|do|is|are|we|of|for|to|and|our|have|has|about|with)\b", re.I
+)
 # The best results that are looked at, and those that the best is compared with.
 BEST, REST = 3, 10
+# Characters of a question in which names are looked for.
+READ = 1_000
 
 
 def features(
@@ -25,39 +36,54 @@ def features(
     worth = sum(found.stems.values()) + found.absent
     several = {one.body: one for one in store.candidates([found.bodies[i] for i in best], plan.where)}
     texts = [several[found.bodies[i]] for i in best]
-    covered = _covered(store, found.stems, texts) if worth else [0.0] * len(best)
+    covered = [float(found.signals["coverage"][i]) for i in best]
+    by_words = _plain(found.signals["lexical"])
     rest = [scores[i] for i in order[1:REST]]
     latin = latin_share(plan.query)
+    # Turns of a conversation say "she" and "there": what they name tells little.
+    names = [] if found.spoken[best[0]] else named_things(plan.query)
+    there = " ".join(" ".join(part for part in beside(one) if part) for one in texts).casefold()
     shown = {
-        "coverage": max(covered) / worth if worth else 0.0,
-        "coverage_first": covered[0] / worth if worth else 0.0,
+        "coverage": max(covered),
+        "coverage_first": covered[0],
         "absent": found.absent / worth if worth else 1.0,
         "words": min(len(found.stems), 8) / 8,
         "share": 1.0 / sum(math.exp(scores[i] - scores[best[0]]) for i in order),
-        "first_by_words": float(found.signals["lexical"][best[0]] >= max(found.signals["lexical"])),
+        "first_by_words": float(by_words[best[0]] >= max(by_words)),
         "lead": scores[best[0]] - sum(rest) / len(rest) if rest else 0.0,
         "score": scores[best[0]],
         "other_script": 1.0 - latin,
-        "other_script_coverage": (1.0 - latin) * max(covered) / worth if worth else 0.0,
+        "other_script_coverage": (1.0 - latin) * max(covered),
         "spoken": float(found.spoken[best[0]]),
         "keyed": float(texts[0].key is not None),
+        "names": float(bool(names)),
+        "unnamed": sum(name not in there for name in names) / len(names) if names else 0.0,
     }
-    cosines = found.signals.get("vector")
-    if cosines is not None:
-        values = [float(cosines[i]) for i in best]
+    if "vector" in found.signals:
+        cosines = _plain(found.signals["vector"])
+        values = [cosines[i] for i in best]
         shown["cosine"] = max(values)
         shown["cosine_first"] = values[0]
         shown["first_by_meaning"] = float(values[0] >= max(cosines))
         shown["both"] = max(values) * shown["coverage"]
-        shown["cosine_lead"] = max(values) - float(sum(cosines)) / len(cosines)
+        shown["cosine_lead"] = max(values) - sum(cosines) / len(cosines)
     return shown
 
 
-def _covered(store: Store, stems: Mapping[str, float], several: Sequence[Candidate]) -> list[float]:
-    """What the query's words are worth that each of the candidates has, wherever."""
-    texts = [
-        with_grams(" ".join(part for part in (one.content, one.topics, one.labels, one.dates) if part))
-        for one in several
-    ]
-    there = store.stems(set(texts))
-    return [sum(value for stem, value in stems.items() if stem in there[text]) for text in texts]
+def _plain(values: Any) -> list[float]:
+    """A column as a list: reading an array one by one takes longer than all of this."""
+    return values if isinstance(values, list) else list(values.tolist())
+
+
+def named_things(question: str) -> list[str]:
+    """Identifiers, numbers and proper names in a question, case folded; each once."""
+    question = question[:READ]
+    found = _IDENTIFIER.findall(question)
+    if _ENGLISH.search(question):
+        found += _CAPITAL.findall(question)
+    return list(dict.fromkeys(name.rstrip(".:/-").casefold() for name in found))
+
+
+def beside(one: Candidate) -> tuple[str | None, ...]:
+    """All words of a memory: its text, topics, labels and date."""
+    return one.content, one.topics, one.labels, one.dates

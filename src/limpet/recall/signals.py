@@ -9,11 +9,12 @@ import math
 import re
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..store.contract import Candidate
-from ..text.dates import agreement, mentioned
+from ..text.dates import agreement, mentioned, spans
 
 # Name -> one value a candidate; lists, or NumPy arrays from `arrays.py`.
 Table = dict[str, Any]
@@ -22,51 +23,75 @@ Table = dict[str, Any]
 BRIEF = 200
 # Characters from which on a memory counts as long; beyond the second figure more length says no more.
 LONG, LENGTH_CAP = 400, 2_000
+# Candidates of a session by whose cosines it is judged.
+BEST = 3
 # How transcripts name the person that an agent talks to.
 PERSON = frozenset({"user", "human"})
 _WORD = re.compile(r"\w+")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """What words say of the candidates, in their order: lists or NumPy arrays. Scores are shares of a perfect match."""
+
+    text: Any
+    fields: Any
+    having: Any  # for each candidate, which of the query's words it has, in its text or beside it
+    worth: list[float]  # of each of these words, as a share of all that was asked
+    when: list[float] | None  # 1 where a time is told; None: the question is not about one
+
+
+def worth_of(stems: Mapping[str, float], absent: float) -> list[float]:
+    """What each of the query's words is worth as a share of all of them, those that no text has included."""
+    whole = sum(stems.values()) + absent
+    return [value / whole for value in stems.values()]
+
+
 def measure(
     several: Sequence[Candidate],
+    said: Said,
     *,
-    text: list[float],
-    fields: list[float],
     cosines: Sequence[float] | None,
     query: str,
+    at: int,
     without: frozenset[str],
 ) -> Table:
-    """The table of signals. `text`, `fields`: scores by words, as shares of a perfect match; `cosines`: by meaning."""
+    """The table of signals. `cosines`: by meaning; `at`: when it is asked, for "last week"."""
     if cosines is not None or "numpy" in sys.modules:
         from .arrays import measure_arrays
 
-        return measure_arrays(several, text, fields, cosines, query, without)
-    return measure_lists(several, text, fields, None, query, without)
+        return measure_arrays(several, said, cosines, query, at, without)
+    return measure_lists(several, said, None, query, at, without)
 
 
 def measure_lists(
     several: Sequence[Candidate],
-    text: list[float],
-    fields: list[float],
+    said: Said,
     cosines: list[float] | None,
     query: str,
+    at: int,
     without: frozenset[str],
 ) -> Table:
     """The formulas in plain Python: the reference, and what a process without NumPy uses."""
-    signals: dict[str, list[float]] = {"lexical": text}
+    text = said.text
+    covered = [_sum(having, said.worth) for having in said.having]
+    signals: dict[str, list[float]] = {"lexical": text, "coverage": covered}
     sizes = [len(one.content) for one in several]
     asked = [float(one.content.rstrip().endswith("?")) for one in several]
     brief = [BRIEF / (BRIEF + size) for size in sizes]
     if "fields" not in without:
-        signals["fields"] = fields
+        signals["fields"] = said.fields
     if cosines is not None:
         signals["vector"] = cosines
     if "neighbours" not in without:
-        _neighbours(several, text, cosines, asked, brief, signals)
+        _neighbours(several, said, covered, cosines, asked, brief, signals)
     if "session" not in without:
         signals["session"] = _sessions(several, text)
+        if cosines is not None:
+            signals["session_vector"] = _sessions_meant(several, cosines)
     if "date" not in without:
-        signals["date"] = dates([one.valid_from for one in several], query)
+        signals["date"] = dates([one.valid_from for one in several], query, at)
+        signals["tells_when"] = said.when or [0.0] * len(several)
     if "speaker" not in without:
         signals["speaker"] = _of_speakers(several, named(query))
     if "shape" not in without:
@@ -82,7 +107,8 @@ def measure_lists(
 
 def _neighbours(
     several: Sequence[Candidate],
-    text: list[float],
+    said: Said,
+    covered: list[float],
     cosines: list[float] | None,
     asked: list[float],
     brief: list[float],
@@ -109,6 +135,7 @@ def _neighbours(
         pairs = zip(at[offsets[0]], at[offsets[1]], brief, strict=True)
         return [max(0.0, padded[i], padded[j]) * share for i, j, share in pairs]
 
+    text = said.text
     signals["lexical_previous"] = near(text, -1)
     signals["lexical_next"] = near(text, 1)
     signals["lexical_around"] = near(text, -2, 2)
@@ -116,6 +143,12 @@ def _neighbours(
         signals["vector_previous"] = near(cosines, -1)
         signals["vector_next"] = near(cosines, 1)
         signals["vector_around"] = near(cosines, -2, 2)
+    # What the two next to it add to the words that a memory has itself.
+    padded = [*said.having, [False] * len(said.worth)]
+    signals["coverage_around"] = [
+        (_sum([any(one) for one in zip(own, padded[i], padded[j], strict=True)], said.worth) - have) * share
+        for own, have, i, j, share in zip(said.having, covered, at[-1], at[1], brief, strict=True)
+    ]
     signals["answer"] = near(asked, -1)
 
 
@@ -128,10 +161,29 @@ def _sessions(several: Sequence[Candidate], text: list[float]) -> list[float]:
     return [math.log1p(total[one.session]) if one.session is not None else 0.0 for one in several]
 
 
-def dates(times: Sequence[int], query: str) -> list[float]:
-    """The share of the date parts named in the query that a memory's time has."""
-    when = mentioned(query)
-    return [agreement(when, at) for at in times] if when else [0.0] * len(times)
+def _sessions_meant(several: Sequence[Candidate], cosines: list[float]) -> list[float]:
+    """How near the whole session is: the mean of its candidates' three best cosines."""
+    of: dict[int, list[float]] = defaultdict(list)
+    for one, value in zip(several, cosines, strict=True):
+        if one.session is not None:
+            of[one.session].append(value)
+    means = {session: sum(best) / len(best) for session, best in ((s, sorted(v)[-BEST:]) for s, v in of.items())}
+    return [means[one.session] if one.session is not None else 0.0 for one in several]
+
+
+def _sum(having: Sequence[bool], worth: Sequence[float]) -> float:
+    return sum(value for there, value in zip(having, worth, strict=True) if there)
+
+
+def dates(times: Sequence[int], query: str, now: int) -> list[float]:
+    """The share of the date parts named in the query that a memory's time has; 1 within a stretch of time it names."""
+    when, stretches = mentioned(query), spans(query, now)
+    if stretches:
+        when = replace(when, weekdays=frozenset())  # the latest one is meant, not each
+    found = [agreement(when, at) for at in times] if when else [0.0] * len(times)
+    for start, end in stretches:
+        found = [1.0 if start <= at < end else value for value, at in zip(found, times, strict=True)]
+    return found
 
 
 def named(query: str) -> Callable[[str | None], bool]:

@@ -136,8 +136,9 @@ class Columns(Protocol):
         """What `Store.lexical` finds without a limit."""
         ...
 
-    def fields(self, bodies: np.ndarray, stems: Mapping[str, float]) -> np.ndarray:
-        """What the query's words are worth in topics, labels and dates of some bodies; a label's counts half."""
+    def words(self, bodies: np.ndarray, stems: Mapping[str, float]) -> tuple[np.ndarray, np.ndarray]:
+        """What the query's words are worth in topics, labels and dates of some bodies (a label's counts half), and
+        which of the words each body has, wherever: (bodies, stems)."""
         ...
 
     def passing(self, bodies: np.ndarray, where: Filter) -> np.ndarray:

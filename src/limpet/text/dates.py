@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, timedelta
 from functools import cache, lru_cache
 
 from ..model.clock import MICROSECONDS_PER_DAY
@@ -30,6 +31,27 @@ _YEAR = r"\b(19\d\d|20\d\d)\b"
 _ISO = r"\b(\d{4})-(\d{2})(?:-(\d{2}))?\b"
 _WEEKDAY = r"\b(" + "|".join(WEEKDAYS) + r")s?\b"
 _QUICK = r"\d|days?\b|" + _MONTH
+
+
+# Times as seen from now: English.
+_COUNT_WORDS = "one two three four five six seven eight nine ten eleven twelve".split()  # noqa: SIM905
+_COUNTS = {name: n for n, name in enumerate(_COUNT_WORDS, 1)}
+_COUNTS |= {"a": 1, "an": 1, "couple of": 2, "a couple of": 2}
+_DAYS_OF = {"day": 1, "week": 7, "month": 30, "year": 365}
+_COUNT = r"(\d{1,3}|" + "|".join(sorted(_COUNTS, key=len, reverse=True)) + r")"
+_AGO = rf"\b{_COUNT}[\s-]+(day|week|month|year)s?\s+ago\b"
+_PAST = rf"\b(?:last|past)\s+{_COUNT}\s+(day|week|month|year)s?\b"
+_NAMED = r"\b(last|this|past)\s+(week|weekend|month|year|" + "|".join(WEEKDAYS) + r")\b"
+_RELATIVE_QUICK = r"\b(?:ago|last|past|this|yesterday|today|tonight)\b"
+# A question about a time, and what texts say of one: English.
+_ASKS_WHEN = r"^\W*(?:and |so |but )?when\b|\b(?:what|which) (?:date|day|month|year|time)\b|\bhow long\b"
+_TELLS_WHEN = (
+    r"\b(?:yesterday|today|tonight|tomorrow|ago|last|next|since|recently|weeks?|weekend|months?|years?|morning|night|"
+    + "|".join(WEEKDAYS)
+    + "|"
+    + "|".join(name for name in MONTHS if name not in ("march", "may"))
+    + r"|(?-i:March|May)|\d{4})\b"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +119,74 @@ def mentioned(text: str) -> Mentioned:
         days=frozenset(days) & _DAYS_THERE_ARE,
         weekdays=frozenset(weekdays),
     )
+
+
+def spans(text: str, now: int) -> list[tuple[int, int]]:
+    """Stretches of time that a text names as seen from `now`, [start, end) in microseconds UTC. English: "yesterday",
+    "last Tuesday", "this month", "in the past three months"; "two weeks ago" is about then."""
+    text = text[:2_000]
+    if not _compiled(_RELATIVE_QUICK).search(text):
+        return []
+    try:
+        today = datetime.fromtimestamp(now // 1_000_000, UTC).date()
+        return [(_start_of(first), _start_of(end)) for first, end in _stretches(text, today)]
+    except (ValueError, OverflowError, OSError):
+        return []
+
+
+def _start_of(day: date) -> int:
+    return (day - date(1970, 1, 1)).days * MICROSECONDS_PER_DAY
+
+
+def _stretches(text: str, today: date) -> Iterator[tuple[date, date]]:
+    """[first day, the day after the last)."""
+    tomorrow = today + timedelta(1)
+    for word in _compiled(r"\b(?:yesterday|today|tonight)\b").findall(text):
+        back = int(word.lower() == "yesterday")
+        yield today - timedelta(back), tomorrow - timedelta(back)
+    for count, unit in _compiled(_AGO).findall(text):
+        days = _number(count) * _DAYS_OF[unit.lower()]
+        about = 0 if unit.lower() == "day" and days <= 3 else max(1, round(days / 4))
+        yield today - timedelta(days + about), today - timedelta(days - about - 1)
+    for count, unit in _compiled(_PAST).findall(text):
+        yield today - timedelta(_number(count) * _DAYS_OF[unit.lower()]), tomorrow
+    for which, name in _compiled(_NAMED).findall(text):
+        yield _named(which.lower(), name.lower(), today)
+
+
+def _named(which: str, name: str, today: date) -> tuple[date, date]:
+    """`which`: last, this or past. A weekday is always the latest one before today."""
+    tomorrow = today + timedelta(1)
+    if name in _DAY_OF:
+        day = today - timedelta((today.weekday() - _DAY_OF[name] - 1) % 7 + 1)
+        return day, day + timedelta(1)
+    if name == "weekend":
+        saturday = today - timedelta((today.weekday() - 5) % 7 or 7)
+        return saturday, saturday + timedelta(2)
+    if which == "past":
+        return today - timedelta(_DAYS_OF[name]), tomorrow
+    if name == "week":
+        monday = today - timedelta(today.weekday())
+        return (monday, tomorrow) if which == "this" else (monday - timedelta(7), monday)
+    first = today.replace(day=1) if name == "month" else today.replace(month=1, day=1)
+    if which == "this":
+        return first, tomorrow
+    before = first - timedelta(1)
+    return before.replace(day=1) if name == "month" else before.replace(month=1, day=1), first
+
+
+def _number(word: str) -> int:
+    return int(word) if word.isdigit() else _COUNTS[word.lower()]
+
+
+def asks_when(question: str) -> bool:
+    """Whether a question wants to know a time or how long something took."""
+    return _compiled(_ASKS_WHEN).search(question[:2_000]) is not None
+
+
+def tells_when(text: str) -> bool:
+    """Whether a text says when something was or will be: "last week", "in June", "2023"."""
+    return _compiled(_TELLS_WHEN).search(text) is not None
 
 
 def agreement(wanted: Mentioned, at: int) -> float:

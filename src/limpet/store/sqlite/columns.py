@@ -296,8 +296,8 @@ class SqliteColumns:
             except apsw.InterruptError:
                 return ArrayHits.none()._replace(complete=False)
 
-    def fields(self, bodies: np.ndarray, stems: Mapping[str, float]) -> np.ndarray:
-        return self.postings.fields(bodies, stems)
+    def words(self, bodies: np.ndarray, stems: Mapping[str, float]) -> tuple[np.ndarray, np.ndarray]:
+        return self.postings.words(bodies, stems)
 
     def uses(self, bodies: np.ndarray) -> tuple[list[int], list[int]]:
         """How often the memories of some bodies were used, and when last; 0 = never."""

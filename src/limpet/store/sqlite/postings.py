@@ -256,20 +256,22 @@ class Postings:
             found = self._phrases[topic] = Posting(bodies, times * 2, np.zeros(len(bodies)), True)
         return found
 
-    def fields(self, bodies: np.ndarray, stems: Mapping[str, float]) -> np.ndarray:
-        """What the query's words are worth in topics, labels and dates of some bodies; a label's counts half."""
+    def words(self, bodies: np.ndarray, stems: Mapping[str, float]) -> tuple[np.ndarray, np.ndarray]:
+        """What the query's words are worth in topics, labels and dates of some bodies (a label's counts half), and
+        which of the words each body has, wherever: (bodies, stems)."""
         topics, labels, dates = np.zeros(len(bodies)), np.zeros(len(bodies)), np.zeros(len(bodies))
-        for stem, worth in stems.items():
+        having = np.zeros((len(bodies), len(stems)), dtype=bool)
+        for place, (stem, worth) in enumerate(stems.items()):
             one = self.posting(stem)
+            at, there = _at(one, bodies)
+            having[:, place] = there
             if not one.anywhere:
                 continue
-            at, there = _at(one, bodies)
             fields = np.where(there, one.fields[at], 0)
             topics += worth * (fields >= _TOPIC)
             labels += worth * (fields & _LABELS > 0)
             dates += worth * (fields & _DATES)
-        total: np.ndarray = topics + 0.5 * labels + dates
-        return total
+        return topics + 0.5 * labels + dates, having
 
 
 def _posting(places: np.ndarray, words: np.ndarray | None = None) -> tuple[Posting, np.ndarray]:

@@ -1,0 +1,44 @@
+"""What speaks against memories that are about to be shown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ..model.ids import format_id, parse_id
+from ..model.memory import Memory
+from ..store.contract import Store
+from .plan import Plan
+
+# For each id (what, other id): `contradicts` by a link, `contradiction` and `correction` as a check proposes,
+# `replaced`.
+Warned = dict[str, list[tuple[str, str]]]
+
+
+def warnings(store: Store, plan: Plan, memories: Sequence[Memory]) -> tuple[Warned, dict[str, Memory]]:
+    """For each id (what, other id); and the others that may be shown: held, and seen from here."""
+    rows = store.graph.warnings([parse_id(one.id) for one in memories])
+    if not rows:
+        return {}, {}
+    held = store.graph.memories([other for what, _, other in rows if what != "replaced"], plan.where)
+    seen = store.graph.lives([other for what, _, other in rows if what == "replaced"], replace(plan.where, as_of=None))
+    warned: Warned = {}
+    others: dict[str, Memory] = {}
+    by_raw = {parse_id(one.id): one.id for one in memories}
+    for what, raw, other in rows:
+        if what == "replaced":
+            if other in seen:
+                warned.setdefault(by_raw[raw], []).append((what, format_id(other)))
+        elif other in held:
+            others[held[other].id] = held[other]
+            warned.setdefault(by_raw[raw], []).append((what, held[other].id))
+    return warned, others
+
+
+def disputes(store: Store, plan: Plan, memories: Sequence[Memory]) -> dict[str, tuple[str, ...]]:
+    """For each id those that contradict it or may correct it, of what is held and seen from here."""
+    warned, _ = warnings(store, plan, memories)
+    found = {
+        id: tuple(dict.fromkeys(other for what, other in rows if what != "replaced")) for id, rows in warned.items()
+    }
+    return {id: others for id, others in found.items() if others}
