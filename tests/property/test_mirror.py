@@ -6,7 +6,7 @@ import re
 import tempfile
 from pathlib import Path
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import limpet
@@ -179,8 +179,13 @@ def check(life):
     assert life.memory.verify() == []
 
 
+def lived(*steps):
+    return [(step, 0, "{}", "a") for step in steps]
+
+
 @settings(max_examples=120)
 @given(st.lists(STEP, max_size=14))
+@example(lived("remember", "lose base", "correct", "copy", "copy"))
 def test_no_text_is_lost_and_twice_is_once(steps):
     with tempfile.TemporaryDirectory() as folder:
         life = Life(Path(folder))

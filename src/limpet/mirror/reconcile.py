@@ -139,7 +139,9 @@ class Matcher:
                 continue
             if view.page.group:
                 id = self._marks.get(entry.mark) if entry.mark else None
-                if id is None and entry.mark and not home:
+                # What was said twice already keeps the mark it was copied with, and stays as it is.
+                repeated = view.base is not None and entry.hash in view.base.repeats
+                if id is None and entry.mark and not home and not repeated:
                     id = resolve(entry.mark)
             else:
                 id = view.base.entries[0].id if view.base and view.base.entries and not view.base.group else None
