@@ -127,7 +127,7 @@ def measure(memory: limpet.Limpet, ids: list[str], queries: list[str]) -> dict[s
 
 
 def limpet_filter(kind: str) -> Any:
-    from limpet.store.contract import Filter
+    from limpet.store.records import Filter
 
     return Filter(kinds=(kind,))
 

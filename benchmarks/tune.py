@@ -23,7 +23,7 @@ from limpet.model.clock import FixedClock
 from limpet.model.ids import format_id
 from limpet.recall.gather import gather
 from limpet.recall.plan import make_plan
-from limpet.store.contract import Filter
+from limpet.store.records import Filter
 
 from . import embedding_cache, locomo, longmemeval
 from .retrieval import STORED_AT, Haystack, load

@@ -26,7 +26,7 @@ from limpet.recall.answer import rank
 from limpet.recall.gather import gather
 from limpet.recall.plan import make_plan
 from limpet.recall.relevance import features
-from limpet.store.contract import Filter
+from limpet.store.records import Filter
 
 from . import embedding_cache, locomo, own, tune
 from .retrieval import STORED_AT, load

@@ -18,7 +18,8 @@ from limpet.model.events import Event
 from limpet.model.ids import format_id, parse_id, parse_prefix, shortest_unique
 from limpet.model.memory import Memory
 from limpet.model.state import MemoryState, replay, scrub
-from limpet.store.contract import Action, Candidate, Decide, Filter, Lately, Page, Source, Surfaced, UseCount
+from limpet.store.contract import Decide
+from limpet.store.records import Action, Candidate, Filter, Lately, Page, Source, Surfaced, UseCount
 from limpet.text.describe import describe
 
 

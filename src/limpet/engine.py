@@ -25,7 +25,7 @@ from .remember.admit import Admitted, admit, check_text, check_topics, clean_met
 from .remember.door import Door
 from .remember.write import Receipt, Writer, check_live, need, refused, rejected
 from .settings import Settings, read_settings
-from .store.contract import Action, Filter, Page, Problem, Reads, Store, StoreStats
+from .store.records import Action, Filter, Page, Problem, StoreStats
 from .store.sqlite import SqliteStore
 from .text.describe import describe
 from .text.secrets import redact
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from .recall.answer import Recall
     from .recall.meaning import Meaning
     from .recall.rerank import Reranker
+    from .store.contract import Reads, Store
     from .vectors.embedder import Embedder
     from .work.doctor import Check
     from .work.embed import WorkReport

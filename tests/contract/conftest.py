@@ -9,7 +9,7 @@ import pytest
 
 from limpet.model.clock import FixedClock
 from limpet.model.events import Event
-from limpet.store.contract import Filter
+from limpet.store.records import Filter
 from limpet.store.sqlite import SqliteStore
 from limpet.text.describe import describe
 from limpet.text.normalise import fingerprint

@@ -7,7 +7,7 @@ import pytest
 from limpet.engine import Limpet
 from limpet.model.clock import MICROSECONDS_PER_DAY
 from limpet.settings import read_settings
-from limpet.store.contract import Filter
+from limpet.store.records import Filter
 
 API = Filter(scopes=("project:api",))
 

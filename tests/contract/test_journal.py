@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from limpet.store.contract import Action, Surfaced, UseCount
+from limpet.store.records import Action, Surfaced, UseCount
 
 from .conftest import open_engine
 

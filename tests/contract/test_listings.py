@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import limpet
 from limpet.model.memory import STATES
-from limpet.store.contract import Filter
+from limpet.store.records import Filter
 from tests.contract.conftest import ENGINES, Scribe, contents, open_engine, texts_of, walk
 
 HOUR = 3_600_000_000

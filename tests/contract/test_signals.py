@@ -7,7 +7,7 @@ import time
 import pytest
 
 from limpet.model.memory import STATES
-from limpet.store.contract import Filter
+from limpet.store.records import Filter
 from tests.contract.conftest import body_of, contents, texts_of
 
 

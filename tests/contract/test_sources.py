@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from limpet.store.contract import Source
+from limpet.store.records import Source
 
 
 def source(path="/t.jsonl", *, scope="project:api", digest="d1", reached=None, at=1):

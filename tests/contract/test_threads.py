@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from limpet.store.contract import Filter
+from limpet.store.records import Filter
 from tests.contract.conftest import Scribe
 
 

@@ -6,7 +6,7 @@ import pytest
 
 import limpet
 from limpet.model.memory import STATES
-from limpet.store.contract import Filter
+from limpet.store.records import Filter
 from tests.contract.conftest import body_of, contents, walk
 from tests.contract.test_listings import tell
 from tests.contract.test_vectors import DIMENSIONS, embed, slots

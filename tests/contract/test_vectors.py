@@ -7,7 +7,7 @@ import pytest
 
 import limpet
 from limpet.model.memory import STATES
-from limpet.store.contract import Filter
+from limpet.store.records import Filter
 from limpet.vectors.codes import encode_for_store
 from tests.contract.conftest import body_of
 

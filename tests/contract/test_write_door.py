@@ -8,7 +8,7 @@ import pytest
 
 import limpet
 from limpet.model.ids import format_id
-from limpet.store.contract import Filter
+from limpet.store.records import Filter
 
 
 def test_an_empty_store_knows_nothing(store):

@@ -13,7 +13,7 @@ from limpet import open as open_store
 from limpet.agents.hooks.entry import handle
 from limpet.cli.main import COMMANDS, main
 from limpet.model.ids import parse_id
-from limpet.store.contract import Surfaced
+from limpet.store.records import Surfaced
 
 
 class Result:

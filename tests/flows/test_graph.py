@@ -8,7 +8,7 @@ import limpet
 from limpet.model.edges import INVERSES
 from limpet.model.ids import parse_id
 from limpet.model.memory import EDGE_TYPES
-from limpet.store.contract import Filter
+from limpet.store.records import Filter
 
 
 class Story:

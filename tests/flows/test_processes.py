@@ -11,7 +11,7 @@ import apsw
 import pytest
 
 import limpet
-from limpet.store.contract import Filter
+from limpet.store.records import Filter
 
 MAKER = """
 import sys, limpet

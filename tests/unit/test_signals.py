@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from limpet.rank.fuse import linear
 from limpet.recall.arrays import combine, measure_arrays
 from limpet.recall.signals import Said, measure_lists
-from limpet.store.contract import Candidate
+from limpet.store.records import Candidate
 
 SCORE = st.floats(-1, 1, allow_nan=False)
 AT = 1_772_366_400_000_000  # 2026-03-01T12:00:00Z

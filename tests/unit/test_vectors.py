@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from limpet.store.contract import VectorChunk
+from limpet.store.records import VectorChunk
 from limpet.vectors.codes import encode_for_store, quantise
 from limpet.vectors.embedder import load_embedder
 from limpet.vectors.index import VectorIndex, _numpy_dot, int8_dot

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ..engine import Limpet
     from ..recall.facts import Fact
     from ..remember.write import Receipt
-    from ..store.contract import SessionRow
+    from ..store.records import SessionRow
 
 # How long a brief may take; the first one of a process may have to load the embedding model.
 PREPARE_DEADLINE_MS = 2_000.0

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ..recall.facts import Fact
     from ..remember.review import ReviewItem
     from ..remember.sweep import Swept
-    from ..store.contract import SessionRow
+    from ..store.records import SessionRow
 
 
 def facts(found: Sequence[Fact]) -> None:

@@ -7,7 +7,7 @@ from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING, Any
 
 from ..model.clock import format_time
-from ..store.contract import StoreStats
+from ..store.records import StoreStats
 from . import output
 from .options import TIME_FORMS, Command, filter_options, filters, id_argument, open_store
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ..model.ids import format_id
-from ..store.contract import Piece
+from ..store.records import Piece
 from .view import Node, View, raw_id
 
 if TYPE_CHECKING:

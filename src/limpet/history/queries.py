@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from ..model.clock import parse_time
 from ..model.edges import check_edge_type
 from ..model.errors import BadInput, NotFound
 from ..model.ids import MIN_PREFIX_CHARACTERS, parse_id
 from ..model.memory import EDGE_TYPES, check_key, check_kind
-from ..store.contract import Filter, Store
+from ..store.records import Filter
 from . import claims, reasons, walk, whole
 from .audit import Audit, audit
 from .consolidate import Consolidation, consolidate
@@ -19,6 +20,9 @@ from .gaps import Gaps, gaps
 from .quality import Quality, quality
 from .timeline import Chain, Timeline, around, chain, found_along, of_key
 from .view import View, check_count
+
+if TYPE_CHECKING:
+    from ..store.contract import Store
 
 # How far and how much a query looks when nobody says, and at most.
 DEPTH, MAX_DEPTH = 5, 64

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ..model.clock import format_time
 from ..model.ids import format_id
 from ..rank.interval import Interval, difference, share
-from ..store.contract import Surfaced, UseCount
+from ..store.records import Surfaced, UseCount
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ..model.clock import format_time
 from ..model.edges import Edge
@@ -11,7 +12,10 @@ from ..model.errors import BadInput, NotFound
 from ..model.ids import format_id, parse_id
 from ..model.memory import STATES, Memory
 from ..rank.adjust import confidence
-from ..store.contract import Filter, GraphReads, Store
+from ..store.records import Filter
+
+if TYPE_CHECKING:
+    from ..store.contract import GraphReads, Store
 
 # Standings of a memory on which nothing can rest any more. What ended was true once: a decision may rest on it.
 FALLEN = ("superseded", "retracted", "merged", "purged", "future")

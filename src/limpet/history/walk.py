@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from ..model.edges import STORED_TYPES, TEMPORAL, Edge
 from ..model.errors import BadInput
-from ..store.contract import Filter
+from ..store.records import Filter
 from .view import FALLEN, Link, Node, View, link_of, raw_id
 
 # Memories that a search for a path looks at before it gives up: about a second.

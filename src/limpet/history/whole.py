@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ..model.edges import STORED_TYPES, SYMMETRIC_TYPES
 from ..rank.adjust import confidence
-from ..store.contract import GraphNode
+from ..store.records import GraphNode
 from ..text.normalise import normalise
 from .view import FALLEN, Link, Node, View, link_of, raw_id, standing
 

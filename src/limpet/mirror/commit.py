@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..model.clock import parse_time
 from ..model.errors import BadInput, LimpetError, NotFound
@@ -14,7 +14,7 @@ from ..model.memory import Memory
 from ..remember.admit import Admitted
 from ..remember.door import Door
 from ..remember.write import Writer
-from ..store.contract import Proposal, Store
+from ..store.records import Proposal
 from ..text.normalise import fingerprint
 from ..transfer import claude_memory
 from ..transfer.record import Report
@@ -22,6 +22,9 @@ from . import page
 from .base import Base
 from .reconcile import Task, View
 from .report import MirrorReport
+
+if TYPE_CHECKING:
+    from ..store.contract import Store
 
 # Tasks in one transaction: few enough that other writers wait for milliseconds.
 BATCH = 500

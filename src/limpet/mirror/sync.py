@@ -9,7 +9,7 @@ import os
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..model.clock import format_time
 from ..model.errors import BadInput
@@ -18,7 +18,7 @@ from ..model.memory import KINDS, STATES, Memory
 from ..remember.admit import Admitted
 from ..remember.door import Door
 from ..remember.write import Writer
-from ..store.contract import Filter, Store
+from ..store.records import Filter
 from ..text.excerpt import one_line
 from ..transfer.record import digest
 from . import base as bases
@@ -27,6 +27,9 @@ from .base import Base, FileBase, Was
 from .commit import Commit
 from .reconcile import Matcher, View, decide, load, said_in, store_hash, views
 from .report import MirrorReport
+
+if TYPE_CHECKING:
+    from ..store.contract import Store
 
 # Entries of one page; more begin another page about the same.
 PAGE_ENTRIES = 200

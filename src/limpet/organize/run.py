@@ -21,7 +21,7 @@ from ..model.memory import TRUST
 from ..remember.admit import Admitted, admit
 from ..remember.door import Door
 from ..remember.write import Writer
-from ..store.contract import Filter, Proposal, Source, Store
+from ..store.records import Filter, Proposal, Source
 from ..text.difference import differences
 from ..text.normalise import normalise
 from ..transfer.record import Report, imported_id
@@ -33,6 +33,7 @@ from .turns import Conversation
 from .work import extract
 
 if TYPE_CHECKING:
+    from ..store.contract import Store
     from .reading import Reading
 
 # The rules' version: files that older rules have read are read again.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..model.clock import MICROSECONDS_PER_SECOND, Clock, from_datetime
 from ..model.ids import format_id, parse_id
@@ -16,8 +16,11 @@ from ..model.memory import Memory, least_trusted
 from ..remember.admit import admit
 from ..remember.session import WEIGHT
 from ..remember.write import Writer
-from ..store.contract import Filter, Store
+from ..store.records import Filter
 from ..transfer.record import imported_id
+
+if TYPE_CHECKING:
+    from ..store.contract import Store
 
 # A day or month with fewer memories is no more than they are.
 FEWEST = 3

@@ -6,14 +6,13 @@ import math
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..model.clock import MICROSECONDS_PER_DAY, format_time, parse_time
 from ..model.memory import Memory
 from ..rank import adjust, fuse, relevance
 from ..rank import constants as C
 from ..rank.trace import SignalTrace, Trace
-from ..store.contract import Store
 from ..text.describe import searchable
 from .fit import distinct, fit, tokens_of, wording
 from .gather import Gathered, Merit, VectorSignal, gather
@@ -22,6 +21,9 @@ from .relevance import features
 from .rerank import Reranker, RerankFailed, depth, new_order, rerank
 from .sources import Sources
 from .warnings import disputes
+
+if TYPE_CHECKING:
+    from ..store.contract import Store
 
 # Fields of an item that its JSON shape has in another form, or not always.
 _SHAPED = ("valid_to", "topics", "disputed_by", "source_state", "why")

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ..rank.note_weights import NOTE_OFFSET, NOTE_WEIGHTS
 from ..rank.weights import WEIGHTS
-from ..store.contract import Candidate, Columns
+from ..store.records import Candidate
 from .signals import BEST, BRIEF, LENGTH_CAP, LONG, Said, Table, dates, is_person, named
+
+if TYPE_CHECKING:
+    from ..store.contract import Columns
 
 # Places in one session that keys leave room for, neighbours of the first and last included.
 _PLACES = 1 << 40

@@ -6,12 +6,12 @@ A test holds the two to the same answers.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..rank import constants as C
-from ..store.contract import ArrayHits, Columns, Store
+from ..store.records import ArrayHits
 from ..text.grams import with_grams
 from .arrays import measure_traits, traits_of
 from .gather import (
@@ -27,6 +27,9 @@ from .gather import (
 )
 from .plan import Plan
 from .signals import Said, worth_of
+
+if TYPE_CHECKING:
+    from ..store.contract import Columns, Store
 
 _NOBODY = np.zeros(0, dtype=np.int64)
 

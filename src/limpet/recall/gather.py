@@ -7,15 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from ..model.errors import EmbedderUnavailable
 from ..rank import constants as C
-from ..store.contract import Candidate, LexicalHit, LexicalResult, Store
+from ..store.records import Candidate, LexicalHit, LexicalResult
 from ..text.dates import asks_when, tells_when
 from ..text.grams import grams, with_grams
 from .plan import Plan
 from .signals import Said, Table, measure, worth_of
+
+if TYPE_CHECKING:
+    from ..store.contract import Store
 
 # Bodies taken in the order of their cosines before a filter that lets few pass is asked for all it lets pass.
 WALKED = 2_000

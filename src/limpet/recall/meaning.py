@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..model.clock import Clock
 from ..model.errors import EmbedderUnavailable
-from ..store.contract import EmbedderRow, Store
+from ..store.records import EmbedderRow
 from ..text.scripts import latin_share
 from ..vectors.embedder import Embedder, is_loaded, load_embedder
 from .plan import Plan
@@ -19,6 +19,7 @@ from .plan import Plan
 if TYPE_CHECKING:
     import numpy as np
 
+    from ..store.contract import Store
     from ..vectors.index import SearchScan, VectorIndex
 
 # What loading the model and embedding one query take at most on a slow machine, in seconds: a deadline that leaves

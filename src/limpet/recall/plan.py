@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass
 
 from ..model.errors import BadInput
-from ..store.contract import Filter
+from ..store.records import Filter
 
 MAX_RESULTS = 1_000
 # Characters of a query that are read; the rest of a very long one adds noise, not meaning.

@@ -9,14 +9,14 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..model.clock import MICROSECONDS_PER_DAY
 from ..model.ids import parse_id
 from ..model.memory import GLOBAL_SCOPE, Memory
 from ..rank import adjust
 from ..rank import constants as C
-from ..store.contract import Lately, Store
+from ..store.records import Lately
 from ..text.excerpt import excerpt, one_line, words_of
 from .answer import rank
 from .brief import BEWARE, INTRO, SECTIONS, STALE_LINE, Brief, BriefItem, Caution, Section, stats_line
@@ -24,6 +24,9 @@ from .fit import distinct, fit, tokens_of, wording
 from .gather import Gathered, VectorSignal, gather
 from .plan import Plan
 from .warnings import Warned, warnings
+
+if TYPE_CHECKING:
+    from ..store.contract import Store
 
 # How many a section holds at most.
 MOST = {

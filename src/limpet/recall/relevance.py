@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..store.contract import Candidate, Store
+from ..store.records import Candidate
 from ..text.scripts import latin_share
 from .gather import Gathered
 from .plan import Plan
+
+if TYPE_CHECKING:
+    from ..store.contract import Store
 
 # What a question names: identifiers (HRB-415, db.pool_size, src/app.py, GW-300, QA), numbers, and in English words with
 # a capital that begin no sentence (German has capitals for every noun). An answer without any is of something else.

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..store.contract import Candidate
+from ..store.records import Candidate
 from ..text.dates import agreement, mentioned, spans
 
 # Name -> one value a candidate; lists, or NumPy arrays from `arrays.py`.

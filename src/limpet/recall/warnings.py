@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from ..model.ids import format_id, parse_id
 from ..model.memory import Memory
-from ..store.contract import Store
 from .plan import Plan
+
+if TYPE_CHECKING:
+    from ..store.contract import Store
 
 # For each id (what, other id): `contradicts` by a link, `contradiction` and `correction` as a check proposes,
 # `replaced`.

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..model.clock import MICROSECONDS_PER_DAY, format_time
 from ..model.errors import BadInput, NotFound
@@ -17,8 +17,11 @@ from ..model.ids import format_id, parse_id
 from ..model.memory import Memory, least_trusted
 from ..model.state import cancelled_by
 from ..rank import constants as C
-from ..store.contract import Filter, Proposal, Reads, Store
+from ..store.records import Filter, Proposal
 from .write import Receipt, Writer
+
+if TYPE_CHECKING:
+    from ..store.contract import Reads, Store
 
 PAIRS = {
     "duplicate": "the same thing said twice? accepted: the older one speaks for both",

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 from ..model.errors import EmbedderUnavailable
 from ..model.ids import parse_id
 from ..model.memory import Memory
-from ..store.contract import Filter, Store
+from ..store.records import Filter
 from ..text.instructions import reads_like_instruction
 from ..text.secrets import redact
 from .admit import OUTSIDE
 from .write import Writer
 
 if TYPE_CHECKING:
+    from ..store.contract import Store
     from .rules import Rules
 
 PAGE = 500

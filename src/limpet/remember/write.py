@@ -10,11 +10,11 @@ from ..model.errors import BadInput, LimpetError, NotFound
 from ..model.events import Event
 from ..model.ids import format_id, parse_id
 from ..model.memory import GLOBAL_SCOPE, Memory, least_trusted
-from ..store.contract import Reads
 from ..text.normalise import fingerprint
 from .admit import Admitted
 
 if TYPE_CHECKING:
+    from ..store.contract import Reads
     from .rules import Refusal
 
 

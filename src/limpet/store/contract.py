@@ -3,109 +3,49 @@
 There is one write door: `commit(decide)`. `decide` runs inside the write transaction, sees the store as it is there,
 and answers with the events to append; the store appends and projects them in that transaction. It may run more than
 once (when the lock was lost), so it must not do anything but read and answer.
+
+Needed by type checkers only: import it under `if TYPE_CHECKING`. What a store gives and takes is in `records.py`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ..model.edges import STORED_TYPES, Edge
 from ..model.events import Event
 from ..model.memory import Memory
 from ..model.settle import Placed
 from ..model.state import MemoryState, SearchFields
+from .records import (
+    Action,
+    ArrayHits,
+    Candidate,
+    EmbedderRow,
+    Filter,
+    GraphNode,
+    Job,
+    Lately,
+    LexicalResult,
+    Life,
+    Merged,
+    NewVector,
+    Page,
+    Piece,
+    Problem,
+    Proposal,
+    SegmentRow,
+    SessionRow,
+    Source,
+    StoreStats,
+    Surfaced,
+    UseCount,
+    VectorChunk,
+)
 
 if TYPE_CHECKING:
     import numpy as np
-
-# Rows are named tuples, not dataclasses: making a dataclass takes a millisecond that every cold command would pay.
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Filter:
-    """Which memories may be seen at all. Applied before ranking, in every signal alike. Times are microseconds."""
-
-    scopes: tuple[str, ...] | None = None  # None = every scope
-    kinds: tuple[str, ...] = ()
-    topics: tuple[str, ...] = ()  # all of them
-    session: str | None = None
-    since: int | None = None  # valid_from >= since
-    until: int | None = None  # valid_from < until
-    as_of: int | None = None  # true at this instant in the world; None = any instant
-    known_at: int | None = None  # as the store knew it then; None = now
-    states: tuple[str, ...] = ("active",)
-
-    @property
-    def narrows(self) -> bool:
-        """True when more than scope, state and time of knowledge is asked for."""
-        return bool(self.kinds or self.topics or self.session) or self.since is not None or self.until is not None
-
-
-class Candidate(NamedTuple):
-    """What ranking needs to know of one memory. `body` is the key that search signals speak of."""
-
-    num: int  # row of this version
-    body: int
-    id: bytes
-    content: str
-    session: int | None
-    position: int
-    speaker: str | None
-    valid_from: int
-    # words of its topics, of its metadata and speaker, of its date
-    topics: str | None
-    labels: str | None
-    dates: str | None
-    # from here on, its life: what importance, use and confidence are computed from
-    kind: str
-    importance: float
-    pinned: bool
-    trust: str
-    observations: int
-    observed_at: int
-    stated_confidence: float | None
-    uses: int
-    used_at: int | None
-    key: str | None = None
-
-
-class LexicalHit(NamedTuple):
-    """BM25 of one body over its text, topics, metadata and date; higher is better."""
-
-    body: int
-    score: float
-
-
-class LexicalResult(NamedTuple):
-    """The best bodies for a query text, best first. The filter holds only as far as the index knows it (topics, small
-    scopes): `candidates` says which of them pass."""
-
-    hits: list[LexicalHit]
-    stems: dict[str, float]  # the query's index terms with their inverse document frequencies
-    weight: float  # what a perfect match is worth: their sum, absent words of a small store included
-    complete: bool = True  # False: the deadline came first
-    more: bool = False  # there are more than were asked for
-    absent: float = 0.0  # what the query's words that no text has would be worth
-
-
-class ArrayHits(NamedTuple):
-    """A `LexicalResult` without a limit, as arrays."""
-
-    bodies: np.ndarray
-    scores: np.ndarray
-    stems: dict[str, float]
-    weight: float
-    complete: bool = True
-    absent: float = 0.0
-
-    @classmethod
-    def none(cls) -> ArrayHits:
-        import numpy as np
-
-        return cls(np.zeros(0, dtype=np.int64), np.zeros(0), {}, 0.0)
 
 
 class Columns(Protocol):
@@ -156,208 +96,6 @@ class Columns(Protocol):
     def uses(self, bodies: np.ndarray) -> tuple[list[int], list[int]]:
         """How often the memories of some bodies were used, and when last; 0 = never."""
         ...
-
-
-class VectorChunk(NamedTuple):
-    """Up to 1,024 int8 vectors of one embedder, as they lie in the store."""
-
-    num: int
-    version: int  # changes with every write to the chunk
-    used: int  # slots in use, from the first
-    codes: bytes  # used x dimensions int8
-    scales: bytes  # used x float32: vector = code * scale
-    bodies: bytes  # used x int64; 0 = empty slot
-    scopes: bytes  # used x int32
-
-
-class EmbedderRow(NamedTuple):
-    """An embedder that has vectors in this store."""
-
-    num: int
-    fingerprint: str
-    name: str
-    dimensions: int
-    state: str  # "active" answers queries; "building" is being filled
-
-
-class NewVector(NamedTuple):
-    """A vector to store for a body: float16 for rescoring, int8 code and its scale for scanning."""
-
-    body: int
-    exact: bytes
-    code: bytes
-    scale: float
-
-
-class Job(NamedTuple):
-    """One piece of slow work, leased to one worker at a time. Kind and subject name it."""
-
-    kind: str
-    subject: int
-    attempts: int
-    error: str | None = None
-
-
-class Life(NamedTuple):
-    """What decides how a memory stands. Times are microseconds."""
-
-    state: str
-    replaced: bool
-    valid_from: int
-    valid_to: int | None
-
-
-class GraphNode(NamedTuple):
-    """What queries over the whole graph need of a memory. Times are microseconds."""
-
-    id: bytes
-    kind: str
-    state: str
-    superseded_by: bytes | None
-    valid_from: int
-    valid_to: int | None
-    trust: str
-    observations: int
-    observed_at: int
-    stated_confidence: float | None
-    importance: float
-    pinned: bool
-    used_at: int | None
-    key: str | None
-
-
-class Piece(NamedTuple):
-    """What consolidation needs of a memory. `scope` and `session` are numbers, `topics` a JSON list, size in bytes."""
-
-    body: int
-    id: bytes
-    scope: int
-    kind: str
-    session: int | None
-    topics: str | None
-    size: int
-
-
-class Page(NamedTuple):
-    """One page of a sorted listing; `cursor` continues after it, None at the end."""
-
-    memories: list[Memory]
-    cursor: str | None
-
-
-class SessionRow(NamedTuple):
-    """One run of an agent, and how many memories it has now. Times in microseconds UTC."""
-
-    name: str
-    scope: str
-    started_at: int
-    ended_at: int | None
-    title: str | None
-    memories: int
-    last_at: int  # when something was last stored in it
-
-
-class Lately(NamedTuple):
-    """What says, without its text, what a recent memory belongs to. Times in microseconds UTC."""
-
-    num: int
-    kind: str
-    session: str | None
-    title: str | None  # of its session
-    open: bool  # its session has not ended
-    topics: tuple[str, ...]
-    origin: str
-    importance: float
-    created_at: int
-
-
-class Source(NamedTuple):
-    """A transcript or a file of notes, as far as it was organized into a scope."""
-
-    scope: str
-    path: str
-    digest: str | None  # of what was read; None: nothing yet
-    reached: str | None  # JSON: how far a model has read each conversation
-    at: int
-
-
-class Proposal(NamedTuple):
-    """Something about a pair of memories that waits for a person. `verdict` None: undecided."""
-
-    id: bytes
-    kind: str
-    scope: str
-    memory: bytes  # the newer one
-    other: bytes
-    reason: str
-    score: float
-    created_at: int
-    verdict: str | None = None
-    decided_at: int | None = None
-
-
-class Action(NamedTuple):
-    """A line of the journal: what was asked, done or answered in a session. `at` in microseconds UTC."""
-
-    scope: str
-    session: str
-    at: int
-    kind: str  # asked, did, failed or said
-    what: str
-
-
-class Surfaced(NamedTuple):
-    """A memory that was put before an agent, or held back from it by lot. `at` in microseconds UTC."""
-
-    scope: str
-    session: str
-    client: str
-    at: int
-    via: str  # message, start or compact: the hook; recall or prepare: the MCP tool
-    memory: bytes
-    tokens: int
-    shown: bool = True
-    drawn: bool = False  # whether to show it was decided by lot
-    used: bool | None = None  # whether it showed up in the work; None: not known, or it cannot be told
-
-
-class UseCount(NamedTuple):
-    """How often a memory was surfaced (or, `shown` False, held back) and used. Judged and used: once a session."""
-
-    memory: bytes
-    shown: bool
-    drawn: bool
-    times: int
-    tokens: int
-    judged: int
-    used: int
-
-
-class Problem(NamedTuple):
-    """Something `verify` found."""
-
-    check: str
-    message: str
-
-
-class StoreStats(NamedTuple):
-    """Counts and sizes; bytes for sizes."""
-
-    memories: int
-    versions: int
-    events: int
-    sessions: int
-    vectors: int
-    waiting_jobs: int  # texts that wait for their vectors
-    waiting_checks: int  # other background work that waits
-    dead_jobs: int
-    by_kind: dict[str, int]
-    by_scope: dict[str, int]
-    by_state: dict[str, int]
-    file_bytes: int = 0
-    free_bytes: int = 0
-    oldest: int | None = None
-    newest: int | None = None
 
 
 # Given to a store when it is opened, so that stores need not know about text.
@@ -503,28 +241,6 @@ class GraphReads(Protocol):
         other is superseded by it), `correction` and `contradiction` (they wait for review). The others may lie in any
         scope: look them up."""
         ...
-
-
-class SegmentRow(NamedTuple):
-    """A file of events of one device, that this store wrote or took in."""
-
-    device: bytes
-    number: int
-    digest: str
-    header: dict[str, Any]
-    own: bool = False
-    num: int = 0
-
-
-class Merged(NamedTuple):
-    """What segments brought. `held`: places of those left out, for they speak of memories that are nowhere yet."""
-
-    new: int
-    known: int
-    held: list[int]
-    conflicts: int
-    purged: int
-    edited: int  # edits of what was edited on another device too
 
 
 Decide = Callable[[Reads], Sequence[Event]]

@@ -21,11 +21,12 @@ from ..model.ids import format_id, parse_id
 from ..model.memory import Memory
 from ..remember.admit import Admitted, admit
 from ..remember.write import Writer
-from ..store.contract import EmbedderRow, Filter, Reads, Store
+from ..store.records import EmbedderRow, Filter
 from .circles import closing
 from .record import Record, Report, digest, imported_id
 
 if TYPE_CHECKING:
+    from ..store.contract import Reads, Store
     from ..vectors.embedder import Embedder
 
 # Records, or links, in one transaction.

@@ -6,13 +6,16 @@ import base64
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from ..model.errors import BadInput, StoreError
 from ..model.ids import format_id
 from ..model.memory import STATES
-from ..store.contract import Filter, Store
+from ..store.records import Filter
 from . import jsonl
+
+if TYPE_CHECKING:
+    from ..store.contract import Store
 
 Progress = Callable[[int, int], None]
 

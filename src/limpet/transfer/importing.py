@@ -6,15 +6,18 @@ import base64
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import IO, TYPE_CHECKING, Any, Protocol
 
 from ..model.errors import BadInput, LimpetError
 from ..model.events import Event
 from ..model.ids import parse_id
 from ..model.memory import STATES
 from ..remember.write import Receipt
-from ..store.contract import Filter, NewVector, Store
+from ..store.records import Filter, NewVector
 from . import jsonl
+
+if TYPE_CHECKING:
+    from ..store.contract import Store
 
 Progress = Callable[[int, int], None]
 Bad = list[tuple[int, str]]

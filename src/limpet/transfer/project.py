@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..model.clock import Clock
 from ..model.errors import BadInput, LimpetError
@@ -21,9 +21,12 @@ from ..model.memory import STATES, Memory
 from ..recall.sources import INDEXED, lines_digest
 from ..remember.admit import admit
 from ..remember.write import Writer
-from ..store.contract import Filter, Store
+from ..store.records import Filter
 from .folder import SourceFile, source_files
 from .record import Report, digest, imported_id
+
+if TYPE_CHECKING:
+    from ..store.contract import Store
 
 # format -> (module, what it reads)
 PROJECTS = {

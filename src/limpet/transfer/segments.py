@@ -16,14 +16,17 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..model.errors import BadInput, LimpetError, StoreError
 from ..model.settle import Placed
 from ..model.state import scrub
-from ..store.contract import SegmentRow, Store
+from ..store.records import SegmentRow
 from . import jsonl
 from .target import new_file
+
+if TYPE_CHECKING:
+    from ..store.contract import Store
 
 Progress = Callable[[int, int], None]
 FORMAT = 1

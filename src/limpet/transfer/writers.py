@@ -7,19 +7,22 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..model.clock import format_time
 from ..model.edges import STORED_TYPES, Edge
 from ..model.ids import parse_id
 from ..model.memory import Memory
 from ..rank.adjust import confidence
-from ..store.contract import Filter, Store
+from ..store.records import Filter
 from .bring import MARK
 from .jsonl import encode
 from .memori import KINDS as MEMORI_KINDS
 from .record import Report, kind_of, moment, text_list
 from .target import new_file, new_folder
+
+if TYPE_CHECKING:
+    from ..store.contract import Store
 
 PAGE = 1_000
 

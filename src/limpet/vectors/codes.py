@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..store.contract import NewVector
+from ..store.records import NewVector
 
 
 def quantise(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

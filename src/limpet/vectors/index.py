@@ -8,12 +8,15 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..store.contract import Store, VectorChunk
+from ..store.records import VectorChunk
 from .codes import quantise
+
+if TYPE_CHECKING:
+    from ..store.contract import Store
 
 SLOTS = 1_024
 # Vectors that are scanned between two looks at the clock: one or two milliseconds.

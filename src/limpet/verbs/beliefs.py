@@ -14,13 +14,14 @@ from ..remember.admit import Admitted, check_name, check_text
 from ..remember.door import Door
 from ..remember.session import compress, end, start
 from ..remember.write import Receipt, Writer, refused
-from ..store.contract import SessionRow, Store
+from ..store.records import SessionRow
 from ..text.secrets import redact
 
 if TYPE_CHECKING:
     from ..recall.facts import Fact
     from ..remember.review import ReviewItem
     from ..remember.sweep import Swept
+    from ..store.contract import Store
 
 Time = str | int | datetime | None
 T = TypeVar("T")

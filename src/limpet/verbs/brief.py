@@ -8,11 +8,12 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from ..model.clock import Clock
-from ..store.contract import Filter, Store
+from ..store.records import Filter
 
 if TYPE_CHECKING:
     from ..recall.brief import Brief
     from ..recall.meaning import Meaning
+    from ..store.contract import Store
 
     Time = str | int | datetime | None
 

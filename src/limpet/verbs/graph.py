@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..model.clock import Clock
 from ..remember.write import Receipt, Writer
-from ..store.contract import Store
 
 if TYPE_CHECKING:
     from ..history.audit import Audit
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from ..history.view import View
     from ..history.walk import Path
     from ..history.whole import Contradictions
+    from ..store.contract import Store
 
 T = TypeVar("T")
 

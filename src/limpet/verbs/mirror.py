@@ -16,10 +16,11 @@ from ..model.memory import GLOBAL_SCOPE, check_origin
 from ..remember.admit import Admitted, check_topics
 from ..remember.door import Door
 from ..remember.write import Writer
-from ..store.contract import Filter, Store
+from ..store.records import Filter
 
 if TYPE_CHECKING:
     from ..mirror.report import MirrorReport
+    from ..store.contract import Store
 
 T = TypeVar("T")
 # Memories that a topic's page shows on request, the newest; a mirror shows all.

@@ -12,11 +12,11 @@ from ..model.errors import BadInput
 from ..remember.door import Door
 from ..remember.write import Writer
 from ..settings import default_scope
-from ..store.contract import Store
 
 if TYPE_CHECKING:
     from ..organize.reading import Reading
     from ..organize.run import OrganizeReport
+    from ..store.contract import Store
 
 Progress = Callable[[int, int], None]
 T = TypeVar("T")

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 from ..model.clock import Clock
 from ..model.errors import BadInput
 from ..model.ids import parse_id
-from ..store.contract import Action, Store, Surfaced
+from ..store.records import Action, Surfaced
 from ..text.secrets import redact
 
 if TYPE_CHECKING:
     from ..history.usefulness import Surfacing, Usefulness
+    from ..store.contract import Store
 
 
 class Receipts:

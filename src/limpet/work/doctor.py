@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ..model.errors import EmbedderUnavailable
 from ..recall.meaning import Meaning
-from ..store.contract import Store
+
+if TYPE_CHECKING:
+    from ..store.contract import Store
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,6 +10,7 @@ import os
 import socket
 import time
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,10 +21,13 @@ from ..model.memory import Memory
 from ..remember.duplicates import Comparison, compare
 from ..remember.review import merge
 from ..remember.write import Writer
-from ..store.contract import Candidate, EmbedderRow, Filter, Proposal, Reads, Store
+from ..store.records import Candidate, EmbedderRow, Filter, Proposal
 from ..vectors.embedder import Embedder
 from ..vectors.index import VectorIndex
 from .keys import propose_synonyms
+
+if TYPE_CHECKING:
+    from ..store.contract import Reads, Store
 
 KIND = "duplicates"
 BATCH = 64

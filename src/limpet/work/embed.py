@@ -7,13 +7,17 @@ import socket
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ..model.clock import MICROSECONDS_PER_SECOND, Clock
 from ..model.errors import EmbedderUnavailable, StoreError
-from ..store.contract import EmbedderRow, Job, Store
+from ..store.records import EmbedderRow, Job
 from ..text.describe import searchable
 from ..vectors.codes import encode_for_store
 from ..vectors.embedder import Embedder
+
+if TYPE_CHECKING:
+    from ..store.contract import Store
 
 KIND = "embed"
 # What is looked at once a text has its vector.

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from ..model.clock import Clock
 from ..model.ids import IdSource, parse_id
 from ..model.memory import Memory
 from ..rank.constants import SYNONYM_COSINE
-from ..store.contract import Proposal, Store
+from ..store.records import Proposal
 from ..text.difference import differences
 from ..vectors.embedder import Embedder
+
+if TYPE_CHECKING:
+    from ..store.contract import Store
 
 # Keys of a scope that a new one is compared with, the most alike proposed.
 COMPARED, PROPOSED = 1_000, 2

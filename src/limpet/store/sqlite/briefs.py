@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import apsw
 
-from ..contract import Filter, Lately
+from ..records import Filter, Lately
 from .search import filtered
 from .sql import statements
 

@@ -14,7 +14,7 @@ import apsw
 import numpy as np
 
 from ...model.memory import KINDS
-from ..contract import ArrayHits, Filter
+from ..records import ArrayHits, Filter
 from . import search
 from .postings import Postings, varints
 from .search import Lexical, allowed, carray, interrupted, scope_number

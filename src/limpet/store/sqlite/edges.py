@@ -10,7 +10,7 @@ import apsw
 
 from ...model.edges import STORED_TYPES, TEMPORAL, Edge
 from ...model.memory import Memory
-from ..contract import Filter, GraphNode, Life, Piece
+from ..records import Filter, GraphNode, Life, Piece
 from . import rows
 from .search import visible
 from .sql import statements

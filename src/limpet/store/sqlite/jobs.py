@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import apsw
 
-from ..contract import Job
+from ..records import Job
 from .search import carray
 from .sql import statements
 

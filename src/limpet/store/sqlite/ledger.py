@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import apsw
 
@@ -13,10 +13,12 @@ from ...model.edges import live_edges
 from ...model.errors import BadInput
 from ...model.events import Event
 from ...model.state import SESSION_EVENTS, MemoryState, apply, cancelled_by, initial, replay, replay_session, scrub
-from ..contract import Describe
 from . import jobs, rows
 from .reads import SqliteReads
 from .search import scope_token
+
+if TYPE_CHECKING:
+    from ..contract import Describe
 
 # Later versions are numbered from here on, so that a first one can have its text's number.
 FIRST_LATER = 1 << 32

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import apsw
 import numpy as np
 
-from ..contract import ArrayHits, Filter
+from ..records import ArrayHits, Filter
 from .search import BM25_B, BM25_K1, Lexical, carray, choose, topic_expressions
 
 if TYPE_CHECKING:

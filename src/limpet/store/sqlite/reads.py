@@ -13,7 +13,7 @@ from ...model.errors import AmbiguousId, NotFound
 from ...model.events import Event
 from ...model.ids import format_id, parse_prefix, shortest_unique
 from ...model.memory import Memory
-from ..contract import Proposal, SessionRow
+from ..records import Proposal, SessionRow
 from . import review, rows
 from .search import carray
 from .sql import statements

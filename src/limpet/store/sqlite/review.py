@@ -8,7 +8,7 @@ import apsw
 
 from ...model.errors import AmbiguousId
 from ...model.ids import format_id, parse_prefix
-from ..contract import Proposal
+from ..records import Proposal
 from .sql import statements
 
 _FIELDS = ("id", "kind", "scope", "memory", "other", "reason", "score", "created_at", "verdict", "decided_at")

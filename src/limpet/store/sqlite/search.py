@@ -14,7 +14,7 @@ from typing import Any
 
 import apsw
 
-from ..contract import Candidate, Filter, LexicalHit, LexicalResult
+from ..records import Candidate, Filter, LexicalHit, LexicalResult
 from .sql import statements
 
 # Rows that full BM25 scores for one query. FTS5 scores about a million rows a second; terms are taken from the rarest

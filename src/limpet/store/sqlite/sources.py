@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import apsw
 
-from ..contract import Source
+from ..records import Source
 
 _FIELDS = "scope, path, digest, reached, at"
 

@@ -19,23 +19,18 @@ from ...model.edges import Edge
 from ...model.errors import StoreError, StoreReadOnly
 from ...model.events import Event
 from ...model.memory import Memory
-from ...model.settle import Placed
-from ..contract import (
+from ..records import (
     Action,
     Candidate,
-    Decide,
-    Describe,
     EmbedderRow,
     Filter,
     Job,
     Lately,
     LexicalResult,
-    Merged,
     NewVector,
     Page,
     Problem,
     Proposal,
-    SegmentRow,
     SessionRow,
     Source,
     StoreStats,
@@ -45,19 +40,19 @@ from ..contract import (
 )
 from . import briefs, jobs, journal, review, search, sources, surfaced, upkeep, vectors
 from .connection import open_connection, translated
+from .devices import Devices
 from .edges import SqliteGraph
 from .jobs import EMBED
 from .ledger import Ledger
 from .reads import SqliteReads
-from .rows import to_json
 from .sql import statements
-from .sync import Sync, segment_lines, segments
 
 if TYPE_CHECKING:
+    from ..contract import Decide, Describe
     from .columns import SqliteColumns
 
 
-class SqliteStore:
+class SqliteStore(Devices):
     """A store in one file, or in memory for `:memory:`. Thread-safe; several processes may use the file at once."""
 
     def __init__(self, path: str, describe: Describe, *, read_only: bool = False, durable: bool = True) -> None:
@@ -184,43 +179,6 @@ class SqliteStore:
                 if progress:
                     progress(new)
             return new
-
-    # -- sync
-
-    def seal(self, place: str, *, renew: bool = False) -> tuple[bytes, list[SegmentRow]]:
-        with self._writing() as con:
-            ledger = Sync(con, self._describe)
-            device = ledger.device(place, renew=renew)
-            ledger.seal(device)
-            return device, ledger.segments()
-
-    def segments(self) -> tuple[bytes | None, list[SegmentRow]]:
-        with self._reading() as con:
-            return con.execute("SELECT id FROM device ORDER BY num DESC LIMIT 1").get, segments(con)
-
-    def segment_lines(self, num: int) -> list[Placed]:
-        with self._reading() as con:
-            return segment_lines(con, num)
-
-    def segment_written(self, num: int, digest: str, header: dict[str, Any]) -> None:
-        with self._writing() as con:
-            con.execute("UPDATE segment SET digest = ?, header = ? WHERE num = ?", (digest, to_json(header), num))
-
-    def purged_in_segments(self) -> dict[int, set[bytes]]:
-        found: dict[int, set[bytes]] = {}
-        with self._reading() as con:
-            for segment, memory in con.execute(statements()["purged_in_segments"]):
-                found.setdefault(segment, set()).add(memory)
-        return found
-
-    def merge(self, segments: Sequence[SegmentRow], lines: Sequence[Placed]) -> Merged:
-        with self._writing() as con:
-            merged = Sync(con, self._describe).merge(segments, lines)
-            if merged.purged:
-                journal.clear(con)
-        if merged.purged:
-            self._flush_erased()
-        return merged
 
     # -- reads
 

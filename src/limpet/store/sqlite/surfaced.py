@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import apsw
 
 if TYPE_CHECKING:
-    from ..contract import Surfaced, UseCount
+    from ..records import Surfaced, UseCount
 
 CANNOT_TELL = -1
 _VERDICTS = {0: False, 1: True}
@@ -29,7 +29,7 @@ def note(con: apsw.Connection, rows: Sequence[Surfaced | tuple[object, ...]]) ->
 
 def latest(con: apsw.Connection, scope: str, session: str | None, limit: int) -> list[Surfaced]:
     """Newest first."""
-    from ..contract import Surfaced
+    from ..records import Surfaced
 
     found = con.execute(
         f"SELECT {COLUMNS} FROM surfaced WHERE scope = ?1 AND (?2 IS NULL OR session = ?2) ORDER BY num DESC LIMIT ?3",
@@ -40,7 +40,7 @@ def latest(con: apsw.Connection, scope: str, session: str | None, limit: int) ->
 
 def counts(con: apsw.Connection, scope: str) -> list[UseCount]:
     """A memory that came several times in a session is one observation: what it is used for is one work."""
-    from ..contract import UseCount
+    from ..records import UseCount
 
     found = con.execute(
         "SELECT memory, shown, drawn, sum(times), sum(tokens), total(used >= 0), total(used = 1) FROM ("

@@ -19,7 +19,7 @@ from ...model.events import Event
 from ...model.ids import session_mark
 from ...model.settle import Conflict, Placed, settle, variant
 from ...model.state import SESSION_EVENTS, scrub
-from ..contract import Merged, Proposal, SegmentRow
+from ..records import Merged, Proposal, SegmentRow
 from . import review, rows
 from .ledger import Ledger, _event_row
 from .search import scope_token

@@ -15,7 +15,7 @@ import apsw
 
 from ...model.errors import BadInput, StoreError
 from ...model.memory import Memory
-from ..contract import Filter, Page, Problem, StoreStats
+from ..records import Filter, Page, Problem, StoreStats
 from . import jobs, rows
 from .search import carray, visible
 from .sql import statements

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import apsw
 
 from ...model.errors import BadInput
-from ..contract import EmbedderRow, NewVector, VectorChunk
+from ..records import EmbedderRow, NewVector, VectorChunk
 from .search import carray
 from .sql import statements
 
