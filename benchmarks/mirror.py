@@ -65,8 +65,8 @@ def one(folder: Path, step: str, size: int) -> dict[str, Any]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--size", type=int, default=10_000)
-    parser.add_argument("--out", metavar="FILE", help="write the result as JSON")
-    parser.add_argument("--keep", action="store_true", help="keep the result under results/")
+    parser.add_argument("--json", metavar="FILE", help="write the result as JSON")
+    parser.add_argument("--record", action="store_true", help="keep the result under results/")
     parser.add_argument("--step", nargs=2, metavar=("FOLDER", "STEP"), help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.step:
@@ -85,7 +85,7 @@ def main() -> None:
         table(("step", "seconds", "MEMORY.md bytes", "left"), [(step, *one.values()) for step, one in figures.items()])
     )
     content = {**provenance(), "machine": machine(), "size": args.size, "figures": figures}
-    save("mirror", content, out=args.out, keep=args.keep)
+    save("mirror", content, out=args.json, keep=args.record)
 
 
 if __name__ == "__main__":

@@ -70,8 +70,8 @@ STEPS = ("in memori", "again memori", "out memori", "out amem", "in amem", "out 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--size", type=int, default=100_000)
-    parser.add_argument("--out", metavar="FILE", help="write the result as JSON")
-    parser.add_argument("--keep", action="store_true", help="keep the result under results/")
+    parser.add_argument("--json", metavar="FILE", help="write the result as JSON")
+    parser.add_argument("--record", action="store_true", help="keep the result under results/")
     parser.add_argument("--step", nargs=2, metavar=("FOLDER", "STEP"), help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.step:
@@ -87,7 +87,7 @@ def main() -> None:
     rows = [[step, f"{of['records_per_second']:,}", f"{of['peak_mb']:,}"] for step, of in figures.items()]
     print(table(["step", "records/s", "peak MB"], rows))
     content = {**provenance(), "machine": machine(), "size": args.size, "figures": figures}
-    save("transfer", content, out=args.out, keep=args.keep)
+    save("transfer", content, out=args.json, keep=args.record)
 
 
 if __name__ == "__main__":
