@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .engine import ImportReport, Limpet, ModelInfo, PurgeReport, Receipt, open
+    from .engine import ImportReport, Limpet, ModelInfo, PurgeReport, open
     from .model.clock import FixedClock, SystemClock
     from .model.errors import (
         AmbiguousId,
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     )
     from .model.memory import Memory
     from .recall.answer import Item, Recall
+    from .remember.write import Receipt
 
 __version__ = "0.1.0"
 
@@ -30,7 +31,7 @@ __all__ = [
 
 # Where a public name lives.
 _HOMES = {
-    "engine": ("ImportReport", "Limpet", "ModelInfo", "PurgeReport", "Receipt", "open"),
+    "engine": ("ImportReport", "Limpet", "ModelInfo", "PurgeReport", "open"),
     "model.clock": ("FixedClock", "SystemClock"),
     "model.errors": (
         "AmbiguousId", "BadInput", "EmbedderUnavailable", "LimpetError", "NotFound", "StoreBusy", "StoreDamaged",
@@ -38,6 +39,7 @@ _HOMES = {
     ),
     "model.memory": ("Memory",),
     "recall.answer": ("Item", "Recall"),
+    "remember.write": ("Receipt",),
 }  # fmt: skip
 
 

@@ -18,10 +18,11 @@ from ..model.errors import LimpetError
 from .options import terminal_width
 
 if TYPE_CHECKING:
-    from ..engine import Limpet, Receipt
+    from ..engine import Limpet
     from ..model.memory import Memory
     from ..rank.trace import Trace
     from ..recall.answer import Item, Recall
+    from ..remember.write import Receipt
 
 Progress = Callable[[int, int], None]
 encode = json.JSONEncoder(ensure_ascii=False).encode

@@ -27,7 +27,8 @@ from .options import (
 if TYPE_CHECKING:
     from queue import Queue
 
-    from ..engine import Limpet, Receipt
+    from ..engine import Limpet
+    from ..remember.write import Receipt
 
 # Lines of a batch that are stored in one transaction.
 BATCH_LINES = 1_000

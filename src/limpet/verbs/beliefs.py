@@ -10,17 +10,15 @@ from ..model.clock import Clock
 from ..model.errors import BadInput, NotFound
 from ..model.ids import IdSource, format_id, parse_id
 from ..model.memory import GLOBAL_SCOPE, Memory, check_key
-from ..remember.admit import Admitted, check_name, check_text
-from ..remember.door import Door
-from ..remember.session import compress, end, start
-from ..remember.write import Receipt, Writer, refused
 from ..store.records import SessionRow
-from ..text.secrets import redact
 
 if TYPE_CHECKING:
     from ..recall.facts import Fact
+    from ..remember.admit import Admitted
+    from ..remember.door import Door
     from ..remember.review import ReviewItem
     from ..remember.sweep import Swept
+    from ..remember.write import Receipt, Writer
     from ..store.contract import Store
 
 Time = str | int | datetime | None
@@ -34,12 +32,13 @@ class Beliefs:
     _store: Store
     _clock: Clock
     _ids: IdSource
-    _door: Door
 
     if TYPE_CHECKING:
 
         @property
         def _scopes(self) -> tuple[str, ...]: ...
+        @property
+        def _door(self) -> Door: ...
         def _write(self, decide: Callable[[Writer], T]) -> T: ...
         def _time(self, value: Time) -> int | None: ...
         def _with_confidence(self, memory: Memory) -> Memory: ...
@@ -52,6 +51,8 @@ class Beliefs:
 
         `given`: the keyword arguments of `remember`. The same value again counts as an observation. Raises BadInput.
         """
+        from ..remember.write import refused
+
         statement = self._admit({"content": value, "key": check_key(key), **given})
         (refusal,) = self._door.refusals([statement])
         return refused(refusal) if refusal else self._write(lambda writer: writer.state(statement))
@@ -82,6 +83,8 @@ class Beliefs:
     def end_fact(self, key: str, *, at: Time = None, why: str | None = None) -> Receipt:
         """The value holds no more, from `at` (default: now) on, and nothing replaces it. Raises NotFound, BadInput."""
         from ..recall.facts import holding
+        from ..remember.write import Receipt
+        from ..text.secrets import redact
 
         when = self._time(at)
         reason = redact(why)[0] if why else None
@@ -125,6 +128,9 @@ class Beliefs:
 
     def session_start(self, name: str | None = None, *, title: str | None = None) -> SessionRow:
         """Begin a session, or go on with one of this name. Without a name it gets a new one. Raises BadInput."""
+        from ..remember.admit import check_name
+        from ..remember.session import start
+
         given = check_name("session", name) or format_id(self._ids.make(self._clock.now()))
         said = check_name("title", title)
         self._write(lambda writer: start(writer, self.scope, given, said))
@@ -132,6 +138,8 @@ class Beliefs:
 
     def session_end(self, name: str, *, summary: str | None = None, origin: str = "agent") -> Receipt:
         """The session is over; a `summary` becomes its episode. Raises NotFound, BadInput."""
+        from ..remember.session import end
+
         statement = None
         if summary is not None:
             statement = self._admit({"content": summary, "kind": "episode", "session": name, "origin": origin})
@@ -161,6 +169,9 @@ class Beliefs:
         Without a `summary` its weightiest statements are quoted. Again, after more was said: a new episode supersedes
         the old one. Raises NotFound, BadInput.
         """
+        from ..remember.admit import check_text
+        from ..remember.session import compress
+
         self.session(name)
         given = None if summary is None else check_text(summary)
 

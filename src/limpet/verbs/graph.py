@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..model.clock import Clock
-from ..remember.write import Receipt, Writer
 
 if TYPE_CHECKING:
     from ..history.audit import Audit
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from ..history.view import View
     from ..history.walk import Path
     from ..history.whole import Contradictions
+    from ..remember.write import Receipt, Writer
     from ..store.contract import Store
 
 T = TypeVar("T")

@@ -13,13 +13,13 @@ from ..model.clock import Clock
 from ..model.errors import BadInput, NotFound, StoreBusy, StoreError
 from ..model.ids import IdSource
 from ..model.memory import GLOBAL_SCOPE, check_origin
-from ..remember.admit import Admitted, check_topics
-from ..remember.door import Door
-from ..remember.write import Writer
 from ..store.records import Filter
 
 if TYPE_CHECKING:
     from ..mirror.report import MirrorReport
+    from ..remember.admit import Admitted
+    from ..remember.door import Door
+    from ..remember.write import Writer
     from ..store.contract import Store
 
 T = TypeVar("T")
@@ -34,10 +34,11 @@ class Mirrors:
     _store: Store
     _clock: Clock
     _ids: IdSource
-    _door: Door
 
     if TYPE_CHECKING:
 
+        @property
+        def _door(self) -> Door: ...
         @property
         def _scopes(self) -> tuple[str, ...]: ...
         def in_scope(self, scope: str) -> Any: ...
@@ -134,6 +135,7 @@ class Mirrors:
     def read_topic(self, topic: str) -> str:
         """What this scope and `global` hold about a topic, as the Markdown of a mirror. Raises NotFound."""
         from ..mirror import page
+        from ..remember.admit import check_topics
 
         where = Filter(scopes=self._scopes, topics=check_topics([topic]), as_of=self._clock.now())
         found = self._store.page(where, sort="created", limit=TOPIC_ENTRIES, cursor=None).memories

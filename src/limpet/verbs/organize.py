@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..model.clock import Clock
 from ..model.errors import BadInput
-from ..remember.door import Door
-from ..remember.write import Writer
 from ..settings import default_scope
 
 if TYPE_CHECKING:
     from ..organize.reading import Reading
     from ..organize.run import OrganizeReport
+    from ..remember.door import Door
+    from ..remember.write import Writer
     from ..store.contract import Store
 
 Progress = Callable[[int, int], None]
@@ -30,10 +30,11 @@ class Organize:
     scope: str
     _store: Store
     _clock: Clock
-    _door: Door
 
     if TYPE_CHECKING:
 
+        @property
+        def _door(self) -> Door: ...
         def _write(self, decide: Callable[[Writer], T]) -> T: ...
 
     def note_transcript(self, path: str | os.PathLike[str]) -> None:

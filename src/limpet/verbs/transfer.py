@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..model.clock import Clock
-from ..remember.write import Writer
 
 if TYPE_CHECKING:
     from ..recall.meaning import Meaning
+    from ..remember.write import Writer
     from ..store.contract import Store
     from ..transfer.record import Report
     from ..transfer.segments import SegmentReport

@@ -9,7 +9,6 @@ from ..model.clock import Clock
 from ..model.errors import BadInput
 from ..model.ids import parse_id
 from ..store.records import Action, Surfaced
-from ..text.secrets import redact
 
 if TYPE_CHECKING:
     from ..history.usefulness import Surfacing, Usefulness
@@ -37,6 +36,8 @@ class Receipts:
         """Keep what was put before an agent. `items`: ids and tokens; `withheld`: ids that a lot held back; `drawn`:
         those that it decided to show; `asked`: the message that it answers, as a line of the journal.
         """
+        from ..text.secrets import redact
+
         now, by_lot = self._clock.now(), frozenset(drawn)
         rows = [
             Surfaced(self.scope, session, client, now, via, parse_id(id), tokens, drawn=id in by_lot)
