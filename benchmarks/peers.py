@@ -276,7 +276,7 @@ PEERS: dict[str, Callable[[Path], Peer]] = {
     "pmb-ai": OfPmb,
 }
 # A store that calls its model for every row is not asked to hold more than this.
-MOST_ROWS = {"pmb-ai": 10_000, "limpet with its model": 10_000}
+MOST_ROWS = {"pmb-ai": 2_000, "limpet with its model": 2_000}
 
 
 def fuse(ranked: Sequence[Sequence[tuple[int]]]) -> list[int]:
