@@ -38,7 +38,8 @@ def read(folder: Path) -> dict[str, Any]:
 def sizes(results: Mapping[str, Any]) -> dict[int, dict[str, Any]]:
     """The figures of every speed run by size; a later run of the same size counts."""
     runs = sorted(
-        (one for one in results.values() if one["benchmark"] == "speed"), key=lambda one: str(one["provenance"]["at"])
+        (one for one in results.values() if one.get("benchmark") == "speed"),
+        key=lambda one: str(one["provenance"]["at"]),
     )
     found = {int(size): figures for run in runs for size, figures in run["figures"].items()}
     return {size: found[size] for size in sorted(found)}
@@ -81,7 +82,7 @@ def found(results: Mapping[str, Any]) -> str:
             rates = next(iter(results[name]["figures"].values()))["turn"][line]
             rows.append((what, rates["questions"], *(percent(rates[f"{k}"]) for k in ("any@5", "any@10", "all@10"))))
     if "own" in results:
-        for part, words in (("tuning", "weights fitted on it"), ("held back", "held back")):
+        for part, words in (("tuning", "weights fitted on it"), ("held-back", "held back")):
             rates = results["own"]["figures"].get(part, {}).get("all")
             if rates:
                 rows.append(
@@ -243,7 +244,7 @@ def _write(figure: Any, name: str) -> None:
 
 def compose(results: Mapping[str, Any], drawn: Sequence[tuple[str, str]]) -> str:
     pictures = {name: f"![{words}](benchmarks/{name})" for name, words in drawn}
-    newest = max((one["provenance"] for one in results.values()), key=lambda one: str(one["at"]))
+    newest = max((one["provenance"] for one in results.values() if "provenance" in one), key=lambda one: str(one["at"]))
     versions = ", ".join(f"{name} {version}" for name, version in newest["versions"].items())
     parts = [
         "# Benchmarks",

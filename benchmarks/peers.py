@@ -61,7 +61,7 @@ class OfLimpet:
         self.embedder.add(texts, vectors)
         for place, receipt in enumerate(self.memory.remember_batch({"content": text} for text in texts)):
             self.places.setdefault(receipt.id or "", place)
-        self.memory.work()
+        self.memory.work(only_vectors=True)  # no peer looks for what was said twice
 
     def add(self, place: int, text: str, vector: np.ndarray) -> None:  # noqa: ARG002
         self.places[self.memory.remember(text).id or ""] = place
