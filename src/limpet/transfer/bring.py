@@ -150,7 +150,7 @@ class Importer:
                 "source": record.source,
                 "metadata": record.metadata if plain else {**record.metadata, MARK: mark},
                 "origin": "import",
-                "id": format_id(id),
+                "id": id,
             },
             scope=self._scope,
             now=now,
