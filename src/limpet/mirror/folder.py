@@ -91,6 +91,15 @@ def look(root: Path) -> dict[str, Seen]:
     return found
 
 
+def mark_of(path: Path) -> Mark:
+    """Raises StoreError."""
+    try:
+        status = path.stat(follow_symlinks=False)
+    except OSError as error:
+        raise StoreError(f"cannot read {path}: {error.strerror}") from None
+    return (status.st_mtime_ns, status.st_size, status.st_ino)
+
+
 def _problem(name: str, status: os.stat_result) -> str | None:
     if stat.S_ISLNK(status.st_mode):
         return "a link of the file system is not followed"

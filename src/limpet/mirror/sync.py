@@ -37,6 +37,7 @@ PAGE_ENTRIES = 200
 # mounted, or a checkout of another branch, is no wish to forget.
 MANY_ARCHIVED = 10
 PAGE = 5_000
+NEVER = 1 << 62
 
 
 class Sync:
@@ -53,19 +54,26 @@ class Sync:
         self._was: dict[str, Was] = {}
         self._report = MirrorReport(folder=str(root), scope=base.scopes[0])
         self._index, self._more = folder.INDEX, folder.MORE
+        self._ledger, self._listed_at = "", 0
 
-    def run(self, *, dry_run: bool = False, forget: bool = False) -> MirrorReport:
+    def run(self, *, dry_run: bool = False, forget: bool = False, full: bool = False) -> MirrorReport:
         """`dry_run`: only say what would be done. `forget`: archive also when most of the entries are gone.
+        `full`: read every file and compare everything, whatever time stamps say.
 
         Raises BadInput, StoreError.
         """
         began = time.time_ns()
         there = folder.look(self._root)
+        trusted = 0 if full else self._trusted()
+        if self._still(there, trusted):
+            if not dry_run:
+                self._looked(began)
+            return self._report
         for name in there:
             if folder.folded(name) == folder.folded(folder.INDEX):
                 self._index = name
         self._memories = self._listed()
-        self._views = views(self._root, there, self._base, self._trusted(), (self._index, self._more))
+        self._views = views(self._root, there, self._base, trusted, (self._index, self._more))
         for view in self._views.values():
             if view.held:
                 self._report.left.append((view.name, view.held))
@@ -95,17 +103,51 @@ class Sync:
         self._report.files.sort()
         self._report.left.sort()
         if not dry_run:
+            self._remember_stand()
             bases.save(self._root, self._base)
-            # Files older than this need not be read next time.
-            os.utime(self._root / folder.OWN / "mirror.json", ns=(began, began))
+            self._looked(began)
         return self._report
+
+    # -- whether there is anything to do
+
+    def _still(self, there: Mapping[str, folder.Seen], trusted: int) -> bool:
+        """Neither side has moved since both were alike. Looks at time stamps and at one row of the store."""
+        base = self._base
+        if not base.ledger or not base.alike[0] <= self._now() < base.alike[1] or len(there) != len(base.files) + len(
+            base.index
+        ):  # fmt: skip
+            return False
+        for name, seen in there.items():
+            known = base.files.get(name)
+            mark = known.mark if known else base.index.get(name)
+            if mark != seen.mark or seen.problem or seen.mark[0] >= trusted:
+                return False
+        return base.ledger == self._store.ledger_mark()
+
+    def _remember_stand(self) -> None:
+        """What both sides are like now, when nothing is left to be said again."""
+        base = self._base
+        base.ledger, base.index, base.alike = "", {}, (0, 0)
+        if self._report.left or any(one.repeats or one.refused for one in base.files.values()):
+            return
+        for name in (self._index, self._more):
+            if os.path.lexists(self._root / name):
+                base.index[name] = folder.mark_of(self._root / name)
+        base.ledger = self._ledger
+        base.alike = (self._listed_at, self._store.next_turn(self._listed_at) or NEVER)
+
+    def _looked(self, began: int) -> None:
+        """Files older than this need not be read next time."""
+        os.utime(self._root / folder.OWN / "mirror.json", ns=(began, began))
 
     # -- the store's side
 
     def _listed(self) -> dict[str, Memory]:
         """What is held now in the mirror's scopes, oldest first."""
         found: dict[str, Memory] = {}
-        where = Filter(scopes=self._base.scopes, as_of=self._now())
+        # What is told meanwhile is told after this mark: the next sync looks.
+        self._ledger, self._listed_at = self._store.ledger_mark(), self._now()
+        where = Filter(scopes=self._base.scopes, as_of=self._listed_at)
         cursor = None
         while True:
             part = self._store.page(where, sort="created", limit=PAGE, cursor=cursor, descending=False)
