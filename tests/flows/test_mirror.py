@@ -190,8 +190,14 @@ def test_a_file_whose_memory_is_given_up_is_kept_aside(memory, claude):
     memory.archive(next(one.id for one in memory.list().memories if one.source == "staging.md"))
     memory.mirror_sync(claude)
     assert not (claude / "staging.md").exists()
-    assert (claude / ".limpet" / "removed" / "staging.md").read_text() == CLAUDE["staging.md"]
+    assert next((claude / ".limpet" / "removed").glob("staging.*.md")).read_text() == CLAUDE["staging.md"]
     assert "staging.md" not in (claude / "MEMORY.md").read_text()
+
+    memory.restore(next(one.id for one in memory.list(all_states=True).memories if one.source == "staging.md"))
+    memory.mirror_sync(claude)
+    memory.purge(next(one.id for one in memory.list().memories if one.source == "staging.md"), confirm=True)
+    memory.mirror_sync(claude)
+    assert not [one for one in claude.rglob("*") if one.is_file() and b"staging.example" in one.read_bytes()]
 
 
 def test_what_the_door_refuses_stays_in_the_file_and_is_reported(memory, root):

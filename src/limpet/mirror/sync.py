@@ -103,6 +103,7 @@ class Sync:
         self._report.files.sort()
         self._report.left.sort()
         if not dry_run:
+            folder.forget_removed(self._root, self._purged)
             self._remember_stand()
             bases.save(self._root, self._base)
             self._looked(began)
@@ -197,7 +198,7 @@ class Sync:
         before: dict[str, str | None] = {}
         unplaced = {id: one for id, one in self._memories.items() if id not in matcher.place}
         files: dict[str, FileBase] = {}
-        removed: dict[str, bool] = {}
+        removed: dict[str, str | None] = {}
         for view in list(self._views.values()):
             before[view.name] = view.text
             if view.held:
@@ -220,10 +221,10 @@ class Sync:
                 before[view.name] = view.text
                 for entry, was in zip(view.page.entries, view.base.entries, strict=True):
                     entry.id = was.id
-            made, vanish = self._file(view, matcher, commit, unplaced)
+            made, vanishes, kept = self._file(view, matcher, commit, unplaced)
             files[view.name] = made
-            if vanish is not None:
-                removed[view.name] = vanish
+            if vanishes:
+                removed[view.name] = kept
         self._add(unplaced, files, matcher)
         for name in [name for name in removed if files[name].group and files[name].entries]:
             del removed[name]  # it was empty, and has something new
@@ -241,14 +242,20 @@ class Sync:
                 return one is not None or not self._waits(was.id)
         return False
 
+    def _purged(self, id: str) -> bool:
+        one = self._store.get(parse_id(id))
+        return one is not None and one.state == "purged"
+
     def _waits(self, id: str) -> bool:
         one = self._store.get(parse_id(id))
         return one is not None and one.state == "quarantined"
 
     def _file(
         self, view: View, matcher: Matcher, commit: Commit, unplaced: dict[str, Memory]
-    ) -> tuple[FileBase, bool | None]:
-        """Bring a file that was read to what the store says. The second: to be removed; True when kept aside."""
+    ) -> tuple[FileBase, bool, str | None]:
+        """Bring a file that was read to what the store says. The second: to be removed; the third: kept aside, as the
+        last copy of this memory.
+        """
         found = view.page
         assert found is not None
         made = FileBase(
@@ -256,7 +263,7 @@ class Sync:
             about=view.base.about if view.base else "",
             repeats=list(dict.fromkeys(view.repeats)), refused=view.refused,
         )  # fmt: skip
-        vanish: bool | None = None
+        vanishes, kept = False, None
         for entry in list(found.entries):
             if entry.id is None:
                 continue
@@ -279,12 +286,12 @@ class Sync:
                         page.drop(found, entry)
                     else:
                         gone = self._store.get(parse_id(entry.id))
-                        vanish = gone is None or gone.state != "purged"
+                        vanishes, kept = True, None if gone and gone.state == "purged" else entry.id
                     continue
             made.entries.append(self._entry(view, entry, one, was if one.id == entry.id else None, matcher))
         if found.group and not found.entries and view.base and view.base.entries and not page.has_prose(found):
-            vanish = False
-        return made, vanish
+            vanishes = True
+        return made, vanishes, kept
 
     def _successor(self, id: str, unplaced: dict[str, Memory]) -> Memory | None:
         """What replaced a memory takes its place."""
@@ -381,7 +388,7 @@ class Sync:
         return f"{said}: {one_line(text)[:80].strip()}"
 
     def _write_files(
-        self, files: dict[str, FileBase], before: dict[str, str | None], removed: dict[str, bool], dry_run: bool
+        self, files: dict[str, FileBase], before: dict[str, str | None], removed: dict[str, str | None], dry_run: bool
     ) -> None:
         for name in sorted(files):
             view = self._views[name]
@@ -443,7 +450,7 @@ class Sync:
             if dry_run:
                 continue
             if text is None:
-                folder.take_away(self._root, name, known or "", keep=False)
+                folder.take_away(self._root, name, known or "")
             elif folder.write(self._root, name, text, known) is None:
                 self._report.left.append((name, "changed just now: the next sync looks again"))
                 return
