@@ -239,3 +239,24 @@ def test_what_was_written_is_there_when_the_store_is_opened_again(lived):
     assert everything(again) == before
     assert again.verify() == []
     again.close()
+
+
+def test_the_ledger_mark_moves_with_events_and_use_alone(full):
+    store = full.store
+    marks = [store.ledger_mark()]
+    memory = full.remember("one")
+    marks.append(store.ledger_mark())
+    store.record_use([memory], 5)
+    marks.append(store.ledger_mark())
+    full.change("archived", memory)
+    marks.append(store.ledger_mark())
+    assert len(set(marks)) == 4
+    store.page(Filter(), sort="created", limit=5, cursor=None)
+    assert store.ledger_mark() == marks[-1]
+
+
+def test_the_next_turn_is_when_something_begins_or_ceases_to_hold(full):
+    full.remember("always", valid_from=10)
+    full.remember("for a while", valid_from=10, valid_to=50)
+    full.remember("later", valid_from=30)
+    assert [full.store.next_turn(at) for at in (9, 10, 30, 49, 50)] == [10, 30, 50, 50, None]

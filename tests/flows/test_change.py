@@ -208,6 +208,20 @@ def test_a_purge_spares_the_same_words_of_another_memory(memory):
     assert [one.id for one in memory.recall(WORD).items] == [other]
 
 
+def test_a_purge_names_what_else_holds_its_words(memory):
+    secret = memory.remember("Zanzibarquartz is kept in the\nblue box", session="s1").id
+    memory.remember("Nothing of it", session="s1")
+    episode = memory.compress("s1").id
+    copy = memory.remember("He said: Zanzibarquartz is kept in the", speaker="Bo").id
+    memory.archive(copy)
+    report = memory.purge(secret)
+    assert set(report.quoted) == {episode, copy}
+    for one in (*report.quoted, secret):
+        memory.purge(one, confirm=True)
+    assert memory.purge(secret).quoted == ()
+    assert b"Zanzibarquartz" not in open(memory.path, "rb").read()
+
+
 def test_a_purge_cannot_be_undone_nor_the_memory_changed(memory):
     id = memory.remember(WORD).id
     memory.purge(id, confirm=True)

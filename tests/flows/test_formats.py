@@ -499,9 +499,45 @@ def test_markdown_is_chunked_with_headings_topics_and_places(memory, tmp_path):
     assert found["Tabs\n- wide ones"].topics == ("Style",)
     assert found["Tabs\n- wide ones"].kind == "preference"
     note = found["Use SQLite #db (because)"]
-    assert (note.kind, note.topics) == ("decision", ("alpha", "beta", "db"))
+    assert (note.kind, note.topics) == ("decision", ("alpha", "beta", "db", "A Note"))
     assert ("Use SQLite #db (because)", "caused_by", "Intro paragraph\nof two lines.", 1.0) in edges(memory)
     assert [place for place, _ in report.rejected] == ["sub/note.md:7"]
+
+
+def test_notes_of_basic_memory_come_with_categories_relations_and_front_matter(memory, tmp_path):
+    """Its permalinks may be off, its tags a text, its sections without headings; custom fields are kept."""
+    (tmp_path / "brewing").mkdir()
+    (tmp_path / "brewing" / "Coffee Brewing.md").write_text(
+        "---\ntitle: Coffee Brewing Methods\ntype: note\ntags: coffee, brewing\npermalink: brewing/coffee-brewing\n"
+        "status: active\ncreated: 2025-03-01T10:00:00Z\n---\n# Coffee Brewing Methods\n\nHow we brew.\n\n## Observations\n"
+        "- [method] Pour over gives more clarity than French press #taste\n"
+        "- [decision] Water at 94 °C (measured at the kettle)\n- [ ] buy filters\n- [site](https://x.example)\n\n"
+        "## Relations\n- relates_to [[Coffee Bean Origins]]\n- part_of [[brewing/index]] (chapter 2)\n"
+        "- requires [[Not There]]\n"
+    )
+    (tmp_path / "origins.md").write_text(
+        "---\ntitle: Coffee Bean Origins\ntype: note\n---\n\n## Observations\n\n- [tip] Ethiopian beans suit lighter roasts\n\n"
+        "See [the method](/brewing/Coffee%20Brewing.md).\n"
+    )
+    (tmp_path / "brewing" / "index.md").write_text("---\ntitle: Brewing\npermalink: brewing/index\n---\nAll about brewing\n")
+    report = memory.import_from("markdown", tmp_path)
+
+    found = held(memory)
+    method = found["Pour over gives more clarity than French press #taste"]
+    assert method.kind == "skill" and method.topics == ("coffee", "brewing", "taste", "Coffee Brewing Methods")
+    assert method.metadata["category"] == "method"
+    assert method.metadata["permalink"] == "brewing/coffee-brewing" and method.metadata["status"] == "active"
+    assert method.valid_from == limpet.model.clock.parse_time("2025-03-01T10:00:00Z", now=0)
+    assert found["Water at 94 °C (measured at the kettle)"].kind == "decision"
+    assert found["Ethiopian beans suit lighter roasts"].kind == "skill"  # known by its section: it has no permalink
+    assert {"[ ] buy filters", "[site](https://x.example)", "requires [[Not There]]"} <= set(found)
+    assert ("How we brew.", "related_to", "Ethiopian beans suit lighter roasts", 1.0) in edges(memory)
+    assert ("How we brew.", "part_of", "All about brewing", 1.0) in edges(memory)
+    see = "See [the method](/brewing/Coffee%20Brewing.md)."
+    assert (see, "related_to", "How we brew.", 1.0) in edges(memory)
+    assert not report.rejected and report.notes["links to files that are not there"] >= 1
+    again = memory.import_from("markdown", tmp_path)
+    assert (again.new, again.changed, again.links) == (0, 0, 0)
 
 
 def test_markdown_brings_only_what_is_new(memory, tmp_path):

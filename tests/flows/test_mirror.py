@@ -190,8 +190,14 @@ def test_a_file_whose_memory_is_given_up_is_kept_aside(memory, claude):
     memory.archive(next(one.id for one in memory.list().memories if one.source == "staging.md"))
     memory.mirror_sync(claude)
     assert not (claude / "staging.md").exists()
-    assert (claude / ".limpet" / "removed" / "staging.md").read_text() == CLAUDE["staging.md"]
+    assert next((claude / ".limpet" / "removed").glob("staging.*.md")).read_text() == CLAUDE["staging.md"]
     assert "staging.md" not in (claude / "MEMORY.md").read_text()
+
+    memory.restore(next(one.id for one in memory.list(all_states=True).memories if one.source == "staging.md"))
+    memory.mirror_sync(claude)
+    memory.purge(next(one.id for one in memory.list().memories if one.source == "staging.md"), confirm=True)
+    memory.mirror_sync(claude)
+    assert not [one for one in claude.rglob("*") if one.is_file() and b"staging.example" in one.read_bytes()]
 
 
 def test_what_the_door_refuses_stays_in_the_file_and_is_reported(memory, root):
@@ -438,3 +444,69 @@ def test_a_damaged_base_says_what_to_do(memory, root):
         memory.mirror_sync(root)
     done = memory.mirror_init(root)
     assert (done.created, done.added, done.conflicts) == (0, 0, 0)
+
+
+def stand_still(root):
+    """As if everything in the folder had been written long before the last sync."""
+    for one in [*root.glob("*.md")]:
+        os.utime(one, ns=(10**18, 10**18))
+
+
+def settled(memory, root):
+    """A mirror in which the last sync had nothing to do and took both sides for alike."""
+    stand_still(root)
+    memory.mirror_sync(root)
+    assert json.loads((root / ".limpet" / "mirror.json").read_text())["ledger"]
+
+
+def test_where_neither_side_moved_no_file_is_opened(memory, root):
+    memory.remember("Deploys need the VPN", topics=["deploy"])
+    memory.mirror_init(root)
+    settled(memory, root)
+    secret = root / "deploy.md"
+    before = secret.stat()
+    secret.write_bytes(secret.read_bytes().replace(b"VPN", b"WAN"))  # same size, and time stamps put back
+    os.utime(secret, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+    assert not memory.mirror_sync(root).changed
+    assert contents(memory) == ["Deploys need the VPN"]
+    assert memory.mirror_sync(root, full=True).edited == 1  # unless it is asked to look at everything
+    assert contents(memory) == ["Deploys need the WAN"]
+
+
+@pytest.mark.parametrize("what", ["told", "edited", "index", "new file", "gone", "use", "undo"])
+def test_a_settled_mirror_takes_up_whatever_moves(memory, root, what):
+    one = memory.remember("Deploys need the VPN", topics=["deploy"])
+    other = memory.remember("Staging has no backups", topics=["staging"])
+    memory.mirror_init(root)
+    settled(memory, root)
+    if what == "told":
+        memory.remember("Deploys take an hour", topics=["deploy"])
+    elif what == "edited":
+        change(root / "deploy.md", "VPN", "WAN")
+    elif what == "index":
+        (root / "MEMORY.md").write_text("- [Deploy](deploy.md) — mine\n")
+    elif what == "new file":
+        (root / "new.md").write_text("Something new\n")
+    elif what == "gone":
+        (root / "deploy.md").unlink()
+    elif what == "use":
+        memory.feedback(other.id, "useful")
+    elif what == "undo":
+        memory.undo()
+    done = memory.mirror_sync(root)
+    assert done.changed or what == "use"
+    assert not memory.mirror_sync(root, full=True).changed
+    assert one.id
+
+
+def test_what_ends_by_itself_leaves_a_settled_mirror(memory, clock, root):
+    memory.remember("The freeze holds", topics=["freeze"], valid_to="2026-03-05T00:00:00Z")
+    memory.remember("Deploys need the VPN", topics=["deploy"])
+    memory.mirror_init(root)
+    settled(memory, root)
+    clock.set("2026-03-04T23:59:59Z")
+    assert not memory.mirror_sync(root).changed
+    clock.set("2026-03-05T00:00:00Z")
+    assert memory.mirror_sync(root).removed == 1
+    assert not (root / "freeze.md").exists()

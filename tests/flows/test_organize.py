@@ -495,3 +495,16 @@ def test_it_goes_on_when_asked(tmp_path):
         time.sleep(0.2)
         assert running.poll() is None
         running.kill()
+
+
+def test_the_mirror_follows(memory, tmp_path):
+    """Its folder is brought up to date at the end; one that cannot be is said, and nothing fails."""
+    root = tmp_path / "mirror"
+    memory.mirror_init(root)
+    assert memory.organize([file_of("claude", tmp_path)], dry_run=True).mirrors == []
+    report = memory.organize([file_of("claude", tmp_path)])
+    assert report.mirrors == [str(root)] and report.as_dict()["mirrors"] == [str(root)]
+    assert any(CORRECTION in one.read_text() for one in root.glob("*.md"))
+
+    (root / ".limpet" / "mirror.json").write_text("{")
+    assert memory.organize([file_of("codex", tmp_path)]).mirrors == []

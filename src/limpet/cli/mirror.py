@@ -31,6 +31,7 @@ def _options(parser: ArgumentParser) -> None:
     add("--index-bytes", type=int, metavar="BYTES", help="with init: the longest MEMORY.md may be (default: 10240)")
     add("--with-global", action="store_true", help="with init: mirror the scope global too")
     add("--forget", action="store_true", help="with sync: archive also when most entries are gone from the folder")
+    add("--full", action="store_true", help="with sync and status: read every file, whatever its time stamps say")
 
 
 def _run(args: Namespace) -> int:
@@ -39,6 +40,8 @@ def _run(args: Namespace) -> int:
             raise BadInput(f"--{name.replace('_', '-')} belongs to init", hint="limpet mirror init DIR")
     if args.forget and args.action != "sync":
         raise BadInput("--forget belongs to sync")
+    if args.full and args.action not in ("sync", "status"):
+        raise BadInput("--full belongs to sync and status")
     if args.where is None and args.action in ("init", "read"):
         raise BadInput(f"{args.action} needs a {'folder' if args.action == 'init' else 'topic'}")
     with open_store(args) as memory:
@@ -55,7 +58,8 @@ def _run(args: Namespace) -> int:
         if args.action == "watch":
             return _watch(memory, folders, args)
         dry = args.action == "status"
-        return _shown([memory.mirror_sync(one, dry_run=dry, forget=args.forget) for one in folders], args)
+        done = [memory.mirror_sync(one, dry_run=dry, forget=args.forget, full=args.full) for one in folders]
+        return _shown(done, args)
 
 
 def _read(memory: Limpet, args: Namespace) -> int:

@@ -111,6 +111,7 @@ def _show(report: OrganizeReport, *, dry_run: bool) -> None:
         (report.redacted, "held secrets, which were left out"),
         (report.proposals, "speak against what is believed and wait for a person: `limpet review`"),
         (report.summaries, "days and months were summed up"),
+        (len(report.mirrors), "mirrors were synced"),
     ):
         if count:
             output.words(f"{count:,} {what}")

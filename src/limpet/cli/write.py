@@ -278,6 +278,8 @@ def _purge(args: Namespace) -> int:
         for line in output.wrapped(before.content):
             output.line(line)
         output.words("nothing was erased; --confirm erases it for good, which cannot be undone")
+    for one in report.quoted:
+        output.words(f"its words are also in {one}: purge that too, if they must go")
     return 0
 
 

@@ -51,6 +51,11 @@ class Base:
     index_bytes: int = DEFAULT_INDEX_BYTES
     files: dict[str, FileBase] = field(default_factory=dict)
     lines: dict[str, str] = field(default_factory=dict)  # index lines that limpet wrote, hashed: file -> line
+    # The index's files, and what the store's ledger said, when both sides were last alike: as long as that stays (until
+    # a time at which something begins or ceases to hold) there is nothing to do.
+    index: dict[str, Mark] = field(default_factory=dict)
+    ledger: str = ""
+    alike: tuple[int, int] = (0, 0)  # from, until
 
 
 def load(root: Path) -> Base | None:
@@ -76,7 +81,7 @@ def load(root: Path) -> Base | None:
 def _base(raw: dict[str, Any]) -> Base:
     files = {
         str(name): FileBase(
-            mark=(int(one[0][0]), int(one[0][1]), int(one[0][2])),
+            mark=_mark(one[0]),
             group=str(one[1]),
             whole=str(one[7]),
             front=str(one[2]),
@@ -94,7 +99,14 @@ def _base(raw: dict[str, Any]) -> Base:
         index_bytes=max(LEAST_INDEX_BYTES, int(raw["index_bytes"])),
         files=files,
         lines={str(name): str(line) for name, line in raw["lines"].items()},
+        index={str(name): _mark(mark) for name, mark in raw["index"].items()},
+        ledger=str(raw["ledger"]),
+        alike=(int(raw["alike"][0]), int(raw["alike"][1])),
     )
+
+
+def _mark(raw: Any) -> Mark:
+    return int(raw[0]), int(raw[1]), int(raw[2])
 
 
 def dump(base: Base) -> str:
@@ -106,6 +118,9 @@ def dump(base: Base) -> str:
         "author": base.author,
         "index_bytes": base.index_bytes,
         "lines": base.lines,
+        "index": base.index,
+        "ledger": base.ledger,
+        "alike": base.alike,
         "files": {
             name: [one.mark, one.group, one.front, one.about, one.entries, one.repeats, one.refused, one.whole]
             for name, one in sorted(base.files.items())

@@ -37,6 +37,7 @@ PAGE_ENTRIES = 200
 # mounted, or a checkout of another branch, is no wish to forget.
 MANY_ARCHIVED = 10
 PAGE = 5_000
+NEVER = 1 << 62
 
 
 class Sync:
@@ -53,19 +54,26 @@ class Sync:
         self._was: dict[str, Was] = {}
         self._report = MirrorReport(folder=str(root), scope=base.scopes[0])
         self._index, self._more = folder.INDEX, folder.MORE
+        self._ledger, self._listed_at = "", 0
 
-    def run(self, *, dry_run: bool = False, forget: bool = False) -> MirrorReport:
+    def run(self, *, dry_run: bool = False, forget: bool = False, full: bool = False) -> MirrorReport:
         """`dry_run`: only say what would be done. `forget`: archive also when most of the entries are gone.
+        `full`: read every file and compare everything, whatever time stamps say.
 
         Raises BadInput, StoreError.
         """
         began = time.time_ns()
         there = folder.look(self._root)
+        trusted = 0 if full else self._trusted()
+        if self._still(there, trusted):
+            if not dry_run:
+                self._looked(began)
+            return self._report
         for name in there:
             if folder.folded(name) == folder.folded(folder.INDEX):
                 self._index = name
         self._memories = self._listed()
-        self._views = views(self._root, there, self._base, self._trusted(), (self._index, self._more))
+        self._views = views(self._root, there, self._base, trusted, (self._index, self._more))
         for view in self._views.values():
             if view.held:
                 self._report.left.append((view.name, view.held))
@@ -95,17 +103,52 @@ class Sync:
         self._report.files.sort()
         self._report.left.sort()
         if not dry_run:
+            folder.forget_removed(self._root, self._purged)
+            self._remember_stand()
             bases.save(self._root, self._base)
-            # Files older than this need not be read next time.
-            os.utime(self._root / folder.OWN / "mirror.json", ns=(began, began))
+            self._looked(began)
         return self._report
+
+    # -- whether there is anything to do
+
+    def _still(self, there: Mapping[str, folder.Seen], trusted: int) -> bool:
+        """Neither side has moved since both were alike. Looks at time stamps and at one row of the store."""
+        base = self._base
+        if not base.ledger or not base.alike[0] <= self._now() < base.alike[1] or len(there) != len(base.files) + len(
+            base.index
+        ):  # fmt: skip
+            return False
+        for name, seen in there.items():
+            known = base.files.get(name)
+            mark = known.mark if known else base.index.get(name)
+            if mark != seen.mark or seen.problem or seen.mark[0] >= trusted:
+                return False
+        return base.ledger == self._store.ledger_mark()
+
+    def _remember_stand(self) -> None:
+        """What both sides are like now, when nothing is left to be said again."""
+        base = self._base
+        base.ledger, base.index, base.alike = "", {}, (0, 0)
+        if self._report.left or any(one.repeats or one.refused for one in base.files.values()):
+            return
+        for name in (self._index, self._more):
+            if os.path.lexists(self._root / name):
+                base.index[name] = folder.mark_of(self._root / name)
+        base.ledger = self._ledger
+        base.alike = (self._listed_at, self._store.next_turn(self._listed_at) or NEVER)
+
+    def _looked(self, began: int) -> None:
+        """Files older than this need not be read next time."""
+        os.utime(self._root / folder.OWN / "mirror.json", ns=(began, began))
 
     # -- the store's side
 
     def _listed(self) -> dict[str, Memory]:
         """What is held now in the mirror's scopes, oldest first."""
         found: dict[str, Memory] = {}
-        where = Filter(scopes=self._base.scopes, as_of=self._now())
+        # What is told meanwhile is told after this mark: the next sync looks.
+        self._ledger, self._listed_at = self._store.ledger_mark(), self._now()
+        where = Filter(scopes=self._base.scopes, as_of=self._listed_at)
         cursor = None
         while True:
             part = self._store.page(where, sort="created", limit=PAGE, cursor=cursor, descending=False)
@@ -155,7 +198,7 @@ class Sync:
         before: dict[str, str | None] = {}
         unplaced = {id: one for id, one in self._memories.items() if id not in matcher.place}
         files: dict[str, FileBase] = {}
-        removed: dict[str, bool] = {}
+        removed: dict[str, str | None] = {}
         for view in list(self._views.values()):
             before[view.name] = view.text
             if view.held:
@@ -178,10 +221,10 @@ class Sync:
                 before[view.name] = view.text
                 for entry, was in zip(view.page.entries, view.base.entries, strict=True):
                     entry.id = was.id
-            made, vanish = self._file(view, matcher, commit, unplaced)
+            made, vanishes, kept = self._file(view, matcher, commit, unplaced)
             files[view.name] = made
-            if vanish is not None:
-                removed[view.name] = vanish
+            if vanishes:
+                removed[view.name] = kept
         self._add(unplaced, files, matcher)
         for name in [name for name in removed if files[name].group and files[name].entries]:
             del removed[name]  # it was empty, and has something new
@@ -199,14 +242,20 @@ class Sync:
                 return one is not None or not self._waits(was.id)
         return False
 
+    def _purged(self, id: str) -> bool:
+        one = self._store.get(parse_id(id))
+        return one is not None and one.state == "purged"
+
     def _waits(self, id: str) -> bool:
         one = self._store.get(parse_id(id))
         return one is not None and one.state == "quarantined"
 
     def _file(
         self, view: View, matcher: Matcher, commit: Commit, unplaced: dict[str, Memory]
-    ) -> tuple[FileBase, bool | None]:
-        """Bring a file that was read to what the store says. The second: to be removed; True when kept aside."""
+    ) -> tuple[FileBase, bool, str | None]:
+        """Bring a file that was read to what the store says. The second: to be removed; the third: kept aside, as the
+        last copy of this memory.
+        """
         found = view.page
         assert found is not None
         made = FileBase(
@@ -214,7 +263,7 @@ class Sync:
             about=view.base.about if view.base else "",
             repeats=list(dict.fromkeys(view.repeats)), refused=view.refused,
         )  # fmt: skip
-        vanish: bool | None = None
+        vanishes, kept = False, None
         for entry in list(found.entries):
             if entry.id is None:
                 continue
@@ -237,12 +286,12 @@ class Sync:
                         page.drop(found, entry)
                     else:
                         gone = self._store.get(parse_id(entry.id))
-                        vanish = gone is None or gone.state != "purged"
+                        vanishes, kept = True, None if gone and gone.state == "purged" else entry.id
                     continue
             made.entries.append(self._entry(view, entry, one, was if one.id == entry.id else None, matcher))
         if found.group and not found.entries and view.base and view.base.entries and not page.has_prose(found):
-            vanish = False
-        return made, vanish
+            vanishes = True
+        return made, vanishes, kept
 
     def _successor(self, id: str, unplaced: dict[str, Memory]) -> Memory | None:
         """What replaced a memory takes its place."""
@@ -339,7 +388,7 @@ class Sync:
         return f"{said}: {one_line(text)[:80].strip()}"
 
     def _write_files(
-        self, files: dict[str, FileBase], before: dict[str, str | None], removed: dict[str, bool], dry_run: bool
+        self, files: dict[str, FileBase], before: dict[str, str | None], removed: dict[str, str | None], dry_run: bool
     ) -> None:
         for name in sorted(files):
             view = self._views[name]
@@ -401,7 +450,7 @@ class Sync:
             if dry_run:
                 continue
             if text is None:
-                folder.take_away(self._root, name, known or "", keep=False)
+                folder.take_away(self._root, name, known or "")
             elif folder.write(self._root, name, text, known) is None:
                 self._report.left.append((name, "changed just now: the next sync looks again"))
                 return

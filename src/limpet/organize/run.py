@@ -55,6 +55,7 @@ class OrganizeReport(Report):
     echoes: int = 0  # an agent's words that limpet had put into the conversation
     proposals: int = 0  # pairs that wait for a person
     summaries: int = 0  # days and months, made or changed
+    mirrors: list[str] = field(default_factory=list)  # folders that were brought up to date afterwards
     refused: list[tuple[str, str]] = field(default_factory=list)  # (place, why): by the rules of what may be stored
     rules: Counter[str] = field(default_factory=Counter)  # which rule took how many of the new ones
     taken: list[dict[str, Any]] = field(default_factory=list)  # the new ones
@@ -65,6 +66,7 @@ class OrganizeReport(Report):
             name: getattr(self, name) for name in ("files", "unchanged", "conversations", "new", "observed", "known")
         }
         shown |= {name: getattr(self, name) for name in ("quarantined", "redacted", "echoes", "proposals", "summaries")}
+        shown["mirrors"] = self.mirrors
         shown["rules"] = dict(sorted(self.rules.items()))
         for name in ("refused", "rejected"):
             shown[name] = [{"place": place, "reason": reason} for place, reason in getattr(self, name)]

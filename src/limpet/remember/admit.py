@@ -24,7 +24,7 @@ from ..model.memory import (
     check_scope,
 )
 from ..text.instructions import reads_like_instruction
-from ..text.secrets import redact
+from ..text.secrets import redact, suspected
 
 # Control characters that no memory holds; tab, newline and carriage return are text.
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x80-\x9f]")
@@ -66,10 +66,13 @@ class Admitted:
 
 
 def admit(item: Mapping[str, Any], *, scope: str, now: int) -> Admitted:
-    """Check one statement: the keyword arguments of `remember`, or a line of a batch. Raises BadInput."""
-    unknown = set(item) - FIELDS
-    if unknown:
-        raise BadInput(f"unknown field: {sorted(unknown)[0]}", hint=f"known fields: {', '.join(sorted(FIELDS))}")
+    """Check one statement: the keyword arguments of `remember`, or a line of a batch. Raises BadInput.
+
+    `id`: as text, or as 16 bytes from a caller who made it.
+    """
+    if not FIELDS.issuperset(item):
+        unknown = min(map(str, set(item) - FIELDS))
+        raise BadInput(f"unknown field: {unknown}", hint=f"known fields: {', '.join(sorted(FIELDS))}")
     content, redacted = redact(check_text(item.get("content")))
     valid_from = _time(item.get("valid_from"), now)
     valid_to = _time(item.get("valid_to"), now)
@@ -100,7 +103,7 @@ def admit(item: Mapping[str, Any], *, scope: str, now: int) -> Admitted:
         speaker=check_name("speaker", item.get("speaker")),
         because=_ids(item.get("because") or ()),
         metadata=metadata,
-        id=None if id is None else parse_id(str(id)),
+        id=id if id is None or isinstance(id, bytes) else parse_id(str(id)),
         confidence=None if item.get("confidence") is None else _unit("confidence", item["confidence"], 0.0),
         redacted=tuple(dict.fromkeys(redacted + hidden)),
         anyway=bool(anyway),
@@ -173,6 +176,10 @@ def clean_metadata(metadata: Any) -> tuple[dict[str, Any], tuple[str, ...]]:
     """A JSON object without secrets, and the names of those that were in it. Raises BadInput."""
     if metadata is None or metadata == {}:
         return {}, ()
+    texts: list[str] = []
+    plain = _plain(metadata, texts) if type(metadata) is dict else None
+    if plain is not None and _surely_clean("\n".join(texts)):
+        return plain, ()
     checked = check_metadata(metadata)
     hidden: list[str] = []
 
@@ -188,6 +195,52 @@ def clean_metadata(metadata: Any) -> tuple[dict[str, Any], tuple[str, ...]]:
         return value
 
     return clean(checked), tuple(hidden)
+
+
+def _plain(value: Any, texts: list[str], depth: int = 0) -> Any:
+    """A copy of small, ordinary JSON, whose names and values go into `texts`. None: it needs the close look.
+
+    Most metadata is such, and the close look at it is what most of an import would be.
+    """
+    if depth > 8 or len(texts) > 500:
+        return None
+    if type(value) is dict:
+        made: dict[str, Any] = {}
+        for name, one in value.items():
+            if type(name) is not str:
+                return None
+            texts.append(name)
+            kind = type(one)
+            if kind is str:
+                texts.append(one)
+                made[name] = one
+            elif one is None or kind is bool:
+                made[name] = one
+            elif (copy := _plain(one, texts, depth + 1)) is not None:
+                made[name] = copy
+            else:
+                return None
+        return made
+    if type(value) is list:
+        copies = []
+        for one in value:
+            copy = _plain(one, texts, depth + 1)
+            if copy is None:
+                return None
+            copies.append(copy)
+        return copies
+    if type(value) is str:
+        texts.append(value)
+        return value
+    if type(value) is int or type(value) is float:
+        texts.append(str(value))
+        return value if -1e300 < value < 1e300 else None  # neither infinite nor longer than JSON reads
+    return None
+
+
+def _surely_clean(text: str) -> bool:
+    """Whether none of the texts, a line each, holds a control character or a secret, and all are far from the limit."""
+    return text.replace("\n", "").isprintable() and 8 * len(text) <= MAX_METADATA_BYTES and not suspected(text)
 
 
 def _leaves(value: Any) -> Iterable[Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 from ..model.state import MemoryState, SearchFields
@@ -18,7 +17,9 @@ def describe(state: MemoryState, mark: int | None = None) -> SearchFields:
     """Search fields of a memory's state; all None for one without content. `mark`: its fingerprint, if known."""
     if state.content is None:
         return SearchFields(None, None, None, None)
-    labels = [*leaves(state.metadata), *([state.speaker] if state.speaker else [])]
+    labels = leaves(state.metadata) if state.metadata else []
+    if state.speaker:
+        labels.append(state.speaker)
     if state.key:
         labels.append(key_words(state.key))
     return SearchFields(
@@ -42,13 +43,21 @@ def searchable(text: str, key: str | None) -> str:
     return text if key is None else f"{key_words(key)}: {text}"
 
 
-def leaves(value: Any) -> Iterator[str]:
-    """The texts and numbers in nested metadata; neither keys nor truth values."""
-    if isinstance(value, dict):
+def leaves(value: Any) -> list[str]:
+    """The texts and numbers in nested metadata, in order; neither keys nor truth values."""
+    found: list[str] = []
+    _gather(value, found)
+    return found
+
+
+def _gather(value: Any, found: list[str]) -> None:
+    if isinstance(value, str):
+        found.append(value)
+    elif isinstance(value, dict):
         for one in value.values():
-            yield from leaves(one)
+            _gather(one, found)
     elif isinstance(value, list):
         for one in value:
-            yield from leaves(one)
+            _gather(one, found)
     elif value is not None and not isinstance(value, bool):
-        yield str(value)
+        found.append(str(value))

@@ -37,17 +37,26 @@ _PATTERNS: tuple[tuple[str, str], ...] = (
      r"\b(?:remember|store|save|memori[sz]e|add)\b.{0,30}\b(?:this|the following)\b.{0,40}\b(?:memory|memories|permanently|forever|for all future"
      r"|future (?:sessions|conversations))"),
 )  # fmt: skip
-# What a text must hold for the pattern of the same place to match at all: a look at these costs a tenth of the patterns.
-# tests/unit/test_instructions.py compares both.
-_NEEDS: tuple[tuple[str, ...], ...] = (
-    ("ignore", "disregard", "forget", "override", "bypass", "follow"),
-    ("you are now", "from now on", "act as", "pretend", "your new", "new instruction", "you must", "as an ai"),
-    ("<", "[", "##", "system", "assistant", "developer"),
-    ("tell", "inform", "mention", "alert", "notify", "reveal"),
-    ("hey ", "dear ", "attention ", "note to", "important for", "message for", "instruction", "agent", "assistant", "model"),
-    ("send", "post", "upload", "exfiltrate", "forward", "email", "leak", "transmit", "curl"),
-    ("run", "execute", "eval", "paste", "curl", "rm -rf"),
-    ("remember", "store", "save", "memori", "add"),
+# What a text must hold for the pattern of the same place to match at all: a word of each group. A look at these costs a
+# tenth of the patterns. tests/unit/test_instructions.py compares both.
+_NEEDS: tuple[tuple[tuple[str, ...], ...], ...] = (
+    (("ignore", "disregard", "forget", "override", "bypass", "follow"),
+     ("instruction", "prompt", "rule", "guideline", "polic", "previous", "above", "prior", "earlier", "message", "every", "safety")),
+    (("you are now", "from now on", "act as", "pretend", "your new", "new instruction", "you must", "as an ai"),),
+    (("<", "[", "##", ":"),
+     ("im_", "sys", "assistant", "user", "endoftext", "inst", "developer", "tool_call", "function_call")),
+    (("tell", "inform", "mention", "alert", "notify", "reveal"),
+     ("not", "don't", "dont", "never", "without"),
+     ("user", "human", "operator", "developer", "anyone")),
+    (("hey ", "dear ", "attention ", "note to", "important for", "message for", "instruction",
+      "ai agent", "ai assistant", "ai model", "llm agent", "llm assistant", "llm model"),),
+    (("send", "post", "upload", "exfiltrate", "forward", "email", "leak", "transmit", "curl"),
+     ("credential", "password", "secret", "key", "token", "env", "conversation", "history", "memor", "code")),
+    (("this ", "the following ", "curl", "rm -rf"),
+     ("command", "code", "script", "shell", "line", "curl", "rm -rf")),
+    (("remember", "store", "save", "memori", "add"),
+     ("this", "the following"),
+     ("memory", "memories", "permanently", "forever", "future")),
 )  # fmt: skip
 # Characters that hide text from people but not from models: tags, zero width, bidirectional overrides.
 _HIDDEN = "[\U000e0000-\U000e007f\u200b\u2060\u202a-\u202e\u2066-\u2069]"
@@ -55,19 +64,23 @@ LONGEST = 20_000
 
 
 @cache
-def _compiled() -> tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...]:
+def _compiled() -> tuple[tuple[str, tuple[tuple[str, ...], ...], re.Pattern[str]], ...]:
     return tuple((name, needs, re.compile(pattern)) for (name, pattern), needs in zip(_PATTERNS, _NEEDS, strict=True))
 
 
 def reads_like_instruction(text: str) -> str | None:
     """What makes the text an instruction to its reader, in a few words; None for ordinary text."""
-    if re.search(_HIDDEN, text):
+    if not text.isascii() and re.search(_HIDDEN, text):
         return "hides characters from people"
     plain = " ".join(text[:LONGEST].lower().split())
     for name, needs, pattern in _compiled():
-        for word in needs:  # a loop: any() with a generator takes twice the time
-            if word in plain:
-                if pattern.search(plain):
-                    return name
+        for words in needs:
+            for word in words:  # a loop: any() with a generator takes twice the time
+                if word in plain:
+                    break
+            else:
                 break
+        else:
+            if pattern.search(plain):
+                return name
     return None

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..model.clock import Clock, format_time
 from ..model.edges import ACYCLIC_TYPES, MAX_WEIGHT, STORED_TYPES, SYMMETRIC_TYPES, TEMPORAL
 from ..model.errors import BadInput, EmbedderUnavailable, LimpetError, NotFound
-from ..model.ids import format_id, parse_id
+from ..model.ids import parse_id
 from ..model.memory import Memory
 from ..remember.admit import Admitted, admit
 from ..remember.write import Writer
@@ -150,7 +150,7 @@ class Importer:
                 "source": record.source,
                 "metadata": record.metadata if plain else {**record.metadata, MARK: mark},
                 "origin": "import",
-                "id": format_id(id),
+                "id": id,
             },
             scope=self._scope,
             now=now,

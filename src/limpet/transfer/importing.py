@@ -12,6 +12,7 @@ from ..model.errors import BadInput, LimpetError
 from ..model.events import Event
 from ..model.ids import parse_id
 from ..model.memory import STATES
+from ..model.state import SESSION_EVENTS
 from ..remember.write import Receipt
 from ..store.records import Filter, NewVector
 from . import jsonl
@@ -59,7 +60,7 @@ class _Import:
         self._progress = progress
         self._bad: Bad = []
         self._new = self._known = 0
-        self._alive: set[bytes] = set()  # memories that this import has seen begin
+        self._alive: set[bytes] = set()  # memories and sessions that this import has seen begin
 
     def run(self, file: Iterable[str], size: int) -> tuple[int, int, Bad]:
         events: list[tuple[int, Event]] = []
@@ -114,7 +115,7 @@ class _Import:
         except LimpetError as error:
             self._bad.append((number, error.message))
             return
-        if event.type == "remembered":
+        if event.type == "remembered" or event.type in SESSION_EVENTS:
             self._alive.add(event.memory)
         elif event.memory not in self._alive:
             if self._store.get(event.memory) is None:

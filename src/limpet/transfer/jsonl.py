@@ -16,9 +16,10 @@ from typing import Any
 from ..model.clock import parse_time
 from ..model.errors import BadInput
 from ..model.events import EVENT_TYPES, Event
-from ..model.ids import format_id, parse_id
+from ..model.ids import format_id, parse_id, session_mark
 from ..model.memory import EDGE_TYPES, check_key, check_kind, check_origin, check_scope
-from ..remember.admit import check_metadata, check_text, check_topics
+from ..model.state import SESSION_EVENTS
+from ..remember.admit import check_metadata, check_name, check_text, check_topics
 
 encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
@@ -101,6 +102,12 @@ def _check(event: Event) -> None:
     elif event.type == "superseded":
         parse_id(data["by"])
         _instant(data["valid_to"])
+    elif event.type in SESSION_EVENTS:
+        check_scope(data["scope"])
+        if check_name("name", data["name"]) != data["name"] or event.memory != session_mark(data["scope"], data["name"]):
+            raise ValueError("its id is not that of its session")
+        if not isinstance(data.get("title"), str | None):
+            raise TypeError("title must be text")
     elif event.type == "undone":
         parse_id(data["undoes"])
     elif event.type in ("linked", "unlinked"):

@@ -50,6 +50,10 @@ _RULE = re.compile(r"\s*(?:[-*_]\s*){3,}$")
 _WIKI = re.compile(r"\[\[([^\[\]|#\n]{1,200})(?:#[^\[\]|\n]{0,200})?(?:\|[^\[\]\n]{0,200})?\]\]")
 _LINK = re.compile(r"\]\(([^()\s]{1,500}?\.(?:md|markdown|mdx|mdc))(?:#[^()\s]{0,200})?\)")
 _RELATION = re.compile(r"([A-Za-z][\w -]{0,60}?)\s+\[\[([^\[\]\n]{1,200})\]\]\s*(?:\(.*\))?$")
+# basic-memory's sections; its statements are told by their form, with or without them.
+SECTIONS = frozenset({"observations", "relations"})
+# Front matter that is kept elsewhere, or says nothing about what the notes say.
+KNOWN_FRONT = frozenset({"title", "name", "type", "tags", "topics", "created", "created_at", "date", "modified", "updated"})
 _OBSERVATION = re.compile(r"\[([\w -]{2,60})\]\s+(.+)$", re.DOTALL)
 _TAG = re.compile(r"(?<![\w#&/])#([^\W\d][\w/-]{0,60})")
 
@@ -74,6 +78,7 @@ class Page:
     title: str
     modified: int | None
     rules: bool
+    basic: bool = False  # a note of basic-memory
     ids: list[str] = field(default_factory=list)  # one a chunk
 
 
@@ -157,6 +162,11 @@ def page_of(name: str, text: str, modified: int | None) -> Page:
         title=title if isinstance(title, str) and title.strip() else Path(name).stem,
         modified=modified,
         rules=name.rsplit("/", 1)[-1].lower() in RULES or any(folder in f"/{name}" for folder in RULE_FOLDERS),
+    )
+    page.basic = "permalink" in page.front or any(
+        heading.lower() in SECTIONS and (_OBSERVATION.match(one.text) or _relation(one.text))
+        for one in chunks
+        for heading in one.headings[-1:]
     )
     seen: dict[str, int] = {}
     for one in chunks:
@@ -299,8 +309,8 @@ def _records(page: Page, places: dict[str, str], report: Report) -> Iterator[Rec
     for line, problem in page.bad:
         report.bad(f"{page.name}:{line}", problem)
     front = page.front
-    topics = [*text_list(front.get("tags")), *text_list(front.get("topics"))]
-    topics = [one.removeprefix("#") for one in topics]
+    topics = [name for said in ("tags", "topics") for one in text_list(front.get(said)) for name in one.split(",")]
+    topics = [one.strip().removeprefix("#") for one in topics if one.strip(" #")]
     created = next((front[one] for one in ("created", "date", "created_at") if front.get(one)), None)
     at = time_or_note(moment, created, page.name, "created", report) or page.modified
     links, statements = _relations(page, places, report)
@@ -316,8 +326,8 @@ def _relations(page: Page, places: dict[str, str], report: Report) -> tuple[list
     links: list[Link] = []
     statements: list[int] = []
     for i, one in enumerate(page.chunks):
-        relation = _RELATION.fullmatch(one.text) if "[[" in one.text and len(one.text) < 500 else None
-        if relation is None or "permalink" not in page.front:
+        relation = _relation(one.text) if page.basic else None
+        if relation is None:
             statements.append(i)
             continue
         target = places.get(relation[2].split("|")[0].strip().lower())
@@ -331,6 +341,11 @@ def _relations(page: Page, places: dict[str, str], report: Report) -> tuple[list
     if not statements and page.chunks:
         return [], list(range(len(page.chunks)))
     return links, statements
+
+
+def _relation(text: str) -> re.Match[str] | None:
+    """A list item that is nothing but a relation."""
+    return _RELATION.fullmatch(text) if "[[" in text and len(text) < 500 else None
 
 
 def _record(
@@ -354,10 +369,11 @@ def _record(
             report.bad(place, "limpet's own mark is not JSON; taken without it")
     kind = kind_of(page.front.get("type"), {}, "preference" if page.rules else "note")
     observation = _OBSERVATION.match(text) if not own else None
-    if observation and "permalink" in page.front:
+    if observation and page.basic:
         kind, text = kind_of(observation[1], KINDS, "fact"), observation[2]
     if not own:
-        topics = [*topics, *_TAG.findall(_without_code(text)), *one.headings[-1:]]
+        about = [one for one in one.headings if not (page.basic and one.lower() in SECTIONS)]
+        topics = [*topics, *_TAG.findall(_without_code(text)), *(about[-1:] or ([page.title] if page.basic else []))]
     found = [*links]
     for name in (*_WIKI.findall(text), *(_relative(page.name, link) for link in _LINK.findall(text))):
         target = places.get(name.strip().lower())
@@ -368,6 +384,10 @@ def _record(
     metadata: dict[str, Any] = {"file": page.name}
     if one.headings and not own:
         metadata["heading"] = " > ".join(one.headings)[:1_000]
+    if page.basic and not own:
+        metadata |= {name: value for name, value in page.front.items() if name not in KNOWN_FRONT | metadata.keys()}
+        if observation:
+            metadata["category"] = observation[1]
     if isinstance(given.get("metadata"), dict):
         metadata |= given["metadata"]
     stated = given["topics"] if own and "topics" in given else topics
@@ -399,6 +419,10 @@ def _without_code(text: str) -> str:
 def _relative(page: str, link: str) -> str:
     """A link between files, as a name from the folder."""
     from posixpath import normpath
+    from urllib.parse import unquote
 
+    link = unquote(link)
+    if link.startswith("/"):
+        return normpath(link.lstrip("/"))
     folder = page.rpartition("/")[0]
     return normpath(f"{folder}/{link}" if folder else link)

@@ -133,6 +133,8 @@ def kind_of(name: Any, others: dict[str, str], default: str = "fact") -> str:
 
 def seconds(value: Any) -> int | None:
     """Epoch seconds, perhaps with a fraction -> microseconds. None for none, and for 0. Raises BadInput."""
+    if type(value) is float and 0 < value < _YEAR_2200 / 1_000_000:
+        return round(value * 1_000_000)  # as most are
     if value is None or value == 0:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
@@ -176,6 +178,8 @@ def time_or_note(read: Callable[[Any], int | None], value: Any, place: str, what
 
 def text_list(value: Any) -> list[str]:
     """The texts in a value that is a text or a list of them; others are left out."""
+    if value is None:
+        return []
     if isinstance(value, str):
         value = [value]
     return [one.strip() for one in value if isinstance(one, str) and one.strip()] if isinstance(value, list) else []

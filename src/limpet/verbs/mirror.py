@@ -63,10 +63,13 @@ class Mirrors(Base):
             self._note_mirror(root)
         return self.mirror_sync(root)
 
-    def mirror_sync(self, path: str | os.PathLike[str], *, dry_run: bool = False, forget: bool = False) -> MirrorReport:
+    def mirror_sync(
+        self, path: str | os.PathLike[str], *, dry_run: bool = False, forget: bool = False, full: bool = False
+    ) -> MirrorReport:
         """Bring a mirror and the store together: changes of either side reach the other, conflicts go to review.
 
         `dry_run`: only say what would be done. `forget`: also archive when most entries are gone from the folder.
+        `full`: read every file and compare everything; else what has its old time stamps is taken to be unchanged.
         Raises BadInput (no mirror, or of another store), StoreBusy, StoreError.
         """
         from ..mirror import base, folder
@@ -92,7 +95,7 @@ class Mirrors(Base):
                 lambda: self._ids.make(self._clock.now()),
                 self._clock.now,
             )
-            return sync.run(dry_run=dry_run, forget=forget)
+            return sync.run(dry_run=dry_run, forget=forget, full=full)
 
     def mirror_watch(
         self, path: str | os.PathLike[str], *, stop: threading.Event | None = None

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..model.errors import BadInput
+from ..model.errors import BadInput, LimpetError
 from ..settings import default_scope
 from .base import Base
 
@@ -44,7 +44,8 @@ class Organize(Base):
 
         `paths`: files and folders; `clients`: also what these keep in their own folders. Without either, what hooks
         named since. `by_folder`: into the scope of the folder where an agent worked instead of this one. Twice is once.
-        A model is a text such as `gemini:NAME`; the first that answers counts. Raises BadInput, StoreError.
+        A model is a text such as `gemini:NAME`; the first that answers counts. Mirrors of the scopes that got something
+        are synced at the end. Raises BadInput, StoreError.
         """
         from ..organize import scan
         from ..organize.run import OrganizeReport
@@ -67,7 +68,20 @@ class Organize(Base):
                 report.model = reading.as_dict()
                 reading.close()
         report.progress = None
+        if not dry_run:
+            self._refresh_mirrors(report)
         return report
+
+    def _refresh_mirrors(self, report: OrganizeReport) -> None:
+        """The last step. A mirror that cannot be synced now is said, and is synced another time."""
+        for scope in sorted({self.scope, *(one["scope"] for one in report.taken)}):
+            of_scope = self.in_scope(scope)
+            for folder in of_scope.mirrors():
+                try:
+                    of_scope.mirror_sync(folder)
+                    report.mirrors.append(folder)
+                except LimpetError as error:
+                    report.note(f"the mirror {folder} was not synced: {error.message}")
 
     def _run_named(
         self, report: OrganizeReport, reading: Reading | None, by_folder: bool, dry_run: bool, summaries: bool

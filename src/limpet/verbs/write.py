@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..model.errors import BadInput, LimpetError, NotFound
 from ..model.ids import format_id, parse_id
-from ..model.memory import Memory
+from ..model.memory import STATES, Memory
+from ..store.records import Filter
 from .base import Base, Time
 
 if TYPE_CHECKING:
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
 
 # Items that one transaction of a batch holds: few enough that other writers wait for milliseconds.
 BATCH_ITEMS = 1_000
+# A purge names memories that hold the longest line of what goes: lines shorter than this say nothing of their own, and
+# episodes quote about as much as the other.
+LEAST_QUOTED, MOST_QUOTED = 16, 120
 
 
 class PurgeReport(NamedTuple):
@@ -26,9 +30,13 @@ class PurgeReport(NamedTuple):
     versions: int
     events: int
     purged: bool
+    quoted: tuple[str, ...] = ()  # other memories that hold its words as they are: episodes, copies
 
     def as_dict(self) -> dict[str, object]:
-        return {"id": self.id, "versions": self.versions, "events": self.events, "purged": self.purged}
+        shown: dict[str, object] = {
+            "id": self.id, "versions": self.versions, "events": self.events, "purged": self.purged
+        }  # fmt: skip
+        return shown | ({"quoted": list(self.quoted)} if self.quoted else {})
 
 
 class Writes(Base):
@@ -255,15 +263,26 @@ class Writes(Base):
     def purge(self, id: str, *, confirm: bool = False) -> PurgeReport:
         """Erase a memory's content from rows, index, vectors, log and ledger; a tombstone stays.
 
-        Without `confirm` only what would go is reported. Cannot be undone. Backups made earlier keep what they hold.
+        Without `confirm` only what would go is reported. Cannot be undone. Backups made earlier keep what they hold;
+        so do other memories that quote it, which the report names, and a mirror until its next sync.
         """
         memory = self._need(id)
         raw = parse_id(memory.id)
         versions, events = len(self._store.history(raw)), sum(1 for _ in self._store.events(memory=raw))
         gone = memory.state == "purged"
+        quoted = () if gone else self._quoting(memory)
         if confirm and not gone:
             self._write(lambda writer: writer.event("purged", raw, origin="agent"))
-        return PurgeReport(id=memory.id, versions=versions, events=events, purged=confirm or gone)
+        return PurgeReport(id=memory.id, versions=versions, events=events, purged=confirm or gone, quoted=quoted)
+
+    def _quoting(self, memory: Memory) -> tuple[str, ...]:
+        """Other memories of these scopes that hold the longest line of it, as far as an episode quotes."""
+        line = max((" ".join(one.split()) for one in memory.content.splitlines()), key=len, default="")
+        if len(line) < LEAST_QUOTED:
+            return ()
+        where = Filter(scopes=tuple({memory.scope, *self._scopes}), states=STATES)
+        found = self._store.candidates(self._store.substring(line[:MOST_QUOTED], where, limit=100), where)
+        return tuple(sorted({format_id(one.id) for one in found} - {memory.id}))
 
     def undo(self, event: str | None = None) -> list[Receipt]:
         """Take back a whole operation (the last one, or the one with this event). An undo can be undone.

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 # Later versions are numbered from here on, so that a first one can have its text's number.
 FIRST_LATER = 1 << 32
+# Texts of one statement: from a hundred on the price of a row is that of its own words.
+TEXTS_TOGETHER = 100
+VALUES_OF_A_TEXT = "(?, ?, ?, ?, ?, ?, ?)"
 
 
 class Ledger(SqliteReads):
@@ -65,10 +68,17 @@ class Ledger(SqliteReads):
             ledger.append(_event_row(seq, event, num))
             written.append(_placed(event, seq))
             versions.append(self._version(num or later - 1, state, event.at, num, fields.fingerprint))
-        self._con.executemany(self._sql["insert_body"], texts)
+        self._insert_texts(texts)
         self._con.executemany(self._sql["insert_event"], ledger)
         self._con.executemany(self._sql["insert_memory"], versions)
         return written
+
+    def _insert_texts(self, texts: list[tuple[Any, ...]]) -> None:
+        """Many rows a statement: FTS5 writes out what it holds at every statement that fires a trigger."""
+        one = self._sql["insert_body"]
+        for start in range(0, len(texts), TEXTS_TOGETHER):
+            part = texts[start : start + TEXTS_TOGETHER]
+            self._con.execute(one + f", {VALUES_OF_A_TEXT}" * (len(part) - 1), [value for row in part for value in row])
 
     def _append_change(self, event: Event) -> Event:
         body = None

@@ -398,6 +398,15 @@ class SqliteStore(Devices):
             found = upkeep.export_usage(con)
         yield from found
 
+    def ledger_mark(self) -> str:
+        with self._reading() as con:
+            seq, id, rows, uses, used_at = con.execute(statements()["ledger_mark"]).fetchone()
+            return f"{seq}-{(id or b'').hex()}-{rows}-{uses}-{used_at}"
+
+    def next_turn(self, after: int) -> int | None:
+        with self._reading() as con:
+            return con.execute(statements()["next_turn"], {"after": after}).get
+
     def restore_usage(self, rows: Iterable[dict[str, Any]]) -> None:
         with self._writing() as con:
             for row in rows:
