@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -105,6 +106,27 @@ def test_two_handles_share_one_queue(opened):
     assert one.work(limit=2).done + two.work().done == 6
     assert one.work().done == 0
     assert one.stats().vectors == 6
+
+
+def test_work_and_recalls_do_not_wait_for_each_other(path):
+    """As in a server, whose background thread works while agents ask: neither takes a lock that the other waits with."""
+    memory = limpet.open(path, embedder=WordEmbedder())
+    memory.remember_batch({"content": f"text {i}"} for i in range(20))
+    memory.work()
+
+    def write_and_work():
+        for i in range(40):
+            memory.remember(f"another text {i}")
+            memory.work()
+
+    worker = threading.Thread(target=write_and_work, daemon=True)
+    asker = threading.Thread(target=lambda: [memory.recall(f"text {i}") for i in range(400)], daemon=True)
+    worker.start()
+    asker.start()
+    for thread in (worker, asker):
+        thread.join(60)
+        assert not thread.is_alive(), "they wait for each other"
+    memory.close()
 
 
 def test_the_jobs_of_a_killed_worker_come_back(opened, clock):
