@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import subprocess
 import sys
 import threading
@@ -338,6 +339,18 @@ def test_an_embedder_without_its_model_file_is_unavailable(path, tmp_path, model
     said, found = done.stdout.splitlines()
     assert said.startswith("3 ") and message in said and "pip install" in said
     assert found == "1 ['vector'] 1 0"
+
+
+def test_the_model_leaves_nothing_but_vectors(path, tmp_path):
+    """The runtime would keep a number of this machine and a queue of reports under the user's folders, and send them."""
+    home = tmp_path / "home"
+    home.mkdir()
+    unset = {"CI", "ORT_DISABLE_TELEMETRY", "XDG_CACHE_HOME", "XDG_DATA_HOME"}
+    environment = {name: value for name, value in os.environ.items() if name not in unset} | {"HOME": str(home)}
+    for argv in (["remember", "Deploys run on Tuesday"], ["work"]):
+        run = [sys.executable, "-m", "limpet", "--store", str(path), *argv]
+        subprocess.run(run, env=environment, check=True, capture_output=True)
+    assert [one for one in home.rglob("*") if one.is_file()] == []
 
 
 def test_models_names_what_is_installed_and_what_is_stored(opened):

@@ -84,6 +84,8 @@ class MiniLM:
         with self._lock:
             if self._session is not None:
                 return
+            # Its wheels tell their maker about each model that is loaded, unless this is set before they are imported.
+            os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
             try:
                 import onnxruntime
                 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
