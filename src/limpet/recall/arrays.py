@@ -166,15 +166,27 @@ def _places(traits: Traits) -> dict[int, np.ndarray]:
     return found
 
 
-def combine(signals: Table, spoken: Sequence[bool]) -> list[float]:
-    """Weighted sum of the columns, as `rank.fuse.linear`."""
+def combine(signals: Table, spoken: Sequence[bool], factors: Sequence[float]) -> np.ndarray:
+    """Weighted sum of the columns, as `rank.fuse.linear`, times what each memory's life does to it."""
     mask = np.array(spoken, dtype=bool)
-    scores = np.where(mask, 0.0, NOTE_OFFSET)
-    if mask.any():
-        scores[mask] = _sum(signals, WEIGHTS, len(mask))[mask]
-    if not mask.all():
-        scores[~mask] += _sum(signals, NOTE_WEIGHTS, len(mask))[~mask]
-    found: list[float] = scores.tolist()
+    spoken_of = int(np.count_nonzero(mask))
+    if spoken_of == len(mask):
+        scores = _sum(signals, WEIGHTS, len(mask))
+    else:
+        scores = NOTE_OFFSET + _sum(signals, NOTE_WEIGHTS, len(mask))
+        if spoken_of:
+            scores[mask] = _sum(signals, WEIGHTS, len(mask))[mask]
+    life = np.array(factors, dtype=np.float64)
+    return np.where(scores > 0, scores * life, scores / life)
+
+
+def in_order(scores: np.ndarray, ids: Sequence[bytes]) -> list[int]:
+    """Places best first, ties by id."""
+    order = np.argsort(-scores, kind="stable")
+    ordered = scores[order]
+    if (ordered[1:] == ordered[:-1]).any():
+        order = np.lexsort((np.array(ids), -scores))
+    found: list[int] = order.tolist()
     return found
 
 

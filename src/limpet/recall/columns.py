@@ -5,8 +5,7 @@ A test holds the two to the same answers.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -123,43 +122,23 @@ def _describe(columns: Columns, bodies: np.ndarray, found: Gathered) -> None:
     spoken = np.array([name is not None for name in names])
     found.spoken = spoken[columns.speaker[bodies]].tolist()
     found.seats = list(zip(columns.session[bodies].tolist(), columns.position[bodies].tolist(), strict=True))
-    uses, used_at = columns.uses(bodies)
-    kind, trust = columns.kind[bodies], columns.trust[bodies]
-    observed_at = np.where(kind == _place(names, "opinion"), columns.observed_at[bodies], 0)
-    lives = zip(
-        kind.tolist(),
-        columns.importance[bodies].tolist(),
-        columns.pinned[bodies].tolist(),
-        trust.tolist(),
-        columns.observations[bodies].tolist(),
-        np.where(np.isnan(columns.stated[bodies]), -1.0, columns.stated[bodies]).tolist(),
-        uses,
-        used_at,
-        observed_at.tolist(),
-        strict=True,
-    )
-    # Most candidates share the same life: it is put into words once.
-    known: dict[tuple[Any, ...], Merit] = {}
-    for life in lives:
-        merit = known.get(life)
-        if merit is None:
-            of_kind, importance, pinned, trusted, observations, stated, times, last, observed = life
-            merit = known[life] = Merit(
-                names[of_kind] or "",
-                importance,
-                pinned,
-                names[trusted] or "",
-                observations,
-                None if stated < 0 else stated,
-                times,
-                last or None,
-                observed,
-            )
-        found.merits.append(merit)
+    found.merits = _merits(columns, bodies)
 
 
-def _place(names: Sequence[str | None], name: str) -> int:
-    return names.index(name) if name in names else -1
+def _merits(columns: Columns, bodies: np.ndarray) -> list[Merit]:
+    """What the life of each candidate says of its score; most share one, which is put into words once."""
+    numbers = columns.life[bodies].tolist()
+    lives = {number: Merit(*columns.lives[number], 0, None, 0) for number in set(numbers)}
+    merits = [lives[number] for number in numbers]
+    if any(one.kind == "opinion" for one in lives.values()):
+        times = columns.observed_at[bodies].tolist()
+        merits = [
+            one._replace(observed_at=at) if one.kind == "opinion" else one
+            for one, at in zip(merits, times, strict=True)
+        ]
+    for place, (uses, used_at) in columns.uses(bodies).items():
+        merits[place] = merits[place]._replace(uses=uses, used_at=used_at or None)
+    return merits
 
 
 def _scores_of(hits: ArrayHits, bodies: np.ndarray) -> np.ndarray:

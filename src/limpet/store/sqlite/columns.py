@@ -31,10 +31,9 @@ _PLACES = 1 << 40  # positions in one session that keys leave room for
 
 # Name, type, and what stands where there is no value. `num` 0: no current memory has this body.
 _COLUMNS: tuple[tuple[str, str, Any], ...] = (
-    ("num", "i8", 0), ("scope", "i4", 0), ("state", "i2", 0), ("kind", "i2", 0), ("trust", "i2", 0),
-    ("pinned", "?", False), ("session", "i4", 0), ("position", "i8", 0), ("speaker", "i4", 0), ("valid_from", "i8", 0),
-    ("valid_to", "i8", _NEVER), ("importance", "f8", 0.0), ("observations", "i4", 0), ("observed_at", "i8", 0),
-    ("stated", "f8", np.nan), ("size", "i4", 0), ("asked", "?", False), ("keyed", "?", False), ("tokens", "i4", 0),
+    ("num", "i8", 0), ("scope", "i4", 0), ("state", "i2", 0), ("kind", "i2", 0), ("life", "i4", 0),
+    ("session", "i4", 0), ("position", "i8", 0), ("speaker", "i4", 0), ("valid_from", "i8", 0),
+    ("valid_to", "i8", _NEVER), ("observed_at", "i8", 0), ("size", "i4", 0), ("asked", "?", False), ("keyed", "?", False), ("tokens", "i4", 0),
     ("id", "S16", b""), ("described", "i8", 0),
 )  # fmt: skip
 
@@ -46,17 +45,13 @@ class SqliteColumns:
     scope: np.ndarray
     state: np.ndarray
     kind: np.ndarray
-    trust: np.ndarray
-    pinned: np.ndarray
+    life: np.ndarray  # place in `lives`
     session: np.ndarray  # 0 = none
     position: np.ndarray
     speaker: np.ndarray
     valid_from: np.ndarray
     valid_to: np.ndarray
-    importance: np.ndarray
-    observations: np.ndarray
     observed_at: np.ndarray
-    stated: np.ndarray  # NaN = nothing stated
     size: np.ndarray  # characters of the content
     asked: np.ndarray  # ends with a question mark
     keyed: np.ndarray  # has a key
@@ -74,9 +69,12 @@ class SqliteColumns:
         for name, kind, _ in _COLUMNS:
             setattr(self, name, np.zeros(1, dtype=kind))
         self.postings = Postings(self._con, self._lexical)
-        # Kinds, states, trust and speakers share their numbers; kinds come first.
+        # Kinds, states and speakers share their numbers; kinds come first.
         self.names: list[str | None] = [None, *KINDS]
         self._names = {name: number for number, name in enumerate(self.names)}
+        # What a memory's life does to its score is the same for most: it is held once. The first: of no memory.
+        self.lives: list[tuple[Any, ...]] = [()]
+        self._lives: dict[tuple[Any, ...], int] = {}
         self._version = -1
         self._done = 0  # the last body read
         self._seq = -1  # the last event known
@@ -160,17 +158,13 @@ class SqliteColumns:
             "scope": map(scope_number, scope),
             "state": map(number, state),
             "kind": map(number, kind),
-            "trust": map(number, trust),
-            "pinned": pinned,
+            "life": map(self._life, kind, importance, pinned, trust, observations, stated),
             "session": session,
             "position": position,
             "speaker": map(number, speaker),
             "valid_from": valid_from,
             "valid_to": valid_to,
-            "importance": importance,
-            "observations": observations,
             "observed_at": observed_at,
-            "stated": stated,
             "size": map(len, content),
             "asked": (text.rstrip().endswith("?") for text in content),
             "keyed": (one is not None for one in key),
@@ -199,6 +193,17 @@ class SqliteColumns:
         if number is None:
             number = self._names[name] = len(self.names)
             self.names.append(name)
+        return number
+
+    def _life(self, kind: str | None, *rest: Any) -> int:
+        if kind is None:
+            return 0
+        importance, pinned, trust, observations, stated = rest
+        life = (kind, importance, bool(pinned), trust, observations, stated)
+        number = self._lives.get(life)
+        if number is None:
+            number = self._lives[life] = len(self.lives)
+            self.lives.append(life)
         return number
 
     # -- what passes, and what is near
@@ -299,15 +304,13 @@ class SqliteColumns:
     def words(self, bodies: np.ndarray, stems: Mapping[str, float]) -> tuple[np.ndarray, np.ndarray]:
         return self.postings.words(bodies, stems)
 
-    def uses(self, bodies: np.ndarray) -> tuple[list[int], list[int]]:
-        """How often the memories of some bodies were used, and when last; 0 = never."""
-        times, last = [0] * len(bodies), [0] * len(bodies)
-        if self._used:
-            place = {body: i for i, body in enumerate(bodies.tolist())}
-            nums = carray(self.num[bodies].tolist())
-            for body, uses, used_at in self._con.execute(statements()["usage_of"], {"nums": nums}):
-                times[place[body]], last[place[body]] = uses, used_at or 0
-        return times, last
+    def uses(self, bodies: np.ndarray) -> dict[int, tuple[int, int]]:
+        """By place in `bodies`, of those that were ever used: how often, and when last; 0 = never."""
+        if not self._used:
+            return {}
+        place = {body: i for i, body in enumerate(bodies.tolist())}
+        rows = self._con.execute(statements()["usage_of"], {"nums": carray(self.num[bodies].tolist())})
+        return {place[body]: (uses, used_at or 0) for body, uses, used_at in rows}
 
 
 def _in(numbers: np.ndarray, wanted: Sequence[int]) -> np.ndarray:

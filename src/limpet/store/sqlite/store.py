@@ -456,9 +456,11 @@ class SqliteStore(Devices):
                 jobs.enqueue(con, then, done, at)
             return stored
 
-    def vector_chunks(self, embedder: int, known: dict[int, int]) -> tuple[list[VectorChunk], list[int]]:
+    def vector_chunks(
+        self, embedder: int, known: dict[int, int], *, most: int | None = None
+    ) -> tuple[list[VectorChunk], list[int]]:
         with self._reading() as con:
-            return vectors.chunks(con, embedder, known)
+            return vectors.chunks(con, embedder, known, most)
 
     def exact_vectors(self, embedder: int, bodies: Sequence[int]) -> list[tuple[int, bytes]]:
         with self._reading() as con:
