@@ -16,14 +16,15 @@ import numpy as np
 from ...model.memory import KINDS
 from ..records import ArrayHits, Filter
 from . import search
-from .postings import Postings, varints
+from .postings import Postings, among, distinct, varints
 from .search import Lexical, allowed, carray, interrupted, scope_number
 from .sql import statements
 
-# Bodies read at a time, and how long one recall may read before it answers from SQL, in seconds: about ten recalls
-# bring a million memories in.
-SLICE = 5_000
+# Bodies read at a time, and how long one recall may read before it answers from SQL, in seconds.
+SLICE = 2_000
 READ_SECONDS = 0.25
+# Index terms of a store whose words one recall after the other reads; those of a larger one are read beside them.
+READ_BY_RECALLS = 1_000_000
 # New bodies that do not yet stand in the sorted order of sessions; with more it is sorted anew.
 MAX_UNSORTED = 4_096
 _NEVER = np.iinfo(np.int64).max
@@ -88,13 +89,24 @@ class SqliteColumns:
 
     # -- following the store
 
-    def refresh(self, version: int, deadline: float | None) -> bool:
+    @property
+    def all_read(self) -> bool:
+        """Whether nothing is left to be read ahead."""
+        return self.postings.all_read
+
+    def read_ahead(self, version: int, seconds: float) -> None:
+        """Read what recalls leave unread, for about so long."""
+        until = time.monotonic() + seconds
+        if self.refresh(version, None, seconds=seconds):
+            self.postings.read(until)
+
+    def refresh(self, version: int, deadline: float | None, *, seconds: float = READ_SECONDS) -> bool:
         """Whether the arrays show the store as it is now; False when reading what is missing takes too long."""
-        until = time.monotonic() + READ_SECONDS
+        until = time.monotonic() + seconds
         # Half of the time that is left at most: the rest answers the query.
         until = until if deadline is None else min(until, (time.monotonic() + deadline) / 2)
         if version == self._version:
-            self.postings.read(until)
+            self._read_words(until)
             return True
         con = self._con
         schema = con.execute("PRAGMA schema_version").get  # a rebuild changes it, see store.py
@@ -116,9 +128,13 @@ class SqliteColumns:
         self._exact.clear()
         self._used = con.execute("SELECT 1 FROM usage LIMIT 1").get is not None
         self.postings.measure(last)
-        self.postings.read(until)
+        self._read_words(until)
         self._version = version
         return True
+
+    def _read_words(self, until: float) -> None:
+        if self.postings.words_there_are <= READ_BY_RECALLS:
+            self.postings.read(until)
 
     def _note_events(self) -> bool:
         """Note the memories that changed since the last look; whether one was purged. New ones are read as bodies."""
@@ -220,12 +236,12 @@ class SqliteColumns:
         """Which of some bodies pass the filter; it must not ask for what was known at another time."""
         mask = self._among(self.state[bodies], where.states) if where.states else self.num[bodies] > 0
         if where.scopes is not None:
-            mask &= _in(self.scope[bodies], self.scope_numbers(where.scopes))
+            mask &= among(self.scope[bodies], self.scope_numbers(where.scopes))
         if where.kinds:
             mask &= self._among(self.kind[bodies], where.kinds)
         if where.session is not None:
             found = self._con.execute("SELECT num FROM session WHERE name = ?", (where.session,))
-            mask &= _in(self.session[bodies], [row[0] for row in found])
+            mask &= among(self.session[bodies], [row[0] for row in found])
         if where.since is not None:
             mask &= self.valid_from[bodies] >= where.since
         if where.until is not None:
@@ -245,7 +261,7 @@ class SqliteColumns:
         return some[self.passing(some, where)]
 
     def _among(self, numbers: np.ndarray, names: Iterable[str]) -> np.ndarray:
-        return _in(numbers, [self._names[name] for name in names if name in self._names])
+        return among(numbers, [self._names[name] for name in names if name in self._names])
 
     def _with_topic(self, topic: str) -> np.ndarray:
         """For each slot whether its memory has exactly this topic."""
@@ -265,7 +281,7 @@ class SqliteColumns:
             low = np.searchsorted(ordered, keys - reach)
             high = np.searchsorted(ordered, keys + reach, side="right")
             found += [order[start:end] for start, end in zip(low.tolist(), high.tolist(), strict=True) if start < end]
-        return np.unique(np.concatenate(found))
+        return distinct(np.concatenate(found))
 
     def _sort(self) -> None:
         """Bodies by session and position: most of them sorted once, the newest beside them."""
@@ -311,14 +327,6 @@ class SqliteColumns:
         place = {body: i for i, body in enumerate(bodies.tolist())}
         rows = self._con.execute(statements()["usage_of"], {"nums": carray(self.num[bodies].tolist())})
         return {place[body]: (uses, used_at or 0) for body, uses, used_at in rows}
-
-
-def _in(numbers: np.ndarray, wanted: Sequence[int]) -> np.ndarray:
-    """Which numbers are among a few."""
-    mask = np.zeros(len(numbers), dtype=bool)
-    for one in wanted:
-        mask |= numbers == one
-    return mask
 
 
 def _count(sizes: bytes | None) -> int:

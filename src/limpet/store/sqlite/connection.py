@@ -100,10 +100,11 @@ def translated(path: str) -> Iterator[None]:
     try:
         yield
     except apsw.Error as error:
-        raise _translate(error, path) from error
+        raise translation(error, path) from error
 
 
-def _translate(error: apsw.Error, path: str) -> LimpetError:
+def translation(error: apsw.Error, path: str) -> LimpetError:
+    """What a driver's error is called here, with words and what to do next."""
     if isinstance(error, apsw.BusyError | apsw.LockedError):
         return StoreBusy(
             f"another process has been writing to {path} for too long",

@@ -324,10 +324,15 @@ def interrupted(con: apsw.Connection, deadline: float | None) -> Iterator[None]:
         con.set_progress_handler(None)
 
 
+def common_share(bodies: int) -> int:
+    """A word in one of so many texts, or in more, is not searched for."""
+    return COMMON_SHARE if bodies > LARGE_STORE else 2
+
+
 def choose(terms: Iterable[str], frequency: Callable[[str], int], bodies: int) -> tuple[list[tuple[int, str]], int]:
     """The terms worth searching for as (document frequency, term), rarest first, and how many of them give rows."""
     found = sorted((df, term) for term in terms if (df := frequency(term)))
-    share = COMMON_SHARE if bodies > LARGE_STORE else 2
+    share = common_share(bodies)
     useful = [(df, term) for df, term in found if df * share < bodies] or (found[:1] if share > 2 else found)
     useful = useful[:MAX_TERMS_SEARCHED]
     rare, rows = 0, 0
