@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from ..model.clock import MICROSECONDS_PER_DAY, format_time, parse_time
@@ -221,7 +222,7 @@ def rank(found: Gathered, plan: Plan) -> tuple[list[int], list[float]]:
     count = len(found.nums)
     # Most candidates share the same life (never used, stated once): their product is computed once.
     lives = {id(one): one for one in found.merits}
-    products = {key: math.prod(_factors(one, plan.now).values()) for key, one in lives.items()}
+    products = {key: _product(one, plan.now if one.changes else 0) for key, one in lives.items()}
     factors = [products[id(one)] for one in found.merits]
     if plan.fusion != "rrf" and not isinstance(found.signals.get("lexical"), list):
         from .arrays import combine, in_order
@@ -234,6 +235,11 @@ def rank(found: Gathered, plan: Plan) -> tuple[list[int], list[float]]:
     ]
     order = [i for _, _, i in sorted(zip([-score for score in scores], found.ids, range(count), strict=True))]
     return order, scores
+
+
+@lru_cache(maxsize=1024)
+def _product(one: Merit, now: int) -> float:
+    return math.prod(_factors(one, now).values())
 
 
 def _factors(one: Merit, now: int) -> dict[str, float]:

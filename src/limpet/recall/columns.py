@@ -12,7 +12,7 @@ import numpy as np
 from ..rank import constants as C
 from ..store.records import ArrayHits
 from ..text.grams import with_grams
-from .arrays import measure_traits, traits_of
+from .arrays import distinct, measure_traits, traits_of
 from .gather import (
     OUT_OF_TIME,
     WALKED,
@@ -43,14 +43,14 @@ def gather_columns(store: Store, columns: Columns, vectors: VectorSignal | None,
         passed, near = _vector_candidates(columns, meant, plan)
         pool.append(near)
         orders.append(passed)
-    bodies = np.unique(np.concatenate(pool))
+    bodies = distinct(np.concatenate(pool))
     if not len(bodies):
         several = store.substring(plan.query, plan.where, limit=plan.k * 3) if "lexical" not in plan.without else []
         bodies = np.unique(np.array(several, dtype=np.int64))
         hits = hits._replace(bodies=bodies, scores=np.full(len(bodies), hits.weight or 1.0))
     elif "neighbours" not in plan.without:
         around = columns.near(np.array(best_of(orders, C.NEIGHBOURHOODS)), C.NEIGHBOUR_REACH)
-        bodies = np.union1d(bodies, around[columns.passing(around, plan.where)])
+        bodies = distinct(np.concatenate([bodies, around[columns.passing(around, plan.where)]]))
     _describe(columns, bodies, found)
     unit = 1.0 / (hits.weight or 1.0)
     fields, having = columns.words(bodies, hits.stems)
@@ -63,7 +63,7 @@ def gather_columns(store: Store, columns: Columns, vectors: VectorSignal | None,
             worth=worth_of(hits.stems, hits.absent),
             when=when_told(store, found.bodies, plan.query),
         ),
-        None if meant is None or not len(bodies) else np.asarray(meant.cosines(bodies.tolist(), exact=C.RESCORED)),
+        None if meant is None or not len(bodies) else np.asarray(meant.cosines(found.bodies, exact=C.RESCORED)),
         plan.query,
         plan.at,
         plan.without,
@@ -119,9 +119,9 @@ def _describe(columns: Columns, bodies: np.ndarray, found: Gathered) -> None:
     found.nums = columns.num[bodies].tolist()
     found.ids = columns.id[bodies].tolist()
     found.bodies = bodies.tolist()
-    spoken = np.array([name is not None for name in names])
-    found.spoken = spoken[columns.speaker[bodies]].tolist()
+    found.spoken = [names[one] is not None for one in columns.speaker[bodies].tolist()]
     found.seats = list(zip(columns.session[bodies].tolist(), columns.position[bodies].tolist(), strict=True))
+    found.keyed = columns.keyed[bodies].tolist()
     found.merits = _merits(columns, bodies)
 
 

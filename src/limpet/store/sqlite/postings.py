@@ -252,7 +252,8 @@ class Postings:
     def search(self, text: str, where: Filter, columns: SqliteColumns) -> ArrayHits:
         """All bodies that have the query's rarer words, best first, as `search.Lexical.search` finds them."""
         terms = self._lexical.terms(text)
-        useful, rare = choose(terms, self.frequency, self._bodies)
+        counts = {stem: self.frequency(stem) for stem in terms}
+        useful, rare = choose(terms, counts.__getitem__, self._bodies)
         if not useful:
             return ArrayHits.none()
         within = self._within(where, columns)
@@ -268,7 +269,7 @@ class Postings:
         stems = {stem: max(1e-6, math.log((self._bodies - df + 0.5) / (df + 0.5))) for df, stem in useful}
         scores = self._scores([*phrases, *lists], len(phrases), rare, columns.tokens[rows], rows)
         order = np.argsort(-scores, kind="stable")
-        absent = sum(not self.frequency(stem) for stem in terms) * math.log((self._bodies + 0.5) / 0.5)
+        absent = sum(not count for count in counts.values()) * math.log((self._bodies + 0.5) / 0.5)
         return ArrayHits(rows[order], scores[order], stems, sum(stems.values()), absent=absent)
 
     def _scores(
