@@ -23,8 +23,8 @@ from .sql import statements
 # Bodies read at a time, and how long one recall may read before it answers from SQL, in seconds.
 SLICE = 2_000
 READ_SECONDS = 0.25
-# Index terms of a store whose words one recall after the other reads; those of a larger one are read beside them.
-READ_BY_RECALLS = 1_000_000
+# Bodies, or index terms in thirties, that recalls read themselves; more of them are read ahead, beside the recalls.
+READ_BY_RECALLS, WORDS_A_BODY = 30_000, 30
 # New bodies that do not yet stand in the sorted order of sessions; with more it is sorted anew.
 MAX_UNSORTED = 4_096
 _NEVER = np.iinfo(np.int64).max
@@ -35,7 +35,7 @@ _COLUMNS: tuple[tuple[str, str, Any], ...] = (
     ("num", "i8", 0), ("scope", "i4", 0), ("state", "i2", 0), ("kind", "i2", 0), ("life", "i4", 0),
     ("session", "i4", 0), ("position", "i8", 0), ("speaker", "i4", 0), ("valid_from", "i8", 0),
     ("valid_to", "i8", _NEVER), ("observed_at", "i8", 0), ("size", "i4", 0), ("asked", "?", False), ("keyed", "?", False), ("tokens", "i4", 0),
-    ("id", "S16", b""), ("described", "i8", 0),
+    ("id", "S16", b""), ("described", "i4", 0),
 )  # fmt: skip
 
 
@@ -60,7 +60,9 @@ class SqliteColumns:
     id: np.ndarray  # zero bytes at the end are lost, the order is not
     described: np.ndarray  # a hash of topics, labels and dates: have the index's words changed?
 
-    def __init__(self, con: apsw.Connection, lexical: Lexical) -> None:
+    def __init__(self, con: apsw.Connection, lexical: Lexical, *, follows: bool = False) -> None:
+        """`follows`: somebody calls `read_ahead` until all is there."""
+        self.follows = follows
         self._con = con
         self._lexical = lexical
         self._schema = -1
@@ -92,7 +94,7 @@ class SqliteColumns:
     @property
     def all_read(self) -> bool:
         """Whether nothing is left to be read ahead."""
-        return self.postings.all_read
+        return self._version >= 0 and self.postings.all_read
 
     def read_ahead(self, version: int, seconds: float) -> None:
         """Read what recalls leave unread, for about so long."""
@@ -105,6 +107,7 @@ class SqliteColumns:
         until = time.monotonic() + seconds
         # Half of the time that is left at most: the rest answers the query.
         until = until if deadline is None else min(until, (time.monotonic() + deadline) / 2)
+        ahead = seconds < READ_SECONDS
         if version == self._version:
             self._read_words(until)
             return True
@@ -115,6 +118,9 @@ class SqliteColumns:
             self._schema = schema
             self._note_events()
         last = con.execute("SELECT ifnull(max(num), 0) FROM body").get
+        if not ahead and last - self._done > READ_BY_RECALLS and self.follows:
+            return False  # a recall that read a part would answer from rows all the same
+        self._grow(last + 1)
         while self._done < last:
             if time.monotonic() > until:
                 return False
@@ -133,7 +139,7 @@ class SqliteColumns:
         return True
 
     def _read_words(self, until: float) -> None:
-        if self.postings.words_there_are <= READ_BY_RECALLS:
+        if self.postings.words_there_are <= READ_BY_RECALLS * WORDS_A_BODY or not self.follows:
             self.postings.read(until)
 
     def _note_events(self) -> bool:
@@ -186,7 +192,7 @@ class SqliteColumns:
             "keyed": (one is not None for one in key),
             "tokens": map(_count, sizes),
             "id": id,
-            "described": map(hash, zip(topics, labels, dates, strict=True)),
+            "described": (hash(one) & 0x7FFFFFFF for one in zip(topics, labels, dates, strict=True)),
         }
         for name, kind_, nothing in _COLUMNS:
             filled = [nothing if value is None else value for value in values[name]]
@@ -200,7 +206,7 @@ class SqliteColumns:
         if slots <= have:
             return
         for name, kind, _ in _COLUMNS:
-            grown = np.zeros(max(slots, have + have // 4), dtype=kind)
+            grown = np.zeros(slots + slots // 8, dtype=kind)  # memory is taken when it is written to
             grown[:have] = getattr(self, name)
             setattr(self, name, grown)
 
@@ -313,7 +319,9 @@ class SqliteColumns:
             return ArrayHits(bodies, scores, found.stems, found.weight, found.complete, found.absent)
         with interrupted(self._con, deadline):
             try:
-                return self.postings.search(text, where, self)
+                # A list that is not there yet may take longer than any deadline.
+                held_only = deadline is not None and self.follows and not self.postings.all_read
+                return self.postings.search(text, where, self, held_only=held_only)
             except apsw.InterruptError:
                 return ArrayHits.none()._replace(complete=False)
 

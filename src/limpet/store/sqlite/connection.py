@@ -40,7 +40,7 @@ def open_connection(path: str, *, read_only: bool, durable: bool) -> apsw.Connec
             connection.set_busy_handler(_busy_handler())
             connection.execute(
                 f"PRAGMA synchronous={'FULL' if durable else 'NORMAL'}; PRAGMA secure_delete=ON;"
-                "PRAGMA cache_size=-32000; PRAGMA temp_store=MEMORY; PRAGMA mmap_size=268435456"
+                "PRAGMA cache_size=-32000; PRAGMA temp_store=MEMORY; PRAGMA mmap_size=2147418112"
             ).fetchall()  # a pragma that answers stops the statements after it until its answer is read
             _check_schema(connection, path, read_only=read_only)
         except BaseException:

@@ -249,16 +249,21 @@ class Postings:
             self._held -= len(self._single.pop(next(iter(self._single))).bodies)
         return found
 
-    def search(self, text: str, where: Filter, columns: SqliteColumns) -> ArrayHits:
-        """All bodies that have the query's rarer words, best first, as `search.Lexical.search` finds them."""
-        terms = self._lexical.terms(text)
+    def search(self, text: str, where: Filter, columns: SqliteColumns, *, held_only: bool = False) -> ArrayHits:
+        """All bodies that have the query's rarer words, best first, as `search.Lexical.search` finds them.
+
+        `held_only`: leave out words whose lists have not been read, and say so.
+        """
+        asked = self._lexical.terms(text)
+        terms = [stem for stem in asked if not held_only or stem in self._single or self._covers(stem)]
+        complete = len(terms) == len(asked)
         counts = {stem: self.frequency(stem) for stem in terms}
         useful, rare = choose(terms, counts.__getitem__, self._bodies)
         if not useful:
-            return ArrayHits.none()
+            return ArrayHits.none()._replace(complete=complete)
         within = self._within(where, columns)
         if within is None:
-            return ArrayHits.none()
+            return ArrayHits.none()._replace(complete=complete)
         lists = [self.posting(stem) for _, stem in useful]
         rows = lists[0].bodies if rare == 1 else distinct(np.concatenate([one.bodies for one in lists[:rare]]))
         scopes, phrases = within
@@ -270,7 +275,7 @@ class Postings:
         scores = self._scores([*phrases, *lists], len(phrases), rare, columns.tokens[rows], rows)
         order = np.argsort(-scores, kind="stable")
         absent = sum(not count for count in counts.values()) * math.log((self._bodies + 0.5) / 0.5)
-        return ArrayHits(rows[order], scores[order], stems, sum(stems.values()), absent=absent)
+        return ArrayHits(rows[order], scores[order], stems, sum(stems.values()), complete, absent)
 
     def _scores(
         self, lists: Sequence[Posting], phrases: int, rare: int, lengths: np.ndarray, rows: np.ndarray

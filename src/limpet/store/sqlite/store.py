@@ -332,10 +332,10 @@ class SqliteStore(Devices):
                 from .columns import SqliteColumns
 
                 assert self._lexical is not None
-                self._columns = SqliteColumns(con, self._lexical)
+                self._columns = SqliteColumns(con, self._lexical, follows=self.path != ":memory:")
             columns = self._columns
             current = columns.refresh(self._version(con), deadline)
-            if not (current and columns.all_read) and self._ahead is None and self.path != ":memory:":
+            if not (current and columns.all_read) and self._ahead is None and columns.follows:
                 self._ahead = threading.Thread(target=self._read_ahead, args=(columns,), name="limpet-read", daemon=True)
                 self._ahead.start()
             return columns if current else None
@@ -344,14 +344,12 @@ class SqliteStore(Devices):
         """Read what recalls would otherwise have to wait for, a few milliseconds at a time, until all is there."""
         with contextlib.suppress(StoreError):  # closed, or damaged: whoever asks is told
             while not columns.all_read:
-                started = time.monotonic()
                 with self.snapshot():
                     if self._columns is not columns:
                         break
                     with self._reading() as con:
                         columns.read_ahead(self._version(con), AHEAD_SECONDS)
-                # The reading connection is free at least half of the time.
-                time.sleep(time.monotonic() - started)
+                time.sleep(0.001)  # whoever waits for the connection gets it
         self._ahead = None
 
     def stems(self, texts: Iterable[str]) -> dict[str, frozenset[str]]:
