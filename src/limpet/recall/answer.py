@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from ..model.clock import MICROSECONDS_PER_DAY, format_time, parse_time
@@ -219,24 +220,26 @@ def _judge(store: Store, found: Gathered, order: list[int], scores: list[float],
 def rank(found: Gathered, plan: Plan) -> tuple[list[int], list[float]]:
     """Indices of candidates best first, and their scores."""
     count = len(found.nums)
-    if plan.fusion == "rrf":
-        scores = fuse.rrf(found.signals, count)
-    elif isinstance(found.signals.get("lexical"), list):
-        scores = fuse.linear(found.signals, found.spoken)
-    else:
-        from .arrays import combine
-
-        scores = combine(found.signals, found.spoken)
     # Most candidates share the same life (never used, stated once): their product is computed once.
-    products = {
-        key: math.prod(_factors(one, plan.now).values()) for key, one in {id(one): one for one in found.merits}.items()
-    }
+    lives = {id(one): one for one in found.merits}
+    products = {key: _product(one, plan.now if one.changes else 0) for key, one in lives.items()}
+    factors = [products[id(one)] for one in found.merits]
+    if plan.fusion != "rrf" and not isinstance(found.signals.get("lexical"), list):
+        from .arrays import combine, in_order
+
+        combined = combine(found.signals, found.spoken, factors)
+        return in_order(combined, found.ids), combined.tolist()
+    scores = fuse.rrf(found.signals, count) if plan.fusion == "rrf" else fuse.linear(found.signals, found.spoken)
     scores = [
-        score * products[id(one)] if score > 0 else score / products[id(one)]
-        for score, one in zip(scores, found.merits, strict=True)
+        score * factor if score > 0 else score / factor for score, factor in zip(scores, factors, strict=True)
     ]
     order = [i for _, _, i in sorted(zip([-score for score in scores], found.ids, range(count), strict=True))]
     return order, scores
+
+
+@lru_cache(maxsize=1024)
+def _product(one: Merit, now: int) -> float:
+    return math.prod(_factors(one, now).values())
 
 
 def _factors(one: Merit, now: int) -> dict[str, float]:

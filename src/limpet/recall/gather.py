@@ -70,6 +70,11 @@ class Merit(NamedTuple):
     used_at: int | None  # None = never
     observed_at: int  # of opinions; 0 for all others, to whom it does not matter
 
+    @property
+    def changes(self) -> bool:
+        """Whether what it says depends on the time."""
+        return self.used_at is not None or self.kind == "opinion"
+
 
 @dataclass(slots=True)
 class Gathered:
@@ -85,6 +90,7 @@ class Gathered:
     notes: dict[str, str] = field(default_factory=dict)
     hits: VectorHits | None = None
     spoken: list[bool] = field(default_factory=list)  # a turn of a conversation: it has a speaker
+    keyed: list[bool] = field(default_factory=list)  # has a key
     stems: Mapping[str, float] = field(default_factory=dict)  # the query's words that were searched for, by their worth
     absent: float = 0.0  # what the query's words that no text has would be worth
 
@@ -125,6 +131,7 @@ def gather(store: Store, vectors: VectorSignal | None, plan: Plan) -> Gathered:
     found.bodies = bodies
     found.seats = [(one.session, one.position) for one in several]
     found.spoken = [one.speaker is not None for one in several]
+    found.keyed = [one.key is not None for one in several]
     known: dict[Merit, Merit] = {}
     found.merits = [known.setdefault(merit, merit) for merit in map(_merit, several)]
     unit = 1.0 / (lexical.weight or 1.0)

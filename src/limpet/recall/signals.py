@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..store.records import Candidate
-from ..text.dates import agreement, mentioned, spans
+from ..text.dates import Mentioned, agreement, mentioned, spans
 
 # Name -> one value a candidate; lists, or NumPy arrays from `arrays.py`.
 Table = dict[str, Any]
@@ -177,9 +177,19 @@ def _sum(having: Sequence[bool], worth: Sequence[float]) -> float:
 
 def dates(times: Sequence[int], query: str, now: int) -> list[float]:
     """The share of the date parts named in the query that a memory's time has; 1 within a stretch of time it names."""
+    return agreements(times, *dates_asked(query, now))
+
+
+def dates_asked(query: str, now: int) -> tuple[Mentioned, list[tuple[int, int]]]:
+    """Parts of dates that a query names, and stretches of time."""
     when, stretches = mentioned(query), spans(query, now)
     if stretches:
         when = replace(when, weekdays=frozenset())  # the latest one is meant, not each
+    return when, stretches
+
+
+def agreements(times: Sequence[int], when: Mentioned, stretches: Sequence[tuple[int, int]]) -> list[float]:
+    """`dates`, of what `dates_asked` found."""
     found = [agreement(when, at) for at in times] if when else [0.0] * len(times)
     for start, end in stretches:
         found = [1.0 if start <= at < end else value for value, at in zip(found, times, strict=True)]
