@@ -17,11 +17,11 @@ from typing import Any
 
 import limpet
 from limpet.model.clock import FixedClock
+from limpet.recall.plan import SIGNALS
 
 from . import embedding_cache
 from .harness import CUTOFFS, Ranked, hit_rates, latency, mean, percent, provenance, rank_evidence, save, table
 
-SIGNALS = ("lexical", "fields", "vector", "neighbours", "session", "date", "speaker", "shape")
 TURN_DEPTH = 20  # memories asked for when turns are scored
 SESSION_DEPTH = 100  # memories asked for when sessions are ranked by their best turn
 STORED_AT = "2026-01-01T00:00:00+00:00"  # the store's clock when the questions have no time of their own

@@ -13,6 +13,14 @@ VECTOR_CANDIDATES = 50
 NEIGHBOURHOODS = 12
 NEIGHBOUR_REACH = 2
 
+# The walk over things and links (recall/graph.py), for questions that need several hops: best candidates it starts from,
+# hops it goes from them, memories it holds at most, memories that may name one thing for it to say anything, and how many
+# it adds to the candidates. test_graph_signal.py.
+GRAPH_SEEDS, GRAPH_HOPS, GRAPH_MEMORIES, GRAPH_HUB, GRAPH_CANDIDATES = 8, 2, 200, 40, 12
+# How often it goes on and does not return, as in HippoRAG (Gutierrez et al., NeurIPS 2024), and its steps: after so many
+# less than half a percent of it still moves.
+GRAPH_DAMPING, GRAPH_STEPS = 0.5, 8
+
 # Use: boost = 1 + 0.1 ln(1 + uses). Domain model. test_rank.py.
 USE_BOOST = 0.1
 

@@ -16,6 +16,7 @@ NOTE_WEIGHTS: dict[str, float] = {
     "length": 0.7685,
     "long": -3.2428,
     "keyed": 2.9759,
+    "graph": 2.0,
 }
 # Added, so that the right answer scores alike as a note and as a turn of a conversation.
 NOTE_OFFSET = -2.4407

@@ -16,10 +16,11 @@ class SignalTrace(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trace:
-    """How one score arose: the sum of the contributions times the adjustments."""
+    """How one score arose: the sum of the contributions and the offset, times the adjustments (below zero: divided)."""
 
     signals: dict[str, SignalTrace]
     adjustments: dict[str, float] = field(default_factory=dict)
+    offset: float = 0.0  # of statements without a speaker, see rank/note_weights.py
 
     def as_dict(self) -> dict[str, object]:
         return {
@@ -27,5 +28,6 @@ class Trace:
                 name: {"rank": one.rank, "raw": round(one.raw, 4), "contribution": round(one.contribution, 4)}
                 for name, one in self.signals.items()
             },
+            "offset": round(self.offset, 4),
             "adjustments": {name: round(value, 4) for name, value in self.adjustments.items()},
         }

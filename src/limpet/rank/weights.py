@@ -26,4 +26,5 @@ WEIGHTS: dict[str, float] = {
     "brief_vector": -4.9656,
     "by_person": 1.5793,
     "question": -0.9815,
+    "graph": 2.0,
 }
