@@ -17,7 +17,9 @@ from limpet.settings import Settings
 from limpet.work.mentions import drain
 from tests.reference import ReferenceStore
 
-WORDS = st.sampled_from("rate limit is 100 per minute deploy on friday never Berlin WAL rate_limit café 東京 don't retry".split())
+WORDS = st.sampled_from(
+    "rate limit is 100 per minute deploy on friday never Berlin WAL rate_limit café 東京 don't retry".split()
+)
 TEXTS = st.lists(WORDS, min_size=1, max_size=5).map(" ".join)
 TOPICS = st.lists(st.sampled_from(["api", "db", "ops"]), max_size=2, unique=True)
 SCOPES = st.sampled_from(["project:api", "project:web", "global"])

@@ -183,6 +183,8 @@ def _why(why: Trace) -> None:
             line(paint(one, DIM))
     total = sum(contribution for _, _, contribution in why.signals.values())
     factors = "".join(f" x {name} {value:.3f}" for name, value in why.adjustments.items())
+    if why.seated:
+        line(f"{MARGIN}its place is that of the nearest by names and links, whatever its score")
     sum_ = f"sum {total:+.3f}" if not why.offset else f"(sum {total:+.3f}, a note {why.offset:+.3f})"
     line(f"{MARGIN}{paint('score =', BOLD)} {sum_}{factors}")
 

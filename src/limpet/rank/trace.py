@@ -20,6 +20,7 @@ class Trace:
 
     signals: dict[str, SignalTrace]
     adjustments: dict[str, float] = field(default_factory=dict)
+    seated: bool = False  # its place among the results is the walk's over names and links, whatever its score
     offset: float = 0.0  # of statements without a speaker, see rank/note_weights.py
 
     def as_dict(self) -> dict[str, object]:
@@ -29,5 +30,6 @@ class Trace:
                 for name, one in self.signals.items()
             },
             "offset": round(self.offset, 4),
+            **({"seated": True} if self.seated else {}),
             "adjustments": {name: round(value, 4) for name, value in self.adjustments.items()},
         }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -131,7 +131,7 @@ class Recall:
         )
 
     def as_dict(self) -> dict[str, object]:
-        """{"query", "items", "relevance", "relevant", "missing", "elapsed_ms", "notes"?, "truncated"?, "explained"?}."""
+        """{"query", "items", "relevance", "relevant", "missing", "elapsed_ms"}; where there are, more."""
         shown: dict[str, object] = {
             "query": self.query,
             "items": [item.as_dict() for item in self.items],
@@ -173,6 +173,7 @@ def recall(
             # An array of ids loses the zero bytes at their ends.
             order = [i for i in order if found.ids[i].rstrip(b"\0") != skip.rstrip(b"\0")]
         likely, relevant = _judge(store, found, order, scores, plan)
+        order, seated = _seat(found, order, plan)
         read = _rerank(store, found, order, plan, reranker) if reranker is not None else {}
         if read:
             order = new_order(order, list(read.values()))
@@ -187,7 +188,7 @@ def recall(
                 store, vectors, plan, [(found.nums[i], why) for i, why in dropped], event,
                 lower=len(order) - len(chosen) - len(dropped),
             )  # fmt: skip
-    traces = _explain(found, chosen, plan, read) if explain else {}
+    traces = _explain(found, chosen, plan, read, seated) if explain else {}
     sources = Sources()
     items = [
         _item(
@@ -257,6 +258,19 @@ def rank(found: Gathered, plan: Plan) -> tuple[list[int], list[float]]:
     return order, scores
 
 
+def _seat(found: Gathered, order: list[int], plan: Plan) -> tuple[list[int], list[int]]:
+    """The order with the last of the results left to what the walk over names and links came nearest to, and those."""
+    values = found.signals.get("graph")
+    if values is None or plan.k < C.SEATED_FROM or plan.fusion == "rrf" or not any(values):
+        return order, []
+    kept = order[: plan.k - C.GRAPH_SEATS]
+    rest = order[plan.k - C.GRAPH_SEATS :]
+    # Turns of a conversation name the same few persons again and again: there it would only push out what is better.
+    nearest = sorted((i for i in rest if values[i] > 0 and not found.spoken[i]), key=lambda i: -values[i])
+    nearest = nearest[: C.GRAPH_SEATS]
+    return [*kept, *nearest, *(i for i in rest if i not in nearest)], nearest
+
+
 def _factors(one: Merit, now: int) -> dict[str, float]:
     """What a memory's life does to its score: one factor each."""
     return {
@@ -278,9 +292,7 @@ def _confidence(one: Merit, now: int) -> float:
     )
 
 
-def _fit(
-    store: Store, found: Gathered, order: list[int], plan: Plan
-) -> tuple[list[int], bool, list[tuple[int, str]]]:
+def _fit(store: Store, found: Gathered, order: list[int], plan: Plan) -> tuple[list[int], bool, list[tuple[int, str]]]:
     """The best `k`. With a token budget: those of the best distinct statements that are worth most together.
 
     Also whether that leaves something out, and what with why.
@@ -311,7 +323,9 @@ def _about(one: Memory) -> str:
     return f"{one.key or ''}/{one.speaker or ''}/{one.metadata or ''}/{day}"
 
 
-def _explain(found: Gathered, chosen: list[int], plan: Plan, read: Mapping[int, float]) -> dict[int, Trace]:
+def _explain(
+    found: Gathered, chosen: list[int], plan: Plan, read: Mapping[int, float], seated: Sequence[int]
+) -> dict[int, Trace]:
     """Traces of the chosen candidates. With `rrf` a contribution is what the signal's rank is worth.
 
     `read`: a reranker's scores. They decide the order of those that have one, and add nothing to the score.
@@ -333,6 +347,7 @@ def _explain(found: Gathered, chosen: list[int], plan: Plan, read: Mapping[int, 
             }
             | ({"rerank": SignalTrace(places[i], read[i], 0.0)} if i in read else {}),
             adjustments=_factors(found.merits[i], plan.now),
+            seated=i in seated,
             offset=0.0 if found.spoken[i] or plan.fusion == "rrf" else NOTE_OFFSET,
         )
         for i in chosen

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -73,10 +74,8 @@ def filtered(store: Store, vectors: VectorSignal | None, plan: Plan) -> list[Lef
         hits = store.lexical(with_grams(plan.query), wide, limit=LOOKED_AT * 3).hits
         orders.append([hit.body for hit in hits])
     if vectors is not None and not plan.lexical_only and "vector" not in plan.without and plan.query.strip():
-        try:
+        with suppress(EmbedderUnavailable):  # the recall's notes say so
             orders.append(vectors.search(plan).take(LOOKED_AT * 3))
-        except EmbedderUnavailable:
-            pass  # the recall's notes say so
     near = best_of(orders, LOOKED_AT * 6)
     there = {one.body: one for one in store.candidates(near, wide)}
     passing = {one.body for one in store.candidates(list(there), where)}

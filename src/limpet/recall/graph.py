@@ -35,17 +35,20 @@ def spread(store: Store, plan: Plan, seeds: Sequence[int]) -> dict[int, float]:
     for one in known:
         named[one.thing].append(one.body)
     graph = _grow(store, plan, several | {one.body: one.id for one in known}, named)
-    # What few memories name tells more of what is meant; so does a better candidate.
+    # What few memories name tells more of what is meant; so does a better candidate, where the question names nothing.
     things = {thing: 1.0 / len(bodies) for thing, bodies in named.items()}
     best = {body: 1.0 / place for place, body in enumerate(seeds[: C.GRAPH_SEEDS], 1) if body in several}
-    start: dict[Node, float] = {}
-    for kind, some in (("thing", things), ("memory", best)):
-        whole = sum(some.values())
-        start.update({(kind, one): value / whole for one, value in some.items()})
+    start: dict[Node, float] = {("thing", one): value for one, value in things.items()}
+    start = start or {("memory", one): value for one, value in best.items()}
     found = walk(graph, start)
-    bodies = {one: value for (kind, one), value in found.items() if kind == "memory"}
-    most = max(bodies.values(), default=0.0)
-    return {body: value / most for body, value in bodies.items()} if most else {}
+    # What a candidate brought itself is in its other signals already: here counts what came to it from elsewhere.
+    brought = {node: (1.0 - C.GRAPH_DAMPING) * value for node, value in start.items()}
+    whole = sum(start.values())
+    came = {
+        one: value - brought.get((kind, one), 0.0) / whole for (kind, one), value in found.items() if kind == "memory"
+    }
+    most = max(came.values(), default=0.0)
+    return {body: value / most for body, value in came.items() if value > 1e-9} if most > 1e-9 else {}
 
 
 def _grow(
@@ -68,8 +71,8 @@ def _grow(
             reached.setdefault(one.body, one.id)
         links = _links(store, plan, [ids[body] for body in fresh])
         ends = sorted({end for pair in links for end in pair if end not in body_of})
-        for one in store.candidates(store.bodies_of(ends), plan.where) if ends else ():
-            reached.setdefault(one.body, one.id)
+        for end in store.candidates(store.bodies_of(ends), plan.where) if ends else ():
+            reached.setdefault(end.body, end.id)
         room = C.GRAPH_MEMORIES - len(ids)
         fresh = sorted(body for body in reached if body not in ids)[-room:]
         ids.update((body, reached[body]) for body in fresh)

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
+from .dates import MONTHS, WEEKDAYS
 from .lexicon import FUNCTION_WORDS, NEGATORS
 
 # Characters of a text that are read, things that one text names, and characters of a name. What a text names later
@@ -45,11 +46,7 @@ _THINGS = r"""
              (?:[ '’-](?:(?:of|de|van|von|der|la|le)[ ])?[A-ZÀ-ÖØ-ÞΑ-ΩА-Я][^\W_]{1,40}){0,3})
 """
 _PARTS = r"[A-Z]{2,}(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_A-Za-z]+"
-_CALENDAR = frozenset(
-    "monday tuesday wednesday thursday friday saturday sunday january february march april may june july august "
-    "september october november december today yesterday tomorrow".split()  # noqa: SIM905
-)
-_NO_NAME = FUNCTION_WORDS | NEGATORS | _CALENDAR | frozenset("i i'm i'd i'll ok yes no".split())  # noqa: SIM905
+_NO_NAME = FUNCTION_WORDS | NEGATORS | {*WEEKDAYS, *MONTHS, "today", "yesterday", "tomorrow", "i", "ok", "yes"}
 
 
 class Entity(NamedTuple):
