@@ -83,7 +83,7 @@ def open(
     return Limpet(read_settings(path, scope, durable), read_only=read_only, clock=clock, embedder=embedder)
 
 
-class Limpet(Beliefs, Briefs, Graph, Mirrors, Organize, Receipts, Transfer, Writes):
+class Limpet(Beliefs, Briefs, Graph, Organize, Mirrors, Receipts, Transfer, Writes):
     """An open memory store. Thread-safe; use it as a context manager, or `close()` it."""
 
     def __init__(
@@ -153,7 +153,8 @@ class Limpet(Beliefs, Briefs, Graph, Mirrors, Organize, Receipts, Transfer, Writ
         rerank: str | Reranker | None = None,
     ) -> Recall:
         """The memories that matter for `query`, best first: those of this scope and `global`, held true at `as_of`
-        (default: now) as the store knew them at `known_at` (default: now).
+        (default: now, or the time that an event found gives: "before the migration") as the store knew them at
+        `known_at` (default: now).
 
         `budget_tokens` limits what comes back, `deadline_ms` how long it takes: signals that would come too late are
         named in `missing`. `rerank`: a reranker, or the name of an installed one, which puts the first results in its
@@ -181,6 +182,7 @@ class Limpet(Beliefs, Briefs, Graph, Mirrors, Organize, Receipts, Transfer, Writ
             lexical_only=lexical_only,
             fusion=fusion,
             without=frozenset(without),
+            timeless=held is None and known is None and since is None and until is None,
         )
         if lexical_only:
             return recall(self._store, None, plan, explain=explain, reranker=rerank)
@@ -317,13 +319,15 @@ class Limpet(Beliefs, Briefs, Graph, Mirrors, Organize, Receipts, Transfer, Writ
     def work(
         self, *, limit: int | None = None, only_vectors: bool = False, progress: Progress | None = None
     ) -> WorkReport:
-        """Drain the queue: embed what was stored since, then look for what was said twice (not if `only_vectors`).
+        """Drain the queue: note which things new texts name, embed them, then look for what was said twice (not if
+        `only_vectors`).
 
         Several processes may do this at once. Raises EmbedderUnavailable when there is no embedder to do it with.
         """
-        from .work import duplicates
+        from .work import duplicates, mentions
         from .work.embed import drain
 
+        mentions.drain(self._store, limit=limit)
         meaning = self._vectors()
         embedder, row = meaning.for_writing()
         report = drain(self._store, embedder, row, self._clock, limit=limit, progress=progress)
@@ -405,7 +409,11 @@ class Limpet(Beliefs, Briefs, Graph, Mirrors, Organize, Receipts, Transfer, Writ
 
     def rebuild(self, *, progress: Progress | None = None) -> int:
         """Make every projection anew from the ledger; returns the number of events."""
-        return self._store.rebuild(progress)
+        from .work import mentions
+
+        done = self._store.rebuild(progress)
+        mentions.drain(self._store)
+        return done
 
     def gc(self) -> dict[str, Any]:
         """Give free space back to the file system. Deletes no memory. Returns {"before_bytes", "after_bytes"}."""

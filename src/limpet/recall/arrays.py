@@ -10,7 +10,7 @@ import numpy as np
 from ..rank.note_weights import NOTE_OFFSET, NOTE_WEIGHTS
 from ..rank.weights import WEIGHTS
 from ..store.records import Candidate
-from .signals import BEST, BRIEF, LENGTH_CAP, LONG, Said, Table, agreements, dates_asked, is_person, named
+from .signals import BEST, BRIEF, LENGTH_CAP, LONG, Said, Table, agreements, dates_asked, is_person, named, recency
 
 if TYPE_CHECKING:
     from ..store.contract import Columns
@@ -73,6 +73,8 @@ def measure_arrays(
         having=np.array(said.having, dtype=bool).reshape(len(several), len(said.worth)),
         worth=said.worth,
         when=said.when,
+        after=said.after,
+        near=said.near,
     )
     return measure_traits(traits, arrays, meaning, query, at, without)
 
@@ -115,9 +117,11 @@ def measure_traits(
         if cosines is not None:
             signals["session_vector"] = _sessions_meant(of, inverse, cosines)
     if "date" not in without:
-        dated = dates_asked(query, at)
+        dated = dates_asked(query, at, said.after)
         signals["date"] = np.array(agreements(traits.valid_from.tolist(), *dated)) if any(dated) else np.zeros(len(text))
         signals["tells_when"] = np.array(said.when, dtype=np.float64) if said.when else np.zeros(len(text))
+    if "recency" not in without:
+        signals["recent"] = np.array(recency(traits.valid_from.tolist(), query))
     if "speaker" not in without:
         signals["speaker"] = _by_speaker(traits, named(query))
     if "shape" not in without:
@@ -128,6 +132,8 @@ def measure_traits(
         signals["by_person"] = _by_speaker(traits, is_person)
         signals["question"] = traits.asked
         signals["keyed"] = traits.keyed
+    if "graph" not in without:
+        signals["graph"] = np.array(said.near, dtype=np.float64)
     return signals
 
 

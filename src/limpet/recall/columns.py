@@ -21,6 +21,8 @@ from .gather import (
     VectorHits,
     VectorSignal,
     best_of,
+    nearest,
+    reach,
     search_vectors,
     when_told,
 )
@@ -35,7 +37,7 @@ _NOBODY = np.zeros(0, dtype=np.int64)
 
 def gather_columns(store: Store, columns: Columns, vectors: VectorSignal | None, plan: Plan) -> Gathered:
     """All candidates that pass the filter and may be meant, with what is known about each."""
-    found = Gathered()
+    found, reached = Gathered(), dict[int, float]()
     hits, kept = _lexical(columns, plan, found)
     meant = found.hits = search_vectors(vectors, plan, found)
     pool, orders = [kept], [kept.tolist()]
@@ -48,9 +50,13 @@ def gather_columns(store: Store, columns: Columns, vectors: VectorSignal | None,
         several = store.substring(plan.query, plan.where, limit=plan.k * 3) if "lexical" not in plan.without else []
         bodies = np.unique(np.array(several, dtype=np.int64))
         hits = hits._replace(bodies=bodies, scores=np.full(len(bodies), hits.weight or 1.0))
-    elif "neighbours" not in plan.without:
-        around = columns.near(np.array(best_of(orders, C.NEIGHBOURHOODS)), C.NEIGHBOUR_REACH)
-        bodies = distinct(np.concatenate([bodies, around[columns.passing(around, plan.where)]]))
+    else:
+        if "neighbours" not in plan.without:
+            around = columns.near(np.array(best_of(orders, C.NEIGHBOURHOODS)), C.NEIGHBOUR_REACH)
+            bodies = distinct(np.concatenate([bodies, around[columns.passing(around, plan.where)]]))
+        reached = reach(store, plan, orders, found)
+        if reached:
+            bodies = distinct(np.concatenate([bodies, np.array(nearest(reached), dtype=np.int64)]))
     _describe(columns, bodies, found)
     unit = 1.0 / (hits.weight or 1.0)
     fields, having = columns.words(bodies, hits.stems)
@@ -62,6 +68,8 @@ def gather_columns(store: Store, columns: Columns, vectors: VectorSignal | None,
             having=having,
             worth=worth_of(hits.stems, hits.absent),
             when=when_told(store, found.bodies, plan.query),
+            after=plan.after,
+            near=[reached.get(body, 0.0) for body in found.bodies],
         ),
         None if meant is None or not len(bodies) else np.asarray(meant.cosines(found.bodies, exact=C.RESCORED)),
         plan.query,

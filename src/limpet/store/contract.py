@@ -29,6 +29,7 @@ from .records import (
     Lately,
     LexicalResult,
     Life,
+    Mention,
     Merged,
     NewVector,
     Page,
@@ -390,6 +391,20 @@ class Store(Reads, Protocol):
         ...
 
     def exact_vectors(self, embedder: int, bodies: Sequence[int]) -> list[tuple[int, bytes]]: ...
+
+    # things that texts name
+    def note_mentions(self, things: Callable[[str], Sequence[int]]) -> int:
+        """Note what the next few texts name that nobody has looked at; returns how many, 0 when none is left."""
+        ...
+
+    def named_in(self, bodies: Sequence[int]) -> list[tuple[int, int]]:
+        """(body, thing) of some texts, in a stable order."""
+        ...
+
+    def naming(self, things: Sequence[int], where: Filter, *, most: int) -> list[Mention]:
+        """Memories that pass the filter and name some things, in a stable order; none of a thing that more than `most`
+        of them name."""
+        ...
 
     # review
     def propose(self, proposals: Sequence[Proposal]) -> int:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..model.errors import BadInput, LimpetError
 from ..settings import default_scope
-from .base import Base
+from .mirror import Mirrors
 
 if TYPE_CHECKING:
     from ..organize.reading import Reading
@@ -20,7 +20,7 @@ Progress = Callable[[int, int], None]
 BUDGET_TOKENS = 200_000
 
 
-class Organize(Base):
+class Organize(Mirrors):
     """Verbs that read what agents and people wrote down elsewhere."""
 
     def note_transcript(self, path: str | os.PathLike[str]) -> None:

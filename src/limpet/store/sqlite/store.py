@@ -28,6 +28,7 @@ from ..records import (
     Job,
     Lately,
     LexicalResult,
+    Mention,
     NewVector,
     Page,
     Problem,
@@ -39,7 +40,7 @@ from ..records import (
     UseCount,
     VectorChunk,
 )
-from . import briefs, jobs, journal, review, search, sources, surfaced, upkeep, vectors
+from . import briefs, jobs, journal, mentions, review, search, sources, surfaced, upkeep, vectors
 from .connection import open_connection, translated, translation
 from .devices import Devices
 from .edges import SqliteGraph
@@ -511,6 +512,23 @@ class SqliteStore(Devices):
     def exact_vectors(self, embedder: int, bodies: Sequence[int]) -> list[tuple[int, bytes]]:
         with self._reading() as con:
             return vectors.exact(con, embedder, bodies)
+
+    # -- things that texts name
+
+    def note_mentions(self, things: Callable[[str], Sequence[int]]) -> int:
+        with self._reading() as con:
+            if not mentions.waiting(con):
+                return 0
+        with self._writing() as con:
+            return mentions.note(con, things)
+
+    def named_in(self, bodies: Sequence[int]) -> list[tuple[int, int]]:
+        with self._reading() as con:
+            return mentions.named_in(con, bodies)
+
+    def naming(self, things: Sequence[int], where: Filter, *, most: int) -> list[Mention]:
+        with self._reading() as con:
+            return mentions.naming(con, things, where, most)
 
     # -- review
 
