@@ -249,9 +249,7 @@ def rank(found: Gathered, plan: Plan) -> tuple[list[int], list[float]]:
         combined = combine(found.signals, found.spoken, factors)
         return in_order(combined, found.ids), combined.tolist()
     scores = fuse.rrf(found.signals, count) if plan.fusion == "rrf" else fuse.linear(found.signals, found.spoken)
-    scores = [
-        score * factor if score > 0 else score / factor for score, factor in zip(scores, factors, strict=True)
-    ]
+    scores = [score * factor if score > 0 else score / factor for score, factor in zip(scores, factors, strict=True)]
     order = [i for _, _, i in sorted(zip([-score for score in scores], found.ids, range(count), strict=True))]
     return order, scores
 
@@ -259,6 +257,8 @@ def rank(found: Gathered, plan: Plan) -> tuple[list[int], list[float]]:
 @lru_cache(maxsize=1024)
 def _product(one: Merit, now: int) -> float:
     return math.prod(_factors(one, now).values())
+
+
 def _seat(found: Gathered, order: list[int], plan: Plan) -> tuple[list[int], list[int]]:
     """The order with the last of the results left to what the walk over names and links came nearest to, and those."""
     values = found.signals.get("graph")

@@ -118,7 +118,9 @@ def measure_traits(
             signals["session_vector"] = _sessions_meant(of, inverse, cosines)
     if "date" not in without:
         dated = dates_asked(query, at, said.after)
-        signals["date"] = np.array(agreements(traits.valid_from.tolist(), *dated)) if any(dated) else np.zeros(len(text))
+        signals["date"] = (
+            np.array(agreements(traits.valid_from.tolist(), *dated)) if any(dated) else np.zeros(len(text))
+        )
         signals["tells_when"] = np.array(said.when, dtype=np.float64) if said.when else np.zeros(len(text))
     if "recency" not in without:
         signals["recent"] = np.array(recency(traits.valid_from.tolist(), query))
