@@ -559,6 +559,26 @@ def test_what_is_surfaced_leaves_a_receipt_and_the_end_of_the_turn_its_verdict(h
     assert found.lift is None and found.memories[0][0] == id
 
 
+def test_a_turn_whose_answer_is_not_told_is_not_judged(hook, shop):
+    """Copilot CLI's agentStop brings none: what was done is only half of the work."""
+    shop.remember("The staging database listens on port 5433")
+    about = {"sessionId": "c1", "cwd": "/work/shop"}
+    hook("copilot", "userPromptSubmitted", {**about, "prompt": "Which port does the staging database listen on?"})
+    hook("copilot", "agentStop", {**about, "stopReason": "end_turn"})
+    (shown,) = shop.surfaced()
+    assert shown.session == "c1" and shown.used is None
+    assert shop.usefulness().shown.judged == 0
+    hook("copilot", "agentStop", about)
+    assert shop.usefulness().shown.judged == 0
+
+
+def test_a_tools_receipt_is_judged_with_the_session_it_names(hook, shop):
+    id = shop.remember("The staging database listens on port 5433").id
+    shop.note_surfaced([(id, 20)], session="s1", client="mcp", via="recall")
+    hook("claude", "Stop", {"session_id": "s1", "last_assistant_message": "It listens on 5433."})
+    assert [(one.client, one.used) for one in shop.surfaced()] == [("mcp", True)]
+
+
 def test_a_start_and_a_compaction_leave_receipts_too(hook, shop):
     goal = shop.remember("Ship the billing page", kind="goal").id
     hook(*inputs.STARTS[0][:3])
