@@ -22,6 +22,7 @@ PACKAGES = {
     "claude": ("@anthropic-ai/claude-code", "2.1.329"),
     "codex": ("@openai/codex", "0.169.0"),
     "copilot": ("@github/copilot", "1.0.102"),
+    "opencode": ("opencode-ai", "1.18.33"),
 }
 CACHE = Path(os.environ.get("LIMPET_CLIENTS") or Path(__file__).parent / ".clients")
 RUN_SECONDS = 120
@@ -153,6 +154,18 @@ def _copilot(home: Home, message: str) -> tuple[list[str], dict[str, str]]:
     }  # fmt: skip
 
 
+def _opencode(home: Home, message: str) -> tuple[list[str], dict[str, str]]:
+    provider = {
+        "npm": "@ai-sdk/openai-compatible", "options": {"baseURL": home.api.url + "/v1", "apiKey": "none"},
+        "models": {"stub": {}},
+    }  # fmt: skip
+    settings = {"provider": {"here": provider}, "model": "here/stub"}
+    return [str(installed("opencode")), "run", message], {
+        "OPENCODE_CONFIG_CONTENT": json.dumps(settings), "OPENCODE_DISABLE_AUTOUPDATE": "1",
+        "OPENCODE_DISABLE_MODELS_FETCH": "1",
+    }  # fmt: skip
+
+
 _RUNS: dict[str, Callable[[Home, str], tuple[list[str], dict[str, str]]]] = {
-    "claude": _claude, "codex": _codex, "copilot": _copilot,
+    "claude": _claude, "codex": _codex, "copilot": _copilot, "opencode": _opencode,
 }  # fmt: skip
