@@ -12,6 +12,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -77,11 +78,18 @@ class Home(NamedTuple):
         try:
             out, errors = process.communicate(timeout=RUN_SECONDS)
         finally:
-            # The client's own group: what it started and did not end.
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(process.pid, signal.SIGKILL)
+            _end_group(process.pid)
             process.wait()
         return Run(process.returncode, out, errors)
+
+
+def _end_group(group: int) -> None:
+    """What a client started has a moment to write down what it knows; then it is ended."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        for _ in range(50):
+            os.killpg(group, 0)
+            time.sleep(0.1)
+        os.killpg(group, signal.SIGKILL)
 
 
 def installed(client: str) -> Path:

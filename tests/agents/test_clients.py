@@ -97,8 +97,8 @@ def test_what_a_client_does_is_in_the_journal(home, client):
 
     noted = rows(home, "SELECT kind, what FROM journal ORDER BY num")
     did = {what.partition(": ")[2]: kind for kind, what in noted if kind in ("did", "failed")}
-    # Codex and OpenCode do not tell how a command ended.
-    assert did.get("make nothing") == ("did" if client in ("codex", "opencode") else "failed")
+    # Codex does not tell how a command ended.
+    assert did.get("make nothing") == ("did" if client == "codex" else "failed")
     assert did.get("touch built") == "did"
     # Copilot hands over no answer with its agentStop, OpenCode tells of no end of a turn.
     assert (("said", "Done.") in noted) == (client in ("claude", "codex"))
