@@ -307,6 +307,11 @@ def test_messages_that_need_none(message):
     assert query_of(message) == ""
 
 
+def test_a_message_in_quotation_marks_is_looked_up_without_them():
+    assert query_of(f'"{inputs.ASK}"') == inputs.ASK
+    assert query_of('is it "warm" or "cold"') == 'is it "warm" or "cold"'
+
+
 def test_a_long_message_is_looked_up_by_its_ends():
     found = query_of("why does the build fail? " + "log line " * 100_000 + "it says E_PORT")
     assert len(found) <= 2_001 and found.startswith("why does") and found.endswith("E_PORT")
