@@ -67,7 +67,8 @@ def end_turn(settings: Settings, *, session: str, at: int, line: str, said: str)
         waiting = surfaced.waiting(con, settings.scope, session)
         asked = "\n".join(what for kind, what in turn.lines if kind == "asked")
         work = "\n".join([said, *(what for kind, what in turn.lines if kind in ("did", "failed"))])
-        verdicts = [(showed_up(one.content, work, asked), one.num) for one in waiting]
+        # Where the client hands over no answer, the deeds alone would say too often that nothing showed up.
+        verdicts = [(showed_up(one.content, work, asked) if said else None, one.num) for one in waiting]
         surfaced.judge(con, [(surfaced.CANNOT_TELL if one is None else int(one), num) for one, num in verdicts])
         if line:
             journal.note(con, settings.scope, session, at, "said", line)

@@ -12,6 +12,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,6 +23,7 @@ PACKAGES = {
     "claude": ("@anthropic-ai/claude-code", "2.1.329"),
     "codex": ("@openai/codex", "0.169.0"),
     "copilot": ("@github/copilot", "1.0.102"),
+    "opencode": ("opencode-ai", "1.18.33"),
 }
 CACHE = Path(os.environ.get("LIMPET_CLIENTS") or Path(__file__).parent / ".clients")
 RUN_SECONDS = 120
@@ -76,11 +78,18 @@ class Home(NamedTuple):
         try:
             out, errors = process.communicate(timeout=RUN_SECONDS)
         finally:
-            # The client's own group: what it started and did not end.
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(process.pid, signal.SIGKILL)
+            _end_group(process.pid)
             process.wait()
         return Run(process.returncode, out, errors)
+
+
+def _end_group(group: int) -> None:
+    """What a client started has a moment to write down what it knows; then it is ended."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        for _ in range(50):
+            os.killpg(group, 0)
+            time.sleep(0.1)
+        os.killpg(group, signal.SIGKILL)
 
 
 def installed(client: str) -> Path:
@@ -153,6 +162,18 @@ def _copilot(home: Home, message: str) -> tuple[list[str], dict[str, str]]:
     }  # fmt: skip
 
 
+def _opencode(home: Home, message: str) -> tuple[list[str], dict[str, str]]:
+    provider = {
+        "npm": "@ai-sdk/openai-compatible", "options": {"baseURL": home.api.url + "/v1", "apiKey": "none"},
+        "models": {"stub": {}},
+    }  # fmt: skip
+    settings = {"provider": {"here": provider}, "model": "here/stub"}
+    return [str(installed("opencode")), "run", message], {
+        "OPENCODE_CONFIG_CONTENT": json.dumps(settings), "OPENCODE_DISABLE_AUTOUPDATE": "1",
+        "OPENCODE_DISABLE_MODELS_FETCH": "1",
+    }  # fmt: skip
+
+
 _RUNS: dict[str, Callable[[Home, str], tuple[list[str], dict[str, str]]]] = {
-    "claude": _claude, "codex": _codex, "copilot": _copilot,
+    "claude": _claude, "codex": _codex, "copilot": _copilot, "opencode": _opencode,
 }  # fmt: skip

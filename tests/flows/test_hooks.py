@@ -17,6 +17,7 @@ from limpet.agents.hooks.actions import describe_action
 from limpet.agents.hooks.dialects import DIALECTS
 from limpet.agents.hooks.entry import handle
 from limpet.agents.hooks.gate import query_of
+from limpet.agents.hooks.lot import Lot
 from limpet.text.blocks import CLOSE, OPEN, plain_line, strip_blocks
 
 from . import hook_inputs as inputs
@@ -306,6 +307,11 @@ def test_messages_that_need_none(message):
     assert query_of(message) == ""
 
 
+def test_a_message_in_quotation_marks_is_looked_up_without_them():
+    assert query_of(f'"{inputs.ASK}"') == inputs.ASK
+    assert query_of('is it "warm" or "cold"') == 'is it "warm" or "cold"'
+
+
 def test_a_long_message_is_looked_up_by_its_ends():
     found = query_of("why does the build fail? " + "log line " * 100_000 + "it says E_PORT")
     assert len(found) <= 2_001 and found.startswith("why does") and found.endswith("E_PORT")
@@ -562,6 +568,26 @@ def test_what_is_surfaced_leaves_a_receipt_and_the_end_of_the_turn_its_verdict(h
     assert found.lift is None and found.memories[0][0] == id
 
 
+def test_a_turn_whose_answer_is_not_told_is_not_judged(hook, shop):
+    """Copilot CLI's agentStop brings none: what was done is only half of the work."""
+    shop.remember("The staging database listens on port 5433")
+    about = {"sessionId": "c1", "cwd": "/work/shop"}
+    hook("copilot", "userPromptSubmitted", {**about, "prompt": "Which port does the staging database listen on?"})
+    hook("copilot", "agentStop", {**about, "stopReason": "end_turn"})
+    (shown,) = shop.surfaced()
+    assert shown.session == "c1" and shown.used is None
+    assert shop.usefulness().shown.judged == 0
+    hook("copilot", "agentStop", about)
+    assert shop.usefulness().shown.judged == 0
+
+
+def test_a_tools_receipt_is_judged_with_the_session_it_names(hook, shop):
+    id = shop.remember("The staging database listens on port 5433").id
+    shop.note_surfaced([(id, 20)], session="s1", client="mcp", via="recall")
+    hook("claude", "Stop", {"session_id": "s1", "last_assistant_message": "It listens on 5433."})
+    assert [(one.client, one.used) for one in shop.surfaced()] == [("mcp", True)]
+
+
 def test_a_start_and_a_compaction_leave_receipts_too(hook, shop):
     goal = shop.remember("Ship the billing page", kind="goal").id
     hook(*inputs.STARTS[0][:3])
@@ -580,10 +606,13 @@ def test_a_client_that_shows_nothing_leaves_no_receipt(hook, shop):
 def test_a_lot_holds_back_a_share_and_shows_what_showing_does(hook, shop, monkeypatch):
     monkeypatch.setenv("LIMPET_WITHHOLD", "0.5")
     id = shop.remember("The staging database listens on port 5433").id
+    turns = {True: 0, False: 0}
     for number in range(40):
-        out = turn_of(hook, f"s{number}", "It is 5433." if number % 2 else "Let me look around.")
+        held = Lot(f"s{number}", 0.5).holds_back(id)
+        turns[held] += 1  # on either side every other turn says it, whatever the lot
+        out = turn_of(hook, f"s{number}", "It is 5433." if turns[held] % 2 else "Let me look around.")
         (receipt,) = shop.surfaced(session=f"s{number}")
-        assert receipt.id == id and receipt.shown == ("5433" in out)
+        assert receipt.id == id and receipt.shown == ("5433" in out) == (not held)
         if not receipt.shown:
             assert out == "" and receipt.tokens == 0
     found = shop.usefulness()

@@ -115,6 +115,20 @@ def test_people_may_state_of_themselves_what_nobody_may_infer(judge, text):
     assert judge.judge(text, origin="user") is None
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Deploys are nobody's fault",
+        "Outages are never one person's fault.",
+        "Flaky tests are everybody's problem.",
+        "No one approves their own change.",
+        "Mistakes are how we learn here.",
+    ],
+)
+def test_what_a_team_holds_about_blame_is_no_joke(judge, text):
+    assert judge.judge(text) is None
+
+
 def test_a_guess_in_the_first_person_is_still_a_guess(judge):
     assert judge.judge("I think the user has depression.").rule == "inferred status"
 

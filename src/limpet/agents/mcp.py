@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 WORK_BATCH_JOBS = 16
 # The drain looks for jobs that other processes left even when nobody writes here.
 IDLE_LOOK_SECONDS = 60.0
-# Receipts wait so long for more of them: the next call of an agent should not meet a writer of the last one's.
-GATHER_SECONDS = 0.5
 # Receipts that wait for the thread; a store that cannot be written must not fill the memory.
 MOST_RECEIPTS = 1_000
 # How long a stopping server waits for the batch in hand; its jobs are leased, another process takes them over.
@@ -89,12 +87,11 @@ class Drain:
         while not self._stopping.is_set():
             asked = self._called.wait(IDLE_LOOK_SECONDS)
             self._called.clear()
+            # At once: a client that has its answer may end this process without a word.
+            self._keep()
             if self._wrote or not asked:
                 self._wrote = False
                 self._drain()
-            else:
-                self._stopping.wait(GATHER_SECONDS)
-            self._keep()
         self._keep()
 
     def _keep(self) -> None:

@@ -24,6 +24,9 @@ def query_of(message: str) -> str:
     """What of a message is looked up; empty when it is not worth it."""
     text = message if len(message) <= HEAD + TAIL else message[:HEAD] + "\n" + message[-TAIL:]
     text = text.strip()
+    # `opencode run` puts a message into quotation marks: it is no phrase to be found word for word.
+    if text.count('"') == 2 and text[0] == text[-1] == '"':
+        text = text[1:-1].strip()
     # A client's own commands and notices, not words to an agent.
     if not text or text.startswith(("/", "!", "<")):
         return ""
