@@ -230,9 +230,7 @@ def rank(found: Gathered, plan: Plan) -> tuple[list[int], list[float]]:
         combined = combine(found.signals, found.spoken, factors)
         return in_order(combined, found.ids), combined.tolist()
     scores = fuse.rrf(found.signals, count) if plan.fusion == "rrf" else fuse.linear(found.signals, found.spoken)
-    scores = [
-        score * factor if score > 0 else score / factor for score, factor in zip(scores, factors, strict=True)
-    ]
+    scores = [score * factor if score > 0 else score / factor for score, factor in zip(scores, factors, strict=True)]
     order = [i for _, _, i in sorted(zip([-score for score in scores], found.ids, range(count), strict=True))]
     return order, scores
 

@@ -116,7 +116,9 @@ def measure_traits(
             signals["session_vector"] = _sessions_meant(of, inverse, cosines)
     if "date" not in without:
         dated = dates_asked(query, at)
-        signals["date"] = np.array(agreements(traits.valid_from.tolist(), *dated)) if any(dated) else np.zeros(len(text))
+        signals["date"] = (
+            np.array(agreements(traits.valid_from.tolist(), *dated)) if any(dated) else np.zeros(len(text))
+        )
         signals["tells_when"] = np.array(said.when, dtype=np.float64) if said.when else np.zeros(len(text))
     if "speaker" not in without:
         signals["speaker"] = _by_speaker(traits, named(query))

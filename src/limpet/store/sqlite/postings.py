@@ -72,9 +72,7 @@ class Posting(NamedTuple):
         fields = None
         if self.fields is not None or later.fields is not None:
             fields = np.concatenate([_fields(self), _fields(later)])
-        return Posting(
-            np.concatenate([self.bodies, later.bodies]), np.concatenate([self.halves, later.halves]), fields
-        )
+        return Posting(np.concatenate([self.bodies, later.bodies]), np.concatenate([self.halves, later.halves]), fields)
 
 
 _EMPTY = Posting(np.zeros(0, np.int32), np.zeros(0, np.uint8), None)

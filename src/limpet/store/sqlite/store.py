@@ -336,7 +336,9 @@ class SqliteStore(Devices):
             columns = self._columns
             current = columns.refresh(self._version(con), deadline)
             if not (current and columns.all_read) and self._ahead is None and columns.follows:
-                self._ahead = threading.Thread(target=self._read_ahead, args=(columns,), name="limpet-read", daemon=True)
+                self._ahead = threading.Thread(
+                    target=self._read_ahead, args=(columns,), name="limpet-read", daemon=True
+                )
                 self._ahead.start()
             return columns if current else None
 
