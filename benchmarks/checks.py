@@ -36,7 +36,7 @@ def warm(memory: limpet.Limpet) -> None:
 
 
 def resident(path: Path, embedder: Any, queries: Sequence[str], vectors: np.ndarray) -> dict[str, float]:
-    """Of a fresh process that opened the store, read ahead and asked `ASKED` queries: {"before_mb", "resident_mb", "mapped_mb"}.
+    """Of a fresh process that opened the store, read ahead and asked: {"before_mb", "resident_mb", "mapped_mb"}.
 
     `resident_mb` leaves out pages of the file itself, which the system may take back at any time: `mapped_mb`.
     """

@@ -128,7 +128,7 @@ def _describe(columns: Columns, bodies: np.ndarray, found: Gathered) -> None:
 def _merits(columns: Columns, bodies: np.ndarray) -> list[Merit]:
     """What the life of each candidate says of its score; most share one, which is put into words once."""
     numbers = columns.life[bodies].tolist()
-    lives = {number: Merit(*columns.lives[number], 0, None, 0) for number in set(numbers)}
+    lives = {number: Merit._make((*columns.lives[number], 0, None, 0)) for number in set(numbers)}
     merits = [lives[number] for number in numbers]
     if any(one.kind == "opinion" for one in lives.values()):
         times = columns.observed_at[bodies].tolist()

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 # Entries of lists that are held at most, 150 MB: those of a million memories of ordinary length. Lists that do not fit
 # are read when they are asked for, and the oldest of these make room.
 MAX_HELD, MAX_READ_AHEAD = 30_000_000, 25_000_000
-# Occurrences that are read at a time of the whole index (some milliseconds), and of a word about which nothing is known.
+# Occurrences read at a time of the whole index (some milliseconds), and of a word about which nothing is known.
 SLICE, READ_AT_ONCE = 20_000, 4_096
 # With more new bodies than this, or than that share of all, reading lists again is cheaper than adding to them.
 MAX_ADDED, ADDED_SHARE = 16, 50
@@ -375,7 +375,7 @@ def _fields(one: Posting) -> np.ndarray:
 
 
 def _at(one: Posting, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Where each row (int32, as the list: else it would be copied) stands in a list or would stand, and whether it does."""
+    """Where each row stands in a list, or would, and whether it does. Rows are int32 as lists are, which else are copied."""
     if not len(one.bodies):
         return np.zeros(len(rows), dtype=np.int64), np.zeros(len(rows), dtype=bool)
     at = one.bodies.searchsorted(rows)
