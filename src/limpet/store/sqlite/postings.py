@@ -375,7 +375,7 @@ def _fields(one: Posting) -> np.ndarray:
 
 
 def _at(one: Posting, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Where each row stands in a list, or would, and whether it does. Rows are int32 as lists are, which else are copied."""
+    """Where each row stands in a list, or would, and whether it does. Rows are int32: else the list would be copied."""
     if not len(one.bodies):
         return np.zeros(len(rows), dtype=np.int64), np.zeros(len(rows), dtype=bool)
     at = one.bodies.searchsorted(rows)
