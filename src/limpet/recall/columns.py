@@ -21,6 +21,7 @@ from .gather import (
     VectorHits,
     VectorSignal,
     best_of,
+    by_letter,
     search_vectors,
     when_told,
 )
@@ -45,7 +46,7 @@ def gather_columns(store: Store, columns: Columns, vectors: VectorSignal | None,
         orders.append(passed)
     bodies = distinct(np.concatenate(pool))
     if not len(bodies):
-        several = store.substring(plan.query, plan.where, limit=plan.k * 3) if "lexical" not in plan.without else []
+        several = by_letter(store, plan)
         bodies = np.unique(np.array(several, dtype=np.int64))
         hits = hits._replace(bodies=bodies, scores=np.full(len(bodies), hits.weight or 1.0))
     elif "neighbours" not in plan.without:

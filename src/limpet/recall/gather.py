@@ -115,7 +115,7 @@ def gather(store: Store, vectors: VectorSignal | None, plan: Plan) -> Gathered:
     if hits is not None:
         orders.append(_add_vector_candidates(store, hits, plan, by_body))
     if not by_body:
-        bodies = store.substring(plan.query, plan.where, limit=plan.k * 3) if "lexical" not in plan.without else []
+        bodies = by_letter(store, plan)
         by_body = {one.body: one for one in store.candidates(bodies, plan.where)}
         scores = dict.fromkeys(by_body, lexical.weight or 1.0)
     elif "neighbours" not in plan.without:
@@ -242,6 +242,13 @@ def best_of(orders: Sequence[Sequence[int]], count: int) -> list[int]:
         for place, body in enumerate(order[:count]):
             rank[body] = min(rank.get(body, place), place)
     return sorted(rank, key=lambda body: (rank[body], body))[:count]
+
+
+def by_letter(store: Store, plan: Plan) -> list[int]:
+    """Bodies that hold the query as it is, when nothing else was found."""
+    if "lexical" in plan.without:
+        return []
+    return store.substring(plan.query, plan.where, limit=plan.k * 3, deadline=plan.deadline)
 
 
 def when_told(store: Store, bodies: Sequence[int], query: str) -> list[float] | None:

@@ -320,7 +320,7 @@ class SqliteColumns:
         with interrupted(self._con, deadline):
             try:
                 # A list that is not there yet may take longer than any deadline.
-                held_only = deadline is not None and self.follows and not self.postings.all_read
+                held_only = deadline is not None and self.follows
                 return self.postings.search(text, where, self, held_only=held_only)
             except apsw.InterruptError:
                 return ArrayHits.none()._replace(complete=False)

@@ -20,6 +20,7 @@ from ...model.edges import Edge
 from ...model.errors import StoreError, StoreReadOnly
 from ...model.events import Event
 from ...model.memory import Memory
+from ..heap import give_back
 from ..records import (
     Action,
     Candidate,
@@ -353,6 +354,7 @@ class SqliteStore(Devices):
                     with self._reading() as con:
                         columns.read_ahead(self._version(con), AHEAD_SECONDS)
                 time.sleep(0.001)  # whoever waits for the connection gets it
+        give_back()
         self._ahead = None
 
     def stems(self, texts: Iterable[str]) -> dict[str, frozenset[str]]:
@@ -360,9 +362,9 @@ class SqliteStore(Devices):
             assert self._lexical is not None
             return {text: self._lexical.stems(text) for text in texts}
 
-    def substring(self, text: str, where: Filter, *, limit: int) -> list[int]:
+    def substring(self, text: str, where: Filter, *, limit: int, deadline: float | None = None) -> list[int]:
         with self._reading() as con:
-            return search.substring(con, text, where, limit)
+            return search.substring(con, text, where, limit, deadline)
 
     def candidates(self, bodies: Iterable[int], where: Filter) -> list[Candidate]:
         with self._reading() as con:
