@@ -154,6 +154,8 @@ def growth(by_size: Mapping[int, dict[str, Any]]) -> str:
         ("first_recall_after_open_ms", "first recall after open"),
     ):
         rows.append((words, *(short(one["limpet"].get(name)) for one in by_size.values()), ""))
+    ahead = [one["limpet"].get("read_ahead_ms") for one in by_size.values()]
+    rows.append(("until all is read ahead, ms", *(short(one) for one in ahead), ""))
     if any("memory" in one["limpet"] for one in by_size.values()):
         resident = [one["limpet"].get("memory", {}).get("resident_mb") for one in by_size.values()]
         rows.append(("resident after 50 recalls, MB", *(short(one) for one in resident), ""))
@@ -161,9 +163,28 @@ def growth(by_size: Mapping[int, dict[str, Any]]) -> str:
         rows.append(
             ("of the exact ten nearest, worst query, %", *(one is not None and percent(one) for one in nearest), "")
         )
+        alone = [one["limpet"].get("index_recall", {}) for one in by_size.values()]
+        for part, words in (("mean", "mean"), ("worst", "worst query")):
+            rows.append(
+                (
+                    f"... by the vector index alone, {words}, %",
+                    *(part in one and percent(one[part]) for one in alone),
+                    "",
+                )
+            )
+        beside = [one["limpet"].get("beside_embedding", {}).get("ratio") for one in by_size.values()]
+        rows.append(("recall p95 beside embedding, times idle", *(short(one) for one in beside), ""))
         fresh = [one["limpet"].get("refresh", {}).get("refresh_p50_ms") for one in by_size.values()]
         rows.append(("refresh after another process wrote, ms", *(short(one) for one in fresh), ""))
     return table(("p50 ms, memories", *(f"{size:,}" for size in by_size), "exponent"), rows) if rows else ""
+
+
+def room(results: Mapping[str, Any]) -> str:
+    if "size" not in results:
+        return ""
+    run = results["size"]
+    shown = ", ".join(f"{name} {short(one)}" for name, one in run["bytes_per_memory"].items())
+    return f"Bytes a memory of {run['words']} words with its vector, {run['memories']:,} memories: {shown}."
 
 
 def graph(results: Mapping[str, Any]) -> str:
@@ -261,13 +282,16 @@ def compose(results: Mapping[str, Any], drawn: Sequence[tuple[str, str]]) -> str
         pictures.get("peers.svg", ""),
         "## Growth",
         growth(sizes(results)),
-        "The exponent is that of size in a least-squares fit: 0 does not grow, 1 grows as the store does.",
+        "The exponent is that of size in a least-squares fit: 0 does not grow, 1 grows as the store does. Texts and "
+        "vectors of these rows are synthetic: sentences over a Zipf vocabulary, vectors in clusters.",
+        room(results),
         pictures.get("growth.svg", ""),
         "## Queries over the graph",
         graph(results),
         "## Repeat it",
         "```\n"
-        "python -m benchmarks.speed --sizes 1000,10000,100000 --peer memori --record\n"
+        "python -m benchmarks.speed --sizes 1000,10000,100000,1000000 --peer memori --record\n"
+        "python -m benchmarks.size --peer memori --record\n"
         "python -m benchmarks.locomo --data locomo.json --record\n"
         "python -m benchmarks.longmemeval --data longmemeval.json --record\n"
         "python -m benchmarks.own --record\n"

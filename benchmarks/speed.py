@@ -42,6 +42,8 @@ PAGE = 50
 K = 10
 DEADLINE_MS = 20.0
 MOST_CHECKED = 100_000
+# The peer compares every row with every query, close to a second at 100,000: larger stores are measured without it.
+MOST_OF_PEER = 100_000
 
 
 class Given:
@@ -80,14 +82,14 @@ class Rows:
     query_vectors: np.ndarray
 
 
-def make_rows(count: int, queries: int) -> Rows:
-    """Seeded: the same rows on every machine."""
+def make_rows(count: int, queries: int, *, words_each: int | None = None) -> Rows:
+    """Seeded: the same rows on every machine. `words_each`: of every row; 8 to 60 when not said."""
     rng = np.random.default_rng(SEED)
     words = _vocabulary(rng)
     # Zipf-Mandelbrot, about the exponents of English.
     weights = 1.0 / (np.arange(VOCABULARY) + 2.7) ** 1.05
     edges = np.cumsum(weights / weights.sum())
-    lengths = rng.integers(8, 61, size=count)
+    lengths = rng.integers(8, 61, size=count) if words_each is None else np.full(count, words_each)
     drawn = np.minimum(np.searchsorted(edges, rng.random(int(lengths.sum()))), VOCABULARY - 1)
     ends = np.cumsum(lengths)
     sentences = [drawn[end - length : end] for end, length in zip(ends, lengths, strict=True)]
@@ -146,7 +148,7 @@ def measure_limpet(rows: Rows, folder: Path) -> dict[str, Any]:
     bulk = len(rows.texts) - SINGLES
     with limpet.open(str(path), scope="global", embedder=embedder) as memory:
         with _timed() as took:
-            receipts = memory.remember_batch(_items(rows, range(bulk)))
+            receipts = memory.remember_batch(items(rows, range(bulk)))
         figures["batch_rows_per_second"] = bulk / took()
         with _timed() as worked:
             memory.work(only_vectors=True)
@@ -158,14 +160,16 @@ def measure_limpet(rows: Rows, folder: Path) -> dict[str, Any]:
             figures["duplicate_checks_per_second"] = bulk / checked()
         figures["batch_with_vectors_rows_per_second"] = bulk / (took() + worked())
         singles = range(bulk, len(rows.texts))
-        calls = [lambda item=item: memory.remember(item.pop("content"), **item) for item in _items(rows, singles)]
+        calls = [lambda item=item: memory.remember(item.pop("content"), **item) for item in items(rows, singles)]
         # By turns, so that both meet the same disk: what any durable insert costs here.
         with _bare(rows, bulk, folder) as bare:
             taken = [_each([bare(place), call]) for place, call in zip(singles, calls, strict=True)]
         figures["bare_insert"] = latency([both[0] for both in taken])
         figures["single_write"] = latency([both[1] for both in taken])
         memory.work(only_vectors=True)
-        memory.recall("warming up", k=K)
+        with _timed() as took:
+            checks.warm(memory)
+        figures["read_ahead_ms"] = 1000 * took()
         figures["hybrid"] = latency(_each([lambda q=q: memory.recall(q, k=K) for q in rows.queries]))
         figures["prepare"] = latency(_each([lambda q=q: memory.prepare(q) for q in rows.queries]))
         figures["prepare_lexical"] = latency(
@@ -200,12 +204,14 @@ def measure_limpet(rows: Rows, folder: Path) -> dict[str, Any]:
         figures["vector_recall"] = checks.vector_recall(
             memory, rows.texts, rows.vectors, rows.queries, rows.query_vectors
         )
+        figures["index_recall"] = checks.index_recall(memory, rows.texts, rows.vectors, rows.query_vectors)
         figures["different_answers"] = checks.different_answers(memory, rows.queries)
         figures["refresh"] = checks.refresh(memory, path, embedder, rows.queries)
     with limpet.open(str(path), scope="global", embedder=embedder) as memory, _timed() as took:
         memory.recall(first, k=K)
     figures["first_recall_after_open_ms"] = 1000 * took()
-    figures["bytes_per_memory"] = _size(path) / len(rows.texts)
+    figures["bytes_per_memory"] = size_of(path) / len(rows.texts)
+    figures["beside_embedding"] = checks.beside_embedding(folder, rows.texts, rows.queries)
     figures["memory"] = checks.resident(path, embedder, rows.queries, rows.query_vectors)
     return figures
 
@@ -220,7 +226,7 @@ def _bare(rows: Rows, bulk: int, folder: Path) -> Iterator[Callable[[int], Calla
     insert = f"INSERT INTO bare ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?)"
 
     def row(place: int) -> tuple[object, ...]:
-        (item,) = _items(rows, range(place, place + 1))
+        (item,) = items(rows, range(place, place + 1))
         id = uuid.UUID(int=(place << 64) + 1).bytes
         return (id, item["content"], item["kind"], item["topics"][0], item["session"], item["speaker"], place)
 
@@ -243,7 +249,8 @@ def _bare(rows: Rows, bulk: int, folder: Path) -> Iterator[Callable[[int], Calla
         connection.close()
 
 
-def _items(rows: Rows, places: range) -> Iterator[dict[str, Any]]:
+def items(rows: Rows, places: range) -> Iterator[dict[str, Any]]:
+    """What `remember` is told of some rows."""
     for place in places:
         yield {
             "content": rows.texts[place],
@@ -335,7 +342,7 @@ def measure_memori(rows: Rows, folder: Path) -> dict[str, Any]:
     with _timed() as took:
         PyMemori(str(path)).search(vector=asked[0][1], text=asked[0][0], limit=K)
     figures["first_recall_after_open_ms"] = 1000 * took()
-    figures["bytes_per_memory"] = _size(path) / len(rows.texts)
+    figures["bytes_per_memory"] = size_of(path) / len(rows.texts)
     return figures
 
 
@@ -365,7 +372,8 @@ def _mean_found(counts: Iterable[int]) -> float:
     return statistics.mean(counts)
 
 
-def _size(path: Path) -> int:
+def size_of(path: Path) -> int:
+    """Bytes of a store's file, its log included."""
     return sum(part.stat().st_size for part in path.parent.glob(path.name + "*"))
 
 
@@ -436,11 +444,14 @@ def main() -> None:
         with tempfile.TemporaryDirectory(prefix="limpet-speed-") as name:
             folder = Path(name)
             ours = measure_limpet(rows, folder)
-            theirs = measure_memori(rows, folder) if options.peer else None
+            theirs = measure_memori(rows, folder) if options.peer and size <= MOST_OF_PEER else None
             print(comparison(size, ours, theirs))
-            nearest, room = ours["vector_recall"], ours["memory"]
+            nearest, room, index = ours["vector_recall"], ours["memory"], ours["index_recall"]
+            beside = ours["beside_embedding"]
             print(
                 f"of the exact ten nearest: {100 * nearest['mean']:.2f} %, worst query {100 * nearest['worst']:.0f} %; "
+                f"by the index alone {100 * index['mean']:.2f} %, worst {100 * index['worst']:.0f} %; "
+                f"recall p95 beside embedding {beside['busy_p95_ms']:.0f} ms, {beside['ratio']:.1f}x of idle; "
                 f"different answers in {checks.REPEATS} recalls: {ours['different_answers']}; "
                 f"after another's write: {ours['refresh']['refresh_p50_ms']:.1f} ms; "
                 f"resident {room['resident_mb']:.0f} MB, of the file mapped {room['mapped_mb']:.0f} MB"

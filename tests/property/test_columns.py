@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import limpet
 from limpet.rank import constants
 from limpet.store.sqlite import columns, postings, search
+from limpet.store.sqlite.store import SqliteStore
 
 WORDS = "rate limit is 100 per minute deploys deploy on friday never Berlin WAL rate_limit café 東京 don't retry user api".split()
 TEXTS = st.lists(st.sampled_from(WORDS), min_size=1, max_size=9).map(" ".join)
@@ -134,3 +135,99 @@ def test_arrays_answer_as_rows_do(limits, life):
                 except limpet.LimpetError:
                     continue
                 same_recalls(ours, [query, "deploy", f"why {query}"], **asked)
+
+
+@pytest.fixture
+def read_beside(monkeypatch):
+    """Every store is too large for recalls to read it themselves."""
+    monkeypatch.setattr(columns, "READ_BY_RECALLS", 0)
+    monkeypatch.setattr(columns, "SLICE", 3)
+    monkeypatch.setattr(postings, "SLICE", 9)
+    monkeypatch.setattr(search, "SMALL_STORE", 0)
+
+
+def all_there(memory):
+    """Ask until what is read ahead is there."""
+    for _ in range(2_000):
+        memory.recall("deploy")
+        ahead = memory._store._ahead
+        if memory._store._columns is not None and ahead is None:
+            return
+        if ahead is not None:
+            ahead.join(0.01)
+    raise AssertionError("it never is")
+
+
+def some(count):
+    return [" ".join(WORDS[(n * step + n) % len(WORDS)] for step in range(1, 5)) + f" n{n}" for n in range(count)]
+
+
+def test_what_is_read_ahead_answers_as_rows_do(read_beside, tmp_path):
+    """Before all is read, after that, and after others wrote."""
+    with (
+        limpet.open(tmp_path / "m.db", embedder=Checksums()) as ours,
+        limpet.open(tmp_path / "m.db", embedder=Checksums()) as theirs,
+    ):
+        ours.remember_batch({"content": text} for text in some(60))
+        ours.work()
+        for _ in range(5):
+            same_recalls(ours, ["deploy friday", "n7 limit"])
+        all_there(ours)
+        assert ours._store._columns.all_read
+        same_recalls(ours, ["deploy friday", "n7 limit"])
+        for number in range(30):
+            theirs.remember(f"deploy number {number} fails")
+            same_recalls(ours, ["deploy friday", f"number {number}"])
+        theirs.remember_batch({"content": text + " again"} for text in some(90))
+        same_recalls(ours, ["deploy friday again"])
+        all_there(ours)
+        same_recalls(ours, ["deploy friday again", "n80"])
+
+
+def test_a_store_that_is_closed_while_it_is_read_stays_closed(read_beside, tmp_path):
+    memory = limpet.open(tmp_path / "m.db", embedder=Checksums())
+    memory.remember_batch({"content": text} for text in some(200))
+    for _ in range(3):
+        memory.recall("deploy")
+    ahead = memory._store._ahead
+    memory.close()
+    if ahead is not None:
+        ahead.join(10)
+        assert not ahead.is_alive()
+
+
+def test_words_whose_lists_are_not_there_are_left_out_when_time_is_short(read_beside, tmp_path, monkeypatch):
+    """And the answer says so."""
+    monkeypatch.setattr(SqliteStore, "_read_ahead", lambda self, columns: None)
+    with limpet.open(tmp_path / "m.db", embedder=Checksums()) as memory:
+        memory.remember_batch({"content": text} for text in some(60))
+        memory.recall("deploy")
+        with memory._store.snapshot():
+            memory._store.columns()
+            held = memory._store._columns
+            while not held.refresh(memory._store.data_version(), None, seconds=0.01):
+                pass
+        found = memory.recall("deploy friday", lexical_only=True, deadline_ms=10_000)
+        assert "lexical" in found.missing
+        assert "lexical" not in memory.recall("deploy friday", lexical_only=True).missing
+
+
+def test_a_search_that_no_clock_can_stop_is_not_begun(tmp_path, monkeypatch):
+    monkeypatch.setattr(search, "SECONDS_PER_TEXT", 1.0)
+    with limpet.open(tmp_path / "m.db", embedder=Checksums()) as memory:
+        memory.remember_batch({"content": text} for text in some(60))
+        assert "lexical" in memory.recall("deploy", lexical_only=True, deadline_ms=1_000).missing
+        assert memory.recall("deploy", lexical_only=True).items
+
+
+def test_lists_that_do_not_fit_make_room_for_others(tmp_path, monkeypatch):
+    monkeypatch.setattr(postings, "MAX_HELD", 40)
+    monkeypatch.setattr(postings, "MAX_READ_AHEAD", 20)
+    monkeypatch.setattr(postings, "SLICE", 9)
+    monkeypatch.setattr(search, "SMALL_STORE", 0)
+    with limpet.open(tmp_path / "m.db", embedder=Checksums()) as memory:
+        memory.remember_batch({"content": text} for text in some(80))
+        memory.recall("deploy")
+        for query in (*WORDS, "n7 n8 n9", "n70 user"):
+            same_recalls(memory, [query])
+        assert memory._store._columns.postings._held <= 80

@@ -21,6 +21,7 @@ from .gather import (
     VectorHits,
     VectorSignal,
     best_of,
+    by_letter,
     nearest,
     reach,
     search_vectors,
@@ -47,7 +48,7 @@ def gather_columns(store: Store, columns: Columns, vectors: VectorSignal | None,
         orders.append(passed)
     bodies = distinct(np.concatenate(pool))
     if not len(bodies):
-        several = store.substring(plan.query, plan.where, limit=plan.k * 3) if "lexical" not in plan.without else []
+        several = by_letter(store, plan)
         bodies = np.unique(np.array(several, dtype=np.int64))
         hits = hits._replace(bodies=bodies, scores=np.full(len(bodies), hits.weight or 1.0))
     else:
@@ -136,7 +137,7 @@ def _describe(columns: Columns, bodies: np.ndarray, found: Gathered) -> None:
 def _merits(columns: Columns, bodies: np.ndarray) -> list[Merit]:
     """What the life of each candidate says of its score; most share one, which is put into words once."""
     numbers = columns.life[bodies].tolist()
-    lives = {number: Merit(*columns.lives[number], 0, None, 0) for number in set(numbers)}
+    lives = {number: Merit._make((*columns.lives[number], 0, None, 0)) for number in set(numbers)}
     merits = [lives[number] for number in numbers]
     if any(one.kind == "opinion" for one in lives.values()):
         times = columns.observed_at[bodies].tolist()

@@ -117,7 +117,7 @@ def gather(store: Store, vectors: VectorSignal | None, plan: Plan) -> Gathered:
     if hits is not None:
         orders.append(_add_vector_candidates(store, hits, plan, by_body))
     if not by_body:
-        bodies = store.substring(plan.query, plan.where, limit=plan.k * 3) if "lexical" not in plan.without else []
+        bodies = by_letter(store, plan)
         by_body = {one.body: one for one in store.candidates(bodies, plan.where)}
         scores = dict.fromkeys(by_body, lexical.weight or 1.0)
     else:
@@ -267,6 +267,11 @@ def reach(store: Store, plan: Plan, orders: Sequence[Sequence[int]], found: Gath
 def nearest(reached: Mapping[int, float]) -> list[int]:
     """Of these the best that join the candidates, ties by body."""
     return sorted(reached, key=lambda body: (-reached[body], body))[: C.GRAPH_CANDIDATES]
+def by_letter(store: Store, plan: Plan) -> list[int]:
+    """Bodies that hold the query as it is, when nothing else was found."""
+    if "lexical" in plan.without:
+        return []
+    return store.substring(plan.query, plan.where, limit=plan.k * 3, deadline=plan.deadline)
 
 
 def when_told(store: Store, bodies: Sequence[int], query: str) -> list[float] | None:

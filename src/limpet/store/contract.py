@@ -283,7 +283,9 @@ class Store(Reads, Protocol):
         """The index terms of some short texts, as they stand in `LexicalResult.stems`."""
         ...
 
-    def substring(self, text: str, where: Filter, *, limit: int) -> list[int]: ...
+    def substring(self, text: str, where: Filter, *, limit: int, deadline: float | None = None) -> list[int]:
+        """Bodies that hold a text as it is; none when the deadline comes first."""
+        ...
 
     def candidates(self, bodies: Iterable[int], where: Filter) -> list[Candidate]:
         """The candidates among `bodies` that pass the filter."""

@@ -81,7 +81,8 @@ class VectorIndex:
     def refresh(self, deadline: float | None = None) -> bool:
         """Read what changed since the last time, the newest first; cheap when nothing did. False: the deadline, on the
         monotonic clock, came before all was read."""
-        with self._lock:
+        # The store before the lock, as a recall has them: in the other order two threads would wait for each other.
+        with self._store.snapshot(), self._lock:
             version = self._store.data_version()
             while version != self._data_version:
                 changed, present = self._store.vector_chunks(self._embedder, self._versions, most=READ_AT_ONCE)

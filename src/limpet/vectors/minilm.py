@@ -5,16 +5,15 @@ Tokens are cut at 256, vectors are the mean over them, of length 1. Model: Apach
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import os
-import sys
 import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..model.errors import EmbedderUnavailable
+from ..store.heap import give_back
 
 if TYPE_CHECKING:
     import numpy as np
@@ -122,16 +121,7 @@ class MiniLM:
                 raise EmbedderUnavailable(f"onnxruntime cannot load the embedding model: {error}") from error
             self._tokenizer, self._session = tokenizer, session
             del model
-            _give_back()
-
-
-def _give_back() -> None:
-    """Hand what loading used and freed back to the system: with glibc 70 MB, which else stay with the process."""
-    if sys.platform.startswith("linux"):
-        import ctypes
-
-        with contextlib.suppress(OSError, AttributeError):
-            ctypes.CDLL(None).malloc_trim(0)
+            give_back()
 
 
 def _checked(path: Path, sha256: str) -> bytes:

@@ -34,8 +34,8 @@ _PLACES = 1 << 40  # positions in one session that keys leave room for
 _COLUMNS: tuple[tuple[str, str, Any], ...] = (
     ("num", "i8", 0), ("scope", "i4", 0), ("state", "i2", 0), ("kind", "i2", 0), ("life", "i4", 0),
     ("session", "i4", 0), ("position", "i8", 0), ("speaker", "i4", 0), ("valid_from", "i8", 0),
-    ("valid_to", "i8", _NEVER), ("observed_at", "i8", 0), ("size", "i4", 0), ("asked", "?", False), ("keyed", "?", False), ("tokens", "i4", 0),
-    ("id", "S16", b""), ("described", "i4", 0),
+    ("valid_to", "i8", _NEVER), ("observed_at", "i8", 0), ("size", "i4", 0), ("asked", "?", False),
+    ("keyed", "?", False), ("tokens", "i4", 0), ("id", "S16", b""), ("described", "i4", 0),
 )  # fmt: skip
 
 
@@ -320,7 +320,7 @@ class SqliteColumns:
         with interrupted(self._con, deadline):
             try:
                 # A list that is not there yet may take longer than any deadline.
-                held_only = deadline is not None and self.follows and not self.postings.all_read
+                held_only = deadline is not None and self.follows
                 return self.postings.search(text, where, self, held_only=held_only)
             except apsw.InterruptError:
                 return ArrayHits.none()._replace(complete=False)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 # Entries of lists that are held at most, 150 MB: those of a million memories of ordinary length. Lists that do not fit
 # are read when they are asked for, and the oldest of these make room.
 MAX_HELD, MAX_READ_AHEAD = 30_000_000, 25_000_000
-# Occurrences that are read at a time of the whole index (some milliseconds), and of a word about which nothing is known.
+# Occurrences read at a time of the whole index (some milliseconds), and of a word about which nothing is known.
 SLICE, READ_AT_ONCE = 20_000, 4_096
 # With more new bodies than this, or than that share of all, reading lists again is cheaper than adding to them.
 MAX_ADDED, ADDED_SHARE = 16, 50
@@ -135,9 +135,12 @@ class Postings:
             if sum(row[1] for row in rows) < SLICE:
                 self._last = None
             elif len(rows) == 1:
-                # More than a slice: the list is read when it is asked for.
+                # More than a slice.
                 self._last = rows[0][0]
-                self._slice([self._last], np.array([self._count(self._last)]), np.zeros(1, np.int64), _EMPTY)
+                count, whole = self._count(self._last), _EMPTY
+                if count * common_share(self._bodies) < self._bodies:
+                    whole = _places(self._con.execute(_ONE, (self._last, -1)).fetchone()[1])
+                self._slice([self._last], np.array([count]), np.array([len(whole.bodies)]), whole)
                 continue
             else:
                 self._last = rows[-2][0]
@@ -206,6 +209,9 @@ class Postings:
                 return count, one.whole.part(start, end) if end - start == count else None
         return 0, _EMPTY
 
+    def _is_held(self, stem: str) -> bool:
+        return stem in self._single or (self._covers(stem) and self._known(stem)[1] is not None)
+
     def frequency(self, stem: str) -> int:
         """In how many bodies a word is. Its list is read with it, unless the word is too common to be searched for."""
         known = self._counts.get(stem)
@@ -239,7 +245,7 @@ class Postings:
         return found
 
     def _hold(self, stem: str, places: str | None) -> Posting:
-        found = _posting(np.fromstring(places, dtype=np.int64, sep=","))[0] if places else _EMPTY
+        found = _places(places)
         self._counts[stem] = len(found.bodies)
         self._single[stem] = found
         self._held += len(found.bodies)
@@ -253,12 +259,19 @@ class Postings:
         `held_only`: leave out words whose lists have not been read, and say so.
         """
         asked = self._lexical.terms(text)
-        terms = [stem for stem in asked if not held_only or stem in self._single or self._covers(stem)]
+        terms = [stem for stem in asked if not held_only or stem in self._counts or self._covers(stem)]
         complete = len(terms) == len(asked)
         counts = {stem: self.frequency(stem) for stem in terms}
         useful, rare = choose(terms, counts.__getitem__, self._bodies)
         if not useful:
             return ArrayHits.none()._replace(complete=complete)
+        if held_only:
+            held = [self._is_held(stem) for _, stem in useful]
+            rare = sum(held[:rare])
+            useful = [one for one, there in zip(useful, held, strict=True) if there]
+            complete = complete and all(held)
+            if not rare:
+                return ArrayHits.none()._replace(complete=False)
         within = self._within(where, columns)
         if within is None:
             return ArrayHits.none()._replace(complete=complete)
@@ -370,12 +383,17 @@ def _posting(places: np.ndarray, words: np.ndarray | None = None) -> tuple[Posti
     return Posting(bodies[first].astype(np.int32), halves, fields), ends
 
 
+def _places(listed: str | None) -> Posting:
+    """From the places of one word as `_ONE` gives them."""
+    return _posting(np.fromstring(listed, dtype=np.int64, sep=","))[0] if listed else _EMPTY
+
+
 def _fields(one: Posting) -> np.ndarray:
     return np.zeros(len(one.bodies), dtype=np.uint8) if one.fields is None else one.fields
 
 
 def _at(one: Posting, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Where each row (int32, as the list: else it would be copied) stands in a list or would stand, and whether it does."""
+    """Where each row stands in a list, or would, and whether it does. Rows are int32: else the list would be copied."""
     if not len(one.bodies):
         return np.zeros(len(rows), dtype=np.int64), np.zeros(len(rows), dtype=bool)
     at = one.bodies.searchsorted(rows)

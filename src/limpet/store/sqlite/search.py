@@ -9,7 +9,7 @@ import math
 import time
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import apsw
@@ -47,7 +47,7 @@ _SCORED = (
 MAX_STEMMED = 10_000
 
 _TOKENIZER = ("porter", ["unicode61", "remove_diacritics", "2"])
-_PROGRESS_STEPS = 20_000
+_PROGRESS_STEPS = 5_000
 
 
 def scope_token(num: int) -> str:
@@ -143,13 +143,15 @@ def allowed(con: apsw.Connection, where: Filter, stems: Callable[[str], frozense
     return [row[0] for row in con.execute(statement, bound)]
 
 
-def substring(con: apsw.Connection, text: str, where: Filter, limit: int) -> list[int]:
+def substring(con: apsw.Connection, text: str, where: Filter, limit: int, deadline: float | None = None) -> list[int]:
     literal = text.strip()[:200].replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
     if not literal:
         return []
     statement, bound = filtered("substring", where)
     bound |= {"pattern": f"%{literal}%", "limit": limit}
-    return [row[0] for row in con.execute(statement, bound)]
+    with interrupted(con, deadline), suppress(apsw.InterruptError):
+        return [row[0] for row in con.execute(statement, bound)]
+    return []
 
 
 class Lexical:

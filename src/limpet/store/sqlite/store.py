@@ -20,6 +20,7 @@ from ...model.edges import Edge
 from ...model.errors import StoreError, StoreReadOnly
 from ...model.events import Event
 from ...model.memory import Memory
+from ..heap import give_back
 from ..records import (
     Action,
     Candidate,
@@ -41,11 +42,12 @@ from ..records import (
     VectorChunk,
 )
 from . import briefs, jobs, journal, mentions, review, search, sources, surfaced, upkeep, vectors
-from .connection import open_connection, translated, translation
+from .connection import open_connection, translated
 from .devices import Devices
 from .edges import SqliteGraph
 from .jobs import EMBED
 from .ledger import Ledger
+from .reading import Reading, version_of
 from .reads import SqliteReads
 from .sql import statements
 
@@ -113,11 +115,11 @@ class SqliteStore(Devices):
             self._lexical = search.Lexical(self._reader)
         return self._reader
 
-    def _reading(self) -> _Reading:
-        return _Reading(self)
+    def _reading(self) -> Reading:
+        return Reading(self)
 
     def _version(self, con: apsw.Connection) -> int:
-        return self._seen if self._seen is not None and con is not self._writer else _version(con)
+        return self._seen if self._seen is not None and con is not self._writer else version_of(con)
 
     def _same(self, name: object, ask: Callable[[apsw.Connection], list[Any]]) -> list[Any]:
         """A small answer that is asked for by every recall: read once for each version of the file."""
@@ -142,7 +144,7 @@ class SqliteStore(Devices):
             con.execute("BEGIN")
             try:
                 # Asking takes the state of the file, which is that of all that is read until the end.
-                self._seen = _version(con)
+                self._seen = version_of(con)
                 yield
             finally:
                 self._seen = None
@@ -353,6 +355,7 @@ class SqliteStore(Devices):
                     with self._reading() as con:
                         columns.read_ahead(self._version(con), AHEAD_SECONDS)
                 time.sleep(0.001)  # whoever waits for the connection gets it
+        give_back()
         self._ahead = None
 
     def stems(self, texts: Iterable[str]) -> dict[str, frozenset[str]]:
@@ -360,9 +363,9 @@ class SqliteStore(Devices):
             assert self._lexical is not None
             return {text: self._lexical.stems(text) for text in texts}
 
-    def substring(self, text: str, where: Filter, *, limit: int) -> list[int]:
+    def substring(self, text: str, where: Filter, *, limit: int, deadline: float | None = None) -> list[int]:
         with self._reading() as con:
-            return search.substring(con, text, where, limit)
+            return search.substring(con, text, where, limit, deadline)
 
     def candidates(self, bodies: Iterable[int], where: Filter) -> list[Candidate]:
         with self._reading() as con:
@@ -654,38 +657,6 @@ class SqliteStore(Devices):
             self._writer.execute("VACUUM")
             self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         return {"before_bytes": before, "after_bytes": self.stats().file_bytes}
-
-
-class _Reading:
-    """The reading connection under its lock, driver errors translated. A recall enters it twenty times: no generator."""
-
-    __slots__ = ("_store",)
-
-    def __init__(self, store: SqliteStore) -> None:
-        self._store = store
-
-    def __enter__(self) -> apsw.Connection:
-        store = self._store
-        store._read_lock.acquire()
-        try:
-            store._check_open()
-            if store._reader is not None:
-                return store._reader
-            with translated(store.path):
-                return store._open_reader()
-        except BaseException:
-            store._read_lock.release()
-            raise
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        self._store._read_lock.release()
-        if isinstance(error, apsw.Error):
-            raise translation(error, self._store.path) from error
-
-
-def _version(con: apsw.Connection) -> int:
-    """Changes with every commit: by others, read from the file itself, and by this connection."""
-    return int(con.execute("PRAGMA data_version").get) + int(con.total_changes())
 
 
 def _counted(events: list[Event], total: int, progress: Callable[[int, int], None] | None) -> Iterator[Event]:
