@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 CUT = 10
 RIDGE = 2e-3
 STEPS = 1500
+NOTHING: Mapping[int, float] = {}
 
 
 @dataclass(slots=True, kw_only=True)
@@ -22,12 +24,16 @@ class Asked:
     wanted: int
 
 
-def fit(asked: list[Asked], *, ridge: float = RIDGE) -> np.ndarray:
-    """Weights (signals,) by Adam on the mean log-probability of the evidence; each data set weighs the same."""
+def fit(asked: list[Asked], *, ridge: float = RIDGE, chosen: Mapping[int, float] = NOTHING) -> np.ndarray:
+    """Weights (signals,) by Adam on the mean log-probability of the evidence; each data set weighs the same.
+
+    `chosen`: columns that speak in too few questions to be learned, and what they weigh.
+    """
     learn = [one for one in asked if one.evidence.any()]
     scale = np.concatenate([one.signals for one in learn]).std(axis=0).clip(1e-6)
     share = {data: 1.0 / sum(one.data == data for one in learn) for data in {one.data for one in learn}}
     rows = np.concatenate([one.signals / scale for one in learn])
+    rows[:, list(chosen)] = 0.0
     sizes = np.array([len(one.signals) for one in learn])
     starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
     owner = np.repeat(np.arange(len(learn)), sizes)
@@ -45,7 +51,9 @@ def fit(asked: list[Asked], *, ridge: float = RIDGE) -> np.ndarray:
         first = 0.9 * first + 0.1 * slope
         second = 0.999 * second + 0.001 * slope**2
         theta -= 0.03 * (first / (1 - 0.9**step)) / (np.sqrt(second / (1 - 0.999**step)) + 1e-9)
-    return theta / scale
+    found = theta / scale
+    found[list(chosen)] = list(chosen.values())
+    return found
 
 
 def measure(asked: list[Asked], weights: np.ndarray | dict[str, np.ndarray]) -> tuple[float, float]:
@@ -60,12 +68,12 @@ def measure(asked: list[Asked], weights: np.ndarray | dict[str, np.ndarray]) -> 
     return some / len(asked), every / len(asked)
 
 
-def held_out(asked: list[Asked], folds: int) -> dict[str, np.ndarray]:
+def held_out(asked: list[Asked], folds: int, *, chosen: Mapping[int, float] = NOTHING) -> dict[str, np.ndarray]:
     groups = sorted({one.group for one in asked})
     parts = [groups[i::folds] for i in range(folds)]
     found = {}
     for part in parts:
-        theta = fit([one for one in asked if one.group not in part])
+        theta = fit([one for one in asked if one.group not in part], chosen=chosen)
         found |= dict.fromkeys(part, theta)
     return found
 

@@ -20,6 +20,10 @@ from . import embedding_cache, locomo, longmemeval
 from .fitting import Asked, fit, held_out, measure
 from .retrieval import STORED_AT, Haystack, load
 
+# Weights of signals that speak in too few of the questions to be learned (`graph` in 82 of 908, `recent` in 32): the
+# largest of 0, 0.5, 1, 2, 3, 4 and 6 that loses nothing on either set. docs/log.md.
+CHOSEN = {"graph": 1.0, "recent": 0.0}
+
 
 def collect(data: str, haystacks: list[Haystack]) -> tuple[list[Asked], list[str]]:
     embedder = embedding_cache.load("minilm")
@@ -68,7 +72,8 @@ def run(locomo_file: str, longmemeval_file: str, *, folds: int, write: bool) -> 
     for data, reader, path in (("locomo", locomo, locomo_file), ("longmemeval", longmemeval, longmemeval_file)):
         more, names = collect(data, reader.read(path))
         asked += more
-    theta, free = fit(asked), held_out(asked, folds)
+    chosen = {names.index(name): weight for name, weight in CHOSEN.items()}
+    theta, free = fit(asked, chosen=chosen), held_out(asked, folds, chosen=chosen)
     figures: dict[str, Any] = {}
     for data in ("locomo", "longmemeval"):
         part = [one for one in asked if one.data == data]

@@ -1,19 +1,28 @@
-"""Write docs/reference/cli.md from the command line's own parsers: `python -m docs.generate [--check]`.
+"""Write what the code says into the documentation: `python -m docs.generate [--check]`.
 
-Made from the parsers' actions, not from their --help, so that it is the same for every terminal and Python version.
+docs/reference/cli.md is made from the command line's own parsers: from their actions, not from their --help, so that it
+is the same for every terminal and Python version. docs/scoring.md has its tables of numbers from the modules that hold
+them, each between two comments that name it.
 """
 
 from __future__ import annotations
 
 import argparse
+import ast
 import difflib
+import re
 import sys
 from pathlib import Path
 
 from limpet.cli.main import COMMANDS, command_parser, find
+from limpet.rank import constants
+from limpet.rank.note_weights import NOTE_OFFSET, NOTE_WEIGHTS
+from limpet.rank.weights import WEIGHTS
 from limpet.settings import ENVIRONMENT
 
-TARGET = Path(__file__).parent / "reference" / "cli.md"
+DOCS = Path(__file__).parent
+TARGET = DOCS / "reference" / "cli.md"
+SCORING = DOCS / "scoring.md"
 COLUMNS = 100
 
 HEAD = """\
@@ -102,23 +111,73 @@ def _row(left: str, right: str) -> str:
     return f"| {left} | {right.replace('|', chr(92) + '|')} |\n"
 
 
+def scoring() -> str:
+    """docs/scoring.md with its tables made anew."""
+    text = SCORING.read_text(encoding="utf-8")
+    for name, made in (("weights", _weights()), ("constants", _constants())):
+        text = re.sub(rf"(<!-- made: {name} -->\n).*?(<!-- end -->)", rf"\g<1>\n{made}\n\g<2>", text, flags=re.DOTALL)
+    return text
+
+
+def _weights() -> str:
+    rows = [
+        f"| `{name}` | {WEIGHTS.get(name, 0.0) or '-'} | {NOTE_WEIGHTS.get(name, 0.0) or '-'} |\n"
+        for name in dict.fromkeys([*WEIGHTS, *NOTE_WEIGHTS])
+    ]
+    rows.append(f"| added to every sum | - | {NOTE_OFFSET} |\n")
+    return "| signal | turn of a conversation | note |\n|---|---|---|\n" + "".join(rows)
+
+
+def _constants() -> str:
+    """Every name of rank/constants.py with its value, and once what its comment says."""
+    source = Path(constants.__file__).read_text(encoding="utf-8")
+    lines, rows = source.splitlines(), []
+    for node in ast.parse(source).body:
+        if not isinstance(node, ast.Assign):
+            continue
+        above: list[str] = []
+        at = node.lineno - 2
+        while lines[at].startswith("#"):
+            above.insert(0, lines[at].lstrip("# "))
+            at -= 1
+        target = node.targets[0]
+        names = [one.id for one in getattr(target, "elts", [target])]
+        values = ", ".join(_value_of(getattr(constants, name)) for name in names)
+        rows.append(_row(", ".join(f"`{name}`" for name in names), f"{values} | {' '.join(above) or 'see above'}"))
+    return "| constant | value | what, source, test |\n|---|---|---|\n" + "".join(rows).replace("\\|", "|")
+
+
+def _value_of(value: object) -> str:
+    if isinstance(value, dict):
+        return "by kind, see above"
+    return (
+        ", ".join(map(str, value))
+        if isinstance(value, tuple)
+        else f"{value:,}"
+        if isinstance(value, int)
+        else str(value)
+    )
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m docs.generate", description=__doc__)
     parser.add_argument("--check", action="store_true", help="write nothing; exit 1 when the page is not up to date")
     args = parser.parse_args()
-    new = page()
-    if not args.check:
-        TARGET.parent.mkdir(parents=True, exist_ok=True)
-        TARGET.write_text(new, encoding="utf-8", newline="\n")
-        return 0
-    old = TARGET.read_text(encoding="utf-8") if TARGET.is_file() else ""
-    if old == new:
-        return 0
-    names = ("docs/reference/cli.md", "what the parsers say")
-    changed = difflib.unified_diff(old.splitlines(), new.splitlines(), *names, n=0, lineterm="")
-    sys.stderr.write("\n".join(list(changed)[:40]) + "\n")
-    sys.stderr.write("docs/reference/cli.md is not up to date: run `python -m docs.generate`\n")
-    return 1
+    wrong = 0
+    for target, new in ((TARGET, page()), (SCORING, scoring())):
+        name = f"docs/{target.relative_to(DOCS).as_posix()}"
+        if not args.check:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(new, encoding="utf-8", newline="\n")
+            continue
+        old = target.read_text(encoding="utf-8") if target.is_file() else ""
+        if old == new:
+            continue
+        changed = difflib.unified_diff(old.splitlines(), new.splitlines(), name, "what the code says", n=0, lineterm="")
+        sys.stderr.write("\n".join(list(changed)[:40]) + "\n")
+        sys.stderr.write(f"{name} is not up to date: run `python -m docs.generate`\n")
+        wrong = 1
+    return wrong
 
 
 if __name__ == "__main__":

@@ -104,7 +104,7 @@ def test_an_answer_without_explain_looks_for_none_of_it(shop):
 
 
 def test_the_terminal_shows_it(shop, path, capsys):
-    memory, ids = shop
+    _, ids = shop
     assert main(["--store", str(path), "--scope", "project:api", "recall", QUESTION, "--lexical", "--explain"]) == 0
     shown = capsys.readouterr().out
     assert "read as: lookup" in shown

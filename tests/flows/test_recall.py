@@ -397,3 +397,20 @@ def test_a_question_about_last_tuesday_prefers_what_happened_then(memory, clock)
 
     assert found.items[0].content == "Team meeting number two"
     assert [item.why.signals["date"].raw for item in found.items] == [1.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("requests pass through rateLimiter first", "where is the rate limiter?"),
+        ("requests pass through RateLimiter first", "rate_limiter"),
+        ("requests pass through rate_limiter first", "rateLimiter"),
+        ("requests pass through the rate limiter first", "RateLimiter"),
+        ("HTTPServer starts last", "http server"),
+    ],
+)
+def test_a_name_is_found_in_any_spelling(memory, ids, text, query):
+    id = memory.remember(text).id
+    memory.remember("Somebody waters the plants on Monday")
+    for _ in range(2):  # from rows, then from arrays
+        assert ids(memory.recall(query, lexical_only=True))[0] == id

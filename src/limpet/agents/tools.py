@@ -19,6 +19,7 @@ from .calls import caller
 
 if TYPE_CHECKING:
     from ..engine import Limpet
+    from ..rank.trace import Trace
     from ..recall.facts import Fact
     from ..remember.write import Receipt
     from ..store.records import SessionRow
@@ -72,6 +73,7 @@ class Tools:
         until: str = "",
         known_at: Annotated[str, Field(description="as believed at this time")] = "",
         budget_tokens: Annotated[int, Field(ge=0, description="0: no limit")] = 2000,
+        explain: Annotated[bool, Field(description="also why, and what was left out")] = False,
     ) -> dict[str, Any]:
         """Find memories by meaning and by words, best first. Times: ISO 8601 or "3 days ago"."""
         found = self._memory.recall(
@@ -83,6 +85,7 @@ class Tools:
             until=until or None,
             known_at=known_at or None,
             budget_tokens=budget_tokens or None,
+            explain=explain,
         )
         items = [
             {
@@ -95,10 +98,16 @@ class Tools:
                 "topics": list(item.topics),
                 "key": item.key,
                 "origin": item.origin,
+                "why": _contributions(item.why),
             }
             for item in found.items
         ]
-        shown = {"missing": list(found.missing), "truncated": found.truncated}
+        shown = {
+            "missing": list(found.missing),
+            "truncated": found.truncated,
+            "asked_as_of": found.notes.get("time"),
+            "explained": None if found.explained is None else found.explained.as_dict(),
+        }
         answer = {"items": [_full(one) for one in items], **_full(shown)}
         self._surfaced("recall", [(str(one["id"]), tokens_of(str(one))) for one in items])
         return answer
@@ -238,6 +247,14 @@ class Tools:
 
 def _without_defaults(item: NewMemory) -> dict[str, Any]:
     return {name: value for name, value in item.model_dump().items() if name == "content" or value not in ("", [])}
+
+
+def _contributions(why: Trace | None) -> dict[str, float]:
+    """What each signal added to a score, the most first; without those that added nothing."""
+    if why is None:
+        return {}
+    parts = {name: round(one.contribution, 2) for name, one in why.signals.items() if abs(one.contribution) >= 0.005}
+    return dict(sorted(parts.items(), key=lambda pair: -pair[1]))
 
 
 def _full(shown: dict[str, Any]) -> dict[str, Any]:
