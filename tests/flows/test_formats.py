@@ -519,7 +519,9 @@ def test_notes_of_basic_memory_come_with_categories_relations_and_front_matter(m
         "---\ntitle: Coffee Bean Origins\ntype: note\n---\n\n## Observations\n\n- [tip] Ethiopian beans suit lighter roasts\n\n"
         "See [the method](/brewing/Coffee%20Brewing.md).\n"
     )
-    (tmp_path / "brewing" / "index.md").write_text("---\ntitle: Brewing\npermalink: brewing/index\n---\nAll about brewing\n")
+    (tmp_path / "brewing" / "index.md").write_text(
+        "---\ntitle: Brewing\npermalink: brewing/index\n---\nAll about brewing\n"
+    )
     report = memory.import_from("markdown", tmp_path)
 
     found = held(memory)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..model.clock import Clock, format_time
 from ..model.edges import ACYCLIC_TYPES, MAX_WEIGHT, STORED_TYPES, SYMMETRIC_TYPES, TEMPORAL
 from ..model.errors import BadInput, EmbedderUnavailable, LimpetError, NotFound
-from ..model.ids import format_id, parse_id
+from ..model.ids import parse_id
 from ..model.memory import Memory
 from ..remember.admit import Admitted, admit
 from ..remember.write import Writer

@@ -104,7 +104,9 @@ def _check(event: Event) -> None:
         _instant(data["valid_to"])
     elif event.type in SESSION_EVENTS:
         check_scope(data["scope"])
-        if check_name("name", data["name"]) != data["name"] or event.memory != session_mark(data["scope"], data["name"]):
+        if check_name("name", data["name"]) != data["name"] or event.memory != session_mark(
+            data["scope"], data["name"]
+        ):
             raise ValueError("its id is not that of its session")
         if not isinstance(data.get("title"), str | None):
             raise TypeError("title must be text")

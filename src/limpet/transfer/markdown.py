@@ -53,7 +53,9 @@ _RELATION = re.compile(r"([A-Za-z][\w -]{0,60}?)\s+\[\[([^\[\]\n]{1,200})\]\]\s*
 # basic-memory's sections; its statements are told by their form, with or without them.
 SECTIONS = frozenset({"observations", "relations"})
 # Front matter that is kept elsewhere, or says nothing about what the notes say.
-KNOWN_FRONT = frozenset({"title", "name", "type", "tags", "topics", "created", "created_at", "date", "modified", "updated"})
+KNOWN_FRONT = frozenset(
+    {"title", "name", "type", "tags", "topics", "created", "created_at", "date", "modified", "updated"}
+)
 _OBSERVATION = re.compile(r"\[([\w -]{2,60})\]\s+(.+)$", re.DOTALL)
 _TAG = re.compile(r"(?<![\w#&/])#([^\W\d][\w/-]{0,60})")
 
