@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import statistics
+import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,11 +13,15 @@ from typing import Any
 import numpy as np
 
 import limpet
+from limpet.rank import constants as C
+
+from .harness import percentile
 
 ONLY_VECTORS = ("lexical", "fields", "neighbours", "session", "date", "speaker", "shape")
 REPEATS = 1000
 ASKED = 50  # queries that a process asks before its memory is looked at
 WRITES = 20
+EMBEDDED = 400  # texts that get their vectors while recalls go on
 
 
 def resident(path: Path, embedder: Any, queries: Sequence[str], vectors: np.ndarray) -> dict[str, float]:
@@ -89,6 +94,52 @@ def vector_recall(
         found = {item.content for item in memory.recall(query, k=10, without=ONLY_VECTORS).items}
         shares.append(len(nearest & found) / len(nearest))
     return {"mean": statistics.mean(shares), "worst": min(shares)}
+
+
+def index_recall(
+    memory: limpet.Limpet, texts: Sequence[str], vectors: np.ndarray, query_vectors: np.ndarray
+) -> dict[str, float]:
+    """The share of the exact ten nearest that the vector index itself gives, before anything else counts: scan of all
+    codes, exact cosines of the best. {"mean", "worst"}."""
+    found = memory._vectors().index()
+    if found is None:
+        return {}
+    _, index = found
+    index.refresh()
+    shares = []
+    for vector in query_vectors:
+        nearest = {texts[place] for place in np.argpartition(-(vectors @ vector), 10)[:10]}
+        scores = index.rescore(vector, index.search(vector, scopes=None).take(C.RESCORED))
+        best = sorted(scores, key=lambda body: (-scores[body], body))[:10]
+        given = {text for _, text, _ in memory._store.texts(best)}
+        shares.append(len(nearest & given) / len(nearest))
+    return {"mean": statistics.mean(shares), "worst": min(shares)}
+
+
+def beside_embedding(folder: Path, texts: Sequence[str], queries: Sequence[str]) -> dict[str, float]:
+    """Recalls while a thread of the same process gives `EMBEDDED` texts their vectors, as the MCP server's does; with
+    the real model, and the question's own embedding included: {"idle_p95_ms", "busy_p95_ms", "ratio", "recalls"}."""
+
+    def ask(number: int) -> float:
+        started = time.perf_counter()
+        memory.recall(queries[number % len(queries)])
+        return 1000 * (time.perf_counter() - started)
+
+    with limpet.open(str(folder / "beside.db"), scope="global") as memory:
+        memory.remember_batch({"content": text} for text in texts[:EMBEDDED])
+        memory.work(only_vectors=True)
+        for number in range(20):
+            ask(number)
+        idle = [ask(number) for number in range(ASKED * 4)]
+        memory.remember_batch({"content": text} for text in texts[EMBEDDED : 2 * EMBEDDED])
+        worker = threading.Thread(target=lambda: memory.work(only_vectors=True))
+        worker.start()
+        busy = []
+        while worker.is_alive():
+            busy.append(ask(len(busy)))
+        worker.join()
+    quiet, loud = percentile(idle, 0.95), percentile(busy, 0.95)
+    return {"idle_p95_ms": quiet, "busy_p95_ms": loud, "ratio": loud / quiet, "recalls": len(busy)}
 
 
 def different_answers(memory: limpet.Limpet, queries: Sequence[str]) -> int:

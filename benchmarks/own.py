@@ -23,6 +23,7 @@ import limpet
 from limpet.model.clock import FixedClock
 
 from . import embedding_cache
+from .baselines import BASELINES, Baselines
 from .harness import ROOT, hit_rates, latency, percent, provenance, rank_evidence, save, table
 
 SET = ROOT / "tests" / "quality" / "recall"
@@ -126,6 +127,23 @@ def ask(
     return asked
 
 
+def baselines(
+    embedder: Any, memories: Sequence[dict[str, Any]], questions: Sequence[dict[str, Any]]
+) -> dict[str, dict[str, Any]]:
+    """Hit rates of plain BM25 and plain vectors over what each question may see and what still holds: more than they
+    could know by themselves. {half: {baseline: rates}}."""
+    gone = outdated(memories)
+    found: dict[str, dict[str, list[Any]]] = {half: {name: [] for name in BASELINES} for half in HALVES}
+    for scope in dict.fromkeys(one["scope"] for one in questions):
+        seen = {one["id"]: one["content"] for one in memories if one["scope"] in (scope, "global")}
+        plain = Baselines({id: text for id, text in seen.items() if id not in gone}, embedder)
+        for one in questions:
+            if one["scope"] == scope and one["gold"]:
+                for name, ranking in plain.rankings(one["question"], DEPTH):
+                    found[one["half"]][name].append(rank_evidence(one["gold"], ranking))
+    return {half: {name: hit_rates(ranked) for name, ranked in ways.items()} for half, ways in found.items()}
+
+
 def _asked(
     memory: Any,
     one: dict[str, Any],
@@ -223,6 +241,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--half", choices=HALVES, help="only the questions of this half")
     parser.add_argument("--lexical", action="store_true", help="words only")
+    parser.add_argument("--baselines", action="store_true", help="also plain BM25 and plain vectors, without limpet")
     parser.add_argument("--misses", action="store_true", help="print the questions without a hit among the first five")
     parser.add_argument("--embedder", default="minilm", help="name of the embedder (minilm)")
     parser.add_argument("--json", metavar="OUT", help="write figures and raw rows here")
@@ -233,10 +252,14 @@ def main() -> None:
     embedder = embedding_cache.load(options.embedder)
     chosen = [one for one in questions if one["half"] in halves]
     asked = ask(embedder, memories, chosen, lexical_only=options.lexical)
-    embedder.save()
     figures = {half: summarise([one for one in asked if one.half == half]) for half in halves}
+    plain = baselines(embedder, memories, chosen) if options.baselines else {}
+    embedder.save()
     for half, summary in figures.items():
         print(f"\n{half}\n{report(summary)}")
+        summary["baselines"] = plain.get(half, {})
+        for name, rates in summary["baselines"].items():
+            print(f"{name}: " + ", ".join(f"{what} {percent(rates[what])}" for what in ("any@1", "any@5", "any@10")))
     if options.misses:
         _print_misses(asked, memories)
     content = {

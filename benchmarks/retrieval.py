@@ -17,11 +17,12 @@ from typing import Any
 
 import limpet
 from limpet.model.clock import FixedClock
+from limpet.recall.plan import SIGNALS
 
 from . import embedding_cache
+from .baselines import BASELINES, Baselines
 from .harness import CUTOFFS, Ranked, hit_rates, latency, mean, percent, provenance, rank_evidence, save, table
 
-SIGNALS = ("lexical", "fields", "vector", "neighbours", "session", "date", "speaker", "shape")
 TURN_DEPTH = 20  # memories asked for when turns are scored
 SESSION_DEPTH = 100  # memories asked for when sessions are ranked by their best turn
 STORED_AT = "2026-01-01T00:00:00+00:00"  # the store's clock when the questions have no time of their own
@@ -94,6 +95,7 @@ class Settings:
     sessions: bool
     turns: bool
     live: int  # questions a haystack that are asked with the query embedded live
+    baselines: bool = False  # also rank by plain BM25 and by plain vectors
 
 
 def run(haystacks: Sequence[Haystack], settings: Settings, *, jobs: int) -> list[Row]:
@@ -149,13 +151,37 @@ class _Worker:
             # Durability is measured in speed.py; here it would only be waited for.
             with limpet.open(path, scope="global", embedder=self.embedder, clock=clock, durable=False) as memory:
                 stored = load(memory, haystack)
-                return [
+                rows = [
                     row
                     for number, question in enumerate(haystack.questions)
                     for row in self._ask(
                         memory, clock, stored, haystack.name, question, live=number < self.settings.live
                     )
                 ]
+        return rows + (self._plainly(haystack) if self.settings.baselines else [])
+
+    def _plainly(self, haystack: Haystack) -> list[Row]:
+        """The same questions by plain BM25 and plain vectors over the same turns."""
+        plain = Baselines({turn.id: turn.content for turn in haystack.turns}, self.embedder)
+        session_of = {turn.id: turn.session for turn in haystack.turns}
+        rows = []
+        for question in haystack.questions:
+            for name, found in plain.rankings(question.text, SESSION_DEPTH):
+                row = Row(
+                    haystack=haystack.name,
+                    question=question.id,
+                    category=question.category,
+                    answerable=question.answerable,
+                    way=name,
+                    found=len(found),
+                )
+                if self.settings.turns:
+                    row.turn_ranks = _plain(rank_evidence(question.evidence, found[:TURN_DEPTH]))
+                if self.settings.sessions:
+                    sessions = list(dict.fromkeys(session_of[turn] for turn in found))
+                    row.session_ranks = _plain(rank_evidence(question.sessions, sessions))
+                rows.append(row)
+        return rows
 
     def _ask(
         self, memory: Any, clock: FixedClock, stored: dict[str, str], haystack: str, question: Question, *, live: bool
@@ -376,6 +402,7 @@ def arguments(description: str) -> argparse.ArgumentParser:
     parser.add_argument("--lexical", action="store_true", help="words only")
     parser.add_argument("--fusion", help="how signals are fused, when not the default")
     parser.add_argument("--ablate", action="store_true", help="also run with each signal switched off")
+    parser.add_argument("--baselines", action="store_true", help="also plain BM25 and plain vectors, without limpet")
     parser.add_argument("--embedder", default="minilm", help="name of the embedder (minilm)")
     parser.add_argument("--jobs", type=int, default=1, help="processes; latencies are only quiet with 1")
     parser.add_argument("--limit", type=int, help="only the first N stores")
@@ -399,11 +426,14 @@ def main(
         ways.append(Way(name="lexical alone", without=tuple(one for one in SIGNALS if one != "lexical")))
         ways.append(Way(name="vector alone", without=tuple(one for one in SIGNALS if one != "vector")))
     turns, sessions = options.level != "session", options.level != "turn"
-    settings = Settings(embedder=options.embedder, ways=tuple(ways), sessions=sessions, turns=turns, live=live)
+    settings = Settings(
+        embedder=options.embedder, ways=tuple(ways), sessions=sessions, turns=turns, live=live,
+        baselines=options.baselines,
+    )  # fmt: skip
     rows = run(haystacks[: options.limit], settings, jobs=options.jobs)
     summaries = {
         way.name: summarise([row for row in rows if row.way == way.name], groups, turns=turns, sessions=sessions)
-        for way in ways
+        for way in [*ways, *(Way(name=name) for name in BASELINES if options.baselines)]
     }
     print(report(summaries))
     content = {

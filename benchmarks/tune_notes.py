@@ -1,18 +1,14 @@
-"""Fit what the project's own recall set decides: the weights of notes, and when nothing found is relevant.
+"""What the project's own recall set decides: the weights of notes, and when nothing found is relevant.
 
-    python -m benchmarks.tune_notes [--locomo FILE] [--weights] [--relevance]
-
-`--weights` fits on the tuning half of tests/quality/recall by the procedure of tune.py, and writes
-src/limpet/rank/note_weights.py. `--relevance` fits the logistic model of rank/relevance.py on the same half and, with
-`--locomo`, on that set's questions without an answer and as many of the others; it prints the constants for
-rank/constants.py and what they reach on both halves. Nothing is chosen by the held-back half.
+Fitted on the tuning half of tests/quality/recall, the relevance also on LoCoMo's questions without an answer and as
+many of the others. Nothing is chosen by the held-back half.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import math
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -21,14 +17,15 @@ import numpy as np
 import limpet
 from limpet.model.clock import FixedClock
 from limpet.model.ids import format_id
-from limpet.rank.weights import WEIGHTS
+from limpet.rank.weights import LEVEL
 from limpet.recall.answer import rank
 from limpet.recall.gather import gather
 from limpet.recall.plan import make_plan
 from limpet.recall.relevance import features
 from limpet.store.records import Filter
 
-from . import embedding_cache, locomo, own, tune
+from . import locomo, own
+from .fitting import RIDGE, Asked, fit, held_out, logistic, measure
 from .retrieval import STORED_AT, load
 
 # Signals that say something about a statement without a speaker; the others are about turns of a conversation.
@@ -43,13 +40,14 @@ SIGNALS = (
     "length",
     "long",
     "keyed",
+    "recent",
+    "graph",
 )
 # Share of the answerable questions that may be withheld, by which the threshold is chosen on the tuning half.
 WITHHELD = 0.05
 # How much all of LoCoMo weighs against the own set: its questions without an answer swap the persons of answered ones,
 # which words and vectors hardly show.
 LOCOMO_WEIGHT = 0.1
-RIDGE = 0.002
 
 
 def plan_for(question: str, scopes: tuple[str, ...], now: int, *, words: bool) -> Any:
@@ -76,12 +74,13 @@ def collect(embedder: Any, *, words: bool) -> list[tuple[dict[str, Any], Any, li
     return rows
 
 
-def fit_weights(embedder: Any) -> None:
-    asked: dict[str, list[tune.Asked]] = {half: [] for half in own.HALVES}
+def fit_weights(embedder: Any, *, folds: int, write: bool) -> dict[str, Any]:
+    """Fit, print, and with `write` put the weights into src/limpet/rank/note_weights.py. Returns the figures."""
+    asked: dict[str, list[Asked]] = {half: [] for half in own.HALVES}
     for one, found, ids, _ in collect(embedder, words=False):
         if one["gold"]:
             asked[one["half"]].append(
-                tune.Asked(
+                Asked(
                     data="own",
                     group=one["scope"],
                     signals=np.array([found.signals[name] for name in SIGNALS], dtype=np.float32).T,
@@ -89,42 +88,43 @@ def fit_weights(embedder: Any) -> None:
                     wanted=len(one["gold"]),
                 )
             )
-    theta = tune.fit(asked["tuning"])
-    for half, part in asked.items():
-        print(half, "any@10/all@10: {:.3f}/{:.3f}".format(*tune.measure(part, theta)))
+    theta = fit(asked["tuning"])
+    figures: dict[str, Any] = {
+        "own tuning": {
+            "questions": len(asked["tuning"]),
+            "in_sample": measure(asked["tuning"], theta),
+            "groups_left_out": measure(asked["tuning"], held_out(asked["tuning"], folds)),
+        },
+        "own held-back": {
+            "questions": len(asked["held-back"]), "groups_left_out": measure(asked["held-back"], theta),
+        },
+    }  # fmt: skip
+    for name, shown in figures.items():
+        print(name, shown)
     # The scale is that of log-odds in both fits; only the level is free.
     score = np.concatenate([(one.signals @ theta)[one.evidence] for one in asked["tuning"]]).mean()
-    offset = round(float(CHAT_LEVEL - score), 4)
+    offset = round(float(LEVEL - score), 4)
     weights = "".join(f'    "{name}": {float(value):.4f},\n' for name, value in zip(SIGNALS, theta, strict=True))
+    print(weights)
+    if not write:
+        return figures
     target = Path(limpet.__file__).parent / "rank" / "note_weights.py"
     target.write_text(
         '"""Weights of linear fusion for statements without a speaker: notes, decisions, facts.\n\n'
         "In a chat brevity means that a turn says little; a keyed fact of two characters says all. Written by\n"
-        f"`python -m benchmarks.tune_notes`, fitted on {len(asked['tuning'])} questions, the tuning half of\n"
+        f"`python -m benchmarks.tune --write`, fitted on {len(asked['tuning'])} questions, the tuning half of\n"
         "tests/quality/recall; guarded by tests/quality/test_recall.py.\n"
         '"""\n\nNOTE_WEIGHTS: dict[str, float] = {\n' + weights + "}\n"
         "# Added, so that the right answer scores alike as a note and as a turn of a conversation.\n"
         f"NOTE_OFFSET = {offset}\n",
         encoding="utf-8",
     )
-    print(target.read_text(encoding="utf-8"))
-
-
-# Mean score of the evidence on LoCoMo and LongMemEval with rank/weights.py, from what tune.py kept (`chat_level`).
-CHAT_LEVEL = 12.6337
-
-
-def chat_level(cache: Path) -> float:
-    stored = np.load(cache, allow_pickle=True)
-    theta = np.array([WEIGHTS.get(name, 0.0) for name in stored["names"]])
-    return float(np.concatenate([(one.signals @ theta)[one.evidence] for one in stored["asked"]]).mean())
+    return figures
 
 
 def locomo_rows(embedder: Any, path: str, *, words: bool) -> list[tuple[bool, dict[str, float]]]:
     """(answerable, features) of the questions without an answer, and of every third of the others."""
     rows = []
-    import tempfile
-
     for haystack in locomo.read(path):
         with tempfile.TemporaryDirectory() as folder:
             clock = FixedClock(STORED_AT)
@@ -141,21 +141,8 @@ def locomo_rows(embedder: Any, path: str, *, words: bool) -> list[tuple[bool, di
     return rows
 
 
-def logistic(x: np.ndarray, y: np.ndarray, weight: np.ndarray, penalty: np.ndarray) -> np.ndarray:
-    """Ridge logistic regression by Newton's method."""
-    theta = np.zeros(x.shape[1])
-    for _ in range(50):
-        p = 1 / (1 + np.exp(-(x @ theta)))
-        slope = x.T @ (weight * (p - y)) + penalty * theta
-        curve = (x * (weight * p * (1 - p))[:, None]).T @ x + np.diag(penalty + 1e-9)
-        step = np.linalg.solve(curve, slope)
-        theta -= step
-        if np.abs(step).max() < 1e-8:
-            break
-    return theta
-
-
-def fit_relevance(embedder: Any, path: str | None, *, words: bool) -> None:
+def fit_relevance(embedder: Any, path: str | None, *, words: bool) -> tuple[dict[str, float], float, dict[str, Any]]:
+    """The constants of rank/relevance.py with vectors or by words alone, the threshold, and what they reach."""
     rows = collect(embedder, words=words)
     others = locomo_rows(embedder, path, words=words) if path else []
     names = sorted({name for *_, seen in rows for name in seen})
@@ -199,8 +186,11 @@ def fit_relevance(embedder: Any, path: str | None, *, words: bool) -> None:
         level = np.quantile(chats @ theta, WITHHELD) - math.log(threshold / (1 - threshold))
         theta[1 + names.index("spoken")] -= level
     print("words only" if words else "with vectors")
-    print(json.dumps({"one": round(theta[0], 4)} | {n: round(v, 4) for n, v in zip(names, theta[1:], strict=True)}))
+    constants = {"one": round(float(theta[0]), 4)}
+    constants |= {name: round(float(value), 4) for name, value in zip(names, theta[1:], strict=True)}
+    print(json.dumps(constants))
     print(f"threshold {threshold:.4f}")
+    figures: dict[str, Any] = {}
     for half in own.HALVES:
         part = [(one, seen) for one, _, _, seen in rows if one["half"] == half]
         p = 1 / (1 + np.exp(-(table([seen for _, seen in part]) @ theta)))
@@ -213,6 +203,10 @@ def fit_relevance(embedder: Any, path: str | None, *, words: bool) -> None:
             f"{half}: withheld without an answer {(p[~good] < threshold).mean():.3f},"
             f" answerable wrongly {(p[good] < threshold).mean():.3f}, area under the curve {area:.3f}"
         )
+        figures[half] = {
+            "withheld": float((p[~good] < threshold).mean()), "wrongly": float((p[good] < threshold).mean()),
+            "area": float(area),
+        }  # fmt: skip
         for share in (0.1, 0.2, 0.3):
             at = np.quantile(p[good], share)
             print(f"  at {share:.0%} wrongly withheld: {(p[~good] < at).mean():.3f}")
@@ -220,22 +214,25 @@ def fit_relevance(embedder: Any, path: str | None, *, words: bool) -> None:
         p = 1 / (1 + np.exp(-(x[len(tuning) :] @ theta)))
         good = y[len(tuning) :] == 1
         print(f"locomo: withheld {(p[~good] < threshold).mean():.3f}, wrongly {(p[good] < threshold).mean():.3f}")
+    return constants, round(threshold, 4), figures
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--locomo")
-    parser.add_argument("--weights", action="store_true")
-    parser.add_argument("--relevance", action="store_true")
-    options = parser.parse_args()
-    embedder = embedding_cache.load("minilm")
-    if options.weights:
-        fit_weights(embedder)
-    if options.relevance:
-        for words in (False, True):
-            fit_relevance(embedder, options.locomo, words=words)
-    embedder.save()
-
-
-if __name__ == "__main__":
-    main()
+def write_relevance(found: dict[str, tuple[dict[str, float], float, dict[str, Any]]]) -> None:
+    """Put the constants into src/limpet/rank/relevance_weights.py."""
+    lines = []
+    for name, (constants, _, _) in found.items():
+        lines.append(f"{name}: dict[str, float] = {{")
+        lines += [f'    "{feature}": {value},' for feature, value in constants.items()]
+        lines.append("}")
+    thresholds = ", ".join(str(threshold) for _, threshold, _ in found.values())
+    target = Path(limpet.__file__).parent / "rank" / "relevance_weights.py"
+    target.write_text(
+        '"""Whether a recall answers its question: log-odds of features of its best hits, with vectors and without.\n\n'
+        "Written by `python -m benchmarks.tune --write`, fitted on the tuning half of tests/quality/recall and on\n"
+        "LoCoMo's questions without an answer; guarded by tests/quality/test_recall.py.\n"
+        '"""\n\n' + "\n".join(lines) + "\n"
+        "# Below these nothing relevant was found: 5 % of the answerable questions are, of projects left out\n"
+        "# of the fit, and of LoCoMo's.\n"
+        f"RELEVANT, RELEVANT_BY_WORDS = {thresholds}\n",
+        encoding="utf-8",
+    )

@@ -1,15 +1,12 @@
-"""Choose the numbers of the bias rules and write the prototypes' vectors that the package ships.
+"""The numbers of the bias rules, and the prototypes' vectors that the package ships.
 
-    python -m benchmarks.tune_rules [--embedder minilm] [--held-back] [--write]
-
-Reads the tuning half of tests/quality/bias_sentences.jsonl only, unless `--held-back` asks for the figures of the other
-half; nothing is chosen by those. `--write` writes to src/limpet/remember/prototype_vectors/: run it for both embedders
-after a change to the prototypes, and remove the older files.
+Reads the tuning half of tests/quality/bias_sentences.jsonl only, unless the figures of the other half are asked for;
+nothing is chosen by those. Run it with `--write` for both embedders after a change to the prototypes, and remove the
+older files from src/limpet/remember/prototype_vectors/.
 """
 
 from __future__ import annotations
 
-import argparse
 import itertools
 
 import numpy as np
@@ -46,13 +43,9 @@ def recall_at(scores: np.ndarray, bad: np.ndarray, precision: float) -> float:
     return float(max([0.0, *(right / bad.sum())[right / np.arange(1, len(order) + 1) >= precision]]))
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--embedder", default="minilm")
-    parser.add_argument("--held-back", action="store_true")
-    parser.add_argument("--write", action="store_true")
-    asked = parser.parse_args()
-    embedder = embedding_cache.load(asked.embedder)
+def run(name: str, *, held_back: bool, write: bool) -> None:
+    """Print what each choice reaches. With `write` put the prototypes' vectors into the package."""
+    embedder = embedding_cache.load(name)
     texts, bad = sentences(False)
     names = list(GRID)
     print("tuning half:", len(texts), "sentences,", int(bad.sum()), "to refuse;", len(rules.prototypes()), "prototypes")
@@ -60,20 +53,20 @@ def main() -> None:
     found = embedder.embed_passages(texts)
     chosen = {name: getattr(rules, name) for name in names}
     for values in itertools.product(*GRID.values()):
-        for name, value in zip(names, values, strict=True):
-            setattr(rules, name, value)
+        for one, value in zip(names, values, strict=True):
+            setattr(rules, one, value)
         judge = rules.Rules(embedder)
         judge._fitted = rules.fit(vectors)
         scores = judge._scores(texts, found)[0].max(axis=1)
         area = (scores[bad][:, None] > scores[~bad][None, :]).mean()
         recall = recall_at(scores, bad, WANTED_PRECISION)
         print(dict(zip(names, values, strict=True)), f"area {area:.4f} recall at {WANTED_PRECISION}: {recall:.3f}")
-    for name, value in chosen.items():
-        setattr(rules, name, value)
+    for one, value in chosen.items():
+        setattr(rules, one, value)
     judge = rules.Rules(embedder)
     judge._fitted = rules.fit(vectors)
     print("chosen:", chosen)
-    for half in [False, True][: 1 + asked.held_back]:
+    for half in [False, True][: 1 + held_back]:
         for language in ("en", "ko", "de"):
             texts, bad = sentences(half, language)
             scores = judge.scores(texts).max(axis=1)
@@ -81,12 +74,8 @@ def main() -> None:
                 f"{t:.2f}: {figures(scores, bad, t)}" for t in (0.42, 0.44, 0.46, 0.48, 0.50, 0.52, 0.55, 0.60)
             )
             print("held back" if half else "tuning", language, shown)
-    if asked.write:
-        name = rules.file_name(embedder)
-        rules.write_vectors(vectors, rules._VECTORS / name)
-        print("wrote", name, "for", embedder.fingerprint)
+    if write:
+        file = rules.file_name(embedder)
+        rules.write_vectors(vectors, rules._VECTORS / file)
+        print("wrote", file, "for", embedder.fingerprint)
     embedder.save()
-
-
-if __name__ == "__main__":
-    main()

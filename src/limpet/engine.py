@@ -7,23 +7,20 @@ from __future__ import annotations
 
 import builtins
 import os
-import threading
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from copy import copy
 from dataclasses import replace
-from datetime import datetime
-from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
-from .model.clock import Clock, SystemClock, parse_time
+from .model.clock import Clock, SystemClock
 from .model.errors import BadInput, EmbedderUnavailable, NotFound
-from .model.ids import IdSource, format_id, parse_id
-from .model.memory import GLOBAL_SCOPE, STATES, Memory, check_kind, check_scope
-from .rank.adjust import confidence
+from .model.ids import format_id, parse_id
+from .model.memory import STATES, Memory
 from .settings import Settings, read_settings
 from .store.records import Action, Filter, Page, Problem, StoreStats
 from .store.sqlite import SqliteStore
 from .text.describe import describe
+from .verbs.base import Time
 from .verbs.beliefs import Beliefs
 from .verbs.brief import Briefs
 from .verbs.graph import Graph
@@ -37,17 +34,13 @@ if TYPE_CHECKING:
     from .history.claims import Match
     from .history.view import View
     from .recall.answer import Recall
-    from .recall.meaning import Meaning
     from .recall.rerank import Reranker
-    from .remember.door import Door
     from .store.contract import Store
     from .vectors.embedder import Embedder
     from .work.doctor import Check
     from .work.embed import WorkReport
 
-Time = str | int | datetime | None
 Progress = Callable[[int, int], None]
-T = TypeVar("T")
 # A recall embeds this many waiting texts first, if its deadline leaves time; about a second's worth.
 SMALL_BACKLOG = 48
 SECONDS_PER_TEXT = 0.03
@@ -90,7 +83,7 @@ def open(
     return Limpet(read_settings(path, scope, durable), read_only=read_only, clock=clock, embedder=embedder)
 
 
-class Limpet(Beliefs, Briefs, Graph, Mirrors, Organize, Receipts, Transfer, Writes):
+class Limpet(Beliefs, Briefs, Graph, Organize, Mirrors, Receipts, Transfer, Writes):
     """An open memory store. Thread-safe; use it as a context manager, or `close()` it."""
 
     def __init__(
@@ -102,19 +95,15 @@ class Limpet(Beliefs, Briefs, Graph, Mirrors, Organize, Receipts, Transfer, Writ
         embedder: Embedder | str | None = None,
         store: Store | None = None,
     ) -> None:
-        self.scope = settings.scope
-        self._clock = clock or SystemClock()
-        self._ids = IdSource()
-        self._store: Store = store or SqliteStore(
-            settings.path, describe, read_only=read_only, durable=settings.durable
-        )
         name = embedder if isinstance(embedder, str) else settings.embedder
         given = None if isinstance(embedder, str) else embedder
-        self._door_made: Door | None = None
-        self._owns_store = True
-        self._vectors_lock = threading.Lock()
-        self._vectors_made: Meaning | None = None
-        self._vectors_source = (name, given)
+        super().__init__(
+            store or SqliteStore(settings.path, describe, read_only=read_only, durable=settings.durable),
+            settings.scope,
+            clock or SystemClock(),
+            name,
+            given,
+        )
 
     @property
     def path(self) -> str:
@@ -141,14 +130,6 @@ class Limpet(Beliefs, Briefs, Graph, Mirrors, Organize, Receipts, Transfer, Writ
         if self._owns_store:
             self._store.close()
 
-    def in_scope(self, scope: str) -> Limpet:
-        """The same open store, seen from another scope. It ends with this one; closing it closes nothing."""
-        _ = self._vectors(), self._door  # shared from here on
-        other = copy(self)
-        other.scope = check_scope(scope)
-        other._owns_store = False
-        return other
-
     # -- reads
 
     def recall(
@@ -172,7 +153,8 @@ class Limpet(Beliefs, Briefs, Graph, Mirrors, Organize, Receipts, Transfer, Writ
         rerank: str | Reranker | None = None,
     ) -> Recall:
         """The memories that matter for `query`, best first: those of this scope and `global`, held true at `as_of`
-        (default: now) as the store knew them at `known_at` (default: now).
+        (default: now, or the time that an event found gives: "before the migration") as the store knew them at
+        `known_at` (default: now).
 
         `budget_tokens` limits what comes back, `deadline_ms` how long it takes: signals that would come too late are
         named in `missing`. `rerank`: a reranker, or the name of an installed one, which puts the first results in its
@@ -200,6 +182,7 @@ class Limpet(Beliefs, Briefs, Graph, Mirrors, Organize, Receipts, Transfer, Writ
             lexical_only=lexical_only,
             fusion=fusion,
             without=frozenset(without),
+            timeless=held is None and known is None and since is None and until is None,
         )
         if lexical_only:
             return recall(self._store, None, plan, explain=explain, reranker=rerank)
@@ -311,56 +294,6 @@ class Limpet(Beliefs, Briefs, Graph, Mirrors, Organize, Receipts, Transfer, Writ
         where = self._filter(kinds, topics, since, until, session)
         return replace(where, states=STATES) if all_states else replace(where, as_of=self._clock.now())
 
-    def _filter(
-        self,
-        kinds: Iterable[str],
-        topics: Iterable[str],
-        since: Time,
-        until: Time,
-        session: str | None,
-        *,
-        known_at: int | None = None,
-    ) -> Filter:
-        kinds = (kinds,) if isinstance(kinds, str) else tuple(kinds)
-        return Filter(
-            scopes=self._scopes,
-            kinds=tuple(check_kind(kind) for kind in kinds),
-            topics=self._topics(topics),
-            session=session,
-            since=self._time(since),
-            until=self._time(until),
-            known_at=known_at,
-        )
-
-    @staticmethod
-    def _topics(topics: Iterable[str]) -> tuple[str, ...]:
-        topics = (topics,) if isinstance(topics, str) else tuple(topics)
-        if topics:
-            from .remember.admit import check_topics
-
-            topics = check_topics(topics)
-        return topics
-
-    def _need(self, id: str) -> Memory:
-        from .remember.write import need
-
-        return need(self._store, id, self._scopes)
-
-    def _time(self, value: Time) -> int | None:
-        return None if value is None else parse_time(value, now=self._clock.now())
-
-    def _with_confidence(self, memory: Memory) -> Memory:
-        ended = memory.state in ("retracted", "purged") or memory.superseded_by is not None
-        value = confidence(
-            kind=memory.kind,
-            trust=memory.trust,
-            observations=memory.observations,
-            observed_at=memory.observed_at,
-            stated=memory.stated_confidence,
-            now=self._clock.now(),
-        )
-        return replace(memory, confidence=0.0 if ended and memory.retired_at is None else value)
-
     def _matches(self, text: str, k: int, kinds: Sequence[str], view: View) -> builtins.list[Match]:
         """Recall for the graph's queries: ids and cosines."""
         from .history.claims import Match
@@ -368,11 +301,6 @@ class Limpet(Beliefs, Briefs, Graph, Mirrors, Organize, Receipts, Transfer, Writ
         found = self.recall(text, k=k, kinds=kinds, as_of=view.as_of, known_at=view.known_at, explain=True)
         vector = [one.why.signals.get("vector") if one.why else None for one in found.items]
         return [Match(one.id, v.raw if v else None) for one, v in zip(found.items, vector, strict=True)]
-
-    @property
-    def _scopes(self) -> tuple[str, ...]:
-        """The scopes that reads see."""
-        return tuple(dict.fromkeys((self.scope, GLOBAL_SCOPE)))
 
     # -- journal
 
@@ -388,35 +316,18 @@ class Limpet(Beliefs, Briefs, Graph, Mirrors, Organize, Receipts, Transfer, Writ
 
     # -- vectors and work
 
-    @property
-    def _door(self) -> Door:
-        """What may be stored, by rules that are compared by vector; made at the first write."""
-        if self._door_made is None:
-            from .remember.door import Door
-
-            self._door_made = Door(lambda: self._vectors().load(), lambda: self._vectors().is_loaded())
-        return self._door_made
-
-    def _vectors(self) -> Meaning:
-        """The vector side of recall, composed at first use; NumPy is imported only when it searches."""
-        with self._vectors_lock:
-            if self._vectors_made is None:
-                from .recall.meaning import Meaning
-
-                name, given = self._vectors_source
-                self._vectors_made = Meaning(self._store, self._clock, name=name, embedder=given)
-            return self._vectors_made
-
     def work(
         self, *, limit: int | None = None, only_vectors: bool = False, progress: Progress | None = None
     ) -> WorkReport:
-        """Drain the queue: embed what was stored since, then look for what was said twice (not if `only_vectors`).
+        """Drain the queue: note which things new texts name, embed them, then look for what was said twice (not if
+        `only_vectors`).
 
         Several processes may do this at once. Raises EmbedderUnavailable when there is no embedder to do it with.
         """
-        from .work import duplicates
+        from .work import duplicates, mentions
         from .work.embed import drain
 
+        mentions.drain(self._store, limit=limit)
         meaning = self._vectors()
         embedder, row = meaning.for_writing()
         report = drain(self._store, embedder, row, self._clock, limit=limit, progress=progress)
@@ -498,7 +409,11 @@ class Limpet(Beliefs, Briefs, Graph, Mirrors, Organize, Receipts, Transfer, Writ
 
     def rebuild(self, *, progress: Progress | None = None) -> int:
         """Make every projection anew from the ledger; returns the number of events."""
-        return self._store.rebuild(progress)
+        from .work import mentions
+
+        done = self._store.rebuild(progress)
+        mentions.drain(self._store)
+        return done
 
     def gc(self) -> dict[str, Any]:
         """Give free space back to the file system. Deletes no memory. Returns {"before_bytes", "after_bytes"}."""

@@ -218,6 +218,8 @@ def test_a_closed_store_closes_again(full_store, full):
     full.remember("one")
     full_store.close()
     full_store.close()
+    with pytest.raises(limpet.StoreError):
+        full_store.count(Filter())
 
 
 def test_a_closed_store_answers_with_an_error_of_ours(full_store, full):

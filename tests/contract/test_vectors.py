@@ -134,11 +134,12 @@ def test_many_vectors_fill_chunk_after_chunk(full_store, full, row):
 
     chunks, present = full_store.vector_chunks(row.num, {})
 
-    assert [chunk.num for chunk in chunks] == sorted(present)
+    assert [chunk.num for chunk in chunks] == present[::-1] == sorted(present, reverse=True)
+    assert full_store.vector_chunks(row.num, {}, most=1) == (chunks[:1], present)
     assert sum(chunk.used for chunk in chunks) == 2_100
     assert all(chunk.used <= 1_024 for chunk in chunks)
     assert set(slots(full_store, row)) == set(bodies)
-    assert chunks[0].codes[: first[0].used * DIMENSIONS] == first[0].codes
+    assert chunks[-1].codes[: first[0].used * DIMENSIONS] == first[0].codes
     assert full_store.verify() == []
 
 

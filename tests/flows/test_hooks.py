@@ -443,15 +443,18 @@ def test_a_store_that_another_process_has_locked_holds_nobody_up(path, shop):
     other = apsw.Connection(str(path))
     other.execute("BEGIN IMMEDIATE")
     client, event, data, _ = inputs.TOOLS[0]
-    done = run(["--store", str(path), "--scope", "project:shop", "hook", client, event], json.dumps(data).encode())
-    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
-    assert "gave up after" in log_of(path)[0]
+    argv = ["--store", str(path), "--scope", "project:shop", "hook", client, event]
+    for given, said in (("0.2", "0.2 s"), ("never", "1 s")):
+        done = run(argv, json.dumps(data).encode(), {"LIMPET_HOOK_SECONDS": given})
+        assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+        assert log_of(path)[-1].endswith(f"gave up after {said}")
     other.execute("ROLLBACK")
     other.close()
     assert shop.actions() == []
 
 
-def test_a_client_that_keeps_stdin_open_is_left(path):
+def test_a_client_that_keeps_stdin_open_is_left(path, monkeypatch):
+    monkeypatch.setenv("LIMPET_HOOK_SECONDS", "0.5")
     argv = [sys.executable, "-m", "limpet", "--store", str(path), "hook", "claude", "Stop"]
     with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.wait(60) == 0

@@ -10,11 +10,13 @@ import sys
 import time
 from pathlib import Path
 
+import apsw
 import pytest
 from mcp.client import Client
 
 import limpet
-from limpet.agents.mcp import build
+from limpet.agents.calls import SESSION_VARIABLES
+from limpet.agents.mcp import Drain, build
 
 
 def talk(memory, mode, *calls):
@@ -279,6 +281,7 @@ def test_a_client_speaks_over_http_with_the_token(served):
             Client(streamable_http_client(url, http_client=http)) as client,
         ):
             stored = await client.call_tool("remember", {"items": [{"content": "spoken over HTTP"}]})
+            await client.call_tool("recall", {"query": "spoken over HTTP"})
             return stored.structured_content
 
     assert asyncio.run(run())["results"][0]["status"] == "created"
@@ -320,8 +323,6 @@ def test_a_taken_port_and_a_poor_token_are_said_in_words(served, path, tmp_path)
 
 
 def test_what_tools_answer_with_leaves_receipts(memory):
-    from limpet.agents.mcp import Drain
-
     id = memory.remember("Tests need Redis on port 6380", topics=["tests"]).id
     drain = Drain(memory)
     drain.start()
@@ -337,6 +338,70 @@ def test_what_tools_answer_with_leaves_receipts(memory):
     (prepared, recalled) = memory.surfaced()
     assert (recalled.id, recalled.via, recalled.client, prepared.via) == (id, "recall", "mcp", "prepare")
     assert recalled.tokens > 5 and prepared.tokens > 5 and recalled.used is None
+
+
+def receipts(memory, *metas):
+    """The sessions of the receipts that a recall with each of these `_meta` leaves, newest first."""
+    drain = Drain(memory)
+    drain.start()
+
+    async def run():
+        async with Client(build(memory, drain.wake, drain)) as client:
+            for meta in metas:
+                await client.call_tool("recall", {"query": "redis port"}, meta=meta)
+
+    asyncio.run(run())
+    drain.stop()
+    return [one.session for one in memory.surfaced()]
+
+
+def test_a_receipt_names_the_clients_session(memory, monkeypatch):
+    """As hooks name it, so that the end of a turn judges what a tool surfaced."""
+    memory.remember("Tests need Redis on port 6380")
+    for name in SESSION_VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+    (own,) = receipts(memory, None)
+    assert own.startswith("mcp-")
+    monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", "monday")
+    assert receipts(memory, None, {"sessionId": "tuesday"}, {"sessionId": 7}, {"sessionId": "x" * 500}) == [
+        "", "", "tuesday", "monday", own,
+    ]  # fmt: skip
+
+
+def test_a_long_call_says_that_it_goes_on(memory, path, monkeypatch):
+    monkeypatch.setattr("limpet.agents.calls.PROGRESS_SECONDS", 0.02)
+    told = []
+    other = apsw.Connection(str(path))
+    other.execute("BEGIN IMMEDIATE")
+
+    async def heard(progress, total, message):
+        told.append((progress, message))
+        if other.in_transaction and len(told) == 2:
+            other.execute("ROLLBACK")
+
+    async def run():
+        async with Client(build(memory)) as client:
+            items = {"items": [{"content": "Said while another process was writing"}]}
+            return await client.call_tool("remember", items, progress_callback=heard)
+
+    answer = asyncio.run(run())
+    other.close()
+    assert not answer.is_error, answer.content
+    assert answer.structured_content["results"][0]["status"] == "created"
+    assert told[0][0] < told[1][0] and "working" in told[0][1]
+
+
+def test_the_text_of_an_answer_is_as_short_as_json_can_be(memory):
+    memory.remember("Zürich hosts the staging database")
+
+    async def run():
+        async with Client(build(memory)) as client:
+            return await client.call_tool("recall", {"query": "Where is the staging database?"})
+
+    answer = asyncio.run(run())
+    text = answer.content[0].text
+    assert json.loads(text) == answer.structured_content
+    assert "\n" not in text and '": ' not in text and "Zürich" in text
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals and sockets")

@@ -134,6 +134,8 @@ def test_a_closed_store_can_be_closed_again(stored):
     memory = limpet.open(stored, scope="global")
     memory.close()
     memory.close()
+    with limpet.open(stored, scope="global") as again:
+        assert again.verify() == []
 
 
 def test_a_store_in_memory_works_and_leaves_no_file(tmp_path, monkeypatch, clock):

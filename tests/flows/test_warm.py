@@ -111,6 +111,7 @@ def test_the_second_takes_over_from_the_first(told, path):
             first.stop()
             until(lambda: where.exists() and where.stat().st_ctime_ns != owner)
             until(lambda: asked(path, "x") is not None)
+            assert where.stat().st_ctime_ns != owner
 
 
 @contextmanager

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -105,6 +107,27 @@ def test_two_handles_share_one_queue(opened):
     assert one.work(limit=2).done + two.work().done == 6
     assert one.work().done == 0
     assert one.stats().vectors == 6
+
+
+def test_work_and_recalls_do_not_wait_for_each_other(path):
+    """As in a server, whose background thread works while agents ask: neither takes a lock that the other waits with."""
+    memory = limpet.open(path, embedder=WordEmbedder())
+    memory.remember_batch({"content": f"text {i}"} for i in range(20))
+    memory.work()
+
+    def write_and_work():
+        for i in range(40):
+            memory.remember(f"another text {i}")
+            memory.work()
+
+    worker = threading.Thread(target=write_and_work, daemon=True)
+    asker = threading.Thread(target=lambda: [memory.recall(f"text {i}") for i in range(400)], daemon=True)
+    worker.start()
+    asker.start()
+    for thread in (worker, asker):
+        thread.join(60)
+        assert not thread.is_alive(), "they wait for each other"
+    memory.close()
 
 
 def test_the_jobs_of_a_killed_worker_come_back(opened, clock):
@@ -316,6 +339,18 @@ def test_an_embedder_without_its_model_file_is_unavailable(path, tmp_path, model
     said, found = done.stdout.splitlines()
     assert said.startswith("3 ") and message in said and "pip install" in said
     assert found == "1 ['vector'] 1 0"
+
+
+def test_the_model_leaves_nothing_but_vectors(path, tmp_path):
+    """The runtime would keep a number of this machine and a queue of reports under the user's folders, and send them."""
+    home = tmp_path / "home"
+    home.mkdir()
+    unset = {"CI", "ORT_DISABLE_TELEMETRY", "XDG_CACHE_HOME", "XDG_DATA_HOME"}
+    environment = {name: value for name, value in os.environ.items() if name not in unset} | {"HOME": str(home)}
+    for argv in (["remember", "Deploys run on Tuesday"], ["work"]):
+        run = [sys.executable, "-m", "limpet", "--store", str(path), *argv]
+        subprocess.run(run, env=environment, check=True, capture_output=True)
+    assert [one for one in home.rglob("*") if one.is_file()] == []
 
 
 def test_models_names_what_is_installed_and_what_is_stored(opened):

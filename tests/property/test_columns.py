@@ -15,7 +15,7 @@ import limpet
 from limpet.rank import constants
 from limpet.store.sqlite import columns, postings, search
 
-WORDS = "rate limit is 100 per minute deploys deploy on friday never Berlin WAL café 東京 don't retry user api".split()
+WORDS = "rate limit is 100 per minute deploys deploy on friday never Berlin WAL rate_limit café 東京 don't retry user api".split()
 TEXTS = st.lists(st.sampled_from(WORDS), min_size=1, max_size=9).map(" ".join)
 TOPICS = st.lists(st.sampled_from(["api", "rate limit", "ops", "😀"]), max_size=2, unique=True)
 STEPS = st.one_of(
@@ -133,4 +133,4 @@ def test_arrays_answer_as_rows_do(limits, life):
                     act(ours if by_us else theirs, step, given_, ids, clock)
                 except limpet.LimpetError:
                     continue
-                same_recalls(ours, [query, "deploy"], **asked)
+                same_recalls(ours, [query, "deploy", f"why {query}"], **asked)

@@ -14,9 +14,12 @@ from limpet.engine import Limpet
 from limpet.model.edges import STORED_TYPES
 from limpet.model.ids import parse_id
 from limpet.settings import Settings
+from limpet.work.mentions import drain
 from tests.reference import ReferenceStore
 
-WORDS = st.sampled_from("rate limit is 100 per minute deploy on friday never Berlin WAL café 東京 don't retry".split())
+WORDS = st.sampled_from(
+    "rate limit is 100 per minute deploy on friday never Berlin WAL rate_limit café 東京 don't retry".split()
+)
 TEXTS = st.lists(WORDS, min_size=1, max_size=5).map(" ".join)
 TOPICS = st.lists(st.sampled_from(["api", "db", "ops"]), max_size=2, unique=True)
 SCOPES = st.sampled_from(["project:api", "project:web", "global"])
@@ -135,8 +138,11 @@ class TwoStores(RuleBasedStateMachine):
             assert links(self.real, moment) == self.reference._store.links(moment)
             for id in {one.id for one in before}:
                 assert known(self.real, id, moment) == known(self.reference, id, moment)
+        drain(self.real._store)
+        named = self.real._store.named_in(range(1, 1_000))
         self.real.rebuild()
         assert everything(self.real) == before, "rebuilding the projections changed them"
+        assert self.real._store.named_in(range(1, 1_000)) == named, "rebuilding changed what texts name"
         assert self.real._store.graph.changed_edges(0, 2**62) == edges, "rebuilding changed the links"
         assert self.real.verify() == []
         self.real.close()

@@ -160,7 +160,8 @@ def test_the_guard_is_total_and_symmetric(a, b):
 def test_the_worst_texts_come_to_an_end(unit):
     """A quadratic step would take hours for these, and be noticed."""
     text = unit * (50_000 // len(unit))
-    differences(text, text + " 5")
+    assert differences(text, text).same_statement
+    assert differences(text, text + " 5") != differences(text, text)
 
 
 def test_a_long_text_comes_to_an_end():

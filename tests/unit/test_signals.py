@@ -57,14 +57,16 @@ def rows(draw):
         having=[[draw(st.booleans()) for _ in range(words)] for _ in several],
         worth=[abs(draw(SCORE)) for _ in range(words)],
         when=draw(st.none() | st.just([draw(st.sampled_from([0.0, 1.0])) for _ in several])),
+        after=draw(st.none() | st.just(AT)),
+        near=[abs(draw(SCORE)) for _ in several],
     )
     return several, said, cosines
 
 
 @given(
     rows(),
-    st.sampled_from(["", "what did ada say in march?", "monday 2 march 2026", "yesterday"]),
-    st.frozensets(st.sampled_from(["fields", "neighbours", "session", "date", "speaker", "shape"])),
+    st.sampled_from(["", "what did ada say in march?", "monday 2 march 2026", "yesterday", "the latest news"]),
+    st.frozensets(st.sampled_from(["fields", "neighbours", "session", "date", "recency", "speaker", "shape", "graph"])),
 )
 def test_arrays_and_lists_give_the_same_signals(given_rows, query, without):
     several, said, cosines = given_rows
@@ -76,4 +78,4 @@ def test_arrays_and_lists_give_the_same_signals(given_rows, query, without):
     for name, values in plain.items():
         assert np.allclose(values, fast[name], atol=1e-12), name
     spoken = [one.speaker is not None for one in several]
-    assert combine(fast, spoken) == pytest.approx(linear(plain, spoken), abs=1e-9)
+    assert combine(fast, spoken, [1.0] * len(spoken)).tolist() == pytest.approx(linear(plain, spoken), abs=1e-9)

@@ -1,6 +1,6 @@
 """The MCP server over stdio; what it offers is in `tools.py`.
 
-The engine is synchronous and thread-safe; the SDK runs these tools on worker threads. A background thread embeds what
+The engine is synchronous and thread-safe; calls run on worker threads (`calls.py`). A background thread embeds what
 was written, so that no call waits for a model except the first recall by meaning. What the store decides is in
 `engine.py`; the words that teach an agent to use it are here, and short: they are paid for in every session.
 """
@@ -22,6 +22,7 @@ import limpet
 
 from ..model.errors import LimpetError
 from ..warm import Warm
+from .calls import called, in_words
 from .resources import Pages
 from .tools import Receipts, Tools
 
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 WORK_BATCH_JOBS = 16
 # The drain looks for jobs that other processes left even when nobody writes here.
 IDLE_LOOK_SECONDS = 60.0
+# Receipts wait so long for more of them: the next call of an agent should not meet a writer of the last one's.
+GATHER_SECONDS = 0.5
 # Receipts that wait for the thread; a store that cannot be written must not fill the memory.
 MOST_RECEIPTS = 1_000
 # How long a stopping server waits for the batch in hand; its jobs are leased, another process takes them over.
@@ -58,8 +61,9 @@ class Drain:
 
     def __init__(self, memory: Limpet) -> None:
         self._memory = memory
-        self._surfaced: deque[tuple[str, list[tuple[str, int]]]] = deque(maxlen=MOST_RECEIPTS)
-        self._work = threading.Event()
+        self._surfaced: deque[tuple[str, list[tuple[str, int]], str]] = deque(maxlen=MOST_RECEIPTS)
+        self._called = threading.Event()
+        self._wrote = True  # what others left is looked for at the start
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="limpet-work", daemon=True)
 
@@ -67,32 +71,37 @@ class Drain:
         self._thread.start()
 
     def wake(self) -> None:
-        self._work.set()
+        self._wrote = True
+        self._called.set()
 
-    def add(self, via: str, items: list[tuple[str, int]]) -> None:
+    def add(self, via: str, items: list[tuple[str, int]], session: str) -> None:
         """A receipt for what a tool answered with."""
         if items and not self._memory.read_only:
-            self._surfaced.append((via, items))
-            self._work.set()
+            self._surfaced.append((via, items, session))
+            self._called.set()
 
     def stop(self) -> None:
         self._stopping.set()
-        self._work.set()
+        self._called.set()
         self._thread.join(STOP_WAIT_SECONDS)
 
     def _run(self) -> None:
         while not self._stopping.is_set():
-            self._work.wait(IDLE_LOOK_SECONDS)
-            self._work.clear()
+            asked = self._called.wait(IDLE_LOOK_SECONDS)
+            self._called.clear()
+            if self._wrote or not asked:
+                self._wrote = False
+                self._drain()
+            else:
+                self._stopping.wait(GATHER_SECONDS)
             self._keep()
-            self._drain()
         self._keep()
 
     def _keep(self) -> None:
         while self._surfaced:
-            via, items = self._surfaced.popleft()
+            via, items, session = self._surfaced.popleft()
             try:
-                self._memory.note_surfaced(items, client="mcp", via=via)
+                self._memory.note_surfaced(items, session=session, client="mcp", via=via)
             except LimpetError as error:
                 print(f"limpet: receipts: {error.message}", file=sys.stderr)  # noqa: T201
                 return
@@ -184,7 +193,7 @@ def _told(function: Callable[..., str]) -> Callable[..., str]:
         try:
             return function(*given, **named)
         except LimpetError as error:
-            raise ValueError(f"{error.message} ({error.hint})" if error.hint else error.message) from error
+            raise ValueError(in_words(error)) from error
 
     return told
 
@@ -194,7 +203,12 @@ def _tool(function: Callable[..., Any], annotations: ToolAnnotations, *, structu
 
     `structured=False`: it answers with text alone, which is then paid for once.
     """
-    tool = Tool.from_function(function, annotations=annotations, structured_output=None if structured else False)
+    tool = Tool.from_function(
+        called(function, structured=structured),
+        annotations=annotations,
+        context_kwarg="ctx",
+        structured_output=None if structured else False,
+    )
     tool.parameters = _bare(tool.parameters)
     if tool.fn_metadata.output_schema is not None:
         tool.fn_metadata.output_schema = _bare(tool.fn_metadata.output_schema)

@@ -5,18 +5,17 @@ Arguments and answers are small: their schema is paid for in every session, thei
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol
 
-from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import BaseModel, Field
 
 from ..model.clock import format_time
-from ..model.errors import BadInput, LimpetError
+from ..model.errors import BadInput
 from ..model.memory import Kind
 from ..rank.constants import BRIEF_TOKENS
 from ..recall.fit import tokens_of
+from .calls import caller
 
 if TYPE_CHECKING:
     from ..engine import Limpet
@@ -43,7 +42,7 @@ class NewMemory(BaseModel):
 class Receipts(Protocol):
     """Takes what was surfaced, and writes it down when nobody waits."""
 
-    def add(self, via: str, items: list[tuple[str, int]]) -> None: ...
+    def add(self, via: str, items: list[tuple[str, int]], session: str) -> None: ...
 
 
 class Tools:
@@ -56,12 +55,11 @@ class Tools:
 
     def remember(self, items: list[NewMemory]) -> dict[str, Any]:
         """Store memories. One statement an item, understandable on its own."""
-        with _told_to_the_agent():
-            if not items:
-                raise BadInput("nothing to remember", hint="give at least one item")
-            receipts = self._memory.remember_batch([_without_defaults(item) for item in items])
-            self._wrote()
-            return {"results": [_written(receipt) for receipt in receipts]}
+        if not items:
+            raise BadInput("nothing to remember", hint="give at least one item")
+        receipts = self._memory.remember_batch([_without_defaults(item) for item in items])
+        self._wrote()
+        return {"results": [_written(receipt) for receipt in receipts]}
 
     def recall(
         self,
@@ -76,46 +74,42 @@ class Tools:
         budget_tokens: Annotated[int, Field(ge=0, description="0: no limit")] = 2000,
     ) -> dict[str, Any]:
         """Find memories by meaning and by words, best first. Times: ISO 8601 or "3 days ago"."""
-        with _told_to_the_agent():
-            found = self._memory.recall(
-                query,
-                k=k,
-                kinds=kinds,
-                topics=topics,
-                since=since or None,
-                until=until or None,
-                known_at=known_at or None,
-                budget_tokens=budget_tokens or None,
-            )
-            items = [
-                {
-                    "id": item.id,
-                    "kind": item.kind,
-                    "content": item.content,
-                    "score": round(item.score, 3),
-                    "confidence": round(item.confidence, 2),
-                    "date": (format_time(item.valid_from) or "")[:10],
-                    "topics": list(item.topics),
-                    "key": item.key,
-                    "origin": item.origin,
-                }
-                for item in found.items
-            ]
-            shown = {"missing": list(found.missing), "truncated": found.truncated}
-            answer = {"items": [_full(one) for one in items], **_full(shown)}
-            self._surfaced("recall", [(str(one["id"]), tokens_of(str(one))) for one in items])
-            return answer
+        found = self._memory.recall(
+            query,
+            k=k,
+            kinds=kinds,
+            topics=topics,
+            since=since or None,
+            until=until or None,
+            known_at=known_at or None,
+            budget_tokens=budget_tokens or None,
+        )
+        items = [
+            {
+                "id": item.id,
+                "kind": item.kind,
+                "content": item.content,
+                "score": round(item.score, 3),
+                "confidence": round(item.confidence, 2),
+                "date": (format_time(item.valid_from) or "")[:10],
+                "topics": list(item.topics),
+                "key": item.key,
+                "origin": item.origin,
+            }
+            for item in found.items
+        ]
+        shown = {"missing": list(found.missing), "truncated": found.truncated}
+        answer = {"items": [_full(one) for one in items], **_full(shown)}
+        self._surfaced("recall", [(str(one["id"]), tokens_of(str(one))) for one in items])
+        return answer
 
     def prepare(self, message: str, budget_tokens: Annotated[int, Field(ge=1)] = BRIEF_TOKENS) -> str:
         """Brief yourself before a task: rules, facts, lessons, goals, recent work, conflicts."""
-        with _told_to_the_agent():
-            brief = self._memory.prepare(
-                message, budget=budget_tokens, lexical_only=False, deadline_ms=PREPARE_DEADLINE_MS
-            )
-            text = brief.text()
-            ids = [item.id for section in brief.sections for item in section.items]
-            self._surfaced("prepare", [(id, brief.tokens // len(ids)) for id in ids])
-            return text or "Nothing is remembered here yet."
+        brief = self._memory.prepare(message, budget=budget_tokens, lexical_only=False, deadline_ms=PREPARE_DEADLINE_MS)
+        text = brief.text()
+        ids = [item.id for section in brief.sections for item in section.items]
+        self._surfaced("prepare", [(id, brief.tokens // len(ids)) for id in ids])
+        return text or "Nothing is remembered here yet."
 
     def correct(
         self,
@@ -128,30 +122,26 @@ class Tools:
         origin: Literal["agent", "user"] = "agent",
     ) -> dict[str, Any]:
         """Change a belief: supersede (new content), retract (was wrong) or archive. History is kept."""
-        with _told_to_the_agent():
-            if action == "supersede":
-                if not content:
-                    raise BadInput("to supersede, give the new content", hint="retract needs none")
-                receipt = self._memory.correct(
-                    id, content, why=why or None, valid_from=valid_from or None, origin=origin
-                )
-            elif content:
-                raise BadInput(f"{action} takes no content", hint="supersede replaces a memory")
-            elif action == "retract":
-                if not why:
-                    raise BadInput("say why it is retracted", hint="give why")
-                receipt = self._memory.retract(id, why)
-            else:
-                receipt = self._memory.archive(id)
-            self._wrote()
-            return _written(receipt)
+        if action == "supersede":
+            if not content:
+                raise BadInput("to supersede, give the new content", hint="retract needs none")
+            receipt = self._memory.correct(id, content, why=why or None, valid_from=valid_from or None, origin=origin)
+        elif content:
+            raise BadInput(f"{action} takes no content", hint="supersede replaces a memory")
+        elif action == "retract":
+            if not why:
+                raise BadInput("say why it is retracted", hint="give why")
+            receipt = self._memory.retract(id, why)
+        else:
+            receipt = self._memory.archive(id)
+        self._wrote()
+        return _written(receipt)
 
     def feedback(self, ids: list[str], verdict: Literal["useful", "not_useful", "wrong"]) -> dict[str, Any]:
         """Say whether recalled memories helped; it steers later ranking."""
-        with _told_to_the_agent():
-            for id in ids:
-                self._memory.feedback(id, verdict)
-            return {"noted": len(ids)}
+        for id in ids:
+            self._memory.feedback(id, verdict)
+        return {"noted": len(ids)}
 
     def fact(
         self,
@@ -166,23 +156,22 @@ class Tools:
         origin: Literal["agent", "user"] = "agent",
     ) -> dict[str, Any]:
         """A keyed fact with one current value: read, set, end, or all it ever was."""
-        with _told_to_the_agent():
-            if value and (end or history or as_of or known_at):
-                raise BadInput("value sets the fact; it goes with valid_from and origin only")
-            if value:
-                receipt = self._memory.set_fact(key, value, valid_from=valid_from or None, origin=origin)
-            elif end:
-                receipt = self._memory.end_fact(key, at=as_of or None)
-            else:
-                known = known_at or None
-                found = (
-                    self._memory.fact_history(key, known_at=known)
-                    if history
-                    else [self._memory.fact(key, as_of=as_of or None, known_at=known)]
-                )
-                return {"values": [_value(one) for one in found]}
-            self._wrote()
-            return _written(receipt)
+        if value and (end or history or as_of or known_at):
+            raise BadInput("value sets the fact; it goes with valid_from and origin only")
+        if value:
+            receipt = self._memory.set_fact(key, value, valid_from=valid_from or None, origin=origin)
+        elif end:
+            receipt = self._memory.end_fact(key, at=as_of or None)
+        else:
+            known = known_at or None
+            found = (
+                self._memory.fact_history(key, known_at=known)
+                if history
+                else [self._memory.fact(key, as_of=as_of or None, known_at=known)]
+            )
+            return {"values": [_value(one) for one in found]}
+        self._wrote()
+        return _written(receipt)
 
     def explain(
         self,
@@ -195,19 +184,18 @@ class Tools:
         known_at: str = "",
     ) -> dict[str, Any]:
         """Why something is believed, what rests on it, how it changed, what conflicts, or all of it (audit)."""
-        with _told_to_the_agent():
-            times = {"as_of": as_of or None, "known_at": known_at or None}
-            if what == "contradictions":
-                return _brief(self._memory.contradictions(limit=limit, **times).as_dict())
-            if not about.strip():
-                raise BadInput(f"{what} needs something to explain", hint="about: an id, a key or words")
-            if what == "audit":
-                return _brief(self._memory.audit(about, limit=limit, **times).as_dict())
-            if what == "timeline":
-                return _brief(self._memory.timeline(about, limit=limit, **times).as_dict())
-            id = self._one(about, times)
-            verb = self._memory.why if what == "why" else self._memory.impact
-            return _brief(verb(id, depth=depth, limit=limit, **times).as_dict())
+        times = {"as_of": as_of or None, "known_at": known_at or None}
+        if what == "contradictions":
+            return _brief(self._memory.contradictions(limit=limit, **times).as_dict())
+        if not about.strip():
+            raise BadInput(f"{what} needs something to explain", hint="about: an id, a key or words")
+        if what == "audit":
+            return _brief(self._memory.audit(about, limit=limit, **times).as_dict())
+        if what == "timeline":
+            return _brief(self._memory.timeline(about, limit=limit, **times).as_dict())
+        id = self._one(about, times)
+        verb = self._memory.why if what == "why" else self._memory.impact
+        return _brief(verb(id, depth=depth, limit=limit, **times).as_dict())
 
     def session(
         self,
@@ -219,27 +207,26 @@ class Tools:
         limit: Annotated[int, Field(ge=1, le=200)] = 20,
     ) -> dict[str, Any]:
         """Runs of an agent: start (or resume), end, list, show, sum up in an episode."""
-        with _told_to_the_agent():
-            if action == "list":
-                return {"sessions": [_run(one) for one in self._memory.sessions(limit=limit)]}
-            if action == "start":
-                run = self._memory.session_start(name or None, title=title or None)
-                self._wrote()
-                return _run(run)
-            if not name:
-                raise BadInput(f"to {action} a session, give its name", hint="action list shows them")
-            if action == "show":
-                memories = self._memory.session_memories(name)
-                shown = [{"id": one.id, "kind": one.kind, "content": one.content} for one in memories[-limit:]]
-                return _run(self._memory.session(name)) | {"latest": shown}
-            verb = self._memory.session_end if action == "end" else self._memory.compress
-            receipt = verb(name, summary=summary or None)
+        if action == "list":
+            return {"sessions": [_run(one) for one in self._memory.sessions(limit=limit)]}
+        if action == "start":
+            run = self._memory.session_start(name or None, title=title or None)
             self._wrote()
-            return _written(receipt)
+            return _run(run)
+        if not name:
+            raise BadInput(f"to {action} a session, give its name", hint="action list shows them")
+        if action == "show":
+            memories = self._memory.session_memories(name)
+            shown = [{"id": one.id, "kind": one.kind, "content": one.content} for one in memories[-limit:]]
+            return _run(self._memory.session(name)) | {"latest": shown}
+        verb = self._memory.session_end if action == "end" else self._memory.compress
+        receipt = verb(name, summary=summary or None)
+        self._wrote()
+        return _written(receipt)
 
     def _surfaced(self, via: str, items: list[tuple[str, int]]) -> None:
         if self._receipts is not None:
-            self._receipts.add(via, items)
+            self._receipts.add(via, items, caller.get())
 
     def _one(self, about: str, times: dict[str, Any]) -> str:
         """The id of the memory that is meant: by an id, a key, or words."""
@@ -247,15 +234,6 @@ class Tools:
         if not found:
             raise BadInput(f"nothing is known about {about!r}", hint="recall finds memories and their ids")
         return found[0].node.id
-
-
-@contextmanager
-def _told_to_the_agent() -> Iterator[None]:
-    """Only a ToolError's words reach the model: give it the message and the hint."""
-    try:
-        yield
-    except LimpetError as error:
-        raise ToolError(f"{error.message} ({error.hint})" if error.hint else error.message) from error
 
 
 def _without_defaults(item: NewMemory) -> dict[str, Any]:

@@ -48,10 +48,10 @@ def _run(args: Namespace) -> int:
         if args.action == "read":
             return _read(memory, args)
         if args.action == "init":
-            done = memory.mirror_init(
+            made = memory.mirror_init(
                 args.where, author=args.author or "user", index_bytes=args.index_bytes, with_global=args.with_global
             )
-            return _shown([done], args)
+            return _shown([made], args)
         folders = [args.where] if args.where is not None else memory.mirrors()
         if not folders:
             raise BadInput(f"{memory.scope} has no mirror", hint="limpet mirror init DIR")

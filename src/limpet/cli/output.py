@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ..model.memory import Memory
     from ..rank.trace import Trace
     from ..recall.answer import Item, Recall
+    from ..recall.explain import Explanation
     from ..remember.write import Receipt
 
 Progress = Callable[[int, int], None]
@@ -35,6 +36,8 @@ _UNPRINTABLE = (
 )
 # Lines of one memory that a terminal gets from `recall`; `show` gives all, and a pipe gets all.
 LINES_PER_ITEM = 12
+# Characters of the line on something that was left out.
+LEFT_OUT_WIDTH = 150
 MARGIN = "   "
 
 DIM, BOLD, RED, GREEN, YELLOW, CYAN = "2", "1", "31", "32", "33", "36"
@@ -106,6 +109,10 @@ def recalled(found: Recall, short: Sequence[str], *, as_json: bool, budget_token
         if rank > 1:
             line("")
         _item(rank, item, name)
+    if found.explained is not None:
+        _explained(found.explained)
+    elif "time" in found.notes:
+        words(f"as asked: {found.notes['time']}")
     for signal in found.missing:
         words(f"without {signal}: {found.notes.get(signal, 'no reason given')}")
     if found.truncated:
@@ -114,6 +121,23 @@ def recalled(found: Recall, short: Sequence[str], *, as_json: bool, budget_token
         words("nothing found")
     elif not found.relevant:
         words("nothing relevant found: these are only the nearest")
+
+
+def _explained(told: Explanation) -> None:
+    """How the question was read, and what was left out and why."""
+    line("")
+    times = f", names {', '.join(told.times)}" if told.times else ""
+    line(f"{paint('read as:', BOLD)} {told.intent}{times}")
+    if told.event is not None:
+        line(f"{paint('as asked:', BOLD)} {printable(told.event)}")
+    if not told.counts:
+        line(f"{paint('left out:', BOLD)} nothing near the question")
+        return
+    line(f"{paint('left out:', BOLD)} " + ", ".join(f"{count} {why}" for why, count in told.counts.items()))
+    for one in told.left_out:
+        detail = f" ({one.detail})" if one.detail else ""
+        shown = f"{one.id}  {paint(one.why, CYAN)}{detail}: " + " ".join(printable(one.content).split())
+        line(MARGIN + (shown if len(shown) <= LEFT_OUT_WIDTH else shown[: LEFT_OUT_WIDTH - 1] + "…"))
 
 
 def _item(rank: int, item: Item, short: str) -> None:
@@ -147,17 +171,22 @@ def _marks(item: Item) -> str:
 
 def _why(why: Trace) -> None:
     """A table of the signals that spoke, the names of those that did not, and the sum."""
-    spoke = {name: one for name, one in why.signals.items() if one.rank is not None or one.contribution}
+    spoke = {name: one for name, one in why.signals.items() if one.contribution or name == "rerank"}
     width = max((len(name) for name in spoke), default=0)
     line(MARGIN + paint(f"{'signal':<{width}}   rank       raw  contribution", BOLD))
     for name, (rank, raw, contribution) in spoke.items():
         line(f"{MARGIN}{name:<{width}}  {rank if rank is not None else '-':>5} {raw:>9.3f} {contribution:>+13.3f}")
-    if silent := [name for name in why.signals if name not in spoke]:
-        for one in wrapped("silent: " + ", ".join(silent)):
+    idle = [name for name, one in why.signals.items() if name not in spoke and one.rank is not None]
+    silent = [name for name in why.signals if name not in spoke and name not in idle]
+    for said, names in (("of no weight here", idle), ("silent", silent)):
+        for one in wrapped(f"{said}: " + ", ".join(names)) if names else ():
             line(paint(one, DIM))
     total = sum(contribution for _, _, contribution in why.signals.values())
     factors = "".join(f" x {name} {value:.3f}" for name, value in why.adjustments.items())
-    line(f"{MARGIN}{paint('score =', BOLD)} sum {total:+.3f}{factors}")
+    if why.seated:
+        line(f"{MARGIN}its place is that of the nearest by names and links, whatever its score")
+    sum_ = f"sum {total:+.3f}" if not why.offset else f"(sum {total:+.3f}, a note {why.offset:+.3f})"
+    line(f"{MARGIN}{paint('score =', BOLD)} {sum_}{factors}")
 
 
 def listed(found: Sequence[Memory], memory: Limpet) -> None:

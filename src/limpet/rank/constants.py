@@ -1,6 +1,7 @@
 """Every scoring number: unit, source, guarding test.
 
-Sources: "domain model" = docs/domain-model.md; "tuned" = fitted on the two dev sets of benchmarks/, see docs/log.md.
+Sources: "domain model" = docs/domain-model.md; measured = docs/log.md. What is fitted stands in files of its own,
+written by `python -m benchmarks.tune`: weights.py, note_weights.py, relevance_weights.py.
 """
 
 # Reciprocal rank fusion: score = sum of 1 / (k + rank). Cormack, Clarke & Buettcher, SIGIR 2009. test_rank.py.
@@ -12,6 +13,17 @@ LEXICAL_CANDIDATES = 60
 VECTOR_CANDIDATES = 50
 NEIGHBOURHOODS = 12
 NEIGHBOUR_REACH = 2
+
+# The walk over things and links (recall/graph.py), for questions that need several hops: best candidates it starts
+# from, hops it goes from them, memories it holds at most, memories that may name one thing for it to say anything, and
+# how many it adds to the candidates. test_graph_signal.py.
+GRAPH_SEEDS, GRAPH_HOPS, GRAPH_MEMORIES, GRAPH_HUB, GRAPH_CANDIDATES = 8, 2, 200, 40, 12
+# How often it goes on and does not return, as in HippoRAG (Gutierrez et al., NeurIPS 2024), and its steps: after so
+# many less than half a percent of it still moves. test_entities.py.
+GRAPH_DAMPING, GRAPH_STEPS = 0.5, 8
+# Scores hardly compare what shares nothing with the question but what lies between: the last of the results are the
+# nearest that the walk came to, so many of them if so many results or more are asked for. docs/log.md.
+GRAPH_SEATS, SEATED_FROM = 2, 5
 
 # Use: boost = 1 + 0.1 ln(1 + uses). Domain model. test_rank.py.
 USE_BOOST = 0.1
@@ -54,23 +66,6 @@ RESURFACE_IMPORTANCE, RESURFACE_AFTER_DAYS = 0.8, 138
 
 # The best candidates by approximate cosine whose cosine is computed exactly, from float16. test_vectors.py.
 RESCORED = 64
-
-# Whether a recall answers its question: log-odds of features of its best hits (recall/relevance.py), with vectors and
-# without; below the threshold it says that nothing relevant was found. Fitted by `python -m benchmarks.tune_notes` on
-# the tuning half of tests/quality/recall and LoCoMo's questions without an answer. tests/quality/test_recall.py.
-RELEVANCE = {
-    "one": -4.0764, "absent": 1.9658, "both": 1.6726, "cosine": 1.955, "cosine_first": 0.3224, "cosine_lead":
-    -2.9734, "coverage": -0.7802, "coverage_first": 2.3801, "first_by_meaning": -0.2865, "first_by_words": -0.8213,
-    "keyed": -1.1043, "lead": 0.2829, "names": -1.2833, "other_script": -1.434, "other_script_coverage": 8.5694,
-    "score": 0.0093, "share": 0.7083, "spoken": -0.8565, "unnamed": -2.7204, "words": 3.6416,
-}  # fmt: skip
-RELEVANCE_BY_WORDS = {
-    "one": -3.1944, "absent": 1.1493, "coverage": -0.2655, "coverage_first": 2.6466, "first_by_words": 0.0118,
-    "keyed": -0.6958, "lead": 0.15, "names": -1.109, "other_script": -2.3096, "other_script_coverage": 7.4852,
-    "score": 0.0579, "share": 0.6496, "spoken": -1.3144, "unnamed": -2.3638, "words": 2.9585,
-}  # fmt: skip
-# 5 % of the answerable questions are below: of projects that were left out of the fit, and of LoCoMo's.
-RELEVANT, RELEVANT_BY_WORDS = 0.2231, 0.2197
 
 # Results that an optional reranker reads again. A cross-encoder takes about as many milliseconds for each as one
 # embedding: more would not come in time. test_rerank.py.

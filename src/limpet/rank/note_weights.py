@@ -1,7 +1,7 @@
 """Weights of linear fusion for statements without a speaker: notes, decisions, facts.
 
 In a chat brevity means that a turn says little; a keyed fact of two characters says all. Written by
-`python -m benchmarks.tune_notes`, fitted on 560 questions, the tuning half of
+`python -m benchmarks.tune --write`, fitted on 560 questions, the tuning half of
 tests/quality/recall; guarded by tests/quality/test_recall.py.
 """
 
@@ -16,6 +16,8 @@ NOTE_WEIGHTS: dict[str, float] = {
     "length": 0.7685,
     "long": -3.2428,
     "keyed": 2.9759,
+    "recent": 0.5,
+    "graph": 1.0,
 }
 # Added, so that the right answer scores alike as a note and as a turn of a conversation.
 NOTE_OFFSET = -2.4407

@@ -16,10 +16,12 @@ class SignalTrace(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trace:
-    """How one score arose: the sum of the contributions times the adjustments."""
+    """How one score arose: the sum of the contributions and the offset, times the adjustments (below zero: divided)."""
 
     signals: dict[str, SignalTrace]
     adjustments: dict[str, float] = field(default_factory=dict)
+    seated: bool = False  # its place among the results is the walk's over names and links, whatever its score
+    offset: float = 0.0  # of statements without a speaker, see rank/note_weights.py
 
     def as_dict(self) -> dict[str, object]:
         return {
@@ -27,5 +29,7 @@ class Trace:
                 name: {"rank": one.rank, "raw": round(one.raw, 4), "contribution": round(one.contribution, 4)}
                 for name, one in self.signals.items()
             },
+            "offset": round(self.offset, 4),
+            **({"seated": True} if self.seated else {}),
             "adjustments": {name: round(value, 4) for name, value in self.adjustments.items()},
         }

@@ -1,4 +1,4 @@
-"""Weights of linear fusion, written by `python -m benchmarks.tune`: see there for the procedure.
+"""Weights of linear fusion, written by `python -m benchmarks.tune --write`: see there for the procedure.
 
 Fitted on the questions of: locomo dev (759), longmemeval dev (149); guarded by tests/unit/test_rank.py.
 """
@@ -26,4 +26,7 @@ WEIGHTS: dict[str, float] = {
     "brief_vector": -4.9656,
     "by_person": 1.5793,
     "question": -0.9815,
+    "graph": 1.0,
 }
+# Mean score of the evidence there: the level at which notes are put.
+LEVEL = 12.6337

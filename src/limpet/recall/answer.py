@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from ..model.clock import MICROSECONDS_PER_DAY, format_time, parse_time
 from ..model.memory import Memory
 from ..rank import adjust, fuse, relevance
 from ..rank import constants as C
+from ..rank.note_weights import NOTE_OFFSET
 from ..rank.trace import SignalTrace, Trace
 from ..text.describe import searchable
 from .fit import distinct, fit, tokens_of, wording
 from .gather import Gathered, Merit, VectorSignal, gather
+from .moment import placed
 from .plan import Plan
 from .relevance import features
 from .rerank import Reranker, RerankFailed, depth, new_order, rerank
@@ -24,6 +27,7 @@ from .warnings import disputes
 
 if TYPE_CHECKING:
     from ..store.contract import Store
+    from .explain import Explanation
 
 # Fields of an item that its JSON shape has in another form, or not always.
 _SHAPED = ("valid_to", "topics", "disputed_by", "source_state", "why")
@@ -111,6 +115,7 @@ class Recall:
     truncated: bool = False  # the token budget left something out
     relevance: float = 0.0  # probability that something among the items answers the query
     relevant: bool = True  # False: nothing relevant was found; the items are only the nearest there are
+    explained: Explanation | None = None  # how it was read and what was left out, if that was asked for
 
     @classmethod
     def from_dict(cls, shown: Mapping[str, Any]) -> Recall:
@@ -127,7 +132,7 @@ class Recall:
         )
 
     def as_dict(self) -> dict[str, object]:
-        """{"query", "items", "relevance", "relevant", "missing", "elapsed_ms", "notes"?, "truncated"?}."""
+        """{"query", "items", "relevance", "relevant", "missing", "elapsed_ms"}; where there are, more."""
         shown: dict[str, object] = {
             "query": self.query,
             "items": [item.as_dict() for item in self.items],
@@ -140,6 +145,8 @@ class Recall:
             shown["notes"] = self.notes
         if self.truncated:
             shown["truncated"] = True
+        if self.explained is not None:
+            shown["explained"] = self.explained.as_dict()
         return shown
 
 
@@ -156,21 +163,33 @@ def recall(
 
     Reads one state of the store; the same store, plan and `now` give the same answer.
     """
-    started = time.perf_counter()
+    started, asked = time.perf_counter(), plan.query
     with store.snapshot():
+        plan, event = placed(store, plan)
         found = gather(store, vectors, plan)
+        if event is not None:
+            found.notes["time"] = str(event)
         order, scores = rank(found, plan)
         if skip is not None:
             # An array of ids loses the zero bytes at their ends.
             order = [i for i in order if found.ids[i].rstrip(b"\0") != skip.rstrip(b"\0")]
         likely, relevant = _judge(store, found, order, scores, plan)
+        order, seated = _seat(found, order, plan)
         read = _rerank(store, found, order, plan, reranker) if reranker is not None else {}
         if read:
             order = new_order(order, list(read.values()))
-        chosen, truncated = _fit(store, found, order, plan)
+        chosen, truncated, dropped = _fit(store, found, order, plan)
         whole = store.memories([found.nums[i] for i in chosen])
         disputed = disputes(store, plan, whole)
-    traces = _explain(found, chosen, plan, read) if explain else {}
+        explained = None
+        if explain:
+            from .explain import explanation
+
+            explained = explanation(
+                store, vectors, plan, [(found.nums[i], why) for i, why in dropped], event,
+                lower=len(order) - len(chosen) - len(dropped),
+            )  # fmt: skip
+    traces = _explain(found, chosen, plan, read, seated) if explain else {}
     sources = Sources()
     items = [
         _item(
@@ -184,7 +203,7 @@ def recall(
         for i, memory in zip(chosen, whole, strict=True)
     ]
     return Recall(
-        query=plan.query,
+        query=asked,
         items=items,
         missing=found.missing,
         notes=found.notes,
@@ -192,6 +211,7 @@ def recall(
         truncated=truncated,
         relevance=likely,
         relevant=relevant,
+        explained=explained,
     )
 
 
@@ -219,24 +239,37 @@ def _judge(store: Store, found: Gathered, order: list[int], scores: list[float],
 def rank(found: Gathered, plan: Plan) -> tuple[list[int], list[float]]:
     """Indices of candidates best first, and their scores."""
     count = len(found.nums)
-    if plan.fusion == "rrf":
-        scores = fuse.rrf(found.signals, count)
-    elif isinstance(found.signals.get("lexical"), list):
-        scores = fuse.linear(found.signals, found.spoken)
-    else:
-        from .arrays import combine
-
-        scores = combine(found.signals, found.spoken)
     # Most candidates share the same life (never used, stated once): their product is computed once.
-    products = {
-        key: math.prod(_factors(one, plan.now).values()) for key, one in {id(one): one for one in found.merits}.items()
-    }
-    scores = [
-        score * products[id(one)] if score > 0 else score / products[id(one)]
-        for score, one in zip(scores, found.merits, strict=True)
-    ]
+    lives = {id(one): one for one in found.merits}
+    products = {key: _product(one, plan.now if one.changes else 0) for key, one in lives.items()}
+    factors = [products[id(one)] for one in found.merits]
+    if plan.fusion != "rrf" and not isinstance(found.signals.get("lexical"), list):
+        from .arrays import combine, in_order
+
+        combined = combine(found.signals, found.spoken, factors)
+        return in_order(combined, found.ids), combined.tolist()
+    scores = fuse.rrf(found.signals, count) if plan.fusion == "rrf" else fuse.linear(found.signals, found.spoken)
+    scores = [score * factor if score > 0 else score / factor for score, factor in zip(scores, factors, strict=True)]
     order = [i for _, _, i in sorted(zip([-score for score in scores], found.ids, range(count), strict=True))]
     return order, scores
+
+
+@lru_cache(maxsize=1024)
+def _product(one: Merit, now: int) -> float:
+    return math.prod(_factors(one, now).values())
+
+
+def _seat(found: Gathered, order: list[int], plan: Plan) -> tuple[list[int], list[int]]:
+    """The order with the last of the results left to what the walk over names and links came nearest to, and those."""
+    values = found.signals.get("graph")
+    if values is None or plan.k < C.SEATED_FROM or plan.fusion == "rrf" or not any(values):
+        return order, []
+    kept = order[: plan.k - C.GRAPH_SEATS]
+    rest = order[plan.k - C.GRAPH_SEATS :]
+    # Turns of a conversation name the same few persons again and again: there it would only push out what is better.
+    nearest = sorted((i for i in rest if values[i] > 0 and not found.spoken[i]), key=lambda i: -values[i])
+    nearest = nearest[: C.GRAPH_SEATS]
+    return [*kept, *nearest, *(i for i in rest if i not in nearest)], nearest
 
 
 def _factors(one: Merit, now: int) -> dict[str, float]:
@@ -260,10 +293,13 @@ def _confidence(one: Merit, now: int) -> float:
     )
 
 
-def _fit(store: Store, found: Gathered, order: list[int], plan: Plan) -> tuple[list[int], bool]:
-    """The best `k`. With a token budget: those of the best distinct statements that are worth most together."""
+def _fit(store: Store, found: Gathered, order: list[int], plan: Plan) -> tuple[list[int], bool, list[tuple[int, str]]]:
+    """The best `k`. With a token budget: those of the best distinct statements that are worth most together.
+
+    Also whether that leaves something out, and what with why.
+    """
     if plan.budget_tokens is None:
-        return order[: plan.k], False
+        return order[: plan.k], False, []
     first = order[: plan.k * 3]
     several = store.memories([found.nums[i] for i in first])
     cosines = found.hits.among([found.bodies[i] for i in first]) if found.hits is not None else None
@@ -276,7 +312,10 @@ def _fit(store: Store, found: Gathered, order: list[int], plan: Plan) -> tuple[l
         most=plan.k,
     )
     left_out = len(chosen) < min(plan.k, len(places)) or chosen != list(range(len(chosen)))
-    return [first[places[i]] for i in chosen], left_out
+    dropped = [(first[place], "near-duplicate of a better one") for place in range(len(first)) if place not in places]
+    if len(chosen) < plan.k:
+        dropped += [(first[place], "over the token budget") for i, place in enumerate(places) if i not in chosen]
+    return [first[places[i]] for i in chosen], left_out, dropped
 
 
 def _about(one: Memory) -> str:
@@ -285,7 +324,9 @@ def _about(one: Memory) -> str:
     return f"{one.key or ''}/{one.speaker or ''}/{one.metadata or ''}/{day}"
 
 
-def _explain(found: Gathered, chosen: list[int], plan: Plan, read: Mapping[int, float]) -> dict[int, Trace]:
+def _explain(
+    found: Gathered, chosen: list[int], plan: Plan, read: Mapping[int, float], seated: Sequence[int]
+) -> dict[int, Trace]:
     """Traces of the chosen candidates. With `rrf` a contribution is what the signal's rank is worth.
 
     `read`: a reranker's scores. They decide the order of those that have one, and add nothing to the score.
@@ -307,6 +348,8 @@ def _explain(found: Gathered, chosen: list[int], plan: Plan, read: Mapping[int, 
             }
             | ({"rerank": SignalTrace(places[i], read[i], 0.0)} if i in read else {}),
             adjustments=_factors(found.merits[i], plan.now),
+            seated=i in seated,
+            offset=0.0 if found.spoken[i] or plan.fusion == "rrf" else NOTE_OFFSET,
         )
         for i in chosen
     }

@@ -5,15 +5,14 @@ A test holds the two to the same answers.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..rank import constants as C
 from ..store.records import ArrayHits
 from ..text.grams import with_grams
-from .arrays import measure_traits, traits_of
+from .arrays import distinct, measure_traits, traits_of
 from .gather import (
     OUT_OF_TIME,
     WALKED,
@@ -22,6 +21,8 @@ from .gather import (
     VectorHits,
     VectorSignal,
     best_of,
+    nearest,
+    reach,
     search_vectors,
     when_told,
 )
@@ -36,7 +37,7 @@ _NOBODY = np.zeros(0, dtype=np.int64)
 
 def gather_columns(store: Store, columns: Columns, vectors: VectorSignal | None, plan: Plan) -> Gathered:
     """All candidates that pass the filter and may be meant, with what is known about each."""
-    found = Gathered()
+    found, reached = Gathered(), dict[int, float]()
     hits, kept = _lexical(columns, plan, found)
     meant = found.hits = search_vectors(vectors, plan, found)
     pool, orders = [kept], [kept.tolist()]
@@ -44,14 +45,18 @@ def gather_columns(store: Store, columns: Columns, vectors: VectorSignal | None,
         passed, near = _vector_candidates(columns, meant, plan)
         pool.append(near)
         orders.append(passed)
-    bodies = np.unique(np.concatenate(pool))
+    bodies = distinct(np.concatenate(pool))
     if not len(bodies):
         several = store.substring(plan.query, plan.where, limit=plan.k * 3) if "lexical" not in plan.without else []
         bodies = np.unique(np.array(several, dtype=np.int64))
         hits = hits._replace(bodies=bodies, scores=np.full(len(bodies), hits.weight or 1.0))
-    elif "neighbours" not in plan.without:
-        around = columns.near(np.array(best_of(orders, C.NEIGHBOURHOODS)), C.NEIGHBOUR_REACH)
-        bodies = np.union1d(bodies, around[columns.passing(around, plan.where)])
+    else:
+        if "neighbours" not in plan.without:
+            around = columns.near(np.array(best_of(orders, C.NEIGHBOURHOODS)), C.NEIGHBOUR_REACH)
+            bodies = distinct(np.concatenate([bodies, around[columns.passing(around, plan.where)]]))
+        reached = reach(store, plan, orders, found)
+        if reached:
+            bodies = distinct(np.concatenate([bodies, np.array(nearest(reached), dtype=np.int64)]))
     _describe(columns, bodies, found)
     unit = 1.0 / (hits.weight or 1.0)
     fields, having = columns.words(bodies, hits.stems)
@@ -63,8 +68,10 @@ def gather_columns(store: Store, columns: Columns, vectors: VectorSignal | None,
             having=having,
             worth=worth_of(hits.stems, hits.absent),
             when=when_told(store, found.bodies, plan.query),
+            after=plan.after,
+            near=[reached.get(body, 0.0) for body in found.bodies],
         ),
-        None if meant is None or not len(bodies) else np.asarray(meant.cosines(bodies.tolist(), exact=C.RESCORED)),
+        None if meant is None or not len(bodies) else np.asarray(meant.cosines(found.bodies, exact=C.RESCORED)),
         plan.query,
         plan.at,
         plan.without,
@@ -120,46 +127,26 @@ def _describe(columns: Columns, bodies: np.ndarray, found: Gathered) -> None:
     found.nums = columns.num[bodies].tolist()
     found.ids = columns.id[bodies].tolist()
     found.bodies = bodies.tolist()
-    spoken = np.array([name is not None for name in names])
-    found.spoken = spoken[columns.speaker[bodies]].tolist()
+    found.spoken = [names[one] is not None for one in columns.speaker[bodies].tolist()]
     found.seats = list(zip(columns.session[bodies].tolist(), columns.position[bodies].tolist(), strict=True))
-    uses, used_at = columns.uses(bodies)
-    kind, trust = columns.kind[bodies], columns.trust[bodies]
-    observed_at = np.where(kind == _place(names, "opinion"), columns.observed_at[bodies], 0)
-    lives = zip(
-        kind.tolist(),
-        columns.importance[bodies].tolist(),
-        columns.pinned[bodies].tolist(),
-        trust.tolist(),
-        columns.observations[bodies].tolist(),
-        np.where(np.isnan(columns.stated[bodies]), -1.0, columns.stated[bodies]).tolist(),
-        uses,
-        used_at,
-        observed_at.tolist(),
-        strict=True,
-    )
-    # Most candidates share the same life: it is put into words once.
-    known: dict[tuple[Any, ...], Merit] = {}
-    for life in lives:
-        merit = known.get(life)
-        if merit is None:
-            of_kind, importance, pinned, trusted, observations, stated, times, last, observed = life
-            merit = known[life] = Merit(
-                names[of_kind] or "",
-                importance,
-                pinned,
-                names[trusted] or "",
-                observations,
-                None if stated < 0 else stated,
-                times,
-                last or None,
-                observed,
-            )
-        found.merits.append(merit)
+    found.keyed = columns.keyed[bodies].tolist()
+    found.merits = _merits(columns, bodies)
 
 
-def _place(names: Sequence[str | None], name: str) -> int:
-    return names.index(name) if name in names else -1
+def _merits(columns: Columns, bodies: np.ndarray) -> list[Merit]:
+    """What the life of each candidate says of its score; most share one, which is put into words once."""
+    numbers = columns.life[bodies].tolist()
+    lives = {number: Merit(*columns.lives[number], 0, None, 0) for number in set(numbers)}
+    merits = [lives[number] for number in numbers]
+    if any(one.kind == "opinion" for one in lives.values()):
+        times = columns.observed_at[bodies].tolist()
+        merits = [
+            one._replace(observed_at=at) if one.kind == "opinion" else one
+            for one, at in zip(merits, times, strict=True)
+        ]
+    for place, (uses, used_at) in columns.uses(bodies).items():
+        merits[place] = merits[place]._replace(uses=uses, used_at=used_at or None)
+    return merits
 
 
 def _scores_of(hits: ArrayHits, bodies: np.ndarray) -> np.ndarray:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 # Bodies taken in the order of their cosines before a filter that lets few pass is asked for all it lets pass.
 WALKED = 2_000
+# What a walk over names and links takes at most on a slow machine, in seconds.
+GRAPH_SECONDS = 0.02
 OUT_OF_TIME = "the deadline came before all words were scored"
 
 
@@ -70,6 +72,11 @@ class Merit(NamedTuple):
     used_at: int | None  # None = never
     observed_at: int  # of opinions; 0 for all others, to whom it does not matter
 
+    @property
+    def changes(self) -> bool:
+        """Whether what it says depends on the time."""
+        return self.used_at is not None or self.kind == "opinion"
+
 
 @dataclass(slots=True)
 class Gathered:
@@ -85,6 +92,7 @@ class Gathered:
     notes: dict[str, str] = field(default_factory=dict)
     hits: VectorHits | None = None
     spoken: list[bool] = field(default_factory=list)  # a turn of a conversation: it has a speaker
+    keyed: list[bool] = field(default_factory=list)  # has a key
     stems: Mapping[str, float] = field(default_factory=dict)  # the query's words that were searched for, by their worth
     absent: float = 0.0  # what the query's words that no text has would be worth
 
@@ -100,7 +108,7 @@ def gather(store: Store, vectors: VectorSignal | None, plan: Plan) -> Gathered:
         from .columns import gather_columns
 
         return gather_columns(store, columns, vectors, plan)
-    found = Gathered()
+    found, reached = Gathered(), dict[int, float]()
     lexical, by_body = _lexical(store, plan, found)
     found.stems, found.absent = lexical.stems, lexical.absent
     scores = {hit.body: hit.score for hit in lexical.hits}
@@ -112,12 +120,16 @@ def gather(store: Store, vectors: VectorSignal | None, plan: Plan) -> Gathered:
         bodies = store.substring(plan.query, plan.where, limit=plan.k * 3) if "lexical" not in plan.without else []
         by_body = {one.body: one for one in store.candidates(bodies, plan.where)}
         scores = dict.fromkeys(by_body, lexical.weight or 1.0)
-    elif "neighbours" not in plan.without:
-        best = best_of(orders, C.NEIGHBOURHOODS)
-        near = [by_body[body].num for body in best if by_body[body].session is not None]
-        if near:
-            for one in store.neighbours(near, plan.where, reach=C.NEIGHBOUR_REACH):
-                by_body.setdefault(one.body, one)
+    else:
+        if "neighbours" not in plan.without:
+            best = best_of(orders, C.NEIGHBOURHOODS)
+            near = [by_body[body].num for body in best if by_body[body].session is not None]
+            if near:
+                for one in store.neighbours(near, plan.where, reach=C.NEIGHBOUR_REACH):
+                    by_body.setdefault(one.body, one)
+        reached = reach(store, plan, orders, found)
+        fresh = [body for body in nearest(reached) if body not in by_body]
+        by_body.update((one.body, one) for one in store.candidates(fresh, plan.where))
     bodies = sorted(by_body)
     several = [by_body[body] for body in bodies]
     found.nums = [one.num for one in several]
@@ -125,6 +137,7 @@ def gather(store: Store, vectors: VectorSignal | None, plan: Plan) -> Gathered:
     found.bodies = bodies
     found.seats = [(one.session, one.position) for one in several]
     found.spoken = [one.speaker is not None for one in several]
+    found.keyed = [one.key is not None for one in several]
     known: dict[Merit, Merit] = {}
     found.merits = [known.setdefault(merit, merit) for merit in map(_merit, several)]
     unit = 1.0 / (lexical.weight or 1.0)
@@ -136,6 +149,8 @@ def gather(store: Store, vectors: VectorSignal | None, plan: Plan) -> Gathered:
             having=_having(store, several, lexical.stems),
             worth=worth_of(lexical.stems, lexical.absent),
             when=when_told(store, bodies, plan.query),
+            after=plan.after,
+            near=[reached.get(body, 0.0) for body in bodies],
         ),
         cosines=None if hits is None or not bodies else hits.cosines(bodies, exact=C.RESCORED),
         query=plan.query,
@@ -235,6 +250,23 @@ def best_of(orders: Sequence[Sequence[int]], count: int) -> list[int]:
         for place, body in enumerate(order[:count]):
             rank[body] = min(rank.get(body, place), place)
     return sorted(rank, key=lambda body: (rank[body], body))[:count]
+
+
+def reach(store: Store, plan: Plan, orders: Sequence[Sequence[int]], found: Gathered) -> dict[int, float]:
+    """How near bodies are by what they name and are linked to, for a question that needs several hops."""
+    if "graph" in plan.without or plan.intent != "hops":
+        return {}
+    if plan.remaining() < GRAPH_SECONDS:
+        found.miss("graph", "the deadline leaves no time to follow names and links")
+        return {}
+    from .graph import spread
+
+    return spread(store, plan, best_of(orders, C.GRAPH_SEEDS))
+
+
+def nearest(reached: Mapping[int, float]) -> list[int]:
+    """Of these the best that join the candidates, ties by body."""
+    return sorted(reached, key=lambda body: (-reached[body], body))[: C.GRAPH_CANDIDATES]
 
 
 def when_told(store: Store, bodies: Sequence[int], query: str) -> list[float] | None:

@@ -6,6 +6,7 @@ While a changed embedder fills its vectors in, the old one answers; when it is c
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -81,14 +82,17 @@ class Meaning:
         with self._lock:
             embedder, row = self._for_reading(plan)
             index = self._index_of(row)
-        index.refresh()
+        deadline = None if plan.deadline is None else plan.deadline - RANKING_SECONDS
+        # Half of the time that is left at most: the rest scans what has been read.
+        whole = index.refresh(None if deadline is None else (time.monotonic() + deadline) / 2)
         if not index.size:
             raise EmbedderUnavailable("no memory has a vector yet", hint="`limpet work` makes them")
         query = np.ascontiguousarray(embedder.embed_query(plan.query), dtype=np.float32)
         scopes = None if plan.where.scopes is None else self._store.scope_numbers(plan.where.scopes)
-        deadline = None if plan.deadline is None else plan.deadline - RANKING_SECONDS
         known = latin_share(plan.query) if getattr(embedder, "latin_only", False) else 1.0
-        return BoundScan(index.search(query, scopes=scopes, deadline=deadline), index, query, known)
+        scan = index.search(query, scopes=scopes, deadline=deadline)
+        scan.complete = scan.complete and whole
+        return BoundScan(scan, index, query, known)
 
     def _for_reading(self, plan: Plan) -> tuple[Embedder, EmbedderRow]:
         """The embedder whose vectors answer now. A different one than the current only while that is being filled."""
@@ -158,9 +162,9 @@ class BoundScan:
         count = len(found)
         best = np.argpartition(found, count - exact)[count - exact :] if exact < count else np.arange(count)
         places = {bodies[i]: i for i in best.tolist()}
-        rescored = self._index.rescore(self._query, list(places))
-        if rescored:
-            found[[places[body] for body in rescored]] = list(rescored.values())
+        there, matrix = self._index.exact(list(places))
+        if there:
+            found[[places[body] for body in there]] = matrix @ self._query
         return found if self._known == 1.0 else found * self._known
 
     def among(self, bodies: Sequence[int]) -> dict[tuple[int, int], float]:

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 from ..model.errors import BadInput
 from ..store.records import Filter
+from .intent import intent
 
 MAX_RESULTS = 1_000
 # Characters of a query that are read; the rest of a very long one adds noise, not meaning.
 MAX_QUERY_CHARACTERS = 100_000
 FUSIONS = ("linear", "rrf")
-SIGNALS = ("lexical", "fields", "vector", "neighbours", "session", "date", "speaker", "shape")
+SIGNALS = ("lexical", "fields", "vector", "neighbours", "session", "date", "recency", "speaker", "shape", "graph")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +30,13 @@ class Plan:
     lexical_only: bool
     fusion: str
     without: frozenset[str]
+    timeless: bool = False  # nobody said of which time: the question's own words may
+    after: int | None = None  # what began then or later is of the time that is asked for
+
+    @property
+    def intent(self) -> str:
+        """What kind of question it is, see `intent.py`."""
+        return intent(self.query)
 
     @property
     def at(self) -> int:
@@ -51,6 +59,7 @@ def make_plan(
     lexical_only: bool,
     fusion: str,
     without: frozenset[str],
+    timeless: bool = False,
 ) -> Plan:
     """Check the request. Raises BadInput."""
     if not isinstance(query, str):
@@ -77,4 +86,5 @@ def make_plan(
         lexical_only=lexical_only,
         fusion=fusion,
         without=without,
+        timeless=timeless,
     )

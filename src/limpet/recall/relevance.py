@@ -37,30 +37,33 @@ def features(
     if not best:
         return {}
     worth = sum(found.stems.values()) + found.absent
-    several = {one.body: one for one in store.candidates([found.bodies[i] for i in best], plan.where)}
-    texts = [several[found.bodies[i]] for i in best]
     covered = [float(found.signals["coverage"][i]) for i in best]
     by_words = _plain(found.signals["lexical"])
+    first = scores[best[0]]
     rest = [scores[i] for i in order[1:REST]]
     latin = latin_share(plan.query)
     # Turns of a conversation say "she" and "there": what they name tells little.
     names = [] if found.spoken[best[0]] else named_things(plan.query)
-    there = " ".join(" ".join(part for part in beside(one) if part) for one in texts).casefold()
+    unnamed = 0.0
+    if names:
+        several = store.candidates([found.bodies[i] for i in best], plan.where)
+        there = " ".join(" ".join(part for part in beside(one) if part) for one in several).casefold()
+        unnamed = sum(name not in there for name in names) / len(names)
     shown = {
         "coverage": max(covered),
         "coverage_first": covered[0],
         "absent": found.absent / worth if worth else 1.0,
         "words": min(len(found.stems), 8) / 8,
-        "share": 1.0 / sum(math.exp(scores[i] - scores[best[0]]) for i in order),
+        "share": 1.0 / sum([math.exp(scores[i] - first) for i in order]),
         "first_by_words": float(by_words[best[0]] >= max(by_words)),
         "lead": scores[best[0]] - sum(rest) / len(rest) if rest else 0.0,
         "score": scores[best[0]],
         "other_script": 1.0 - latin,
         "other_script_coverage": (1.0 - latin) * max(covered),
         "spoken": float(found.spoken[best[0]]),
-        "keyed": float(texts[0].key is not None),
+        "keyed": float(found.keyed[best[0]]),
         "names": float(bool(names)),
-        "unnamed": sum(name not in there for name in names) / len(names) if names else 0.0,
+        "unnamed": unnamed,
     }
     if "vector" in found.signals:
         cosines = _plain(found.signals["vector"])

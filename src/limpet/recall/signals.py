@@ -8,13 +8,15 @@ from __future__ import annotations
 import math
 import re
 import sys
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from ..store.records import Candidate
-from ..text.dates import agreement, mentioned, spans
+from ..text.dates import Mentioned, agreement, mentioned, spans
+from .intent import intent
 
 # Name -> one value a candidate; lists, or NumPy arrays from `arrays.py`.
 Table = dict[str, Any]
@@ -39,6 +41,8 @@ class Said:
     having: Any  # for each candidate, which of the query's words it has, in its text or beside it
     worth: list[float]  # of each of these words, as a share of all that was asked
     when: list[float] | None  # 1 where a time is told; None: the question is not about one
+    after: int | None  # from when on is the time asked for, if an event gave it
+    near: list[float]  # by what it names and is linked to; 0 where the walk did not come, or was not made
 
 
 def worth_of(stems: Mapping[str, float], absent: float) -> list[float]:
@@ -90,8 +94,10 @@ def measure_lists(
         if cosines is not None:
             signals["session_vector"] = _sessions_meant(several, cosines)
     if "date" not in without:
-        signals["date"] = dates([one.valid_from for one in several], query, at)
+        signals["date"] = dates([one.valid_from for one in several], query, at, said.after)
         signals["tells_when"] = said.when or [0.0] * len(several)
+    if "recency" not in without:
+        signals["recent"] = recency([one.valid_from for one in several], query)
     if "speaker" not in without:
         signals["speaker"] = _of_speakers(several, named(query))
     if "shape" not in without:
@@ -102,6 +108,8 @@ def measure_lists(
         signals["by_person"] = _of_speakers(several, is_person)
         signals["question"] = asked
         signals["keyed"] = [float(one.key is not None) for one in several]
+    if "graph" not in without:
+        signals["graph"] = said.near
     return signals
 
 
@@ -175,15 +183,34 @@ def _sum(having: Sequence[bool], worth: Sequence[float]) -> float:
     return sum(value for there, value in zip(having, worth, strict=True) if there)
 
 
-def dates(times: Sequence[int], query: str, now: int) -> list[float]:
-    """The share of the date parts named in the query that a memory's time has; 1 within a stretch of time it names."""
+def dates(times: Sequence[int], query: str, now: int, after: int | None = None) -> list[float]:
+    """The share of the date parts named in the query that a memory's time has; 1 within a stretch of time it names, and
+    from `after` on."""
+    return agreements(times, *dates_asked(query, now, after))
+
+
+def dates_asked(query: str, now: int, after: int | None = None) -> tuple[Mentioned, list[tuple[int, int]]]:
+    """Parts of dates that a query names, and stretches of time; one of these is what comes from `after` on."""
     when, stretches = mentioned(query), spans(query, now)
     if stretches:
         when = replace(when, weekdays=frozenset())  # the latest one is meant, not each
+    return when, stretches if after is None else [*stretches, (after, sys.maxsize)]
+
+
+def agreements(times: Sequence[int], when: Mentioned, stretches: Sequence[tuple[int, int]]) -> list[float]:
+    """`dates`, of what `dates_asked` found."""
     found = [agreement(when, at) for at in times] if when else [0.0] * len(times)
     for start, end in stretches:
         found = [1.0 if start <= at < end else value for value, at in zip(found, times, strict=True)]
     return found
+
+
+def recency(times: Sequence[int], query: str) -> list[float]:
+    """For a question about what is latest: the share of the others' times that a memory's is not older than."""
+    if len(times) < 2 or intent(query) != "recent":
+        return [0.0] * len(times)
+    ordered = sorted(times)
+    return [(bisect_right(ordered, at) - 1) / (len(ordered) - 1) for at in times]
 
 
 def named(query: str) -> Callable[[str | None], bool]:

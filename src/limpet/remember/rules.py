@@ -36,7 +36,7 @@ REASONS: dict[str, str] = {
 # What a person may always state of themself.
 OWN_TO_STATE = frozenset({"inferred status", "personality label"})
 
-# Chosen on the tuning half of tests/quality/bias_sentences.jsonl by benchmarks/tune_rules.py; guarded by
+# Chosen on the tuning half of tests/quality/bias_sentences.jsonl by `benchmarks.tune --part rules`; guarded by
 # tests/quality/test_bias_rules.py.
 # Score, 0 to 1, from which a sentence is refused: nearer to a rule than to what is fine. 0.48 finds 2 in 100 more
 # and refuses fair statements, of which agents store a hundred for each that should be refused.

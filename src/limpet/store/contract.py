@@ -29,6 +29,7 @@ from .records import (
     Lately,
     LexicalResult,
     Life,
+    Mention,
     Merged,
     NewVector,
     Page,
@@ -51,22 +52,20 @@ if TYPE_CHECKING:
 class Columns(Protocol):
     """Current memories as arrays by body, for a process that answers many recalls. Valid within one snapshot.
 
-    `kind`, `trust` and `speaker` hold places in `names`. A body of no current memory has `num` 0.
+    `kind` and `speaker` hold places in `names`, `life` in `lives`. A body of no current memory has `num` 0.
     """
 
     names: list[str | None]
+    # (kind, importance, pinned, trust, observations, confidence that was stated), each that there is once.
+    lives: list[tuple[str, float, bool, str, int, float | None]]
     num: np.ndarray
     kind: np.ndarray
-    trust: np.ndarray
-    pinned: np.ndarray
+    life: np.ndarray
     session: np.ndarray  # 0 = none
     position: np.ndarray
     speaker: np.ndarray
     valid_from: np.ndarray
-    importance: np.ndarray
-    observations: np.ndarray
     observed_at: np.ndarray
-    stated: np.ndarray  # confidence; NaN = nothing stated
     size: np.ndarray  # characters of the content
     asked: np.ndarray  # ends with a question mark
     keyed: np.ndarray  # has a key
@@ -93,8 +92,8 @@ class Columns(Protocol):
         """Bodies up to `reach` places before or after some in their sessions, those themselves included, in order."""
         ...
 
-    def uses(self, bodies: np.ndarray) -> tuple[list[int], list[int]]:
-        """How often the memories of some bodies were used, and when last; 0 = never."""
+    def uses(self, bodies: np.ndarray) -> dict[int, tuple[int, int]]:
+        """By place in `bodies`, of those that were ever used: how often, and when last; 0 = never."""
         ...
 
 
@@ -384,11 +383,28 @@ class Store(Reads, Protocol):
         about them begin."""
         ...
 
-    def vector_chunks(self, embedder: int, known: dict[int, int]) -> tuple[list[VectorChunk], list[int]]:
-        """Chunks whose version differs from `known`, and the numbers of all chunks there are."""
+    def vector_chunks(
+        self, embedder: int, known: dict[int, int], *, most: int | None = None
+    ) -> tuple[list[VectorChunk], list[int]]:
+        """Chunks whose version differs from `known`, the newest first and `most` of them, and the numbers of all that
+        there are, in order."""
         ...
 
     def exact_vectors(self, embedder: int, bodies: Sequence[int]) -> list[tuple[int, bytes]]: ...
+
+    # things that texts name
+    def note_mentions(self, things: Callable[[str], Sequence[int]]) -> int:
+        """Note what the next few texts name that nobody has looked at; returns how many, 0 when none is left."""
+        ...
+
+    def named_in(self, bodies: Sequence[int]) -> list[tuple[int, int]]:
+        """(body, thing) of some texts, in a stable order."""
+        ...
+
+    def naming(self, things: Sequence[int], where: Filter, *, most: int) -> list[Mention]:
+        """Memories that pass the filter and name some things, in a stable order; none of a thing that more than `most`
+        of them name."""
+        ...
 
     # review
     def propose(self, proposals: Sequence[Proposal]) -> int:

@@ -128,6 +128,14 @@ class NewVector(NamedTuple):
     scale: float
 
 
+class Mention(NamedTuple):
+    """A memory whose text names a thing."""
+
+    thing: int
+    body: int
+    id: bytes
+
+
 class Job(NamedTuple):
     """One piece of slow work, leased to one worker at a time. Kind and subject name it."""
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Sequence
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,8 +20,12 @@ if TYPE_CHECKING:
     from ..store.contract import Store
 
 SLOTS = 1_024
+# Codes lie in segments of so many chunks: a store that grows takes a new one, and nothing is copied.
+SEGMENT = 32 * SLOTS
 # Vectors that are scanned between two looks at the clock: one or two milliseconds.
-SCANNED_AT_ONCE = 32_768
+SCANNED_AT_ONCE = SEGMENT
+# Chunks that are read between two looks at the clock: 25 MB at 384 dimensions.
+READ_AT_ONCE = 64
 # Up to so many vectors, the exact ones are held in memory too: 24 MB at 384 dimensions.
 EXACT_HELD = 32_768
 Dot = Callable[[np.ndarray, np.ndarray], np.ndarray]
@@ -51,7 +56,7 @@ def int8_dot() -> Dot:
 
 
 class VectorIndex:
-    """A copy of one embedder's chunks, one array over all of them. Thread-safe; a search sees one state."""
+    """A copy of one embedder's chunks. Thread-safe; a search sees one state, less what is purged meanwhile."""
 
     def __init__(self, store: Store, embedder: int, dimensions: int) -> None:
         self._store = store
@@ -59,40 +64,44 @@ class VectorIndex:
         self._dimensions = dimensions
         self._lock = threading.Lock()
         self._dot = int8_dot()
+        self._rescored = False
+        self._forget()
+
+    def _forget(self) -> None:
         self._data_version = -1
         self._versions: dict[int, int] = {}
         self._blocks: dict[int, int] = {}  # chunk number -> block in the arrays
-        self._state = _Arrays(dimensions, 0)
-        self._rescored = False
+        self._state = _Arrays(self._dimensions)
 
     @property
     def size(self) -> int:
         """Vectors held, empty slots included."""
         return self._state.used
 
-    def refresh(self) -> None:
-        """Read what changed since the last time. Cheap when nothing did."""
+    def refresh(self, deadline: float | None = None) -> bool:
+        """Read what changed since the last time, the newest first; cheap when nothing did. False: the deadline, on the
+        monotonic clock, came before all was read."""
         with self._lock:
             version = self._store.data_version()
-            if version == self._data_version:
-                return
-            changed, present = self._store.vector_chunks(self._embedder, self._versions)
-            if set(self._blocks) - set(present):
-                self._blocks.clear()
-                self._versions.clear()
-                self._state = _Arrays(self._dimensions, 0)
-                changed, present = self._store.vector_chunks(self._embedder, {})
-            if changed:
-                self._state = self._take(changed)
-            self._data_version = version
+            while version != self._data_version:
+                changed, present = self._store.vector_chunks(self._embedder, self._versions, most=READ_AT_ONCE)
+                if self._blocks.keys() - present:
+                    self._forget()
+                    continue
+                for num in present:
+                    self._blocks.setdefault(num, len(self._blocks))
+                if changed:
+                    self._state = self._take(changed)
+                if len(changed) < READ_AT_ONCE:
+                    self._data_version = version
+                elif deadline is not None and time.monotonic() > deadline:
+                    return False
+            return True
 
     def _take(self, changed: Sequence[VectorChunk]) -> _Arrays:
-        blocks = len(self._blocks) + sum(chunk.num not in self._blocks for chunk in changed)
-        state = self._state.grown(blocks)
+        state = self._state.grown(len(self._blocks))
         for chunk in changed:
-            block = self._blocks.setdefault(chunk.num, len(self._blocks))
-            state.put(block, chunk)
-        state.finish(blocks)
+            state.put(self._blocks[chunk.num], chunk)
         # Only now: had a chunk been unreadable, all of them are to be read again.
         self._versions.update((chunk.num, chunk.version) for chunk in changed)
         return state
@@ -105,13 +114,14 @@ class VectorIndex:
         state = self._state
         codes, scale = quantise(query[None, :])
         scores = np.zeros(state.used, dtype=np.float32)
-        start = end = state.used
+        end = state.used
         while end and (deadline is None or time.monotonic() < deadline):
-            start = 0 if deadline is None else max(0, end - SCANNED_AT_ONCE)
-            scores[start:end] = self._dot(codes[0], state.codes[start:end])
+            segment = (end - 1) // SEGMENT
+            first = segment * SEGMENT
+            start = max(first, end - SCANNED_AT_ONCE)
+            scores[start:end] = self._dot(codes[0], state.codes[segment][start - first : end - first])
             end = start
-        scores *= state.scales[: state.used]
-        scores *= scale[0]
+        scores *= state.scales[: state.used] * scale[0]
         hidden = state.hidden(scopes)
         if end:
             hidden = np.zeros(state.used, dtype=bool) if hidden is None else hidden
@@ -138,14 +148,15 @@ class VectorIndex:
 
     def _hold_exact(self, state: _Arrays) -> np.ndarray:
         """The float16 vectors of all slots, those read that are not held yet."""
-        missing = np.flatnonzero((state.bodies != 0) & ~state.held)
-        if len(missing):
+        if state.lacking:
+            missing = np.flatnonzero((state.bodies != 0) & ~state.held)
             if not len(state.exact):
                 state.exact = np.zeros((len(state.scales), self._dimensions), dtype=np.float16)
-            rows = self._store.exact_vectors(self._embedder, state.bodies[missing].tolist())
+            rows = self._store.exact_vectors(self._embedder, state.bodies[missing].tolist()) if len(missing) else []
             if rows:
                 state.exact[state.slots_of([body for body, _ in rows])] = _halves(rows)
             state.held[missing] = True
+            state.lacking = False
         return state.exact
 
 
@@ -154,60 +165,63 @@ def _halves(rows: Sequence[tuple[int, bytes]]) -> np.ndarray:
 
 
 class _Arrays:
-    """Codes, scales, bodies and scopes, a block of 1,024 slots for each chunk. Body 0 = empty slot."""
+    """Codes, scales, bodies and scopes, a block of 1,024 slots for each chunk. Body 0 = empty slot.
 
-    def __init__(self, dimensions: int, blocks: int) -> None:
-        slots = blocks * SLOTS
+    A slot is written once and emptied at most. So a running search may share all arrays with the states after its own:
+    it does not look beyond the slots that its own uses.
+    """
+
+    def __init__(self, dimensions: int) -> None:
         self.dimensions = dimensions
-        self.codes = np.zeros((slots, dimensions), dtype=np.int8)
-        self.scales = np.zeros(slots, dtype=np.float32)
-        self.bodies = np.zeros(slots, dtype=np.int64)
-        self.scopes = np.zeros(slots, dtype=np.int32)
+        self.codes: list[np.ndarray] = []  # segments
+        self.scales = np.zeros(0, dtype=np.float32)
+        self.bodies = np.zeros(0, dtype=np.int32)
+        self.scopes = np.zeros(0, dtype=np.int32)
         self.exact = np.zeros((0, dimensions), dtype=np.float16)  # none until they are asked for
-        self.held = np.zeros(slots, dtype=bool)  # slots whose exact vector is there
+        self.held = np.zeros(0, dtype=bool)  # slots whose exact vector is there
+        self.lacking = True  # some may not be
+        self.place = np.zeros(0, dtype=np.int32)  # the slot of each body; what is not there has any
         self.used = 0
-        self.order: np.ndarray | None = None
-        self.present: frozenset[int] = frozenset()
-        self.gaps = False
+        self.filled = 0  # slots in use that are not empty
+        self.present: frozenset[int] = frozenset()  # scopes
 
     def grown(self, blocks: int) -> _Arrays:
         """Room for this many blocks; a new object, so that running searches keep theirs."""
-        have = len(self.scales) // SLOTS
-        grown = _Arrays.__new__(_Arrays)
-        grown.dimensions = self.dimensions
-        extra = 0 if blocks <= have else max(blocks, have + have // 2) - have
-        for name in ("codes", "scales", "bodies", "scopes", "exact", "held"):
-            old: np.ndarray = getattr(self, name)
-            if extra and not (name == "exact" and not len(old)):
-                more = np.zeros((extra * SLOTS, *old.shape[1:]), dtype=old.dtype)
-                setattr(grown, name, np.concatenate([old, more]))
-            else:
-                # Slots are written once and emptied at most: sharing the codes with a running search is safe, its
-                # bodies and scopes are its own.
-                setattr(grown, name, old if name in ("codes", "scales", "exact") else old.copy())
+        grown = copy(self)
+        grown.codes = list(self.codes)
+        while len(grown.codes) * SEGMENT < blocks * SLOTS:
+            # Memory is taken when it is written to.
+            grown.codes.append(np.zeros((SEGMENT, self.dimensions), dtype=np.int8))
+        for name in ("scales", "bodies", "scopes", "exact", "held"):
+            if name != "exact" or len(self.exact):
+                setattr(grown, name, _longer(getattr(self, name), blocks * SLOTS))
         return grown
 
     def put(self, block: int, chunk: VectorChunk) -> None:
         start, used = block * SLOTS, chunk.used
-        end = start + used
-        self.codes[start:end] = np.frombuffer(chunk.codes, dtype=np.int8).reshape(used, self.dimensions)
+        end, stop = start + used, start + SLOTS
+        segment, first = divmod(start, SEGMENT)
+        codes = np.frombuffer(chunk.codes, dtype=np.int8).reshape(used, self.dimensions)
+        self.codes[segment][first : first + used] = codes
         self.scales[start:end] = np.frombuffer(chunk.scales, dtype="<f4")
-        self.bodies[start:end] = np.frombuffer(chunk.bodies, dtype="<i8")
         self.scopes[start:end] = np.frombuffer(chunk.scopes, dtype="<i4")
-        self.bodies[end : start + SLOTS] = 0
-        self.held[start : start + SLOTS] = False
-
-    def finish(self, blocks: int) -> None:
-        held = np.nonzero(self.bodies[: blocks * SLOTS])[0]
-        self.used = int(held[-1]) + 1 if len(held) else 0
-        self.gaps = len(held) != self.used
-        self.present = frozenset(np.unique(self.scopes[held]).tolist())
-        self.order = None
+        bodies = np.zeros(SLOTS, dtype=np.int32)
+        bodies[:used] = np.frombuffer(chunk.bodies, dtype="<i8")
+        self.held[start:stop] &= self.bodies[start:stop] == bodies
+        self.lacking = True
+        self.filled += int(np.count_nonzero(bodies)) - int(np.count_nonzero(self.bodies[start:stop]))
+        self.bodies[start:stop] = bodies
+        self.used = max(self.used, end)
+        there = np.flatnonzero(bodies)
+        if len(there):
+            self.place = _longer(self.place, int(bodies.max()) + 1)
+            self.place[bodies[there]] = start + there
+            self.present |= set(np.unique(self.scopes[start + there]).tolist())
 
     def hidden(self, scopes: Sequence[int] | None) -> np.ndarray | None:
         """Slots that must not be found; None when there are none."""
         parts = []
-        if self.gaps:
+        if self.filled != self.used:
             parts.append(self.bodies[: self.used] == 0)
         if scopes is not None and not self.present <= set(scopes):
             parts.append(~np.isin(self.scopes[: self.used], np.asarray(scopes, dtype=np.int32)))
@@ -216,18 +230,24 @@ class _Arrays:
         out: np.ndarray = np.logical_or.reduce(parts)
         return out
 
-    def slots_of(self, bodies: Sequence[int]) -> np.ndarray:
+    def slots_of(self, bodies: Sequence[int] | np.ndarray) -> np.ndarray:
         """The slot of each body, -1 where there is none."""
-        if self.order is None:
-            self.order = np.argsort(self.bodies[: self.used], kind="stable")
         wanted = np.asarray(bodies, dtype=np.int64)
         if not self.used:
             return np.full(len(wanted), -1)
-        there = self.bodies[: self.used]
-        at = np.searchsorted(there, wanted, sorter=self.order)
-        at = self.order[np.minimum(at, self.used - 1)]
-        found: np.ndarray = np.where(there[at] == wanted, at, -1)
+        at = self.place.take(wanted, mode="clip")
+        found: np.ndarray = np.where((at < self.used) & (self.bodies.take(at) == wanted), at, -1)
         return found
+
+
+def _longer(array: np.ndarray, length: int) -> np.ndarray:
+    """The same array if it is long enough, else one with room for half as much again, zeros at its end."""
+    have = len(array)
+    if length <= have:
+        return array
+    grown = np.zeros((max(length, have + have // 2), *array.shape[1:]), dtype=array.dtype)
+    grown[:have] = array
+    return grown
 
 
 class SearchScan:
@@ -266,19 +286,38 @@ class SearchScan:
         # Without the hidden ones: a partition among many equal values takes ten times as long.
         there = None if self._visible == len(self._left) else np.flatnonzero(self._left > -4)
         left = self._left if there is None else self._left[there]
-        if count < len(left):
-            best = np.flatnonzero(left >= np.partition(left, len(left) - count)[len(left) - count])
-        else:
-            best = np.arange(len(left))
+        best = _highest(left, count)
         best = best if there is None else there[best]
+        best = best[self._state.bodies[best] != 0]  # purged meanwhile
         bodies = self._state.bodies[best]
         sequence: Any = np.lexsort((bodies, -self._left[best]))
         self._ordered = bodies[sequence][:count].tolist()
 
-    def score_of(self, bodies: Sequence[int]) -> np.ndarray:
+    def score_of(self, bodies: Sequence[int] | np.ndarray) -> np.ndarray:
         """Approximate cosines (n,), float64; 0 for a body without a vector."""
         slots = self._state.slots_of(bodies)
         if not len(self._scores):
             return np.zeros(len(slots))
         found: np.ndarray = np.where(slots >= 0, self._scores[slots], np.float32(0)).astype(np.float64)
         return found
+
+
+def _highest(values: np.ndarray, count: int) -> np.ndarray:
+    """Places of the `count` highest values, and of all that equal the last of them."""
+    if count >= len(values):
+        return np.arange(len(values))
+    rows = len(values) // (8 * count)
+    if rows < 4:
+        return np.flatnonzero(values >= _nth(values, count))
+    # Of 8 x count groups, `count` have a highest value that is as high as the lowest of these: so do the values wanted.
+    columns = len(values) // rows
+    floor = _nth(values[: rows * columns].reshape(rows, columns).max(axis=0), count)
+    best = np.flatnonzero(values >= floor)
+    some = values[best]
+    found: np.ndarray = best[some >= _nth(some, count)]
+    return found
+
+
+def _nth(values: np.ndarray, count: int) -> Any:
+    """The `count`th highest value."""
+    return np.partition(values, len(values) - count)[len(values) - count]

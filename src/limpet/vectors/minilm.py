@@ -26,6 +26,10 @@ MAX_TOKENS = 256
 MAX_CHARACTERS = 8_000
 # Texts in one run of the model: more only adds padding (measured on two cores: 8 is the fastest).
 BATCH = 8
+# How long the runtime's threads look for the next step before they sleep. By itself it keeps them busy for many
+# milliseconds, after each answer too: a quiet machine gains one, and a busy one loses half of the time (measured: a
+# query in 9.3 ms instead of 8.3 alone, in 30 instead of 69 beside four busy processes).
+SPIN_MICROSECONDS = 20
 
 
 class MiniLM:
@@ -80,6 +84,8 @@ class MiniLM:
         with self._lock:
             if self._session is not None:
                 return
+            # Its wheels tell their maker about each model that is loaded, unless this is set before they are imported.
+            os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
             try:
                 import onnxruntime
                 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
@@ -108,6 +114,7 @@ class MiniLM:
             tokenizer.enable_truncation(MAX_TOKENS)
             options = onnxruntime.SessionOptions()
             options.intra_op_num_threads = min(4, os.cpu_count() or 1)
+            options.add_session_config_entry("session.intra_op.spin_duration_us", str(SPIN_MICROSECONDS))
             options.log_severity_level = 3
             try:
                 session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])

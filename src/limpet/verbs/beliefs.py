@@ -2,47 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from datetime import datetime
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
-from ..model.clock import Clock
 from ..model.errors import BadInput, NotFound
-from ..model.ids import IdSource, format_id, parse_id
+from ..model.ids import format_id, parse_id
 from ..model.memory import GLOBAL_SCOPE, Memory, check_key
 from ..store.records import SessionRow
+from .base import Base, Time
 
 if TYPE_CHECKING:
     from ..recall.facts import Fact
-    from ..remember.admit import Admitted
-    from ..remember.door import Door
     from ..remember.review import ReviewItem
     from ..remember.sweep import Swept
     from ..remember.write import Receipt, Writer
-    from ..store.contract import Store
-
-Time = str | int | datetime | None
-T = TypeVar("T")
 
 
-class Beliefs:
+class Beliefs(Base):
     """Verbs about what is believed now, was believed then, and waits for a person."""
-
-    scope: str
-    _store: Store
-    _clock: Clock
-    _ids: IdSource
-
-    if TYPE_CHECKING:
-
-        @property
-        def _scopes(self) -> tuple[str, ...]: ...
-        @property
-        def _door(self) -> Door: ...
-        def _write(self, decide: Callable[[Writer], T]) -> T: ...
-        def _time(self, value: Time) -> int | None: ...
-        def _with_confidence(self, memory: Memory) -> Memory: ...
-        def _admit(self, item: Mapping[str, Any]) -> Admitted: ...
 
     # -- keyed facts
 

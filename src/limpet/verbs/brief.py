@@ -2,34 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
-from datetime import datetime
 from typing import TYPE_CHECKING
 
-from ..model.clock import Clock
-from ..store.records import Filter
+from .base import Base
 
 if TYPE_CHECKING:
     from ..recall.brief import Brief
-    from ..recall.meaning import Meaning
-    from ..store.contract import Store
-
-    Time = str | int | datetime | None
 
 
-class Briefs:
+class Briefs(Base):
     """The verb that briefs an agent."""
-
-    _store: Store
-    _clock: Clock
-
-    if TYPE_CHECKING:
-
-        def _filter(
-            self, kinds: Iterable[str], topics: Iterable[str], since: Time, until: Time, session: str | None
-        ) -> Filter: ...
-        def _vectors(self) -> Meaning: ...
 
     def prepare(
         self,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
-from ..model.clock import Clock
+from .base import Base
 
 if TYPE_CHECKING:
     from ..history.audit import Audit
@@ -18,23 +18,14 @@ if TYPE_CHECKING:
     from ..history.view import View
     from ..history.walk import Path
     from ..history.whole import Contradictions
-    from ..remember.write import Receipt, Writer
-    from ..store.contract import Store
-
-T = TypeVar("T")
+    from ..remember.write import Receipt
 
 
-class Graph:
+class Graph(Base):
     """Verbs over links. Every query takes `as_of` and `known_at`; `graph` has those without a verb of their own."""
-
-    _store: Store
-    _clock: Clock
 
     if TYPE_CHECKING:
 
-        @property
-        def _scopes(self) -> tuple[str, ...]: ...
-        def _write(self, decide: Callable[[Writer], T]) -> T: ...
         def _matches(self, text: str, k: int, kinds: Sequence[str], view: View) -> list[Match]: ...
 
     def link(self, a: str, type: str, b: str, weight: float | None = None) -> Receipt:

@@ -5,45 +5,24 @@ from __future__ import annotations
 import json
 import os
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
-from ..model.clock import Clock
 from ..model.errors import BadInput, NotFound, StoreBusy, StoreError
-from ..model.ids import IdSource
 from ..model.memory import GLOBAL_SCOPE, check_origin
 from ..store.records import Filter
+from .base import Base
 
 if TYPE_CHECKING:
     from ..mirror.report import MirrorReport
-    from ..remember.admit import Admitted
-    from ..remember.door import Door
-    from ..remember.write import Writer
-    from ..store.contract import Store
 
-T = TypeVar("T")
 # Memories that a topic's page shows on request, the newest; a mirror shows all.
 TOPIC_ENTRIES = 200
 
 
-class Mirrors:
+class Mirrors(Base):
     """Verbs of the mirror."""
-
-    scope: str
-    _store: Store
-    _clock: Clock
-    _ids: IdSource
-
-    if TYPE_CHECKING:
-
-        @property
-        def _door(self) -> Door: ...
-        @property
-        def _scopes(self) -> tuple[str, ...]: ...
-        def in_scope(self, scope: str) -> Any: ...
-        def _write(self, decide: Callable[[Writer], T]) -> T: ...
-        def _admit(self, item: Mapping[str, Any]) -> Admitted: ...
 
     def mirror_init(
         self,

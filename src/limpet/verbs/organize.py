@@ -5,38 +5,23 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
-from ..model.clock import Clock
 from ..model.errors import BadInput, LimpetError
 from ..settings import default_scope
+from .mirror import Mirrors
 
 if TYPE_CHECKING:
     from ..organize.reading import Reading
     from ..organize.run import OrganizeReport
-    from ..remember.door import Door
-    from ..remember.write import Writer
-    from ..store.contract import Store
 
 Progress = Callable[[int, int], None]
-T = TypeVar("T")
 # Tokens that a language model may use in one run, when nobody says.
 BUDGET_TOKENS = 200_000
 
 
-class Organize:
+class Organize(Mirrors):
     """Verbs that read what agents and people wrote down elsewhere."""
-
-    scope: str
-    _store: Store
-    _clock: Clock
-
-    if TYPE_CHECKING:
-
-        @property
-        def _door(self) -> Door: ...
-        def _write(self, decide: Callable[[Writer], T]) -> T: ...
-        def in_scope(self, scope: str) -> Any: ...
 
     def note_transcript(self, path: str | os.PathLike[str]) -> None:
         """A session has ended whose transcript lies there: the next `organize` reads it into this scope."""

@@ -8,34 +8,19 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
-from ..model.clock import Clock
+from .base import Base
 
 if TYPE_CHECKING:
-    from ..recall.meaning import Meaning
-    from ..remember.write import Writer
-    from ..store.contract import Store
     from ..transfer.record import Report
     from ..transfer.segments import SegmentReport
 
 Progress = Callable[[int, int], None]
-T = TypeVar("T")
 
 
-class Transfer:
+class Transfer(Base):
     """Verbs that move memories between programs."""
-
-    scope: str
-    _store: Store
-    _clock: Clock
-
-    if TYPE_CHECKING:
-
-        @property
-        def _scopes(self) -> tuple[str, ...]: ...
-        def _write(self, decide: Callable[[Writer], T]) -> T: ...
-        def _vectors(self) -> Meaning: ...
 
     def import_from(
         self, format: str, path: str | os.PathLike[str], *, dry_run: bool = False, progress: Progress | None = None

@@ -5,22 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from ..model.clock import Clock
 from ..model.errors import BadInput
 from ..model.ids import parse_id
 from ..store.records import Action, Surfaced
+from .base import Base
 
 if TYPE_CHECKING:
     from ..history.usefulness import Surfacing, Usefulness
-    from ..store.contract import Store
 
 
-class Receipts:
+class Receipts(Base):
     """The verbs about what was surfaced."""
-
-    _store: Store
-    _clock: Clock
-    scope: str
 
     def note_surfaced(
         self,

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from datetime import datetime
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..model.clock import Clock
 from ..model.errors import BadInput, LimpetError, NotFound
-from ..model.ids import IdSource, format_id, parse_id
+from ..model.ids import format_id, parse_id
 from ..model.memory import STATES, Memory
 from ..store.records import Filter
+from .base import Base, Time
 
 if TYPE_CHECKING:
-    from ..model.events import Event
     from ..remember.admit import Admitted
-    from ..remember.door import Door
     from ..remember.write import Receipt, Writer
-    from ..store.contract import Reads, Store
 
-Time = str | int | datetime | None
-T = TypeVar("T")
 # Items that one transaction of a batch holds: few enough that other writers wait for milliseconds.
 BATCH_ITEMS = 1_000
 # A purge names memories that hold the longest line of what goes: lines shorter than this say nothing of their own, and
@@ -45,21 +39,11 @@ class PurgeReport(NamedTuple):
         return shown | ({"quoted": list(self.quoted)} if self.quoted else {})
 
 
-class Writes:
+class Writes(Base):
     """Verbs that write beliefs."""
-
-    scope: str
-    _store: Store
-    _clock: Clock
-    _ids: IdSource
 
     if TYPE_CHECKING:
 
-        @property
-        def _scopes(self) -> tuple[str, ...]: ...
-        @property
-        def _door(self) -> Door: ...
-        def _need(self, id: str) -> Memory: ...
         def get(self, id: str) -> Memory: ...
 
     def remember(
@@ -332,24 +316,3 @@ class Writes:
         memory = self._need(id)
         self._store.record_use([parse_id(memory.id)], self._clock.now(), verdict)
         return self.get(memory.id)
-
-    def _admit(self, item: Mapping[str, Any]) -> Admitted:
-        from ..remember.admit import admit
-
-        return admit(item, scope=self.scope, now=self._clock.now())
-
-    def _write(self, decide: Callable[[Writer], T]) -> T:
-        """Run a decision inside the write door. It may run again when the lock was lost: the last answer counts."""
-        from ..remember.write import Writer
-
-        answer: T
-
-        def inside(reads: Reads) -> Sequence[Event]:
-            nonlocal answer
-            now = self._clock.now()
-            writer = Writer(reads, lambda: self._ids.make(now), now, self._scopes)
-            answer = decide(writer)
-            return writer.events
-
-        self._store.commit(inside)
-        return answer

@@ -55,7 +55,10 @@ def drain(
         jobs = store.lease(KIND, limit=size, at=at, until=at + LEASE_SECONDS * MICROSECONDS_PER_SECOND, worker=worker)
         if not jobs:
             break
-        index.refresh()
+        # In a snapshot, as recalls call it: the index waits for the store inside, and a recall that has the store would
+        # wait for the index.
+        with store.snapshot():
+            index.refresh()
         bodies = [job.subject for job in jobs]
         vectors = dict(store.exact_vectors(row.num, bodies))
         where = Filter(as_of=at)

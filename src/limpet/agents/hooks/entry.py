@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 # More than any event holds; what is longer is read to its end, so that the client's write does not fail, and left.
 MAX_INPUT_BYTES = 16_000_000
 LOG_BYTES = 200_000
+# More than this no client waits for a hook.
+MAX_SECONDS = 60.0
 
 
 def run(argv: list[str]) -> NoReturn:
@@ -134,11 +136,12 @@ def _watch(argv: list[str]) -> None:
 
     client, event, store, _ = words(argv)
     role = DIALECTS[client].events.get(event, "turn") if client in DIALECTS else "turn"
+    limit = _limit(ROLES[role])
 
     def give_up() -> None:
-        time.sleep(ROLES[role])
+        time.sleep(limit)
         _thread.start_new_thread(last_resort, ())
-        log(client, event, store, f"gave up after {ROLES[role]} s")
+        log(client, event, store, f"gave up after {limit:g} s")
         os._exit(0)
 
     def last_resort() -> None:
@@ -147,3 +150,12 @@ def _watch(argv: list[str]) -> None:
         os._exit(0)
 
     _thread.start_new_thread(give_up, ())
+
+
+def _limit(usual: float) -> float:
+    """The seconds that LIMPET_HOOK_SECONDS allows, or the usual ones when it says nothing sensible."""
+    try:
+        said = float(os.environ.get("LIMPET_HOOK_SECONDS", ""))
+    except ValueError:
+        return usual
+    return said if 0.0 < said <= MAX_SECONDS else usual

@@ -16,14 +16,15 @@ import numpy as np
 from ...model.memory import KINDS
 from ..records import ArrayHits, Filter
 from . import search
-from .postings import Postings, varints
+from .postings import Postings, among, distinct, varints
 from .search import Lexical, allowed, carray, interrupted, scope_number
 from .sql import statements
 
-# Bodies read at a time, and how long one recall may read before it answers from SQL, in seconds: about ten recalls
-# bring a million memories in.
-SLICE = 5_000
+# Bodies read at a time, and how long one recall may read before it answers from SQL, in seconds.
+SLICE = 2_000
 READ_SECONDS = 0.25
+# Bodies, or index terms in thirties, that recalls read themselves; more of them are read ahead, beside the recalls.
+READ_BY_RECALLS, WORDS_A_BODY = 30_000, 30
 # New bodies that do not yet stand in the sorted order of sessions; with more it is sorted anew.
 MAX_UNSORTED = 4_096
 _NEVER = np.iinfo(np.int64).max
@@ -31,11 +32,10 @@ _PLACES = 1 << 40  # positions in one session that keys leave room for
 
 # Name, type, and what stands where there is no value. `num` 0: no current memory has this body.
 _COLUMNS: tuple[tuple[str, str, Any], ...] = (
-    ("num", "i8", 0), ("scope", "i4", 0), ("state", "i2", 0), ("kind", "i2", 0), ("trust", "i2", 0),
-    ("pinned", "?", False), ("session", "i4", 0), ("position", "i8", 0), ("speaker", "i4", 0), ("valid_from", "i8", 0),
-    ("valid_to", "i8", _NEVER), ("importance", "f8", 0.0), ("observations", "i4", 0), ("observed_at", "i8", 0),
-    ("stated", "f8", np.nan), ("size", "i4", 0), ("asked", "?", False), ("keyed", "?", False), ("tokens", "i4", 0),
-    ("id", "S16", b""), ("described", "i8", 0),
+    ("num", "i8", 0), ("scope", "i4", 0), ("state", "i2", 0), ("kind", "i2", 0), ("life", "i4", 0),
+    ("session", "i4", 0), ("position", "i8", 0), ("speaker", "i4", 0), ("valid_from", "i8", 0),
+    ("valid_to", "i8", _NEVER), ("observed_at", "i8", 0), ("size", "i4", 0), ("asked", "?", False), ("keyed", "?", False), ("tokens", "i4", 0),
+    ("id", "S16", b""), ("described", "i4", 0),
 )  # fmt: skip
 
 
@@ -46,17 +46,13 @@ class SqliteColumns:
     scope: np.ndarray
     state: np.ndarray
     kind: np.ndarray
-    trust: np.ndarray
-    pinned: np.ndarray
+    life: np.ndarray  # place in `lives`
     session: np.ndarray  # 0 = none
     position: np.ndarray
     speaker: np.ndarray
     valid_from: np.ndarray
     valid_to: np.ndarray
-    importance: np.ndarray
-    observations: np.ndarray
     observed_at: np.ndarray
-    stated: np.ndarray  # NaN = nothing stated
     size: np.ndarray  # characters of the content
     asked: np.ndarray  # ends with a question mark
     keyed: np.ndarray  # has a key
@@ -64,7 +60,9 @@ class SqliteColumns:
     id: np.ndarray  # zero bytes at the end are lost, the order is not
     described: np.ndarray  # a hash of topics, labels and dates: have the index's words changed?
 
-    def __init__(self, con: apsw.Connection, lexical: Lexical) -> None:
+    def __init__(self, con: apsw.Connection, lexical: Lexical, *, follows: bool = False) -> None:
+        """`follows`: somebody calls `read_ahead` until all is there."""
+        self.follows = follows
         self._con = con
         self._lexical = lexical
         self._schema = -1
@@ -74,9 +72,12 @@ class SqliteColumns:
         for name, kind, _ in _COLUMNS:
             setattr(self, name, np.zeros(1, dtype=kind))
         self.postings = Postings(self._con, self._lexical)
-        # Kinds, states, trust and speakers share their numbers; kinds come first.
+        # Kinds, states and speakers share their numbers; kinds come first.
         self.names: list[str | None] = [None, *KINDS]
         self._names = {name: number for number, name in enumerate(self.names)}
+        # What a memory's life does to its score is the same for most: it is held once. The first: of no memory.
+        self.lives: list[tuple[Any, ...]] = [()]
+        self._lives: dict[tuple[Any, ...], int] = {}
         self._version = -1
         self._done = 0  # the last body read
         self._seq = -1  # the last event known
@@ -90,13 +91,25 @@ class SqliteColumns:
 
     # -- following the store
 
-    def refresh(self, version: int, deadline: float | None) -> bool:
+    @property
+    def all_read(self) -> bool:
+        """Whether nothing is left to be read ahead."""
+        return self._version >= 0 and self.postings.all_read
+
+    def read_ahead(self, version: int, seconds: float) -> None:
+        """Read what recalls leave unread, for about so long."""
+        until = time.monotonic() + seconds
+        if self.refresh(version, None, seconds=seconds):
+            self.postings.read(until)
+
+    def refresh(self, version: int, deadline: float | None, *, seconds: float = READ_SECONDS) -> bool:
         """Whether the arrays show the store as it is now; False when reading what is missing takes too long."""
-        until = time.monotonic() + READ_SECONDS
+        until = time.monotonic() + seconds
         # Half of the time that is left at most: the rest answers the query.
         until = until if deadline is None else min(until, (time.monotonic() + deadline) / 2)
+        ahead = seconds < READ_SECONDS
         if version == self._version:
-            self.postings.read(until)
+            self._read_words(until)
             return True
         con = self._con
         schema = con.execute("PRAGMA schema_version").get  # a rebuild changes it, see store.py
@@ -105,6 +118,9 @@ class SqliteColumns:
             self._schema = schema
             self._note_events()
         last = con.execute("SELECT ifnull(max(num), 0) FROM body").get
+        if not ahead and last - self._done > READ_BY_RECALLS and self.follows:
+            return False  # a recall that read a part would answer from rows all the same
+        self._grow(last + 1)
         while self._done < last:
             if time.monotonic() > until:
                 return False
@@ -118,9 +134,13 @@ class SqliteColumns:
         self._exact.clear()
         self._used = con.execute("SELECT 1 FROM usage LIMIT 1").get is not None
         self.postings.measure(last)
-        self.postings.read(until)
+        self._read_words(until)
         self._version = version
         return True
+
+    def _read_words(self, until: float) -> None:
+        if self.postings.words_there_are <= READ_BY_RECALLS * WORDS_A_BODY or not self.follows:
+            self.postings.read(until)
 
     def _note_events(self) -> bool:
         """Note the memories that changed since the last look; whether one was purged. New ones are read as bodies."""
@@ -160,23 +180,19 @@ class SqliteColumns:
             "scope": map(scope_number, scope),
             "state": map(number, state),
             "kind": map(number, kind),
-            "trust": map(number, trust),
-            "pinned": pinned,
+            "life": map(self._life, kind, importance, pinned, trust, observations, stated),
             "session": session,
             "position": position,
             "speaker": map(number, speaker),
             "valid_from": valid_from,
             "valid_to": valid_to,
-            "importance": importance,
-            "observations": observations,
             "observed_at": observed_at,
-            "stated": stated,
             "size": map(len, content),
             "asked": (text.rstrip().endswith("?") for text in content),
             "keyed": (one is not None for one in key),
             "tokens": map(_count, sizes),
             "id": id,
-            "described": map(hash, zip(topics, labels, dates, strict=True)),
+            "described": (hash(one) & 0x7FFFFFFF for one in zip(topics, labels, dates, strict=True)),
         }
         for name, kind_, nothing in _COLUMNS:
             filled = [nothing if value is None else value for value in values[name]]
@@ -190,7 +206,7 @@ class SqliteColumns:
         if slots <= have:
             return
         for name, kind, _ in _COLUMNS:
-            grown = np.zeros(max(slots, have + have // 4), dtype=kind)
+            grown = np.zeros(slots + slots // 8, dtype=kind)  # memory is taken when it is written to
             grown[:have] = getattr(self, name)
             setattr(self, name, grown)
 
@@ -199,6 +215,17 @@ class SqliteColumns:
         if number is None:
             number = self._names[name] = len(self.names)
             self.names.append(name)
+        return number
+
+    def _life(self, kind: str | None, *rest: Any) -> int:
+        if kind is None:
+            return 0
+        importance, pinned, trust, observations, stated = rest
+        life = (kind, importance, bool(pinned), trust, observations, stated)
+        number = self._lives.get(life)
+        if number is None:
+            number = self._lives[life] = len(self.lives)
+            self.lives.append(life)
         return number
 
     # -- what passes, and what is near
@@ -215,12 +242,12 @@ class SqliteColumns:
         """Which of some bodies pass the filter; it must not ask for what was known at another time."""
         mask = self._among(self.state[bodies], where.states) if where.states else self.num[bodies] > 0
         if where.scopes is not None:
-            mask &= _in(self.scope[bodies], self.scope_numbers(where.scopes))
+            mask &= among(self.scope[bodies], self.scope_numbers(where.scopes))
         if where.kinds:
             mask &= self._among(self.kind[bodies], where.kinds)
         if where.session is not None:
             found = self._con.execute("SELECT num FROM session WHERE name = ?", (where.session,))
-            mask &= _in(self.session[bodies], [row[0] for row in found])
+            mask &= among(self.session[bodies], [row[0] for row in found])
         if where.since is not None:
             mask &= self.valid_from[bodies] >= where.since
         if where.until is not None:
@@ -240,7 +267,7 @@ class SqliteColumns:
         return some[self.passing(some, where)]
 
     def _among(self, numbers: np.ndarray, names: Iterable[str]) -> np.ndarray:
-        return _in(numbers, [self._names[name] for name in names if name in self._names])
+        return among(numbers, [self._names[name] for name in names if name in self._names])
 
     def _with_topic(self, topic: str) -> np.ndarray:
         """For each slot whether its memory has exactly this topic."""
@@ -260,7 +287,7 @@ class SqliteColumns:
             low = np.searchsorted(ordered, keys - reach)
             high = np.searchsorted(ordered, keys + reach, side="right")
             found += [order[start:end] for start, end in zip(low.tolist(), high.tolist(), strict=True) if start < end]
-        return np.unique(np.concatenate(found))
+        return distinct(np.concatenate(found))
 
     def _sort(self) -> None:
         """Bodies by session and position: most of them sorted once, the newest beside them."""
@@ -292,30 +319,22 @@ class SqliteColumns:
             return ArrayHits(bodies, scores, found.stems, found.weight, found.complete, found.absent)
         with interrupted(self._con, deadline):
             try:
-                return self.postings.search(text, where, self)
+                # A list that is not there yet may take longer than any deadline.
+                held_only = deadline is not None and self.follows and not self.postings.all_read
+                return self.postings.search(text, where, self, held_only=held_only)
             except apsw.InterruptError:
                 return ArrayHits.none()._replace(complete=False)
 
     def words(self, bodies: np.ndarray, stems: Mapping[str, float]) -> tuple[np.ndarray, np.ndarray]:
         return self.postings.words(bodies, stems)
 
-    def uses(self, bodies: np.ndarray) -> tuple[list[int], list[int]]:
-        """How often the memories of some bodies were used, and when last; 0 = never."""
-        times, last = [0] * len(bodies), [0] * len(bodies)
-        if self._used:
-            place = {body: i for i, body in enumerate(bodies.tolist())}
-            nums = carray(self.num[bodies].tolist())
-            for body, uses, used_at in self._con.execute(statements()["usage_of"], {"nums": nums}):
-                times[place[body]], last[place[body]] = uses, used_at or 0
-        return times, last
-
-
-def _in(numbers: np.ndarray, wanted: Sequence[int]) -> np.ndarray:
-    """Which numbers are among a few."""
-    mask = np.zeros(len(numbers), dtype=bool)
-    for one in wanted:
-        mask |= numbers == one
-    return mask
+    def uses(self, bodies: np.ndarray) -> dict[int, tuple[int, int]]:
+        """By place in `bodies`, of those that were ever used: how often, and when last; 0 = never."""
+        if not self._used:
+            return {}
+        place = {body: i for i, body in enumerate(bodies.tolist())}
+        rows = self._con.execute(statements()["usage_of"], {"nums": carray(self.num[bodies].tolist())})
+        return {place[body]: (uses, used_at or 0) for body, uses, used_at in rows}
 
 
 def _count(sizes: bytes | None) -> int:

@@ -40,7 +40,7 @@ def open_connection(path: str, *, read_only: bool, durable: bool) -> apsw.Connec
             connection.set_busy_handler(_busy_handler())
             connection.execute(
                 f"PRAGMA synchronous={'FULL' if durable else 'NORMAL'}; PRAGMA secure_delete=ON;"
-                "PRAGMA cache_size=-32000; PRAGMA temp_store=MEMORY; PRAGMA mmap_size=268435456"
+                "PRAGMA cache_size=-32000; PRAGMA temp_store=MEMORY; PRAGMA mmap_size=2147418112"
             ).fetchall()  # a pragma that answers stops the statements after it until its answer is read
             _check_schema(connection, path, read_only=read_only)
         except BaseException:
@@ -100,10 +100,11 @@ def translated(path: str) -> Iterator[None]:
     try:
         yield
     except apsw.Error as error:
-        raise _translate(error, path) from error
+        raise translation(error, path) from error
 
 
-def _translate(error: apsw.Error, path: str) -> LimpetError:
+def translation(error: apsw.Error, path: str) -> LimpetError:
+    """What a driver's error is called here, with words and what to do next."""
     if isinstance(error, apsw.BusyError | apsw.LockedError):
         return StoreBusy(
             f"another process has been writing to {path} for too long",

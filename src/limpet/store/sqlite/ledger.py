@@ -13,7 +13,7 @@ from ...model.edges import live_edges
 from ...model.errors import BadInput
 from ...model.events import Event
 from ...model.state import SESSION_EVENTS, MemoryState, apply, cancelled_by, initial, replay, replay_session, scrub
-from . import jobs, rows
+from . import jobs, mentions, rows
 from .reads import SqliteReads
 from .search import scope_token
 
@@ -317,6 +317,7 @@ class Ledger(SqliteReads):
         self._forget_vectors(body)
         self._con.execute("DELETE FROM body WHERE num = ?", (body,))
         jobs.forget(self._con, body)
+        mentions.forget(self._con, body)
 
     def _forget_vectors(self, body: int) -> None:
         for embedder, chunk, slot, dimensions in self._con.execute(
@@ -332,7 +333,10 @@ class Ledger(SqliteReads):
             self._con.execute("DELETE FROM vector WHERE embedder = ? AND body = ?", (embedder, body))
 
     def rebuild(self, events: Iterable[Event]) -> int:
-        """Project a whole ledger anew. Texts, vectors and use counts stay. Returns the number of events."""
+        """Project a whole ledger anew. Texts, vectors and use counts stay; what texts name is left to be noted again.
+
+        Returns the number of events.
+        """
         # Scopes keep their numbers: texts, vectors, use counts and the review list know them by these.
         self._con.execute("DELETE FROM memory; DELETE FROM edge; DELETE FROM session").fetchall()
         self._sessions.clear()
@@ -346,6 +350,7 @@ class Ledger(SqliteReads):
             else:
                 self.project(event, bodies.get(event.seq))
         self._con.execute("INSERT INTO body_fts (body_fts) VALUES ('rebuild')")
+        mentions.clear(self._con)
         return done
 
     def _project_purged(self, event: Event) -> None:

@@ -1,6 +1,7 @@
 """Lists of the index's words as arrays, and BM25 over them.
 
-A small store's lists are read all at once, a large one's when a query first has the word.
+They are read in the order of the words, in slices, until all are there (`SqliteStore` has a thread for it where that
+takes long); until then a word's list is read when a query has the word. Five bytes an entry.
 
 The scores are those of FTS5's own bm25() over the expression that `search.py` would ask for, to the last bit: the same
 products, summed in the same order. So a process answers alike with and without these arrays.
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 import math
 import time
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -17,17 +19,20 @@ import apsw
 import numpy as np
 
 from ..records import ArrayHits, Filter
-from .search import BM25_B, BM25_K1, Lexical, carray, choose, topic_expressions
+from .search import BM25_B, BM25_K1, Lexical, carray, choose, common_share, topic_expressions
 
 if TYPE_CHECKING:
     from .columns import SqliteColumns
 
-# Occurrences of words that are held at most: a store with fewer is read whole, about 300,000 memories.
-MAX_HELD = 12_000_000
-# Occurrences that are read at a time of the whole index, and of a word about which nothing is known yet.
-SLICE, READ_AT_ONCE = 200_000, 4_096
-# With more new bodies than this at a time, reading lists again is cheaper than adding to them.
-MAX_ADDED = 16
+# Entries of lists that are held at most, 150 MB: those of a million memories of ordinary length. Lists that do not fit
+# are read when they are asked for, and the oldest of these make room.
+MAX_HELD, MAX_READ_AHEAD = 30_000_000, 25_000_000
+# Occurrences that are read at a time of the whole index (some milliseconds), and of a word about which nothing is known.
+SLICE, READ_AT_ONCE = 20_000, 4_096
+# With more new bodies than this, or than that share of all, reading lists again is cheaper than adding to them.
+MAX_ADDED, ADDED_SHARE = 16, 50
+# Scopes stand in the index too, each body in one list. Nobody asks for these.
+_NO_WORD = "\ue000"
 # What an occurrence counts in BM25, in halves, by column: text, topics, labels, dates, scope, pairs of characters.
 # As in `_SCORED`.
 _HALVES = np.array([2, 2, 1, 2, 0, 2])
@@ -52,13 +57,34 @@ _ALL = (
 class Posting(NamedTuple):
     """The bodies that have a word, in order."""
 
-    bodies: np.ndarray
-    halves: np.ndarray  # how often, as BM25 weighs it, in halves
-    fields: np.ndarray
-    anywhere: bool  # in any topic, label or date at all
+    bodies: np.ndarray  # int32
+    halves: np.ndarray  # how often, as BM25 weighs it, in halves; as narrow as it goes
+    fields: np.ndarray | None  # None: in no topic, label or date at all
+
+    def part(self, start: int, end: int) -> Posting:
+        fields = None if self.fields is None else self.fields[start:end]
+        if fields is not None and not fields.any():
+            fields = None
+        return Posting(self.bodies[start:end], self.halves[start:end], fields)
+
+    def and_then(self, later: Posting) -> Posting:
+        """With the entries of greater bodies after its own."""
+        fields = None
+        if self.fields is not None or later.fields is not None:
+            fields = np.concatenate([_fields(self), _fields(later)])
+        return Posting(np.concatenate([self.bodies, later.bodies]), np.concatenate([self.halves, later.halves]), fields)
 
 
-_EMPTY = Posting(np.zeros(0, np.int32), np.zeros(0, np.uint32), np.zeros(0, np.uint8), False)
+_EMPTY = Posting(np.zeros(0, np.int32), np.zeros(0, np.uint8), None)
+
+
+class _Slice(NamedTuple):
+    """Lists of words that follow each other, end to end: a word alone is put together when it is asked for."""
+
+    stems: list[str]
+    counts: np.ndarray  # in how many bodies each is
+    ends: np.ndarray  # of its entries; those of a word too common to be searched for are not held
+    whole: Posting
 
 
 class Postings:
@@ -69,37 +95,49 @@ class Postings:
         self._lexical = lexical
         con.execute("CREATE VIRTUAL TABLE IF NOT EXISTS temp.word USING fts5vocab ('main', 'body_fts', 'instance')")
         self._bodies = 0
-        self._rows, self._words, self._mean = 0, 0, 1.0
+        self._rows, self.words_there_are, self._mean = 0, 0, 1.0
         self.forget()
 
     def forget(self) -> None:
         """Read every list again."""
-        self._lists: dict[str, Posting] = {}
-        self._counts: dict[str, int] = {}  # in how many bodies each word is
+        self._slices: list[_Slice] = []
+        self._firsts: list[str] = []  # the first word of each slice
+        self._last: str | None = ""  # all words up to it are in the slices; None: all there are
+        self._single: dict[str, Posting] = {}  # lists that were read one by one, the oldest first
+        self._counts: dict[str, int] = {}  # in how many bodies words are that are in no slice
+        self._later: dict[str, list[int]] = {}  # places in bodies that came after a list was read
+        self._more: dict[str, int] = {}  # how many such bodies
+        self._added = 0
+        self._ready: dict[str, Posting] = {}  # lists put together, as of this version of the store
         self._phrases: dict[str, Posting] = {}
         self._held = 0
-        self._last: str | None = ""  # all words up to it are held; None: all there are
 
     def measure(self, bodies: int) -> None:
         """Take in how many texts there are, and how long they are in the mean."""
         self._bodies = bodies
         self._phrases.clear()
+        self._ready.clear()
         record = self._con.execute("SELECT block FROM body_fts_data WHERE id = 1").get or b""
         counts = varints(record)
         self._rows = counts[0] if counts else 0
-        self._words = sum(counts[1:])
-        self._mean = self._words / self._rows if self._rows else 1.0
+        self.words_there_are = sum(counts[1:])
+        self._mean = self.words_there_are / self._rows if self._rows else 1.0
+
+    @property
+    def all_read(self) -> bool:
+        """Whether all lists are there, or as many as may be held."""
+        return self._last is None or self._held >= MAX_READ_AHEAD
 
     def read(self, until: float) -> None:
-        """Read a small store's lists in order, as far as the time goes; `until` on the monotonic clock."""
-        while self._last is not None and self._words <= MAX_HELD and time.monotonic() < until:
+        """Read lists in order, as far as the time goes; `until` on the monotonic clock."""
+        while not self.all_read and time.monotonic() < until:
             rows = self._con.execute(_ALL, (self._last, SLICE)).fetchall()
             if sum(row[1] for row in rows) < SLICE:
                 self._last = None
             elif len(rows) == 1:
-                # More than a slice: the list is read when it is asked for, which is hardly ever.
+                # More than a slice: the list is read when it is asked for.
                 self._last = rows[0][0]
-                self._count(self._last)
+                self._slice([self._last], np.array([self._count(self._last)]), np.zeros(1, np.int64), _EMPTY)
                 continue
             else:
                 self._last = rows[-2][0]
@@ -107,100 +145,135 @@ class Postings:
             if not rows:
                 return
             places = np.fromstring(",".join(row[2] for row in rows), dtype=np.int64, sep=",")
-            counts = np.array([row[1] for row in rows])
-            whole, ends = _posting(places, np.repeat(np.arange(len(rows)), counts))
-            starts = np.concatenate(([0], ends[:-1]))
-            anywhere = np.logical_or.reduceat(whole.fields > 0, starts).tolist()
-            start = 0
-            for (stem, _, _), end, fields in zip(rows, ends.tolist(), anywhere, strict=True):
-                part = slice(start, end)
-                self._lists[stem] = Posting(whole.bodies[part], whole.halves[part], whole.fields[part], fields)
-                self._counts[stem] = end - start
-                start = end
-            self._held += start
+            words = np.repeat(np.arange(len(rows)), [row[1] for row in rows])
+            whole, ends = _posting(places, words)
+            counts = np.diff(ends, prepend=0)
+            stems = [row[0] for row in rows]
+            unwanted = counts * common_share(self._bodies) >= self._bodies
+            unwanted[bisect_left(stems, _NO_WORD) : bisect_left(stems, chr(ord(_NO_WORD) + 1))] = True
+            if unwanted.any():
+                kept = np.repeat(~unwanted, counts)
+                fields = None if whole.fields is None else whole.fields[kept]
+                whole = Posting(whole.bodies[kept], whole.halves[kept], fields)
+                ends = np.cumsum(np.where(unwanted, 0, counts))
+            self._slice(stems, counts, ends, whole)
+
+    def _slice(self, stems: list[str], counts: np.ndarray, ends: np.ndarray, whole: Posting) -> None:
+        for stem in stems:
+            # What was read one by one is of the same version of the store.
+            self._held -= len(self._single.pop(stem, _EMPTY).bodies)
+            for known in (self._counts, self._later, self._more, self._ready):
+                known.pop(stem, None)
+        self._slices.append(_Slice(stems, counts, ends, whole))
+        self._firsts.append(stems[0])
+        self._held += len(whole.bodies)
 
     def add(self, bodies: Sequence[int]) -> None:
         """Take in new bodies."""
         if not self._counts and self._last == "":
             return
-        if len(bodies) > MAX_ADDED:
+        self._added += len(bodies)
+        if self._added > max(MAX_ADDED, self._bodies // ADDED_SHARE):
             self.forget()
             return
-        found: dict[str, list[int]] = {}
         texts = self._con.execute(
             "SELECT num, content, topics, labels, dates, scope, grams FROM carray(?) CROSS JOIN body ON num = value",
             (carray(bodies),),
         )
         for body, *columns in texts:
+            new: set[str] = set()
             for column, text in enumerate(columns):
                 for stem in self._lexical.tokens(text or ""):
                     if stem in self._counts or self._covers(stem):
-                        found.setdefault(stem, []).append(body * 8 + column)
-        for stem, places in found.items():
-            new, _ = _posting(np.array(places))
-            known = self._counts.get(stem, 0)
-            self._counts[stem] = known + len(new.bodies)
-            if stem in self._lists or not known:
-                old = self._lists.get(stem, _EMPTY)
-                bodies_, halves, fields = (np.concatenate(pair) for pair in zip(old[:3], new[:3], strict=True))
-                self._lists[stem] = Posting(bodies_, halves, fields, old.anywhere or new.anywhere)
+                        self._later.setdefault(stem, []).append(body * 8 + column)
+                        new.add(stem)
+            for stem in new:
+                self._more[stem] = self._more.get(stem, 0) + 1
 
     def _covers(self, stem: str) -> bool:
         """Whether the index has been read beyond this word: what is not held of it is not there."""
-        return self._last is None or stem.encode() < self._last.encode()
+        return self._last is None or stem <= self._last
+
+    def _known(self, stem: str) -> tuple[int, Posting | None]:
+        """Of a word that is covered: in how many bodies it was when that was read, and its list, if it is held."""
+        at = bisect_right(self._firsts, stem) - 1
+        if at >= 0:
+            one = self._slices[at]
+            place = bisect_left(one.stems, stem)
+            if place < len(one.stems) and one.stems[place] == stem:
+                count = int(one.counts[place])
+                start, end = (int(one.ends[place - 1]) if place else 0), int(one.ends[place])
+                return count, one.whole.part(start, end) if end - start == count else None
+        return 0, _EMPTY
 
     def frequency(self, stem: str) -> int:
         """In how many bodies a word is. Its list is read with it, unless the word is too common to be searched for."""
         known = self._counts.get(stem)
+        if known is None and self._covers(stem):
+            known = self._known(stem)[0]
         if known is not None:
-            return known
-        if self._last is None:
-            return 0
+            return known + self._more.get(stem, 0)
         count, places = self._con.execute(_ONE, (stem, READ_AT_ONCE)).fetchone()
         if count < READ_AT_ONCE:
             return len(self._hold(stem, places).bodies)
-        return self._count(stem)
-
-    def _count(self, stem: str) -> int:
-        known = self._counts[stem] = self._con.execute("SELECT doc FROM body_terms WHERE term = ?", (stem,)).get or 0
+        known = self._counts[stem] = self._count(stem)
         return known
 
+    def _count(self, stem: str) -> int:
+        return self._con.execute("SELECT doc FROM body_terms WHERE term = ?", (stem,)).get or 0
+
     def posting(self, stem: str) -> Posting:
-        found = self._lists.get(stem)
-        if found is None and not self.frequency(stem):
-            return _EMPTY
-        return found or self._lists.get(stem) or self._hold(stem, self._con.execute(_ONE, (stem, -1)).fetchone()[1])
+        found = self._ready.get(stem)
+        if found is None:
+            found = self._single.get(stem)
+            if found is None and self._covers(stem):
+                found = self._known(stem)[1]
+            if found is None:
+                # All of it, bodies that came later included.
+                self._later.pop(stem, None)
+                self._more.pop(stem, None)
+                found = self._hold(stem, self._con.execute(_ONE, (stem, -1)).fetchone()[1])
+            elif stem in self._later:
+                found = found.and_then(_posting(np.array(self._later[stem]))[0])
+            self._ready[stem] = found
+        return found
 
     def _hold(self, stem: str, places: str | None) -> Posting:
         found = _posting(np.fromstring(places, dtype=np.int64, sep=","))[0] if places else _EMPTY
-        if self._held > MAX_HELD:
-            self.forget()
-        self._lists[stem] = found
-        self._held += len(found.bodies)
         self._counts[stem] = len(found.bodies)
+        self._single[stem] = found
+        self._held += len(found.bodies)
+        while self._held > MAX_HELD and self._single:
+            self._held -= len(self._single.pop(next(iter(self._single))).bodies)
         return found
 
-    def search(self, text: str, where: Filter, columns: SqliteColumns) -> ArrayHits:
-        """All bodies that have the query's rarer words, best first, as `search.Lexical.search` finds them."""
-        terms = self._lexical.terms(text)
-        useful, rare = choose(terms, self.frequency, self._bodies)
+    def search(self, text: str, where: Filter, columns: SqliteColumns, *, held_only: bool = False) -> ArrayHits:
+        """All bodies that have the query's rarer words, best first, as `search.Lexical.search` finds them.
+
+        `held_only`: leave out words whose lists have not been read, and say so.
+        """
+        asked = self._lexical.terms(text)
+        terms = [stem for stem in asked if not held_only or stem in self._single or self._covers(stem)]
+        complete = len(terms) == len(asked)
+        counts = {stem: self.frequency(stem) for stem in terms}
+        useful, rare = choose(terms, counts.__getitem__, self._bodies)
         if not useful:
-            return ArrayHits.none()
+            return ArrayHits.none()._replace(complete=complete)
         within = self._within(where, columns)
         if within is None:
-            return ArrayHits.none()
+            return ArrayHits.none()._replace(complete=complete)
         lists = [self.posting(stem) for _, stem in useful]
-        rows = lists[0].bodies if rare == 1 else np.unique(np.concatenate([one.bodies for one in lists[:rare]]))
+        rows = lists[0].bodies if rare == 1 else distinct(np.concatenate([one.bodies for one in lists[:rare]]))
         scopes, phrases = within
         if scopes is not None:
-            rows = rows[np.isin(columns.scope[rows], scopes)]
+            rows = rows[among(columns.scope[rows], scopes)]
         for phrase in phrases:
             rows = rows[_at(phrase, rows)[1]]
         stems = {stem: max(1e-6, math.log((self._bodies - df + 0.5) / (df + 0.5))) for df, stem in useful}
         scores = self._scores([*phrases, *lists], len(phrases), rare, columns.tokens[rows], rows)
         order = np.argsort(-scores, kind="stable")
-        absent = sum(not self.frequency(stem) for stem in terms) * math.log((self._bodies + 0.5) / 0.5)
-        return ArrayHits(rows[order], scores[order], stems, sum(stems.values()), absent=absent)
+        absent = sum(not count for count in counts.values()) * math.log((self._bodies + 0.5) / 0.5)
+        return ArrayHits(rows[order], scores[order], stems, sum(stems.values()), complete, absent)
 
     def _scores(
         self, lists: Sequence[Posting], phrases: int, rare: int, lengths: np.ndarray, rows: np.ndarray
@@ -210,7 +283,7 @@ class Postings:
         parts = []
         for one in lists:
             at, there = _at(one, rows)
-            frequency = np.where(there, one.halves[at] * 0.5, 0.0) if len(one.bodies) else np.zeros(len(rows))
+            frequency = one.halves.take(at, mode="clip") * (0.5 * there) if len(one.bodies) else np.zeros(len(rows))
             hits = len(one.bodies)
             weight = math.log((self._rows - hits + 0.5) / (hits + 0.5)) if self._rows - hits > hits else 0.0
             parts.append((weight if weight > 0 else 1e-6) * (frequency * (BM25_K1 + 1.0) / (frequency + norm)))
@@ -224,7 +297,7 @@ class Postings:
             total += parts[i]
         return total / 2 if first < last else total
 
-    def _within(self, where: Filter, columns: SqliteColumns) -> tuple[np.ndarray | None, list[Posting]] | None:
+    def _within(self, where: Filter, columns: SqliteColumns) -> tuple[list[int] | None, list[Posting]] | None:
         """What every row must be in: scopes, where they are small, and topics. None: nothing can be."""
         phrases = [self._phrase(topic) for topic in where.topics if self._lexical.stems(topic)]
         if where.scopes is None:
@@ -233,7 +306,7 @@ class Postings:
         if not scopes:
             return None
         held = sum(columns.bodies_of_scope.get(one, 0) for one in scopes)
-        return (np.array(scopes) if held * 2 <= self._bodies else None), phrases
+        return (scopes if held * 2 <= self._bodies else None), phrases
 
     def _phrase(self, topic: str) -> Posting:
         """The bodies whose topics have the words of a topic one after the other, and how often."""
@@ -242,7 +315,7 @@ class Postings:
             words = list(self._lexical.tokens(topic))
             if len(words) == 1:
                 whole = self.posting(words[0])
-                times = whole.fields // _TOPIC
+                times = _fields(whole) // _TOPIC
                 bodies, times = whole.bodies[times > 0], times[times > 0]
             else:
                 (expression,) = topic_expressions([topic], self._lexical.stems)
@@ -251,9 +324,9 @@ class Postings:
                     " WHERE f.body_fts MATCH ? ORDER BY f.rowid",
                     (expression,),
                 ).fetchall()
-                bodies = np.array([row[0] for row in rows], dtype=np.int64)
+                bodies = np.array([row[0] for row in rows], dtype=np.int32)
                 times = np.array([_times(words, list(self._lexical.tokens(row[1]))) for row in rows])
-            found = self._phrases[topic] = Posting(bodies, times * 2, np.zeros(len(bodies)), True)
+            found = self._phrases[topic] = Posting(bodies, times.astype(np.uint32) * 2, None)
         return found
 
     def words(self, bodies: np.ndarray, stems: Mapping[str, float]) -> tuple[np.ndarray, np.ndarray]:
@@ -261,13 +334,14 @@ class Postings:
         which of the words each body has, wherever: (bodies, stems)."""
         topics, labels, dates = np.zeros(len(bodies)), np.zeros(len(bodies)), np.zeros(len(bodies))
         having = np.zeros((len(bodies), len(stems)), dtype=bool)
+        bodies = bodies.astype(np.int32)
         for place, (stem, worth) in enumerate(stems.items()):
             one = self.posting(stem)
             at, there = _at(one, bodies)
             having[:, place] = there
-            if not one.anywhere:
+            if one.fields is None:
                 continue
-            fields = np.where(there, one.fields[at], 0)
+            fields = one.fields.take(at, mode="clip") * there
             topics += worth * (fields >= _TOPIC)
             labels += worth * (fields & _LABELS > 0)
             dates += worth * (fields & _DATES)
@@ -284,23 +358,50 @@ def _posting(places: np.ndarray, words: np.ndarray | None = None) -> tuple[Posti
     if words is not None:
         new[1:] |= words[1:] != words[:-1]
     first = np.flatnonzero(new)
-    halves = np.add.reduceat(_HALVES[columns], first).astype(np.uint32)
+    halves = np.add.reduceat(_HALVES[columns], first)
+    halves = halves.astype(np.min_scalar_type(int(halves.max())))
     in_fields = bool(((columns > 0) & (columns < 4)).any())
     if in_fields:
         times = np.add.reduceat((columns == 1).astype(np.int64), first)
         fields = (np.bitwise_or.reduceat(_FLAGS[columns], first) + _TOPIC * np.minimum(times, 63)).astype(np.uint8)
     else:
-        fields = np.zeros(len(first), dtype=np.uint8)
+        fields = None
     ends = np.array([len(first)]) if words is None else np.searchsorted(words[first], np.arange(words[-1] + 1), "right")
-    return Posting(bodies[first].astype(np.int32), halves, fields, in_fields), ends
+    return Posting(bodies[first].astype(np.int32), halves, fields), ends
+
+
+def _fields(one: Posting) -> np.ndarray:
+    return np.zeros(len(one.bodies), dtype=np.uint8) if one.fields is None else one.fields
 
 
 def _at(one: Posting, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Where each row stands in a list, and whether it does."""
+    """Where each row (int32, as the list: else it would be copied) stands in a list or would stand, and whether it does."""
     if not len(one.bodies):
         return np.zeros(len(rows), dtype=np.int64), np.zeros(len(rows), dtype=bool)
-    at = np.minimum(np.searchsorted(one.bodies, rows), len(one.bodies) - 1)
-    return at, one.bodies[at] == rows
+    at = one.bodies.searchsorted(rows)
+    return at, one.bodies.take(at, mode="clip") == rows
+
+
+def distinct(numbers: np.ndarray) -> np.ndarray:
+    """In order, each once. The array may be sorted in place. A fraction of np.unique's time for few."""
+    numbers.sort()
+    if len(numbers) < 2:
+        return numbers
+    new = np.empty(len(numbers), dtype=bool)
+    new[0] = True
+    np.not_equal(numbers[1:], numbers[:-1], out=new[1:])
+    found: np.ndarray = numbers[new]
+    return found
+
+
+def among(numbers: np.ndarray, wanted: Sequence[int]) -> np.ndarray:
+    """Which numbers are among a few."""
+    if not wanted:
+        return np.zeros(len(numbers), dtype=bool)
+    mask: np.ndarray = numbers == wanted[0]
+    for one in wanted[1:]:
+        mask |= numbers == one
+    return mask
 
 
 def _times(words: list[str], text: list[str]) -> int:

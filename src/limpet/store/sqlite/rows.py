@@ -25,13 +25,18 @@ def topics_json(topics: tuple[str, ...]) -> str | None:
     return to_json(topics)
 
 
+@lru_cache(maxsize=1024)
+def _topics(listed: str | None) -> tuple[str, ...]:
+    return tuple(json.loads(listed)) if listed else ()
+
+
 def memory(row: tuple[Any, ...]) -> Memory:
     return Memory(
         id=format_id(row[1]),
         scope=row[2],
         kind=row[3],
         content=row[4] or "",
-        topics=tuple(json.loads(row[5])) if row[5] else (),
+        topics=_topics(row[5]),
         key=row[6],
         metadata=json.loads(row[7]) if row[7] else {},
         state=row[8],
@@ -64,7 +69,7 @@ def state(row: tuple[Any, ...]) -> MemoryState:
         scope=row[2],
         kind=row[3],
         content=row[4],
-        topics=tuple(json.loads(row[5])) if row[5] else (),
+        topics=_topics(row[5]),
         key=row[6],
         metadata=json.loads(row[7]) if row[7] else {},
         state=row[8],

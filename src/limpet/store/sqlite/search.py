@@ -26,6 +26,8 @@ LARGE_STORE, COMMON_SHARE = 5_000, 10
 # Distinct terms of a query that are looked up, and those that are searched for, the rarest first.
 MAX_TERMS_LOOKED_UP = 400
 MAX_TERMS_SEARCHED = 48
+# What a search may take for each text of a large store: with less time until its deadline it is not begun.
+SECONDS_PER_TEXT = 2e-7
 # A store with so few texts is scored with a background of this many ordinary English ones, in half of which the common
 # words occur. BM25's own constants are those of FTS5.
 SMALL_STORE = 300
@@ -173,6 +175,9 @@ class Lexical:
             self._frequencies.clear()
             self._version = version
             self._bodies = self._con.execute("SELECT ifnull(max(num), 0) FROM body").get
+        if deadline is not None and deadline - time.monotonic() < self._bodies * SECONDS_PER_TEXT:
+            # FTS5 looks at no clock while it goes through a common word's list.
+            return LexicalResult(hits=[], stems={}, weight=0.0, complete=False)
         terms = self.terms(text)
         useful, rare = choose(terms, self._frequency, self._bodies)
         within = self._within(where)
@@ -324,10 +329,15 @@ def interrupted(con: apsw.Connection, deadline: float | None) -> Iterator[None]:
         con.set_progress_handler(None)
 
 
+def common_share(bodies: int) -> int:
+    """A word in one of so many texts, or in more, is not searched for."""
+    return COMMON_SHARE if bodies > LARGE_STORE else 2
+
+
 def choose(terms: Iterable[str], frequency: Callable[[str], int], bodies: int) -> tuple[list[tuple[int, str]], int]:
     """The terms worth searching for as (document frequency, term), rarest first, and how many of them give rows."""
     found = sorted((df, term) for term in terms if (df := frequency(term)))
-    share = COMMON_SHARE if bodies > LARGE_STORE else 2
+    share = common_share(bodies)
     useful = [(df, term) for df, term in found if df * share < bodies] or (found[:1] if share > 2 else found)
     useful = useful[:MAX_TERMS_SEARCHED]
     rare, rows = 0, 0

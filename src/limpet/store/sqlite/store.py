@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -27,6 +28,7 @@ from ..records import (
     Job,
     Lately,
     LexicalResult,
+    Mention,
     NewVector,
     Page,
     Problem,
@@ -38,8 +40,8 @@ from ..records import (
     UseCount,
     VectorChunk,
 )
-from . import briefs, jobs, journal, review, search, sources, surfaced, upkeep, vectors
-from .connection import open_connection, translated
+from . import briefs, jobs, journal, mentions, review, search, sources, surfaced, upkeep, vectors
+from .connection import open_connection, translated, translation
 from .devices import Devices
 from .edges import SqliteGraph
 from .jobs import EMBED
@@ -50,6 +52,10 @@ from .sql import statements
 if TYPE_CHECKING:
     from ..contract import Decide, Describe
     from .columns import SqliteColumns
+
+
+# How long what is read ahead keeps a recall waiting, in seconds.
+AHEAD_SECONDS = 0.005
 
 
 class SqliteStore(Devices):
@@ -67,8 +73,11 @@ class SqliteStore(Devices):
         self._reads: SqliteReads | None = None
         self._lexical: search.Lexical | None = None
         self._columns: SqliteColumns | None = None
+        self._ahead: threading.Thread | None = None
         self._asked = False
         self._closed = False
+        self._seen: int | None = None  # the version of the file in this snapshot
+        self._kept: tuple[int, dict[Any, Any]] = (-1, {})  # small answers, as of a version
         self.graph = SqliteGraph(self._reading)
         # Opening the connection that is surely needed checks the file: a store that cannot work fails here.
         if read_only:
@@ -104,11 +113,21 @@ class SqliteStore(Devices):
             self._lexical = search.Lexical(self._reader)
         return self._reader
 
-    @contextlib.contextmanager
-    def _reading(self) -> Iterator[apsw.Connection]:
-        with self._read_lock, translated(self.path):
-            self._check_open()
-            yield self._open_reader()
+    def _reading(self) -> _Reading:
+        return _Reading(self)
+
+    def _version(self, con: apsw.Connection) -> int:
+        return self._seen if self._seen is not None and con is not self._writer else _version(con)
+
+    def _same(self, name: object, ask: Callable[[apsw.Connection], list[Any]]) -> list[Any]:
+        """A small answer that is asked for by every recall: read once for each version of the file."""
+        with self._reading() as con:
+            version = self._version(con)
+            if self._kept[0] != version:
+                self._kept = (version, {})
+            if name not in self._kept[1]:
+                self._kept[1][name] = ask(con)
+            return list(self._kept[1][name])
 
     def _check_open(self) -> None:
         if self._closed:
@@ -122,8 +141,11 @@ class SqliteStore(Devices):
                 return
             con.execute("BEGIN")
             try:
+                # Asking takes the state of the file, which is that of all that is read until the end.
+                self._seen = _version(con)
                 yield
             finally:
+                self._seen = None
                 if con.in_transaction:
                     con.execute("COMMIT")
 
@@ -288,16 +310,16 @@ class SqliteStore(Devices):
             return self._reader_reads().session_memories(scope, name)
 
     def scope_numbers(self, names: Sequence[str]) -> list[int]:
-        with self._reading() as con:
-            marks = ", ".join("?" * len(names))
-            return [row[0] for row in con.execute(f"SELECT num FROM scope WHERE name IN ({marks})", tuple(names))]
+        marks = ", ".join("?" * len(names))
+        ask = f"SELECT num FROM scope WHERE name IN ({marks})"
+        return self._same(("scopes", *names), lambda con: [row[0] for row in con.execute(ask, tuple(names))])
 
     # -- search signals
 
     def lexical(self, text: str, where: Filter, *, limit: int | None, deadline: float | None = None) -> LexicalResult:
         with self._reading() as con:
             assert self._lexical is not None
-            return self._lexical.search(text, where, limit=limit, version=_version(con), deadline=deadline)
+            return self._lexical.search(text, where, limit=limit, version=self._version(con), deadline=deadline)
 
     def columns(self, deadline: float | None = None) -> SqliteColumns | None:
         """None for the first recall, which would have to read everything: most processes make only one."""
@@ -311,8 +333,27 @@ class SqliteStore(Devices):
                 from .columns import SqliteColumns
 
                 assert self._lexical is not None
-                self._columns = SqliteColumns(con, self._lexical)
-            return self._columns if self._columns.refresh(_version(con), deadline) else None
+                self._columns = SqliteColumns(con, self._lexical, follows=self.path != ":memory:")
+            columns = self._columns
+            current = columns.refresh(self._version(con), deadline)
+            if not (current and columns.all_read) and self._ahead is None and columns.follows:
+                self._ahead = threading.Thread(
+                    target=self._read_ahead, args=(columns,), name="limpet-read", daemon=True
+                )
+                self._ahead.start()
+            return columns if current else None
+
+    def _read_ahead(self, columns: SqliteColumns) -> None:
+        """Read what recalls would otherwise have to wait for, a few milliseconds at a time, until all is there."""
+        with contextlib.suppress(StoreError):  # closed, or damaged: whoever asks is told
+            while not columns.all_read:
+                with self.snapshot():
+                    if self._columns is not columns:
+                        break
+                    with self._reading() as con:
+                        columns.read_ahead(self._version(con), AHEAD_SECONDS)
+                time.sleep(0.001)  # whoever waits for the connection gets it
+        self._ahead = None
 
     def stems(self, texts: Iterable[str]) -> dict[str, frozenset[str]]:
         with self._reading():
@@ -421,11 +462,10 @@ class SqliteStore(Devices):
 
     def data_version(self) -> int:
         with self._reading() as con:
-            return _version(con)
+            return self._version(con)
 
     def embedders(self) -> list[EmbedderRow]:
-        with self._reading() as con:
-            return vectors.embedders(con)
+        return self._same("embedders", vectors.embedders)
 
     def register_embedder(self, fingerprint: str, name: str, dimensions: int) -> EmbedderRow:
         with self._writing() as con:
@@ -465,13 +505,32 @@ class SqliteStore(Devices):
                 jobs.enqueue(con, then, done, at)
             return stored
 
-    def vector_chunks(self, embedder: int, known: dict[int, int]) -> tuple[list[VectorChunk], list[int]]:
+    def vector_chunks(
+        self, embedder: int, known: dict[int, int], *, most: int | None = None
+    ) -> tuple[list[VectorChunk], list[int]]:
         with self._reading() as con:
-            return vectors.chunks(con, embedder, known)
+            return vectors.chunks(con, embedder, known, most)
 
     def exact_vectors(self, embedder: int, bodies: Sequence[int]) -> list[tuple[int, bytes]]:
         with self._reading() as con:
             return vectors.exact(con, embedder, bodies)
+
+    # -- things that texts name
+
+    def note_mentions(self, things: Callable[[str], Sequence[int]]) -> int:
+        with self._reading() as con:
+            if not mentions.waiting(con):
+                return 0
+        with self._writing() as con:
+            return mentions.note(con, things)
+
+    def named_in(self, bodies: Sequence[int]) -> list[tuple[int, int]]:
+        with self._reading() as con:
+            return mentions.named_in(con, bodies)
+
+    def naming(self, things: Sequence[int], where: Filter, *, most: int) -> list[Mention]:
+        with self._reading() as con:
+            return mentions.naming(con, things, where, most)
 
     # -- review
 
@@ -595,6 +654,33 @@ class SqliteStore(Devices):
             self._writer.execute("VACUUM")
             self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         return {"before_bytes": before, "after_bytes": self.stats().file_bytes}
+
+
+class _Reading:
+    """The reading connection under its lock, driver errors translated. A recall enters it twenty times: no generator."""
+
+    __slots__ = ("_store",)
+
+    def __init__(self, store: SqliteStore) -> None:
+        self._store = store
+
+    def __enter__(self) -> apsw.Connection:
+        store = self._store
+        store._read_lock.acquire()
+        try:
+            store._check_open()
+            if store._reader is not None:
+                return store._reader
+            with translated(store.path):
+                return store._open_reader()
+        except BaseException:
+            store._read_lock.release()
+            raise
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        self._store._read_lock.release()
+        if isinstance(error, apsw.Error):
+            raise translation(error, self._store.path) from error
 
 
 def _version(con: apsw.Connection) -> int:

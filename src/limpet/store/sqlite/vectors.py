@@ -96,15 +96,15 @@ def _room(con: apsw.Connection, embedder: int, dimensions: int) -> tuple[int, in
     return con.last_insert_rowid(), 0
 
 
-def chunks(con: apsw.Connection, embedder: int, known: dict[int, int]) -> tuple[list[VectorChunk], list[int]]:
+def chunks(
+    con: apsw.Connection, embedder: int, known: dict[int, int], most: int | None = None
+) -> tuple[list[VectorChunk], list[int]]:
     versions = con.execute(statements()["chunks_changed"], {"embedder": embedder}).fetchall()
     dimensions = con.execute("SELECT dimensions FROM embedder WHERE num = ?", (embedder,)).get or 0
     changed = []
-    for num, version in versions:
-        if known.get(num) == version:
-            continue
-        used, codes, scales, bodies, scopes = con.execute(
-            "SELECT used, codes, scales, bodies, scopes FROM chunk WHERE num = ?", (num,)
+    for num in [num for num, version in reversed(versions) if known.get(num) != version][:most]:
+        version, used, codes, scales, bodies, scopes = con.execute(
+            "SELECT version, used, codes, scales, bodies, scopes FROM chunk WHERE num = ?", (num,)
         ).fetchone()
         changed.append(
             VectorChunk(

@@ -1,0 +1,144 @@
+"""What `explain` tells of a whole recall: how the question was read, and what was left out and why.
+
+Nothing of other scopes is looked at for it, not even counted.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..model.clock import format_time
+from ..model.errors import EmbedderUnavailable
+from ..model.memory import STATES, Memory
+from ..text.dates import MONTHS, WEEKDAYS, mentioned, spans
+from ..text.grams import with_grams
+from .gather import VectorSignal, best_of
+from .moment import Moment
+from .plan import Plan
+
+if TYPE_CHECKING:
+    from ..store.contract import Store
+
+# Near the question by words or by meaning: so many of each are looked at; and so many of those left out are told.
+LOOKED_AT, TOLD = 60, 10
+# The states of memories that are in nobody's answer, in words.
+_STATES = {
+    "archived": "archived",
+    "retracted": "retracted",
+    "merged": "merged into another",
+    "quarantined": "below trust: in quarantine until a person has looked",
+}
+
+
+class LeftOut(NamedTuple):
+    """A memory that is near the question and was not given."""
+
+    id: str
+    why: str
+    content: str
+    detail: str = ""  # what stands in its place, when it ended
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation:
+    """How a question was read, and what was left out of its answer."""
+
+    intent: str
+    times: tuple[str, ...] = ()  # parts of dates and stretches of time that it names
+    event: str | None = None  # as of when it was asked, if the question told that by an event
+    counts: Mapping[str, int] = field(default_factory=dict)  # how many were left out, by reason
+    left_out: tuple[LeftOut, ...] = ()  # the nearest of them
+
+    def as_dict(self) -> dict[str, object]:
+        """{"intent", "times", "event"?, "left_out": {"counts", "items"}}."""
+        shown: dict[str, object] = {"intent": self.intent, "times": list(self.times)}
+        if self.event is not None:
+            shown["event"] = self.event
+        items = [{name: value for name, value in one._asdict().items() if value} for one in self.left_out]
+        return shown | {"left_out": {"counts": dict(self.counts), "items": items}}
+
+
+def filtered(store: Store, vectors: VectorSignal | None, plan: Plan) -> list[LeftOut]:
+    """What is near the question in the same scopes and does not pass the filter, the nearest first, each with why."""
+    where = plan.where
+    wide = replace(
+        where, kinds=(), topics=(), session=None, since=None, until=None, as_of=None,
+        states=tuple(state for state in STATES if state != "purged"),
+    )  # fmt: skip
+    orders = []
+    if "lexical" not in plan.without:
+        hits = store.lexical(with_grams(plan.query), wide, limit=LOOKED_AT * 3).hits
+        orders.append([hit.body for hit in hits])
+    if vectors is not None and not plan.lexical_only and "vector" not in plan.without and plan.query.strip():
+        with suppress(EmbedderUnavailable):  # the recall's notes say so
+            orders.append(vectors.search(plan).take(LOOKED_AT * 3))
+    near = best_of(orders, LOOKED_AT * 6)
+    there = {one.body: one for one in store.candidates(near, wide)}
+    passing = {one.body for one in store.candidates(list(there), where)}
+    missed = [body for body in near if body in there and body not in passing][:LOOKED_AT]
+    several = store.memories([there[body].num for body in missed])
+    return [LeftOut(one.id, why, one.content, detail) for one in several for why, detail in (_reason(one, plan),)]
+
+
+def _reason(one: Memory, plan: Plan) -> tuple[str, str]:
+    """Why a memory does not pass, and the detail."""
+    where = plan.where
+    if one.state not in where.states:
+        return _STATES.get(one.state, one.state), one.reason or ""
+    at = where.as_of
+    if at is not None and one.valid_from > at:
+        return "not yet true", f"from {format_time(one.valid_from)}"
+    if at is not None and one.valid_to is not None and one.valid_to <= at:
+        if one.superseded_by is not None:
+            return "superseded", f"by {one.superseded_by}"
+        return "expired", f"on {format_time(one.valid_to)}"
+    if where.since is not None and one.valid_from < where.since:
+        return "before the range of dates", f"from {format_time(one.valid_from)}"
+    if where.until is not None and one.valid_from >= where.until:
+        return "after the range of dates", f"from {format_time(one.valid_from)}"
+    if where.kinds and one.kind not in where.kinds:
+        return "another kind", one.kind
+    if not set(where.topics) <= set(one.topics):
+        return "without the topic", ", ".join(sorted(set(where.topics) - set(one.topics)))
+    return "another session", one.session or ""
+
+
+def explanation(
+    store: Store,
+    vectors: VectorSignal | None,
+    plan: Plan,
+    dropped: Sequence[tuple[int, str]],
+    event: Moment | None,
+    *,
+    lower: int,
+) -> Explanation:
+    """How a plan's question was read, and what was left out. `dropped`: (row, why) of what was ranked and not given;
+    `lower`: how many more were ranked lower than was asked for."""
+    rows = store.memories([num for num, _ in dropped])
+    several = [LeftOut(one.id, why, one.content) for one, (_, why) in zip(rows, dropped, strict=True)]
+    several += filtered(store, vectors, plan)
+    counts = dict(sorted(Counter(one.why for one in several).items(), key=lambda pair: (-pair[1], pair[0])))
+    if lower > 0:
+        counts["ranked lower"] = lower
+    return Explanation(
+        intent=plan.intent,
+        times=tuple(_times(plan)),
+        event=None if event is None else str(event),
+        counts=counts,
+        left_out=tuple(several[:TOLD]),
+    )
+
+
+def _times(plan: Plan) -> Iterator[str]:
+    """The parts of dates that a question names, and its stretches of time as days."""
+    parts = mentioned(plan.query)
+    yield from map(str, sorted(parts.years))
+    yield from (MONTHS[month - 1] for month in sorted(parts.months))
+    yield from (f"day {day}" for day in sorted(parts.days))
+    yield from (WEEKDAYS[day] for day in sorted(parts.weekdays))
+    for start, end in spans(plan.query, plan.at):
+        yield f"{(format_time(start) or '')[:10]} to {(format_time(end - 1) or '')[:10]}"

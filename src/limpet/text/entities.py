@@ -1,0 +1,156 @@
+"""Named things in a text, found by their form alone: symbols of code, flags, paths, URLs, identifiers, names, quotes.
+
+No model and no word list of things: what is written like a name is one. A thing is known by its folded name, in which
+`RateLimiter`, `rate_limiter` and "rate limiter" are one, and in the store by a number made of that.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from collections.abc import Iterator
+from functools import cache
+from typing import NamedTuple
+
+from .dates import MONTHS, WEEKDAYS
+from .lexicon import FUNCTION_WORDS, NEGATORS
+
+# Characters of a text that are read, things that one text names, and characters of a name. What a text names later
+# than that it hardly speaks of.
+READ, MOST, LONGEST = 4_000, 24, 120
+# Words of a question that are looked at, and how many of them in a row may name a thing.
+ASKED, IN_A_ROW = 64, 4
+
+# Each part begins at a boundary and has bounds, so that no text takes long. Plain words come first: they are most of a
+# text, and passed over whole.
+_THINGS = r"""
+    (?P<plain>[ ,;]+|(?!port[ ]\d)(?<![\w/.@~#-])[a-zß-öø-ÿ]{1,40}(?=[\s,;?!)]|[.:](?:\s|$)|$))
+  | (?P<url>\bhttps?://[^\s<>"'`)\]]{3,200})
+  | (?P<quoted>`[^`\n]{2,80}`|"[^"\n]{2,60}"|“[^”\n]{2,60}”|「[^」\n]{1,40}」|『[^』\n]{1,40}』)
+  | (?P<path>(?<![\w/.])(?:~|\.{1,2}|[A-Za-z_@][\w.@-]{0,60})?(?:/[\w.@{}%+-]{1,60}){1,12}/?
+            |(?<![\w-])[\w-]{1,60}\.(?:py|js|ts|tsx|jsx|go|rs|java|kt|rb|php|c|h|cpp|cs|swift|sql|sh|md|txt|json|toml|ya?ml
+                             |ini|cfg|conf|env|lock|html|css|csv|xml|proto|tf|log|db)\b)
+  | (?P<flag>(?<![\w-])--[a-z][\w-]{1,40})
+  | (?P<ticket>\b[A-Z][A-Z0-9]{1,9}-\d{1,8}\b|(?<![\w&])\#\d{1,8}\b)
+  | (?P<sha>\b(?=[a-f]{0,39}\d)(?=\d{0,39}[a-f])[0-9a-f]{7,40}\b)
+  | (?P<version>\bv?\d{1,5}\.\d{1,5}(?:\.\d{1,5}){1,3}\b|\bv\d{1,5}(?:\.\d{1,5})?\b)
+  | (?P<port>(?:\bport\s|(?<=\w):)\d{2,5}\b)
+  | (?P<code>\b[A-Za-z]\w{0,60}(?:(?:::|->|\.)[A-Za-z_]\w{1,60}){1,5}(?:\(\))?  # db.pool, Engine::run
+            |\b[A-Za-z]\w{0,60}\(\)
+            |\b[A-Za-z][A-Za-z0-9]{0,40}(?:_[A-Za-z0-9]{1,40}){1,8}\b           # pool_size, MAX_ROWS
+            |\b[a-z]{1,40}[a-z0-9]{0,20}(?:[A-Z][A-Za-z0-9]{0,40}){1,6}\b       # rateLimiter
+            |\b(?:[A-Z][a-z0-9]{1,40}){2,6}\b                                    # RateLimiter
+            |\b[A-Z][A-Z0-9]{1,12}\b)                                            # WAL, S3
+  | (?P<name>\b[A-ZÀ-ÖØ-ÞΑ-ΩА-Я][^\W\d_]{1,40}\b(?!['’](?:t|ll|re|ve|d|m)\b)
+             (?:[ '’-](?:(?:of|de|van|von|der|la|le)[ ])?[A-ZÀ-ÖØ-ÞΑ-ΩА-Я][^\W_]{1,40}){0,3})
+"""
+_PARTS = r"[A-Z]{2,}(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_A-Za-z]+"
+_NO_NAME = FUNCTION_WORDS | NEGATORS | {*WEEKDAYS, *MONTHS, "today", "yesterday", "tomorrow", "i", "ok", "yes"}
+
+
+class Entity(NamedTuple):
+    """A thing that a text names. `name` as it is written, `folded` as it is known."""
+
+    kind: str  # url, path, code, flag, identifier, quoted, name
+    name: str
+    folded: str
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """Compiled at use: a cold command seldom needs them."""
+    return re.compile(pattern, re.VERBOSE)
+
+
+def entities(text: str) -> list[Entity]:
+    """The things that a text names, in their order, each once; at most `MOST`."""
+    found: dict[str, Entity] = {}
+    for one in _all(text[:READ]):
+        if 1 < len(one.folded) <= LONGEST:
+            found.setdefault(one.folded, one)
+            if len(found) == MOST:
+                break
+    return list(found.values())
+
+
+def _all(text: str) -> Iterator[Entity]:
+    for match in _compiled(_THINGS).finditer(text):
+        kind, said = match.lastgroup or "", match[0]
+        if kind == "plain":
+            continue
+        if kind == "quoted":
+            inner = said[1:-1].strip()
+            if len(inner.split()) <= 6:
+                yield Entity("quoted", inner, _words(inner))
+            yield from (one for one in _all(inner) if one.kind != "name")
+        elif kind == "url":
+            said = said.rstrip(".,;:!?")
+            yield Entity("url", said, said.casefold().rstrip("/"))
+            yield Entity("url", said, said.split("/")[2].casefold())
+        elif kind == "path":
+            said = said.rstrip(".")
+            if said[0] not in "/~." and "." not in said and said.count("/") < 2:
+                continue  # and/or
+            yield Entity("path", said, said.casefold().rstrip("/"))
+            if "/" in said.strip("/"):
+                last = said.rstrip("/").rpartition("/")[2]
+                yield Entity("path", said, last.casefold())
+        elif kind == "code":
+            yield Entity("code", said, _words(said))
+            last = _compiled(r"::|->|\.").split(said)[-1]
+            if last != said and len(last) > 3:
+                yield Entity("code", said, _words(last))
+        elif kind == "name":
+            yield from _names(said)
+        elif kind == "flag":
+            yield Entity("flag", said, said.casefold())
+        elif kind == "port":
+            yield Entity("identifier", said, "port " + said.lstrip("port :"))
+        else:
+            yield Entity("identifier", said, said.casefold().lstrip("#" if kind == "ticket" else "v"))
+
+
+def _names(said: str) -> Iterator[Entity]:
+    """A name and its parts; words that begin a sentence are capital too, and say nothing if they are common."""
+    parts = said.split(" ")
+    while parts and parts[0].casefold() in _NO_NAME:
+        del parts[0]
+    while parts and parts[-1].casefold() in _NO_NAME:
+        del parts[-1]
+    if not parts:
+        return
+    whole = " ".join(parts)
+    yield Entity("name", whole, _words(whole))
+    if len(parts) > 1:
+        yield from (Entity("name", part, _words(part)) for part in parts if part.casefold() not in _NO_NAME)
+
+
+def _words(said: str) -> str:
+    """A name as words: `RateLimiter`, `rate_limiter` and "Rate limiter" are "rate limiter"."""
+    folded = unicodedata.normalize("NFKC", said)
+    return " ".join(part.casefold() for part in _compiled(_PARTS).findall(folded))
+
+
+def number(folded: str) -> int:
+    """What stands for a thing in the store: 48 bits of a digest. No name is kept that a purge would have to find."""
+    return int.from_bytes(hashlib.blake2b(folded.encode("utf-8", "replace"), digest_size=6).digest(), "big")
+
+
+def numbers(text: str) -> list[int]:
+    """The numbers of the things that a text names."""
+    return [number(one.folded) for one in entities(text)]
+
+
+def asked_for(question: str) -> dict[int, str]:
+    """What a question may name, number -> folded name: its things, and each few words in a row, since people write
+    "rate limiter" for `RateLimiter`, and no capitals."""
+    found = {number(one.folded): one.folded for one in entities(question)}
+    words = _words(question[:READ]).split()[:ASKED]
+    for size in range(1, IN_A_ROW + 1):
+        for start in range(len(words) - size + 1):
+            some = words[start : start + size]
+            if some[0] not in _NO_NAME and some[-1] not in _NO_NAME and len("".join(some)) > 1:
+                name = " ".join(some)
+                found.setdefault(number(name), name)
+    return found

@@ -1,0 +1,99 @@
+"""Named things by their form, and the questions that need several hops."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from limpet.recall.graph import walk
+from limpet.recall.intent import INTENTS, intent
+from limpet.text import entities as E
+
+
+def folded(text):
+    return {one.folded for one in E.entities(text)}
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("the rateLimiter waits", {"rate limiter"}),
+        ("the RateLimiter waits", {"rate limiter"}),
+        ("set rate_limiter to 5", {"rate limiter"}),
+        ("set MAX_ROWS and S3", {"max rows", "s 3"}),
+        ("it calls flush() on db.pool_size", {"flush", "db pool size", "pool size"}),
+        ("see src/api/limits.py, not limits.toml", {"src/api/limits.py", "limits.py", "limits.toml"}),
+        ("run it with --dry-run", {"--dry-run"}),
+        ("read https://ci.example.com/job/1.", {"https://ci.example.com/job/1", "ci.example.com"}),
+        ("fixed by API-412 and #88", {"api-412", "88"}),
+        ("since v2.3.1, commit 3f2a9bc", {"2.3.1", "3f2a9bc"}),
+        ("listens on port 5432 and redis:6379", {"port 5432", "port 6379"}),
+        ("we say “ship on green” here", {"ship on green"}),
+        ("we asked Mara Lindqvist", {"mara lindqvist", "mara", "lindqvist"}),
+        ("결제는 PaymentGateway 를 쓴다", {"payment gateway"}),
+        ("今は「支払い基盤」を使う", {"支払い基盤"}),
+        ("The and/or of 24/7 is why we don't. I think so.", set()),
+        ("on Friday in May", set()),
+        ("", set()),
+    ],
+)
+def test_what_is_written_like_a_name_is_one(text, named):
+    assert folded(text) == named
+
+
+def test_a_text_names_only_so_many_things():
+    assert len(E.entities(" ".join(f"API-{i}" for i in range(500)))) == E.MOST
+
+
+def test_a_question_may_name_a_thing_in_plain_words():
+    names = set(E.asked_for("who owns the rate limiter of Mara?").values())
+    assert {"rate limiter", "mara"} <= names
+    assert "the" not in names
+    assert E.number("rate limiter") in E.asked_for("rate limiter")
+    assert E.asked_for("") == {}
+
+
+@given(st.text(max_size=400))
+def test_any_text_has_its_things(text):
+    for one in E.entities(text):
+        assert 1 < len(one.folded) <= E.LONGEST
+        assert 0 <= E.number(one.folded) < 1 << 48
+    assert E.numbers(text) == E.numbers(text)
+    E.asked_for(text)
+    assert intent(text) in INTENTS
+
+
+@pytest.mark.parametrize("part", ["a_", "A", "Aa", "a.", "/", "1.", "/a", "A-", "Ab-", '"', "`a", "-", "ab'", "a::"])
+def test_no_text_takes_for_ever(part):
+    """Patterns that go back and forth would not end in the time of a test run."""
+    assert len(E.entities(part * 50_000)) <= E.MOST
+
+
+@pytest.mark.parametrize(
+    ("question", "kind"),
+    [
+        ("why did we leave MongoDB?", "hops"),
+        ("who maintains the service that sends the invoices?", "hops"),
+        ("what depends on the ledger?", "hops"),
+        ("what caused the outage?", "hops"),
+        ("what is Jon's sister's job?", "hops"),
+        ("when did we move to Berlin?", "time"),
+        ("what is the latest version?", "recent"),
+        ("what is the rate limit?", "lookup"),
+        ("레이트 리밋은 얼마인가?", "lookup"),
+        ("", "lookup"),
+    ],
+)
+def test_the_kind_of_a_question(question, kind):
+    assert intent(question) == kind
+
+
+def test_a_walk_reaches_through_what_lies_between():
+    graph = {"a": {"x": 1.0}, "x": {"a": 1.0, "b": 1.0}, "b": {"x": 1.0, "y": 1.0}, "y": {"b": 1.0}, "z": {}}
+    near = walk(graph, {"a": 2.0})
+    assert near["a"] > near["x"] > near["b"] > near["y"] > 0
+    assert "z" not in near
+    assert sum(near.values()) == pytest.approx(1.0)
+    assert walk(graph, {}) == {}
+    assert walk(graph, {"z": 1.0}) == pytest.approx({"z": 1.0})
