@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import platform
 import subprocess
-from collections.abc import Iterable, Sequence
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -152,3 +155,34 @@ def _rows_on_lines(text: str, content: dict[str, Any]) -> str:
     head = json.dumps({key: value for key, value in content.items() if key != "rows"}, indent=1, ensure_ascii=False)
     rows = ",\n".join("  " + json.dumps(row, ensure_ascii=False) for row in content["rows"])
     return head.removesuffix("\n}") + ',\n "rows": [\n' + rows + "\n ]\n}"
+
+
+def run_steps(
+    name: str,
+    about: str | None,
+    steps: Sequence[str],
+    *,
+    size: int,
+    prepare: Callable[[Path, int], object],
+    one: Callable[[Path, str, int], dict[str, Any]],
+    head: Sequence[str],
+) -> None:
+    """The command line of a benchmark whose steps are a process each, so that each has its own peak and caches."""
+    parser = argparse.ArgumentParser(description=about)
+    parser.add_argument("--size", type=int, default=size)
+    parser.add_argument("--json", metavar="FILE", help="write the result as JSON")
+    parser.add_argument("--record", action="store_true", help="keep the result under results/")
+    parser.add_argument("--step", nargs=2, metavar=("FOLDER", "STEP"), help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.step:
+        print(json.dumps(one(Path(args.step[0]), args.step[1], args.size)))
+        return
+    figures: dict[str, dict[str, Any]] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        prepare(Path(folder), args.size)
+        for step in steps:
+            words = [sys.executable, "-m", f"benchmarks.{name}", "--size", str(args.size), "--step", folder, step]
+            figures[step] = json.loads(subprocess.run(words, check=True, capture_output=True, text=True).stdout)
+    print(table(("step", *head), [(step, *(f"{value:,}" for value in of.values())) for step, of in figures.items()]))
+    content = {**provenance(), "machine": machine(), "size": args.size, "figures": figures}
+    save(name, content, out=args.json, keep=args.record)

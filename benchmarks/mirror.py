@@ -6,17 +6,12 @@ Each sync is a process of its own that has the store open; the first reads every
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
-import subprocess
-import sys
-import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
-from .harness import machine, provenance, save, table
+from .harness import run_steps
 
 STEPS = ("files: adopt", "files: same, read", "files: same", "pages: render", "pages: same, read", "pages: same",
          "pages: one edit")  # fmt: skip
@@ -54,38 +49,19 @@ def one(folder: Path, step: str, size: int) -> dict[str, Any]:
         elif what == "one edit":
             page = next(file for file in sorted(root.glob("*.md")) if file.name != "MEMORY.md")
             page.write_text(page.read_text(encoding="utf-8") + "\n- one more\n", encoding="utf-8")
-        start = time.perf_counter()
+        start, cpu = time.perf_counter(), time.process_time()
         done = memory.mirror_init(root) if what in ("adopt", "render") else memory.mirror_sync(root)
-        took = time.perf_counter() - start
+        took, cpu = time.perf_counter() - start, time.process_time() - cpu
         assert done.changed == (what in ("adopt", "render", "one edit"))
         index = (root / "MEMORY.md").stat().st_size
-    return {"seconds": round(took, 3), "index_bytes": index, "left": len(done.left)}
+    return {"seconds": round(took, 3), "cpu_seconds": round(cpu, 3), "index_bytes": index, "left": len(done.left)}
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--size", type=int, default=10_000)
-    parser.add_argument("--json", metavar="FILE", help="write the result as JSON")
-    parser.add_argument("--record", action="store_true", help="keep the result under results/")
-    parser.add_argument("--step", nargs=2, metavar=("FOLDER", "STEP"), help=argparse.SUPPRESS)
-    args = parser.parse_args()
-    if args.step:
-        print(json.dumps(one(Path(args.step[0]), args.step[1], args.size)))
-        return
-    figures = {}
-    with tempfile.TemporaryDirectory() as name:
-        make_files(Path(name) / "files", args.size)
-        for step in STEPS:
-            done = subprocess.run(
-                [sys.executable, "-m", "benchmarks.mirror", "--size", str(args.size), "--step", name, step],
-                capture_output=True, text=True, check=True,
-            )  # fmt: skip
-            figures[step] = json.loads(done.stdout)
-    print(
-        table(("step", "seconds", "MEMORY.md bytes", "left"), [(step, *one.values()) for step, one in figures.items()])
-    )
-    content = {**provenance(), "machine": machine(), "size": args.size, "figures": figures}
-    save("mirror", content, out=args.json, keep=args.record)
+    run_steps(
+        "mirror", __doc__, STEPS, size=10_000, one=one, head=("seconds", "of CPU", "MEMORY.md bytes", "left"),
+        prepare=lambda folder, size: make_files(folder / "files", size),
+    )  # fmt: skip
 
 
 if __name__ == "__main__":

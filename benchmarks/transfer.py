@@ -5,16 +5,12 @@ python -m benchmarks.transfer [--size 100000]
 
 from __future__ import annotations
 
-import argparse
 import json
-import subprocess
-import sys
-import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
-from .harness import machine, provenance, save, table
+from .harness import run_steps
 from .speed import make_rows
 
 START = 1_771_466_912.5
@@ -40,11 +36,11 @@ def make_memori(path: Path, size: int) -> Path:
 
 
 def one(folder: Path, step: str, size: int) -> dict[str, Any]:
-    """One step in this process: {"records_per_second", "peak_mb"}."""
+    """One step in this process: its figures."""
     import limpet
 
     with limpet.open(folder / "memory.db", scope="global") as memory:
-        start = time.perf_counter()
+        start, cpu = time.perf_counter(), time.process_time()
         if step in {"in memori", "again memori"}:
             report = memory.import_from("memori", folder / "memori.jsonl")
             assert report.new + report.known == size and not report.rejected
@@ -52,8 +48,12 @@ def one(folder: Path, step: str, size: int) -> dict[str, Any]:
             memory.in_scope("project:other").import_from(step[3:], folder / step[3:])
         else:
             memory.export_to(step[4:], folder / step[4:])
-        took = time.perf_counter() - start
-    return {"records_per_second": round(size / took), "peak_mb": round(peak_mb())}
+        took, cpu = time.perf_counter() - start, time.process_time() - cpu
+    return {
+        "records_per_second": round(size / took),
+        "records_per_cpu_second": round(size / cpu),
+        "peak_mb": round(peak_mb()),
+    }
 
 
 def peak_mb() -> float:
@@ -68,26 +68,10 @@ STEPS = ("in memori", "again memori", "out memori", "out amem", "in amem", "out 
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--size", type=int, default=100_000)
-    parser.add_argument("--json", metavar="FILE", help="write the result as JSON")
-    parser.add_argument("--record", action="store_true", help="keep the result under results/")
-    parser.add_argument("--step", nargs=2, metavar=("FOLDER", "STEP"), help=argparse.SUPPRESS)
-    args = parser.parse_args()
-    if args.step:
-        print(json.dumps(one(Path(args.step[0]), args.step[1], args.size)))
-        return
-    figures = {}
-    with tempfile.TemporaryDirectory() as name:
-        make_memori(Path(name) / "memori.jsonl", args.size)
-        for step in STEPS:
-            # A process a step, so that each has its own peak.
-            words = [sys.executable, "-m", "benchmarks.transfer", "--size", str(args.size), "--step", name, step]
-            figures[step] = json.loads(subprocess.run(words, check=True, capture_output=True, text=True).stdout)
-    rows = [[step, f"{of['records_per_second']:,}", f"{of['peak_mb']:,}"] for step, of in figures.items()]
-    print(table(["step", "records/s", "peak MB"], rows))
-    content = {**provenance(), "machine": machine(), "size": args.size, "figures": figures}
-    save("transfer", content, out=args.json, keep=args.record)
+    run_steps(
+        "transfer", __doc__, STEPS, size=100_000, one=one, head=("records/s", "records/s of CPU", "peak MB"),
+        prepare=lambda folder, size: make_memori(folder / "memori.jsonl", size),
+    )  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 import limpet
@@ -219,7 +221,7 @@ def test_a_purge_names_what_else_holds_its_words(memory):
     for one in (*report.quoted, secret):
         memory.purge(one, confirm=True)
     assert memory.purge(secret).quoted == ()
-    assert b"Zanzibarquartz" not in open(memory.path, "rb").read()
+    assert b"Zanzibarquartz" not in Path(memory.path).read_bytes()
 
 
 def test_a_purge_cannot_be_undone_nor_the_memory_changed(memory):

@@ -21,7 +21,7 @@ from limpet.transfer import formats as registry
 from limpet.transfer import lz4
 from limpet.transfer.circles import closing
 from limpet.transfer.record import Record, Report
-from tests import formats
+from tests import formats, transcripts
 
 # Cases a reader; the suite runs few, `make fuzz` 100,000 in all.
 CASES = int(os.environ.get("LIMPET_FUZZ", "400")) // 10
@@ -134,6 +134,33 @@ def test_any_file_is_read_reported_or_refused(name, place):
             # And the whole way into a store, as far as a dry run goes.
             with suppress(LimpetError):
                 memory.import_from(format, path, dry_run=True)
+
+        run()
+        assert memory.stats().events == 0
+
+
+def _opencode():
+    with tempfile.TemporaryDirectory() as folder:
+        return transcripts.opencode(Path(folder) / "opencode.db", transcripts.STEPS).read_bytes()
+
+
+TRANSCRIPTS = {
+    f"{client}.jsonl": (DATA / "transcripts" / f"{client}.jsonl").read_bytes()
+    for client in ("claude", "codex", "gemini", "copilot", "cursor")
+} | {"opencode.db": _opencode(), "notes.md": NOTE.encode()}
+
+
+@pytest.mark.parametrize("name", TRANSCRIPTS)
+def test_any_transcript_is_organized_reported_or_refused(name, place):
+    path = place / name
+    with limpet.open(":memory:", scope="project:x", clock=limpet.FixedClock("2026-03-01T00:00:00Z")) as memory:
+
+        @settings(FUZZ, max_examples=max(CASES // 2, 10))
+        @given(damaged(TRANSCRIPTS[name]))
+        def run(data):
+            path.write_bytes(data)
+            report = memory.organize([path], dry_run=True)
+            assert all(place and reason and len(reason) <= 500 for place, reason in report.rejected)
 
         run()
         assert memory.stats().events == 0

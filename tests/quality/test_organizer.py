@@ -1,7 +1,7 @@
 """Do the rules find what is worth remembering, and nothing else? On conversations that were labelled before they were read.
 
 `organizer/conversations.jsonl`: a conversation a line, with every statement that a careful person would keep. The rules were
-tuned on half "tune"; half "held" was looked at only to measure.
+tuned on half "tune"; "held" and "later" were measured before they were looked at.
 """
 
 from __future__ import annotations
@@ -48,7 +48,9 @@ def fits(label, memory):
 
 
 # Measured 2026-11: see organizer/README.md.
-@pytest.mark.parametrize(("half", "precision", "recall"), [("tune", 0.95, 0.95), ("held", 0.9, 0.85)])
+@pytest.mark.parametrize(
+    ("half", "precision", "recall"), [("tune", 0.95, 0.95), ("held", 0.9, 0.85), ("later", 0.95, 0.8)]
+)
 def test_what_is_stored_is_worth_it_and_noise_is_not(half, precision, recall, tmp_path):
     measured, found, wrong, missed = measure(half, tmp_path)
     assert measured >= precision, wrong

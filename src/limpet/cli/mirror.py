@@ -58,8 +58,8 @@ def _run(args: Namespace) -> int:
         if args.action == "watch":
             return _watch(memory, folders, args)
         dry = args.action == "status"
-        done = [memory.mirror_sync(one, dry_run=dry, forget=args.forget, full=args.full) for one in folders]
-        return _shown(done, args)
+        reports = [memory.mirror_sync(one, dry_run=dry, forget=args.forget, full=args.full) for one in folders]
+        return _shown(reports, args)
 
 
 def _read(memory: Limpet, args: Namespace) -> int:

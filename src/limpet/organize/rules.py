@@ -97,7 +97,7 @@ _REASON_NEXT = re.compile(
 )
 _DECIDED = re.compile(
     r"\b(?:(?:we|i|the team|let's|they)(?:'ve| have|'re| are|'ll| will)? (?:all |just |now |finally |also )?(?:decid(?:ed|e) (?:to|on|against|that|for|not)|chose|chosen|choose|settled on|settle on|"
-    r"agreed (?:to|on|that)|going (?:to go )?with|go(?:ing)? with|went with|opted (?:for|to)|picked|pick|stick(?:ing)? (?:with|to)|standardi[sz]ed on|drop(?:ped|ping)|switch(?:ed|ing)? (?:from|to)|"
+    r"agreed (?:to|on|that)|going (?:to go )?with|go(?:ing)? with|went with|opted (?:for|to)|picked|pick|(?:stick|stay)(?:ing|ed)? (?:with|on|to)|standardi[sz]ed on|drop(?:ped|ping)|switch(?:ed|ing)? (?:from|to)|"
     r"migrat(?:ed|ing) (?:from|to)|rejected|ruled out|replac(?:ed|ing))|let's (?:use|keep|make|store|do|move|split|put|not|avoid|drop)|we(?:'ll| will| should) (?:use|keep|store|stay|host|deploy|split|avoid|drop|put|not use)"
     r"|(?:the )?decision(?: is|:| was)|decided:|it(?:'s| is| was) decided)\b",
     _I,
@@ -115,8 +115,8 @@ _STANDING = re.compile(
 )
 _ALWAYS = re.compile(r"\b(?:always|never|from now on|going forward|every time|whenever)\b", _I)
 _PREFERS = re.compile(
-    r"^(?:(?:and|also|but|so|well|fyi|note that|btw|by the way|in general|personally)[,:\s]+)*(?:i|we|my team|the team) (?:really |strongly |much |always |usually |generally |personally |'d |would )*"
-    r"(?:prefer|like|love|hate|dislike|can't stand|don't like|do not like|favou?r|avoid)\b(?! (?:to (?:see|know|have you|ask|get|add|start|do)|if|it\b|this|that|you|how|what|the (?:idea|way|look|approach|change|first|second|result)|your))",
+    r"^(?:(?:i|we)(?:'d| would) (?:much )?rather (?:you |we )?(?!not\b|see\b|wait\b|have you\b)\w+ |(?:(?:and|also|but|so|well|fyi|note that|btw|by the way|in general|personally)[,:\s]+)*(?:i|we|my team|the team) (?:really |strongly |much |always |usually |generally |personally |'d |would )*"
+    r"(?:prefer|like|love|hate|dislike|can't stand|don't like|do not like|favou?r|avoid)\b(?! (?:to (?:see|know|have you|ask|get|add|start|do)|if|it\b|this|that|you|how|what|the (?:idea|way|look|approach|change|first|second|result)|your)))",
     _I,
 )
 _REMEMBER = re.compile(
@@ -181,7 +181,8 @@ _TASK = re.compile(
     _I,
 )
 _LEAD = re.compile(
-    r"^(?:(?:and|also|but|so|well|ok|okay|please|pls|btw|by the way|fyi|hey|yes|yeah|right|sure|hmm+|oh|ah|note|again|look|listen|in general|great|perfect|thanks|thank you|good|nice|cool)\b[\s,.:;!—–-]+)+",
+    r"^(?:(?:and|also|but|so|well|ok|okay|please|pls|btw|by the way|fyi|hey|yes|yeah|right|sure|hmm+|oh|ah|wow|whoa|oops|ugh|eh|um+|uh|again|look|listen|in general|great|perfect|thanks|thank you|good|nice|cool)\b[\s,.:;!—–-]+"
+    r"|(?:just )?(?:one|another|a|some|small|quick|last|general) (?:[\w-]+ ){0,4}[\w-]+: )+",
     _I,
 )
 
@@ -221,14 +222,23 @@ def _of_person(sentence: str, before: str, following: str, turn: Turn, *, first:
         or _told(plain, turn)
         or _lesson(plain, turn, "user", notes=notes)
         or _how_to(plain, turn)
-        or _standing(plain, turn)
+        or _standing(plain, following, turn)
+        or _swap(plain, turn)
         or _stated(plain, turn)
+        or (_aside(plain, turn) if _ASIDE.match(sentence) else None)
     )
 
 
 def _of_agent(sentence: str, following: str, turn: Turn) -> Found | None:
     plain = _LEAD.sub("", sentence)
     return _decision(plain, following, turn, _AGENT_DECIDED, "agent") or _lesson(plain, turn, "agent", notes=False)
+
+
+def rejects(message: str) -> bool:
+    """Whether a message begins with a no."""
+    found = _REJECTS.match(_LEAD.sub("", message))
+    soft = ("actually", "sorry", "hmm", "careful", "hold on")
+    return found is not None and not found[0].lower().startswith(soft)
 
 
 def _clear(text: str) -> bool:
@@ -255,7 +265,7 @@ def _correction(sentence: str, before: str, following: str, turn: Turn) -> Found
     rejects = begin[0] if begin else ""
     if not begin and before and (of_message := _REJECTS.match(_LEAD.sub("", before))):
         rejects = of_message[0]
-    sides = _DONT_USE.search(rest) or _NOT.search(rest) or _INSTEAD.search(rest)
+    sides = _DONT_USE.search(rest) or _NOT.search(rest) or _INSTEAD.search(rest) or _explained_ban(rest, following)
     if not rejects and (sides is None or before or not _IMPERATIVE_OR_US.match(rest)):
         return None
     if _QUESTION.match(rest) or _HYPOTHETICAL.search(rest) or not _clear(rest) or _POINTS.match(rest):
@@ -277,6 +287,23 @@ def _correction(sentence: str, before: str, following: str, turn: Turn) -> Found
         importance=0.7,
         replaces=_name_of(wrong),
     )
+
+
+# "Don't edit the chart by hand, it's rendered": what is forbidden, why, or what to do instead.
+_BAN = re.compile(
+    r"^(?:don't|do not|never|stop) (?!worry|forget|mind|think|bother|care|get|be\b|know|need|want|like|see\b|hesitate|panic|wait|rush)"
+    r"(?:\w+) (?:the |a |an |to |any )?([\w@./+-]{3,})",
+    _I,
+)
+_WHY = re.compile(
+    r"[,;:(—–-] ?(?:it's|it is|they're|they are|it gets|they get|we|our|the|that breaks|this breaks)\b", _I
+)
+
+
+def _explained_ban(rest: str, following: str) -> re.Match[str] | None:
+    ban = _BAN.match(rest)
+    explained = ban and (_REASON.search(rest) or _WHY.search(rest) or _INSTRUCTS.match(following))
+    return ban if explained else None
 
 
 _IMPERATIVE_OR_US = re.compile(r"^(?:don't|do not|never|stop|use|we|our|always|it should|please|the|run)\b", _I)
@@ -314,11 +341,15 @@ def _decision(plain: str, following: str, turn: Turn, cue: re.Pattern[str], orig
         if not following or not _REASON_NEXT.match(following) or _QUESTION_MARK.search(following):
             return None
         content = f"{plain} {following}"
-    if not _clear(plain) or _UNCLEAR.search(content):
+    if not _clear(_FOR_NOW.sub("", plain)) or _UNCLEAR.search(_FOR_NOW.sub("", content)):
         return None
     return Found(
         content=_told_well(content), kind="decision", rule="decision", turn=turn, origin=origin, importance=0.7
     )
+
+
+# A decision with its reason holds until another; "for now" takes nothing from it.
+_FOR_NOW = re.compile(r"\b(?:for now|at the moment|right now)\b", _I)
 
 
 def _told(plain: str, turn: Turn) -> Found | None:
@@ -342,7 +373,7 @@ def _told(plain: str, turn: Turn) -> Found | None:
     return Found(content=_told_well(rest), kind=kind, rule="told", turn=turn, importance=0.7 if strong else 0.5)
 
 
-def _standing(plain: str, turn: Turn) -> Found | None:
+def _standing(plain: str, following: str, turn: Turn) -> Found | None:
     """A rule that holds from now on, or a preference."""
     if _HYPOTHETICAL.search(plain) or not _clear(plain):
         return None
@@ -353,7 +384,30 @@ def _standing(plain: str, turn: Turn) -> Found | None:
     # "We never return more than 100": how things are, and no wish.
     kind = "fact" if ruled and _OF_US.match(plain) else "preference"
     rule = "standing" if ruled else "preference"
+    if _FORBIDS.match(plain) and _INSTRUCTS_INSTEAD.search(following) and not _UNCLEAR.search(following):
+        plain = f"{plain} {following}"
     return Found(content=_told_well(plain), kind=kind, rule=rule, turn=turn, importance=0.6)
+
+
+def _swap(plain: str, turn: Turn) -> Found | None:
+    """ "Instead of X, use Y": what the agent did is set right without a no."""
+    sides = _SWAP.match(plain)
+    if sides is None or _HYPOTHETICAL.search(plain) or not _clear(plain) or _QUESTION_MARK.search(plain):
+        return None
+    wrong = _name_of(sides[1])
+    return Found(
+        content=_told_well(plain), kind="correction", rule="correction", turn=turn, importance=0.7, replaces=wrong
+    )
+
+
+_SWAP = re.compile(
+    rf"^(?:instead of|rather than) (?:the |a |an |using )?{_NAME}.{{0,60}}, (?:please |always )*(?:use|run|call|import|edit|go through)\b",
+    _I,
+)
+# "Open a draft instead."
+_INSTRUCTS_INSTEAD = re.compile(
+    r"^\w+ .*\binstead\b|^(?:please |always |rather )*(?:use|edit|run|call|go through)\b", _I
+)
 
 
 # "Headings are in sentence case, never title case."
@@ -381,6 +435,20 @@ def _stated(plain: str, turn: Turn) -> Found | None:
         return None
     kind = "goal" if goal else "fact"
     return Found(content=_told_well(plain), kind=kind, rule=kind, turn=turn)
+
+
+# "By the way, the staging backend is at ...": where things are is told in passing, and holds.
+_ASIDE = re.compile(r"^(?:(?:oh|and|also|ok)[,\s]+)*(?:by the way|btw|for context|for reference)\b", _I)
+_WHERE = re.compile(
+    r"^(?:the|all|[A-Z][\w.-]+) (?:[\w./-]+ ){0,5}?(?:is|are|lives?|runs?|sits?|listens?|resets?|expires?) (?:at|in|on|under|behind|every)\b",
+    _I,
+)
+
+
+def _aside(plain: str, turn: Turn) -> Found | None:
+    if not _WHERE.match(plain) or _HYPOTHETICAL.search(plain) or _BAD_FACT.search(plain) or _PROGRESS.search(plain):
+        return None
+    return Found(content=_told_well(plain), kind="fact", rule="fact", turn=turn) if _clear(plain) else None
 
 
 def _lesson(plain: str, turn: Turn, origin: str, *, notes: bool) -> Found | None:

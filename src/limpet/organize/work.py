@@ -13,7 +13,7 @@ from pathlib import PurePath
 
 from ..text.blocks import plain_line
 from ..text.secrets import redact
-from .rules import Found, from_messages
+from .rules import Found, from_messages, rejects
 from .turns import Call, Turn
 
 # A success counts as the answer to a failure within so many calls.
@@ -42,6 +42,10 @@ _DOES = re.compile(
 # Commands made for one place: a single test, a temporary file, a shell's expansion.
 _NARROW = re.compile(
     r"::|/tmp/|\$\(|\$\w|[<>*{}]|\s-k\s|\s--grep|--filter|-run\s|\s-t\s|\.(?:test|spec)\.|test_\w+\.py|\s-c\s|\be2e/\S+\."
+)
+# What anybody tries first in any project of its kind: that it works says nothing about this one.
+_EVERYWHERE = re.compile(
+    r"^(?:cargo (?:test|build|check|run|fmt)|go (?:test|build|vet)(?: \./\.\.\.)?|(?:npm|pnpm|yarn|bun) (?:install|ci|i)|dotnet (?:test|build)|mvn (?:test|package|install))$"
 )
 _CONFIGURATION = re.compile(
     r"(?:\.(?:toml|ya?ml|json|ini|cfg|conf|env|properties|tf|lock|nix)|(?:^|/)(?:Makefile|Dockerfile|\.env[\w.]*|\.npmrc|\.nvmrc|\.tool-versions|Procfile|justfile|requirements[\w.-]*\.txt))$"
@@ -90,8 +94,12 @@ def lessons(turns: Sequence[Turn]) -> Iterator[Found]:
             continue
         for later in range(number + 1, min(number + 1 + REACH, len(calls))):
             after_place, after, retry = calls[later]
-            if retry.failed is not False or program(retry.command) != name or not _alike(call.command, retry.command):
+            wrapped = retry.command.endswith(" " + call.command)  # `nix develop -c make` after `make`
+            again = wrapped or (program(retry.command) == name and _alike(call.command, retry.command))
+            if retry.failed is not False or not again:
                 continue
+            if _taken_back(turns[after_place + 1 :]):
+                break
             between = [one for _, _, one in calls[number + 1 : later]]
             said = [one for one in turns[place + 1 : after_place + 4] if one.role == "agent"]
             content = _lesson(call, retry, between, said)
@@ -103,6 +111,17 @@ def lessons(turns: Sequence[Turn]) -> Iterator[Found]:
                     importance=0.6,
                 )  # fmt: skip
             break
+
+
+def _taken_back(turns: Sequence[Turn]) -> bool:
+    """Whether a person's next words reject what was done, and it was put back."""
+    at = next((place for place, one in enumerate(turns) if one.role == "user" and one.text), None)
+    if at is None or not rejects(turns[at].text):
+        return False
+    return any(_PUTS_BACK.search(one.call.command if one.call else one.text) for one in turns[at + 1 : at + 4])
+
+
+_PUTS_BACK = re.compile(r"\b(?:revert|undo|roll(?:ed|ing)? back|git (?:checkout|restore|reset|stash))", re.IGNORECASE)
 
 
 def _lesson(call: Call, retry: Call, between: Sequence[Call], said: Sequence[Turn]) -> str:
@@ -189,6 +208,7 @@ def is_projects(command: str) -> bool:
         and not _NARROW.search(command)
         and _RUNNERS.match(command) is not None
         and _DOES.search(command) is not None
+        and not _EVERYWHERE.match(command)
         and command == redact(command)[0]
     )
 
@@ -236,5 +256,7 @@ def error_line(output: str) -> str:
     if not telling:
         return ""
     best = next((line for line in reversed(telling) if re.search(r"\w+(?:Error|Exception)\b:", line)), telling[0])
-    best = re.sub(r"^(?:Output: |E|error|npm ERR!|fatal)\s*:?\s{0,5}(?=\S)", "", best, flags=re.IGNORECASE)
+    best = re.sub(
+        r"^(?:Output: |E(?=\s)|error(?=[:\s])|npm ERR!|fatal)\s*:?\s{0,5}(?=\S)", "", best, flags=re.IGNORECASE
+    )
     return plain_line(redact(best)[0], ERROR_CHARACTERS).rstrip(".")

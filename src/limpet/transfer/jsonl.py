@@ -86,36 +86,43 @@ def _check(event: Event) -> None:
             raise TypeError("topics must be a list, metadata an object")
         check_topics(topics)
         check_metadata(metadata)
-    if event.type == "remembered":
-        check_scope(data["scope"])
-        check_kind(data["kind"])
-        if data.get("key") is not None:
-            check_key(data["key"])
-        for name in ("importance", "confidence"):
-            if data.get(name) is not None and not 0 <= float(data[name]) <= 1:
-                raise ValueError(f"{name} must be from 0 to 1")
-        if not isinstance(data.get("position", 0), int) or not isinstance(data.get("pinned", False), bool):
-            raise TypeError("position must be a number, pinned true or false")
-        for name in ("source", "session", "speaker"):
-            if not isinstance(data.get(name), str | None):
-                raise TypeError(f"{name} must be text")
+    if event.type in SESSION_EVENTS:
+        _check_session(event)
+    elif event.type == "remembered":
+        _check_statement(data)
     elif event.type == "superseded":
         parse_id(data["by"])
         _instant(data["valid_to"])
-    elif event.type in SESSION_EVENTS:
-        check_scope(data["scope"])
-        if check_name("name", data["name"]) != data["name"] or event.memory != session_mark(
-            data["scope"], data["name"]
-        ):
-            raise ValueError("its id is not that of its session")
-        if not isinstance(data.get("title"), str | None):
-            raise TypeError("title must be text")
     elif event.type == "undone":
         parse_id(data["undoes"])
     elif event.type in ("linked", "unlinked"):
         parse_id(data["target"])
         if data["edge"] not in EDGE_TYPES or not float(data.get("weight", 1.0)) >= 0:
             raise ValueError(f"unknown edge {data['edge']!r}")
+
+
+def _check_statement(data: dict[str, Any]) -> None:
+    check_scope(data["scope"])
+    check_kind(data["kind"])
+    if data.get("key") is not None:
+        check_key(data["key"])
+    for name in ("importance", "confidence"):
+        if data.get(name) is not None and not 0 <= float(data[name]) <= 1:
+            raise ValueError(f"{name} must be from 0 to 1")
+    if not isinstance(data.get("position", 0), int) or not isinstance(data.get("pinned", False), bool):
+        raise TypeError("position must be a number, pinned true or false")
+    for name in ("source", "session", "speaker"):
+        if not isinstance(data.get(name), str | None):
+            raise TypeError(f"{name} must be text")
+
+
+def _check_session(event: Event) -> None:
+    data = event.data
+    check_scope(data["scope"])
+    if check_name("name", data["name"]) != data["name"] or event.memory != session_mark(data["scope"], data["name"]):
+        raise ValueError("its id is not that of its session")
+    if not isinstance(data.get("title"), str | None):
+        raise TypeError("title must be text")
 
 
 def _instant(value: object) -> None:

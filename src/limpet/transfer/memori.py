@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import struct
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from ..model.errors import BadInput
-from ..store.foreign import Cell, ForeignFile, TooLarge, is_sqlite
+from ..store.foreign import Cell, ForeignFile, is_sqlite
 from .record import Record, Report, kind_of, seconds, text_list, time_or_note, unit
-from .source import json_lines
+from .source import cell_text, json_lines, json_object
 
 NEWEST = 3
 # Their types that are no kinds of ours; the type stays in the metadata too.
@@ -39,12 +38,12 @@ def _database(path: Path, report: Report) -> Iterator[Record]:
             values = dict(zip(COLUMNS, row, strict=True))
             place = f"row {number}"
             try:
-                text = _text(values["metadata"], "metadata")
+                text = cell_text(values["metadata"], "metadata")
                 record = _record(
                     place,
-                    id=_text(values["id"], "id"),
-                    content=_text(values["content"], "content"),
-                    metadata=_metadata(text, place, report),
+                    id=cell_text(values["id"], "id"),
+                    content=cell_text(values["content"], "content"),
+                    metadata=json_object(text, "metadata", place, report),
                     vector=values["vector"],
                     given=values,
                     report=report,
@@ -107,33 +106,6 @@ def _record(
         uses=uses if isinstance(uses, int) and not isinstance(uses, bool) and uses > 0 else 0,
         used=time_or_note(seconds, given.get("last_accessed"), place, "last_accessed", report),
     )
-
-
-def _text(value: Cell, what: str) -> str | None:
-    if isinstance(value, TooLarge):
-        raise BadInput(f"{what} is too long: {value:,} bytes")
-    if value is None:
-        return None
-    if not isinstance(value, bytes):
-        return str(value)
-    try:
-        return value.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise BadInput(f"{what} is not UTF-8: {error.reason} at {error.start}") from None
-
-
-def _metadata(text: str | None, place: str, report: Report) -> dict[str, Any]:
-    if not text:
-        return {}
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        report.bad(place, f"metadata is not JSON: {error}; taken without it")
-        return {}
-    if isinstance(value, dict):
-        return value
-    report.bad(place, "metadata is no object; taken without it")
-    return {}
 
 
 def _packed(vector: Any, place: str, report: Report) -> bytes | None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from ..model.errors import BadInput
-from ..store.foreign import Cell, ForeignFile, TooLarge, is_sqlite
+from ..store.foreign import Cell, ForeignFile, is_sqlite
 from .record import Link, Record, Report, kind_of, seconds, text_list, time_or_note, unit
+from .source import cell_text, json_object
 
 KINDS = {
     "qa": "episode", "pin": "fact", "git": "episode", "file": "episode", "test": "episode", "activity": "episode",
@@ -63,16 +62,16 @@ def _record(
     arcs: dict[str, str],
     report: Report,
 ) -> Record:
-    id, content = _text(row["ulid"], "ulid"), _text(row["content"], "content")
+    id, content = cell_text(row["ulid"], "ulid"), cell_text(row["content"], "content")
     if not id:
         raise BadInput("it has no ulid")
     if content is None:
         raise BadInput("it has no content")
-    metadata = _metadata(_text(row["metadata_json"], "metadata_json"), place, report)
-    type = _text(row["event_type"], "event_type") or ""
+    metadata = json_object(cell_text(row["metadata_json"], "metadata_json"), "metadata_json", place, report)
+    type = cell_text(row["event_type"], "event_type") or ""
     kept = {**metadata, "event_type": type, "ulid": id}
     for name in ("workspace_id", "tier"):
-        value = _text(row[name], name)
+        value = cell_text(row[name], name)
         if value:
             kept[name] = value
     if id in arcs:
@@ -80,7 +79,7 @@ def _record(
     query = metadata.get("query")
     if type == "qa" and isinstance(query, str) and query.strip():
         content = f"Q: {query}\nA: {content}"
-    session = _text(row["source_session_id"], "source_session_id")
+    session = cell_text(row["source_session_id"], "source_session_id")
     uses = row["access_count"]
     given = [*text_list(metadata.get("topic")), *text_list(metadata.get("topics")), *text_list(metadata.get("tags")),
              *topics.get(id, ())]  # fmt: skip
@@ -108,7 +107,7 @@ def _links(file: ForeignFile, report: Report) -> dict[str, list[Link]]:
     for number, row in enumerate(file.rows("event_edges", EDGE_COLUMNS), 1):
         place = f"event_edges row {number}"
         try:
-            source, target, type = (_text(cell, "an id") or "" for cell in row[:3])
+            source, target, type = (cell_text(cell, "an id") or "" for cell in row[:3])
         except BadInput as error:
             report.bad(place, error.message)
             continue
@@ -162,25 +161,3 @@ def _arcs(file: ForeignFile) -> dict[str, str]:
         for number, id in file.rows("arc_events", ("arc_id", "event_ulid"))
         if isinstance(id, bytes) and isinstance(number, int) and number in titles
     }
-
-
-def _text(value: Cell, what: str) -> str | None:
-    if isinstance(value, TooLarge):
-        raise BadInput(f"{what} is too long: {value:,} bytes")
-    if value is None:
-        return None
-    if not isinstance(value, bytes):
-        return str(value)
-    try:
-        return value.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise BadInput(f"{what} is not UTF-8: {error.reason} at {error.start}") from None
-
-
-def _metadata(text: str | None, place: str, report: Report) -> dict[str, Any]:
-    try:
-        value = json.loads(text) if text else {}
-    except (ValueError, RecursionError) as error:
-        report.bad(place, f"metadata_json is not JSON: {error}; taken without it")
-        return {}
-    return value if isinstance(value, dict) else {}

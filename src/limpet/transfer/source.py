@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from ..model.errors import BadInput
+from ..store.foreign import Cell, TooLarge
 from .record import Report
 
 # The longest line of JSONL, and the largest item of a JSON array.
@@ -66,6 +67,35 @@ def numbered_lines(path: Path, report: Report) -> Iterator[tuple[int, bytes]]:
             if line.strip():
                 yield number, line
     report.at(total, total)
+
+
+def cell_text(value: Cell, what: str) -> str | None:
+    """The text in a cell of a foreign database. Raises BadInput."""
+    if isinstance(value, TooLarge):
+        raise BadInput(f"{what} is too long: {value:,} bytes")
+    if value is None:
+        return None
+    if not isinstance(value, bytes):
+        return str(value)
+    try:
+        return value.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{what} is not UTF-8: {error.reason} at {error.start}") from None
+
+
+def json_object(text: str | None, what: str, place: str, report: Report) -> dict[str, Any]:
+    """The object that a cell holds as JSON. Anything else is reported, and the record goes on without it."""
+    if not text:
+        return {}
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        report.bad(place, f"{what} is not JSON: {error}; taken without it")
+        return {}
+    if isinstance(value, dict):
+        return value
+    report.bad(place, f"{what} is no object; taken without it")
+    return {}
 
 
 def json_items(file: IO[bytes], name: str) -> Iterator[Any]:

@@ -163,8 +163,12 @@ def told(several: Iterable[Item | Memory], abbreviate: Callable[[list[str]], lis
     shown = [one for one in several if may_be_shown(one)]
     for one, id in zip(shown, abbreviate([one.id for one in shown]), strict=True):
         said = one.trust if one.trust == one.origin else f"{one.origin}, resting on {one.trust}"
-        head = f"- [{id} | {one.kind} | from {said} | {day(one.valid_from)}]"
+        head = f"- [{id} | {one.kind} | from {said} | {day(one.valid_from)}{_STALE.get(one.source_state or '', '')}]"
         yield Line(f"{head} {plain_line(one.content, ITEM_CHARACTERS)}", one.id)
+
+
+# Of an indexed file, as a recall has found it; nothing is looked at here.
+_STALE = {"drifted": " | its file says otherwise now", "gone": " | its file is gone"}
 
 
 def may_be_shown(one: Item | Memory) -> bool:
