@@ -267,6 +267,8 @@ def reach(store: Store, plan: Plan, orders: Sequence[Sequence[int]], found: Gath
 def nearest(reached: Mapping[int, float]) -> list[int]:
     """Of these the best that join the candidates, ties by body."""
     return sorted(reached, key=lambda body: (-reached[body], body))[: C.GRAPH_CANDIDATES]
+
+
 def by_letter(store: Store, plan: Plan) -> list[int]:
     """Bodies that hold the query as it is, when nothing else was found."""
     if "lexical" in plan.without:
