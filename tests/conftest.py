@@ -20,6 +20,11 @@ settings.register_profile(
 settings.load_profile("suite")
 
 
+def pytest_collection_modifyitems(items):
+    """What takes longest first, so that no worker is left with it alone at the end."""
+    items.sort(key=lambda item: "property" not in item.path.parts)
+
+
 @pytest.fixture
 def clock():
     return limpet.FixedClock("2026-03-01T12:00:00Z")

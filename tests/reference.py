@@ -240,6 +240,13 @@ class ReferenceStore:
         current = {parse_id(one.memory.id): one.body for one in self._known(None)}
         return [body for id in ids if (body := current.get(id)) is not None]
 
+    def substring(self, text: str, where: Filter, *, limit: int, deadline: float | None = None) -> list[int]:
+        wanted = text.strip().casefold()
+        holding = [
+            one for one in self._passing(where) if one.body is not None and wanted in one.memory.content.casefold()
+        ]
+        return sorted({one.body for one in holding}, reverse=True)[:limit] if wanted else []
+
     def candidates(self, bodies: Iterable[int], where: Filter) -> list[Candidate]:
         wanted = set(bodies)
         return [_candidate(one) for one in self._passing(where) if one.body in wanted]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from types import SimpleNamespace
 
 import numpy as np
@@ -26,6 +27,9 @@ class OneChunk:
     def __init__(self, vectors, bodies, scopes):
         self.version = 1
         self.vectors, self.bodies, self.scopes = vectors, bodies, scopes
+
+    def snapshot(self):
+        return nullcontext()
 
     def data_version(self):
         return self.version
@@ -182,6 +186,9 @@ class Chunks:
         self.version = 1
         self.damaged = None
         self.parts = parts
+
+    def snapshot(self):
+        return nullcontext()
 
     def data_version(self):
         return self.version

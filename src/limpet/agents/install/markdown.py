@@ -11,9 +11,10 @@ class NotWhole(ValueError):
 
 def put(text: str, body: str) -> str:
     """With the block, in place of the one that is there. Raises NotWhole."""
-    line_end = "\r\n" if "\r\n" in text else "\n"
-    block = f"{BEGIN}\n{body.strip()}\n{END}".replace("\n", line_end)
     found = _block(text)
+    # Of the block itself where there is one: a lone CR before it makes a CRLF of its first empty line.
+    line_end = "\r\n" if "\r\n" in (text[found[0] : found[1]] if found else text) else "\n"
+    block = f"{BEGIN}\n{body.strip()}\n{END}".replace("\n", line_end)
     if found:
         return text[: found[0]] + block + text[found[1] :]
     gap = "" if not text else line_end if text.endswith("\n") else line_end * 2
