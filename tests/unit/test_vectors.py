@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from contextlib import nullcontext
 from types import SimpleNamespace
 
@@ -283,3 +284,25 @@ def test_the_highest_of_many_are_found_with_all_that_equal_the_last():
     for count in (1, 10, 50, 5_002, 9_999):
         floor = np.sort(values)[-min(count, len(values))]
         assert _highest(values, count).tolist() == np.flatnonzero(values >= floor).tolist()
+
+
+def test_texts_and_questions_that_are_embedded_at_once_get_the_vectors_they_get_alone():
+    """Questions go first, and texts two at a time beside them; they come to an end all the same."""
+    embedder = load_embedder("minilm")
+    texts = [f"the deploy of service {n} waits for the database" for n in range(24)]
+    alone, question = embedder.embed_passages(texts), embedder.embed_query("what waits?")
+    done, answers = threading.Event(), []
+
+    def ask():
+        while not done.is_set():
+            answers.append(embedder.embed_query("what waits?"))
+
+    asking = threading.Thread(target=ask)
+    asking.start()
+    try:
+        beside = embedder.embed_passages(texts)
+    finally:
+        done.set()
+        asking.join()
+    assert (beside * alone).sum(axis=1).min() > 0.99
+    assert answers and all((answer == question).all() for answer in answers)
