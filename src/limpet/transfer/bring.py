@@ -21,6 +21,7 @@ from ..model.ids import parse_id
 from ..model.memory import Memory
 from ..remember.admit import Admitted, admit
 from ..remember.write import Writer
+from ..store.heap import no_collection
 from ..store.records import EmbedderRow, Filter
 from .circles import closing
 from .record import Record, Report, digest, imported_id
@@ -94,6 +95,7 @@ class Importer:
 
     # -- memories
 
+    @no_collection()
     def _bring(self, batch: Sequence[Record]) -> None:
         good: list[tuple[Record, Admitted]] = []
         for record in batch:
