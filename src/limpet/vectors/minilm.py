@@ -32,7 +32,7 @@ BATCH = 8
 SPIN_MICROSECONDS = 20
 # While somebody asks, texts go two at a time, and the next two only some time after a question has its vector, so that
 # what comes after it in a recall has the processor too. Nobody asked for this long: nobody is in the way.
-BATCH_BESIDE, PAUSE_SECONDS, ASKED_LATELY_SECONDS = 2, 0.004, 0.5
+BATCH_BESIDE, PAUSE_SECONDS, ASKED_LATELY_SECONDS = 2, 0.010, 0.5
 # Texts wait no longer than this, whoever asks.
 LONGEST_PAUSE_SECONDS = 0.25
 
