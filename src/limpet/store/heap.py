@@ -19,8 +19,8 @@ def give_back() -> None:
 
 @contextlib.contextmanager
 def no_collection() -> Iterator[None]:
-    """No search for cycles in what is made here: for a thousand records at once, which hold none. It would take a tenth of
-    a large import."""
+    """No search for cycles in what is made here: for a thousand records at once, which hold none. It would take a
+    tenth of a large import."""
     was_on = gc.isenabled()
     gc.disable()
     try:
