@@ -26,7 +26,7 @@ PACKAGES = {
     "opencode": ("opencode-ai", "1.18.33"),
 }
 CACHE = Path(os.environ.get("LIMPET_CLIENTS") or Path(__file__).parent / ".clients")
-RUN_SECONDS = 120
+RUN_SECONDS = 300
 # Where nobody listens: whatever a client wants from the network besides the model, it does not get.
 NOWHERE = "http://127.0.0.1:9"
 
