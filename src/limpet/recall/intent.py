@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 
 from ..text.dates import asks_when
 
@@ -30,6 +30,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.IGNORECASE)
 
 
+@lru_cache(maxsize=64)  # a recall asks for it more than once
 def intent(query: str) -> str:
     """One of `INTENTS`; `lookup` is what says nothing else."""
     query = query[:READ]

@@ -63,7 +63,9 @@ class MiniLM:
         order = sorted(range(len(texts)), key=lambda i: len(encoded[i].ids))
         start = 0
         while start < len(order):
-            part = order[start : start + self._turn()]
+            # A few texts are somebody's who waits: a write that rules look at. Many are the queue's.
+            size = self._turn() if len(order) > BATCH else BATCH
+            part = order[start : start + size]
             found[part] = self._run([encoded[i].ids for i in part])
             start += len(part)
         return found
