@@ -11,10 +11,9 @@ from ..model.errors import BadInput
 from ..verbs.organize import BUDGET_TOKENS
 from . import output
 from .options import Command, open_store
-from .transfer import notes
 
 if TYPE_CHECKING:
-    from ..organize.run import OrganizeReport
+    from ..organize.report import OrganizeReport
 
 MODELS = "LIMPET_ORGANIZER"
 SHORTEST_PAUSE_SECONDS = 10
@@ -116,7 +115,7 @@ def _show(report: OrganizeReport, *, dry_run: bool) -> None:
         if count:
             output.words(f"{count:,} {what}")
     _cost(report, before=dry_run)
-    notes(report)
+    output.notes(report)
 
 
 def _cost(report: OrganizeReport, *, before: bool) -> None:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ..recall.answer import Item, Recall
     from ..recall.explain import Explanation
     from ..remember.write import Receipt
+    from ..transfer.record import Report
 
 Progress = Callable[[int, int], None]
 encode = json.JSONEncoder(ensure_ascii=False).encode
@@ -34,6 +35,8 @@ _UNPRINTABLE = (
     "\x1b\\[[0-?]*[ -/]*[@-~]|\x1b[]PX^_][^\x07\x1b]*(?:\x07|\x1b\\\\)?"
     "|[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u2028\u2029\ud800-\udfff]"
 )
+# Rejected lines of an import that people get to see one by one; --json has all.
+SHOWN_REJECTIONS = 20
 # Lines of one memory that a terminal gets from `recall`; `show` gives all, and a pipe gets all.
 LINES_PER_ITEM = 12
 # Characters of the line on something that was left out.
@@ -70,6 +73,22 @@ def words(text: str) -> None:
     if sys.stderr is not None:
         sys.stdout.flush()
         print(printable(text), file=sys.stderr)
+
+
+def notes(report: Report) -> None:
+    """What was kept in another way, and what was not understood, on stderr."""
+    for what, count in sorted(report.notes.items()):
+        words(f"{count:,} x {what}")
+    rejected(report.rejected, report.more_rejected)
+
+
+def rejected(lines: Sequence[tuple[str, str]], more: int) -> None:
+    """What an import could not read, the first few one by one, on stderr."""
+    for place, reason in lines[:SHOWN_REJECTIONS]:
+        words(f"{place}: {reason}")
+    rest = len(lines) - SHOWN_REJECTIONS + more
+    if rest > 0:
+        words(f"... and {rest:,} more; --json lists all")
 
 
 def error(problem: LimpetError, *, as_json: bool) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import IO, TYPE_CHECKING
 
 from ..model.errors import BadInput
@@ -15,7 +15,6 @@ from . import output
 from .options import Command, open_store
 
 if TYPE_CHECKING:
-    from ..transfer.record import Report
     from ..transfer.segments import SegmentReport
 
 # `limpet organize` under the name of an import.
@@ -24,8 +23,6 @@ TRANSCRIPTS = "transcripts"
 READERS = {**formats.READERS, **{name: ("", "", what) for name, (_, what) in PROJECTS.items()}}
 # limpet's own.
 OWN = ("jsonl", "segments")
-# Rejected lines of an import that people get to see one by one; --json has all.
-SHOWN_REJECTIONS = 20
 
 
 def _check_format(name: str, known: Iterable[str]) -> None:
@@ -78,7 +75,7 @@ def _import(args: Namespace) -> int:
     else:
         would = "would be " if args.dry_run else ""
         output.line(f"{would}new {report.new:,}, known already {report.known:,}, rejected {len(report.rejected):,}")
-        _rejected([(f"line {number}", reason) for number, reason in report.rejected], 0)
+        output.rejected([(f"line {number}", reason) for number, reason in report.rejected], 0)
     return 2 if report.rejected else 0
 
 
@@ -99,7 +96,7 @@ def _import_from(args: Namespace) -> int:
             output.words(f"{report.quarantined:,} read like instructions and wait for a person: `limpet review`")
         if report.redacted:
             output.words(f"{report.redacted:,} held secrets, which were left out")
-        notes(report)
+        output.notes(report)
     return 2 if report.rejected else 0
 
 
@@ -120,23 +117,8 @@ def _segments(args: Namespace, report: SegmentReport, *, exported: bool) -> int:
         output.words(f"{report.purged:,} memories were purged on another device, and are erased here now")
     for note in report.notes:
         output.words(note)
-    _rejected(report.problems, 0)
+    output.rejected(report.problems, 0)
     return 2 if report.problems else 0
-
-
-def notes(report: Report) -> None:
-    """What was kept in another way, and what was not understood, on stderr."""
-    for what, count in sorted(report.notes.items()):
-        output.words(f"{count:,} x {what}")
-    _rejected(report.rejected, report.more_rejected)
-
-
-def _rejected(rejected: Sequence[tuple[str, str]], more: int) -> None:
-    for place, reason in rejected[:SHOWN_REJECTIONS]:
-        output.words(f"{place}: {reason}")
-    rest = len(rejected) - SHOWN_REJECTIONS + more
-    if rest > 0:
-        output.words(f"... and {rest:,} more; --json lists all")
 
 
 def _stdin() -> IO[str]:
@@ -192,7 +174,7 @@ def _export_to(args: Namespace) -> int:
         )
     else:
         output.words(f"exported {report.new:,} memories to {args.path}")
-        notes(report)
+        output.notes(report)
     return 2 if report.rejected else 0
 
 

@@ -18,7 +18,7 @@ from .rules import Found
 from .turns import Conversation, Turn
 
 if TYPE_CHECKING:
-    from .run import OrganizeReport
+    from .report import OrganizeReport
     from .schema import Item
 
 # What one request holds, and its answer at most.

@@ -8,9 +8,8 @@ next one, and organizing twice is organizing once. What is noted of files only s
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +26,7 @@ from ..text.normalise import normalise
 from ..transfer.record import Report, imported_id
 from . import scan
 from .conflicts import Near, conflict, is_echo
+from .report import OrganizeReport
 from .rules import Found
 from .summaries import summarize
 from .turns import Conversation
@@ -42,40 +42,6 @@ RULES = "1"
 BATCH = 200
 NEAREST = 12
 FORMAT = "transcripts"
-
-
-@dataclass(slots=True, kw_only=True)
-class OrganizeReport(Report):
-    """What organizing did. `new`, `known` and so on are of statements; a known one was taken by an earlier run."""
-
-    files: int = 0
-    unchanged: int = 0  # files that were read before, to the same content
-    conversations: int = 0
-    observed: int = 0  # said before in other conversations, or stored otherwise
-    echoes: int = 0  # an agent's words that limpet had put into the conversation
-    proposals: int = 0  # pairs that wait for a person
-    summaries: int = 0  # days and months, made or changed
-    mirrors: list[str] = field(default_factory=list)  # folders that were brought up to date afterwards
-    refused: list[tuple[str, str]] = field(default_factory=list)  # (place, why): by the rules of what may be stored
-    rules: Counter[str] = field(default_factory=Counter)  # which rule took how many of the new ones
-    taken: list[dict[str, Any]] = field(default_factory=list)  # the new ones
-    model: dict[str, Any] | None = None  # what a language model did, and what it cost
-
-    def as_dict(self) -> dict[str, Any]:
-        shown = {
-            name: getattr(self, name) for name in ("files", "unchanged", "conversations", "new", "observed", "known")
-        }
-        shown |= {name: getattr(self, name) for name in ("quarantined", "redacted", "echoes", "proposals", "summaries")}
-        shown["mirrors"] = self.mirrors
-        shown["rules"] = dict(sorted(self.rules.items()))
-        for name in ("refused", "rejected"):
-            shown[name] = [{"place": place, "reason": reason} for place, reason in getattr(self, name)]
-        shown["more_rejected"] = self.more_rejected
-        shown["notes"] = dict(sorted(self.notes.items()))
-        shown["memories"] = self.taken
-        if self.model is not None:
-            shown["model"] = self.model
-        return shown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

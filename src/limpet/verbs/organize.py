@@ -13,7 +13,7 @@ from .mirror import Mirrors
 
 if TYPE_CHECKING:
     from ..organize.reading import Reading
-    from ..organize.run import OrganizeReport
+    from ..organize.report import OrganizeReport
 
 Progress = Callable[[int, int], None]
 # Tokens that a language model may use in one run, when nobody says.
@@ -48,7 +48,7 @@ class Organize(Mirrors):
         are synced at the end. Raises BadInput, StoreError.
         """
         from ..organize import scan
-        from ..organize.run import OrganizeReport
+        from ..organize.report import OrganizeReport
 
         report = OrganizeReport(progress=progress)
         named = [Path(os.fspath(one)) for one in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
