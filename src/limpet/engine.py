@@ -44,6 +44,8 @@ Progress = Callable[[int, int], None]
 # A recall embeds this many waiting texts first, if its deadline leaves time; about a second's worth.
 SMALL_BACKLOG = 48
 SECONDS_PER_TEXT = 0.03
+# What a recall has left for words when that took longer than it should (a model that loads on a busy machine).
+SECONDS_FOR_WORDS = 0.1
 
 
 class ImportReport(NamedTuple):
@@ -190,6 +192,7 @@ class Limpet(Beliefs, Briefs, Graph, Organize, Mirrors, Receipts, Transfer, Writ
         if not self.read_only and meaning.catch_up(plan, SMALL_BACKLOG, SECONDS_PER_TEXT):
             with suppress(EmbedderUnavailable):
                 self.work(limit=SMALL_BACKLOG, only_vectors=True)
+            plan = plan.with_at_least(SECONDS_FOR_WORDS)
         return recall(self._store, meaning, plan, explain=explain, reranker=rerank)
 
     def related(self, id: str, *, k: int = 10) -> Recall:

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import numpy as np
@@ -54,6 +55,14 @@ class Broken(WordEmbedder):
         raise limpet.EmbedderUnavailable("its package is missing", hint="install it")
 
     embed_query = embed_passages
+
+
+class Slow(WordEmbedder):
+    """An embedder that takes longer for a text than recall expects of one, as a model does that loads on a busy machine."""
+
+    def embed_passages(self, texts):
+        time.sleep(0.5)
+        return super().embed_passages(texts)
 
 
 @pytest.fixture
@@ -385,3 +394,13 @@ def test_the_multilingual_embedder_finds_korean_and_japanese_by_meaning(opened):
         assert found.missing == []
         nearest = [one.id for one in found.items if one.why.signals["vector"].rank == 1]
         assert nearest == [stored[name]], query
+
+
+def test_a_recall_that_embeds_first_and_is_late_for_it_still_searches_by_words(opened):
+    memory = opened(Slow())
+    stored = memory.remember("Deploys hang when the VPN is down").id
+
+    found = memory.recall("deploys", deadline_ms=300)
+
+    assert [item.id for item in found.items] == [stored]
+    assert "lexical" not in found.missing

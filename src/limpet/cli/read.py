@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ..recall.answer import Recall
 
 # How long a recall at the command line may take; its cold embedder needs most of it.
-DEADLINE_MS = 2_000.0
+DEADLINE_MS = 5_000.0
 
 
 def _recall_options(parser: ArgumentParser) -> None:
@@ -28,7 +28,7 @@ def _recall_options(parser: ArgumentParser) -> None:
     add("--budget", type=int, metavar="TOKENS", help="fit the answer into so many tokens")
     add(
         "--deadline-ms", type=float, default=DEADLINE_MS, metavar="MS",
-        help="answer with what is there after so many milliseconds (default: 2000)",
+        help="answer with what is there after so many milliseconds (default: 5000)",
     )  # fmt: skip
     add("--lexical", action="store_true", help="words only: no embedder, fastest")
     add("--explain", action="store_true", help="show how each score arose")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..model.errors import BadInput
 from ..store.records import Filter
@@ -46,6 +46,10 @@ class Plan:
     def remaining(self) -> float:
         """Seconds until the deadline; infinite without one."""
         return float("inf") if self.deadline is None else self.deadline - time.monotonic()
+
+    def with_at_least(self, seconds: float) -> Plan:
+        """This plan, its deadline not before `seconds` from now."""
+        return self if self.remaining() >= seconds else replace(self, deadline=time.monotonic() + seconds)
 
 
 def make_plan(
