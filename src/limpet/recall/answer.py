@@ -195,7 +195,7 @@ def recall(
         _item(
             memory,
             scores[i],
-            _confidence(found.merits[i], plan.now),
+            _confidence(found.merit(i), plan.now),
             disputed.get(memory.id, ()),
             traces.get(i),
             sources.state(memory.metadata),
@@ -240,9 +240,8 @@ def rank(found: Gathered, plan: Plan) -> tuple[list[int], list[float]]:
     """Indices of candidates best first, and their scores."""
     count = len(found.nums)
     # Most candidates share the same life (never used, stated once): their product is computed once.
-    lives = {id(one): one for one in found.merits}
-    products = {key: _product(one, plan.now if one.changes else 0) for key, one in lives.items()}
-    factors = [products[id(one)] for one in found.merits]
+    products = [_product(one, plan.now if one.changes else 0) for one in found.lives]
+    factors = [products[life] for life in found.life]
     if plan.fusion != "rrf" and not isinstance(found.signals.get("lexical"), list):
         from .arrays import combine, in_order
 
@@ -262,7 +261,7 @@ def _product(one: Merit, now: int) -> float:
 def _seat(found: Gathered, order: list[int], plan: Plan) -> tuple[list[int], list[int]]:
     """The order with the last of the results left to what the walk over names and links came nearest to, and those."""
     values = found.signals.get("graph")
-    if values is None or plan.k < C.SEATED_FROM or plan.fusion == "rrf" or not any(values):
+    if values is None or plan.k < C.SEATED_FROM or plan.fusion == "rrf" or plan.intent != "hops" or not any(values):
         return order, []
     kept = order[: plan.k - C.GRAPH_SEATS]
     rest = order[plan.k - C.GRAPH_SEATS :]
@@ -347,7 +346,7 @@ def _explain(
                 name: SignalTrace(ranks[name][i], values[i], contribution(name, i)) for name, values in table.items()
             }
             | ({"rerank": SignalTrace(places[i], read[i], 0.0)} if i in read else {}),
-            adjustments=_factors(found.merits[i], plan.now),
+            adjustments=_factors(found.merit(i), plan.now),
             seated=i in seated,
             offset=0.0 if found.spoken[i] or plan.fusion == "rrf" else NOTE_OFFSET,
         )

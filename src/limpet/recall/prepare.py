@@ -134,7 +134,7 @@ def _matches(store: Store, vectors: VectorSignal | None, plan: Plan, entries: En
     for i in order:
         if not speaks[i]:
             continue
-        value = worth("match", place) * (LESSON if found.merits[i].kind == "lesson" else 1.0)
+        value = worth("match", place) * (LESSON if found.merit(i).kind == "lesson" else 1.0)
         entries.claim(found.nums[i], "matches", value, score=scores[i])
         place += 1
         if place == MOST["matches"] + 2:  # some go to other sections, some repeat others
@@ -156,7 +156,8 @@ def _speaking(found: Gathered, scores: Sequence[float], asked: int) -> list[bool
             cosine >= COSINE_FLOOR or (spoken and (cosine >= COSINE_WITH_WORDS or not cosine))
             for spoken, cosine in zip(own, cosines, strict=True)
         ]
-    spoken_at = {seat for seat, spoken in zip(found.seats, own, strict=True) if spoken}
+    seats = list(zip(found.sessions, found.positions, strict=True))
+    spoken_at = {seat for seat, spoken in zip(seats, own, strict=True) if spoken}
     high = max((score for score, spoken in zip(scores, own, strict=True) if spoken), default=0.0) * NEIGHBOUR_OF_BEST
     return [
         spoken
@@ -165,7 +166,7 @@ def _speaking(found: Gathered, scores: Sequence[float], asked: int) -> list[bool
             and score >= high
             and ((session, position - 1) in spoken_at or (session, position + 1) in spoken_at)
         )
-        for (session, position), score, spoken in zip(found.seats, scores, own, strict=True)
+        for (session, position), score, spoken in zip(seats, scores, own, strict=True)
     ]
 
 
