@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..model.clock import MICROSECONDS_PER_DAY, format_time, parse_time
 from ..model.memory import Memory
+from ..model.unfrozen import unfrozen
 from ..rank import adjust, fuse, relevance
 from ..rank import constants as C
 from ..rank.note_weights import NOTE_OFFSET
@@ -101,6 +102,9 @@ class Item:
         if self.why is not None:
             shown["why"] = self.why.as_dict()
         return shown
+
+
+_Unfrozen = unfrozen(Item)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -362,24 +366,26 @@ def _item(
     why: Trace | None,
     source_state: str | None,
 ) -> Item:
-    return Item(
-        id=memory.id,
-        kind=memory.kind,
-        content=memory.content,
-        scope=memory.scope,
-        score=score,
-        confidence=confidence,
-        topics=memory.topics,
-        key=memory.key,
-        origin=memory.origin,
-        trust=memory.trust,
-        valid_from=memory.valid_from,
-        valid_to=memory.valid_to,
-        recorded_at=memory.created_at,
-        session=memory.session,
-        speaker=memory.speaker,
-        metadata=memory.metadata,
-        disputed_by=disputed_by,
-        why=why,
-        source_state=source_state,
-    )
+    one = _Unfrozen()
+    one.id = memory.id
+    one.kind = memory.kind
+    one.content = memory.content
+    one.scope = memory.scope
+    one.score = score
+    one.confidence = confidence
+    one.topics = memory.topics
+    one.key = memory.key
+    one.origin = memory.origin
+    one.trust = memory.trust
+    one.valid_from = memory.valid_from
+    one.valid_to = memory.valid_to
+    one.recorded_at = memory.created_at
+    one.session = memory.session
+    one.speaker = memory.speaker
+    one.metadata = memory.metadata
+    one.disputed_by = disputed_by
+    one.why = why
+    one.source_state = source_state
+    one.__class__ = Item
+    made: Item = one
+    return made

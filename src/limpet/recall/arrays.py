@@ -138,10 +138,8 @@ class _Seats(NamedTuple):
     """Where some memories sit in their sessions."""
 
     near: np.ndarray  # (4, n): for each offset of `_OFFSETS` the place of the neighbour there, n for nobody
-    group: (
-        np.ndarray
-    )  # (n,): which of the sessions, in their order; those of no session are the first, if there are any
-    lonely: bool  # there are
+    group: np.ndarray  # (n,): which session, in their order; no session comes first
+    lonely: bool  # there are some without a session
 
     def of_all(self, values: np.ndarray) -> np.ndarray:
         """A value of each session as one of each of its memories; 0 without a session. The values are changed."""
@@ -249,4 +247,5 @@ def _sum(signals: Table, weights: dict[str, float], count: int) -> np.ndarray:
         return np.zeros(count)
     table = np.array([signals[name] for name in weighed])
     table *= np.array([[weights[name]] for name in weighed])
-    return np.add.reduce(table, axis=0)
+    total: np.ndarray = np.add.reduce(table, axis=0)
+    return total

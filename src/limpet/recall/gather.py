@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ..model.errors import EmbedderUnavailable
 from ..rank import constants as C
@@ -18,6 +18,8 @@ from .plan import Plan
 from .signals import Said, Table, measure, worth_of
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from ..store.contract import Store
 
 # Bodies taken in the order of their cosines before a filter that lets few pass is asked for all it lets pass.
@@ -41,7 +43,7 @@ class VectorHits(Protocol):
         """Take from these alone from now on, from the best one again."""
         ...
 
-    def cosines(self, bodies: Sequence[int], *, exact: int) -> Sequence[float]:
+    def cosines(self, bodies: Sequence[int] | np.ndarray, *, exact: int) -> Any:
         """Of each body with the query, those of the best `exact` computed exactly; 0 for one without a vector."""
         ...
 
