@@ -83,10 +83,10 @@ def parse_prefix(text: str) -> tuple[bytes, bytes]:
 def shortest_unique(raw: bytes, neighbours: list[bytes]) -> str:
     """The shortest prefix (8+ characters, never ending in a dash) that sets `raw` apart from its sorted neighbours."""
     own = format_id(raw)
-    digits = 7
+    digits, number = 7, int.from_bytes(raw, "big")
     for other in neighbours:
         if other != raw:
-            apart = int.from_bytes(raw, "big") ^ int.from_bytes(other, "big")
+            apart = number ^ int.from_bytes(other, "big")
             digits = max(digits, 32 - (apart.bit_length() + 3) // 4)
     # The first digit that differs belongs to the prefix, and the dashes before it.
     return own[: digits + 1 + sum(digits >= place for place in (8, 12, 16, 20))]

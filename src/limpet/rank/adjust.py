@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 from . import constants as C
 
@@ -47,7 +48,14 @@ def confidence(*, kind: str, trust: str, observations: int, observed_at: int, st
     verified; `stated` (a caller's or an import's figure) is the least it is. An opinion loses 0.02 a day.
     Source: domain model.
     """
-    n = observations
+    lost = 0.0
+    if kind == "opinion":
+        lost = C.OPINION_LOSS_PER_DAY * (max(0, now - observed_at) // MICROSECONDS_PER_DAY)
+    return _confidence(trust, observations, stated, lost)
+
+
+@lru_cache(maxsize=1024)  # most memories share it
+def _confidence(trust: str, n: int, stated: float | None, lost: float) -> float:
     if n >= C.VERIFIED_DAYS or trust == "user":
         value = min(C.VERIFIED_BASE + C.OBSERVED_PER_DAY * n, C.VERIFIED_CAP)
     elif n >= C.HYPOTHESIS_DAYS:
@@ -56,6 +64,4 @@ def confidence(*, kind: str, trust: str, observations: int, observed_at: int, st
         value = C.OBSERVED_PER_DAY * n
     if stated is not None:
         value = max(value, stated) if n > 1 else stated
-    if kind == "opinion":
-        value -= C.OPINION_LOSS_PER_DAY * (max(0, now - observed_at) // MICROSECONDS_PER_DAY)
-    return round(min(1.0, max(0.0, value)), 4)
+    return round(min(1.0, max(0.0, value - lost)), 4)

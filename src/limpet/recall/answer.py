@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..model.clock import MICROSECONDS_PER_DAY, format_time, parse_time
 from ..model.memory import Memory
+from ..model.unfrozen import unfrozen
 from ..rank import adjust, fuse, relevance
 from ..rank import constants as C
 from ..rank.note_weights import NOTE_OFFSET
@@ -101,6 +102,9 @@ class Item:
         if self.why is not None:
             shown["why"] = self.why.as_dict()
         return shown
+
+
+_Unfrozen = unfrozen(Item)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -195,7 +199,7 @@ def recall(
         _item(
             memory,
             scores[i],
-            _confidence(found.merits[i], plan.now),
+            _confidence(found.merit(i), plan.now),
             disputed.get(memory.id, ()),
             traces.get(i),
             sources.state(memory.metadata),
@@ -240,9 +244,8 @@ def rank(found: Gathered, plan: Plan) -> tuple[list[int], list[float]]:
     """Indices of candidates best first, and their scores."""
     count = len(found.nums)
     # Most candidates share the same life (never used, stated once): their product is computed once.
-    lives = {id(one): one for one in found.merits}
-    products = {key: _product(one, plan.now if one.changes else 0) for key, one in lives.items()}
-    factors = [products[id(one)] for one in found.merits]
+    products = [_product(one, plan.now if one.changes else 0) for one in found.lives]
+    factors = [products[life] for life in found.life]
     if plan.fusion != "rrf" and not isinstance(found.signals.get("lexical"), list):
         from .arrays import combine, in_order
 
@@ -262,7 +265,7 @@ def _product(one: Merit, now: int) -> float:
 def _seat(found: Gathered, order: list[int], plan: Plan) -> tuple[list[int], list[int]]:
     """The order with the last of the results left to what the walk over names and links came nearest to, and those."""
     values = found.signals.get("graph")
-    if values is None or plan.k < C.SEATED_FROM or plan.fusion == "rrf" or not any(values):
+    if values is None or plan.k < C.SEATED_FROM or plan.fusion == "rrf" or plan.intent != "hops" or not any(values):
         return order, []
     kept = order[: plan.k - C.GRAPH_SEATS]
     rest = order[plan.k - C.GRAPH_SEATS :]
@@ -347,7 +350,7 @@ def _explain(
                 name: SignalTrace(ranks[name][i], values[i], contribution(name, i)) for name, values in table.items()
             }
             | ({"rerank": SignalTrace(places[i], read[i], 0.0)} if i in read else {}),
-            adjustments=_factors(found.merits[i], plan.now),
+            adjustments=_factors(found.merit(i), plan.now),
             seated=i in seated,
             offset=0.0 if found.spoken[i] or plan.fusion == "rrf" else NOTE_OFFSET,
         )
@@ -363,24 +366,26 @@ def _item(
     why: Trace | None,
     source_state: str | None,
 ) -> Item:
-    return Item(
-        id=memory.id,
-        kind=memory.kind,
-        content=memory.content,
-        scope=memory.scope,
-        score=score,
-        confidence=confidence,
-        topics=memory.topics,
-        key=memory.key,
-        origin=memory.origin,
-        trust=memory.trust,
-        valid_from=memory.valid_from,
-        valid_to=memory.valid_to,
-        recorded_at=memory.created_at,
-        session=memory.session,
-        speaker=memory.speaker,
-        metadata=memory.metadata,
-        disputed_by=disputed_by,
-        why=why,
-        source_state=source_state,
-    )
+    one = _Unfrozen()
+    one.id = memory.id
+    one.kind = memory.kind
+    one.content = memory.content
+    one.scope = memory.scope
+    one.score = score
+    one.confidence = confidence
+    one.topics = memory.topics
+    one.key = memory.key
+    one.origin = memory.origin
+    one.trust = memory.trust
+    one.valid_from = memory.valid_from
+    one.valid_to = memory.valid_to
+    one.recorded_at = memory.created_at
+    one.session = memory.session
+    one.speaker = memory.speaker
+    one.metadata = memory.metadata
+    one.disputed_by = disputed_by
+    one.why = why
+    one.source_state = source_state
+    one.__class__ = Item
+    made: Item = one
+    return made

@@ -10,6 +10,7 @@ import numpy as np
 from ..rank.note_weights import NOTE_OFFSET, NOTE_WEIGHTS
 from ..rank.weights import WEIGHTS
 from ..store.records import Candidate
+from .intent import intent
 from .signals import BEST, BRIEF, LENGTH_CAP, LONG, Said, Table, agreements, dates_asked, is_person, named, recency
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 # Places in one session that keys leave room for, neighbours of the first and last included.
 _PLACES = 1 << 40
+_OFFSETS = np.array([[-2], [-1], [1], [2]])
 
 
 class Traits(NamedTuple):
@@ -88,42 +90,35 @@ def measure_traits(
     without: frozenset[str],
 ) -> Table:
     """The same table as `measure_lists`, each column an array of float64."""
+    nothing = np.zeros(len(traits.size))
     brief = BRIEF / (BRIEF + traits.size)
     text, worth = said.text, np.array(said.worth, dtype=np.float64)
     covered = said.having @ worth
     signals: Table = {"lexical": text, "coverage": covered}
+    seats = _seats(traits) if {"neighbours", "session"} - without else None
     if "fields" not in without:
         signals["fields"] = said.fields
     if cosines is not None:
         signals["vector"] = cosines
-    if "neighbours" not in without:
-        near = _places(traits)
-        for name, values in (("lexical", text), ("vector", cosines)):
-            if values is None:
-                continue
-            padded = np.append(np.maximum(values, 0.0), 0.0)
-            signals[f"{name}_previous"] = padded[near[-1]] * brief
-            signals[f"{name}_next"] = padded[near[1]] * brief
-            signals[f"{name}_around"] = np.maximum(padded[near[-2]], padded[near[2]]) * brief
+    if seats is not None and "neighbours" not in without:
+        said_beside, answers = _neighbours(seats, text, cosines, traits.asked, brief)
+        signals |= said_beside
         # What the two next to it add to the words that a memory has itself.
         rows = np.concatenate([said.having, np.zeros((1, len(worth)), dtype=bool)])
-        signals["coverage_around"] = ((said.having | rows[near[-1]] | rows[near[1]]) @ worth - covered) * brief
-        signals["answer"] = np.append(traits.asked, 0.0)[near[-1]] * brief
-    if "session" not in without:
-        of, inverse = np.unique(traits.session, return_inverse=True)
-        total = np.log1p(np.bincount(inverse, weights=text))
-        total[of == 0] = 0.0
-        signals["session"] = total[inverse]
+        around = said.having | rows[seats.near[1]] | rows[seats.near[2]]
+        signals["coverage_around"] = (around @ worth - covered) * brief
+        signals["answer"] = answers
+    if seats is not None and "session" not in without:
+        signals["session"] = seats.of_all(np.log1p(np.bincount(seats.group, weights=text)))
         if cosines is not None:
-            signals["session_vector"] = _sessions_meant(of, inverse, cosines)
+            signals["session_vector"] = _sessions_meant(seats, cosines)
     if "date" not in without:
         dated = dates_asked(query, at, said.after)
-        signals["date"] = (
-            np.array(agreements(traits.valid_from.tolist(), *dated)) if any(dated) else np.zeros(len(text))
-        )
-        signals["tells_when"] = np.array(said.when, dtype=np.float64) if said.when else np.zeros(len(text))
+        signals["date"] = np.array(agreements(traits.valid_from.tolist(), *dated)) if any(dated) else nothing
+        signals["tells_when"] = np.array(said.when, dtype=np.float64) if said.when else nothing
     if "recency" not in without:
-        signals["recent"] = np.array(recency(traits.valid_from.tolist(), query))
+        latest = intent(query) == "recent"
+        signals["recent"] = np.array(recency(traits.valid_from.tolist(), query)) if latest else nothing
     if "speaker" not in without:
         signals["speaker"] = _by_speaker(traits, named(query))
     if "shape" not in without:
@@ -135,41 +130,77 @@ def measure_traits(
         signals["question"] = traits.asked
         signals["keyed"] = traits.keyed
     if "graph" not in without:
-        signals["graph"] = np.array(said.near, dtype=np.float64)
+        signals["graph"] = nothing if said.near is None else np.array(said.near, dtype=np.float64)
     return signals
 
 
-def _sessions_meant(of: np.ndarray, inverse: np.ndarray, cosines: np.ndarray) -> np.ndarray:
-    """How near the whole session is: the mean of its candidates' best cosines. `of[inverse]`: each one's session."""
-    order = np.lexsort((-cosines, inverse))
-    count = np.bincount(inverse, minlength=len(of))
+class _Seats(NamedTuple):
+    """Where some memories sit in their sessions."""
+
+    near: np.ndarray  # (4, n): for each offset of `_OFFSETS` the place of the neighbour there, n for nobody
+    group: np.ndarray  # (n,): which session, in their order; no session comes first
+    lonely: bool  # there are some without a session
+
+    def of_all(self, values: np.ndarray) -> np.ndarray:
+        """A value of each session as one of each of its memories; 0 without a session. The values are changed."""
+        if self.lonely:
+            values[0] = 0.0
+        found: np.ndarray = values[self.group]
+        return found
+
+
+def _seats(traits: Traits) -> _Seats:
+    count = len(traits.size)
+    if not count:
+        return _Seats(np.zeros((4, 0), dtype=np.int64), np.zeros(0, dtype=np.int64), False)
+    keys = traits.session * _PLACES + traits.position
+    lonely = np.flatnonzero(traits.session == 0)
+    keys[lonely] = np.arange(len(lonely)) * 4 - (8 * count + _PLACES)  # nobody is next to these
+    order = np.argsort(keys, kind="stable")
+    ordered = keys[order]
+    wanted = keys + _OFFSETS
+    place = np.minimum(ordered.searchsorted(wanted), count - 1)
+    near = np.where(ordered[place] == wanted, order[place], count)
+    sessions = traits.session[order]
+    group = np.zeros(count, dtype=np.int64)
+    group[order[1:]] = np.cumsum(sessions[1:] != sessions[:-1])
+    return _Seats(near, group, bool(len(lonely)))
+
+
+def _neighbours(
+    seats: _Seats, text: np.ndarray, cosines: np.ndarray | None, asked: np.ndarray, brief: np.ndarray
+) -> tuple[Table, np.ndarray]:
+    """What the memories beside each one say, and whether the one before asks; all read from one table at once."""
+    said = [asked, text] if cosines is None else [asked, text, cosines]
+    values = np.zeros((len(said), len(text) + 1))
+    np.maximum(said, 0.0, out=values[:, :-1])
+    beside = values[:, seats.near]
+    previous, following = beside[:, 1] * brief, beside[:, 2] * brief
+    around = np.maximum(beside[:, 0], beside[:, 3]) * brief
+    found: Table = {}
+    for row, name in enumerate(("lexical", "vector")[: len(said) - 1], 1):
+        found[f"{name}_previous"], found[f"{name}_next"] = previous[row], following[row]
+        found[f"{name}_around"] = around[row]
+    return found, previous[0]
+
+
+def _sessions_meant(seats: _Seats, cosines: np.ndarray) -> np.ndarray:
+    """How near the whole session is: the mean of its candidates' best cosines."""
+    if not len(cosines):
+        return cosines
+    order = np.lexsort((-cosines, seats.group))
+    count = np.bincount(seats.group)
     first = np.repeat(np.cumsum(count) - count, count)
     best = order[np.arange(len(order)) - first < BEST]
-    mean = np.bincount(inverse[best], weights=cosines[best], minlength=len(of)) / np.minimum(count, BEST).clip(1)
-    mean[of == 0] = 0.0
-    found: np.ndarray = mean[inverse]
-    return found
+    return seats.of_all(np.bincount(seats.group[best], weights=cosines[best]) / np.minimum(count, BEST))
 
 
 def _by_speaker(traits: Traits, wanted: Callable[[str | None], bool]) -> np.ndarray:
     """1 where a speaker is wanted."""
-    speakers = traits.speaker.tolist()
-    known = {one: float(wanted(traits.names[one])) for one in set(speakers)}
-    return np.array([known[one] for one in speakers]) if any(known.values()) else np.zeros(len(speakers))
-
-
-def _places(traits: Traits) -> dict[int, np.ndarray]:
-    """For each offset the index of each candidate's neighbour in its session, or that of a zero at the end."""
-    count = len(traits.size)
-    keys = traits.session * _PLACES + traits.position
-    lonely = traits.session == 0
-    keys[lonely] = np.arange(-4 * count, 0, 4)[: int(lonely.sum())] - 4 * count - _PLACES
-    order = np.argsort(keys, kind="stable")
-    ordered = keys[order]
-    found = {}
-    for offset in (-2, -1, 1, 2):
-        place = np.minimum(np.searchsorted(ordered, keys + offset), count - 1)
-        found[offset] = np.where(ordered[place] == keys + offset, order[place], count)
+    found = np.zeros(len(traits.speaker))
+    for one in set(traits.speaker.tolist()):
+        if wanted(traits.names[one]):
+            found[traits.speaker == one] = 1.0
     return found
 
 
@@ -178,7 +209,10 @@ def distinct(numbers: np.ndarray) -> np.ndarray:
     numbers.sort()
     if len(numbers) < 2:
         return numbers
-    found: np.ndarray = numbers[np.append(True, numbers[1:] != numbers[:-1])]
+    new = np.empty(len(numbers), dtype=bool)
+    new[0] = True
+    np.not_equal(numbers[1:], numbers[:-1], out=new[1:])
+    found: np.ndarray = numbers[new]
     return found
 
 
@@ -207,9 +241,11 @@ def in_order(scores: np.ndarray, ids: Sequence[bytes]) -> list[int]:
 
 
 def _sum(signals: Table, weights: dict[str, float], count: int) -> np.ndarray:
-    scores = np.zeros(count)
-    for name, values in signals.items():
-        weight = weights.get(name, 0.0)
-        if weight:
-            scores += weight * values
-    return scores
+    """Row by row, as `rank.fuse.linear` adds: a dot product would round each column in its own way, and part equals."""
+    weighed = [name for name in signals if weights.get(name)]
+    if not weighed:
+        return np.zeros(count)
+    table = np.array([signals[name] for name in weighed])
+    table *= np.array([[weights[name]] for name in weighed])
+    total: np.ndarray = np.add.reduce(table, axis=0)
+    return total

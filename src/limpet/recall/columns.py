@@ -70,9 +70,9 @@ def gather_columns(store: Store, columns: Columns, vectors: VectorSignal | None,
             worth=worth_of(hits.stems, hits.absent),
             when=when_told(store, found.bodies, plan.query),
             after=plan.after,
-            near=[reached.get(body, 0.0) for body in found.bodies],
+            near=[reached.get(body, 0.0) for body in found.bodies] if reached else None,
         ),
-        None if meant is None or not len(bodies) else np.asarray(meant.cosines(found.bodies, exact=C.RESCORED)),
+        None if meant is None or not len(bodies) else np.asarray(meant.cosines(bodies, exact=C.RESCORED)),
         plan.query,
         plan.at,
         plan.without,
@@ -124,37 +124,39 @@ def _vector_candidates(columns: Columns, meant: VectorHits, plan: Plan) -> tuple
 
 def _describe(columns: Columns, bodies: np.ndarray, found: Gathered) -> None:
     """What an answer needs of each candidate beside its signals."""
-    names = columns.names
     found.nums = columns.num[bodies].tolist()
     found.ids = columns.id[bodies].tolist()
     found.bodies = bodies.tolist()
-    found.spoken = [names[one] is not None for one in columns.speaker[bodies].tolist()]
-    found.seats = list(zip(columns.session[bodies].tolist(), columns.position[bodies].tolist(), strict=True))
+    found.spoken = (columns.speaker[bodies] > 0).tolist()  # the first of the names is that of nobody
+    found.sessions = columns.session[bodies].tolist()
+    found.positions = columns.position[bodies].tolist()
     found.keyed = columns.keyed[bodies].tolist()
-    found.merits = _merits(columns, bodies)
+    found.lives, found.life = _lives(columns, bodies)
 
 
-def _merits(columns: Columns, bodies: np.ndarray) -> list[Merit]:
-    """What the life of each candidate says of its score; most share one, which is put into words once."""
+def _lives(columns: Columns, bodies: np.ndarray) -> tuple[list[Merit], list[int]]:
+    """What the lives of the candidates say of their scores, each put into words once, and which is whose."""
     numbers = columns.life[bodies].tolist()
-    lives = {number: Merit._make((*columns.lives[number], 0, None, 0)) for number in set(numbers)}
-    merits = [lives[number] for number in numbers]
-    if any(one.kind == "opinion" for one in lives.values()):
+    place: dict[int, int] = {}
+    life = [place.setdefault(number, len(place)) for number in numbers]
+    lives = [Merit._make((*columns.lives[number], 0, None, 0)) for number in place]
+    own: dict[int, Merit] = {}
+    if any(one.kind == "opinion" for one in lives):
         times = columns.observed_at[bodies].tolist()
-        merits = [
-            one._replace(observed_at=at) if one.kind == "opinion" else one
-            for one, at in zip(merits, times, strict=True)
-        ]
-    for place, (uses, used_at) in columns.uses(bodies).items():
-        merits[place] = merits[place]._replace(uses=uses, used_at=used_at or None)
-    return merits
+        own = {i: lives[at]._replace(observed_at=times[i]) for i, at in enumerate(life) if lives[at].kind == "opinion"}
+    for i, (uses, used_at) in columns.uses(bodies).items():
+        own[i] = own.get(i, lives[life[i]])._replace(uses=uses, used_at=used_at or None)
+    for i, merit in own.items():
+        life[i] = len(lives)
+        lives.append(merit)
+    return lives, life
 
 
 def _scores_of(hits: ArrayHits, bodies: np.ndarray) -> np.ndarray:
-    """The score by words of each body; 0 where there is none."""
-    if not len(hits.bodies):
-        return np.zeros(len(bodies))
-    order = np.argsort(hits.bodies)
-    at = order[np.minimum(np.searchsorted(hits.bodies, bodies, sorter=order), len(order) - 1)]
-    found: np.ndarray = np.where(hits.bodies[at] == bodies, hits.scores[at], 0.0)
+    """The score by words of each body, which are in order; 0 where there is none."""
+    found = np.zeros(len(bodies))
+    if len(bodies):
+        at = bodies.searchsorted(hits.bodies)
+        there = bodies.take(at, mode="clip") == hits.bodies
+        found[at[there]] = hits.scores[there]
     return found

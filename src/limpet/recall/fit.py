@@ -9,6 +9,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
 
@@ -74,7 +75,12 @@ class Wording(NamedTuple):
 
 
 def wording(text: str, about: str = "") -> Wording:
-    return Wording(text, about, frozenset(_WORD.findall(text[:COMPARED].casefold())))
+    return Wording(text, about, _words(text[:COMPARED]))
+
+
+@lru_cache(maxsize=256)  # what stands and what is recent comes again with every brief
+def _words(text: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(text.casefold()))
 
 
 def repeats(one: Wording, other: Wording, cosine: float | None) -> bool:
@@ -121,15 +127,21 @@ def distinct(several: Sequence[Wording], cosines: Mapping[tuple[int, int], float
     for (earlier, later), cosine in known.items():
         if cosine >= C.DUPLICATE_COSINE:
             near.setdefault(later, set()).add(earlier)
-    often = Counter(chain.from_iterable(one.words for one in several))
+    seen: set[str] = set()
+    shared: set[str] = set()
+    for one in several:
+        shared |= seen & one.words
+        seen |= one.words
+    often: Counter[str] = Counter()
     holders: dict[str, list[int]] = {}
     kept: list[int] = []
     for i, one in enumerate(several):
         found = near[i].intersection(kept) if i in near else set()
-        common = [word for word in one.words if often[word] > 1]
+        common = one.words & shared
         enough = math.ceil(len(one.words) * C.SHARED_WORDS)
         rarest: list[str] = [one.text] if not one.words else []
         if common and len(common) >= enough:
+            often = often or Counter(chain.from_iterable(one.words for one in several))
             rarest = sorted(common, key=lambda word: (often[word], word))[: len(common) - enough + 1]
         for word in rarest:
             found.update(holders.get(word, ()))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ..model.errors import EmbedderUnavailable
 from ..rank import constants as C
@@ -18,6 +18,8 @@ from .plan import Plan
 from .signals import Said, Table, measure, worth_of
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from ..store.contract import Store
 
 # Bodies taken in the order of their cosines before a filter that lets few pass is asked for all it lets pass.
@@ -41,7 +43,7 @@ class VectorHits(Protocol):
         """Take from these alone from now on, from the best one again."""
         ...
 
-    def cosines(self, bodies: Sequence[int], *, exact: int) -> Sequence[float]:
+    def cosines(self, bodies: Sequence[int] | np.ndarray, *, exact: int) -> Any:
         """Of each body with the query, those of the best `exact` computed exactly; 0 for one without a vector."""
         ...
 
@@ -85,8 +87,10 @@ class Gathered:
     nums: list[int] = field(default_factory=list)
     ids: list[bytes] = field(default_factory=list)
     bodies: list[int] = field(default_factory=list)
-    seats: list[tuple[int | None, int]] = field(default_factory=list)  # (session, position); no session: None or 0
-    merits: list[Merit] = field(default_factory=list)  # most candidates share one
+    sessions: list[int | None] = field(default_factory=list)  # no session: None or 0
+    positions: list[int] = field(default_factory=list)  # in the session
+    lives: list[Merit] = field(default_factory=list)  # most candidates share one
+    life: Sequence[int] = ()  # of each candidate, its place in `lives`
     signals: Table = field(default_factory=dict)
     missing: list[str] = field(default_factory=list)
     notes: dict[str, str] = field(default_factory=dict)
@@ -95,6 +99,10 @@ class Gathered:
     keyed: list[bool] = field(default_factory=list)  # has a key
     stems: Mapping[str, float] = field(default_factory=dict)  # the query's words that were searched for, by their worth
     absent: float = 0.0  # what the query's words that no text has would be worth
+
+    def merit(self, i: int) -> Merit:
+        """Of one candidate."""
+        return self.lives[self.life[i]]
 
     def miss(self, signal: str, why: str) -> None:
         self.missing.append(signal)
@@ -135,11 +143,13 @@ def gather(store: Store, vectors: VectorSignal | None, plan: Plan) -> Gathered:
     found.nums = [one.num for one in several]
     found.ids = [one.id for one in several]
     found.bodies = bodies
-    found.seats = [(one.session, one.position) for one in several]
+    found.sessions = [one.session for one in several]
+    found.positions = [one.position for one in several]
     found.spoken = [one.speaker is not None for one in several]
     found.keyed = [one.key is not None for one in several]
-    known: dict[Merit, Merit] = {}
-    found.merits = [known.setdefault(merit, merit) for merit in map(_merit, several)]
+    known: dict[Merit, int] = {}
+    found.life = [known.setdefault(merit, len(known)) for merit in map(_merit, several)]
+    found.lives = list(known)
     unit = 1.0 / (lexical.weight or 1.0)
     found.signals = measure(
         several,
@@ -150,7 +160,7 @@ def gather(store: Store, vectors: VectorSignal | None, plan: Plan) -> Gathered:
             worth=worth_of(lexical.stems, lexical.absent),
             when=when_told(store, bodies, plan.query),
             after=plan.after,
-            near=[reached.get(body, 0.0) for body in bodies],
+            near=[reached.get(body, 0.0) for body in bodies] if reached else None,
         ),
         cosines=None if hits is None or not bodies else hits.cosines(bodies, exact=C.RESCORED),
         query=plan.query,

@@ -155,23 +155,21 @@ class BoundScan:
     def restrict(self, bodies: Sequence[int]) -> None:
         self._scan.restrict(bodies)
 
-    def cosines(self, bodies: Sequence[int], *, exact: int) -> Any:
+    def cosines(self, bodies: Sequence[int] | np.ndarray, *, exact: int) -> Any:
         import numpy as np
 
         found = self._scan.score_of(bodies)
         count = len(found)
         best = np.argpartition(found, count - exact)[count - exact :] if exact < count else np.arange(count)
-        places = {bodies[i]: i for i in best.tolist()}
-        there, matrix = self._index.exact(list(places))
-        if there:
-            found[[places[body] for body in there]] = matrix @ self._query
+        there, matrix = self._index.exact(np.asarray(bodies)[best])
+        if len(there):
+            found[best[there]] = matrix @ self._query
         return found if self._known == 1.0 else found * self._known
 
     def among(self, bodies: Sequence[int]) -> dict[tuple[int, int], float]:
-        there, matrix = self._index.exact(bodies) if bodies else ([], None)
-        if len(there) < 2 or matrix is None:
+        there, matrix = self._index.exact(bodies)
+        if len(there) < 2:
             return {}
-        row = {body: place for place, body in enumerate(there)}
         cosines = (matrix @ matrix.T).tolist()
-        places = [(place, row[body]) for place, body in enumerate(bodies) if body in row]
-        return {(i, j): cosines[a][b] for n, (j, b) in enumerate(places) for i, a in places[:n]}
+        places = sorted(enumerate(there.tolist()), key=lambda one: one[1])
+        return {(i, j): cosines[a][b] for b, j in places for a, i in places[:b]}

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..store.records import Candidate
 from ..text.scripts import latin_share
 from .gather import Gathered
 from .plan import Plan
+from .signals import plain
 
 if TYPE_CHECKING:
     from ..store.contract import Store
@@ -38,7 +39,7 @@ def features(
         return {}
     worth = sum(found.stems.values()) + found.absent
     covered = [float(found.signals["coverage"][i]) for i in best]
-    by_words = _plain(found.signals["lexical"])
+    by_words = plain(found.signals["lexical"])
     first = scores[best[0]]
     rest = [scores[i] for i in order[1:REST]]
     latin = latin_share(plan.query)
@@ -66,7 +67,7 @@ def features(
         "unnamed": unnamed,
     }
     if "vector" in found.signals:
-        cosines = _plain(found.signals["vector"])
+        cosines = plain(found.signals["vector"])
         values = [cosines[i] for i in best]
         shown["cosine"] = max(values)
         shown["cosine_first"] = values[0]
@@ -74,11 +75,6 @@ def features(
         shown["both"] = max(values) * shown["coverage"]
         shown["cosine_lead"] = max(values) - sum(cosines) / len(cosines)
     return shown
-
-
-def _plain(values: Any) -> list[float]:
-    """A column as a list: reading an array one by one takes longer than all of this."""
-    return values if isinstance(values, list) else list(values.tolist())
 
 
 def named_things(question: str) -> list[str]:

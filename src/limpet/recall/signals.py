@@ -42,7 +42,7 @@ class Said:
     worth: list[float]  # of each of these words, as a share of all that was asked
     when: list[float] | None  # 1 where a time is told; None: the question is not about one
     after: int | None  # from when on is the time asked for, if an event gave it
-    near: list[float]  # by what it names and is linked to; 0 where the walk did not come, or was not made
+    near: list[float] | None  # by what it names and is linked to; 0 where the walk did not come; None: it was not made
 
 
 def worth_of(stems: Mapping[str, float], absent: float) -> list[float]:
@@ -66,6 +66,11 @@ def measure(
 
         return measure_arrays(several, said, cosines, query, at, without)
     return measure_lists(several, said, None, query, at, without)
+
+
+def plain(values: Any) -> list[float]:
+    """A column as a list: reading an array one by one takes many times as long."""
+    return values if isinstance(values, list) else list(values.tolist())
 
 
 def measure_lists(
@@ -109,7 +114,7 @@ def measure_lists(
         signals["question"] = asked
         signals["keyed"] = [float(one.key is not None) for one in several]
     if "graph" not in without:
-        signals["graph"] = said.near
+        signals["graph"] = said.near or [0.0] * len(several)
     return signals
 
 

@@ -26,7 +26,8 @@ SEGMENT = 32 * SLOTS
 SCANNED_AT_ONCE = SEGMENT
 # Chunks that are read between two looks at the clock: 25 MB at 384 dimensions.
 READ_AT_ONCE = 64
-# Up to so many vectors, the exact ones are held in memory too: 24 MB at 384 dimensions.
+# Up to so many vectors, the exact ones are held in memory too, 50 MB at 384 dimensions. As float32: to widen the best
+# ones for each query takes longer than their cosines.
 EXACT_HELD = 32_768
 Dot = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
@@ -131,38 +132,41 @@ class VectorIndex:
 
     def rescore(self, query: np.ndarray, bodies: Sequence[int]) -> dict[int, float]:
         """Exact cosines, from float16."""
-        found, matrix = self.exact(bodies)
-        return dict(zip(found, (matrix @ query).tolist(), strict=True)) if found else {}
+        there, matrix = self.exact(bodies)
+        return dict(zip([bodies[place] for place in there.tolist()], (matrix @ query).tolist(), strict=True))
 
-    def exact(self, bodies: Sequence[int]) -> tuple[list[int], np.ndarray]:
-        """Those of some bodies that have a vector, and the vectors, float32 (n, dimensions)."""
+    def exact(self, bodies: Sequence[int] | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The places of those bodies that have a vector, and these as they were stored, float32 (n, dimensions)."""
         state = self._state
         if state.used <= EXACT_HELD and self._rescored:
             slots = state.slots_of(bodies)
-            there = [body for body, slot in zip(bodies, slots.tolist(), strict=True) if slot >= 0]
-            return there, self._hold_exact(state)[slots[slots >= 0]].astype(np.float32)
+            there = np.flatnonzero(slots >= 0)
+            return there, self._hold_exact(state)[slots[there]]
         self._rescored = True  # a process that asks once reads no more than it needs
-        rows = self._store.exact_vectors(self._embedder, bodies) if bodies else []
+        wanted = np.asarray(bodies).tolist()
+        rows = self._store.exact_vectors(self._embedder, wanted) if wanted else []
         if not rows:
-            return [], np.zeros((0, self._dimensions), dtype=np.float32)
-        return [body for body, _ in rows], _halves(rows).astype(np.float32)
+            return np.zeros(0, dtype=np.int64), np.zeros((0, self._dimensions), dtype=np.float32)
+        place = {body: i for i, body in enumerate(wanted)}
+        return np.array([place[body] for body, _ in rows]), _wide(rows)
 
     def _hold_exact(self, state: _Arrays) -> np.ndarray:
-        """The float16 vectors of all slots, those read that are not held yet."""
+        """The exact vectors of all slots, those read that are not held yet."""
         if state.lacking:
             missing = np.flatnonzero((state.bodies != 0) & ~state.held)
             if not len(state.exact):
-                state.exact = np.zeros((len(state.scales), self._dimensions), dtype=np.float16)
+                state.exact = np.zeros((len(state.scales), self._dimensions), dtype=np.float32)
             rows = self._store.exact_vectors(self._embedder, state.bodies[missing].tolist()) if len(missing) else []
             if rows:
-                state.exact[state.slots_of([body for body, _ in rows])] = _halves(rows)
+                state.exact[state.slots_of([body for body, _ in rows])] = _wide(rows)
             state.held[missing] = True
             state.lacking = False
         return state.exact
 
 
-def _halves(rows: Sequence[tuple[int, bytes]]) -> np.ndarray:
-    return np.frombuffer(b"".join(data for _, data in rows), dtype=np.float16).reshape(len(rows), -1)
+def _wide(rows: Sequence[tuple[int, bytes]]) -> np.ndarray:
+    halves = np.frombuffer(b"".join(data for _, data in rows), dtype=np.float16)
+    return halves.astype(np.float32).reshape(len(rows), -1)
 
 
 class _Arrays:
@@ -178,7 +182,7 @@ class _Arrays:
         self.scales = np.zeros(0, dtype=np.float32)
         self.bodies = np.zeros(0, dtype=np.int32)
         self.scopes = np.zeros(0, dtype=np.int32)
-        self.exact = np.zeros((0, dimensions), dtype=np.float16)  # none until they are asked for
+        self.exact = np.zeros((0, dimensions), dtype=np.float32)  # none until they are asked for
         self.held = np.zeros(0, dtype=bool)  # slots whose exact vector is there
         self.lacking = True  # some may not be
         self.place = np.zeros(0, dtype=np.int32)  # the slot of each body; what is not there has any

@@ -32,8 +32,9 @@ class Briefs(Base):
         Changes nothing. Raises BadInput.
         """
         from ..rank.constants import BRIEF_TOKENS
+        from ..recall.choose import MOST
         from ..recall.plan import make_plan
-        from ..recall.prepare import MOST, prepare
+        from ..recall.prepare import prepare
 
         now = self._clock.now()
         plan = make_plan(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 
 import apsw
 
 from ..records import Filter, Lately
+from .rows import topics_of
 from .search import filtered
 from .sql import statements
 
@@ -21,16 +21,13 @@ def standing(con: apsw.Connection, scopes: Sequence[str], at: int, limit: int) -
 
 def lately(con: apsw.Connection, where: Filter, after: int, limit: int) -> list[Lately]:
     """One scope at a time, so that the index gives the order."""
-    topics: dict[str | None, tuple[str, ...]] = {None: ()}
     found: list[Lately] = []
     for scope in where.scopes or ():
         text, bound = filtered("lately", replace(where, scopes=(scope,)))
         for num, kind, name, title, is_open, said, origin, importance, at in con.execute(
             text, bound | {"after": after, "limit": limit}
         ):
-            if said not in topics:
-                topics[said] = tuple(json.loads(said))
-            found.append(Lately(num, kind, name, title, bool(is_open), topics[said], origin, importance, at))
+            found.append(Lately(num, kind, name, title, bool(is_open), topics_of(said), origin, importance, at))
     return sorted(found, key=lambda one: (-one.created_at, -one.num))
 
 

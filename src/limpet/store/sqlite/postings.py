@@ -197,26 +197,34 @@ class Postings:
         """Whether the index has been read beyond this word: what is not held of it is not there."""
         return self._last is None or stem <= self._last
 
-    def _known(self, stem: str) -> tuple[int, Posting | None]:
-        """Of a word that is covered: in how many bodies it was when that was read, and its list, if it is held."""
+    def _slot(self, stem: str) -> tuple[_Slice, int] | None:
+        """The slice of a word, and its place there."""
         at = bisect_right(self._firsts, stem) - 1
         if at >= 0:
             one = self._slices[at]
             place = bisect_left(one.stems, stem)
             if place < len(one.stems) and one.stems[place] == stem:
-                count = int(one.counts[place])
-                start, end = (int(one.ends[place - 1]) if place else 0), int(one.ends[place])
-                return count, one.whole.part(start, end) if end - start == count else None
-        return 0, _EMPTY
+                return one, place
+        return None
+
+    def _known(self, stem: str) -> Posting | None:
+        """The list of a word that is covered, as far as it was read; None: it is not held."""
+        slot = self._slot(stem)
+        if slot is None:
+            return _EMPTY
+        one, place = slot
+        start, end = (int(one.ends[place - 1]) if place else 0), int(one.ends[place])
+        return one.whole.part(start, end) if end - start == one.counts[place] else None
 
     def _is_held(self, stem: str) -> bool:
-        return stem in self._single or (self._covers(stem) and self._known(stem)[1] is not None)
+        return stem in self._single or (self._covers(stem) and self._known(stem) is not None)
 
     def frequency(self, stem: str) -> int:
         """In how many bodies a word is. Its list is read with it, unless the word is too common to be searched for."""
         known = self._counts.get(stem)
         if known is None and self._covers(stem):
-            known = self._known(stem)[0]
+            slot = self._slot(stem)
+            known = int(slot[0].counts[slot[1]]) if slot else 0
         if known is not None:
             return known + self._more.get(stem, 0)
         count, places = self._con.execute(_ONE, (stem, READ_AT_ONCE)).fetchone()
@@ -233,7 +241,7 @@ class Postings:
         if found is None:
             found = self._single.get(stem)
             if found is None and self._covers(stem):
-                found = self._known(stem)[1]
+                found = self._known(stem)
             if found is None:
                 # All of it, bodies that came later included.
                 self._later.pop(stem, None)
@@ -293,22 +301,22 @@ class Postings:
     ) -> np.ndarray:
         """BM25 of every row: k1, b and the smallest weight of a word as FTS5 has them."""
         norm = BM25_K1 * (1 - BM25_B + BM25_B * lengths.astype(np.float64) / self._mean)
-        parts = []
-        for one in lists:
-            at, there = _at(one, rows)
-            frequency = one.halves.take(at, mode="clip") * (0.5 * there) if len(one.bodies) else np.zeros(len(rows))
+        weights = []
+        frequency = np.zeros((len(lists), len(rows)))
+        for row, one in zip(frequency, lists, strict=True):
             hits = len(one.bodies)
+            if hits:
+                at, there = _at(one, rows)
+                np.multiply(one.halves.take(at, mode="clip"), 0.5 * there, out=row)
             weight = math.log((self._rows - hits + 0.5) / (hits + 0.5)) if self._rows - hits > hits else 0.0
-            parts.append((weight if weight > 0 else 1e-6) * (frequency * (BM25_K1 + 1.0) / (frequency + norm)))
+            weights.append([weight if weight > 0 else 1e-6])
+        parts = np.array(weights) * (frequency * (BM25_K1 + 1.0) / (frequency + norm))
         first, last = phrases + rare, len(lists)
-        order = [*range(first)]
-        if first < last:
-            # As `search._expression` lists them: rare, rare again, every common one twice.
-            order += [*range(phrases, first), *(i for i in range(first, last) for _ in (0, 1))]
-        total = np.zeros(len(rows))
-        for i in order:
-            total += parts[i]
-        return total / 2 if first < last else total
+        if first == last:
+            return np.add.reduce(parts, axis=0)
+        # As `search._expression` lists them: rare, rare again, every common one twice.
+        order = [*range(first), *range(phrases, first), *(i for i in range(first, last) for _ in (0, 1))]
+        return np.add.reduce(parts[order], axis=0) / 2
 
     def _within(self, where: Filter, columns: SqliteColumns) -> tuple[list[int] | None, list[Posting]] | None:
         """What every row must be in: scopes, where they are small, and topics. None: nothing can be."""
@@ -346,19 +354,18 @@ class Postings:
         """What the query's words are worth in topics, labels and dates of some bodies (a label's counts half), and
         which of the words each body has, wherever: (bodies, stems)."""
         topics, labels, dates = np.zeros(len(bodies)), np.zeros(len(bodies)), np.zeros(len(bodies))
-        having = np.zeros((len(bodies), len(stems)), dtype=bool)
+        having = np.zeros((len(stems), len(bodies)), dtype=bool)
         bodies = bodies.astype(np.int32)
-        for place, (stem, worth) in enumerate(stems.items()):
+        for row, (stem, worth) in zip(having, stems.items(), strict=True):
             one = self.posting(stem)
-            at, there = _at(one, bodies)
-            having[:, place] = there
+            at, row[:] = _at(one, bodies)
             if one.fields is None:
                 continue
-            fields = one.fields.take(at, mode="clip") * there
+            fields = one.fields.take(at, mode="clip") * row
             topics += worth * (fields >= _TOPIC)
             labels += worth * (fields & _LABELS > 0)
             dates += worth * (fields & _DATES)
-        return topics + 0.5 * labels + dates, having
+        return topics + 0.5 * labels + dates, np.ascontiguousarray(having.T)
 
 
 def _posting(places: np.ndarray, words: np.ndarray | None = None) -> tuple[Posting, np.ndarray]:

@@ -10,7 +10,9 @@ from ...model.events import Event
 from ...model.ids import format_id
 from ...model.memory import Memory
 from ...model.state import MemoryState
+from ...model.unfrozen import unfrozen
 
+_Unfrozen = unfrozen(Memory)
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
@@ -26,41 +28,46 @@ def topics_json(topics: tuple[str, ...]) -> str | None:
 
 
 @lru_cache(maxsize=1024)
-def _topics(listed: str | None) -> tuple[str, ...]:
+def topics_of(listed: str | None) -> tuple[str, ...]:
+    """What `topics_json` made."""
     return tuple(json.loads(listed)) if listed else ()
 
 
 def memory(row: tuple[Any, ...]) -> Memory:
-    return Memory(
-        id=format_id(row[1]),
-        scope=row[2],
-        kind=row[3],
-        content=row[4] or "",
-        topics=_topics(row[5]),
-        key=row[6],
-        metadata=json.loads(row[7]) if row[7] else {},
-        state=row[8],
-        origin=row[9],
-        trust=row[28],
-        source=row[10],
-        session=row[11],
-        speaker=row[12],
-        position=row[13],
-        importance=row[14],
-        stated_confidence=row[15],
-        observations=row[16],
-        observed_at=row[17],
-        pinned=bool(row[18]),
-        valid_from=row[19],
-        valid_to=row[20],
-        created_at=row[21],
-        recorded_at=row[22],
-        retired_at=row[23],
-        superseded_by=format_id(row[24]) if row[24] else None,
-        reason=row[25],
-        uses=row[26] or 0,
-        used_at=row[27] or None,
-    )
+    one = _Unfrozen()
+    one.id = format_id(row[1])
+    one.scope = row[2]
+    one.kind = row[3]
+    one.content = row[4] or ""
+    one.topics = topics_of(row[5])
+    one.key = row[6]
+    one.metadata = json.loads(row[7]) if row[7] else {}
+    one.state = row[8]
+    one.origin = row[9]
+    one.trust = row[28]
+    one.source = row[10]
+    one.session = row[11]
+    one.speaker = row[12]
+    one.position = row[13]
+    one.importance = row[14]
+    one.confidence = 0.0
+    one.stated_confidence = row[15]
+    one.observations = row[16]
+    one.observed_at = row[17]
+    one.pinned = bool(row[18])
+    one.valid_from = row[19]
+    one.valid_to = row[20]
+    one.created_at = row[21]
+    one.recorded_at = row[22]
+    one.retired_at = row[23]
+    one.superseded_by = format_id(row[24]) if row[24] else None
+    one.reason = row[25]
+    one.uses = row[26] or 0
+    one.used_at = row[27] or None
+    one.source_state = None
+    one.__class__ = Memory
+    made: Memory = one
+    return made
 
 
 def state(row: tuple[Any, ...]) -> MemoryState:
@@ -69,7 +76,7 @@ def state(row: tuple[Any, ...]) -> MemoryState:
         scope=row[2],
         kind=row[3],
         content=row[4],
-        topics=_topics(row[5]),
+        topics=topics_of(row[5]),
         key=row[6],
         metadata=json.loads(row[7]) if row[7] else {},
         state=row[8],
