@@ -273,6 +273,23 @@ def test_secrets_reach_neither_journal_nor_log(hook, shop, journal, path):
     assert len(log_of(path)) == 1 and key not in str(log_of(path))
 
 
+@pytest.mark.parametrize(
+    ("tool", "given"),
+    [
+        ("Bash", {"command": "PGPASSWORD=hunter psql -c 'drop table x'"}),
+        ("Bash", {"command": "deploy --token 'hunter' --env prod"}),
+        ("shell", {"command": ["mysql", "--password=hunter", "-e", "x"]}),
+        ("shell", '{"command": "curl -X POST -d \'{\\"password\\": \\"hunter22x\\"}\' https://h"}'),
+        ("mcp__db__connect", {"password": "hunter", "url": "pg://ann:hunter@h/db"}),
+        ("mcp__db__connect", {"auth": {"client_secret": "hunter"}}),
+    ],
+)
+def test_what_a_tool_is_given_as_a_secret_is_not_written_down(hook, shop, journal, path, tool, given):
+    hook("claude", "PostToolUse", {**inputs.CLAUDE, "tool_name": tool, "tool_input": given})
+    assert len(journal()) == 1 and "hunter" not in str(journal())
+    assert b"hunter" not in b"".join(one.read_bytes() for one in path.parent.glob("*.db*"))
+
+
 # -- what is worth it
 
 

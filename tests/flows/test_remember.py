@@ -180,7 +180,7 @@ def test_secrets_are_hidden_before_they_reach_the_disk(memory, path):
     assert receipt.redacted == ("github-token", "url-password")
     assert receipt.as_dict()["redacted"] == ["github-token", "url-password"]
     assert found.content == "CI uses [redacted:github-token] for releases"
-    assert found.metadata["env"]["token"] == ["key [redacted:github-token]"]
+    assert found.metadata["env"]["token"] == ["[redacted:github-token]"]
     assert "hunter22" not in str(found.metadata)
     for file in path.parent.iterdir():
         assert GITHUB.encode() not in file.read_bytes()
@@ -201,6 +201,19 @@ def test_tagged_values_hide_secrets_too(memory):
     memory.tag(id, values={"token": GITHUB})
 
     assert GITHUB not in str(memory.get(id).metadata)
+
+
+def test_a_keyed_secret_is_hidden_and_a_sentence_about_it_is_not(memory):
+    assert memory.set_fact("deploy.token", "a1b2c3d4e5").redacted == ("password",)
+    assert memory.set_fact("deploy.token", "lives in the vault, path kv/deploy").redacted == ()
+    id = memory.set_fact("deploy.api_key", "in the vault").id
+    assert memory.edit(id, "a1b2c3d4e5").redacted == ("password",)
+
+
+def test_a_source_and_a_title_hide_secrets_too(memory):
+    id = memory.remember("The schema has 40 tables", source="postgres://ann:hunter22@db/app").id
+    assert memory.get(id).source == "postgres://ann:[redacted:url-password]@db/app"
+    assert memory.session_start("s", title=f"with {GITHUB}").title == "with [redacted:github-token]"
 
 
 def test_because_links_what_a_memory_rests_on(memory):

@@ -17,7 +17,17 @@ from limpet.text.dates import (
     tells_when,
 )
 from limpet.text.normalise import fingerprint, normalise
-from limpet.text.secrets import _PATTERNS, redact
+from limpet.text.secrets import (
+    _PATTERNS,
+    _SECRET_ENDS,
+    _SECRET_KINDS,
+    _SECRET_WORDS,
+    names_secret,
+    redact,
+    redact_command,
+    redact_fields,
+    suspected,
+)
 
 
 def at(text):
@@ -157,7 +167,7 @@ SECRETS = {
 
 
 def test_every_kind_of_secret_has_an_example():
-    assert set(SECRETS) == {name for name, _ in _PATTERNS}
+    assert set(SECRETS) == {name for name, _ in _PATTERNS} | {"password"}
 
 
 @pytest.mark.parametrize("name", SECRETS)
@@ -171,6 +181,71 @@ def test_a_secret_is_replaced_by_what_it_was(name):
     secret = SECRETS[name].replace("@db.example.org/app", "").split(" ")[-1].split("=")[-1].split("admin:")[-1]
     assert secret not in text
     assert redact(text) == (text, ())
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["password", "passwd", "PWD", "passphrase", "db_password", "DB_PASS", "password2", "password_v2", "newPassword",
+     "password-confirmation", "dbpassword", "secret", "clientSecret", "client_secret", "SECRET_KEY", "secret value",
+     "AWS_SECRET_ACCESS_KEY", "api_key", "apikey", "apiKey", "X-Api-Key", "access-key", "PrivateKey", "token",
+     "accessToken", "HTTPToken", "refresh_tokens", "authorization", "Proxy-Authorization", "cookie", "Set-Cookie",
+     "credential", "credentials", "spring.datasource.password", "x" * 5_000 + "_token"],
+)  # fmt: skip
+def test_a_name_that_means_a_secret(name):
+    assert names_secret(name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["token_count", "tokens", "max_tokens", "token_type", "tokenizer", "password_policy", "passwordless", "passport",
+     "secret_santa", "secretary", "secret_name", "key", "keys", "primary_key", "public_key", "monkey", "pass",
+     "first_pass", "author", "auth", "cookie_policy", "cookiecutter", "credential_store", "", "2", "東京"],
+)  # fmt: skip
+def test_a_name_that_means_none(name):
+    assert not names_secret(name)
+
+
+def test_what_stands_under_the_name_of_a_secret_is_hidden():
+    given = {
+        "password": "hunter2", "db": {"api_key": "x", "port": 5432, "tokens": 500, "on": True},
+        "credentials": {"user": "ann", "tries": 3, "old": ["a", "b"]}, "token": 12, "secret": None, "token_count": "12",
+        "env": [{"name": "DB_PASSWORD", "value": "y"}, {"name": "PORT", "value": "1"}],
+        "cookie": "", "pwd": "${PWD_FROM_VAULT}", "apiKey": "[redacted:password]", "ci": {"token": SECRETS["npm-token"]},
+    }  # fmt: skip
+    hidden = "[redacted:password]"
+
+    clean, names = redact_fields(given)
+
+    assert clean == given | {
+        "password": hidden, "db": given["db"] | {"api_key": hidden},
+        "credentials": {"user": hidden, "tries": 3, "old": [hidden, hidden]},
+        "env": [{"name": "DB_PASSWORD", "value": hidden}, {"name": "PORT", "value": "1"}],
+        "ci": {"token": "[redacted:npm-token]"},
+    }  # fmt: skip
+    assert names == ("password", "npm-token")
+    assert redact_fields(clean) == (clean, ())
+
+
+def test_a_command_gives_secrets_away_by_their_names():
+    hidden = "[redacted:password]"
+    for given, kept in (
+        ("PGPASSWORD=x psql", f"PGPASSWORD={hidden} psql"), ("a --token 'x y'", f"a --token '{hidden} y'"),
+        ("docker run -e DB_PASS=abc img", f"docker run -e DB_PASS={hidden} img"),
+    ):  # fmt: skip
+        assert redact_command(given) == (kept, ("password",))
+        assert redact_command(kept) == (kept, ())
+    for plain in ("TOKEN=$(cat x) make", 'a --password "$PW"', "a --token-file x", "a --token --password-stdin", "ls"):
+        assert redact_command(plain) == (plain, ())
+
+
+def test_a_secret_in_a_name_is_hidden():
+    assert redact_fields({SECRETS["npm-token"]: 1}) == ({"[redacted:npm-token]": 1}, ("npm-token",))
+
+
+def test_no_name_of_a_secret_is_passed_without_a_look():
+    pairs = [f"{kind}{last}" for last, kinds in _SECRET_KINDS.items() for kind in kinds]
+    for name in (*_SECRET_WORDS, *_SECRET_ENDS, *pairs):
+        assert suspected(f"{name}=x")
 
 
 def test_several_secrets_are_named_once_each():
@@ -223,6 +298,9 @@ def test_a_long_secret_leaves_no_tail(secret, name):
         ("SECRET_KEY=" + "django-insecure-9x8y7z", "django-insecure-9x8y7z"),
         ("secret-key: '" + "abcd1234efgh" + "'", "abcd1234efgh"),
         ('"api-key": "' + "abcd1234efgh" + '"', "abcd1234efgh"),
+        (r"{\"api-key\": \"" + "abcd1234efgh" + r"\"}", "abcd1234efgh"),
+        ("accessToken=" + "abcd1234efgh", "abcd1234efgh"),
+        ("x:credentials=" + "abcd1234efgh", "abcd1234efgh"),
         ("export APP_SECRETKEY=" + "abcd1234efgh", "abcd1234efgh"),
         ("redis://:" + "pw" + "@host", ":pw@"),
         ("redis://:" + "s3cr3t" + "@cache.example.org:6379/0", "s3cr3t"),

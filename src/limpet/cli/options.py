@@ -156,11 +156,13 @@ def filters(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def pair(word: str) -> tuple[str, Any]:
-    """`K=V` -> (K, typed V). Raises BadInput."""
+    """`K=V` -> (K, typed V); under the name of a secret V stays text, so that it is redacted. Raises BadInput."""
     name, mark, value = word.partition("=")
     if not mark or not name:
         raise BadInput(f"not K=V: {word[:60]!r}", hint="such as --meta priority=2")
-    return name, typed(value)
+    from ..text.secrets import names_secret
+
+    return name, value if names_secret(name) else typed(value)
 
 
 def typed(text: str) -> bool | int | float | str:

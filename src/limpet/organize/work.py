@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 
 from ..text.blocks import plain_line
-from ..text.secrets import redact
+from ..text.secrets import redact, redact_command
 from .rules import Found, from_messages, rejects
 from .turns import Call, Turn
 
@@ -209,7 +209,7 @@ def is_projects(command: str) -> bool:
         and _RUNNERS.match(command) is not None
         and _DOES.search(command) is not None
         and not _EVERYWHERE.match(command)
-        and command == redact(command)[0]
+        and command == redact_command(command)[0]
     )
 
 
@@ -246,7 +246,7 @@ def _alike(one: str, other: str) -> bool:
 
 
 def _shown(command: str) -> str:
-    return plain_line(redact(command)[0].replace("`", "'"), COMMAND_CHARACTERS)
+    return plain_line(redact_command(command)[0].replace("`", "'"), COMMAND_CHARACTERS)
 
 
 def error_line(output: str) -> str:

@@ -24,7 +24,7 @@ from ..model.memory import (
     check_scope,
 )
 from ..text.instructions import reads_like_instruction
-from ..text.secrets import redact, suspected
+from ..text.secrets import names_secret, redact, redact_fields, redact_value, suspected
 
 # Control characters that no memory holds; tab, newline and carriage return are text.
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x80-\x9f]")
@@ -73,7 +73,9 @@ def admit(item: Mapping[str, Any], *, scope: str, now: int) -> Admitted:
     if not FIELDS.issuperset(item):
         unknown = min(map(str, set(item) - FIELDS))
         raise BadInput(f"unknown field: {unknown}", hint=f"known fields: {', '.join(sorted(FIELDS))}")
-    content, redacted = redact(check_text(item.get("content")))
+    key = check_key(item["key"]) if item.get("key") is not None else None
+    content, redacted = redact_value(key, check_text(item.get("content")))
+    source, shown = redact(check_name("source", item.get("source"), limit=2_000) or "")
     valid_from = _time(item.get("valid_from"), now)
     valid_to = _time(item.get("valid_to"), now)
     if valid_to is not None and valid_to <= (now if valid_from is None else valid_from):
@@ -92,12 +94,12 @@ def admit(item: Mapping[str, Any], *, scope: str, now: int) -> Admitted:
         kind=check_kind(item.get("kind") or "fact"),
         scope=check_scope(item.get("scope") or scope),
         topics=check_topics(item.get("topics") or ()),
-        key=check_key(item["key"]) if item.get("key") is not None else None,
+        key=key,
         importance=_unit("importance", item.get("importance"), 0.5),
         pin=pin,
         valid_from=valid_from,
         valid_to=valid_to,
-        source=check_name("source", item.get("source"), limit=2_000),
+        source=source or None,
         origin=origin,
         session=check_name("session", item.get("session")),
         speaker=check_name("speaker", item.get("speaker")),
@@ -105,7 +107,7 @@ def admit(item: Mapping[str, Any], *, scope: str, now: int) -> Admitted:
         metadata=metadata,
         id=id if id is None or isinstance(id, bytes) else parse_id(str(id)),
         confidence=None if item.get("confidence") is None else _unit("confidence", item["confidence"], 0.0),
-        redacted=tuple(dict.fromkeys(redacted + hidden)),
+        redacted=tuple(dict.fromkeys(redacted + shown + hidden)),
         anyway=bool(anyway),
         quarantine=reads_like_instruction(content) if origin in OUTSIDE else None,
     )
@@ -180,21 +182,10 @@ def clean_metadata(metadata: Any) -> tuple[dict[str, Any], tuple[str, ...]]:
     plain = _plain(metadata, texts) if type(metadata) is dict else None
     if plain is not None and _surely_clean("\n".join(texts)):
         return plain, ()
-    checked = check_metadata(metadata)
-    hidden: list[str] = []
-
-    def clean(value: Any) -> Any:
-        if isinstance(value, str):
-            text, names = redact(value)
-            hidden.extend(names)
-            return text
-        if isinstance(value, dict):
-            return {name: clean(one) for name, one in value.items()}
-        if isinstance(value, list):
-            return [clean(one) for one in value]
-        return value
-
-    return clean(checked), tuple(hidden)
+    try:
+        return redact_fields(check_metadata(metadata))
+    except RecursionError:
+        raise BadInput("metadata is nested too deeply") from None
 
 
 def _plain(value: Any, texts: list[str], depth: int = 0) -> Any:
@@ -207,7 +198,7 @@ def _plain(value: Any, texts: list[str], depth: int = 0) -> Any:
     if type(value) is dict:
         made: dict[str, Any] = {}
         for name, one in value.items():
-            if type(name) is not str:
+            if type(name) is not str or names_secret(name) or name == "value":
                 return None
             texts.append(name)
             kind = type(one)

@@ -1,8 +1,14 @@
-"""Secrets that must not be stored: found by their form, replaced by a mark that says what was there."""
+"""Secrets that must not be stored: found by their form or by the name of their field, replaced by a mark.
+
+What a name means is said once, by `names_secret`: for `NAME=value` in texts and for the fields of JSON.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
 
 # (name, pattern). A pattern with a group hides the group alone. All run in linear time.
 # Compiled when a text is first suspected: most processes never need them.
@@ -23,25 +29,80 @@ _PATTERNS: tuple[tuple[str, str], ...] = (
     ("jwt", r"\beyJ[A-Za-z0-9_-]{10,4000}\.eyJ[A-Za-z0-9_-]{10,4000}\.[A-Za-z0-9_-]{10,4000}"),
     ("url-password", r"(?i)\b[a-z][a-z0-9+.-]{1,20}://[^\s:/@]{0,100}:([^\s/@]{1,200})@"),
     ("bearer-token", r"(?i)\bbearer\s{1,3}([A-Za-z0-9._~+/-]{20,}=*)"),
-    ("password", r"(?i)\b(?:[a-z0-9]{1,30}[_-]){0,4}(?:password|passwd|pwd|secret(?:[_-]?key)?|api[_-]?key|token)[\"']?\s{0,3}[=:]\s{0,3}[\"']?"
-                     r"((?=[^\s\"',;]{0,199}[0-9!@#$%^&*])(?![<$*{\[]|%\(|process\.env|os\.environ)[^\s\"',;]{8,})"),
 )  # fmt: skip
-# Nothing that could be a secret holds none of these, in lower case: ordinary text is passed after one look.
-_MARKS = (
-    "-----begin", "akia", "asia", "secret", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat", "glpat-", "xox", "sk-",
-    "aiza", "k_live_", "k_test_", "npm_", "pypi-", "hf_", "eyj", "://", "bearer", "passw", "pwd", "api_key", "api-key",
-    "apikey", "token",
-)  # fmt: skip
+# What could be a secret holds one of these, in lower case: ordinary text is passed after one look. Few texts hold the
+# character by which most begin or end, so that most are not looked for at all.
+_MARKS = ("akia", "asia", "aiza", "eyj", "bearer")
+_UNDERSCORED = ("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat", "k_live_", "k_test_", "npm_", "hf_")
+_DASHED = ("-----begin", "glpat-", "xox", "sk-", "pypi-")
+# Of every name that `names_secret` knows.
+_NAME_MARKS = ("pass", "pwd", "secret", "token", "key", "credential", "cookie", "authorization")
 _PLACEHOLDER = re.compile(r"(?i)^(?:x{3,}|\*+|\.{3,}|redacted|example|changeme|\[redacted)")
 
 
 def suspected(text: str) -> bool:
     """Whether a text holds a mark of some secret; most texts hold none, and none of those holds a secret."""
     lower = text.lower()
-    for mark in _MARKS:  # noqa: SIM110  any() with a generator takes twice the time, at every write
-        if mark in lower:
+    if "://" in lower or _holds(lower, _MARKS):
+        return True
+    if (":" in lower or "=" in lower) and _holds(lower, _NAME_MARKS):
+        return True
+    return ("_" in lower and _holds(lower, _UNDERSCORED)) or ("-" in lower and _holds(lower, _DASHED))
+
+
+def _holds(text: str, marks: tuple[str, ...]) -> bool:
+    for mark in marks:  # noqa: SIM110  any() with a generator takes twice the time, at every write
+        if mark in text:
             return True
     return False
+
+
+# What a field is called that holds a secret: its last word, or its last two.
+_SECRET_WORDS = frozenset(
+    {"password", "passwords", "passwd", "passphrase", "passcode", "pwd", "secret", "secrets", "token", "credential",
+     "credentials", "authorization", "cookie", "cookies"}
+)  # fmt: skip
+_SECRET_KINDS = {
+    "key": frozenset({"api", "access", "private", "secret", "encryption", "signing", "master"}),
+    "tokens": frozenset({"api", "access", "auth", "bearer", "refresh"}),
+    "pass": frozenset({"db", "database", "user", "smtp", "mail", "admin", "root", "ftp", "mysql", "pg", "redis", "auth"}),
+}  # fmt: skip
+_SECRET_KINDS["keys"] = _SECRET_KINDS["key"]
+# The same written as one word: dbpassword, clientsecret.
+_SECRET_ENDS = (
+    "password", "passwd", "passphrase", "apikey", "apikeys", "accesskey", "secretkey", "privatekey", "clientsecret",
+    "accesstoken", "authtoken", "refreshtoken", "apitoken",
+)  # fmt: skip
+# What may follow and changes nothing: password_2, secret-value.
+_TAILS = frozenset({"value", "plain", "plaintext", "confirm", "confirmation", "repeat"})
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_PART = re.compile(r"[a-z]+")
+# A name is told by its end.
+NAME_CHARACTERS = 100
+
+# In a text: `NAME=`, `"name": "`, also escaped, `--name=`; what follows is a secret when it looks like one.
+_FIELD = re.compile(r"""(?<![\w.-])([\w.-]++)\\?["']?\s{0,3}[=:]\s{0,3}\\?["']?""")
+_LIKELY = re.compile(
+    r"""(?=[^\s"',;]{0,199}[0-9!@#$%^&*])(?![<$*{\[]|%\(|process\.env|os\.environ)((?:[^\s"',;\\]|\\(?!["'])){8,})"""
+)
+# In a command, where `NAME=` and `--name ` say for certain that a value follows.
+_ARGUMENT = re.compile(r"""(?<![\w.-])(?:--([\w.-]++)(?:=|\s{1,3})|([\w.-]++)=)["']?((?![-<$"'\[{*%])[^\s"';&|]+)""")
+# What stands where a secret would: hidden before, or to be filled in from elsewhere.
+_NO_SECRET = re.compile(r"\s*|\[redacted:[a-z-]+\]|\*+|<[^<>]*>|\$?\{\{?[^{}]*\}\}?")
+
+
+@lru_cache(maxsize=4096)
+def names_secret(name: str) -> bool:
+    """Whether a field of this name holds a secret: db_password, X-Api-Key, clientSecret; not token_count, secret_santa."""
+    words = _PART.findall(_HUMP.sub("_", name[-NAME_CHARACTERS:]).lower())
+    while len(words) > 1 and (words[-1] in _TAILS or words[-1] == "v"):
+        words.pop()
+    if not words:
+        return False
+    last = words[-1]
+    if last in _SECRET_WORDS or last.endswith(_SECRET_ENDS):
+        return True
+    return len(words) > 1 and words[-2] in _SECRET_KINDS.get(last, ())
 
 
 def redact(text: str) -> tuple[str, tuple[str, ...]]:
@@ -63,4 +124,104 @@ def redact(text: str) -> tuple[str, tuple[str, ...]]:
             return whole[: match.start(group) - start] + f"[redacted:{name}]" + whole[match.end(group) - start :]
 
         text = compiled.sub(hide, text)
+    parts, done = [], 0
+    for start, end in _assigned(text):
+        parts += [text[done:start], "[redacted:password]"]
+        done = end
+    if parts:
+        found.append("password")
+        text = "".join(parts) + text[done:]
     return text, tuple(found)
+
+
+def redact_command(text: str) -> tuple[str, tuple[str, ...]]:
+    """As `redact`, and whatever a shell command gives to the name of a secret: PGPASSWORD=x, --token x."""
+    text, found = redact(text)
+    if not _holds(text.lower(), _NAME_MARKS):
+        return text, found
+
+    def hide(match: re.Match[str]) -> str:
+        if not names_secret((match[1] or match[2])[-NAME_CHARACTERS:]):
+            return match[0]
+        return f"{match[0][: match.start(3) - match.start()]}[redacted:password]"
+
+    hidden = _ARGUMENT.sub(hide, text)
+    return hidden, found if hidden == text or "password" in found else (*found, "password")
+
+
+def redact_value(name: str | None, text: str) -> tuple[str, tuple[str, ...]]:
+    """The text that is said of `name`, as `NAME=text` would be redacted."""
+    if name is not None and names_secret(name) and _LIKELY.fullmatch(text) and not _PLACEHOLDER.match(text):
+        return _hidden(text)
+    return redact(text)
+
+
+def redact_fields(value: Any) -> tuple[Any, tuple[str, ...]]:
+    """JSON without secrets: in its texts, in its names, and whatever text stands under a name that means one.
+
+    Numbers and truth values stay. Returns the value, or a copy, and what was found, each once.
+    """
+    texts: list[str] = []
+    if not _named(value, texts) and not suspected("\n".join(texts)):
+        return value, ()
+    found: dict[str, None] = {}
+    return _clean(value, found, hidden=False), tuple(found)
+
+
+def _named(value: Any, texts: list[str]) -> bool:
+    """Whether a field has the name of a secret; if none has, all texts are in `texts`."""
+    kind = type(value)
+    if kind is str:
+        texts.append(value)
+    elif kind is list:
+        return any(_named(one, texts) for one in value)
+    elif kind is dict:
+        if "value" in value or any(map(names_secret, value)):
+            return True  # the first: perhaps a field written as two
+        texts.extend(value)
+        for one in value.values():
+            if type(one) is str:
+                texts.append(one)
+            elif (type(one) is dict or type(one) is list) and _named(one, texts):
+                return True
+    return False
+
+
+def _clean(value: Any, found: dict[str, None], *, hidden: bool) -> Any:
+    if isinstance(value, str):
+        text, names = _hidden(value) if hidden and not _NO_SECRET.fullmatch(value) else redact(value)
+        found.update(dict.fromkeys(names))
+        return text
+    if isinstance(value, dict):
+        # {"name": "DB_PASSWORD", "value": "..."}: a field written as two.
+        called = value.get("name", value.get("key")) if "value" in value else None
+        pair = isinstance(called, str) and names_secret(called)
+        return {
+            _clean(name, found, hidden=False): _clean(
+                one, found, hidden=hidden or names_secret(name) or (pair and name == "value")
+            )
+            for name, one in value.items()
+        }
+    if isinstance(value, list):
+        return [_clean(one, found, hidden=hidden) for one in value]
+    return value
+
+
+def _hidden(text: str) -> tuple[str, tuple[str, ...]]:
+    """All of it replaced; what it is by its form says more than the name of its field."""
+    names = redact(text)[1] or ("password",)
+    return f"[redacted:{names[0]}]", names
+
+
+def _assigned(text: str) -> Iterator[tuple[int, int]]:
+    """Where what is assigned to the name of a secret stands, in order."""
+    done = 0
+    for match in _FIELD.finditer(text):
+        if match.end() < done or not names_secret(match[1][-NAME_CHARACTERS:]):
+            continue
+        value = _LIKELY.match(text, match.end())
+        if value is None:
+            continue
+        done = value.end(1)
+        if not _PLACEHOLDER.match(value[1]) and "[redacted:" not in value[1]:
+            yield value.span(1)

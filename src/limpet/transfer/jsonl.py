@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from ..model.clock import parse_time
@@ -19,7 +20,8 @@ from ..model.events import EVENT_TYPES, Event
 from ..model.ids import format_id, parse_id, session_mark
 from ..model.memory import EDGE_TYPES, check_key, check_kind, check_origin, check_scope
 from ..model.state import SESSION_EVENTS
-from ..remember.admit import check_metadata, check_name, check_text, check_topics
+from ..remember.admit import check_name, check_text, check_topics, clean_metadata
+from ..text.secrets import redact, suspected
 
 encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
@@ -45,7 +47,10 @@ _OWN = frozenset({"event", "type", "id", "recorded_at", "origin", "operation", "
 
 
 def read_event(line: dict[str, Any]) -> Event:
-    """The event of a line that `write_event` wrote. Raises BadInput."""
+    """The event of a line that `write_event` wrote, without secrets, should anything else have put some there.
+
+    Raises BadInput.
+    """
     try:
         type, at, origin = line["type"], line["recorded_at"], line["origin"]
         id = parse_id(line["event"])
@@ -68,7 +73,18 @@ def read_event(line: dict[str, Any]) -> Event:
         _check(event)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise BadInput(f"a {type} event with a bad field: {error}") from None
-    return event
+    return _without_secrets(event)
+
+
+def _without_secrets(event: Event) -> Event:
+    """The event itself, unless it was written by a hand, or a program, that redacts nothing."""
+    content = event.content if event.content is None else redact(event.content)[0]
+    metadata, found = clean_metadata(event.data.get("metadata"))
+    said = {name: one for name, one in event.data.items() if type(one) is str}
+    if suspected("\n".join(said.values())):
+        said = {name: redact(one)[0] for name, one in said.items()}
+    data = event.data | said | ({"metadata": metadata} if found else {})
+    return event if content == event.content and data == event.data else replace(event, content=content, data=data)
 
 
 def _check(event: Event) -> None:
@@ -85,7 +101,6 @@ def _check(event: Event) -> None:
         if not isinstance(topics, list) or not isinstance(metadata, dict):
             raise TypeError("topics must be a list, metadata an object")
         check_topics(topics)
-        check_metadata(metadata)
     if event.type in SESSION_EVENTS:
         _check_session(event)
     elif event.type == "remembered":

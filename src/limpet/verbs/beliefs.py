@@ -107,9 +107,10 @@ class Beliefs(Base):
         """Begin a session, or go on with one of this name. Without a name it gets a new one. Raises BadInput."""
         from ..remember.admit import check_name
         from ..remember.session import start
+        from ..text.secrets import redact
 
         given = check_name("session", name) or format_id(self._ids.make(self._clock.now()))
-        said = check_name("title", title)
+        said = redact(check_name("title", title) or "")[0] or None
         self._write(lambda writer: start(writer, self.scope, given, said))
         return self.session(given)
 

@@ -174,10 +174,10 @@ class Writes(Base):
         """
         from ..remember.admit import check_text
         from ..remember.write import Receipt, check_live, need, refused
-        from ..text.secrets import redact
+        from ..text.secrets import redact_value
 
-        text, redacted = redact(check_text(content))
         known = need(self._store, id, self._scopes)
+        text, redacted = redact_value(known.key, check_text(content))
         (refusal,) = self._door.refusals(
             [self._admit({"content": text, "kind": known.kind, "origin": known.origin, "speaker": known.speaker})]
         )

@@ -95,7 +95,7 @@ def _looks(step: str) -> bool:
 
 def _line(text: str) -> str:
     from ...text.blocks import plain_line
-    from ...text.secrets import redact
+    from ...text.secrets import redact_command
 
     # Redacted before it is cut: half a secret is none that can be recognised.
-    return plain_line(redact(text[:20_000])[0], LINE_CHARACTERS)
+    return plain_line(redact_command(text[:20_000])[0], LINE_CHARACTERS)
