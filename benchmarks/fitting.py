@@ -9,7 +9,9 @@ import numpy as np
 
 CUT = 10
 RIDGE = 2e-3
-STEPS = 1500
+STEPS = 50
+# How far a weight of a signal of spread 1 moves in a step at most: further, the curve may be another.
+LEAP = 3.0
 NOTHING: Mapping[int, float] = {}
 
 
@@ -25,12 +27,13 @@ class Asked:
 
 
 def fit(asked: list[Asked], *, ridge: float = RIDGE, chosen: Mapping[int, float] = NOTHING) -> np.ndarray:
-    """Weights (signals,) by Adam on the mean log-probability of the evidence; each data set weighs the same.
+    """Weights (signals,) of the best mean log-probability of the evidence, less a ridge; each data set weighs the same.
 
-    `chosen`: columns that speak in too few questions to be learned, and what they weigh.
+    By Newton's method: the loss is convex, and a dozen steps come to its end. `chosen`: columns that speak in too few
+    questions to be learned, and what they weigh.
     """
     learn = [one for one in asked if one.evidence.any()]
-    scale = np.concatenate([one.signals for one in learn]).std(axis=0).clip(1e-6)
+    scale = np.concatenate([one.signals for one in learn]).std(axis=0, dtype=np.float64).clip(1e-6)
     share = {data: 1.0 / sum(one.data == data for one in learn) for data in {one.data for one in learn}}
     rows = np.concatenate([one.signals / scale for one in learn])
     rows[:, list(chosen)] = 0.0
@@ -41,17 +44,20 @@ def fit(asked: list[Asked], *, ridge: float = RIDGE, chosen: Mapping[int, float]
     weight = np.array([share[one.data] for one in learn])
     weight /= weight.sum()
     theta = np.zeros(rows.shape[1])
-    first, second = np.zeros_like(theta), np.zeros_like(theta)
-    for step in range(1, STEPS + 1):
+    for _ in range(STEPS):
         scores = rows @ theta
         scores -= np.maximum.reduceat(scores, starts)[owner]
         likely = np.exp(scores)
         likely /= np.add.reduceat(likely, starts)[owner]
         slope = rows.T @ ((likely - target) * weight[owner]) + 2 * ridge * theta
-        first = 0.9 * first + 0.1 * slope
-        second = 0.999 * second + 0.001 * slope**2
-        theta -= 0.03 * (first / (1 - 0.9**step)) / (np.sqrt(second / (1 - 0.999**step)) + 1e-9)
-    found = theta / scale
+        means = np.add.reduceat(rows * likely[:, None], starts)
+        curve = (rows * (likely * weight[owner])[:, None]).T @ rows - (means * weight[:, None]).T @ means
+        step = np.linalg.solve(curve + 2 * ridge * np.eye(len(theta)), slope)
+        furthest = np.abs(step).max()
+        theta -= step * min(1.0, LEAP / furthest)
+        if furthest < 1e-8:
+            break
+    found: np.ndarray = theta / scale
     found[list(chosen)] = list(chosen.values())
     return found
 

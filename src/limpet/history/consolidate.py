@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING
 
 from ..model.ids import format_id
 from ..store.records import Piece
+from ..vectors.gauge import stored
 from .view import Node, View, raw_id
 
 if TYPE_CHECKING:
     import numpy as np
+
+    from ..vectors.gauge import Gauge
 
 # Cosine from which two memories of one kind count as the same (domain model), and from which memories of one topic
 # count as a group that one summary could stand for. Guarded by tests/flows/test_graph.py.
@@ -90,15 +93,16 @@ def consolidate(view: View, *, limit: int) -> Consolidation:
     if vectors is None:
         missing["vectors"] = "no memory has a vector yet; `limpet work` makes them"
     else:
-        matrix, rows = vectors
+        matrix, rows, gauge = vectors
         taken: set[int] = set()
         for label, places in _by_kind(pieces, rows):
-            for group, similarity in _alike(matrix, [rows[i] for i in places], SAME_COSINE, 2):
+            for group, similarity in _alike(matrix, [rows[i] for i in places], gauge.threshold(SAME_COSINE), 2):
                 members = [places[i] for i in group]
                 taken |= set(members)
                 groups.append(_Group(action="merge", label=label, places=members, similarity=similarity))
         for label, places in _by_topic(pieces, rows, taken):
-            for group, similarity in _alike(matrix, [rows[i] for i in places], GROUP_COSINE, MIN_GROUP):
+            least = gauge.threshold(GROUP_COSINE)
+            for group, similarity in _alike(matrix, [rows[i] for i in places], least, MIN_GROUP):
                 members = [places[i] for i in group]
                 groups.append(_Group(action="summarise", label=label, places=members, similarity=similarity))
     return _shown(view, pieces, groups, limit, missing)
@@ -133,8 +137,9 @@ def _shown(
     )
 
 
-def _vectors(view: View, pieces: Sequence[Piece]) -> tuple[np.ndarray, dict[int, int]] | None:
-    """Unit vectors (n, d) float32 of the active embedder, and place in `pieces` -> row; None when there are none."""
+def _vectors(view: View, pieces: Sequence[Piece]) -> tuple[np.ndarray, dict[int, int], Gauge] | None:
+    """Unit vectors (n, d) float32 of the active embedder, place in `pieces` -> row, and how its cosines lie; None when
+    there are none."""
     import numpy as np
 
     active = next((row for row in view.store.embedders() if row.state == "active"), None)
@@ -154,7 +159,7 @@ def _vectors(view: View, pieces: Sequence[Piece]) -> tuple[np.ndarray, dict[int,
             places += [place for _, place in kept]
     if not parts:
         return None
-    return np.concatenate(parts), {place: row for row, place in enumerate(places)}
+    return np.concatenate(parts), {place: row for row, place in enumerate(places)}, stored(active)
 
 
 def _alike(matrix: np.ndarray, rows: Sequence[int], least: float, fewest: int) -> list[tuple[list[int], float]]:

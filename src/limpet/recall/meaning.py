@@ -11,10 +11,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..model.clock import Clock
-from ..model.errors import EmbedderUnavailable
+from ..model.errors import EmbedderUnavailable, StoreError
 from ..store.records import EmbedderRow
 from ..text.scripts import latin_share
 from ..vectors.embedder import Embedder, is_loaded, load_embedder
+from ..vectors.gauge import FITTED, Gauge, gauge_of, measured
 from .plan import Plan
 
 if TYPE_CHECKING:
@@ -56,7 +57,19 @@ class Meaning:
         """The embedder that new vectors are made with, and its row in the store."""
         embedder = self.load()
         row = next((one for one in self._store.embedders() if one.fingerprint == embedder.fingerprint), None)
-        return embedder, row or self._store.register_embedder(embedder.fingerprint, embedder.name, embedder.dimensions)
+        row = row or self._store.register_embedder(embedder.fingerprint, embedder.name, embedder.dimensions)
+        return embedder, self._measured(embedder, row)
+
+    def _measured(self, embedder: Embedder, row: EmbedderRow) -> EmbedderRow:
+        """The row with how the embedder's cosines lie."""
+        if row.gauge is not None:
+            return row
+        try:
+            return self._store.gauge_embedder(row.num, getattr(embedder, "gauge", None) or measured(embedder))
+        except (StoreError, EmbedderUnavailable):
+            raise
+        except Exception:  # it cannot embed now: the texts that wait will tell why
+            return row
 
     def settle(self) -> None:
         """Let a complete new embedder take over from the old one."""
@@ -92,7 +105,7 @@ class Meaning:
         known = latin_share(plan.query) if getattr(embedder, "latin_only", False) else 1.0
         scan = index.search(query, scopes=scopes, deadline=deadline)
         scan.complete = scan.complete and whole
-        return BoundScan(scan, index, query, known)
+        return BoundScan(scan, index, query, known, gauge_of(embedder, row))
 
     def _for_reading(self, plan: Plan) -> tuple[Embedder, EmbedderRow]:
         """The embedder whose vectors answer now. A different one than the current only while that is being filled."""
@@ -139,11 +152,14 @@ class Meaning:
 class BoundScan:
     """A scan with its query, so that recall need not know about vectors."""
 
-    __slots__ = ("_index", "_known", "_query", "_scan")
+    __slots__ = ("_gauge", "_index", "_known", "_query", "_scan")
 
-    def __init__(self, scan: SearchScan, index: VectorIndex, query: np.ndarray, known: float = 1.0) -> None:
+    def __init__(
+        self, scan: SearchScan, index: VectorIndex, query: np.ndarray, known: float = 1.0, gauge: Gauge = FITTED
+    ) -> None:
         self._scan, self._index, self._query = scan, index, query
         self._known = known  # share of the query that the embedder understands: its cosines count by that
+        self._gauge = gauge  # how the embedder's cosines lie
 
     @property
     def complete(self) -> bool:
@@ -164,12 +180,13 @@ class BoundScan:
         there, matrix = self._index.exact(np.asarray(bodies)[best])
         if len(there):
             found[best[there]] = matrix @ self._query
+        found = self._gauge.of_question(found)
         return found if self._known == 1.0 else found * self._known
 
     def among(self, bodies: Sequence[int]) -> dict[tuple[int, int], float]:
         there, matrix = self._index.exact(bodies)
         if len(there) < 2:
             return {}
-        cosines = (matrix @ matrix.T).tolist()
+        cosines = self._gauge.of_texts(matrix @ matrix.T).tolist()
         places = sorted(enumerate(there.tolist()), key=lambda one: one[1])
         return {(i, j): cosines[a][b] for b, j in places for a, i in places[:b]}

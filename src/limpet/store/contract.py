@@ -358,6 +358,10 @@ class Store(Reads, Protocol):
 
     def register_embedder(self, fingerprint: str, name: str, dimensions: int) -> EmbedderRow: ...
 
+    def gauge_embedder(self, num: int, gauge: tuple[float, float, float]) -> EmbedderRow:
+        """Note how an embedder's cosines lie (vectors/gauge.py)."""
+        ...
+
     def activate_embedder(self, num: int) -> None:
         """Make one embedder the active one and forget the vectors of all others."""
         ...

@@ -117,6 +117,7 @@ class EmbedderRow(NamedTuple):
     name: str
     dimensions: int
     state: str  # "active" answers queries; "building" is being filled
+    gauge: tuple[float, float, float] | None = None  # how its cosines lie, see vectors/gauge.py; None = not known yet
 
 
 class NewVector(NamedTuple):

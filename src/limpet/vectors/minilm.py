@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..model.errors import EmbedderUnavailable
 from ..store.heap import give_back
+from .gauge import FITTED
 
 if TYPE_CHECKING:
     import numpy as np
@@ -43,6 +44,7 @@ class MiniLM:
     name = "minilm"
     fingerprint = f"minilm-l6-v2-int8:{MODEL_SHA256[:12]}:mean-{MAX_TOKENS}"
     dimensions = 384
+    gauge = FITTED
     latin_only = True  # its vocabulary has next to nothing of other scripts: their vectors say little
 
     def __init__(self) -> None:

@@ -23,6 +23,7 @@ from ..remember.review import merge
 from ..remember.write import Writer
 from ..store.records import Candidate, EmbedderRow, Filter, Proposal
 from ..vectors.embedder import Embedder
+from ..vectors.gauge import Gauge, gauge_of
 from ..vectors.index import VectorIndex
 from .keys import propose_synonyms
 
@@ -46,6 +47,7 @@ def drain(
     """Do the checks that are due, at most `limit`. Returns how many were done."""
     worker = f"{socket.gethostname()}:{os.getpid()}"
     ids = IdSource()
+    gauge = gauge_of(embedder, row)
     done = 0
     while limit is None or done < limit:
         if until is not None and time.monotonic() >= until:
@@ -64,17 +66,17 @@ def drain(
                 continue
             (new,) = store.memories([one.num])
             if new.key is not None:
-                propose_synonyms(store, embedder, new, clock, ids)
+                propose_synonyms(store, embedder, gauge, new, clock, ids)
             else:
-                check(store, index, one, new, vectors[one.body], where, clock, ids)
+                check(store, index, gauge, one, new, vectors[one.body], where, clock, ids)
         store.finish(KIND, bodies)
         done += len(jobs)
     return done
 
 
 def check(
-    store: Store, index: VectorIndex, one: Candidate, new: Memory, vector: bytes, where: Filter, clock: Clock,
-    ids: IdSource,
+    store: Store, index: VectorIndex, gauge: Gauge, one: Candidate, new: Memory, vector: bytes, where: Filter,
+    clock: Clock, ids: IdSource,
 ) -> None:  # fmt: skip
     """Compare one memory with those near it that are older; merge it, or put proposals on the list."""
     query = np.frombuffer(vector, dtype=np.float16).astype(np.float32)
@@ -83,7 +85,8 @@ def check(
     others = [c for c in store.candidates(list(near), where) if c.kind == one.kind and c.id != one.id]
     if not others:
         return
-    cosines = index.rescore(query, [c.body for c in others])
+    exact = index.rescore(query, [c.body for c in others])
+    cosines = {body: gauge.of_texts(cosine) for body, cosine in exact.items()}
     older = store.memories([c.num for c in others])
     proposals: list[Proposal] = []
     for other, candidate in sorted(zip(older, others, strict=True), key=lambda pair: -cosines.get(pair[1].body, 0.0)):

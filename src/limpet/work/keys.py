@@ -12,6 +12,7 @@ from ..rank.constants import SYNONYM_COSINE
 from ..store.records import Proposal
 from ..text.difference import differences
 from ..vectors.embedder import Embedder
+from ..vectors.gauge import Gauge
 
 if TYPE_CHECKING:
     from ..store.contract import Store
@@ -20,7 +21,9 @@ if TYPE_CHECKING:
 COMPARED, PROPOSED = 1_000, 2
 
 
-def propose_synonyms(store: Store, embedder: Embedder, new: Memory, clock: Clock, ids: IdSource) -> None:
+def propose_synonyms(
+    store: Store, embedder: Embedder, gauge: Gauge, new: Memory, clock: Clock, ids: IdSource
+) -> None:
     """For the first value of a key: older keys of its scope that mean the same are put on the review list.
 
     Embeds a phrase for each key of the scope. Raises EmbedderUnavailable.
@@ -33,7 +36,7 @@ def propose_synonyms(store: Store, embedder: Embedder, new: Memory, clock: Clock
     if not others:
         return
     vectors = embedder.embed_passages([_phrase(key) for key in (new.key, *others)])
-    cosines = vectors[1:] @ vectors[0]
+    cosines = gauge.of_texts(vectors[1:] @ vectors[0])
     near = sorted(zip(map(float, cosines), others, strict=True), reverse=True)[:PROPOSED]
     found = [(cosine, key) for cosine, key in near if cosine >= SYNONYM_COSINE and _same(new.key, key)]
     store.propose([one for pair in found if (one := _proposal(store, new, *pair, ids.make(clock.now()), clock.now()))])

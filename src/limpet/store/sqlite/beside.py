@@ -48,6 +48,10 @@ class Beside:
         with self._writing() as con:
             return vectors.register(con, fingerprint, name, dimensions)
 
+    def gauge_embedder(self, num: int, gauge: tuple[float, float, float]) -> EmbedderRow:
+        with self._writing() as con:
+            return vectors.gauge(con, num, gauge)
+
     def activate_embedder(self, num: int) -> None:
         with self._writing() as con:
             vectors.activate(con, num)

@@ -18,8 +18,10 @@ CHUNK_SLOTS = 1_024
 
 def embedders(con: apsw.Connection) -> list[EmbedderRow]:
     return [
-        EmbedderRow(num=row[0], fingerprint=row[1], name=row[2], dimensions=row[3], state=row[4])
-        for row in con.execute("SELECT num, fingerprint, name, dimensions, state FROM embedder ORDER BY num")
+        EmbedderRow(num, fingerprint, name, dimensions, state, None if gauge[0] is None else tuple(gauge))
+        for num, fingerprint, name, dimensions, state, *gauge in con.execute(
+            "SELECT num, fingerprint, name, dimensions, state, unrelated, related, apart FROM embedder ORDER BY num"
+        )
     ]
 
 
@@ -35,6 +37,11 @@ def register(con: apsw.Connection, fingerprint: str, name: str, dimensions: int)
     if row.dimensions != dimensions:
         raise BadInput(f"embedder {name} has {dimensions} dimensions, its stored vectors {row.dimensions}")
     return row
+
+
+def gauge(con: apsw.Connection, num: int, gauge: tuple[float, float, float]) -> EmbedderRow:
+    con.execute("UPDATE embedder SET unrelated = ?, related = ?, apart = ? WHERE num = ?", (*gauge, num))
+    return next(one for one in embedders(con) if one.num == num)
 
 
 def activate(con: apsw.Connection, num: int) -> None:

@@ -126,7 +126,8 @@ END;
 -- Vectors: one float16 row a body for exact scores, and chunks of 1,024 int8 codes for scanning.
 CREATE TABLE embedder (
   num INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL UNIQUE, name TEXT NOT NULL,
-  dimensions INTEGER NOT NULL, state TEXT NOT NULL
+  dimensions INTEGER NOT NULL, state TEXT NOT NULL,
+  unrelated REAL, related REAL, apart REAL
 );
 CREATE TABLE vector (
   embedder INTEGER NOT NULL, body INTEGER NOT NULL, chunk INTEGER NOT NULL, slot INTEGER NOT NULL,

