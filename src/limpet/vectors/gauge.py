@@ -70,7 +70,7 @@ def measured(embedder: Embedder) -> Gauge:
     cosines = np.stack([np.asarray(embedder.embed_query(question)) for question, _ in PAIRS]) @ answers.T
     own = np.eye(len(PAIRS), dtype=bool)
     means = cosines[~own].mean(), cosines[own].mean(), (answers @ answers.T)[~own].mean()
-    found = Gauge(*(round(float(mean), 4) for mean in means))
+    found = Gauge(*(round(float(mean), 6) for mean in means))
     return found if found.related - found.unrelated >= LEAST and 1 - found.apart >= LEAST else FITTED
 
 
