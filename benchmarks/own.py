@@ -269,7 +269,8 @@ def main() -> None:
         "figures": figures,
         "rows": [asdict(one) for one in asked],
     }
-    for path in save("own-lexical" if options.lexical else "own", content, out=options.json, keep=options.record):
+    name = "own-lexical" if options.lexical else "own" if options.embedder == "minilm" else f"own-{options.embedder}"
+    for path in save(name, content, out=options.json, keep=options.record):
         print(f"written: {path}", file=sys.stderr)
 
 

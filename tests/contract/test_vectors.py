@@ -59,6 +59,17 @@ def test_the_first_embedder_is_active_and_later_ones_are_built_up(full_store):
         full_store.register_embedder("words:1", "words", DIMENSIONS + 1)
 
 
+def test_how_cosines_lie_is_kept_with_an_embedder(full_store, row):
+    assert row.gauge is None
+    other = full_store.register_embedder("words:2", "words", DIMENSIONS)
+
+    gauged = full_store.gauge_embedder(row.num, (0.7, 0.8, 0.75))
+
+    assert gauged == row._replace(gauge=(0.7, 0.8, 0.75))
+    assert full_store.embedders() == [gauged, other]
+    assert full_store.register_embedder("words:1", "words", DIMENSIONS) == gauged
+
+
 def test_a_vector_is_kept_exactly_and_as_a_code(full_store, full, row):
     bodies = [body_of(full_store, full.remember(text, scope=scope)) for text, scope in (("one", "a"), ("two", "b"))]
     assert embed(full_store, row, bodies) == 2

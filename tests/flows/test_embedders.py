@@ -83,3 +83,16 @@ def test_two_wordings_are_told_from_two_statements_by_any_embedder(opened):
     memory.remember("After noon on Fridays deployments are frozen.")
     memory.work()
     assert {one.other.content for one in memory.review() if one.other} == {SAID[0]}
+
+
+def test_a_hurried_recall_does_not_stop_to_measure(opened):
+    """Eighty texts are no small backlog: the note is found by its words, and has its vector when there is time."""
+    embedder = Aside(load_embedder("minilm"), 0.9)
+    memory = opened(embedder, "store")
+    memory.remember("Backups are kept for thirty days.")
+
+    hurried = memory.recall("how long are backups kept", deadline_ms=100)
+
+    assert [len(hurried.items), hurried.missing, embedder.texts] == [1, ["vector"], 0]
+    assert memory.recall("how long are backups kept").missing == []
+    assert embedder.texts > 1

@@ -15,7 +15,7 @@ from ..model.errors import EmbedderUnavailable, StoreError
 from ..store.records import EmbedderRow
 from ..text.scripts import latin_share
 from ..vectors.embedder import Embedder, is_loaded, load_embedder
-from ..vectors.gauge import FITTED, Gauge, gauge_of, measured
+from ..vectors.gauge import FITTED, TEXTS, Gauge, gauge_of, measured
 from .plan import Plan
 
 if TYPE_CHECKING:
@@ -146,7 +146,16 @@ class Meaning:
             self._idle_at = version
             return False
         loading = 0.0 if self.is_loaded() else LOAD_SECONDS
-        return waiting <= most and plan.remaining() > loading + waiting * seconds_each + QUERY_SECONDS
+        texts = waiting + (0 if self._is_known() else TEXTS)
+        return waiting <= most and plan.remaining() > loading + texts * seconds_each + QUERY_SECONDS
+
+    def _is_known(self) -> bool:
+        """Whether nothing has to be measured before vectors are made. Of an embedder that is not loaded: taken so."""
+        if not self.is_loaded():
+            return True
+        embedder = self.load()
+        rows = (one for one in self._store.embedders() if one.fingerprint == embedder.fingerprint)
+        return getattr(embedder, "gauge", None) is not None or any(one.gauge is not None for one in rows)
 
 
 class BoundScan:

@@ -23,7 +23,7 @@ from ..remember.review import merge
 from ..remember.write import Writer
 from ..store.records import Candidate, EmbedderRow, Filter, Proposal
 from ..vectors.embedder import Embedder
-from ..vectors.gauge import Gauge, gauge_of
+from ..vectors.gauge import Gauge, gauge_of, stored
 from ..vectors.index import VectorIndex
 from .keys import propose_synonyms
 
@@ -47,7 +47,8 @@ def drain(
     """Do the checks that are due, at most `limit`. Returns how many were done."""
     worker = f"{socket.gethostname()}:{os.getpid()}"
     ids = IdSource()
-    gauge = gauge_of(embedder, row)
+    # Vectors of an embedder that is being replaced may still answer; keys are embedded here.
+    gauge, of_keys = stored(row), gauge_of(embedder, row)
     done = 0
     while limit is None or done < limit:
         if until is not None and time.monotonic() >= until:
@@ -66,7 +67,7 @@ def drain(
                 continue
             (new,) = store.memories([one.num])
             if new.key is not None:
-                propose_synonyms(store, embedder, gauge, new, clock, ids)
+                propose_synonyms(store, embedder, of_keys, new, clock, ids)
             else:
                 check(store, index, gauge, one, new, vectors[one.body], where, clock, ids)
         store.finish(KIND, bodies)

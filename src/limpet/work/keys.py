@@ -21,9 +21,7 @@ if TYPE_CHECKING:
 COMPARED, PROPOSED = 1_000, 2
 
 
-def propose_synonyms(
-    store: Store, embedder: Embedder, gauge: Gauge, new: Memory, clock: Clock, ids: IdSource
-) -> None:
+def propose_synonyms(store: Store, embedder: Embedder, gauge: Gauge, new: Memory, clock: Clock, ids: IdSource) -> None:
     """For the first value of a key: older keys of its scope that mean the same are put on the review list.
 
     Embeds a phrase for each key of the scope. Raises EmbedderUnavailable.
