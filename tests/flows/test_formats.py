@@ -8,6 +8,7 @@ import sys
 import zipfile
 from pathlib import Path
 
+import apsw
 import pytest
 
 import limpet
@@ -195,6 +196,80 @@ def test_secrets_are_left_out(memory, tmp_path):
     assert memory.import_from("memori", path).redacted == 1
     assert "AKIA" not in next(iter(held(memory)))
     assert memory.import_from("memori", path).known == 1
+
+
+# -- damaged databases: what can be read is taken, and said to be not all
+
+
+def page_size(content):
+    return int.from_bytes(content[16:18], "big")
+
+
+def damaged(memory, path):
+    """The report of an import, and what it says of the file."""
+    report = memory.import_from("memori" if path.suffix == ".db" else "pmb", path)
+    return report, [reason for place, reason in report.rejected if place == path.name]
+
+
+@pytest.mark.parametrize("name", ["m.db", "events.sqlite"])
+def test_a_whole_database_is_called_so(memory, tmp_path, name):
+    rows = [{"content": f"row {i} " + "x" * 500} for i in range(50)]
+    path = (formats.memori_db if name == "m.db" else formats.pmb_db)(tmp_path / name, rows)
+    report, said = damaged(memory, path)
+    assert said == [] and report.rejected == [] and report.new == 50
+
+
+def test_flipped_bits_that_no_record_lies_on_are_told(memory, tmp_path):
+    path = formats.memori_db(tmp_path / "m.db", [{"content": f"row {i} " + "x" * 500} for i in range(200)])
+    content = path.read_bytes()
+    size = page_size(content)
+    with apsw.Connection(str(path)) as con:
+        root = con.execute("SELECT rootpage FROM sqlite_master WHERE name LIKE 'sqlite_autoindex_memories%'").get
+    con.close()
+    torn = bytearray(content)
+    for place in range(3, 12):  # of the index's own head: how many cells it has, and where
+        torn[(root - 1) * size + place] ^= 0xFF
+    path.write_bytes(torn)
+
+    report, said = damaged(memory, path)
+
+    assert report.new == 200, "no record was on that page"
+    assert len(said) == 1 and "damaged" in said[0] and "recover" in said[0]
+    assert path.read_bytes() == bytes(torn)
+
+
+@pytest.mark.parametrize("left", [0.3, 0.6, 0.95])
+@pytest.mark.parametrize("name", ["m.db", "events.sqlite"])
+def test_a_database_that_was_cut_off_is_told(memory, tmp_path, name, left):
+    rows = [{"content": f"row {i} " + "x" * 500} for i in range(200)]
+    path = (formats.memori_db if name == "m.db" else formats.pmb_db)(tmp_path / name, rows)
+    content = path.read_bytes()
+    path.write_bytes(content[: int(len(content) * left)])
+    try:
+        report, said = damaged(memory, path)
+    except limpet.BadInput as error:
+        assert "cannot be read" in error.message
+    else:
+        assert len(said) == 1 and report.new <= 200
+
+
+def test_any_flipped_byte_of_a_structure_is_told_or_changes_nothing(memory, tmp_path):
+    """Every byte of the head of every page: either the check finds it, or all rows come as they were, or none do."""
+    rows = [{"content": f"row {i} " + "x" * 300} for i in range(40)]
+    path = formats.memori_db(tmp_path / "m.db", rows)
+    content, texts = path.read_bytes(), {row["content"] for row in rows}
+    size = page_size(content)
+    for page in range(len(content) // size):
+        for place in (0, 1, 3, 4, 5, 8, 9):
+            at = page * size + place + (100 if page == 0 else 0)
+            torn = bytearray(content)
+            torn[at] ^= 0x41
+            path.write_bytes(torn)
+            try:
+                report = memory.import_from("memori", path, dry_run=True)
+            except limpet.BadInput:
+                continue
+            assert report.rejected or report.new + report.known == len(texts), (page, place)
 
 
 # -- what changed at the source, and here

@@ -10,6 +10,7 @@ from typing import Any
 from ..model.errors import BadInput
 from ..store.foreign import Cell, ForeignFile
 from ..transfer.record import Report
+from ..transfer.source import report_damage
 from .calls import call_of, is_own, output_text
 from .clients import when
 from .turns import Conversation, Turn, injected, lines_of, said
@@ -22,6 +23,7 @@ def read_opencode(path: Path, report: Report) -> Iterator[Conversation]:
             raise BadInput(f"{path} is no database of OpenCode")
         if not file.has("part", "id", "message_id", "data"):
             raise BadInput(f"{path} has no table part: an OpenCode that is not known")
+        report_damage(file, report)
         found: dict[str, Conversation] = {}
         for id, parent, folder in file.rows("session", ("id", "parent_id", "directory")):
             if parent is None and (name := _text(id)):

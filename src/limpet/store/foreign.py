@@ -19,6 +19,10 @@ from ..model.errors import BadInput
 MAGIC = b"SQLite format 3\0"
 # A cell above this comes as its size; twice the largest text that a memory may have, for its JSON.
 MAX_CELL_BYTES = 2_000_000
+# Above this SQLite checks the pages of a file, but not that indexes agree with their tables, which takes far longer.
+MAX_FULL_CHECK_BYTES = 64 << 20
+# Findings that are counted; a broken file has one for every page.
+MAX_FINDINGS = 100
 # What one look at the schema may hold: real ones have some dozen names.
 MAX_NAMES = 1_000
 
@@ -75,6 +79,26 @@ class ForeignFile:
             )
             found[name] = tuple(bytes(column).decode("utf-8", "replace") for (column,) in columns)
         return found
+
+    def damage(self) -> str | None:
+        """What SQLite's own check says of the file as a whole; None: it is sound, as far as that can be told.
+
+        A changed character in a text breaks no structure: no check finds that.
+        """
+        check = "integrity_check" if self.path.stat().st_size <= MAX_FULL_CHECK_BYTES else "quick_check"
+        found: list[str] = []
+        try:
+            for (line,) in self._con.execute(f"PRAGMA {check}({MAX_FINDINGS})"):
+                # A heading, "*** in database main ***", is no finding.
+                found += [part for part in str(line).splitlines() if not part.startswith("***")]
+        except (apsw.CorruptError, apsw.NotADBError, apsw.IOError) as error:
+            found.append(str(error))
+        except apsw.Error:
+            return None  # its schema asks for a function or a module that is not here: nothing is known
+        if found in ([], ["ok"]):
+            return None
+        more = f", and {len(found) - 1}{' or more' if len(found) >= MAX_FINDINGS else ''} other findings"
+        return f"the file is damaged: {found[0][:200]}{more if len(found) > 1 else ''}"
 
     def has(self, table: str, *columns: str) -> bool:
         return table in self.tables and set(columns) <= set(self.tables[table])

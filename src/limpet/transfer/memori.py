@@ -10,7 +10,7 @@ from typing import Any
 from ..model.errors import BadInput
 from ..store.foreign import Cell, ForeignFile, is_sqlite
 from .record import Record, Report, kind_of, seconds, text_list, time_or_note, unit
-from .source import cell_text, json_lines, json_object
+from .source import cell_text, json_lines, json_object, report_damage
 
 NEWEST = 3
 # Their types that are no kinds of ours; the type stays in the metadata too.
@@ -29,6 +29,7 @@ def _database(path: Path, report: Report) -> Iterator[Record]:
     with ForeignFile(path) as file:
         if not file.has("memories", "id", "content", "created_at", "updated_at"):
             raise BadInput(f"{path} is no Memori database: it has no table of memories")
+        report_damage(file, report)
         if file.version > NEWEST:
             report.note(f"schema version {file.version} is newer than {NEWEST}, which is known; read as that")
         total = file.count("memories")

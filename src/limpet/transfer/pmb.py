@@ -8,7 +8,7 @@ from pathlib import Path
 from ..model.errors import BadInput
 from ..store.foreign import Cell, ForeignFile, is_sqlite
 from .record import Link, Record, Report, kind_of, seconds, text_list, time_or_note, unit
-from .source import cell_text, json_object
+from .source import cell_text, json_object, report_damage
 
 KINDS = {
     "qa": "episode", "pin": "fact", "git": "episode", "file": "episode", "test": "episode", "activity": "episode",
@@ -37,6 +37,7 @@ def read(path: Path, report: Report) -> Iterator[Record]:
     with ForeignFile(path) as file:
         if not file.has("events", "ulid", "event_type", "content", "timestamp"):
             raise BadInput(f"{path} is no PMB workspace: it has no table of events")
+        report_damage(file, report)
         links = _links(file, report)
         topics = _entities(file, report)
         arcs = _arcs(file)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from ..model.errors import BadInput
-from ..store.foreign import Cell, TooLarge
+from ..store.foreign import Cell, ForeignFile, TooLarge
 from .record import Report
 
 # The longest line of JSONL, and the largest item of a JSON array.
@@ -67,6 +67,13 @@ def numbered_lines(path: Path, report: Report) -> Iterator[tuple[int, bytes]]:
             if line.strip():
                 yield number, line
     report.at(total, total)
+
+
+def report_damage(file: ForeignFile, report: Report) -> None:
+    """Say that a database is damaged; what can be read of it is read all the same."""
+    damage = file.damage()
+    if damage is not None:
+        report.bad(file.path.name, f"{damage}. What can be read is taken; a repaired copy: sqlite3 FILE .recover")
 
 
 def cell_text(value: Cell, what: str) -> str | None:
