@@ -134,15 +134,21 @@ def distinct(several: Sequence[Wording], cosines: Mapping[tuple[int, int], float
     for (earlier, later), cosine in known.items():
         if cosine >= C.DUPLICATE_COSINE:
             near.setdefault(later, set()).add(earlier)
+    seen: set[str] = set()
+    shared: set[str] = set()
+    for one in several:
+        shared |= seen & one.first
+        seen |= one.first
     holders: dict[str, list[int]] = {}
     kept: list[int] = []
     for i, one in enumerate(several):
         found = near[i].intersection(kept) if i in near else set()
-        for word in one.first & holders.keys():
-            found.update(holders[word])
+        common = one.first & shared
+        for word in common:
+            found.update(holders.get(word, ()))
         if any(repeats(several[j], one, known.get((j, i))) for j in sorted(found)):
             continue
         kept.append(i)
-        for word in one.first:
+        for word in common:
             holders.setdefault(word, []).append(i)
     return kept
