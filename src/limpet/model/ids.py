@@ -13,6 +13,8 @@ from .errors import BadInput
 
 MIN_PREFIX_CHARACTERS = 6
 _HEX = frozenset("0123456789abcdef")
+# Of a prefix by the place of the first digit that sets it apart: that digit belongs to it, and the dashes before it.
+_LENGTHS = [digits + 1 + sum(digits >= dash for dash in (8, 12, 16, 20)) for digits in range(33)]
 
 
 class IdSource:
@@ -88,8 +90,7 @@ def shortest_unique(raw: bytes, neighbours: list[bytes]) -> str:
         if other != raw:
             apart = number ^ int.from_bytes(other, "big")
             digits = max(digits, 32 - (apart.bit_length() + 3) // 4)
-    # The first digit that differs belongs to the prefix, and the dashes before it.
-    return own[: digits + 1 + sum(digits >= place for place in (8, 12, 16, 20))]
+    return own[: _LENGTHS[digits]]
 
 
 def _digits(text: str) -> str:

@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from itertools import chain
 from typing import NamedTuple
 
 from ..rank import constants as C
@@ -72,15 +70,25 @@ class Wording(NamedTuple):
     text: str
     about: str  # what else must be equal: its key, its speaker, the day of an episode
     words: frozenset[str]
+    first: frozenset[str]  # two texts that share SHARED_WORDS of their words share one of these
 
 
 def wording(text: str, about: str = "") -> Wording:
-    return Wording(text, about, _words(text[:COMPARED]))
+    return Wording(text, about, *_words(text[:COMPARED]))
 
 
 @lru_cache(maxsize=256)  # what stands and what is recent comes again with every brief
-def _words(text: str) -> frozenset[str]:
-    return frozenset(_WORD.findall(text.casefold()))
+def _words(text: str) -> tuple[frozenset[str], frozenset[str]]:
+    """The words of a text, and the first so many of them in an order that all texts share: the long ones are rare.
+
+    Source: prefix filtering, Chaudhuri et al., 2006.
+    """
+    words = frozenset(_WORD.findall(text.casefold()))
+    if not words:
+        return words, frozenset((text,))
+    ordered = sorted(words)
+    ordered.sort(key=len, reverse=True)
+    return words, frozenset(ordered[: len(words) - math.ceil(len(words) * C.SHARED_WORDS) + 1])
 
 
 def repeats(one: Wording, other: Wording, cosine: float | None) -> bool:
@@ -119,8 +127,7 @@ def repeats(one: Wording, other: Wording, cosine: float | None) -> bool:
 def distinct(several: Sequence[Wording], cosines: Mapping[tuple[int, int], float] | None = None) -> list[int]:
     """Places of the first wording of each statement. `cosines` of pairs (earlier, later) that have vectors.
 
-    Only pairs that can be near are compared: those of near vectors, and those that share one of their rarer words. Two
-    texts that share so many words share one among the few rarest of each (prefix filtering: Chaudhuri et al., 2006).
+    Only pairs that can be near are compared: those of near vectors, and those that share one of their first words.
     """
     known = cosines or {}
     near: dict[int, set[int]] = {}
@@ -130,24 +137,18 @@ def distinct(several: Sequence[Wording], cosines: Mapping[tuple[int, int], float
     seen: set[str] = set()
     shared: set[str] = set()
     for one in several:
-        shared |= seen & one.words
-        seen |= one.words
-    often: Counter[str] = Counter()
+        shared |= seen & one.first
+        seen |= one.first
     holders: dict[str, list[int]] = {}
     kept: list[int] = []
     for i, one in enumerate(several):
         found = near[i].intersection(kept) if i in near else set()
-        common = one.words & shared
-        enough = math.ceil(len(one.words) * C.SHARED_WORDS)
-        rarest: list[str] = [one.text] if not one.words else []
-        if common and len(common) >= enough:
-            often = often or Counter(chain.from_iterable(one.words for one in several))
-            rarest = sorted(common, key=lambda word: (often[word], word))[: len(common) - enough + 1]
-        for word in rarest:
+        common = one.first & shared
+        for word in common:
             found.update(holders.get(word, ()))
         if any(repeats(several[j], one, known.get((j, i))) for j in sorted(found)):
             continue
         kept.append(i)
-        for word in rarest:
+        for word in common:
             holders.setdefault(word, []).append(i)
     return kept

@@ -38,6 +38,8 @@ def open_connection(path: str, *, read_only: bool, durable: bool) -> apsw.Connec
         connection = _connect(path, read_only=read_only)
         try:
             connection.set_busy_handler(_busy_handler())
+            # Plans do not depend on what is bound: else SQLite, built with STAT4, makes many of them anew at every use.
+            connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
             connection.execute(
                 f"PRAGMA synchronous={'FULL' if durable else 'NORMAL'}; PRAGMA secure_delete=ON;"
                 "PRAGMA cache_size=-32000; PRAGMA temp_store=MEMORY; PRAGMA mmap_size=2147418112"

@@ -289,7 +289,7 @@ class Postings:
         if scopes is not None:
             rows = rows[among(columns.scope[rows], scopes)]
         for phrase in phrases:
-            rows = rows[_at(phrase, rows)[1]]
+            rows = rows[_at(phrase.bodies, rows)[1]]
         stems = {stem: max(1e-6, math.log((self._bodies - df + 0.5) / (df + 0.5))) for df, stem in useful}
         scores = self._scores([*phrases, *lists], len(phrases), rare, columns.tokens[rows], rows)
         order = np.argsort(-scores, kind="stable")
@@ -305,8 +305,11 @@ class Postings:
         frequency = np.zeros((len(lists), len(rows)))
         for row, one in zip(frequency, lists, strict=True):
             hits = len(one.bodies)
-            if hits:
-                at, there = _at(one, rows)
+            if hits < len(rows):
+                at, there = _at(rows, one.bodies)
+                row[at[there]] = 0.5 * one.halves[there]
+            else:
+                at, there = _at(one.bodies, rows)
                 np.multiply(one.halves.take(at, mode="clip"), 0.5 * there, out=row)
             weight = math.log((self._rows - hits + 0.5) / (hits + 0.5)) if self._rows - hits > hits else 0.0
             weights.append([weight if weight > 0 else 1e-6])
@@ -358,7 +361,7 @@ class Postings:
         bodies = bodies.astype(np.int32)
         for row, (stem, worth) in zip(having, stems.items(), strict=True):
             one = self.posting(stem)
-            at, row[:] = _at(one, bodies)
+            at, row[:] = _at(one.bodies, bodies)
             if one.fields is None:
                 continue
             fields = one.fields.take(at, mode="clip") * row
@@ -399,12 +402,12 @@ def _fields(one: Posting) -> np.ndarray:
     return np.zeros(len(one.bodies), dtype=np.uint8) if one.fields is None else one.fields
 
 
-def _at(one: Posting, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Where each row stands in a list, or would, and whether it does. Rows are int32: else the list would be copied."""
-    if not len(one.bodies):
-        return np.zeros(len(rows), dtype=np.int64), np.zeros(len(rows), dtype=bool)
-    at = one.bodies.searchsorted(rows)
-    return at, one.bodies.take(at, mode="clip") == rows
+def _at(ordered: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Where bodies stand in a list, or would, and whether they do. Both are int32: else the list would be copied."""
+    if not len(ordered):
+        return np.zeros(len(wanted), dtype=np.int64), np.zeros(len(wanted), dtype=bool)
+    at = ordered.searchsorted(wanted)
+    return at, ordered.take(at, mode="clip") == wanted
 
 
 def distinct(numbers: np.ndarray) -> np.ndarray:
