@@ -7,6 +7,7 @@ from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING, Any
 
 from ..model.clock import format_time
+from ..model.errors import BadInput
 from ..store.records import StoreStats
 from . import output
 from .options import TIME_FORMS, Command, filter_options, filters, id_argument, open_store
@@ -21,7 +22,8 @@ DEADLINE_MS = 2_000.0
 def _recall_options(parser: ArgumentParser) -> None:
     add = parser.add_argument
     add("query", metavar="QUERY", help="what you want to know, in your own words")
-    add("-k", type=int, default=10, metavar="COUNT", help="how many memories at most (default: 10)")
+    add("-k", type=int, metavar="COUNT", help="how many memories at most, or sessions (default: 10; sessions: 5)")
+    add("--sessions", action="store_true", help="sessions in place of memories, each with its best three as evidence")
     filter_options(parser)
     add("--as-of", metavar="TIME", help=f"what was true then: {TIME_FORMS} (default: now)")
     add("--known-at", metavar="TIME", help="as the store knew it then (default: now)")
@@ -42,15 +44,17 @@ def _recall_options(parser: ArgumentParser) -> None:
 def _recall(args: Namespace) -> int:
     given = {
         "query": args.query,
-        "k": args.k,
         **filters(args),
         "as_of": args.as_of,
         "known_at": args.known_at,
         "budget_tokens": args.budget,
         "deadline_ms": args.deadline_ms,
-        "fusion": args.fusion,
-        "rerank": args.rerank,
     }
+    if args.k is not None:
+        given["k"] = args.k
+    if args.sessions:
+        return _recall_sessions(args, given)
+    given |= {"fusion": args.fusion, "rerank": args.rerank}
     # Words alone are found faster here; a trace is not sent.
     warm = None if args.lexical or args.explain else _warm(args, given)
     if warm is not None:
@@ -60,6 +64,17 @@ def _recall(args: Namespace) -> int:
             found = memory.recall(**given, lexical_only=args.lexical, explain=args.explain)
             short = [] if args.json else memory.abbreviate([item.id for item in found.items])
     output.recalled(found, short, as_json=args.json, budget_tokens=args.budget)
+    return 0
+
+
+def _recall_sessions(args: Namespace, given: dict[str, Any]) -> int:
+    if args.rerank or args.fusion != "linear":
+        raise BadInput(f"--sessions goes without {'--rerank' if args.rerank else '--fusion'}")
+    with open_store(args) as memory:
+        found = memory.recall_sessions(**given, lexical_only=args.lexical, explain=args.explain)
+        ids = [item.id for one in found.sessions for item in one.items]
+        short = {} if args.json else dict(zip(ids, memory.abbreviate(ids), strict=True))
+    output.recalled_sessions(found, short, as_json=args.json, budget_tokens=args.budget)
     return 0
 
 
@@ -228,7 +243,8 @@ COMMANDS = {
         _recall_options,
         _recall,
         'limpet recall "database is locked" -k 5 --topic sqlite\n'
-        'limpet recall "rate limit" --known-at "3 days ago" --explain',
+        'limpet recall "rate limit" --known-at "3 days ago" --explain\n'
+        'limpet recall "which concerts did we talk about?" --sessions',
     ),
     "show": Command(_show_options, _show, "limpet show 019e3f2a --history"),
     "list": Command(_list_options, _list, 'limpet list --kind lesson --since "2 weeks ago" --sort uses'),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ..model.errors import EmbedderUnavailable
 from ..rank import constants as C
@@ -47,6 +47,10 @@ class VectorHits(Protocol):
 
     def among(self, bodies: Sequence[int]) -> dict[tuple[int, int], float]:
         """Cosines of some bodies with each other, by pairs of places (earlier, later), where both have vectors."""
+        ...
+
+    def vectors(self, bodies: Sequence[int]) -> tuple[list[int], Any]:
+        """Those of some bodies that have a vector, and the vectors, an array (n, dimensions) of float32."""
         ...
 
 

@@ -175,3 +175,6 @@ class BoundScan:
         cosines = (matrix @ matrix.T).tolist()
         places = [(place, row[body]) for place, body in enumerate(bodies) if body in row]
         return {(i, j): cosines[a][b] for n, (j, b) in enumerate(places) for i, a in places[:n]}
+
+    def vectors(self, bodies: Sequence[int]) -> tuple[list[int], Any]:
+        return self._index.exact(bodies)
