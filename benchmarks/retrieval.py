@@ -327,7 +327,9 @@ def _sessions(rows: Sequence[Row], of: str) -> dict[str, Any]:
     return {
         "micro": hit_rates([one for ranked in by_haystack.values() for one in ranked]),
         "macro": {
-            f"{what}@{k}": round(mean(one[f"{what}@{k}"] for one in each), 4) for what in ("any", "all") for k in CUTOFFS
+            f"{what}@{k}": round(mean(one[f"{what}@{k}"] for one in each), 4)
+            for what in ("any", "all")
+            for k in CUTOFFS
         },
     }
 

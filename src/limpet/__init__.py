@@ -26,8 +26,9 @@ __version__ = "0.1.0"
 
 __all__ = [
     "AmbiguousId", "BadInput", "EmbedderUnavailable", "FixedClock", "ImportReport", "Item", "Limpet",
-    "LimpetError", "Memory", "ModelInfo", "NotFound", "PurgeReport", "Recall", "RecalledSession", "Receipt", "SessionRecall",
-    "StoreBusy", "StoreDamaged", "StoreError", "StoreReadOnly", "StoreTooNew", "SystemClock", "__version__", "open",
+    "LimpetError", "Memory", "ModelInfo", "NotFound", "PurgeReport", "Recall", "RecalledSession", "Receipt",
+    "SessionRecall", "StoreBusy", "StoreDamaged", "StoreError", "StoreReadOnly", "StoreTooNew", "SystemClock",
+    "__version__", "open",
 ]  # fmt: skip
 
 # Where a public name lives.

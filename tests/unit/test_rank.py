@@ -9,6 +9,8 @@ import pytest
 from limpet.rank.adjust import confidence, confidence_factor, decay, importance_factor, use_boost
 from limpet.rank.constants import DECAY_FLOOR, DECAY_PER_DAY, RRF_K
 from limpet.rank.fuse import fuse_ranks, linear, ranks, rrf
+from limpet.rank.session_weights import SESSION_WEIGHTS
+from limpet.rank.sessions import parts, pooled, together
 from limpet.rank.weights import WEIGHTS
 
 DAY = 86_400_000_000
@@ -103,3 +105,24 @@ def test_every_kind_has_a_decay_rate():
 
     assert set(DECAY_PER_DAY) == set(KINDS)
     assert RRF_K == 60
+
+
+def test_a_session_with_one_memory_has_the_lowest_score_for_its_second():
+    one = pooled([5.0], floor=1.0, together=0.0, alike=0.0)
+    two = pooled([5.0, 4.0, 3.0], floor=1.0, together=0.0, alike=0.0)
+    assert (one["second"], two["second"]) == (1.0, 4.0)
+    assert sum(parts(two).values()) == pytest.approx(SESSION_WEIGHTS["best"] * 5 + SESSION_WEIGHTS["second"] * 4)
+
+
+def test_words_of_a_question_count_where_one_sentence_has_them_together():
+    worth = {"wed": 3.0, "leo": 1.0}
+    apart = together([{"wed", "barn"}, {"leo", "shoe"}], worth, 4.0)
+    near = together([{"wed", "leo"}, {"barn", "shoe"}], worth, 4.0)
+    long = together([{"wed", "leo", *map(str, range(50))}], worth, 4.0)
+    assert near > apart > 0 and near > long > 0
+    assert together([], worth, 4.0) == together([{"wed"}], {}, 0.0) == 0
+
+
+def test_every_weight_of_a_session_is_of_a_value_that_it_has():
+    assert set(SESSION_WEIGHTS) == set(pooled([1.0], floor=0.0, together=0.0, alike=0.0))
+    assert all(weight >= 0 for weight in SESSION_WEIGHTS.values())

@@ -75,7 +75,7 @@ class Tools:
         known_at: Annotated[str, Field(description="as believed at this time")] = "",
         budget_tokens: Annotated[int, Field(ge=0, description="0: no limit")] = 2000,
         explain: Annotated[bool, Field(description="also why, and what was left out")] = False,
-        sessions: Annotated[bool, Field(description="the sessions that speak of it, with evidence")] = False,
+        sessions: Annotated[bool, Field(description="in place of memories")] = False,
     ) -> dict[str, Any]:
         """Find memories by meaning and by words, best first. Times: ISO 8601 or "3 days ago"."""
         given: dict[str, Any] = {

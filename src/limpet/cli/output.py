@@ -143,8 +143,8 @@ def recalled_sessions(
     if "time" in found.notes:
         words(f"as asked: {found.notes['time']}")
     if found.without_session:
-        count = found.without_session
-        words(f"{count:,} memor{'y' if count == 1 else 'ies'} found that belong{'s' * (count == 1)} to no session")
+        alone = found.without_session
+        words(f"{alone:,} memor{'y' if alone == 1 else 'ies'} found that belong{'s' * (alone == 1)} to no session")
     _caveats(found, len(found.sessions), budget_tokens)
 
 

@@ -99,3 +99,10 @@ SHARED_WORDS = 0.6
 BRIEF_TOKENS = 1_500
 # Characters of one memory that a brief quotes; the rest is a `show` away. test_prepare.py.
 BRIEF_EXCERPT = 480
+
+# Sessions as results (recall/sessions.py): the best others that each is compared with, those whose sentences are read,
+# memories and characters of each that are, and the words at which a sentence counts half. Chosen on the development
+# sets of `python -m benchmarks.tune --part sessions`, docs/log.md. test_sessions.py.
+SESSIONS_COMPARED, SESSIONS_READ, MEMORIES_READ, CHARACTERS_READ, SENTENCE_WORDS = 4, 20, 3, 2_000, 15
+# Memories that a session is shown with.
+SESSION_EVIDENCE = 3

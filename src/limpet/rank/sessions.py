@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
+from .constants import SENTENCE_WORDS
 from .session_weights import SESSION_WEIGHTS
 
-# The best sessions that others are compared with. docs/log.md; test_sessions.py.
-COMPARED = 4
 
+def pooled(scores: Sequence[float], *, floor: float, together: float, alike: float) -> dict[str, float]:
+    """The values that a session is judged by.
 
-def parts(scores: Sequence[float], alike: float, *, floor: float) -> dict[str, float]:
-    """What each part adds to a session's score, which is their sum.
-
-    `scores`: of its memories that were found, in any order, at least one. `floor`: the lowest score of all that was
-    found, which stands for a memory that it lacks. `alike`: how near the session is to the best others, -1 to 1.
+    `scores`: of its memories that were found, at least one, the best first. `floor`: the lowest score of all that was
+    found, which stands for a second memory that it lacks. `together` and `alike`: see below and recall/sessions.py.
     """
-    best, second = (*sorted(scores, reverse=True)[:2], floor)[:2]
-    values = {"best": best, "second": second, "alike": alike}
-    return {name: SESSION_WEIGHTS[name] * value for name, value in values.items()}
+    return {"best": scores[0], "second": scores[1] if len(scores) > 1 else floor, "together": together, "alike": alike}
+
+
+def parts(values: Mapping[str, float]) -> dict[str, float]:
+    """What each value adds to a session's score, which is their sum."""
+    return {name: weight * values[name] for name, weight in SESSION_WEIGHTS.items()}
+
+
+def together(sentences: Iterable[Collection[str]], worth: Mapping[str, float], whole: float) -> float:
+    """The share of the question's words that one sentence has, less the longer it is; of the best sentence, 0 to 1.
+
+    What a session is asked for is often said in one sentence of a message about something else. `sentences`: the stems
+    of each; `worth`: of the question's stems; `whole`: of all its words, those that no text has included.
+    """
+    best = 0.0
+    for words in sentences:
+        value = sum(value for stem, value in worth.items() if stem in words)
+        best = max(best, value / (1.0 + len(words) / SENTENCE_WORDS))
+    return best / whole if whole else 0.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,7 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..model.clock import format_time, parse_time
 from ..model.memory import Memory
 from ..rank import constants as C
-from ..rank.sessions import COMPARED, parts
+from ..rank.sessions import parts, pooled, together
+from ..text.grams import grams
 from .answer import Item, items, judge, rank
 from .fit import tokens_of
 from .gather import Gathered, VectorSignal, gather
@@ -21,8 +23,11 @@ from .warnings import disputes
 if TYPE_CHECKING:
     from ..store.contract import Store
 
+# What reading and comparing sessions takes at most on a slow machine, in seconds.
+READING_SECONDS = 0.01
 # Where an import keeps the title of a conversation.
 TITLE = "conversation"
+_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
 _TIMES = ("started_at", "ended_at", "last_at")
 
 
@@ -137,7 +142,7 @@ def recall_sessions(
             found.notes["time"] = str(event)
         order, scores = rank(found, plan)
         likely, relevant = judge(store, found, order, scores, plan)
-        several = pool(found, order, scores)[: plan.k]
+        several = pool(store, found, order, scores, plan)[: plan.k]
         lowest = min((scores[one.places[0]] for one in several), default=float("-inf"))
         alone = sum(not found.seats[i][0] and scores[i] >= lowest for i in order)
         wanted = [i for one in several for i in one.places[:evidence]]
@@ -175,35 +180,69 @@ def recall_sessions(
     )
 
 
-def pool(found: Gathered, order: Sequence[int], scores: Sequence[float]) -> list[Pooled]:
+def pool(store: Store, found: Gathered, order: Sequence[int], scores: Sequence[float], plan: Plan) -> list[Pooled]:
     """Every session that has a candidate, the best first, ties by the rank of the best memory.
 
     `order`: candidates best first. What belongs to no session is in none.
     """
-    members: dict[int, list[int]] = {}
+    several = members(found, order)
+    each = [parts(one) for one in values(store, found, several, scores, plan)]
+    judged = [Pooled(sum(of.values()), of, places) for of, places in zip(each, several, strict=True)]
+    return sorted(judged, key=lambda one: -one.score)
+
+
+def members(found: Gathered, order: Sequence[int]) -> list[list[int]]:
+    """The candidates of each session, best first, and the session of the best one first."""
+    of: dict[int, list[int]] = {}
     for i in order:
         if session := found.seats[i][0]:
-            members.setdefault(session, []).append(i)
-    several = list(members.values())
-    if not several:
-        return []
-    floor = scores[order[-1]]
-    near = _alike(found, several)
-    pooled = []
-    for places, alike in zip(several, near, strict=True):
-        of = parts([scores[i] for i in places], alike, floor=floor)
-        pooled.append(Pooled(sum(of.values()), of, places))
-    return sorted(pooled, key=lambda one: -one.score)
+            of.setdefault(session, []).append(i)
+    return list(of.values())
+
+
+def values(
+    store: Store, found: Gathered, several: Sequence[Sequence[int]], scores: Sequence[float], plan: Plan
+) -> list[dict[str, float]]:
+    """What each session is judged by. `several`: from `members`."""
+    floor = min(scores, default=0.0)
+    said = near = [0.0] * len(several)
+    if plan.remaining() > READING_SECONDS:
+        said, near = _together(store, found, several), _alike(found, several)
+    elif several:
+        found.miss("sessions", "the deadline leaves no time to compare them: they stand by their best memories")
+    return [
+        pooled([scores[i] for i in places], floor=floor, together=one, alike=other)
+        for places, one, other in zip(several, said, near, strict=True)
+    ]
+
+
+def _together(store: Store, found: Gathered, several: Sequence[Sequence[int]]) -> list[float]:
+    """How much of the question one sentence of each session says; 0 where none was read."""
+    if not found.stems:
+        return [0.0] * len(several)
+    read = [[found.bodies[i] for i in places[: C.MEMORIES_READ]] for places in several[: C.SESSIONS_READ]]
+    texts = store.texts([body for bodies in read for body in bodies])
+    sentences = {body: [f"{one} {grams(one)}" for one in _sentences(text)] for body, text, _ in texts}
+    stems = store.stems({one for of in sentences.values() for one in of})
+    whole = sum(found.stems.values()) + found.absent
+    said = [
+        together((stems[one] for body in bodies for one in sentences.get(body, ())), found.stems, whole)
+        for bodies in read
+    ]
+    return said + [0.0] * (len(several) - len(said))
+
+
+def _sentences(text: str) -> list[str]:
+    return [one for one in _END.split(text[: C.CHARACTERS_READ]) if one]
 
 
 def _alike(found: Gathered, several: Sequence[Sequence[int]]) -> list[float]:
-    """How near each session is in meaning to the others among the best, -1 to 1; 0 where there are no vectors.
+    """How near each session is in meaning to the nearest of the best others, -1 to 1; 0 where there are no vectors.
 
     What is asked about is often spoken of in several sessions, and one of them says it in words that share nothing with
     the question. A session's meaning is the mean of its candidates' vectors, less what all sessions have in common.
-    `several`: the candidates of each session, the session of the best candidate first.
     """
-    if found.hits is None:
+    if found.hits is None or len(several) < 2:
         return [0.0] * len(several)
     import numpy as np
 
@@ -217,12 +256,11 @@ def _alike(found: Gathered, several: Sequence[Sequence[int]]) -> list[float]:
     there = np.bincount(of, minlength=len(several)) > 0
     means[there] = _unit(means[there])
     means[there] = _unit(means[there] - means[there].mean(axis=0))
-    near = means @ means[:COMPARED].T
-    np.fill_diagonal(near, 0.0)  # itself
-    compared = near.shape[1]
-    others = np.where(np.arange(len(several)) < compared, compared - 1, compared)
-    found_near: list[float] = (near.sum(axis=1) / np.maximum(others, 1)).tolist()
-    return found_near
+    near = means @ means[: C.SESSIONS_COMPARED].T
+    np.fill_diagonal(near, -1.0)  # itself
+    near[~there] = 0.0
+    nearest: list[float] = near.max(axis=1).tolist()
+    return nearest
 
 
 def _unit(vectors: Any) -> Any:
