@@ -170,7 +170,9 @@ def test_no_time_to_compare_sessions_is_said(told):
     assert "sessions" in found.missing and "best memories" in found.notes["sessions"]
 
 
-@pytest.mark.parametrize("given", [{"k": 0}, {"evidence": 0}, {"evidence": True}, {"budget_tokens": 0}, {"since": "soonish"}])
+@pytest.mark.parametrize(
+    "given", [{"k": 0}, {"evidence": 0}, {"evidence": True}, {"budget_tokens": 0}, {"since": "soonish"}]
+)
 def test_what_makes_no_sense_is_refused(memory, given):
     with pytest.raises(limpet.BadInput):
         memory.recall_sessions("x", **given)

@@ -10,7 +10,7 @@ from limpet.rank.adjust import confidence, confidence_factor, decay, importance_
 from limpet.rank.constants import DECAY_FLOOR, DECAY_PER_DAY, RRF_K
 from limpet.rank.fuse import fuse_ranks, linear, ranks, rrf
 from limpet.rank.session_weights import SESSION_WEIGHTS
-from limpet.rank.sessions import parts, pooled, together
+from limpet.rank.sessions import parts, together
 from limpet.rank.weights import WEIGHTS
 
 DAY = 86_400_000_000
@@ -107,13 +107,6 @@ def test_every_kind_has_a_decay_rate():
     assert RRF_K == 60
 
 
-def test_a_session_with_one_memory_has_the_lowest_score_for_its_second():
-    one = pooled([5.0], floor=1.0, together=0.0, alike=0.0)
-    two = pooled([5.0, 4.0, 3.0], floor=1.0, together=0.0, alike=0.0)
-    assert (one["second"], two["second"]) == (1.0, 4.0)
-    assert sum(parts(two).values()) == pytest.approx(SESSION_WEIGHTS["best"] * 5 + SESSION_WEIGHTS["second"] * 4)
-
-
 def test_words_of_a_question_count_where_one_sentence_has_them_together():
     worth = {"wed": 3.0, "leo": 1.0}
     apart = together([{"wed", "barn"}, {"leo", "shoe"}], worth, 4.0)
@@ -123,6 +116,7 @@ def test_words_of_a_question_count_where_one_sentence_has_them_together():
     assert together([], worth, 4.0) == together([{"wed"}], {}, 0.0) == 0
 
 
-def test_every_weight_of_a_session_is_of_a_value_that_it_has():
-    assert set(SESSION_WEIGHTS) == set(pooled([1.0], floor=0.0, together=0.0, alike=0.0))
-    assert all(weight >= 0 for weight in SESSION_WEIGHTS.values())
+def test_a_session_has_the_weighted_sum_of_what_it_is_judged_by():
+    values = {"best": 5.0, "together": 0.5, "alike": -0.25}
+    assert parts(values) == {name: SESSION_WEIGHTS[name] * value for name, value in values.items()}
+    assert all(weight > 0 for weight in SESSION_WEIGHTS.values())

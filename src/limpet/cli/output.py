@@ -9,7 +9,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -118,12 +118,13 @@ def recalled(found: Recall, short: Sequence[str], *, as_json: bool, budget_token
 
 
 def recalled_sessions(
-    found: SessionRecall, short: Mapping[str, str], *, as_json: bool, budget_tokens: int | None = None
+    found: SessionRecall, short: Sequence[str], *, as_json: bool, budget_tokens: int | None = None
 ) -> None:
-    """The answer of `recall --sessions`. `short`: how the ids of the evidence are shown."""
+    """The answer of `recall --sessions`. `short`: the evidence's ids as they are shown."""
     if as_json:
         object_line(found.as_dict())
         return
+    names = iter(short)
     for rank, one in enumerate(found.sessions, 1):
         if rank > 1:
             line("")
@@ -136,7 +137,7 @@ def recalled_sessions(
         for item in one.items:
             speaker = f"{printable(item.speaker)}: " if item.speaker else ""
             shown = " ".join(f"{speaker}{printable(item.content)}".split())
-            head = f"{short[item.id]}  {day(item.valid_from)}  "
+            head = f"{next(names)}  {day(item.valid_from)}  "
             line(MARGIN + paint(head, DIM) + _cut(shown, LEFT_OUT_WIDTH - len(head)))
         if one.why is not None:
             line(MARGIN + paint("score =", BOLD) + "".join(f" {name} {value:+.3f}" for name, value in one.why.items()))

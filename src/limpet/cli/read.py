@@ -70,10 +70,15 @@ def _recall(args: Namespace) -> int:
 def _recall_sessions(args: Namespace, given: dict[str, Any]) -> int:
     if args.rerank or args.fusion != "linear":
         raise BadInput(f"--sessions goes without {'--rerank' if args.rerank else '--fusion'}")
-    with open_store(args) as memory:
-        found = memory.recall_sessions(**given, lexical_only=args.lexical, explain=args.explain)
-        ids = [item.id for one in found.sessions for item in one.items]
-        short = {} if args.json else dict(zip(ids, memory.abbreviate(ids), strict=True))
+    from ..recall.sessions import SessionRecall
+
+    answer = None if args.lexical or args.explain else _answer_of_warm(args, "recall_sessions", given)
+    if answer is not None:
+        found, short = SessionRecall.from_dict(answer), answer["short"]
+    else:
+        with open_store(args) as memory:
+            found = memory.recall_sessions(**given, lexical_only=args.lexical, explain=args.explain)
+            short = [] if args.json else memory.abbreviate([item.id for item in found.items])
     output.recalled_sessions(found, short, as_json=args.json, budget_tokens=args.budget)
     return 0
 
@@ -81,12 +86,17 @@ def _recall_sessions(args: Namespace, given: dict[str, Any]) -> int:
 def _warm(args: Namespace, given: dict[str, Any]) -> tuple[Recall, list[str]] | None:
     """The answer of a running limpet process that has the embedder loaded, if there is one."""
     from ..recall.answer import Recall
+
+    answer = _answer_of_warm(args, "recall", given)
+    return None if answer is None else (Recall.from_dict(answer), answer["short"])
+
+
+def _answer_of_warm(args: Namespace, verb: str, given: dict[str, Any]) -> dict[str, Any] | None:
     from ..settings import read_settings
     from ..warm import ask
 
     settings = read_settings(args.store, args.scope, None)
-    answer = ask(settings, "recall", given, seconds=args.deadline_ms / 1000)
-    return None if answer is None else (Recall.from_dict(answer), answer["short"])
+    return ask(settings, verb, given, seconds=args.deadline_ms / 1000)
 
 
 def _show_options(parser: ArgumentParser) -> None:

@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 
 from .constants import SENTENCE_WORDS
 from .session_weights import SESSION_WEIGHTS
 
 
-def pooled(scores: Sequence[float], *, floor: float, together: float, alike: float) -> dict[str, float]:
-    """The values that a session is judged by.
-
-    `scores`: of its memories that were found, at least one, the best first. `floor`: the lowest score of all that was
-    found, which stands for a second memory that it lacks. `together` and `alike`: see below and recall/sessions.py.
-    """
-    return {"best": scores[0], "second": scores[1] if len(scores) > 1 else floor, "together": together, "alike": alike}
-
-
 def parts(values: Mapping[str, float]) -> dict[str, float]:
-    """What each value adds to a session's score, which is their sum."""
+    """What each value adds to a session's score, which is their sum. `values`: see recall/sessions.py."""
     return {name: weight * values[name] for name, weight in SESSION_WEIGHTS.items()}
 
 

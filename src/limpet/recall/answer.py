@@ -193,7 +193,7 @@ def recall(
     traces = _explain(found, chosen, plan, read, seated) if explain else {}
     return Recall(
         query=asked,
-        items=items(found, chosen, whole, scores, plan, disputed, traces),
+        items=shown_items(found, chosen, whole, scores, plan, disputed, traces),
         missing=found.missing,
         notes=found.notes,
         elapsed_ms=(time.perf_counter() - started) * 1000,
@@ -344,7 +344,7 @@ def _explain(
     }
 
 
-def items(
+def shown_items(
     found: Gathered,
     places: Sequence[int],
     whole: Sequence[Memory],

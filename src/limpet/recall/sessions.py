@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..model.clock import format_time, parse_time
 from ..model.memory import Memory
 from ..rank import constants as C
-from ..rank.sessions import parts, pooled, together
+from ..rank.sessions import parts, together
 from ..text.grams import grams
-from .answer import Item, items, judge, rank
+from .answer import Item, judge, rank, shown_items
 from .fit import tokens_of
 from .gather import Gathered, VectorSignal, gather
 from .moment import placed
@@ -88,6 +88,11 @@ class SessionRecall:
     relevance: float = 0.0  # probability that something that was found answers the query
     relevant: bool = True  # False: nothing relevant was found; the sessions are only the nearest there are
 
+    @property
+    def items(self) -> list[Item]:
+        """The evidence of all sessions, in their order."""
+        return [item for one in self.sessions for item in one.items]
+
     @classmethod
     def from_dict(cls, shown: Mapping[str, Any]) -> SessionRecall:
         """From its `as_dict`, without traces."""
@@ -151,7 +156,9 @@ def recall_sessions(
         places = [i for chosen in kept for i in chosen]
         disputed = disputes(store, plan, [whole[i] for i in places])
         rows = [store.session(whole[chosen[0]].scope, whole[chosen[0]].session or "") for chosen in kept]
-    shown = dict(zip(places, items(found, places, [whole[i] for i in places], scores, plan, disputed), strict=True))
+    shown = dict(
+        zip(places, shown_items(found, places, [whole[i] for i in places], scores, plan, disputed), strict=True)
+    )
     return SessionRecall(
         query=asked,
         sessions=[
@@ -203,15 +210,15 @@ def members(found: Gathered, order: Sequence[int]) -> list[list[int]]:
 def values(
     store: Store, found: Gathered, several: Sequence[Sequence[int]], scores: Sequence[float], plan: Plan
 ) -> list[dict[str, float]]:
-    """What each session is judged by. `several`: from `members`."""
-    floor = min(scores, default=0.0)
+    """What each session is judged by: its best memory, what one sentence of it says of the question, and how near it is
+    to others that are found. `several`: from `members`."""
     said = near = [0.0] * len(several)
     if plan.remaining() > READING_SECONDS:
         said, near = _together(store, found, several), _alike(found, several)
     elif several:
         found.miss("sessions", "the deadline leaves no time to compare them: they stand by their best memories")
     return [
-        pooled([scores[i] for i in places], floor=floor, together=one, alike=other)
+        {"best": scores[places[0]], "together": one, "alike": other}
         for places, one, other in zip(several, said, near, strict=True)
     ]
 
