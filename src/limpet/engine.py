@@ -203,8 +203,9 @@ class Limpet(Beliefs, Briefs, Graph, Organize, Mirrors, Receipts, Transfer, Writ
         """The sessions that hold an answer to `query`, or a part of it, best first, each with the best `evidence` of
         its memories that a recall finds. Filters and times are those of `recall`, and so is the scope.
 
-        A session's score pools its best memory, what one sentence of it says of the question, and how near it is to
-        the other sessions that are found. What belongs to no session is counted (`without_session`). Changes nothing. Raises BadInput.
+        A session's score pools its best memory, what one sentence of it says of the question, and how near it is to the
+        other sessions that are found. What belongs to no session is counted (`without_session`). Changes nothing.
+        Raises BadInput.
         """
         from .recall.sessions import recall_sessions
 

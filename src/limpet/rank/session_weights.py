@@ -5,7 +5,6 @@ Fitted on the questions of: locomo dev (996), longmemeval dev (149); guarded by 
 
 SESSION_WEIGHTS: dict[str, float] = {
     "best": 0.8245,
-    "second": 0.1224,
     "together": 6.7296,
     "alike": 3.0194,
 }
