@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 READING_SECONDS = 0.01
 # Where an import keeps the title of a conversation.
 TITLE = "conversation"
-_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
+_END = re.compile(r"[.!?]+\s+|[。！？\n]+")
 _TIMES = ("started_at", "ended_at", "last_at")
 
 
@@ -229,7 +229,7 @@ def _together(store: Store, found: Gathered, several: Sequence[Sequence[int]]) -
         return [0.0] * len(several)
     read = [[found.bodies[i] for i in places[: C.MEMORIES_READ]] for places in several[: C.SESSIONS_READ]]
     texts = store.texts([body for bodies in read for body in bodies])
-    sentences = {body: [f"{one} {grams(one)}" for one in _sentences(text)] for body, text, _ in texts}
+    sentences = {body: _sentences(text) for body, text, _ in texts}
     stems = store.stems({one for of in sentences.values() for one in of})
     whole = sum(found.stems.values()) + found.absent
     said = [
@@ -240,7 +240,10 @@ def _together(store: Store, found: Gathered, several: Sequence[Sequence[int]]) -
 
 
 def _sentences(text: str) -> list[str]:
-    return [one for one in _END.split(text[: C.CHARACTERS_READ]) if one]
+    """The sentences of the beginning of a text, each with the other forms in which its words are searched for."""
+    text = text[: C.CHARACTERS_READ]
+    several = [one for one in _END.split(text) if one]
+    return [f"{one} {grams(one)}" for one in several] if grams(text) else several
 
 
 def _alike(found: Gathered, several: Sequence[Sequence[int]]) -> list[float]:
@@ -258,16 +261,17 @@ def _alike(found: Gathered, several: Sequence[Sequence[int]]) -> list[float]:
     if not bodies:
         return [0.0] * len(several)
     of = np.array([owner[body] for body in bodies])
+    order = np.argsort(of, kind="stable")
+    there, starts = np.unique(of[order], return_index=True)
     means = np.zeros((len(several), vectors.shape[1]), dtype=np.float32)
-    np.add.at(means, of, vectors)
-    there = np.bincount(of, minlength=len(several)) > 0
-    means[there] = _unit(means[there])
+    means[there] = _unit(np.add.reduceat(vectors[order], starts))
     means[there] = _unit(means[there] - means[there].mean(axis=0))
     near = means @ means[: C.SESSIONS_COMPARED].T
     np.fill_diagonal(near, -1.0)  # itself
-    near[~there] = 0.0
-    nearest: list[float] = near.max(axis=1).tolist()
-    return nearest
+    nearest = np.zeros(len(several))
+    nearest[there] = near[there].max(axis=1)
+    found_near: list[float] = nearest.tolist()
+    return found_near
 
 
 def _unit(vectors: Any) -> Any:
