@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -59,6 +59,18 @@ def fit(asked: list[Asked], *, ridge: float = RIDGE, chosen: Mapping[int, float]
             break
     found: np.ndarray = theta / scale
     found[list(chosen)] = list(chosen.values())
+    return found
+
+
+def one_by_one(asked: list[Asked]) -> list[Asked]:
+    """Each piece of evidence against what is none, as a question of its own: the last of several counts like the first,
+    as it does when all are wanted."""
+    found = []
+    for one in asked:
+        for place in np.flatnonzero(one.evidence):
+            kept = ~one.evidence
+            kept[place] = True
+            found.append(replace(one, signals=one.signals[kept], evidence=one.evidence[kept], wanted=1))
     return found
 
 

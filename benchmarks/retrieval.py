@@ -24,7 +24,8 @@ from .baselines import BASELINES, Baselines
 from .harness import CUTOFFS, Ranked, hit_rates, latency, mean, percent, provenance, rank_evidence, save, table
 
 TURN_DEPTH = 20  # memories asked for when turns are scored
-SESSION_DEPTH = 100  # memories asked for when sessions are ranked by their best turn
+SESSIONS = 20  # sessions asked for when they are scored
+SESSION_DEPTH = 100  # memories asked for when sessions are ranked by their best turn alone, for comparison
 STORED_AT = "2026-01-01T00:00:00+00:00"  # the store's clock when the questions have no time of their own
 MISSING = 1000  # stands for "not found" in rows
 
@@ -78,7 +79,8 @@ class Row:
     answerable: bool
     way: str
     turn_ranks: list[int] = field(default_factory=list)
-    session_ranks: list[int] = field(default_factory=list)
+    session_ranks: list[int] = field(default_factory=list)  # as `recall_sessions` ranks them
+    best_turn_ranks: list[int] = field(default_factory=list)  # of sessions by their best turn in a recall
     top_score: float | None = None
     found: int = 0
     missing: list[str] = field(default_factory=list)
@@ -179,7 +181,7 @@ class _Worker:
                     row.turn_ranks = _plain(rank_evidence(question.evidence, found[:TURN_DEPTH]))
                 if self.settings.sessions:
                     sessions = list(dict.fromkeys(session_of[turn] for turn in found))
-                    row.session_ranks = _plain(rank_evidence(question.sessions, sessions))
+                    row.best_turn_ranks = _plain(rank_evidence(question.sessions, sessions))
                 rows.append(row)
         return rows
 
@@ -212,7 +214,11 @@ class _Worker:
             if self.settings.sessions:
                 found, took_ms = _recall(memory, question.text, way, SESSION_DEPTH)
                 sessions = list(dict.fromkeys(item.session for item in found.items))
-                row.session_ranks = _plain(rank_evidence(question.sessions, sessions))
+                row.best_turn_ranks = _plain(rank_evidence(question.sessions, sessions))
+                if not way.without and not way.fusion:
+                    pooled = memory.recall_sessions(question.text, k=SESSIONS, lexical_only=way.lexical_only)
+                    ranking = [one.name for one in pooled.sessions]
+                    row.session_ranks = _plain(rank_evidence(question.sessions, ranking))
                 if not self.settings.turns:
                     row.ms = took_ms
                     _note(row, found)
@@ -268,6 +274,9 @@ def _ranked(ranks: Sequence[int]) -> Ranked:
 
 # Scores
 
+# How sessions were ranked -> where a row has their ranks. Only the first is a feature; baselines have the second alone.
+SESSION_LINES = {"session": "session_ranks", "session by its best turn": "best_turn_ranks"}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Groups:
@@ -286,20 +295,10 @@ def summarise(rows: Sequence[Row], groups: Groups, *, turns: bool, sessions: boo
             name: hit_rates([_ranked(row.turn_ranks) for row in scored if counts(row)]) for name, counts in groups.lines
         }
     if sessions:
-        scored = [row for row in rows if row.session_ranks and groups.session_line(row)]
-        by_haystack: dict[str, list[Ranked]] = {}
-        for row in scored:
-            by_haystack.setdefault(row.haystack, []).append(_ranked(row.session_ranks))
-        micro = hit_rates([_ranked(row.session_ranks) for row in scored])
-        each = [hit_rates(ranked) for ranked in by_haystack.values()]
-        summary["session"] = {
-            "micro": micro,
-            "macro": {
-                f"{what}@{k}": round(mean(one[f"{what}@{k}"] for one in each), 4)
-                for what in ("any", "all")
-                for k in CUTOFFS
-            },
-        }
+        for line, of in SESSION_LINES.items():
+            scored = [row for row in rows if getattr(row, of) and groups.session_line(row)]
+            if scored:
+                summary[line] = _sessions(scored, of)
     no_answer = [row for row in rows if not row.answerable]
     answered = [row for row in rows if row.answerable]
     summary["no_answer"] = {
@@ -319,6 +318,22 @@ def summarise(rows: Sequence[Row], groups: Groups, *, turns: bool, sessions: boo
     return summary
 
 
+def _sessions(rows: Sequence[Row], of: str) -> dict[str, Any]:
+    """Rates over questions, and their mean over stores."""
+    by_haystack: dict[str, list[Ranked]] = {}
+    for row in rows:
+        by_haystack.setdefault(row.haystack, []).append(_ranked(getattr(row, of)))
+    each = [hit_rates(ranked) for ranked in by_haystack.values()]
+    return {
+        "micro": hit_rates([one for ranked in by_haystack.values() for one in ranked]),
+        "macro": {
+            f"{what}@{k}": round(mean(one[f"{what}@{k}"] for one in each), 4)
+            for what in ("any", "all")
+            for k in CUTOFFS
+        },
+    }
+
+
 def report(summaries: dict[str, dict[str, Any]]) -> str:
     """The first way in full, every other as one line."""
     first, *_ = summaries
@@ -336,12 +351,14 @@ def report(summaries: dict[str, dict[str, Any]]) -> str:
                 ],
             )
         )
-    if "session" in summary:
+    for line in SESSION_LINES:
+        if line not in summary:
+            continue
         columns = [f"{what}@{k}" for what in ("any", "all") for k in CUTOFFS]
-        session = summary["session"]
+        session = summary[line]
         parts.append(
             table(
-                ["session level, %", "n", *columns],
+                [f"{line} level, %", "n", *columns],
                 [
                     [
                         "over questions",
@@ -373,7 +390,7 @@ def _ablation(summaries: dict[str, dict[str, Any]]) -> str:
     lines = []
     for name, summary in summaries.items():
         turn = next(reversed(summary.get("turn", {"": None}).values()))
-        session = summary.get("session")
+        session = summary.get("session by its best turn")  # what all ways have
         lines.append(
             [
                 name,
@@ -384,7 +401,8 @@ def _ablation(summaries: dict[str, dict[str, Any]]) -> str:
                 f"{summary['latency']['pre_embedded']['p50_ms']:.1f}",
             ]
         )
-    return table(["signals", "any@10", "all@10", "session any@10", "session all@5", "p50 ms"], lines)
+    columns = ["any@10", "all@10", "by best turn: session any@10", "all@5", "p50 ms"]
+    return table(["signals", *columns], lines)
 
 
 # The command line that both data sets share

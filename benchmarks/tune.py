@@ -5,6 +5,7 @@
 Parts, each building on what those before it wrote:
 
 - `chats`: weights of turns of conversations (rank/weights.py), on both dev sets, each weighing the same
+- `sessions`: weights of what a session is judged by (rank/session_weights.py), on both dev sets
 - `notes`: weights of notes (rank/note_weights.py), on the tuning half of the project's own set
 - `relevance`: when nothing found is relevant (rank/relevance_weights.py), on that half and LoCoMo
 - `rules`: the vectors of the bias rules' prototypes; only when asked for
@@ -21,8 +22,8 @@ from typing import Any
 
 from .harness import provenance, save
 
-PARTS = ("chats", "notes", "relevance", "rules")
-USUAL = PARTS[:3]
+PARTS = ("chats", "sessions", "notes", "relevance", "rules")
+USUAL = PARTS[:4]
 
 
 def _run(part: str, options: argparse.Namespace) -> Any:
@@ -31,6 +32,10 @@ def _run(part: str, options: argparse.Namespace) -> Any:
         from . import tune_chats
 
         return tune_chats.run(options.locomo, options.longmemeval, folds=options.folds, write=options.write)
+    if part == "sessions":
+        from . import tune_sessions
+
+        return tune_sessions.run(options.locomo, options.longmemeval, folds=options.folds, write=options.write)
     if part == "rules":
         from . import tune_rules
 
@@ -65,7 +70,8 @@ def main() -> None:
     parser.add_argument("--record", action="store_true", help="keep the figures in benchmarks/results/")
     options = parser.parse_args()
     parts = options.part or list(USUAL)
-    needed = {"chats": ("locomo", "longmemeval"), "relevance": ("locomo",)}
+    both = ("locomo", "longmemeval")
+    needed = {"chats": both, "sessions": both, "relevance": ("locomo",)}
     if missing := {name for part in parts for name in needed.get(part, ()) if getattr(options, name) is None}:
         parser.error(f"needs --{' --'.join(sorted(missing))}")
     figures: dict[str, Any] = {}

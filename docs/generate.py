@@ -17,6 +17,7 @@ from pathlib import Path
 from limpet.cli.main import COMMANDS, command_parser, find
 from limpet.rank import constants
 from limpet.rank.note_weights import NOTE_OFFSET, NOTE_WEIGHTS
+from limpet.rank.session_weights import SESSION_WEIGHTS
 from limpet.rank.weights import WEIGHTS
 from limpet.settings import ENVIRONMENT
 
@@ -114,7 +115,7 @@ def _row(left: str, right: str) -> str:
 def scoring() -> str:
     """docs/scoring.md with its tables made anew."""
     text = SCORING.read_text(encoding="utf-8")
-    for name, made in (("weights", _weights()), ("constants", _constants())):
+    for name, made in (("weights", _weights()), ("sessions", _sessions()), ("constants", _constants())):
         text = re.sub(rf"(<!-- made: {name} -->\n).*?(<!-- end -->)", rf"\g<1>\n{made}\n\g<2>", text, flags=re.DOTALL)
     return text
 
@@ -126,6 +127,11 @@ def _weights() -> str:
     ]
     rows.append(f"| added to every sum | - | {NOTE_OFFSET} |\n")
     return "| signal | turn of a conversation | note |\n|---|---|---|\n" + "".join(rows)
+
+
+def _sessions() -> str:
+    rows = [f"| `{name}` | {weight} |\n" for name, weight in SESSION_WEIGHTS.items()]
+    return "| value | weight |\n|---|---|\n" + "".join(rows)
 
 
 def _constants() -> str:

@@ -19,14 +19,16 @@ if TYPE_CHECKING:
     )
     from .model.memory import Memory
     from .recall.answer import Item, Recall
+    from .recall.sessions import RecalledSession, SessionRecall
     from .remember.write import Receipt
 
 __version__ = "0.1.0"
 
 __all__ = [
     "AmbiguousId", "BadInput", "EmbedderUnavailable", "FixedClock", "ImportReport", "Item", "Limpet",
-    "LimpetError", "Memory", "ModelInfo", "NotFound", "PurgeReport", "Recall", "Receipt", "StoreBusy", "StoreDamaged",
-    "StoreError", "StoreReadOnly", "StoreTooNew", "SystemClock", "__version__", "open",
+    "LimpetError", "Memory", "ModelInfo", "NotFound", "PurgeReport", "Recall", "RecalledSession", "Receipt",
+    "SessionRecall", "StoreBusy", "StoreDamaged", "StoreError", "StoreReadOnly", "StoreTooNew", "SystemClock",
+    "__version__", "open",
 ]  # fmt: skip
 
 # Where a public name lives.
@@ -39,6 +41,7 @@ _HOMES = {
     ),
     "model.memory": ("Memory",),
     "recall.answer": ("Item", "Recall"),
+    "recall.sessions": ("RecalledSession", "SessionRecall"),
     "remember.write": ("Receipt",),
 }  # fmt: skip
 

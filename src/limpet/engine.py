@@ -34,7 +34,10 @@ if TYPE_CHECKING:
     from .history.claims import Match
     from .history.view import View
     from .recall.answer import Recall
+    from .recall.meaning import Meaning
+    from .recall.plan import Plan
     from .recall.rerank import Reranker
+    from .recall.sessions import SessionRecall
     from .store.contract import Store
     from .vectors.embedder import Embedder
     from .work.doctor import Check
@@ -163,37 +166,83 @@ class Limpet(Beliefs, Briefs, Graph, Organize, Mirrors, Receipts, Transfer, Writ
         own order; `missing` has "rerank" when it failed or was late. Changes nothing. Raises BadInput.
         """
         from .recall.answer import recall
-        from .recall.plan import make_plan
 
         if rerank is not None:
             from .recall.rerank import check
 
             check(rerank)
-        now = self._clock.now()
-        known = self._time(known_at)
-        held = self._time(as_of)
-        where = self._filter(kinds, topics, since, until, session, known_at=known)
-        where = replace(where, as_of=held if held is not None else (known if known is not None else now))
-        plan = make_plan(
+        plan, meaning = self._asked(
             query,
-            where,
+            self._filter(kinds, topics, since, until, session, known_at=self._time(known_at)),
+            self._time(as_of),
             k=k,
-            now=now,
             deadline_ms=deadline_ms,
             budget_tokens=budget_tokens,
             lexical_only=lexical_only,
             fusion=fusion,
             without=frozenset(without),
-            timeless=held is None and known is None and since is None and until is None,
         )
-        if lexical_only:
-            return recall(self._store, None, plan, explain=explain, reranker=rerank)
+        return recall(self._store, meaning, plan, explain=explain, reranker=rerank)
+
+    def recall_sessions(
+        self,
+        query: str,
+        *,
+        k: int = 5,
+        evidence: int = 3,
+        kinds: Iterable[str] = (),
+        topics: Iterable[str] = (),
+        since: Time = None,
+        until: Time = None,
+        as_of: Time = None,
+        known_at: Time = None,
+        session: str | None = None,
+        budget_tokens: int | None = None,
+        deadline_ms: float | None = None,
+        lexical_only: bool = False,
+        explain: bool = False,
+    ) -> SessionRecall:
+        """The sessions that hold an answer to `query`, or a part of it, best first, each with the best `evidence` of
+        its memories that a recall finds. Filters and times are those of `recall`, and so is the scope.
+
+        A session's score pools its best memory, what one sentence of it says of the question, and how near it is to the
+        other sessions that are found. What belongs to no session is counted (`without_session`). Changes nothing.
+        Raises BadInput.
+        """
+        from .recall.sessions import recall_sessions
+
+        if isinstance(evidence, bool) or not isinstance(evidence, int) or not 1 <= evidence <= 100:
+            raise BadInput(f"evidence must be from 1 to 100, not {evidence!r}")
+        plan, meaning = self._asked(
+            query,
+            self._filter(kinds, topics, since, until, session, known_at=self._time(known_at)),
+            self._time(as_of),
+            k=k,
+            deadline_ms=deadline_ms,
+            budget_tokens=budget_tokens,
+            lexical_only=lexical_only,
+            fusion="linear",
+            without=frozenset(),
+        )
+        return recall_sessions(self._store, meaning, plan, evidence=evidence, explain=explain)
+
+    def _asked(self, query: str, where: Filter, held: int | None, **given: Any) -> tuple[Plan, Meaning | None]:
+        """A request as a plan, held true at `held`, and the vector side if it takes part; a small backlog is embedded
+        first."""
+        from .recall.plan import make_plan
+
+        now = self._clock.now()
+        at = next((one for one in (held, where.known_at) if one is not None), now)
+        timeless = all(one is None for one in (held, where.known_at, where.since, where.until))
+        plan = make_plan(query, replace(where, as_of=at), now=now, timeless=timeless, **given)
+        if plan.lexical_only:
+            return plan, None
         meaning = self._vectors()
         if not self.read_only and meaning.catch_up(plan, SMALL_BACKLOG, SECONDS_PER_TEXT):
             with suppress(EmbedderUnavailable):
                 self.work(limit=SMALL_BACKLOG, only_vectors=True)
             plan = plan.with_at_least(SECONDS_FOR_WORDS)
-        return recall(self._store, meaning, plan, explain=explain, reranker=rerank)
+        return plan, meaning
 
     def related(self, id: str, *, k: int = 10) -> Recall:
         """What is near a memory in meaning and words, itself left out. Raises NotFound, BadInput."""

@@ -33,7 +33,7 @@ LOOK_SECONDS = 5.0
 SILENCE_SECONDS, CONNECTIONS = 5.0, 8
 # Paths of sockets have 104 bytes on macOS, 108 on Linux.
 MOST_PATH_BYTES = 100
-VERBS = frozenset({"recall"})
+VERBS = frozenset({"recall", "recall_sessions"})
 
 
 def place(store: str) -> Path | None:
@@ -168,7 +168,7 @@ class Warm:
             return {}
         try:
             memory = self._memory.in_scope(str(asked["scope"]))
-            found = memory.recall(**asked["given"])
+            found = getattr(memory, asked["verb"])(**asked["given"])
             ids = [item.id for item in found.items]
             more = {"short": memory.abbreviate(ids), "pinned": [id for id in ids if memory.get(id).pinned]}
             return {"answer": found.as_dict() | more}

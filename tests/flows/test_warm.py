@@ -181,3 +181,15 @@ def test_a_hook_asks_it_and_finds_by_meaning(told, path):
         said = json.loads(answer())["hookSpecificOutput"]["additionalContext"]
     assert "Deploys hang when the VPN is down" in said and "<limpet-memory>" in said
     assert [one.kind for one in told.actions(limit=10)] == ["asked", "asked"]
+
+
+def test_a_warm_process_ranks_sessions_as_a_cold_one_would(told, path):
+    told.remember("The release is stuck behind the VPN", session="s1")
+    told.work()
+    given = {"query": "stuck release", "k": 3}
+    with warm(told):
+        until(lambda: asked(path, "x") is not None)
+        answer = ask(read_settings(path, "project:api", None), "recall_sessions", given, seconds=5.0)
+    cold = told.recall_sessions(**given).as_dict()
+    assert answer["sessions"] == cold["sessions"] != []
+    assert len(answer["short"]) == 1

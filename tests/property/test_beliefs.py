@@ -29,7 +29,7 @@ BY_ID = {
 BY_TWO_IDS = {"link": "supports", "unlink": "supports", "path_between": None}
 BY_NAME = {"session": "{s}", "session_end": "{s}", "session_memories": "{s}", "compress": "{s}", "fact": "{k}",
            "fact_history": "{k}", "end_fact": "{k}"}  # fmt: skip
-BY_WORDS = {"audit", "prepare", "read_topic", "recall", "timeline"}
+BY_WORDS = {"audit", "prepare", "read_topic", "recall", "recall_sessions", "timeline"}
 OF_ALL = {"contradictions": (), "count": (), "diff": ("2026-01-01",), "gaps": (), "list": (), "review": (), "sessions": (),
           "sweep": (), "undo": (), "actions": (), "surfaced": (), "usefulness": ()}  # fmt: skip
 # Of the whole file, for the person who owns it; they show no content, or copy everything.
@@ -122,6 +122,7 @@ def test_no_command_shows_or_changes_what_is_of_another_scope(path, clock, memor
     calls += [
         ["recall", WORD],
         ["recall", "--lexical", WORD],
+        ["recall", "--sessions", WORD],
         ["prepare", WORD],
         ["prepare", WORD, "--full"],
         ["list"],

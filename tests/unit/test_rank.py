@@ -9,6 +9,8 @@ import pytest
 from limpet.rank.adjust import confidence, confidence_factor, decay, importance_factor, use_boost
 from limpet.rank.constants import DECAY_FLOOR, DECAY_PER_DAY, RRF_K
 from limpet.rank.fuse import fuse_ranks, linear, ranks, rrf
+from limpet.rank.session_weights import SESSION_WEIGHTS
+from limpet.rank.sessions import parts, together
 from limpet.rank.weights import WEIGHTS
 
 DAY = 86_400_000_000
@@ -103,3 +105,18 @@ def test_every_kind_has_a_decay_rate():
 
     assert set(DECAY_PER_DAY) == set(KINDS)
     assert RRF_K == 60
+
+
+def test_words_of_a_question_count_where_one_sentence_has_them_together():
+    worth = {"wed": 3.0, "leo": 1.0}
+    apart = together([{"wed", "barn"}, {"leo", "shoe"}], worth, 4.0)
+    near = together([{"wed", "leo"}, {"barn", "shoe"}], worth, 4.0)
+    long = together([{"wed", "leo", *map(str, range(50))}], worth, 4.0)
+    assert near > apart > 0 and near > long > 0
+    assert together([], worth, 4.0) == together([{"wed"}], {}, 0.0) == 0
+
+
+def test_a_session_has_the_weighted_sum_of_what_it_is_judged_by():
+    values = {"best": 5.0, "together": 0.5, "alike": -0.25}
+    assert parts(values) == {name: SESSION_WEIGHTS[name] * value for name, value in values.items()}
+    assert all(weight > 0 for weight in SESSION_WEIGHTS.values())

@@ -20,6 +20,7 @@ from .calls import caller
 if TYPE_CHECKING:
     from ..engine import Limpet
     from ..rank.trace import Trace
+    from ..recall.answer import Item
     from ..recall.facts import Fact
     from ..remember.write import Receipt
     from ..store.records import SessionRow
@@ -74,34 +75,23 @@ class Tools:
         known_at: Annotated[str, Field(description="as believed at this time")] = "",
         budget_tokens: Annotated[int, Field(ge=0, description="0: no limit")] = 2000,
         explain: Annotated[bool, Field(description="also why, and what was left out")] = False,
+        sessions: Annotated[bool, Field(description="in place of memories")] = False,
     ) -> dict[str, Any]:
         """Find memories by meaning and by words, best first. Times: ISO 8601 or "3 days ago"."""
-        found = self._memory.recall(
-            query,
-            k=k,
-            kinds=kinds,
-            topics=topics,
-            since=since or None,
-            until=until or None,
-            known_at=known_at or None,
-            budget_tokens=budget_tokens or None,
-            explain=explain,
-        )
-        items = [
-            {
-                "id": item.id,
-                "kind": item.kind,
-                "content": item.content,
-                "score": round(item.score, 3),
-                "confidence": round(item.confidence, 2),
-                "date": (format_time(item.valid_from) or "")[:10],
-                "topics": list(item.topics),
-                "key": item.key,
-                "origin": item.origin,
-                "why": _contributions(item.why),
-            }
-            for item in found.items
-        ]
+        given: dict[str, Any] = {
+            "k": k,
+            "kinds": kinds,
+            "topics": topics,
+            "since": since or None,
+            "until": until or None,
+            "known_at": known_at or None,
+            "budget_tokens": budget_tokens or None,
+            "explain": explain,
+        }
+        if sessions:
+            return self._recall_sessions(query, given)
+        found = self._memory.recall(query, **given)
+        items = [_item(one) | {"why": _contributions(one.why)} for one in found.items]
         shown = {
             "missing": list(found.missing),
             "truncated": found.truncated,
@@ -110,6 +100,27 @@ class Tools:
         }
         answer = {"items": [_full(one) for one in items], **_full(shown)}
         self._surfaced("recall", [(str(one["id"]), tokens_of(str(one))) for one in items])
+        return answer
+
+    def _recall_sessions(self, query: str, given: dict[str, Any]) -> dict[str, Any]:
+        found = self._memory.recall_sessions(query, **given)
+        items = [[_item(item) for item in one.items] for one in found.sessions]
+        shown = {
+            "without_session": found.without_session or None,
+            "missing": list(found.missing),
+            "truncated": found.truncated,
+            "asked_as_of": found.notes.get("time"),
+        }
+        answer = {
+            "sessions": [
+                _full({"name": one.name, "title": one.title, "score": round(one.score, 3)})
+                | {"items": [_full(item) for item in several]}
+                | ({"why": {name: round(value, 2) for name, value in one.why.items()}} if one.why else {})
+                for one, several in zip(found.sessions, items, strict=True)
+            ],
+            **_full(shown),
+        }
+        self._surfaced("recall", [(str(item["id"]), tokens_of(str(item))) for several in items for item in several])
         return answer
 
     def prepare(self, message: str, budget_tokens: Annotated[int, Field(ge=1)] = BRIEF_TOKENS) -> str:
@@ -247,6 +258,20 @@ class Tools:
 
 def _without_defaults(item: NewMemory) -> dict[str, Any]:
     return {name: value for name, value in item.model_dump().items() if name == "content" or value not in ("", [])}
+
+
+def _item(item: Item) -> dict[str, Any]:
+    return {
+        "id": item.id,
+        "kind": item.kind,
+        "content": item.content,
+        "score": round(item.score, 3),
+        "confidence": round(item.confidence, 2),
+        "date": (format_time(item.valid_from) or "")[:10],
+        "topics": list(item.topics),
+        "key": item.key,
+        "origin": item.origin,
+    }
 
 
 def _contributions(why: Trace | None) -> dict[str, float]:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ..rank.trace import Trace
     from ..recall.answer import Item, Recall
     from ..recall.explain import Explanation
+    from ..recall.sessions import SessionRecall
     from ..remember.write import Receipt
     from ..transfer.record import Report
 
@@ -132,14 +133,55 @@ def recalled(found: Recall, short: Sequence[str], *, as_json: bool, budget_token
         _explained(found.explained)
     elif "time" in found.notes:
         words(f"as asked: {found.notes['time']}")
+    _caveats(found, len(found.items), budget_tokens)
+
+
+def recalled_sessions(
+    found: SessionRecall, short: Sequence[str], *, as_json: bool, budget_tokens: int | None = None
+) -> None:
+    """The answer of `recall --sessions`. `short`: the evidence's ids as they are shown."""
+    if as_json:
+        object_line(found.as_dict())
+        return
+    names = iter(short)
+    for rank, one in enumerate(found.sessions, 1):
+        if rank > 1:
+            line("")
+        title = f"  {' '.join(printable(one.title).split())}" if one.title else ""
+        count = f"{one.memories:,} memor{'y' if one.memories == 1 else 'ies'}"
+        line(
+            f"{rank:>2} {paint(printable(one.name), YELLOW)}{title}  {day(one.items[0].valid_from)}  {count}  "
+            + paint(f"score {one.score:.3f}", DIM)
+        )
+        for item in one.items:
+            speaker = f"{printable(item.speaker)}: " if item.speaker else ""
+            shown = " ".join(f"{speaker}{printable(item.content)}".split())
+            head = f"{next(names)}  {day(item.valid_from)}  "
+            line(MARGIN + paint(head, DIM) + _cut(shown, LEFT_OUT_WIDTH - len(head)))
+        if one.why is not None:
+            line(MARGIN + paint("score =", BOLD) + "".join(f" {name} {value:+.3f}" for name, value in one.why.items()))
+    if "time" in found.notes:
+        words(f"as asked: {found.notes['time']}")
+    if found.without_session:
+        alone = found.without_session
+        words(f"{alone:,} memor{'y' if alone == 1 else 'ies'} found that belong{'s' * (alone == 1)} to no session")
+    _caveats(found, len(found.sessions), budget_tokens)
+
+
+def _caveats(found: Recall | SessionRecall, shown: int, budget_tokens: int | None) -> None:
+    """What a reader of the results should know of them."""
     for signal in found.missing:
         words(f"without {signal}: {found.notes.get(signal, 'no reason given')}")
     if found.truncated:
         words(f"more was found than fits into {budget_tokens} tokens")
-    if not found.items:
+    if not shown:
         words("nothing found")
     elif not found.relevant:
         words("nothing relevant found: these are only the nearest")
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def _explained(told: Explanation) -> None:
@@ -156,7 +198,7 @@ def _explained(told: Explanation) -> None:
     for one in told.left_out:
         detail = f" ({one.detail})" if one.detail else ""
         shown = f"{one.id}  {paint(one.why, CYAN)}{detail}: " + " ".join(printable(one.content).split())
-        line(MARGIN + (shown if len(shown) <= LEFT_OUT_WIDTH else shown[: LEFT_OUT_WIDTH - 1] + "…"))
+        line(MARGIN + _cut(shown, LEFT_OUT_WIDTH))
 
 
 def _item(rank: int, item: Item, short: str) -> None:

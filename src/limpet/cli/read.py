@@ -7,6 +7,7 @@ from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING, Any
 
 from ..model.clock import format_time
+from ..model.errors import BadInput
 from ..store.records import StoreStats
 from . import output
 from .options import TIME_FORMS, Command, filter_options, filters, id_argument, open_store
@@ -21,7 +22,8 @@ DEADLINE_MS = 5_000.0
 def _recall_options(parser: ArgumentParser) -> None:
     add = parser.add_argument
     add("query", metavar="QUERY", help="what you want to know, in your own words")
-    add("-k", type=int, default=10, metavar="COUNT", help="how many memories at most (default: 10)")
+    add("-k", type=int, metavar="COUNT", help="how many memories at most, or sessions (default: 10; sessions: 5)")
+    add("--sessions", action="store_true", help="sessions in place of memories, each with its best three as evidence")
     filter_options(parser)
     add("--as-of", metavar="TIME", help=f"what was true then: {TIME_FORMS} (default: now)")
     add("--known-at", metavar="TIME", help="as the store knew it then (default: now)")
@@ -42,15 +44,17 @@ def _recall_options(parser: ArgumentParser) -> None:
 def _recall(args: Namespace) -> int:
     given = {
         "query": args.query,
-        "k": args.k,
         **filters(args),
         "as_of": args.as_of,
         "known_at": args.known_at,
         "budget_tokens": args.budget,
         "deadline_ms": args.deadline_ms,
-        "fusion": args.fusion,
-        "rerank": args.rerank,
     }
+    if args.k is not None:
+        given["k"] = args.k
+    if args.sessions:
+        return _recall_sessions(args, given)
+    given |= {"fusion": args.fusion, "rerank": args.rerank}
     # Words alone are found faster here; a trace is not sent.
     warm = None if args.lexical or args.explain else _warm(args, given)
     if warm is not None:
@@ -63,15 +67,36 @@ def _recall(args: Namespace) -> int:
     return 0
 
 
+def _recall_sessions(args: Namespace, given: dict[str, Any]) -> int:
+    if args.rerank or args.fusion != "linear":
+        raise BadInput(f"--sessions goes without {'--rerank' if args.rerank else '--fusion'}")
+    from ..recall.sessions import SessionRecall
+
+    answer = None if args.lexical or args.explain else _answer_of_warm(args, "recall_sessions", given)
+    if answer is not None:
+        found, short = SessionRecall.from_dict(answer), answer["short"]
+    else:
+        with open_store(args) as memory:
+            found = memory.recall_sessions(**given, lexical_only=args.lexical, explain=args.explain)
+            short = [] if args.json else memory.abbreviate([item.id for item in found.items])
+    output.recalled_sessions(found, short, as_json=args.json, budget_tokens=args.budget)
+    return 0
+
+
 def _warm(args: Namespace, given: dict[str, Any]) -> tuple[Recall, list[str]] | None:
     """The answer of a running limpet process that has the embedder loaded, if there is one."""
     from ..recall.answer import Recall
+
+    answer = _answer_of_warm(args, "recall", given)
+    return None if answer is None else (Recall.from_dict(answer), answer["short"])
+
+
+def _answer_of_warm(args: Namespace, verb: str, given: dict[str, Any]) -> dict[str, Any] | None:
     from ..settings import read_settings
     from ..warm import ask
 
     settings = read_settings(args.store, args.scope, None)
-    answer = ask(settings, "recall", given, seconds=args.deadline_ms / 1000)
-    return None if answer is None else (Recall.from_dict(answer), answer["short"])
+    return ask(settings, verb, given, seconds=args.deadline_ms / 1000)
 
 
 def _show_options(parser: ArgumentParser) -> None:
@@ -228,7 +253,8 @@ COMMANDS = {
         _recall_options,
         _recall,
         'limpet recall "database is locked" -k 5 --topic sqlite\n'
-        'limpet recall "rate limit" --known-at "3 days ago" --explain',
+        'limpet recall "rate limit" --known-at "3 days ago" --explain\n'
+        'limpet recall "which concerts did we talk about?" --sessions',
     ),
     "show": Command(_show_options, _show, "limpet show 019e3f2a --history"),
     "list": Command(_list_options, _list, 'limpet list --kind lesson --since "2 weeks ago" --sort uses'),

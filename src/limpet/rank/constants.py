@@ -1,7 +1,7 @@
 """Every scoring number: unit, source, guarding test.
 
 Sources: "domain model" = docs/domain-model.md; measured = docs/log.md. What is fitted stands in files of its own,
-written by `python -m benchmarks.tune`: weights.py, note_weights.py, relevance_weights.py.
+written by `python -m benchmarks.tune`: weights.py, note_weights.py, session_weights.py, relevance_weights.py.
 """
 
 # Reciprocal rank fusion: score = sum of 1 / (k + rank). Cormack, Clarke & Buettcher, SIGIR 2009. test_rank.py.
@@ -100,3 +100,8 @@ SHARED_WORDS = 0.6
 BRIEF_TOKENS = 1_500
 # Characters of one memory that a brief quotes; the rest is a `show` away. test_prepare.py.
 BRIEF_EXCERPT = 480
+
+# Sessions as results (recall/sessions.py): the best others that each is compared with, those whose sentences are read,
+# memories and characters of each that are, and the words at which a sentence counts half. Chosen on the development
+# sets of `python -m benchmarks.tune --part sessions`, docs/log.md. test_sessions.py.
+SESSIONS_COMPARED, SESSIONS_READ, MEMORIES_READ, CHARACTERS_READ, SENTENCE_WORDS = 4, 20, 3, 2_000, 15

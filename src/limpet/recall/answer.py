@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 _SHAPED = ("valid_to", "topics", "disputed_by", "source_state", "why")
 # What is left to do after a reranker has answered, in seconds.
 ANSWERING_SECONDS = 0.002
+NO_TRACES: Mapping[int, Trace] = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,7 +178,7 @@ def recall(
         if skip is not None:
             # An array of ids loses the zero bytes at their ends.
             order = [i for i in order if found.ids[i].rstrip(b"\0") != skip.rstrip(b"\0")]
-        likely, relevant = _judge(store, found, order, scores, plan)
+        likely, relevant = judge(store, found, order, scores, plan)
         order, seated = _seat(found, order, plan)
         read = _rerank(store, found, order, plan, reranker) if reranker is not None else {}
         if read:
@@ -194,21 +195,9 @@ def recall(
                 lower=len(order) - len(chosen) - len(dropped),
             )  # fmt: skip
     traces = _explain(found, chosen, plan, read, seated) if explain else {}
-    sources = Sources()
-    items = [
-        _item(
-            memory,
-            scores[i],
-            _confidence(found.merit(i), plan.now),
-            disputed.get(memory.id, ()),
-            traces.get(i),
-            sources.state(memory.metadata),
-        )
-        for i, memory in zip(chosen, whole, strict=True)
-    ]
     return Recall(
         query=asked,
-        items=items,
+        items=shown_items(found, chosen, whole, scores, plan, disputed, traces),
         missing=found.missing,
         notes=found.notes,
         elapsed_ms=(time.perf_counter() - started) * 1000,
@@ -231,7 +220,7 @@ def _rerank(store: Store, found: Gathered, order: list[int], plan: Plan, reranke
     return dict(zip(first, scores, strict=True))
 
 
-def _judge(store: Store, found: Gathered, order: list[int], scores: list[float], plan: Plan) -> tuple[float, bool]:
+def judge(store: Store, found: Gathered, order: list[int], scores: list[float], plan: Plan) -> tuple[float, bool]:
     """The probability that something found answers the query, and whether that is enough."""
     if not order:
         return 0.0, False
@@ -356,6 +345,30 @@ def _explain(
         )
         for i in chosen
     }
+
+
+def shown_items(
+    found: Gathered,
+    places: Sequence[int],
+    whole: Sequence[Memory],
+    scores: Sequence[float],
+    plan: Plan,
+    disputed: Mapping[str, tuple[str, ...]],
+    traces: Mapping[int, Trace] = NO_TRACES,
+) -> list[Item]:
+    """The candidates at some places as they are shown. `whole`: their memories."""
+    sources = Sources()
+    return [
+        _item(
+            memory,
+            scores[i],
+            _confidence(found.merit(i), plan.now),
+            disputed.get(memory.id, ()),
+            traces.get(i),
+            sources.state(memory.metadata),
+        )
+        for i, memory in zip(places, whole, strict=True)
+    ]
 
 
 def _item(

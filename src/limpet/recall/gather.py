@@ -51,6 +51,10 @@ class VectorHits(Protocol):
         """Cosines of some bodies with each other, by pairs of places (earlier, later), where both have vectors."""
         ...
 
+    def vectors(self, bodies: Sequence[int]) -> tuple[Any, Any]:
+        """The places of those bodies that have a vector, and the vectors, an array (n, dimensions) of float32."""
+        ...
+
 
 class VectorSignal(Protocol):
     """The vector side of recall, kept by the engine. Raises EmbedderUnavailable with the reason."""

@@ -199,3 +199,6 @@ class BoundScan:
         cosines = self._gauge.of_texts(matrix @ matrix.T).tolist()
         places = sorted(enumerate(there.tolist()), key=lambda one: one[1])
         return {(i, j): cosines[a][b] for b, j in places for a, i in places[:b]}
+
+    def vectors(self, bodies: Sequence[int]) -> tuple[Any, Any]:
+        return self._index.exact(bodies)

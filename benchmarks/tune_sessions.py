@@ -1,0 +1,136 @@
+"""The weights of what a session is judged by, fitted on both sets of conversations; each of them weighs the same."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import limpet
+from limpet.model.clock import FixedClock
+from limpet.rank.session_weights import SESSION_WEIGHTS
+from limpet.recall.answer import rank
+from limpet.recall.gather import gather
+from limpet.recall.plan import make_plan
+from limpet.recall.sessions import members, values
+from limpet.store.records import Filter
+
+from . import embedding_cache, locomo, longmemeval
+from .fitting import Asked, fit, one_by_one
+from .retrieval import STORED_AT, Haystack, load
+
+# What is scored, as in the benchmarks: (data, share of the evidence, places, mean over stores).
+SCORED = {"longmemeval all@5": ("longmemeval", "all", 5), "locomo macro any@10": ("locomo", "any", 10),
+          "locomo macro all@5": ("locomo", "all", 5)}  # fmt: skip
+
+
+def collect(data: str, haystacks: list[Haystack]) -> list[Asked]:
+    """A row a session that was found, a question each; sessions in the order of their best memories."""
+    embedder = embedding_cache.load("minilm")
+    asked: list[Asked] = []
+    for number, haystack in enumerate(haystacks):
+        print(f"\r{data} {number + 1}/{len(haystacks)}", end="", file=sys.stderr)
+        with tempfile.TemporaryDirectory() as folder:
+            clock = FixedClock(haystack.questions[0].asked_at or STORED_AT)
+            path = str(Path(folder) / "m.db")
+            with limpet.open(path, scope="global", embedder=embedder, clock=clock, durable=False) as memory:
+                load(memory, haystack)
+                for question in haystack.questions:
+                    if not question.sessions:
+                        continue
+                    clock.set(question.asked_at or STORED_AT)
+                    plan = make_plan(
+                        question.text,
+                        Filter(scopes=("global",), as_of=clock.now()),
+                        k=20, now=clock.now(), deadline_ms=None, budget_tokens=None, lexical_only=False,
+                        fusion="linear", without=frozenset(),
+                    )  # fmt: skip
+                    store = memory._store
+                    with store.snapshot():
+                        found = gather(store, memory._vectors(), plan)
+                        order, scores = rank(found, plan)
+                        several = members(found, order)
+                        each = values(store, found, several, scores, plan)
+                        first = store.memories([found.nums[places[0]] for places in several])
+                    asked.append(
+                        Asked(
+                            data=data,
+                            group=haystack.name,
+                            signals=np.array([[one[name] for name in SESSION_WEIGHTS] for one in each]),
+                            evidence=np.array([one.session in question.sessions for one in first], dtype=bool),
+                            wanted=len(question.sessions),
+                        )
+                    )
+        embedder.save()
+    print(file=sys.stderr)
+    return asked
+
+
+def learn(asked: list[Asked]) -> np.ndarray:
+    return fit(one_by_one([one for one in asked if one.evidence.any()]))
+
+
+def left_out(asked: list[Asked], folds: int) -> dict[str, np.ndarray]:
+    """Weights for each group, learned without it."""
+    groups = sorted({one.group for one in asked})
+    found = {}
+    for part in (groups[i::folds] for i in range(folds)):
+        found |= dict.fromkeys(part, learn([one for one in asked if one.group not in part]))
+    return found
+
+
+def score(asked: list[Asked], weights: np.ndarray | dict[str, np.ndarray]) -> dict[str, float]:
+    """The figures of `SCORED`; with a dictionary, each group by the weights learned without it."""
+    figures = {}
+    for name, (data, share, places) in SCORED.items():
+        by_group: dict[str, list[bool]] = {}
+        for one in asked:
+            if one.data != data:
+                continue
+            theta = weights[one.group] if isinstance(weights, dict) else weights
+            got = int(one.evidence[np.argsort(-(one.signals @ theta), kind="stable")[:places]].sum())
+            by_group.setdefault(one.group, []).append(got >= one.wanted if share == "all" else got > 0)
+        figures[name] = round(float(np.mean([np.mean(hits) for hits in by_group.values()])), 4)
+    return figures
+
+
+def run(locomo_file: str, longmemeval_file: str, *, folds: int, write: bool) -> dict[str, Any]:
+    """Fit, print, and with `write` put the weights into src/limpet/rank/session_weights.py. Returns the figures."""
+    asked = collect("locomo", locomo.read(locomo_file)) + collect("longmemeval", longmemeval.read(longmemeval_file))
+    theta = learn(asked)
+    best_alone = np.array([float(name == "best") for name in SESSION_WEIGHTS])
+    figures: dict[str, Any] = {
+        "best memory alone": score(asked, best_alone),
+        "in_sample": score(asked, theta),
+        "groups_left_out": score(asked, left_out(asked, folds)),
+    }
+    for name in SESSION_WEIGHTS:
+        without = [i for i, one in enumerate(SESSION_WEIGHTS) if one != name]
+        part = [_columns(one, without) for one in asked]
+        figures[f"groups_left_out, without {name}"] = score(part, left_out(part, folds))
+    for what, of in figures.items():
+        print(f"{what}: " + ", ".join(f"{name} {value:.4f}" for name, value in of.items()))
+    weights = {name: round(float(value), 4) for name, value in zip(SESSION_WEIGHTS, theta, strict=True)}
+    print(weights)
+    if write:
+        _write(weights, asked)
+    return figures
+
+
+def _columns(one: Asked, kept: list[int]) -> Asked:
+    return Asked(data=one.data, group=one.group, signals=one.signals[:, kept], evidence=one.evidence, wanted=one.wanted)
+
+
+def _write(weights: dict[str, float], asked: list[Asked]) -> None:
+    lines = "".join(f'    "{name}": {value},\n' for name, value in weights.items())
+    counts = ", ".join(f"{data} dev ({sum(one.data == data for one in asked)})" for data in ("locomo", "longmemeval"))
+    target = Path(limpet.__file__).parent / "rank" / "session_weights.py"
+    target.write_text(
+        '"""Weights of a session\'s values, written by `python -m benchmarks.tune --part sessions --write`.\n\n'
+        f"Fitted on the questions of: {counts}; guarded by tests/unit/test_rank.py.\n"
+        '"""\n\nSESSION_WEIGHTS: dict[str, float] = {\n' + lines + "}\n",
+        encoding="utf-8",
+    )

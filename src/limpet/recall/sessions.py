@@ -1,0 +1,317 @@
+"""Sessions as results: which conversations hold an answer, or a part of it, and the memories that show it."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..model.clock import format_time, parse_time
+from ..model.memory import Memory
+from ..rank import constants as C
+from ..rank.sessions import parts, together
+from ..text.grams import grams
+from .answer import Item, judge, rank, shown_items
+from .fit import tokens_of
+from .gather import Gathered, VectorSignal, gather
+from .moment import placed
+from .plan import Plan
+from .warnings import disputes
+
+if TYPE_CHECKING:
+    from ..store.contract import Store
+
+# What reading and comparing sessions takes at most on a slow machine, in seconds.
+READING_SECONDS = 0.01
+# Where an import keeps the title of a conversation.
+TITLE = "conversation"
+_END = re.compile(r"[.!?]+\s+|[。！？\n]+")
+_TIMES = ("started_at", "ended_at", "last_at")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecalledSession:
+    """One session, and the memories of it that answer best. Times in microseconds UTC; what it is called and how many
+    memories it has are as of now, whatever time was asked for."""
+
+    name: str
+    scope: str
+    title: str | None
+    started_at: int
+    ended_at: int | None
+    last_at: int  # when something was last stored in it
+    memories: int
+    score: float  # compares within one recall only
+    items: list[Item]  # the best first
+    why: dict[str, float] | None = None  # what each part adds to the score, if that was asked for
+
+    @classmethod
+    def from_dict(cls, shown: Mapping[str, Any]) -> RecalledSession:
+        """A session from its `as_dict`, without traces."""
+        times: dict[str, Any] = {
+            name: None if shown[name] is None else parse_time(shown[name], now=0) for name in _TIMES
+        }
+        plain = {name: shown[name] for name in ("name", "scope", "title", "memories", "score")}
+        return cls(**plain, **times, items=[Item.from_dict(one) for one in shown["items"]])
+
+    def as_dict(self) -> dict[str, object]:
+        """The JSON shape of docs/reference: times in ISO 8601."""
+        shown: dict[str, object] = {
+            "name": self.name,
+            "scope": self.scope,
+            "title": self.title,
+            "started_at": format_time(self.started_at),
+            "ended_at": format_time(self.ended_at),
+            "last_at": format_time(self.last_at),
+            "memories": self.memories,
+            "score": round(self.score, 6),
+            "items": [item.as_dict() for item in self.items],
+        }
+        if self.why is not None:
+            shown["why"] = {name: round(value, 4) for name, value in self.why.items()}
+        return shown
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionRecall:
+    """Ranked sessions, and which signals could not be asked (`notes` says why)."""
+
+    query: str
+    sessions: list[RecalledSession]
+    without_session: int = 0  # memories that answer as well as the last session's best, and belong to no session
+    missing: list[str] = field(default_factory=list)
+    notes: dict[str, str] = field(default_factory=dict)
+    elapsed_ms: float = 0.0
+    truncated: bool = False  # the token budget left something out
+    relevance: float = 0.0  # probability that something that was found answers the query
+    relevant: bool = True  # False: nothing relevant was found; the sessions are only the nearest there are
+
+    @property
+    def items(self) -> list[Item]:
+        """The evidence of all sessions, in their order."""
+        return [item for one in self.sessions for item in one.items]
+
+    @classmethod
+    def from_dict(cls, shown: Mapping[str, Any]) -> SessionRecall:
+        """From its `as_dict`, without traces."""
+        plain = ("query", "without_session", "missing", "elapsed_ms", "relevance", "relevant")
+        return cls(
+            **{name: shown[name] for name in plain},
+            sessions=[RecalledSession.from_dict(one) for one in shown["sessions"]],
+            notes=shown.get("notes", {}),
+            truncated=shown.get("truncated", False),
+        )
+
+    def as_dict(self) -> dict[str, object]:
+        """{"query", "sessions", "without_session", "relevance", "relevant", "missing", "elapsed_ms"}; where there are,
+        more."""
+        shown: dict[str, object] = {
+            "query": self.query,
+            "sessions": [one.as_dict() for one in self.sessions],
+            "without_session": self.without_session,
+            "relevance": round(self.relevance, 4),
+            "relevant": self.relevant,
+            "missing": self.missing,
+            "elapsed_ms": round(self.elapsed_ms, 3),
+        }
+        if self.notes:
+            shown["notes"] = self.notes
+        if self.truncated:
+            shown["truncated"] = True
+        return shown
+
+
+class Pooled(NamedTuple):
+    """What was found of one session: its score, what each part adds to it, and its candidates' places, best first."""
+
+    score: float
+    parts: dict[str, float]
+    places: list[int]
+
+
+def recall_sessions(
+    store: Store, vectors: VectorSignal | None, plan: Plan, *, evidence: int, explain: bool = False
+) -> SessionRecall:
+    """The `plan.k` sessions that have most to say, each with up to `evidence` of its memories.
+
+    Stands on the candidates and scores of a recall of the plan. Reads one state of the store; the same store, plan and
+    `now` give the same answer.
+    """
+    started, asked = time.perf_counter(), plan.query
+    with store.snapshot():
+        plan, event = placed(store, plan)
+        found = gather(store, vectors, plan)
+        if event is not None:
+            found.notes["time"] = str(event)
+        order, scores = rank(found, plan)
+        likely, relevant = judge(store, found, order, scores, plan)
+        several = pool(store, found, order, scores, plan)[: plan.k]
+        lowest = min((scores[one.places[0]] for one in several), default=float("-inf"))
+        alone = sum(not found.sessions[i] and scores[i] >= lowest for i in order)
+        wanted = [i for one in several for i in one.places[:evidence]]
+        whole = dict(zip(wanted, store.memories([found.nums[i] for i in wanted]), strict=True))
+        kept, truncated = _within([one.places[:evidence] for one in several], whole, plan.budget_tokens)
+        places = [i for chosen in kept for i in chosen]
+        disputed = disputes(store, plan, [whole[i] for i in places])
+        rows = [store.session(whole[chosen[0]].scope, whole[chosen[0]].session or "") for chosen in kept]
+    shown = dict(
+        zip(places, shown_items(found, places, [whole[i] for i in places], scores, plan, disputed), strict=True)
+    )
+    return SessionRecall(
+        query=asked,
+        sessions=[
+            RecalledSession(
+                name=row.name,
+                scope=row.scope,
+                title=row.title or _title(whole[chosen[0]]),
+                started_at=row.started_at,
+                ended_at=row.ended_at,
+                last_at=row.last_at,
+                memories=row.memories,
+                score=one.score,
+                items=[shown[i] for i in chosen],
+                why=one.parts if explain else None,
+            )
+            for one, chosen, row in zip(several, kept, rows, strict=False)
+            if row is not None
+        ],
+        without_session=alone,
+        missing=found.missing,
+        notes=found.notes,
+        elapsed_ms=(time.perf_counter() - started) * 1000,
+        truncated=truncated,
+        relevance=likely,
+        relevant=relevant,
+    )
+
+
+def pool(store: Store, found: Gathered, order: Sequence[int], scores: Sequence[float], plan: Plan) -> list[Pooled]:
+    """Every session that has a candidate, the best first, ties by the rank of the best memory.
+
+    `order`: candidates best first. What belongs to no session is in none.
+    """
+    several = members(found, order)
+    each = [parts(one) for one in values(store, found, several, scores, plan)]
+    judged = [Pooled(sum(of.values()), of, places) for of, places in zip(each, several, strict=True)]
+    return sorted(judged, key=lambda one: -one.score)
+
+
+def members(found: Gathered, order: Sequence[int]) -> list[list[int]]:
+    """The candidates of each session, best first, and the session of the best one first."""
+    of: dict[int, list[int]] = {}
+    for i in order:
+        if session := found.sessions[i]:
+            of.setdefault(session, []).append(i)
+    return list(of.values())
+
+
+def values(
+    store: Store, found: Gathered, several: Sequence[Sequence[int]], scores: Sequence[float], plan: Plan
+) -> list[dict[str, float]]:
+    """What each session is judged by: its best memory, what one sentence of it says of the question, and how near it is
+    to others that are found. `several`: from `members`."""
+    said = near = [0.0] * len(several)
+    if plan.remaining() > READING_SECONDS:
+        said, near = _together(store, found, several), _alike(found, several)
+    elif several:
+        found.miss("sessions", "the deadline leaves no time to compare them: they stand by their best memories")
+    return [
+        {"best": scores[places[0]], "together": one, "alike": other}
+        for places, one, other in zip(several, said, near, strict=True)
+    ]
+
+
+def _together(store: Store, found: Gathered, several: Sequence[Sequence[int]]) -> list[float]:
+    """How much of the question one sentence of each session says; 0 where none was read."""
+    if not found.stems:
+        return [0.0] * len(several)
+    read = [[found.bodies[i] for i in places[: C.MEMORIES_READ]] for places in several[: C.SESSIONS_READ]]
+    texts = store.texts([body for bodies in read for body in bodies])
+    sentences = {body: _sentences(text) for body, text, _ in texts}
+    stems = store.stems({one for of in sentences.values() for one in of})
+    whole = sum(found.stems.values()) + found.absent
+    said = [
+        together((stems[one] for body in bodies for one in sentences.get(body, ())), found.stems, whole)
+        for bodies in read
+    ]
+    return said + [0.0] * (len(several) - len(said))
+
+
+def _sentences(text: str) -> list[str]:
+    """The sentences of the beginning of a text, each with the other forms in which its words are searched for."""
+    text = text[: C.CHARACTERS_READ]
+    several = [one for one in _END.split(text) if one]
+    return [f"{one} {grams(one)}" for one in several] if grams(text) else several
+
+
+def _alike(found: Gathered, several: Sequence[Sequence[int]]) -> list[float]:
+    """How near each session is in meaning to the nearest of the best others, -1 to 1; 0 where there are no vectors.
+
+    What is asked about is often spoken of in several sessions, and one of them says it in words that share nothing with
+    the question. A session's meaning is the mean of its candidates' vectors, less what all sessions have in common.
+    """
+    if found.hits is None or len(several) < 2:
+        return [0.0] * len(several)
+    import numpy as np
+
+    owner = {found.bodies[i]: number for number, places in enumerate(several) for i in places}
+    bodies = list(owner)
+    embedded, vectors = found.hits.vectors(bodies)
+    if not len(embedded):
+        return [0.0] * len(several)
+    of = np.array([owner[bodies[place]] for place in embedded.tolist()])
+    order = np.argsort(of, kind="stable")
+    there, starts = np.unique(of[order], return_index=True)
+    means = np.zeros((len(several), vectors.shape[1]), dtype=np.float32)
+    means[there] = _unit(np.add.reduceat(vectors[order], starts))
+    means[there] = _unit(means[there] - means[there].mean(axis=0))
+    near = means @ means[: C.SESSIONS_COMPARED].T
+    np.fill_diagonal(near, -1.0)  # itself
+    nearest = np.zeros(len(several))
+    nearest[there] = near[there].max(axis=1)
+    found_near: list[float] = nearest.tolist()
+    return found_near
+
+
+def _unit(vectors: Any) -> Any:
+    """Of length 1, and zeros where there is nothing to lengthen."""
+    import numpy as np
+
+    return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-6)
+
+
+def _within(
+    several: Sequence[Sequence[int]], whole: Mapping[int, Memory], budget: int | None
+) -> tuple[list[list[int]], bool]:
+    """What of each session's evidence fits into a token budget, and whether anything was left out.
+
+    Sessions come first: the best memory of each, then the second of each. A session without room for one is left out,
+    and so is what follows it.
+    """
+    if budget is None:
+        return [list(one) for one in several], False
+    kept: list[list[int]] = []
+    left = float(budget)
+    for turn in range(max(map(len, several), default=0)):
+        for number, places in enumerate(several):
+            if turn >= len(places) or (turn and number >= len(kept)):
+                continue
+            cost = C.TOKENS_PER_ITEM + tokens_of(whole[places[turn]].content)
+            if cost > left:
+                if not turn:
+                    break
+                continue
+            left -= cost
+            if turn:
+                kept[number].append(places[turn])
+            else:
+                kept.append([places[turn]])
+    return kept, sum(map(len, kept)) < sum(map(len, several))
+
+
+def _title(memory: Memory) -> str | None:
+    """What an imported conversation is called."""
+    title = memory.metadata.get(TITLE)
+    return title if isinstance(title, str) else None
