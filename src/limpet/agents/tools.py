@@ -98,6 +98,7 @@ class Tools:
                 "topics": list(item.topics),
                 "key": item.key,
                 "origin": item.origin,
+                "also": list(found.also.get(item.id, ())),
                 "why": _contributions(item.why),
             }
             for item in found.items
