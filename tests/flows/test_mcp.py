@@ -277,7 +277,7 @@ def test_a_client_speaks_over_http_with_the_token(served):
 
     async def run():
         async with (
-            httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}) as http,
+            httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}, timeout=60) as http,
             Client(streamable_http_client(url, http_client=http)) as client,
         ):
             stored = await client.call_tool("remember", {"items": [{"content": "spoken over HTTP"}]})
@@ -300,8 +300,49 @@ def test_others_are_refused_before_anything_is_routed(served):
         (good | {"Origin": "null"}, 403),
     ):
         for where in (url, url.replace("/mcp", "/elsewhere")):
-            assert httpx2.post(where, headers=headers, json={}).status_code == status, headers
-    assert httpx2.post(url.replace("/mcp", "/elsewhere"), headers=good, json={}).status_code == 404
+            assert httpx2.post(where, headers=headers, json={}, timeout=60).status_code == status, headers
+    assert httpx2.post(url.replace("/mcp", "/elsewhere"), headers=good, json={}, timeout=60).status_code == 404
+
+
+def test_a_session_over_http_begins_goes_on_and_ends(served):
+    """By the bytes of the protocol, as a client of any make sends them."""
+    import httpx2
+
+    url, token, port = served
+    headers = {
+        "Authorization": f"Bearer {token}", "Accept": "application/json, text/event-stream",
+        "Content-Type": "application/json", "Origin": f"http://localhost:{port}",
+    }  # fmt: skip
+    about = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "bytes", "version": "1"}}
+
+    with httpx2.Client(headers=headers, timeout=60) as client:
+
+        def post(method, session=None, id=1, **params):
+            body = {"jsonrpc": "2.0", "method": method, "params": params} | ({} if id is None else {"id": id})
+            return client.post(url, json=body, headers={} if session is None else {"Mcp-Session-Id": session})
+
+        begun = post("initialize", **about)
+        session = begun.headers["mcp-session-id"]
+        assert begun.status_code == 200 and len(session) >= 16 and "limpet" in begun.text
+        assert post("initialize", **about).headers["mcp-session-id"] != session
+        assert post("notifications/initialized", session, id=None).status_code == 202
+
+        listed = post("tools/list", session)
+        assert listed.status_code == 200 and '"recall"' in listed.text
+        assert post("tools/list").status_code == 400, "without a session there is nothing to list"
+        assert post("tools/list", "0" * 32).status_code == 404, "an unknown session: the client begins anew"
+        assert client.post(url, content=b"{", headers={"Mcp-Session-Id": session}).status_code == 400
+        assert post("tools/list", session).status_code == 200, "which does no harm to the others"
+
+        # The session alone opens nothing.
+        stolen = {"Mcp-Session-Id": session}
+        for wrong, status in (({"Authorization": ""}, 401), ({"Host": "evil.example"}, 403), ({"Origin": "null"}, 403)):
+            for verb in ("POST", "GET", "DELETE"):
+                assert client.request(verb, url, headers=stolen | wrong).status_code == status
+
+        assert client.delete(url, headers={"Mcp-Session-Id": "0" * 32}).status_code == 404
+        assert client.delete(url, headers=stolen).status_code == 200
+        assert post("tools/list", session).status_code == 404, "it has ended"
 
 
 def test_a_taken_port_and_a_poor_token_are_said_in_words(served, path, tmp_path):

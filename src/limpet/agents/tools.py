@@ -91,7 +91,10 @@ class Tools:
         if sessions:
             return self._recall_sessions(query, given)
         found = self._memory.recall(query, **given)
-        items = [_item(one) | {"why": _contributions(one.why)} for one in found.items]
+        items = [
+            _item(one) | {"also": list(found.also.get(one.id, ())), "why": _contributions(one.why)}
+            for one in found.items
+        ]
         shown = {
             "missing": list(found.missing),
             "truncated": found.truncated,

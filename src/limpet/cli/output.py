@@ -129,6 +129,8 @@ def recalled(found: Recall, short: Sequence[str], *, as_json: bool, budget_token
         if rank > 1:
             line("")
         _item(rank, item, name)
+        if also := found.also.get(item.id):
+            line(MARGIN + paint(f"also {len(also)} like it: {', '.join(also)}", DIM))
     if found.explained is not None:
         _explained(found.explained)
     elif "time" in found.notes:

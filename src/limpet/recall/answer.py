@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from ..model.clock import MICROSECONDS_PER_DAY, format_time, parse_time
+from ..model.clock import format_time, parse_time
+from ..model.ids import format_id
 from ..model.memory import Memory
 from ..model.unfrozen import unfrozen
 from ..rank import adjust, fuse, relevance
@@ -17,7 +18,8 @@ from ..rank import constants as C
 from ..rank.note_weights import NOTE_OFFSET
 from ..rank.trace import SignalTrace, Trace
 from ..text.describe import searchable
-from .fit import distinct, fit, tokens_of, wording
+from .fit import fit, tokens_of, wording
+from .fold import about, best_distinct, folded
 from .gather import Gathered, Merit, VectorSignal, gather
 from .moment import placed
 from .plan import Plan
@@ -35,6 +37,7 @@ _SHAPED = ("valid_to", "topics", "disputed_by", "source_state", "why")
 # What is left to do after a reranker has answered, in seconds.
 ANSWERING_SECONDS = 0.002
 NO_TRACES: Mapping[int, Trace] = {}
+REPEATS = "near-duplicate of a better one"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,6 +124,8 @@ class Recall:
     relevance: float = 0.0  # probability that something among the items answers the query
     relevant: bool = True  # False: nothing relevant was found; the items are only the nearest there are
     explained: Explanation | None = None  # how it was read and what was left out, if that was asked for
+    # Ids of near-duplicates that an item stands for, which took no place, by its id.
+    also: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @classmethod
     def from_dict(cls, shown: Mapping[str, Any]) -> Recall:
@@ -134,13 +139,17 @@ class Recall:
             truncated=shown.get("truncated", False),
             relevance=shown["relevance"],
             relevant=shown["relevant"],
+            also={one["id"]: tuple(one["also"]) for one in shown["items"] if "also" in one},
         )
 
     def as_dict(self) -> dict[str, object]:
         """{"query", "items", "relevance", "relevant", "missing", "elapsed_ms"}; where there are, more."""
         shown: dict[str, object] = {
             "query": self.query,
-            "items": [item.as_dict() for item in self.items],
+            "items": [
+                item.as_dict() | ({"also": list(self.also[item.id])} if item.id in self.also else {})
+                for item in self.items
+            ],
             "relevance": round(self.relevance, 4),
             "relevant": self.relevant,
             "missing": self.missing,
@@ -183,7 +192,7 @@ def recall(
         read = _rerank(store, found, order, plan, reranker) if reranker is not None else {}
         if read:
             order = new_order(order, list(read.values()))
-        chosen, truncated, dropped = _fit(store, found, order, plan)
+        chosen, truncated, dropped, same = _fit(store, found, order, plan)
         whole = store.memories([found.nums[i] for i in chosen])
         disputed = disputes(store, plan, whole)
         explained = None
@@ -205,6 +214,11 @@ def recall(
         relevance=likely,
         relevant=relevant,
         explained=explained,
+        also={
+            memory.id: tuple(format_id(found.ids[one].ljust(16, b"\0")) for one in same[i])
+            for i, memory in zip(chosen, whole, strict=True)
+            if same.get(i)
+        },
     )
 
 
@@ -285,17 +299,21 @@ def _confidence(one: Merit, now: int) -> float:
     )
 
 
-def _fit(store: Store, found: Gathered, order: list[int], plan: Plan) -> tuple[list[int], bool, list[tuple[int, str]]]:
-    """The best `k`. With a token budget: those of the best distinct statements that are worth most together.
+def _fit(
+    store: Store, found: Gathered, order: list[int], plan: Plan
+) -> tuple[list[int], bool, list[tuple[int, str]], Mapping[int, list[int]]]:
+    """The best `k` distinct statements. With a token budget: those of them that are worth most together.
 
-    Also whether that leaves something out, and what with why.
+    Also whether the budget leaves something out, what is left out and why, and which of it each result stands for.
     """
     if plan.budget_tokens is None:
-        return order[: plan.k], False, []
+        best, also = best_distinct(store, found, order, plan.k)
+        return best, False, [(i, REPEATS) for several in also.values() for i in several], also
     first = order[: plan.k * 3]
     several = store.memories([found.nums[i] for i in first])
     cosines = found.hits.among([found.bodies[i] for i in first]) if found.hits is not None else None
-    places = distinct([wording(one.content, _about(one)) for one in several], cosines)
+    same = folded([wording(one.content, about(one)) for one in several], cosines)
+    places = [place for place in range(len(first)) if place not in same]
     # What a result is worth falls with its rank about as its chance to be the answer does.
     chosen = fit(
         [1 / (place + 1) for place in places],
@@ -304,16 +322,13 @@ def _fit(store: Store, found: Gathered, order: list[int], plan: Plan) -> tuple[l
         most=plan.k,
     )
     left_out = len(chosen) < min(plan.k, len(places)) or chosen != list(range(len(chosen)))
-    dropped = [(first[place], "near-duplicate of a better one") for place in range(len(first)) if place not in places]
+    dropped = [(first[place], REPEATS) for place in same]
     if len(chosen) < plan.k:
         dropped += [(first[place], "over the token budget") for i, place in enumerate(places) if i not in chosen]
-    return [first[places[i]] for i in chosen], left_out, dropped
-
-
-def _about(one: Memory) -> str:
-    """What tells apart two memories of the same words: key, speaker, metadata, the day of an event."""
-    day = one.valid_from // MICROSECONDS_PER_DAY if one.kind == "episode" else ""
-    return f"{one.key or ''}/{one.speaker or ''}/{one.metadata or ''}/{day}"
+    stands = {
+        first[places[i]]: [first[later] for later, earlier in same.items() if earlier == places[i]] for i in chosen
+    }
+    return [first[places[i]] for i in chosen], left_out, dropped, stands
 
 
 def _explain(

@@ -1,0 +1,94 @@
+"""Near-duplicates take one place of a recall; what differs in anything that matters is no near-duplicate."""
+
+from __future__ import annotations
+
+import pytest
+
+from limpet.recall.answer import Recall
+
+SAME = [
+    "The orders of the shop are stored in Postgres 16 on the second machine in the cellar",
+    "The orders of the shop, they are stored in Postgres 16 on the second machine in the cellar",
+    "So the orders of the shop are stored in Postgres 16 on the second machine in the cellar",
+]
+OTHERS = ["Bread dough rests overnight", "The VPN is called north", "Ann owns the billing service", "Tests run on Linux",
+          "The cat sleeps on the radiator", "Releases are cut on Tuesday", "Backups are kept ten days", "Logs go to Loki"]  # fmt: skip
+QUESTION = "where are the orders of the shop stored"
+
+
+@pytest.fixture
+def crowded(memory):
+    memory.remember_batch({"content": text} for text in OTHERS)
+    stored = [memory.remember(text).id for text in SAME]
+    rest = [
+        memory.remember(text).id
+        for text in ("The orders of the shop are archived each May", "Where the shop stands there was a cellar")
+    ]
+    return memory, stored, rest
+
+
+@pytest.mark.parametrize("lexical", [True, False])
+def test_rewordings_take_one_place_and_are_named(crowded, lexical):
+    memory, stored, rest = crowded
+    if not lexical:
+        memory.work(limit=len(stored) + len(rest) + len(OTHERS))  # vectors; the queue would merge them next
+    found = memory.recall(QUESTION, k=3, lexical_only=lexical)
+    ids = [one.id for one in found.items]
+    (best,) = set(ids) & set(stored)
+    assert rest[0] in ids, "it took the place of a rewording"
+    assert set(found.also[best]) == set(stored) - {best} and list(found.also) == [best]
+
+
+def test_the_json_form_has_them_and_comes_back(crowded):
+    memory, stored, _ = crowded
+    found = memory.recall(QUESTION, k=3, lexical_only=True, explain=True)
+    shown = found.as_dict()
+    (one,) = [item for item in shown["items"] if "also" in item]
+    assert {one["id"], *one["also"]} == set(stored)
+    assert Recall.from_dict(shown).also == found.also
+    assert found.explained.counts["near-duplicate of a better one"] == 2
+
+
+def test_a_budget_names_them_too(crowded):
+    memory, stored, _ = crowded
+    found = memory.recall(QUESTION, k=5, budget_tokens=500, lexical_only=True)
+    ((best, also),) = found.also.items()
+    assert {best, *also} == set(stored)
+
+
+@pytest.mark.parametrize(
+    "pair",
+    [
+        ("The API of the shop answers in 30 ms on average", "The API of the shop answers in 90 ms on average"),
+        ("Maria owns the deploy of the web shop", "Marta owns the deploy of the web shop"),
+        ("The web shop is deployed on 3 May 2026", "The web shop is deployed on 4 May 2026"),
+        ("The web shop can be deployed on Fridays", "The web shop can not be deployed on Fridays"),
+        ("The web shop runs on Postgres 15 in Berlin", "The web shop runs on Postgres 16 in Berlin"),
+    ],
+)
+@pytest.mark.parametrize("lexical", [True, False])
+def test_another_name_number_date_or_a_negation_is_no_duplicate(memory, pair, lexical):
+    stored = {memory.remember(text).id for text in pair}
+    if not lexical:
+        memory.work()
+    found = memory.recall(pair[0], lexical_only=lexical)
+    assert {one.id for one in found.items} == stored and not found.also
+
+
+@pytest.mark.parametrize("name", ["speaker", "key", "metadata", "valid_from"])
+def test_what_differs_in_what_it_is_about_is_kept(memory, name):
+    values = {"speaker": ["Ana", "Ben"], "key": ["a.b", "a.c"], "metadata": [{"a": 1}, {"a": 2}],
+              "valid_from": ["2026-01-01", "2026-01-02"]}[name]  # fmt: skip
+    kind = "episode" if name == "valid_from" else "fact"
+    for text, value in zip(SAME[:2], values, strict=True):
+        memory.remember(text, kind=kind, **{name: value})
+    found = memory.recall(QUESTION, lexical_only=True)
+    assert len(found.items) == 2 and not found.also
+
+
+def test_a_folded_memory_of_another_scope_is_not_named(memory):
+    memory.remember_batch({"content": text} for text in OTHERS)
+    here = memory.remember(SAME[0]).id
+    memory.in_scope("project:web").remember(SAME[1])
+    found = memory.recall(QUESTION, lexical_only=True)
+    assert found.items[0].id == here and not found.also
