@@ -241,11 +241,10 @@ def in_order(scores: np.ndarray, ids: Sequence[bytes]) -> list[int]:
 
 
 def _sum(signals: Table, weights: dict[str, float], count: int) -> np.ndarray:
-    """Row by row, as `rank.fuse.linear` adds: a dot product would round each column in its own way, and part equals."""
-    weighed = [name for name in signals if weights.get(name)]
-    if not weighed:
-        return np.zeros(count)
-    table = np.array([signals[name] for name in weighed])
-    table *= np.array([[weights[name]] for name in weighed])
-    total: np.ndarray = np.add.reduce(table, axis=0)
-    return total
+    """One after the other: a dot product would round each column in its own way, and part candidates that are equal."""
+    scores = np.zeros(count)
+    for name, values in signals.items():
+        weight = weights.get(name, 0.0)
+        if weight:
+            scores += weight * values
+    return scores

@@ -357,18 +357,19 @@ class Postings:
         """What the query's words are worth in topics, labels and dates of some bodies (a label's counts half), and
         which of the words each body has, wherever: (bodies, stems)."""
         topics, labels, dates = np.zeros(len(bodies)), np.zeros(len(bodies)), np.zeros(len(bodies))
-        having = np.zeros((len(stems), len(bodies)), dtype=bool)
+        having = np.zeros((len(bodies), len(stems)), dtype=bool)
         bodies = bodies.astype(np.int32)
-        for row, (stem, worth) in zip(having, stems.items(), strict=True):
+        for place, (stem, worth) in enumerate(stems.items()):
             one = self.posting(stem)
-            at, row[:] = _at(one.bodies, bodies)
+            at, there = _at(one.bodies, bodies)
+            having[:, place] = there
             if one.fields is None:
                 continue
-            fields = one.fields.take(at, mode="clip") * row
+            fields = one.fields.take(at, mode="clip") * there
             topics += worth * (fields >= _TOPIC)
             labels += worth * (fields & _LABELS > 0)
             dates += worth * (fields & _DATES)
-        return topics + 0.5 * labels + dates, np.ascontiguousarray(having.T)
+        return topics + 0.5 * labels + dates, having
 
 
 def _posting(places: np.ndarray, words: np.ndarray | None = None) -> tuple[Posting, np.ndarray]:
