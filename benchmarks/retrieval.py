@@ -275,7 +275,8 @@ def _ranked(ranks: Sequence[int]) -> Ranked:
 # Scores
 
 # How sessions were ranked -> where a row has their ranks. Only the first is a feature; baselines have the second alone.
-SESSION_LINES = {"session": "session_ranks", "session by its best turn": "best_turn_ranks"}
+BY_BEST_TURN = "session by its best turn"
+SESSION_LINES = {"session": "session_ranks", BY_BEST_TURN: "best_turn_ranks"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -390,7 +391,7 @@ def _ablation(summaries: dict[str, dict[str, Any]]) -> str:
     lines = []
     for name, summary in summaries.items():
         turn = next(reversed(summary.get("turn", {"": None}).values()))
-        session = summary.get("session by its best turn")  # what all ways have
+        session = summary.get(BY_BEST_TURN)  # what all ways have
         lines.append(
             [
                 name,

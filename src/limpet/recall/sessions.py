@@ -227,15 +227,19 @@ def _together(store: Store, found: Gathered, several: Sequence[Sequence[int]]) -
     """How much of the question one sentence of each session says; 0 where none was read."""
     if not found.stems:
         return [0.0] * len(several)
-    read = [[found.bodies[i] for i in places[: C.MEMORIES_READ]] for places in several[: C.SESSIONS_READ]]
-    texts = store.texts([body for bodies in read for body in bodies])
-    sentences = {body: _sentences(text) for body, text, _ in texts}
-    stems = store.stems({one for of in sentences.values() for one in of})
+    # A sentence has no more of the question than its text: what has least of it is mostly not read.
+    covered = found.signals["coverage"]
+    read = [sorted(places[: C.MEMORIES_READ], key=lambda i: -covered[i]) for places in several[: C.SESSIONS_READ]]
+    texts = {body: text for body, text, _ in store.texts([found.bodies[i] for places in read for i in places])}
     whole = sum(found.stems.values()) + found.absent
-    said = [
-        together((stems[one] for body in bodies for one in sentences.get(body, ())), found.stems, whole)
-        for bodies in read
-    ]
+    said = []
+    for places in read:
+        best = 0.0
+        for i in places:
+            if covered[i] > best:
+                stems = store.stems(_sentences(texts.get(found.bodies[i], "")))
+                best = max(best, together(stems.values(), found.stems, whole))
+        said.append(best)
     return said + [0.0] * (len(several) - len(said))
 
 
