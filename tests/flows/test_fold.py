@@ -39,6 +39,19 @@ def test_rewordings_take_one_place_and_are_named(crowded, lexical):
     assert set(found.also[best]) == set(stored) - {best} and list(found.also) == [best]
 
 
+def test_the_same_words_are_the_same_whatever_stands_around_them(memory):
+    memory.remember_batch({"content": text} for text in OTHERS)
+    one = memory.remember("Run the tests with make test before pushing.").id
+    other = memory.remember("run the tests with `make test` before pushing").id
+    memory.work(only_vectors=True)
+
+    found = memory.recall("how do I run the tests?", k=3)
+
+    ((best, also),) = found.also.items()
+    assert {best, *also} == {one, other}
+    assert len({one, other} & {item.id for item in found.items}) == 1
+
+
 def test_the_json_form_has_them_and_comes_back(crowded):
     memory, stored, _ = crowded
     found = memory.recall(QUESTION, k=3, lexical_only=True, explain=True)
