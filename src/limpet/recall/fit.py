@@ -94,9 +94,9 @@ def _words(text: str) -> tuple[frozenset[str], frozenset[str]]:
 def repeats(one: Wording, other: Wording, cosine: float | None) -> bool:
     """Whether two texts are one statement in two wordings.
 
-    They must be near: by the cosine of their vectors, or without one by the words they share (the same words are near,
-    whatever a model makes of backticks and full stops). And nothing may make them two statements: "every 30 days" is
-    not "every 90 days", and what says more is not the same. One word in the place of another makes them two as well (Maria,
+    They must be near: by the cosine of their vectors, or without one by the words they share. The same words are near,
+    whatever a model makes of backticks and full stops. And nothing may make them two statements: "every 30 days" is not
+    "every 90 days", and what says more is not the same. One word in the place of another makes them two as well (Maria,
     Marta), and without vectors several do: only a model can tell that they say the same.
     """
     if one.about != other.about:
