@@ -153,7 +153,7 @@ class MiniLM:
             options = onnxruntime.SessionOptions()
             options.intra_op_num_threads = min(4, os.cpu_count() or 1)
             options.add_session_config_entry("session.intra_op.spin_duration_us", str(SPIN_MICROSECONDS))
-            # The runtime's own heap never shrinks: after a few long texts it would hold 340 MB for good, and gain nothing.
+            # The runtime's own heap never shrinks: after a few long texts it would hold 340 MB, and gain nothing.
             options.enable_cpu_mem_arena = False
             options.log_severity_level = 3
             try:
