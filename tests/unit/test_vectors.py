@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 from contextlib import nullcontext
 from types import SimpleNamespace
@@ -306,3 +308,20 @@ def test_texts_and_questions_that_are_embedded_at_once_get_the_vectors_they_get_
         asking.join()
     assert (beside * alone).sum(axis=1).min() > 0.99
     assert answers and all((answer == question).all() for answer in answers)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+def test_what_long_texts_took_is_handed_back():
+    """Sixteen long texts take some 170 MB while they are embedded; held for good, they would be most of a server."""
+    program = """
+from limpet.vectors.embedder import load_embedder
+def held():
+    return int(next(one for one in open("/proc/self/status") if one.startswith("VmRSS")).split()[1]) // 1024
+embedder = load_embedder("minilm")
+embedder.embed_query("warm")
+before = held()
+embedder.embed_passages(["a long text of many words " * 100] * 16)
+print(held() - before)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert int(done.stdout) < 100

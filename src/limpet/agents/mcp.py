@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 import threading
+import time
 from collections import deque
 from functools import wraps
 from importlib.metadata import version
@@ -21,6 +22,7 @@ from mcp.types import ToolAnnotations
 import limpet
 
 from ..model.errors import LimpetError
+from ..store.heap import give_back
 from ..warm import Warm
 from .calls import called, in_words
 from .resources import Pages
@@ -63,6 +65,7 @@ class Drain:
         self._called = threading.Event()
         self._wrote = True  # what others left is looked for at the start
         self._stopping = threading.Event()
+        self._given_back = 0.0  # when memory was last handed back, in monotonic seconds
         self._thread = threading.Thread(target=self._run, name="limpet-work", daemon=True)
 
     def start(self) -> None:
@@ -92,7 +95,14 @@ class Drain:
             if self._wrote or not asked:
                 self._wrote = False
                 self._drain()
+                self._give_back()
         self._keep()
+
+    def _give_back(self) -> None:
+        """What this thread's work and the calls beside it left free in the heaps of their threads, some 30 MB."""
+        if time.monotonic() >= self._given_back + IDLE_LOOK_SECONDS:
+            give_back()
+            self._given_back = time.monotonic()
 
     def _keep(self) -> None:
         while self._surfaced:
