@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 import limpet
 from limpet.transfer.jsonl import write_event
 
-# Long enough not to stand in a file by chance; what they look like does not matter.
-VALUES = st.text("abcdefghijklmnopqrstuvwxyzäöß東京 -", min_size=12, max_size=30).filter(lambda one: one.strip() == one)
+# Begins and ends as nothing else in a file does ("conversation" stands in the schema); what it looks like does not matter.
+VALUES = st.text("abcdefghijklmnopqrstuvwxyzäöß東京 -", min_size=6, max_size=30).map("zqx{}xqz".format)
 _WORDS = ["password", "passwd", "pwd", "secret", "token", "api key", "access key", "private key", "authorization",
           "cookie", "credential", "credentials", "client secret", "passphrase"]  # fmt: skip
 
