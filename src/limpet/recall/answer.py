@@ -18,8 +18,7 @@ from ..rank import constants as C
 from ..rank.note_weights import NOTE_OFFSET
 from ..rank.trace import SignalTrace, Trace
 from ..text.describe import searchable
-from .fit import fit, tokens_of, wording
-from .fold import about, best_distinct, folded
+from .fold import best, best_within
 from .gather import Gathered, Merit, VectorSignal, gather
 from .moment import placed
 from .plan import Plan
@@ -37,7 +36,6 @@ _SHAPED = ("valid_to", "topics", "disputed_by", "source_state", "why")
 # What is left to do after a reranker has answered, in seconds.
 ANSWERING_SECONDS = 0.002
 NO_TRACES: Mapping[int, Trace] = {}
-REPEATS = "near-duplicate of a better one"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,32 +190,34 @@ def recall(
         read = _rerank(store, found, order, plan, reranker) if reranker is not None else {}
         if read:
             order = new_order(order, list(read.values()))
-        chosen, truncated, dropped, same = _fit(store, found, order, plan)
-        whole = store.memories([found.nums[i] for i in chosen])
-        disputed = disputes(store, plan, whole)
+        if plan.budget_tokens is None:
+            chosen = best(store, found, order, plan.k)
+        else:
+            chosen = best_within(store, found, order, plan.k, plan.budget_tokens)
+        disputed = disputes(store, plan, chosen.memories)
         explained = None
         if explain:
             from .explain import explanation
 
             explained = explanation(
-                store, vectors, plan, [(found.nums[i], why) for i, why in dropped], event,
-                lower=len(order) - len(chosen) - len(dropped),
+                store, vectors, plan, [(found.nums[i], why) for i, why in chosen.dropped], event,
+                lower=len(order) - len(chosen.places) - len(chosen.dropped),
             )  # fmt: skip
-    traces = _explain(found, chosen, plan, read, seated) if explain else {}
+    traces = _explain(found, chosen.places, plan, read, seated) if explain else {}
     return Recall(
         query=asked,
-        items=shown_items(found, chosen, whole, scores, plan, disputed, traces),
+        items=shown_items(found, chosen.places, chosen.memories, scores, plan, disputed, traces),
         missing=found.missing,
         notes=found.notes,
         elapsed_ms=(time.perf_counter() - started) * 1000,
-        truncated=truncated,
+        truncated=chosen.truncated,
         relevance=likely,
         relevant=relevant,
         explained=explained,
         also={
-            memory.id: tuple(format_id(found.ids[one].ljust(16, b"\0")) for one in same[i])
-            for i, memory in zip(chosen, whole, strict=True)
-            if same.get(i)
+            memory.id: tuple(format_id(found.ids[one].ljust(16, b"\0")) for one in chosen.also[i])
+            for i, memory in zip(chosen.places, chosen.memories, strict=True)
+            if i in chosen.also
         },
     )
 
@@ -297,38 +297,6 @@ def _confidence(one: Merit, now: int) -> float:
         stated=one.stated_confidence,
         now=now,
     )
-
-
-def _fit(
-    store: Store, found: Gathered, order: list[int], plan: Plan
-) -> tuple[list[int], bool, list[tuple[int, str]], Mapping[int, list[int]]]:
-    """The best `k` distinct statements. With a token budget: those of them that are worth most together.
-
-    Also whether the budget leaves something out, what is left out and why, and which of it each result stands for.
-    """
-    if plan.budget_tokens is None:
-        best, also = best_distinct(store, found, order, plan.k)
-        return best, False, [(i, REPEATS) for several in also.values() for i in several], also
-    first = order[: plan.k * 3]
-    several = store.memories([found.nums[i] for i in first])
-    cosines = found.hits.among([found.bodies[i] for i in first]) if found.hits is not None else None
-    same = folded([wording(one.content, about(one)) for one in several], cosines)
-    places = [place for place in range(len(first)) if place not in same]
-    # What a result is worth falls with its rank about as its chance to be the answer does.
-    chosen = fit(
-        [1 / (place + 1) for place in places],
-        [C.TOKENS_PER_ITEM + tokens_of(several[place].content) for place in places],
-        plan.budget_tokens,
-        most=plan.k,
-    )
-    left_out = len(chosen) < min(plan.k, len(places)) or chosen != list(range(len(chosen)))
-    dropped = [(first[place], REPEATS) for place in same]
-    if len(chosen) < plan.k:
-        dropped += [(first[place], "over the token budget") for i, place in enumerate(places) if i not in chosen]
-    stands = {
-        first[places[i]]: [first[later] for later, earlier in same.items() if earlier == places[i]] for i in chosen
-    }
-    return [first[places[i]] for i in chosen], left_out, dropped, stands
 
 
 def _explain(

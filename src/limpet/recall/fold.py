@@ -7,10 +7,11 @@ a name, a number, a date, a negation or one word in the place of another are two
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..model.clock import MICROSECONDS_PER_DAY
-from .fit import Wording, distinct, repeats, wording
+from ..rank import constants as C
+from .fit import Wording, distinct, fit, repeats, tokens_of, wording
 
 if TYPE_CHECKING:
     from ..model.memory import Memory
@@ -19,40 +20,85 @@ if TYPE_CHECKING:
 
 # How far below the best `k` it is looked for what takes the places that became free: as far again.
 REACH = 2
+# The same for a token budget, which may pass over the long ones among them.
+REACH_WITHIN = 3
+REPEATS = "near-duplicate of a better one"
 # Where all have vectors and none are nearer than this, no two are the same: the same words with and without backticks,
 # full stops and capitals have 0.85 and more by MiniLM. test_fold.py.
 SAME_WORDS_COSINE = 0.8
 
 
-def best_distinct(
-    store: Store, found: Gathered, order: Sequence[int], k: int
-) -> tuple[list[int], dict[int, list[int]]]:
-    """The best `k` of `order` that say different things, and which of the others each of them stands for.
+class Chosen(NamedTuple):
+    """Results by their places among the candidates, and what stood aside for them."""
+
+    places: list[int]
+    memories: list[Memory]  # theirs
+    also: dict[int, list[int]]  # of a result, the near-duplicates that it stands for
+    dropped: list[tuple[int, str]]  # what was left out, and why
+    truncated: bool = False  # a token budget left something out
+
+
+def best(store: Store, found: Gathered, order: Sequence[int], k: int) -> Chosen:
+    """The best `k` of `order` that say different things.
 
     Only where something among the best `k` says the same is anything below them read.
     """
     first = list(order[:k])
-    same = _same(store, found, first)
+    several = store.memories([found.nums[i] for i in first])
+    same = _same(found, first, several)
     if same:
         first = list(order[: k * REACH])
-        same = _same(store, found, first)
-    chosen = [i for place, i in enumerate(first) if place not in same][:k]
-    also: dict[int, list[int]] = {}
-    for later, earlier in same.items():
-        if first[earlier] in chosen:
-            also.setdefault(first[earlier], []).append(first[later])
-    return chosen, also
+        several += store.memories([found.nums[i] for i in first[k:]])
+        same = _same(found, first, several)
+    kept = [place for place in range(len(first)) if place not in same][:k]
+    also = _also(first, same, kept)
+    dropped = [(i, REPEATS) for folded in also.values() for i in folded]
+    return Chosen([first[place] for place in kept], [several[place] for place in kept], also, dropped)
 
 
-def _same(store: Store, found: Gathered, first: Sequence[int]) -> dict[int, int]:
-    """Place in `first` of what is folded -> place of what stands for it."""
+def best_within(store: Store, found: Gathered, order: Sequence[int], k: int, budget_tokens: int) -> Chosen:
+    """Of the best distinct ones, at most `k`, those that are worth most together within a token budget."""
+    first = list(order[: k * REACH_WITHIN])
+    several = store.memories([found.nums[i] for i in first])
+    same = _same(found, first, several)
+    places = [place for place in range(len(first)) if place not in same]
+    # What a result is worth falls with its rank about as its chance to be the answer does.
+    chosen = fit(
+        [1 / (place + 1) for place in places],
+        [C.TOKENS_PER_ITEM + tokens_of(several[place].content) for place in places],
+        budget_tokens,
+        most=k,
+    )
+    kept = [places[i] for i in chosen]
+    dropped = [(first[place], REPEATS) for place in same]
+    if len(chosen) < k:
+        dropped += [(first[place], "over the token budget") for i, place in enumerate(places) if i not in chosen]
+    return Chosen(
+        [first[place] for place in kept],
+        [several[place] for place in kept],
+        _also(first, same, kept),
+        dropped,
+        truncated=len(chosen) < min(k, len(places)) or chosen != list(range(len(chosen))),
+    )
+
+
+def _same(found: Gathered, first: Sequence[int], several: Sequence[Memory]) -> dict[int, int]:
+    """Place in `first` of what is folded -> place of what stands for it. `several`: their memories."""
     if len(first) < 2:
         return {}
     cosines = found.hits.among([found.bodies[i] for i in first]) if found.hits is not None else {}
     known = {place for pair in cosines for place in pair}
     if len(known) == len(first) and max(cosines.values()) < SAME_WORDS_COSINE:
         return {}
-    return folded([wording(one.content, about(one)) for one in store.memories([found.nums[i] for i in first])], cosines)
+    return folded([wording(one.content, about(one)) for one in several], cosines)
+
+
+def _also(first: Sequence[int], same: Mapping[int, int], kept: Sequence[int]) -> dict[int, list[int]]:
+    also: dict[int, list[int]] = {}
+    for later, earlier in same.items():
+        if earlier in kept:
+            also.setdefault(first[earlier], []).append(first[later])
+    return also
 
 
 def folded(several: Sequence[Wording], cosines: Mapping[tuple[int, int], float] | None) -> dict[int, int]:
