@@ -251,6 +251,27 @@ def test_rescored_cosines_are_those_of_float16():
     assert index.rescore(vectors[0], []) == {}
 
 
+def test_one_question_reads_only_the_exact_vectors_it_needs():
+    vectors = unit(50)
+    index, store = index_of(vectors, range(1, 51))
+    read = []
+
+    def exact_vectors(num, bodies):
+        read.extend(bodies)
+        return OneChunk.exact_vectors(store, num, bodies)
+
+    store.exact_vectors = exact_vectors
+    index.search(vectors[0], scopes=None)
+    index.exact([1, 2, 3])
+    index.exact([4])
+    assert read == [1, 2, 3, 4], "however often it looks"
+
+    index.search(vectors[1], scopes=None)
+    index.exact([5])
+    index.exact([6])
+    assert read[4:] == list(range(1, 51)), "then all are held"
+
+
 def test_the_default_embedder_puts_meaning_near_meaning():
     minilm = load_embedder("minilm")
     texts = [

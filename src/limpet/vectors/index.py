@@ -65,7 +65,7 @@ class VectorIndex:
         self._dimensions = dimensions
         self._lock = threading.Lock()
         self._dot = int8_dot()
-        self._rescored = False
+        self._searches = 0
         self._forget()
 
     def _forget(self) -> None:
@@ -114,6 +114,7 @@ class VectorIndex:
         `deadline`, on the monotonic clock: what was not scanned by then, the oldest, is not found.
         """
         state = self._state
+        self._searches += 1
         codes, scale = quantise(query[None, :])
         scores = np.zeros(state.used, dtype=np.float32)
         end = state.used
@@ -138,11 +139,11 @@ class VectorIndex:
     def exact(self, bodies: Sequence[int] | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The places of those bodies that have a vector, and these as they were stored, float32 (n, dimensions)."""
         state = self._state
-        if state.used <= EXACT_HELD and self._rescored:
+        if state.used <= EXACT_HELD and self._searches > 1:
             slots = state.slots_of(bodies)
             there = np.flatnonzero(slots >= 0)
             return there, self._hold_exact(state)[slots[there]]
-        self._rescored = True  # a process that asks once reads no more than it needs
+        # A process that asks one question reads no more than it needs.
         wanted = np.asarray(bodies).tolist()
         rows = self._store.exact_vectors(self._embedder, wanted) if wanted else []
         if not rows:
