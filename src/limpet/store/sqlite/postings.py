@@ -315,11 +315,14 @@ class Postings:
             weights.append([weight if weight > 0 else 1e-6])
         parts = np.array(weights) * (frequency * (BM25_K1 + 1.0) / (frequency + norm))
         first, last = phrases + rare, len(lists)
-        if first == last:
-            return np.add.reduce(parts, axis=0)
-        # As `search._expression` lists them: rare, rare again, every common one twice.
-        order = [*range(first), *range(phrases, first), *(i for i in range(first, last) for _ in (0, 1))]
-        return np.add.reduce(parts[order], axis=0) / 2
+        order = [*range(first)]
+        if first < last:
+            # As `search._expression` lists them: rare, rare again, every common one twice.
+            order += [*range(phrases, first), *(i for i in range(first, last) for _ in (0, 1))]
+        total = np.zeros(len(rows))
+        for i in order:  # one after the other, as FTS5 does: np.sum of a single row adds in another order
+            total += parts[i]
+        return total / 2 if first < last else total
 
     def _within(self, where: Filter, columns: SqliteColumns) -> tuple[list[int] | None, list[Posting]] | None:
         """What every row must be in: scopes, where they are small, and topics. None: nothing can be."""
