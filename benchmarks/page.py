@@ -133,30 +133,34 @@ def peers(results: Mapping[str, Any]) -> str:
             ),
         ]
     for size, each in run["speed"].items():
-        ours = each["limpet"]["recall"]["p50_ms"]
-        parts += [
-            f"{int(size):,} memories, vectors given:",
-            table(
-                ("", "recall p50 ms", "p95 ms", "limpet is", "durable write p50 ms", "stored rows/s", "bytes a memory"),
-                [
-                    (
-                        name,
-                        short(one["recall"]["p50_ms"]),
-                        short(one["recall"]["p95_ms"]),
-                        "" if name == "limpet" else _compared(one["recall"]["p50_ms"] / ours),
-                        short(one["write"]["p50_ms"]),
-                        short(one["rows_per_second"]),
-                        short(one["bytes_per_memory"]),
-                    )
-                    for name, one in each.items()
-                ],
-            ),
-        ]
+        parts += [f"{int(size):,} memories, vectors given:", _beside(each, "limpet")]
+    own = results.get("peers-own-models", {"speed": {}, "configured": {}})
+    for size, each in own["speed"].items():
+        ours = "limpet with its model"
+        parts += [f"{int(size):,} memories, each with its own model in every recall and write:", _beside(each, ours)]
     parts += [
         "How each was configured:",
-        "\n".join(f"- **{name}**: {words}" for name, words in run["configured"].items()),
+        "\n".join(f"- **{name}**: {words}" for name, words in {**run["configured"], **own["configured"]}.items()),
     ]
     return "\n\n".join(parts)
+
+
+def _beside(each: Mapping[str, Any], ours: str) -> str:
+    return table(
+        ("", "recall p50 ms", "p95 ms", "limpet is", "durable write p50 ms", "stored rows/s", "bytes a memory"),
+        [
+            (
+                name,
+                short(one["recall"]["p50_ms"]),
+                short(one["recall"]["p95_ms"]),
+                "" if name == ours else _compared(one["recall"]["p50_ms"] / each[ours]["recall"]["p50_ms"]),
+                short(one["write"]["p50_ms"]),
+                short(one["rows_per_second"]),
+                short(one["bytes_per_memory"]),
+            )
+            for name, one in each.items()
+        ],
+    )
 
 
 def _compared(times: float) -> str:
@@ -319,6 +323,8 @@ def compose(results: Mapping[str, Any], drawn: Sequence[tuple[str, str]]) -> str
         "python -m benchmarks.own --record\n"
         "python -m benchmarks.graph --record\n"
         "python -m benchmarks.peers --sizes 10000 --data locomo.json --record\n"
+        "python -m benchmarks.peers --sizes 2000 --only 'pmb-ai,limpet with its model' --pmb PYTHON"
+        " --name peers-own-models --record\n"
         "python -m benchmarks.page\n"
         "```",
     ]

@@ -386,6 +386,7 @@ def main() -> None:
     parser.add_argument("--only", help="peers, comma-separated (all that are installed)")
     parser.add_argument("--pmb", metavar="PYTHON", help="a Python that has pmb-ai installed")
     parser.add_argument("--pmb-model", metavar="DIR", default="", help="its embedding model as a folder")
+    parser.add_argument("--name", default="peers", help="of the kept result (peers)")
     parser.add_argument("--json", metavar="OUT", help="write the figures here")
     parser.add_argument("--record", action="store_true", help="keep the result in benchmarks/results/")
     options = parser.parse_args()
@@ -420,7 +421,7 @@ def main() -> None:
         "speed": speed,
         "quality": quality,
     }
-    for path in save("peers", content, out=options.json, keep=options.record):
+    for path in save(options.name, content, out=options.json, keep=options.record):
         print(f"written: {path}", file=sys.stderr)
 
 
