@@ -1,0 +1,66 @@
+"""A store that an earlier commit wrote opens, answers as it did, and takes new writes; so does its mirror."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import tarfile
+from pathlib import Path
+
+import pytest
+
+import limpet
+
+FOLDER = Path(__file__).parents[1] / "data" / "old_stores"
+STORES = sorted(FOLDER.glob("*.tar.gz"))
+
+
+@pytest.fixture(params=STORES, ids=[one.name.removesuffix(".tar.gz") for one in STORES])
+def old(request, tmp_path):
+    """The folder of an old store: memory.db, its mirror, and the answers it gave."""
+    with tarfile.open(request.param) as archive:
+        archive.extractall(tmp_path, filter="data")
+    return tmp_path
+
+
+@pytest.fixture
+def answers(old):
+    return json.loads((old / "answers.json").read_text(encoding="utf-8"))
+
+
+def ask(path, clock):
+    """The questions of the script that wrote the store."""
+    spec = importlib.util.spec_from_file_location("make", FOLDER / "make.py")
+    made = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(made)
+    return json.loads(json.dumps(made.ask(path, clock)))
+
+
+def test_an_old_store_answers_as_it_did(old, answers):
+    given = ask(old / "memory.db", limpet.FixedClock(answers["now"]))
+    for what, before in answers.items():
+        if what != "now":
+            assert given[what] == before, what
+
+
+def test_an_old_store_is_sound_takes_writes_and_rebuilds(old, answers):
+    with limpet.open(old / "memory.db", scope="project:api", clock=limpet.FixedClock(answers["now"])) as memory:
+        assert memory.verify() == []
+        made = memory.remember("Written by a newer limpet", kind="note")
+        before = {one.id: one for one in memory.list(limit=1000, all_states=True).memories}
+        memory.rebuild()
+        assert {one.id: one for one in memory.list(limit=1000, all_states=True).memories} == before
+        assert made.id in before
+        assert memory.verify() == []
+
+
+def test_the_mirror_of_an_old_store_syncs_and_changes_nothing_held(old, answers):
+    bound = old / "mirror" / ".limpet" / "mirror.json"
+    known = json.loads(bound.read_text(encoding="utf-8"))
+    known["store"] = str((old / "memory.db").resolve())
+    bound.write_text(json.dumps(known), encoding="utf-8")
+    with limpet.open(old / "memory.db", scope="project:api", clock=limpet.FixedClock(answers["now"])) as memory:
+        report = memory.mirror_sync(old / "mirror")
+        assert (report.created, report.edited, report.archived, report.conflicts) == (0, 0, 0, 0)
+        again = memory.mirror_sync(old / "mirror")
+        assert (again.added, again.updated, again.removed) == (0, 0, 0)
