@@ -12,7 +12,7 @@ import numpy as np
 import limpet
 from limpet.model.clock import FixedClock
 from limpet.model.ids import format_id
-from limpet.recall.gather import gather
+from limpet.recall.candidates import find_candidates
 from limpet.recall.plan import make_plan
 from limpet.store.records import Filter
 
@@ -46,17 +46,15 @@ def collect(data: str, haystacks: list[Haystack]) -> tuple[list[Asked], list[str
                         k=20, now=clock.now(), deadline_ms=None, budget_tokens=None, lexical_only=False,
                         fusion="linear", without=frozenset(),
                     )  # fmt: skip
-                    found = gather(memory._store, memory._vectors(), plan)
+                    found = find_candidates(memory._store, memory._vectors(), plan)
                     wanted = {stored[turn] for turn in question.evidence}
-                    names = list(found.signals)
+                    names = list(found.features)
                     asked.append(
                         Asked(
                             data=data,
                             group=haystack.name,
-                            signals=np.array([found.signals[name] for name in names], dtype=np.float32).T,
-                            evidence=np.array(
-                                [format_id(id.ljust(16, b"\0")) in wanted for id in found.ids], dtype=bool
-                            ),
+                            signals=np.array([found.features[name] for name in names], dtype=np.float32).T,
+                            evidence=np.array([format_id(id) in wanted for id in found.table.ids], dtype=bool),
                             wanted=len(wanted),
                         )
                     )

@@ -19,7 +19,7 @@ from limpet.model.clock import FixedClock
 from limpet.model.ids import format_id
 from limpet.rank.weights import LEVEL
 from limpet.recall.answer import rank
-from limpet.recall.gather import gather
+from limpet.recall.candidates import find_candidates
 from limpet.recall.plan import make_plan
 from limpet.recall.relevance import features
 from limpet.store.records import Filter
@@ -70,10 +70,10 @@ def collect(embedder: Any, *, words: bool) -> list[tuple[dict[str, Any], Any, li
             with limpet.open(path, scope=scope, embedder=embedder, clock=clock, read_only=True) as memory:
                 for one in (each for each in questions if each["scope"] == scope):
                     plan = plan_for(one["question"], (scope, "global"), clock.now(), words=words)
-                    found = gather(memory._store, memory._vectors(), plan)
+                    found = find_candidates(memory._store, memory._vectors(), plan)
                     order, scores = rank(found, plan)
                     seen = features(memory._store, found, order, scores, plan)
-                    rows.append((one, found, [names[format_id(id.ljust(16, b"\0"))] for id in found.ids], seen))
+                    rows.append((one, found, [names[format_id(id)] for id in found.table.ids], seen))
     return rows
 
 
@@ -86,7 +86,7 @@ def fit_weights(embedder: Any, *, folds: int, write: bool) -> dict[str, Any]:
                 Asked(
                     data="own",
                     group=one["scope"],
-                    signals=np.array([found.signals[name] for name in SIGNALS], dtype=np.float32).T,
+                    signals=np.array([found.features[name] for name in SIGNALS], dtype=np.float32).T,
                     evidence=np.array([id in one["gold"] for id in ids]),
                     wanted=len(one["gold"]),
                 )
@@ -139,7 +139,7 @@ def locomo_rows(embedder: Any, path: str, *, words: bool) -> list[tuple[bool, di
                     if one.answerable and number % 3:
                         continue
                     plan = plan_for(one.text, ("global",), clock.now(), words=words)
-                    found = gather(memory._store, memory._vectors(), plan)
+                    found = find_candidates(memory._store, memory._vectors(), plan)
                     order, scores = rank(found, plan)
                     rows.append((one.answerable, features(memory._store, found, order, scores, plan)))
     return rows

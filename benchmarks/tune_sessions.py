@@ -13,7 +13,7 @@ import limpet
 from limpet.model.clock import FixedClock
 from limpet.rank.session_weights import SESSION_WEIGHTS
 from limpet.recall.answer import rank
-from limpet.recall.gather import gather
+from limpet.recall.candidates import find_candidates
 from limpet.recall.plan import make_plan
 from limpet.recall.sessions import members, values
 from limpet.store.records import Filter
@@ -50,11 +50,11 @@ def collect(data: str, haystacks: list[Haystack]) -> list[Asked]:
                     )  # fmt: skip
                     store = memory._store
                     with store.snapshot():
-                        found = gather(store, memory._vectors(), plan)
+                        found = find_candidates(store, memory._vectors(), plan)
                         order, scores = rank(found, plan)
                         several = members(found, order)
                         each = values(store, found, several, scores, plan)
-                        first = store.memories([found.nums[places[0]] for places in several])
+                        first = store.memories([found.table.rows[places[0]] for places in several])
                     asked.append(
                         Asked(
                             data=data,

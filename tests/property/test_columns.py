@@ -72,7 +72,7 @@ def same_recalls(memory, queries, **more):
     kept = memory._store.columns
     for query in queries:
         quick = memory.recall(query, explain=True, **more)
-        memory._store.columns = lambda deadline=None: None
+        memory._store.columns = lambda deadline=None, **_: None
         plain = memory.recall(query, explain=True, **more)
         memory._store.columns = kept
         assert [(one.id, one.score, one.why) for one in quick.items] == [

@@ -6,6 +6,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import repeat
+from operator import mul
 
 from .constants import RRF_K
 from .note_weights import NOTE_OFFSET, NOTE_WEIGHTS
@@ -41,13 +43,15 @@ def linear(signals: Signals, spoken: Sequence[bool]) -> list[float]:
 
     `spoken`: which candidates are turns of a conversation; they have their own weights (weights.py says why).
     """
-    scores = [0.0 if turn else NOTE_OFFSET for turn in spoken]
-    for name, values in signals.items():
-        weight, note = WEIGHTS.get(name, 0.0), NOTE_WEIGHTS.get(name, 0.0)
-        if weight or note:
-            several = zip(scores, values, spoken, strict=True)
-            scores = [score + (weight if turn else note) * value for score, value, turn in several]
-    return scores
+    # Most questions are of no date and name no speaker: those columns say nothing.
+    names = [name for name, values in signals.items() if any(values)]
+    turn_weights = [WEIGHTS.get(name, 0.0) for name in names]
+    note_weights = [NOTE_WEIGHTS.get(name, 0.0) for name in names]
+    rows = zip(*(signals[name] for name in names), strict=True) if names else repeat((), len(spoken))
+    return [
+        sum(map(mul, turn_weights, row)) if turn else NOTE_OFFSET + sum(map(mul, note_weights, row))
+        for row, turn in zip(rows, spoken, strict=True)
+    ]
 
 
 def weight_of(name: str, *, spoken: bool) -> float:

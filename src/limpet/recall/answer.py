@@ -18,8 +18,9 @@ from ..rank import constants as C
 from ..rank.note_weights import NOTE_OFFSET
 from ..rank.trace import SignalTrace, Trace
 from ..text.describe import searchable
+from .candidates import Candidates, find_candidates
 from .fold import best, best_within
-from .gather import Gathered, Merit, VectorSignal, gather
+from .index import PriorFactors, VectorSignal
 from .moment import placed
 from .plan import Plan
 from .relevance import features
@@ -178,13 +179,12 @@ def recall(
     started, asked = time.perf_counter(), plan.query
     with store.snapshot():
         plan, event = placed(store, plan)
-        found = gather(store, vectors, plan)
+        found = find_candidates(store, vectors, plan)
         if event is not None:
             found.notes["time"] = str(event)
         order, scores = rank(found, plan)
         if skip is not None:
-            # An array of ids loses the zero bytes at their ends.
-            order = [i for i in order if found.ids[i].rstrip(b"\0") != skip.rstrip(b"\0")]
+            order = [i for i in order if found.table.ids[i] != skip]
         likely, relevant = judge(store, found, order, scores, plan)
         order, seated = _seat(found, order, plan)
         read = _rerank(store, found, order, plan, reranker) if reranker is not None else {}
@@ -200,7 +200,7 @@ def recall(
             from .explain import explanation
 
             explained = explanation(
-                store, vectors, plan, [(found.nums[i], why) for i, why in chosen.dropped], event,
+                store, vectors, plan, [(found.table.rows[i], why) for i, why in chosen.dropped], event,
                 lower=len(order) - len(chosen.places) - len(chosen.dropped),
             )  # fmt: skip
     traces = _explain(found, chosen.places, plan, read, seated) if explain else {}
@@ -215,17 +215,19 @@ def recall(
         relevant=relevant,
         explained=explained,
         also={
-            memory.id: tuple(format_id(found.ids[one].ljust(16, b"\0")) for one in chosen.also[i])
+            memory.id: tuple(format_id(found.table.ids[one]) for one in chosen.also[i])
             for i, memory in zip(chosen.places, chosen.memories, strict=True)
             if i in chosen.also
         },
     )
 
 
-def _rerank(store: Store, found: Gathered, order: list[int], plan: Plan, reranker: str | Reranker) -> dict[int, float]:
+def _rerank(
+    store: Store, found: Candidates, order: list[int], plan: Plan, reranker: str | Reranker
+) -> dict[int, float]:
     """The reranker's score of each of the first results, in their order; {} when it did not answer, which is noted."""
     first = order[: depth(plan.k)]
-    texts = [searchable(one.content, one.key) for one in store.memories([found.nums[i] for i in first])]
+    texts = [searchable(one.content, one.key) for one in store.memories([found.table.rows[i] for i in first])]
     try:
         scores = rerank(reranker, plan.query, texts, seconds=plan.remaining() - ANSWERING_SECONDS) if first else []
     except RerankFailed as failure:
@@ -234,51 +236,49 @@ def _rerank(store: Store, found: Gathered, order: list[int], plan: Plan, reranke
     return dict(zip(first, scores, strict=True))
 
 
-def judge(store: Store, found: Gathered, order: list[int], scores: list[float], plan: Plan) -> tuple[float, bool]:
+def judge(store: Store, found: Candidates, order: list[int], scores: list[float], plan: Plan) -> tuple[float, bool]:
     """The probability that something found answers the query, and whether that is enough."""
     if not order:
         return 0.0, False
-    vectors = "vector" in found.signals
+    vectors = "vector" in found.features
     likely = relevance.probability(features(store, found, order, scores, plan), vectors=vectors)
     return likely, relevance.is_relevant(likely, vectors=vectors)
 
 
-def rank(found: Gathered, plan: Plan) -> tuple[list[int], list[float]]:
+def rank(found: Candidates, plan: Plan) -> tuple[list[int], list[float]]:
     """Indices of candidates best first, and their scores."""
-    count = len(found.nums)
+    count = len(found.table.rows)
     # Most candidates share the same life (never used, stated once): their product is computed once.
-    products = [_product(one, plan.now if one.changes else 0) for one in found.lives]
-    factors = [products[life] for life in found.life]
-    if plan.fusion != "rrf" and not isinstance(found.signals.get("lexical"), list):
-        from .arrays import combine, in_order
-
-        combined = combine(found.signals, found.spoken, factors)
-        return in_order(combined, found.ids), combined.tolist()
-    scores = fuse.rrf(found.signals, count) if plan.fusion == "rrf" else fuse.linear(found.signals, found.spoken)
+    products = [_product(one, plan.now if one.changes else 0) for one in found.table.priors]
+    factors = [products[life] for life in found.table.prior_of]
+    if plan.fusion == "rrf":
+        scores = fuse.rrf(found.features, count)
+    else:
+        scores = fuse.linear(found.features, [speaker is not None for speaker in found.table.speakers])
     scores = [score * factor if score > 0 else score / factor for score, factor in zip(scores, factors, strict=True)]
-    order = [i for _, _, i in sorted(zip([-score for score in scores], found.ids, range(count), strict=True))]
+    order = [i for _, _, i in sorted(zip([-score for score in scores], found.table.ids, range(count), strict=True))]
     return order, scores
 
 
 @lru_cache(maxsize=1024)
-def _product(one: Merit, now: int) -> float:
+def _product(one: PriorFactors, now: int) -> float:
     return math.prod(_factors(one, now).values())
 
 
-def _seat(found: Gathered, order: list[int], plan: Plan) -> tuple[list[int], list[int]]:
+def _seat(found: Candidates, order: list[int], plan: Plan) -> tuple[list[int], list[int]]:
     """The order with the last of the results left to what the walk over names and links came nearest to, and those."""
-    values = found.signals.get("graph")
+    values = found.features.get("graph")
     if values is None or plan.k < C.SEATED_FROM or plan.fusion == "rrf" or plan.intent != "hops" or not any(values):
         return order, []
     kept = order[: plan.k - C.GRAPH_SEATS]
     rest = order[plan.k - C.GRAPH_SEATS :]
     # Turns of a conversation name the same few persons again and again: there it would only push out what is better.
-    nearest = sorted((i for i in rest if values[i] > 0 and not found.spoken[i]), key=lambda i: -values[i])
+    nearest = sorted((i for i in rest if values[i] > 0 and not found.spoken(i)), key=lambda i: -values[i])
     nearest = nearest[: C.GRAPH_SEATS]
     return [*kept, *nearest, *(i for i in rest if i not in nearest)], nearest
 
 
-def _factors(one: Merit, now: int) -> dict[str, float]:
+def _factors(one: PriorFactors, now: int) -> dict[str, float]:
     """What a memory's life does to its score: one factor each."""
     return {
         "use": adjust.use_boost(one.uses),
@@ -288,7 +288,7 @@ def _factors(one: Merit, now: int) -> dict[str, float]:
     }
 
 
-def _confidence(one: Merit, now: int) -> float:
+def _confidence(one: PriorFactors, now: int) -> float:
     return adjust.confidence(
         kind=one.kind,
         trust=one.trust,
@@ -300,13 +300,13 @@ def _confidence(one: Merit, now: int) -> float:
 
 
 def _explain(
-    found: Gathered, chosen: list[int], plan: Plan, read: Mapping[int, float], seated: Sequence[int]
+    found: Candidates, chosen: list[int], plan: Plan, read: Mapping[int, float], seated: Sequence[int]
 ) -> dict[int, Trace]:
     """Traces of the chosen candidates. With `rrf` a contribution is what the signal's rank is worth.
 
     `read`: a reranker's scores. They decide the order of those that have one, and add nothing to the score.
     """
-    table = {name: [float(value) for value in values] for name, values in found.signals.items()}
+    table = found.features
     ranks = {name: fuse.ranks(values) for name, values in table.items()}
     places = {i: place for place, i in enumerate(sorted(read, key=lambda one: -read[one]), 1)}
 
@@ -314,7 +314,7 @@ def _explain(
         if plan.fusion == "rrf":
             rank = ranks[name][i] if name in fuse.RANKED else None
             return 0.0 if rank is None else 1.0 / (C.RRF_K + rank)
-        return fuse.weight_of(name, spoken=found.spoken[i]) * table[name][i]
+        return fuse.weight_of(name, spoken=found.spoken(i)) * table[name][i]
 
     return {
         i: Trace(
@@ -322,16 +322,16 @@ def _explain(
                 name: SignalTrace(ranks[name][i], values[i], contribution(name, i)) for name, values in table.items()
             }
             | ({"rerank": SignalTrace(places[i], read[i], 0.0)} if i in read else {}),
-            adjustments=_factors(found.merit(i), plan.now),
+            adjustments=_factors(found.table.prior(i), plan.now),
             seated=i in seated,
-            offset=0.0 if found.spoken[i] or plan.fusion == "rrf" else NOTE_OFFSET,
+            offset=0.0 if found.spoken(i) or plan.fusion == "rrf" else NOTE_OFFSET,
         )
         for i in chosen
     }
 
 
 def shown_items(
-    found: Gathered,
+    found: Candidates,
     places: Sequence[int],
     whole: Sequence[Memory],
     scores: Sequence[float],
@@ -345,7 +345,7 @@ def shown_items(
         _item(
             memory,
             scores[i],
-            _confidence(found.merit(i), plan.now),
+            _confidence(found.table.prior(i), plan.now),
             disputed.get(memory.id, ()),
             traces.get(i),
             sources.state(memory.metadata),

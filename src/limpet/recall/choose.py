@@ -18,8 +18,8 @@ from ..rank import adjust
 from ..rank import constants as C
 from ..text.excerpt import excerpt, one_line, words_of
 from .brief import BEWARE, INTRO, SECTIONS, STALE_LINE, Brief, BriefItem, Caution, Section, stats_line
+from .candidates import Candidates
 from .fit import distinct, fit, tokens_of, wording
-from .gather import Gathered
 from .plan import Plan
 from .warnings import Warned, warnings
 
@@ -73,7 +73,9 @@ class Entries:
         known.score = score if known.score is None else known.score
 
 
-def choose(store: Store, plan: Plan, entries: Entries, found: Gathered, stats: dict[str, int], started: float) -> Brief:
+def choose(
+    store: Store, plan: Plan, entries: Entries, found: Candidates, stats: dict[str, int], started: float
+) -> Brief:
     """The entries worth most within the budget, as sections in the order of the page."""
     budget = plan.budget_tokens or C.BRIEF_TOKENS
     nums = sorted(entries.by_num, key=lambda num: (-entries.by_num[num].value, num))
@@ -179,7 +181,7 @@ def _overridden(store: Store, plan: Plan, memories: Iterable[Memory]) -> set[str
     return hidden
 
 
-def _distinct(nums: Sequence[int], memories: dict[int, Memory], found: Gathered) -> list[int]:
+def _distinct(nums: Sequence[int], memories: dict[int, Memory], found: Candidates) -> list[int]:
     """Without what says again what a more valuable one says."""
     several = []
     for num in nums:
@@ -188,7 +190,7 @@ def _distinct(nums: Sequence[int], memories: dict[int, Memory], found: Gathered)
         several.append(wording(one.content, f"{one.key or ''}/{one.speaker or ''}/{day}"))
     cosines: dict[tuple[int, int], float] = {}
     if found.hits is not None:
-        body = dict(zip(found.nums, found.bodies, strict=True))
+        body = dict(zip(found.table.rows, found.table.text_ids, strict=True))
         places = [i for i, num in enumerate(nums) if num in body]
         near = found.hits.among([body[nums[i]] for i in places])
         cosines = {(places[i], places[j]): cosine for (i, j), cosine in near.items()}

@@ -16,7 +16,8 @@ from ..model.errors import EmbedderUnavailable
 from ..model.memory import STATES, Memory
 from ..text.dates import MONTHS, WEEKDAYS, mentioned, spans
 from ..text.grams import with_grams
-from .gather import VectorSignal, best_of
+from .candidates import best_of
+from .index import VectorSignal
 from .moment import Moment
 from .plan import Plan
 

@@ -16,7 +16,7 @@ from .fit import Wording, distinct, fit, repeats, tokens_of, wording
 if TYPE_CHECKING:
     from ..model.memory import Memory
     from ..store.contract import Store
-    from .gather import Gathered
+    from .candidates import Candidates
 
 # How far below the best `k` it is looked for what takes the places that became free: as far again.
 REACH = 2
@@ -38,17 +38,17 @@ class Chosen(NamedTuple):
     truncated: bool = False  # a token budget left something out
 
 
-def best(store: Store, found: Gathered, order: Sequence[int], k: int) -> Chosen:
+def best(store: Store, found: Candidates, order: Sequence[int], k: int) -> Chosen:
     """The best `k` of `order` that say different things.
 
     Only where something among the best `k` says the same is anything below them read.
     """
     first = list(order[:k])
-    several = store.memories([found.nums[i] for i in first])
+    several = store.memories([found.table.rows[i] for i in first])
     same = _same(found, first, several)
     if same:
         first = list(order[: k * REACH])
-        several += store.memories([found.nums[i] for i in first[k:]])
+        several += store.memories([found.table.rows[i] for i in first[k:]])
         same = _same(found, first, several)
     kept = [place for place in range(len(first)) if place not in same][:k]
     also = _also(first, same, kept)
@@ -56,10 +56,10 @@ def best(store: Store, found: Gathered, order: Sequence[int], k: int) -> Chosen:
     return Chosen([first[place] for place in kept], [several[place] for place in kept], also, dropped)
 
 
-def best_within(store: Store, found: Gathered, order: Sequence[int], k: int, budget_tokens: int) -> Chosen:
+def best_within(store: Store, found: Candidates, order: Sequence[int], k: int, budget_tokens: int) -> Chosen:
     """Of the best distinct ones, at most `k`, those that are worth most together within a token budget."""
     first = list(order[: k * REACH_WITHIN])
-    several = store.memories([found.nums[i] for i in first])
+    several = store.memories([found.table.rows[i] for i in first])
     same = _same(found, first, several)
     places = [place for place in range(len(first)) if place not in same]
     # What a result is worth falls with its rank about as its chance to be the answer does.
@@ -82,11 +82,11 @@ def best_within(store: Store, found: Gathered, order: Sequence[int], k: int, bud
     )
 
 
-def _same(found: Gathered, first: Sequence[int], several: Sequence[Memory]) -> dict[int, int]:
+def _same(found: Candidates, first: Sequence[int], several: Sequence[Memory]) -> dict[int, int]:
     """Place in `first` of what is folded -> place of what stands for it. `several`: their memories."""
     if len(first) < 2:
         return {}
-    cosines = found.hits.among([found.bodies[i] for i in first]) if found.hits is not None else {}
+    cosines = found.hits.among([found.table.text_ids[i] for i in first]) if found.hits is not None else {}
     known = {place for pair in cosines for place in pair}
     if len(known) == len(first) and max(cosines.values()) < SAME_WORDS_COSINE:
         return {}

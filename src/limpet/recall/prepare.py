@@ -17,10 +17,10 @@ from ..store.records import Lately
 from ..text.excerpt import one_line, words_of
 from .answer import rank
 from .brief import Brief
+from .candidates import Candidates, find_candidates
 from .choose import MOST, Entries, choose
-from .gather import Gathered, VectorSignal, gather
+from .index import VectorSignal
 from .plan import Plan
-from .signals import plain
 
 if TYPE_CHECKING:
     from ..store.contract import Store
@@ -78,41 +78,41 @@ def worth(what: str, place: int) -> float:
 # -- candidates
 
 
-def _matches(store: Store, vectors: VectorSignal | None, plan: Plan, entries: Entries) -> Gathered:
+def _matches(store: Store, vectors: VectorSignal | None, plan: Plan, entries: Entries) -> Candidates:
     """What speaks of the message, best first."""
     if not plan.query.strip():
-        return Gathered()
-    found = gather(store, vectors, plan)
+        return Candidates()
+    found = find_candidates(store, vectors, plan)
     order, scores = rank(found, plan)
     speaks = _speaking(found, scores, len(words_of(plan.query)))
     place = 0
     for i in order:
         if not speaks[i]:
             continue
-        value = worth("match", place) * (LESSON if found.merit(i).kind == "lesson" else 1.0)
-        entries.claim(found.nums[i], "matches", value, score=scores[i])
+        value = worth("match", place) * (LESSON if found.table.prior(i).kind == "lesson" else 1.0)
+        entries.claim(found.table.rows[i], "matches", value, score=scores[i])
         place += 1
         if place == MOST["matches"] + 2:  # some go to other sections, some repeat others
             break
     return found
 
 
-def _speaking(found: Gathered, scores: Sequence[float], asked: int) -> list[bool]:
+def _speaking(found: Candidates, scores: Sequence[float], asked: int) -> list[bool]:
     """Which candidates speak of the message: themselves, or the one before or after them in their session does and
     they rank high (chat turns answer each other). `asked`: words of the message. Greetings match nothing.
     """
-    count = len(found.nums)
-    lexical, fields = plain(found.signals["lexical"]), plain(found.signals.get("fields", [0.0] * count))
+    count = len(found.table.rows)
+    lexical, fields = found.features["lexical"], found.features.get("fields", [0.0] * count)
     words = [a + b for a, b in zip(lexical, fields, strict=True)]
     floor = min(WORDS_FLOOR, HALF_A_WORD / max(1, asked))
-    cosines = found.signals.get("vector")
+    cosines = found.features.get("vector")
     own = [share > 0 and share >= floor for share in words]
     if cosines is not None:
         own = [
             cosine >= COSINE_FLOOR or (spoken and (cosine >= COSINE_WITH_WORDS or not cosine))
-            for spoken, cosine in zip(own, plain(cosines), strict=True)
+            for spoken, cosine in zip(own, cosines, strict=True)
         ]
-    seats = list(zip(found.sessions, found.positions, strict=True))
+    seats = list(zip(found.table.sessions, found.table.positions, strict=True))
     spoken_at = {seat for seat, spoken in zip(seats, own, strict=True) if spoken}
     high = max((score for score, spoken in zip(scores, own, strict=True) if spoken), default=0.0) * NEIGHBOUR_OF_BEST
     return [

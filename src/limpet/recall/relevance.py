@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 from ..store.records import Candidate
 from ..text.scripts import latin_share
-from .gather import Gathered
+from .candidates import Candidates
 from .plan import Plan
-from .signals import plain
 
 if TYPE_CHECKING:
     from ..store.contract import Store
@@ -31,23 +30,23 @@ READ = 1_000
 
 
 def features(
-    store: Store, found: Gathered, order: Sequence[int], scores: Sequence[float], plan: Plan
+    store: Store, found: Candidates, order: Sequence[int], scores: Sequence[float], plan: Plan
 ) -> dict[str, float]:
     """Of the best results in `order`. Empty when nothing was found."""
     best = list(order[:BEST])
     if not best:
         return {}
     worth = sum(found.stems.values()) + found.absent
-    covered = [float(found.signals["coverage"][i]) for i in best]
-    by_words = plain(found.signals["lexical"])
+    covered = [float(found.features["coverage"][i]) for i in best]
+    by_words = found.features["lexical"]
     first = scores[best[0]]
     rest = [scores[i] for i in order[1:REST]]
     latin = latin_share(plan.query)
     # Turns of a conversation say "she" and "there": what they name tells little.
-    names = [] if found.spoken[best[0]] else named_things(plan.query)
+    names = [] if found.spoken(best[0]) else named_things(plan.query)
     unnamed = 0.0
     if names:
-        several = store.candidates([found.bodies[i] for i in best], plan.where)
+        several = store.candidates([found.table.text_ids[i] for i in best], plan.where)
         there = " ".join(" ".join(part for part in beside(one) if part) for one in several).casefold()
         unnamed = sum(name not in there for name in names) / len(names)
     shown = {
@@ -61,13 +60,13 @@ def features(
         "score": scores[best[0]],
         "other_script": 1.0 - latin,
         "other_script_coverage": (1.0 - latin) * max(covered),
-        "spoken": float(found.spoken[best[0]]),
-        "keyed": float(found.keyed[best[0]]),
+        "spoken": float(found.spoken(best[0])),
+        "keyed": float(found.table.keyed[best[0]]),
         "names": float(bool(names)),
         "unnamed": unnamed,
     }
-    if "vector" in found.signals:
-        cosines = plain(found.signals["vector"])
+    if "vector" in found.features:
+        cosines = found.features["vector"]
         values = [cosines[i] for i in best]
         shown["cosine"] = max(values)
         shown["cosine_first"] = values[0]

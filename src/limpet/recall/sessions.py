@@ -14,8 +14,9 @@ from ..rank import constants as C
 from ..rank.sessions import parts, together
 from ..text.grams import grams
 from .answer import Item, judge, rank, shown_items
+from .candidates import Candidates, find_candidates
 from .fit import tokens_of
-from .gather import Gathered, VectorSignal, gather
+from .index import VectorSignal
 from .moment import placed
 from .plan import Plan
 from .warnings import disputes
@@ -142,16 +143,16 @@ def recall_sessions(
     started, asked = time.perf_counter(), plan.query
     with store.snapshot():
         plan, event = placed(store, plan)
-        found = gather(store, vectors, plan)
+        found = find_candidates(store, vectors, plan)
         if event is not None:
             found.notes["time"] = str(event)
         order, scores = rank(found, plan)
         likely, relevant = judge(store, found, order, scores, plan)
         several = pool(store, found, order, scores, plan)[: plan.k]
         lowest = min((scores[one.places[0]] for one in several), default=float("-inf"))
-        alone = sum(not found.sessions[i] and scores[i] >= lowest for i in order)
+        alone = sum(not found.table.sessions[i] and scores[i] >= lowest for i in order)
         wanted = [i for one in several for i in one.places[:evidence]]
-        whole = dict(zip(wanted, store.memories([found.nums[i] for i in wanted]), strict=True))
+        whole = dict(zip(wanted, store.memories([found.table.rows[i] for i in wanted]), strict=True))
         kept, truncated = _within([one.places[:evidence] for one in several], whole, plan.budget_tokens)
         places = [i for chosen in kept for i in chosen]
         disputed = disputes(store, plan, [whole[i] for i in places])
@@ -187,7 +188,7 @@ def recall_sessions(
     )
 
 
-def pool(store: Store, found: Gathered, order: Sequence[int], scores: Sequence[float], plan: Plan) -> list[Pooled]:
+def pool(store: Store, found: Candidates, order: Sequence[int], scores: Sequence[float], plan: Plan) -> list[Pooled]:
     """Every session that has a candidate, the best first, ties by the rank of the best memory.
 
     `order`: candidates best first. What belongs to no session is in none.
@@ -198,17 +199,17 @@ def pool(store: Store, found: Gathered, order: Sequence[int], scores: Sequence[f
     return sorted(judged, key=lambda one: -one.score)
 
 
-def members(found: Gathered, order: Sequence[int]) -> list[list[int]]:
+def members(found: Candidates, order: Sequence[int]) -> list[list[int]]:
     """The candidates of each session, best first, and the session of the best one first."""
     of: dict[int, list[int]] = {}
     for i in order:
-        if session := found.sessions[i]:
+        if session := found.table.sessions[i]:
             of.setdefault(session, []).append(i)
     return list(of.values())
 
 
 def values(
-    store: Store, found: Gathered, several: Sequence[Sequence[int]], scores: Sequence[float], plan: Plan
+    store: Store, found: Candidates, several: Sequence[Sequence[int]], scores: Sequence[float], plan: Plan
 ) -> list[dict[str, float]]:
     """What each session is judged by: its best memory, what one sentence of it says of the question, and how near it is
     to others that are found. `several`: from `members`."""
@@ -223,21 +224,21 @@ def values(
     ]
 
 
-def _together(store: Store, found: Gathered, several: Sequence[Sequence[int]]) -> list[float]:
+def _together(store: Store, found: Candidates, several: Sequence[Sequence[int]]) -> list[float]:
     """How much of the question one sentence of each session says; 0 where none was read."""
     if not found.stems:
         return [0.0] * len(several)
     # A sentence has no more of the question than its text: what has least of it is mostly not read.
-    covered = found.signals["coverage"]
+    covered = found.features["coverage"]
     read = [sorted(places[: C.MEMORIES_READ], key=lambda i: -covered[i]) for places in several[: C.SESSIONS_READ]]
-    texts = {body: text for body, text, _ in store.texts([found.bodies[i] for places in read for i in places])}
+    texts = {body: text for body, text, _ in store.texts([found.table.text_ids[i] for places in read for i in places])}
     whole = sum(found.stems.values()) + found.absent
     said = []
     for places in read:
         best = 0.0
         for i in places:
             if covered[i] > best:
-                stems = store.stems(_sentences(texts.get(found.bodies[i], "")))
+                stems = store.stems(_sentences(texts.get(found.table.text_ids[i], "")))
                 best = max(best, together(stems.values(), found.stems, whole))
         said.append(best)
     return said + [0.0] * (len(several) - len(said))
@@ -250,7 +251,7 @@ def _sentences(text: str) -> list[str]:
     return [f"{one} {grams(one)}" for one in several] if grams(text) else several
 
 
-def _alike(found: Gathered, several: Sequence[Sequence[int]]) -> list[float]:
+def _alike(found: Candidates, several: Sequence[Sequence[int]]) -> list[float]:
     """How near each session is in meaning to the nearest of the best others, -1 to 1; 0 where there are no vectors.
 
     What is asked about is often spoken of in several sessions, and one of them says it in words that share nothing with
@@ -260,7 +261,7 @@ def _alike(found: Gathered, several: Sequence[Sequence[int]]) -> list[float]:
         return [0.0] * len(several)
     import numpy as np
 
-    owner = {found.bodies[i]: number for number, places in enumerate(several) for i in places}
+    owner = {found.table.text_ids[i]: number for number, places in enumerate(several) for i in places}
     bodies = list(owner)
     embedded, vectors = found.hits.vectors(bodies)
     if not len(embedded):

@@ -275,8 +275,9 @@ class Store(Reads, Protocol):
         self, text: str, where: Filter, *, limit: int | None, deadline: float | None = None
     ) -> LexicalResult: ...
 
-    def columns(self, deadline: float | None = None) -> Columns | None:
-        """Current memories as arrays, for a process that has asked before; None: ask for rows."""
+    def columns(self, deadline: float | None = None, *, build: bool = True) -> Columns | None:
+        """Current memories as arrays, for a process that has asked before; None: ask for rows. `build`: make them if
+        they are not there yet."""
         ...
 
     def stems(self, texts: Iterable[str]) -> dict[str, frozenset[str]]:

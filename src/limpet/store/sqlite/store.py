@@ -7,7 +7,6 @@ lost; a read sees one state of the file.
 from __future__ import annotations
 
 import contextlib
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -318,9 +317,9 @@ class SqliteStore(Beside, Devices):
             assert self._lexical is not None
             return self._lexical.search(text, where, limit=limit, version=self._version(con), deadline=deadline)
 
-    def columns(self, deadline: float | None = None) -> SqliteColumns | None:
+    def columns(self, deadline: float | None = None, *, build: bool = True) -> SqliteColumns | None:
         """None for the first recall, which would have to read everything: most processes make only one."""
-        if "numpy" not in sys.modules:
+        if self._columns is None and not build:
             return None
         with self._reading() as con:
             if self._columns is None:

@@ -1,0 +1,200 @@
+"""Which memories may be meant by a query, and the table of features about them.
+
+Candidates come from full text, from vectors, from the neighbours of the best of both in their sessions, and for
+questions of several hops from names and links. Every signal is optional: one that cannot answer is named in `missing`,
+with the reason in `notes`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ..model.errors import EmbedderUnavailable
+from ..rank import constants as C
+from ..text.dates import asks_when, tells_when
+from ..text.grams import with_grams
+from .features import Column, FeatureInput, QueryMatch, compute_features
+from .index import CandidateTable, SearchIndex, TextHits, VectorHits, VectorSignal
+from .index_sql import SqlIndex
+from .plan import Plan
+
+if TYPE_CHECKING:
+    from ..store.contract import Store
+
+# Texts taken in the order of their cosines before a filter that lets few pass is asked for all it lets pass.
+WALKED = 2_000
+# What a walk over names and links takes at most on a slow machine, in seconds.
+GRAPH_SECONDS = 0.02
+OUT_OF_TIME = "the deadline came before all words were scored"
+
+
+@dataclass(slots=True)
+class Candidates:
+    """The candidates of one query in a fixed order, and their features: name -> a value for each."""
+
+    table: CandidateTable = field(default_factory=CandidateTable)
+    features: dict[str, Column] = field(default_factory=dict)
+    missing: list[str] = field(default_factory=list)
+    notes: dict[str, str] = field(default_factory=dict)
+    hits: VectorHits | None = None
+    stems: Mapping[str, float] = field(default_factory=dict)  # the query's words that were searched for, by their worth
+    absent: float = 0.0  # what the query's words that no text has would be worth
+
+    def miss(self, signal: str, why: str) -> None:
+        self.missing.append(signal)
+        self.notes[signal] = why
+
+    def spoken(self, i: int) -> bool:
+        """Whether a candidate is a turn of a conversation: it has a speaker."""
+        return self.table.speakers[i] is not None
+
+
+def find_candidates(store: Store, vectors: VectorSignal | None, plan: Plan) -> Candidates:
+    """All memories that pass the filter and may be meant, with what is known about each."""
+    index = open_index(store, plan)
+    found = Candidates()
+    text = _text_hits(index, plan, found)
+    meaning = found.hits = _vector_hits(vectors, plan, found)
+    orders, pool = [list(text.text_ids)], set(text.text_ids)
+    if meaning is not None:
+        passed, seen = _by_vector(index, meaning, plan)
+        orders.append(passed)
+        pool |= seen
+    walked: dict[int, float] = {}
+    literal = not pool
+    if literal:
+        pool = set(index.passing(_by_substring(store, plan), plan.where))
+    else:
+        if "neighbours" not in plan.without:
+            best = best_of(orders, C.NEIGHBOURHOODS)
+            pool |= set(index.neighbours(best, plan.where, reach=C.NEIGHBOUR_REACH))
+        walked = _walk(store, plan, orders, found)
+        pool |= set(index.passing(_nearest(walked), plan.where))
+    text_ids = sorted(pool)
+    found.table = index.table(text_ids)
+    scores = [text.weight or 1.0] * len(text_ids) if literal else text.scores(text_ids)
+    fields, words = index.words(text_ids, text.stems)
+    unit, whole = 1.0 / (text.weight or 1.0), sum(text.stems.values()) + text.absent
+    match = QueryMatch(
+        text=[score * unit for score in scores],
+        fields=[value * unit for value in fields],
+        words=words,
+        worth=[value / whole for value in text.stems.values()],
+        tells_when=_tells_when(store, text_ids, plan.query),
+        after=plan.after,
+        near=[walked.get(one, 0.0) for one in text_ids] if walked else None,
+        cosines=None if meaning is None or not text_ids else _cosines(meaning, text_ids),
+    )
+    given = FeatureInput(table=found.table, match=match, query=plan.query, at=plan.at)
+    found.features = compute_features(given, plan.without)
+    return found
+
+
+def open_index(store: Store, plan: Plan) -> SearchIndex:
+    """Arrays where the store holds them and the question is of now, else rows."""
+    # A process that embeds nothing has no reason to load NumPy for its words.
+    columns = None if plan.where.known_at is not None else store.columns(plan.deadline, build=not plan.lexical_only)
+    if columns is None:
+        return SqlIndex(store)
+    from .index_ram import RamIndex
+
+    return RamIndex(columns)
+
+
+def best_of(orders: Sequence[Sequence[int]], count: int) -> list[int]:
+    """The first `count` texts by the better of their ranks, ties by text id."""
+    rank: dict[int, int] = {}
+    for order in orders:
+        for place, one in enumerate(order[:count]):
+            rank[one] = min(rank.get(one, place), place)
+    return sorted(rank, key=lambda one: (rank[one], one))[:count]
+
+
+def _text_hits(index: SearchIndex, plan: Plan, found: Candidates) -> TextHits:
+    """The best by words."""
+    if "lexical" in plan.without:
+        return TextHits()
+    hits = index.text_hits(with_grams(plan.query), plan.where, deadline=plan.deadline)
+    found.stems, found.absent = hits.stems, hits.absent
+    if not hits.complete:
+        found.miss("lexical", OUT_OF_TIME)
+    return hits
+
+
+def _vector_hits(vectors: VectorSignal | None, plan: Plan, found: Candidates) -> VectorHits | None:
+    if plan.lexical_only or "vector" in plan.without or not plan.query.strip():
+        return None
+    if vectors is None:
+        found.miss("vector", "no embedder")
+        return None
+    try:
+        hits = vectors.search(plan)
+        if not hits.complete:
+            found.miss("vector", "the deadline came before all vectors were compared: the oldest are left out")
+        return hits
+    except EmbedderUnavailable as error:
+        found.miss("vector", error.message + (f" ({error.hint})" if error.hint else ""))
+        return None
+
+
+def _by_vector(index: SearchIndex, hits: VectorHits, plan: Plan) -> tuple[list[int], set[int]]:
+    """Texts in the order of their cosines until enough of them pass the filter, and all that passed on the way."""
+    wanted, walked = max(C.VECTOR_CANDIDATES, plan.k), 0
+    passed: list[int] = []
+    seen: set[int] = set()
+    restricted = bool(plan.where.topics) or plan.where.session is not None
+    if restricted:
+        hits.restrict(index.allowed(plan.where))
+    step = wanted
+    while len(passed) < wanted:
+        part = hits.take(step)
+        if not part:
+            break
+        passing = index.passing(part, plan.where)
+        seen.update(passing)
+        passed += passing
+        walked += len(part)
+        step *= 2
+        if walked >= WALKED and plan.where.narrows and not restricted and len(passed) < wanted:
+            hits.restrict(index.allowed(plan.where))
+            restricted, passed = True, []
+    return passed, seen
+
+
+def _walk(store: Store, plan: Plan, orders: Sequence[Sequence[int]], found: Candidates) -> dict[int, float]:
+    """How near texts are by what they name and are linked to, for a question that needs several hops."""
+    if "graph" in plan.without or plan.intent != "hops":
+        return {}
+    if plan.remaining() < GRAPH_SECONDS:
+        found.miss("graph", "the deadline leaves no time to follow names and links")
+        return {}
+    from .graph import spread
+
+    return spread(store, plan, best_of(orders, C.GRAPH_SEEDS))
+
+
+def _nearest(walked: Mapping[int, float]) -> list[int]:
+    """Of these the best that join the candidates, ties by text id."""
+    return sorted(walked, key=lambda one: (-walked[one], one))[: C.GRAPH_CANDIDATES]
+
+
+def _by_substring(store: Store, plan: Plan) -> list[int]:
+    """Texts that hold the query as it is, when nothing else was found."""
+    if "lexical" in plan.without:
+        return []
+    return store.substring(plan.query, plan.where, limit=plan.k * 3, deadline=plan.deadline)
+
+
+def _tells_when(store: Store, text_ids: Sequence[int], query: str) -> Column | None:
+    """For a question about when: which texts speak of a time. None for every other question."""
+    if not text_ids or not asks_when(query):
+        return None
+    told = {num: float(tells_when(text)) for num, text, _ in store.texts(text_ids)}
+    return [told.get(one, 0.0) for one in text_ids]
+
+
+def _cosines(hits: VectorHits, text_ids: Sequence[int]) -> Column:
+    found: Column = hits.cosines(text_ids, exact=C.RESCORED).tolist()
+    return found

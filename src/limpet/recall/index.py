@@ -1,0 +1,141 @@
+"""What a recall asks of an index: the `SearchIndex` protocol, and the shapes it answers in.
+
+Two backings give equal answers (tests/property/test_columns.py): `index_sql.py` from the rows of the store, for a
+process that makes one recall; `index_ram.py` from arrays that follow the store, for one that makes many. Inside an
+index a text is known by its number (`text_id`): that is what words and vectors speak of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from ..store.records import Filter
+    from .plan import Plan
+
+
+class PriorFactors(NamedTuple):
+    """What a memory's own history says of its score, whatever the query (rank/adjust.py)."""
+
+    kind: str
+    importance: float
+    pinned: bool
+    trust: str
+    observations: int
+    stated_confidence: float | None
+    uses: int
+    used_at: int | None  # None = never
+    observed_at: int  # of opinions; 0 for all others, to whom it does not matter
+
+    @property
+    def changes(self) -> bool:
+        """Whether what it says depends on the time."""
+        return self.used_at is not None or self.kind == "opinion"
+
+
+@dataclass(slots=True, kw_only=True)
+class CandidateTable:
+    """What ranking knows of the candidates of one query: a list for each attribute, in the order of their text ids."""
+
+    rows: list[int] = field(default_factory=list)  # of the version in the store
+    ids: list[bytes] = field(default_factory=list)
+    text_ids: list[int] = field(default_factory=list)
+    sessions: list[int] = field(default_factory=list)  # 0 = none
+    positions: list[int] = field(default_factory=list)  # in the session
+    speakers: list[str | None] = field(default_factory=list)
+    valid_from: list[int] = field(default_factory=list)
+    sizes: list[int] = field(default_factory=list)  # characters of the content
+    asked: list[float] = field(default_factory=list)  # 1 where the content ends with a question mark
+    keyed: list[bool] = field(default_factory=list)  # is the value of a key
+    priors: list[PriorFactors] = field(default_factory=list)  # most candidates share one
+    prior_of: list[int] = field(default_factory=list)  # of each candidate, its place in `priors`
+
+    def prior(self, i: int) -> PriorFactors:
+        """Of one candidate."""
+        return self.priors[self.prior_of[i]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextHits:
+    """What full text found for a query; nothing unless something is said."""
+
+    text_ids: list[int] = field(default_factory=list)  # the best that pass the filter, best first
+    stems: dict[str, float] = field(default_factory=dict)  # the query's index terms with their inverse frequencies
+    weight: float = 0.0  # what a perfect match is worth
+    absent: float = 0.0  # what the query's words that no text has would be worth
+    complete: bool = True  # False: the deadline came first
+    # BM25 of some texts, in order of their ids; 0 for one that is no hit.
+    scores: Callable[[Sequence[int]], list[float]] = lambda text_ids: [0.0] * len(text_ids)
+
+
+class SearchIndex(Protocol):
+    """The current memories of a store as far as ranking needs them. Valid within one snapshot of the store."""
+
+    def text_hits(self, query: str, where: Filter, *, deadline: float | None) -> TextHits:
+        """The best texts by BM25."""
+        ...
+
+    def passing(self, text_ids: Sequence[int], where: Filter) -> list[int]:
+        """Those of some texts that pass the filter, in the order given."""
+        ...
+
+    def allowed(self, where: Filter) -> list[int]:
+        """Every text that passes the filter."""
+        ...
+
+    def neighbours(self, text_ids: Sequence[int], where: Filter, *, reach: int) -> list[int]:
+        """Texts that pass the filter up to `reach` places before or after some in their sessions."""
+        ...
+
+    def table(self, text_ids: Sequence[int]) -> CandidateTable:
+        """What ranking knows of some texts that this index has let pass, in order."""
+        ...
+
+    def words(self, text_ids: Sequence[int], stems: Mapping[str, float]) -> tuple[list[float], list[int]]:
+        """Of some texts in order: what the query's words in topics, labels and dates are worth (a label's counts half),
+        and which of the words each has anywhere, bit j for the j-th stem."""
+        ...
+
+
+class VectorHits(Protocol):
+    """Approximate cosines of a query with everything, best first, and exact ones on demand."""
+
+    @property
+    def complete(self) -> bool:
+        """False: the deadline came before everything was compared."""
+        ...
+
+    def take(self, n: int) -> list[int]: ...
+
+    def restrict(self, bodies: Sequence[int]) -> None:
+        """Take from these alone from now on, from the best one again."""
+        ...
+
+    def cosines(self, bodies: Sequence[int] | np.ndarray, *, exact: int) -> Any:
+        """Of each body with the query, those of the best `exact` computed exactly; 0 for one without a vector."""
+        ...
+
+    def among(self, bodies: Sequence[int]) -> dict[tuple[int, int], float]:
+        """Cosines of some bodies with each other, by pairs of places (earlier, later), where both have vectors."""
+        ...
+
+    def vectors(self, bodies: Sequence[int]) -> tuple[Any, Any]:
+        """The places of those bodies that have a vector, and the vectors, an array (n, dimensions) of float32."""
+        ...
+
+
+class VectorSignal(Protocol):
+    """The vector side of recall, kept by the engine. Raises EmbedderUnavailable with the reason."""
+
+    def search(self, plan: Plan) -> VectorHits: ...
+
+
+def distinct_priors(priors: Iterable[PriorFactors]) -> tuple[list[PriorFactors], list[int]]:
+    """Each prior once, and of each candidate the place of its own."""
+    known: dict[PriorFactors, int] = {}
+    places = [known.setdefault(one, len(known)) for one in priors]
+    return list(known), places

@@ -1,0 +1,135 @@
+"""The ranking features, each by what it says in words."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from limpet.rank.note_weights import NOTE_WEIGHTS
+from limpet.rank.weights import WEIGHTS
+from limpet.recall.features import ALWAYS, FEATURES, FeatureInput, QueryMatch, compute_features
+from limpet.recall.index import CandidateTable
+from limpet.recall.plan import SIGNALS
+
+AT = 1_772_366_400_000_000  # 2026-03-01T12:00:00Z
+DAY = 86_400_000_000
+
+
+def talk(*turns, query="", cosines=None, worth=(0.5, 0.25, 0.25), without=frozenset(), **more):
+    """Features of some candidates: (session, position, speaker, size, BM25, words)."""
+    count = len(turns)
+    table = CandidateTable(
+        rows=list(range(count)),
+        ids=[bytes([i]) * 16 for i in range(count)],
+        text_ids=list(range(count)),
+        sessions=[one[0] for one in turns],
+        positions=[one[1] for one in turns],
+        speakers=[one[2] for one in turns],
+        valid_from=more.pop("valid_from", [AT] * count),
+        sizes=[one[3] for one in turns],
+        asked=more.pop("asked", [0.0] * count),
+        keyed=more.pop("keyed", [False] * count),
+        priors=[],
+        prior_of=[0] * count,
+    )
+    match = QueryMatch(
+        text=[float(one[4]) for one in turns],
+        fields=[0.0] * count,
+        words=[one[5] for one in turns],
+        worth=list(worth),
+        tells_when=None,
+        after=more.pop("after", None),
+        near=None,
+        cosines=cosines,
+    )
+    return compute_features(FeatureInput(table=table, match=match, query=query, at=AT), without)
+
+
+def test_coverage_is_what_the_words_it_has_are_worth():
+    found = talk((0, 0, None, 10, 0, 0b011), (0, 0, None, 10, 0, 0b000), (0, 0, None, 10, 0, 0b111))
+    assert found["coverage"] == [0.75, 0.0, 1.0]
+
+
+def test_coverage_takes_any_number_of_words():
+    worth = [1 / 20] * 20
+    found = talk((0, 0, None, 10, 0, (1 << 20) - 1), (0, 0, None, 10, 0, 1 << 19), worth=worth)
+    assert found["coverage"] == pytest.approx([1.0, 1 / 20])
+
+
+def test_a_neighbour_counts_by_how_brief_the_memory_itself_is():
+    found = talk((1, 1, "Ana", 200, 0.8, 0b001), (1, 2, "Ben", 200, 0.2, 0b010), (1, 3, "Ana", 0, 0.4, 0b100))
+    assert found["lexical_previous"] == pytest.approx([0.0, 0.8 / 2, 0.2])
+    assert found["lexical_next"] == pytest.approx([0.2 / 2, 0.4 / 2, 0.0])
+    assert found["lexical_around"] == pytest.approx([0.4 / 2, 0.0, 0.8])
+    assert found["coverage_around"] == pytest.approx([0.25 / 2, 0.75 / 2, 0.25])
+
+
+def test_the_answer_to_a_question_stands_after_it_in_the_same_session():
+    turns = [(1, 1, "Ana", 0, 0, 0), (1, 2, "Ben", 0, 0, 0), (2, 2, "Ben", 0, 0, 0), (0, 2, None, 0, 0, 0)]
+    assert talk(*turns, asked=[1.0, 0.0, 0.0, 0.0])["answer"] == [0.0, 1.0, 0.0, 0.0]
+
+
+def test_a_session_is_judged_by_all_its_candidates_and_no_session_by_none():
+    turns = [(1, 1, "Ana", 9, 0.5, 0), (1, 9, "Ben", 9, 0.25, 0), (0, 0, None, 9, 1.0, 0)]
+    found = talk(*turns, cosines=[0.9, 0.5, 1.0])
+    assert found["session"] == pytest.approx([math.log1p(0.75)] * 2 + [0.0])
+    assert found["session_vector"] == pytest.approx([0.7, 0.7, 0.0])
+
+
+def test_of_a_long_session_the_best_three_cosines_count():
+    turns = [(1, i, "Ana", 9, 0, 0) for i in range(5)]
+    assert talk(*turns, cosines=[0.9, 0.1, 0.6, 0.2, 0.3])["session_vector"] == pytest.approx([0.6] * 5)
+
+
+def test_who_said_it_counts_when_the_query_names_them():
+    turns = [(1, 1, "Ada Lovelace", 9, 0, 0), (1, 2, "User", 9, 0, 0), (0, 0, None, 9, 0, 0)]
+    found = talk(*turns, query="what did Ada say?")
+    assert found["speaker"] == [1.0, 0.0, 0.0]
+    assert found["by_person"] == [0.0, 1.0, 0.0]
+
+
+def test_time_agrees_by_parts_of_dates_stretches_and_what_follows_an_event():
+    turns = [(0, 0, None, 9, 0, 0)] * 3
+    times = [AT - 300 * DAY, AT - DAY, AT]
+    assert talk(*turns, query="what happened in march?", valid_from=times)["date"] == [0.0, 0.0, 1.0]
+    assert talk(*turns, query="what happened yesterday?", valid_from=times)["date"] == [0.0, 1.0, 0.0]
+    assert talk(*turns, query="what then?", valid_from=times, after=AT - DAY)["date"] == [0.0, 1.0, 1.0]
+    assert talk(*turns, query="what?", valid_from=times)["date"] == [0.0, 0.0, 0.0]
+
+
+def test_a_question_about_the_latest_prefers_what_is_not_older_than_the_others():
+    turns = [(0, 0, None, 9, 0, 0)] * 3
+    times = [AT - 2 * DAY, AT - DAY, AT]
+    assert talk(*turns, query="the latest release", valid_from=times)["recent"] == [0.0, 0.5, 1.0]
+    assert talk(*turns, query="the release", valid_from=times)["recent"] == [0.0, 0.0, 0.0]
+
+
+def test_length_is_capped_and_long_texts_are_told_apart():
+    found = talk((0, 0, None, 0, 0, 0), (0, 0, None, 400, 0, 0), (0, 0, None, 800, 0, 0), (0, 0, None, 9_000, 0, 0))
+    assert found["length"] == pytest.approx([0.0, math.log1p(400), math.log1p(800), math.log1p(2_000)])
+    assert found["long"] == pytest.approx([0.0, 0.0, math.log(2), math.log(22.5)])
+
+
+SIGNAL_SETS = st.frozensets(st.sampled_from(SIGNALS))
+
+
+@given(SIGNAL_SETS, st.booleans())
+def test_a_signal_that_is_off_takes_its_columns_with_it(without, vectors):
+    found = talk((1, 1, "Ana", 9, 0.5, 1), cosines=[0.5] if vectors else None, without=without)
+    expected = [one.name for one in FEATURES if one.signal not in without and (vectors or not one.from_vectors)]
+    assert list(found) == expected
+    assert all(len(column) == 1 for column in found.values())
+
+
+def test_every_feature_has_one_name_a_unit_a_known_signal_and_every_weight_a_feature():
+    names = [one.name for one in FEATURES]
+    assert len(set(names)) == len(names)
+    assert all(one.unit and one.signal in (*SIGNALS, ALWAYS) for one in FEATURES)
+    assert set(WEIGHTS) | set(NOTE_WEIGHTS) <= set(names)
+
+
+def test_nothing_found_gives_empty_columns():
+    assert all(column == [] for column in talk(cosines=[]).values())
