@@ -9,7 +9,7 @@ from contextlib import closing
 import apsw
 import numpy as np
 
-from limpet.transfer import amem, lz4
+from limpet.transfer import amem
 
 T0 = 1_771_466_912.5
 
@@ -46,7 +46,7 @@ def memori_db(path, rows, version=3, extra=""):
 def amem_file(path, nodes, edges=(), dimensions=128):
     """nodes: (id, type, created, session, confidence, text); edges: (source, target, type, weight, created)."""
     edges = sorted(edges)
-    packed = [lz4.pack(text.encode()) for *_, text in nodes]
+    packed = [amem.pack_text(text.encode()) for *_, text in nodes]
     tables, at = b"", 0
     for (id, type, created, session, confidence, _), blob in zip(nodes, packed, strict=True):
         own = [i for i, edge in enumerate(edges) if edge[0] == id]

@@ -13,7 +13,7 @@ import pytest
 
 import limpet
 from limpet.model.ids import format_id
-from limpet.transfer import lz4
+from limpet.transfer import amem
 from tests import formats
 
 DATA = Path(__file__).parents[1] / "data"
@@ -369,7 +369,7 @@ def amem_shape(path):
 
     head = amem.read_head(data, len(data))
     nodes = [amem.NODE.unpack_from(data, head.node_table + 72 * i) for i in range(head.nodes)]
-    texts = [lz4.unpack(data[head.texts + n[8] : head.texts + n[8] + n[9]], 1 << 20) for n in nodes]
+    texts = [amem.unpack_text(data[head.texts + n[8] : head.texts + n[8] + n[9]], 1 << 20) for n in nodes]
     links = [amem.EDGE.unpack_from(data, head.edge_table + 32 * i) for i in range(head.edges)]
     return [(*n[:8], text) for n, text in zip(nodes, texts, strict=True)], links
 
@@ -436,7 +436,7 @@ def test_hostile_amem_headers_are_refused_and_store_nothing(memory, tmp_path, fi
 def test_an_amem_text_that_claims_a_gigabyte_is_reported(memory, tmp_path):
     path = _amem(tmp_path)
     data = bytearray(path.read_bytes())
-    at = data.index(lz4.pack(b"one"))
+    at = data.index(amem.pack_text(b"one"))
     data[at : at + 4] = (1 << 30).to_bytes(4, "little")
     path.write_bytes(data)
     report = memory.import_from("amem", path)

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..model.errors import BadInput
-from . import lz4
 from .record import Link, Record, Report, in_range, time_or_note, unit
 
 HEADER = struct.Struct("<4sIIIQQQQQQ")
@@ -102,6 +101,30 @@ def _links(data: mmap.mmap, head: Head, report: Report) -> dict[int, list[Link]]
     return found
 
 
+def unpack_text(blob: bytes, limit: int) -> bytes:
+    """The bytes of an LZ4 block behind its size, `limit` at most. Raises ValueError for what is none of that size."""
+    from lz4 import block
+
+    size = int.from_bytes(blob[:4], "little")
+    if size > limit:  # before anything is made room for
+        raise ValueError(f"{size:,} bytes declared, {limit:,} at most")
+    try:
+        found: bytes = block.decompress(blob)
+    except block.LZ4BlockError as error:
+        raise ValueError(f"not an LZ4 block: {error}") from None
+    if len(found) != size:
+        raise ValueError(f"{len(found):,} bytes where {size:,} were declared")
+    return found
+
+
+def pack_text(text: bytes) -> bytes:
+    """What `unpack_text` reads."""
+    from lz4 import block
+
+    packed: bytes = block.compress(text)
+    return packed
+
+
 def _record(data: mmap.mmap, head: Head, i: int, links: dict[int, list[Link]], report: Report) -> Record:
     (id, type, created, session, confidence, uses, used, _, text_at, text_length, _, _) = NODE.unpack_from(
         data, head.node_table + i * NODE.size
@@ -112,7 +135,7 @@ def _record(data: mmap.mmap, head: Head, i: int, links: dict[int, list[Link]], r
     start = head.texts + text_at
     if text_length > 2 * MAX_TEXT_BYTES or start + text_length > head.features:
         raise BadInput(f"its text of {text_length:,} bytes lies outside of the texts")
-    raw = lz4.unpack(data[start : start + text_length], MAX_TEXT_BYTES)
+    raw = unpack_text(data[start : start + text_length], MAX_TEXT_BYTES)
     try:
         content = raw.decode("utf-8")
     except UnicodeDecodeError as error:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ..model.ids import parse_id
 from ..model.memory import Memory
-from . import amem, lz4
+from . import amem
 from .target import new_file
 from .writers import Source, mark_of, own_metadata
 
@@ -43,7 +43,7 @@ def write(source: Source, path: Path) -> int:
     edges = _edges(source, {parse_id(one.id): ids[one.id] for one in memories})
     texts, nodes, at, place = [], [], 0, 0
     for one in memories:
-        packed = lz4.pack(one.content.encode())
+        packed = amem.pack_text(one.content.encode())
         own = sum(1 for edge in edges[place : place + MAX_EDGES] if edge[0] == ids[one.id])
         kind = KINDS.get(one.kind, one.kind)
         if kind != one.kind:
