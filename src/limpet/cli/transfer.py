@@ -154,6 +154,8 @@ def _export(args: Namespace) -> int:
     if args.format != "jsonl":
         return _export_to(args)
     to_stdout = args.path == "-"
+    if to_stdout and sys.__stdout__ is None:
+        raise BadInput("stdout is closed")
     with open_store(args) as memory, output.progress("exporting") as progress:
         lines = memory.export_jsonl(
             sys.stdout if to_stdout else args.path, vectors=args.vectors, force=args.force, progress=progress
