@@ -435,12 +435,21 @@ class Limpet(Beliefs, Briefs, Graph, Organize, Mirrors, Receipts, Transfer, Writ
     # -- transfer and upkeep
 
     def export_jsonl(
-        self, target: str | os.PathLike[str] | IO[str], *, vectors: bool = False, progress: Progress | None = None
+        self,
+        target: str | os.PathLike[str] | IO[str],
+        *,
+        vectors: bool = False,
+        force: bool = False,
+        progress: Progress | None = None,
     ) -> int:
-        """Write the whole store as JSONL, lossless; returns the number of lines. A file appears only when complete."""
+        """Write the whole store as JSONL, lossless; returns the number of lines. A file appears only when complete.
+
+        `force`: replace a file that is there, which the store and what lies beside it never is.
+        Raises BadInput, StoreError.
+        """
         from .transfer.export import export_jsonl
 
-        return export_jsonl(self._store, target, vectors=vectors, progress=progress)
+        return export_jsonl(self._store, target, vectors=vectors, force=force, progress=progress)
 
     def import_jsonl(
         self, source: str | os.PathLike[str] | IO[str], *, dry_run: bool = False, progress: Progress | None = None

@@ -83,9 +83,9 @@ TOOLS = [
 ]  # fmt: skip
 
 TURNS = [
-    ("claude", "Stop", {**CLAUDE, "stop_hook_active": False, "last_assistant_message": "All 12 tests pass now."}),
+    ("claude", "Stop", {**CLAUDE, "prompt": ASK, "stop_hook_active": False, "last_assistant_message": "All 12 tests pass now."}),
     ("codex", "Stop", {**CODEX, "stop_hook_active": False, "last_assistant_message": "All 12 tests pass now."}),
-    ("gemini", "AfterAgent", {**GEMINI, "prompt": "", "prompt_response": "All 12 tests pass now.", "stop_hook_active": False}),
+    ("gemini", "AfterAgent", {**GEMINI, "prompt": ASK, "prompt_response": "All 12 tests pass now.", "stop_hook_active": False}),
     ("cursor", "afterAgentResponse", {**CURSOR, "text": "All 12 tests pass now."}),
     ("windsurf", "post_cascade_response", {**WINDSURF, "tool_info": {"response": "All 12 tests pass now."}}),
 ]  # fmt: skip

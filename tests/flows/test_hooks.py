@@ -163,6 +163,13 @@ def test_an_answer_is_a_line_of_the_journal(hook, journal, client, event, data):
     assert noted == ["said", "All 12 tests pass now."]
 
 
+@pytest.mark.parametrize(("client", "event", "data"), [one for one in inputs.TURNS if "prompt" in one[2]])
+def test_a_prompt_at_the_end_of_a_turn_is_never_taken_for_the_answer(hook, journal, client, event, data):
+    """Not even where the client has no answer to hand over."""
+    silent = {name: value for name, value in data.items() if value != "All 12 tests pass now."}
+    assert hook(client, event, silent) == "" and journal() == []
+
+
 @pytest.mark.parametrize(("client", "start", "end", "data"), inputs.ENDS)
 def test_a_session_ends(hook, shop, client, start, end, data):
     hook(client, start, data)

@@ -17,6 +17,7 @@ import anyio
 import anyio.to_thread
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import CallToolResult, TextContent
+from pydantic import BaseModel
 
 from ..model.errors import LimpetError
 
@@ -32,6 +33,8 @@ SESSION_VARIABLES = ("CLAUDE_CODE_SESSION_ID", "COPILOT_AGENT_SESSION_ID")
 SESSION_FIELD, LONGEST_SESSION = "sessionId", 120
 # Of a server over stdio, which has one client, when that says nothing.
 _THIS_PROCESS = f"mcp-{uuid.uuid4().hex[:12]}"
+
+HALF_A_CHARACTER = "a text holds half a character (a lone surrogate, \\ud800 to \\udfff)"
 
 # The session of the call that this thread works for.
 caller: ContextVar[str] = ContextVar("caller", default="")
@@ -58,6 +61,8 @@ def called(function: Callable[..., Any], *, structured: bool) -> Callable[..., A
     @wraps(function)
     async def call(*, ctx: Context[Any, Any], **given: Any) -> Any:
         caller.set(session_of(ctx))
+        if _holds_half_a_character(given):
+            raise ToolError(HALF_A_CHARACTER)
         work, failed = partial(function, **given), None
         async with anyio.create_task_group() as group:
             group.start_soon(_tell, ctx)
@@ -75,6 +80,21 @@ def called(function: Callable[..., Any], *, structured: bool) -> Callable[..., A
         return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=answer)
 
     return call
+
+
+def _holds_half_a_character(value: Any) -> bool:
+    """Whether a text in there cannot be UTF-8. JSON can name such, also inside of a text that is JSON itself."""
+    if isinstance(value, str):
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            return True
+        return False
+    if isinstance(value, dict):
+        return any(map(_holds_half_a_character, (*value, *value.values())))
+    if isinstance(value, list):
+        return any(map(_holds_half_a_character, value))
+    return _holds_half_a_character(vars(value)) if isinstance(value, BaseModel) else False
 
 
 def in_words(error: LimpetError) -> str:

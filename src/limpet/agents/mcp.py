@@ -15,7 +15,6 @@ from functools import wraps
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from mcp.server import MCPServer
 from mcp.server.mcpserver.tools import Tool
 from mcp.types import ToolAnnotations
 
@@ -26,10 +25,13 @@ from ..store.heap import give_back
 from ..warm import Warm
 from .calls import called, in_words
 from .resources import Pages
+from .stdio import StdioServer
 from .tools import Receipts, Tools
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from mcp.server import MCPServer
 
     from ..engine import Limpet
 
@@ -132,7 +134,7 @@ def build(memory: Limpet, wrote: Callable[[], None] = lambda: None, receipts: Re
     add = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False)
     # Nothing is lost by a correction (purge is not offered), so it is not destructive.
     change = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
-    server: MCPServer[Any] = MCPServer(
+    server = StdioServer(
         name="limpet",
         title="limpet memory",
         instructions=INSTRUCTIONS,

@@ -10,6 +10,7 @@ import argparse
 import os
 import sys
 from importlib import import_module
+from pathlib import Path
 from typing import NoReturn, cast
 
 from ..model.errors import BadInput, LimpetError, StoreError
@@ -91,12 +92,11 @@ def main(argv: list[str]) -> int:
     """Run one command. Returns the exit code; prints no traceback unless LIMPET_DEBUG=1."""
     as_json = "--json" in (argv[: argv.index("--")] if "--" in argv else argv)
     try:
-        _use_utf8()
+        _prepare_streams()
         try:
             code = _dispatch(argv)
         finally:
-            if sys.stdout is not None:
-                sys.stdout.flush()
+            sys.stdout.flush()
         return code
     except LimpetError as error:
         output.error(error, as_json=as_json)
@@ -104,12 +104,12 @@ def main(argv: list[str]) -> int:
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
-        _leave_stdout()
+        output.leave(sys.stdout)
         return 141
     except Exception as error:
         if os.environ.get("LIMPET_DEBUG") == "1":
             raise
-        _leave_stdout()
+        output.leave(sys.stdout)
         if isinstance(error, OSError):
             problem: LimpetError = StoreError(
                 ": ".join(str(one) for one in (error.filename, error.strerror) if one) or str(error)
@@ -210,20 +210,14 @@ def _near(name: str) -> str:
     return f"did you mean {near[0]}?" if near else "`limpet --help` lists the commands"
 
 
-def _use_utf8() -> None:
-    """Data is UTF-8 with plain line ends, whatever the locale or platform says."""
-    for stream in (sys.stdout, sys.stderr):
-        if stream is not None and hasattr(stream, "reconfigure"):
+def _prepare_streams() -> None:
+    """Data is UTF-8 with plain line ends, whatever the locale or platform says; what was closed leads nowhere."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115  as long as the process
+        elif hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")
-
-
-def _leave_stdout() -> None:
-    """Nobody reads stdout any more: what is still buffered goes nowhere, quietly."""
-    try:
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())
-    except (OSError, ValueError, AttributeError):
-        pass
 
 
 if __name__ == "__main__":

@@ -10,8 +10,8 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, TextIO
 
 from ..model.clock import format_time
 from ..model.errors import LimpetError
@@ -71,9 +71,24 @@ def object_line(value: object) -> None:
 
 def words(text: str) -> None:
     """A line for people on stderr."""
-    if sys.stderr is not None:
-        sys.stdout.flush()
-        print(printable(text), file=sys.stderr)
+    sys.stdout.flush()
+    _say(printable(text))
+
+
+def _say(text: str) -> None:
+    """A line on stderr, if anybody takes it: what was done is done."""
+    try:
+        print(text, file=sys.stderr, flush=True)
+    except OSError:
+        leave(sys.stderr)
+
+
+def leave(stream: TextIO) -> None:
+    """Nobody reads it any more: what is still buffered, and what follows, goes nowhere, quietly."""
+    with suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)
 
 
 def notes(report: Report) -> None:
@@ -94,14 +109,12 @@ def rejected(lines: Sequence[tuple[str, str]], more: int) -> None:
 
 def error(problem: LimpetError, *, as_json: bool) -> None:
     """Message and hint on stderr."""
-    if sys.stderr is None:
-        return
     if as_json:
-        print(encode(problem.as_dict()), file=sys.stderr)
+        _say(encode(problem.as_dict()))
         return
-    words(f"limpet: {problem.message}")
+    _say(printable(f"limpet: {problem.message}"))
     if problem.hint:
-        words(f"  hint: {problem.hint}")
+        _say(printable(f"  hint: {problem.hint}"))
 
 
 def receipt(done: Receipt, *, as_json: bool) -> int:
@@ -378,7 +391,7 @@ _STATUS_STYLE = {"ok": "green", "warn": "yellow", "fail": "bold red"}
 @contextmanager
 def progress(label: str) -> Iterator[Progress | None]:
     """A progress bar on stderr while the block runs; yields its callback (done, total), None when nobody watches."""
-    if sys.stderr is None or not sys.stderr.isatty():
+    if not sys.stderr.isatty():
         yield None
         return
     from rich.console import Console

@@ -21,6 +21,9 @@ def _mcp_options(parser: ArgumentParser) -> None:
 def _mcp(args: Namespace) -> int:
     import gc
 
+    if args.http is None and (sys.stdin is None or sys.__stdout__ is None):
+        raise BadInput("stdin or stdout is closed", hint="a client that starts this server speaks with it over both")
+
     # What is imported stays: looking through it for garbage would take a tenth of the start.
     gc.disable()
     from ..agents.mcp import serve

@@ -139,6 +139,11 @@ def _export_options(parser: ArgumentParser) -> None:
         "--vectors", action="store_true", help="vectors too (jsonl, memori), so that an import need not make them"
     )
     parser.add_argument("--all-scopes", action="store_true", help="memories of every scope; jsonl always has all")
+    parser.add_argument(
+        "--force",
+        action="store_true",
+        help="replace a file that is there; never the store or a file beside it, and never a folder",
+    )
 
 
 def _export(args: Namespace) -> int:
@@ -149,8 +154,12 @@ def _export(args: Namespace) -> int:
     if args.format != "jsonl":
         return _export_to(args)
     to_stdout = args.path == "-"
+    if to_stdout and sys.__stdout__ is None:
+        raise BadInput("stdout is closed")
     with open_store(args) as memory, output.progress("exporting") as progress:
-        lines = memory.export_jsonl(sys.stdout if to_stdout else args.path, vectors=args.vectors, progress=progress)
+        lines = memory.export_jsonl(
+            sys.stdout if to_stdout else args.path, vectors=args.vectors, force=args.force, progress=progress
+        )
     if to_stdout:
         return 0
     if args.json:
@@ -164,7 +173,12 @@ def _export_to(args: Namespace) -> int:
     """Another program's format. What it cannot hold is named; 2 when a memory was left out for what it is."""
     with open_store(args) as memory, output.progress("exporting") as progress:
         report = memory.export_to(
-            args.format, args.path, vectors=args.vectors, all_scopes=args.all_scopes, progress=progress
+            args.format,
+            args.path,
+            vectors=args.vectors,
+            all_scopes=args.all_scopes,
+            force=args.force,
+            progress=progress,
         )
     if args.json:
         shown = report.as_dict()

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..model.errors import BadInput, StoreError
 from ..model.memory import check_origin, check_scope
+from ..store.files import partial_file, publish, writing
 from .folder import OWN, Mark
 
 VERSION = 1
@@ -62,8 +62,8 @@ def load(root: Path) -> Base | None:
     """None when the folder is no mirror. Raises BadInput for a base that is not ours or not whole."""
     path = root / OWN / "mirror.json"
     try:
-        if path.is_symlink():
-            raise BadInput(f"{path} is a link")
+        if path.is_symlink() or (path.exists() and not path.is_file()):
+            raise BadInput(f"{path} is a link, or no file")
         raw = json.loads(path.read_bytes())
         if raw["version"] != VERSION:
             raise BadInput(f"{path} is of version {raw['version']!r}", hint="a newer limpet wrote it")
@@ -133,15 +133,9 @@ def save(root: Path, base: Base) -> None:
     """Replace the base, when it changed. Raises StoreError."""
     path = root / OWN / "mirror.json"
     text = dump(base).encode("utf-8")
-    partial = path.with_suffix(".partial")
-    try:
+    with writing(path):
         if path.is_file() and path.read_bytes() == text:
             return
-        with partial.open("wb") as file:
-            partial.chmod(0o600)
+        with partial_file(path.with_suffix(".partial")) as file:
             file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        partial.replace(path)
-    except OSError as error:
-        raise StoreError(f"cannot write {path}: {error.strerror}") from None
+            publish(file, path, force=True)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..model.errors import BadInput, StoreBusy, StoreError
+from ..store.files import partial_file, publish, writing
 from ..transfer.markdown import MAX_FILE_BYTES, MAX_FILES
 
 OWN = ".limpet"  # the mirror's own folder in it: the base, the lock, files that were taken away
@@ -67,12 +68,17 @@ def locked(root: Path) -> Iterator[None]:
     except ImportError:  # Windows: what is written is still checked against what was read
         yield
         return
-    with (root / OWN / "lock").open("ab") as file:
+    with open(root / OWN / "lock", "ab", opener=_open_own) as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             raise StoreBusy(f"another process syncs {root}", hint="try again in a moment") from None
         yield
+
+
+def _open_own(name: str, flags: int) -> int:
+    """Through no link, and without waiting for the other end of a pipe."""
+    return os.open(name, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0), 0o600)
 
 
 def look(root: Path) -> dict[str, Seen]:
@@ -143,27 +149,19 @@ def read(root: Path, name: str) -> tuple[str | None, Mark, str | None]:
 def write(root: Path, name: str, text: str, known: str | None) -> Mark | None:
     """Replace a file whose text is still `known` (None: there is none). None: somebody else was there first."""
     target = root / name
-    partial = root / OWN / "partial"
-    try:
-        with partial.open("wb") as file:
-            file.write(text.encode("utf-8"))
-            file.flush()
-            os.fsync(file.fileno())
+    with writing(target), partial_file(root / OWN / "partial") as file:
+        file.write(text.encode("utf-8"))
+        file.flush()
         if known is None:
-            partial.chmod(0o600)
             if os.path.lexists(target):
                 return None
         else:
             now, _, _ = read(root, name)
             if now != known:
                 return None
-            partial.chmod(stat.S_IMODE(target.stat().st_mode))
-        status = partial.stat()
-        partial.replace(target)
-    except OSError as error:
-        raise StoreError(f"cannot write {target}: {error.strerror}") from None
-    finally:
-        partial.unlink(missing_ok=True)
+            Path(file.name).chmod(stat.S_IMODE(target.stat().st_mode))
+        status = os.stat(file.fileno())  # noqa: PTH116
+        publish(file, target, force=True)
     return (status.st_mtime_ns, status.st_size, status.st_ino)
 
 

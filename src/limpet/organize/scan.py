@@ -10,7 +10,7 @@ from pathlib import Path
 from ..model.errors import BadInput
 from ..store.foreign import is_sqlite
 from ..transfer import markdown
-from ..transfer.record import Report
+from ..transfer.record import Report, is_own_file
 from .clients import read_gemini_json, read_lines
 from .opencode import read_opencode
 from .turns import Conversation, Turn, said
@@ -52,8 +52,7 @@ def _in_folder(root: Path, report: Report) -> Iterator[Path]:
             path = Path(folder) / name
             if not name.lower().endswith((".jsonl", ".json", ".db", *NOTES)):
                 continue
-            if path.is_symlink():
-                report.note("links of the file system were not followed")
+            if not is_own_file(path, report):
                 continue
             count += 1
             if count > MAX_FILES:

@@ -10,7 +10,6 @@ from pathlib import Path
 from ..model.ids import parse_id
 from ..model.memory import Memory
 from . import amem
-from .target import new_file
 from .writers import Source, mark_of, own_metadata
 
 DIMENSIONS = 128  # of their feature vectors; all zeros: none
@@ -74,7 +73,7 @@ def write(source: Source, path: Path) -> int:
     edge_table = node_table + len(nodes) * amem.NODE.size
     text_block = edge_table + len(edges) * amem.EDGE.size
     features = text_block + at
-    with new_file(path) as file:
+    with source.new_file(path) as file:
         file.write(
             amem.HEADER.pack(
                 amem.MAGIC, amem.VERSION, DIMENSIONS, 0, len(nodes), len(edges),

@@ -9,7 +9,7 @@ from pathlib import Path
 from ..model.errors import BadInput
 from . import frontmatter
 from .markdown import _WIKI, MAX_FILE_BYTES, MAX_FILES
-from .record import Link, Record, Report, in_range, kind_of, moment, text_list, time_or_note
+from .record import Link, Record, Report, in_range, is_own_file, kind_of, moment, text_list, time_or_note
 
 INDEX = "MEMORY.md"
 # Their types: what the user is, how they want things done, what a project is about, where something is found.
@@ -21,7 +21,7 @@ def read(path: Path, report: Report) -> Iterator[Record]:
     """`path`: the folder. A file's name is its id: a file that was changed is an edited memory. Raises BadInput."""
     if not path.is_dir():
         raise BadInput(f"{path} is no folder")
-    files = sorted(one for one in path.glob("*.md") if one.name != INDEX and one.is_file() and not one.is_symlink())
+    files = sorted(one for one in path.glob("*.md") if one.name != INDEX and is_own_file(one, report))
     if len(files) > MAX_FILES:
         raise BadInput(f"{path} holds more than {MAX_FILES:,} files")
     index = path / INDEX

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import base64
+import io
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from ..model.errors import BadInput, StoreError
 from ..model.ids import format_id
 from ..model.memory import STATES
+from ..store.files import new_file
 from ..store.records import Filter
 from . import jsonl
 
@@ -21,26 +22,18 @@ Progress = Callable[[int, int], None]
 
 
 def export_jsonl(
-    store: Store, target: str | os.PathLike[str] | IO[str], *, vectors: bool, progress: Progress | None
+    store: Store, target: str | os.PathLike[str] | IO[str], *, vectors: bool, force: bool, progress: Progress | None
 ) -> int:
-    """Write all lines; returns how many. A file gets its name only when it is complete. Raises BadInput, StoreError."""
+    """Write all lines; returns how many. A file gets its name only when it is complete, `force`: also where one is.
+
+    Raises BadInput, StoreError.
+    """
     if not isinstance(target, str | os.PathLike):
         return _write(store, target, vectors=vectors, progress=progress)
-    path = Path(target)
-    if path.is_dir() or not path.absolute().parent.is_dir():
-        raise BadInput(f"cannot write to {path}", hint="give the path of a file in a folder that is there")
-    partial = path.with_name(path.name + ".partial")
-    try:
-        with partial.open("w", encoding="utf-8", newline="\n") as file:
-            partial.chmod(0o600)
-            written = _write(store, file, vectors=vectors, progress=progress)
-            file.flush()
-            os.fsync(file.fileno())
-        partial.replace(path)
-    except OSError as error:
-        raise StoreError(f"cannot write {path}: {error.strerror}") from None
-    finally:
-        partial.unlink(missing_ok=True)
+    with new_file(Path(target), store=store.path, force=force) as file:
+        text = io.TextIOWrapper(file, encoding="utf-8", newline="\n")
+        written = _write(store, text, vectors=vectors, progress=progress)
+        text.detach()
     return written
 
 

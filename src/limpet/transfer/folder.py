@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..recall.sources import content_digest
-from .record import Report
+from .record import Report, is_own_file
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -51,7 +51,7 @@ def _names(root: Path, wanted: Callable[[str], int], report: Report) -> Iterator
     for place, folders, files in os.walk(root, followlinks=False):
         here = Path(place).relative_to(root).as_posix()
         base = "" if here == "." else here + "/"
-        if ".gitignore" in files:
+        if ".gitignore" in files and (Path(place) / ".gitignore").is_file():
             rules[base] = _read_rules(Path(place) / ".gitignore")
         folders[:] = sorted(
             one
@@ -62,8 +62,7 @@ def _names(root: Path, wanted: Callable[[str], int], report: Report) -> Iterator
             name = base + file
             if not wanted(name) or _ignored(rules, name):
                 continue
-            if (root / name).is_symlink() or not (root / name).is_file():
-                report.note("links of the file system were not followed")
+            if not is_own_file(root / name, report):
                 continue
             yield name
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from ..model.errors import BadInput
 from . import frontmatter
-from .record import Link, Record, Report, digest, in_range, kind_of, moment, text_list, time_or_note, unit
+from .record import Link, Record, Report, digest, in_range, is_own_file, kind_of, moment, text_list, time_or_note, unit
 
 MAX_FILE_BYTES = 5_000_000
 MAX_FILES = 100_000
@@ -115,8 +115,7 @@ def identify(path: Path, report: Report) -> tuple[Path, list[str]]:
             name = place.relative_to(path).as_posix()
             if not (file.lower().endswith(SUFFIXES) or file.lower() in RULES):
                 continue
-            if place.is_symlink() or not place.is_file():
-                report.note("links of the file system were not followed")
+            if not is_own_file(place, report):
                 continue
             found.append(name)
             if len(found) > MAX_FILES:

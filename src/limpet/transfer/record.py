@@ -12,6 +12,7 @@ import math
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from ..model.clock import parse_time
@@ -120,7 +121,21 @@ def digest(*parts: Any) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
-# -- what readers have in common: values that may be anything
+# -- what readers have in common: files and values that may be anything
+
+
+def is_own_file(path: Path, report: Report) -> bool:
+    """Whether something in a folder is a file to read; what it is instead goes into the report.
+
+    A link may lead out of the folder; a pipe, a socket or a device may never come to an end.
+    """
+    if path.is_symlink():
+        report.note("links of the file system were not followed")
+        return False
+    if not path.is_file():
+        report.note("pipes, sockets and other things that are no regular files were skipped")
+        return False
+    return True
 
 
 def kind_of(name: Any, others: dict[str, str], default: str = "fact") -> str:

@@ -10,6 +10,7 @@ under another name; its header then names the digests it replaces. The live data
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import uuid
 from collections import defaultdict
@@ -21,9 +22,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..model.errors import BadInput, LimpetError, StoreError
 from ..model.settle import Placed
 from ..model.state import scrub
+from ..store.files import check_place, new_file
 from ..store.records import SegmentRow
 from . import jsonl
-from .target import new_file
 
 if TYPE_CHECKING:
     from ..store.contract import Store
@@ -86,10 +87,11 @@ def export_segments(store: Store, folder: Path, *, progress: Progress | None = N
     """
     if folder.exists() and not folder.is_dir():
         raise BadInput(f"{folder} is not a folder")
+    check_place(folder, store=store.path)
     report = SegmentReport()
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
-        _write_attributes(folder)
+        _write_attributes(store, folder)
         # What an export that was interrupted had begun comes first: its names follow from its content.
         _write_all(store, folder, store.segments()[1], report, None)
         device, rows = _seal(store, folder)
@@ -190,7 +192,10 @@ def _write(store: Store, folder: Path, one: SegmentRow, report: SegmentReport) -
         header = one.header
     path = _path(folder, one, digest)
     path.parent.mkdir(mode=0o700, exist_ok=True)
-    with new_file(path) as file:
+    if path.parent.is_symlink():
+        raise BadInput(f"{path.parent} is a link", hint="remove it: this device's folder is its own")
+    # The name says what is in it: what else is there under it is no segment.
+    with new_file(path, store=store.path, force=True) as file:
         file.write(content)
     store.segment_written(one.num, digest, header)
     for old in header.get("replaces", ()):
@@ -211,11 +216,11 @@ def _path(folder: Path, one: SegmentRow, digest: str) -> Path:
     return folder / one.device.hex() / f"{one.number:08}-{digest}.jsonl"
 
 
-def _write_attributes(folder: Path) -> None:
+def _write_attributes(store: Store, folder: Path) -> None:
     """Git must not change line ends: the digest is that of the bytes."""
     path = folder / ".gitattributes"
-    if not path.exists():
-        with new_file(path) as file:
+    if not os.path.lexists(path):
+        with new_file(path, store=store.path) as file:
             file.write(_ATTRIBUTES.encode())
 
 

@@ -5,21 +5,22 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from ..model.clock import format_time
 from ..model.edges import STORED_TYPES, Edge
 from ..model.ids import parse_id
 from ..model.memory import Memory
 from ..rank.adjust import confidence
+from ..store.files import new_file, new_folder
 from ..store.records import Filter
 from .bring import MARK
 from .jsonl import encode
 from .memori import KINDS as MEMORI_KINDS
 from .record import Report, kind_of, moment, text_list
-from .target import new_file, new_folder
 
 if TYPE_CHECKING:
     from ..store.contract import Store
@@ -37,6 +38,11 @@ class Source:
     report: Report
     vectors: bool = False
     embedder: int | None = None  # whose vectors
+    force: bool = False  # replace a file that is there
+
+    def new_file(self, path: Path) -> AbstractContextManager[IO[bytes]]:
+        """Where it is written to. Raises BadInput, StoreError."""
+        return new_file(path, store=self.store.path, force=self.force)
 
     def memories(self, *, ended: bool) -> Iterator[Memory]:
         """Active ones; `ended`: also those that hold no longer. What stays behind is noted."""
@@ -113,7 +119,7 @@ def write_memori(source: Source, path: Path) -> int:
     """JSONL as `memori import` reads it. Returns the number of memories."""
     written = 0
     names: set[str] = set()
-    with new_file(path) as file:
+    with source.new_file(path) as file:
         for part in _parts(source.memories(ended=False)):
             vectors = _vectors(source, part)
             for memory in part:
@@ -211,7 +217,7 @@ def write_mcp(source: Source, path: Path) -> int:
             source.report.note("links between two observations of one entity: no place in this format")
         elif edge.type != "related_to" or not any((one[0], one[2]) in (ends, ends[::-1]) for one in relations):
             relations.setdefault((ends[0], edge.type, ends[1]))
-    with new_file(path) as file:
+    with source.new_file(path) as file:
         for name, (type, texts) in entities.items():
             line = {"type": "entity", "name": name, "entityType": type, "observations": list(dict.fromkeys(texts))}
             file.write((encode(line) + "\n").encode())
@@ -228,7 +234,7 @@ def write_markdown(source: Source, path: Path) -> int:
     """A folder: a file a topic, a list item a memory, with what else is known of it in a comment that people skip."""
     written = 0
     files: dict[str, str] = {}  # first topic -> file name
-    with new_folder(path) as folder:
+    with new_folder(path, store=source.store.path) as folder:
         for part in _parts(source.memories(ended=False)):
             texts: dict[str, list[str]] = {}
             for memory in part:

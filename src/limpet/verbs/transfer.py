@@ -64,11 +64,13 @@ class Transfer(Base):
         *,
         vectors: bool = False,
         all_scopes: bool = False,
+        force: bool = False,
         progress: Progress | None = None,
     ) -> Report:
         """Write the memories of this scope and `global` in another program's format; `new` counts them.
 
-        The report says what the format cannot hold. `vectors`: where it can hold them. Raises BadInput, StoreError.
+        The report says what the format cannot hold. `vectors`: where it can hold them. `force`: replace a file that is
+        there, which the store and what lies beside it never is. Raises BadInput, StoreError.
         """
         from ..transfer import formats
         from ..transfer.record import Report
@@ -84,6 +86,7 @@ class Transfer(Base):
             report=report,
             vectors=vectors,
             embedder=active,
+            force=force,
         )
         report.new = write(source, Path(path))
         report.progress = None

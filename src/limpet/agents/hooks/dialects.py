@@ -28,7 +28,10 @@ class Call(NamedTuple):
 
 
 class Dialect(NamedTuple):
-    """`fields`: our name -> places in the client's JSON, dotted, the first that holds something counts."""
+    """`fields`: our name -> places in the client's JSON, dotted, the first that holds something counts.
+
+    `text` is the user's message, `answer` the agent's at the end of a turn.
+    """
 
     events: dict[str, str]  # the client's event -> role
     fields: dict[str, tuple[str, ...]]
@@ -37,8 +40,9 @@ class Dialect(NamedTuple):
 
 
 _CLAUDE = {
-    "session": ("session_id",), "folder": ("cwd",), "text": ("prompt", "last_assistant_message", "prompt_response"),
-    "source": ("source",), "tool": ("tool_name",), "input": ("tool_input",),
+    "session": ("session_id",), "folder": ("cwd",), "text": ("prompt",),
+    "answer": ("last_assistant_message", "prompt_response"), "source": ("source",), "tool": ("tool_name",),
+    "input": ("tool_input",),
     "failed": ("error", "is_error", "tool_response.is_error", "tool_response.interrupted", "tool_response.error"),
     "transcript": ("transcript_path",),
 }  # fmt: skip
@@ -74,7 +78,7 @@ DIALECTS = {
          "afterShellExecution": "tool", "afterFileEdit": "tool", "afterMCPExecution": "tool",
          "afterAgentResponse": "turn", "stop": "turn", "sessionEnd": "end"},
         {"session": ("conversation_id", "session_id"), "folder": ("workspace_roots.0", "cwd"),
-         "text": ("prompt", "text"), "source": ("source",), "tool": ("tool_name",),
+         "text": ("prompt",), "answer": ("text",), "source": ("source",), "tool": ("tool_name",),
          "input": ("tool_input", "command", "file_path"),
          "failed": ("error_message", "failure_type"), "transcript": ("transcript_path",)},
         {"start": "snake"},
@@ -90,7 +94,7 @@ DIALECTS = {
         {"pre_user_prompt": "message", "post_write_code": "tool", "post_run_command": "tool",
          "post_mcp_tool_use": "tool", "post_cascade_response": "turn"},
         {"session": ("trajectory_id",), "folder": ("tool_info.cwd",),
-         "text": ("tool_info.user_prompt", "tool_info.response"), "tool": ("tool_info.mcp_tool_name",),
+         "text": ("tool_info.user_prompt",), "answer": ("tool_info.response",), "tool": ("tool_info.mcp_tool_name",),
          "input": ("tool_info.command_line", "tool_info.file_path", "tool_info.mcp_tool_arguments")},
         {},
     ),
@@ -133,7 +137,8 @@ def understand(client: str, event: str, data: dict[str, Any]) -> Call | None:
             return ""
         return "".join(one for one in found[:limit] if one.isprintable()).strip()
 
-    text = find("text")
+    # The end of a turn names the prompt too with some clients: it is not what the agent said.
+    text = find("answer" if role == "turn" else "text")
     return Call(
         client=client, event=event, role=role, session=word("session"), folder=word("folder", 4_000),
         text=text if isinstance(text, str) else "", source="resume" if event == "TaskResume" else word("source"),

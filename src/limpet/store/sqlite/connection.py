@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import stat
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -35,6 +36,8 @@ def open_connection(path: str, *, read_only: bool, durable: bool) -> apsw.Connec
     with translated(path):
         if path != ":memory:":
             check_place(Path(path), read_only=read_only)
+            if not read_only:
+                _make_private(path)
         connection = _connect(path, read_only=read_only)
         try:
             connection.set_busy_handler(_busy_handler())
@@ -72,7 +75,7 @@ def check_place(path: Path, *, read_only: bool) -> None:
         raise StoreError(f"no store at {path}")
     elif not path.parent.is_dir():
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
             raise StoreError(f"cannot make the folder {path.parent}: {error.strerror}") from None
 
@@ -141,6 +144,26 @@ def _connect(path: str, *, read_only: bool) -> apsw.Connection:
     return apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)
 
 
+def _make_private(path: str) -> None:
+    """Memories are their owner's alone from the first byte, whatever the umask says.
+
+    SQLite gives its log and shared memory the mode of the file, so the file is there before SQLite is. The mode that an
+    existing store was given stays; a log beside it that is open to more people than the store is not left so.
+    """
+    real = os.path.realpath(path)
+    with contextlib.suppress(OSError):
+        with contextlib.suppress(FileExistsError):
+            os.close(os.open(real, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        store = os.stat(real)  # noqa: PTH116
+        if not store.st_size:
+            Path(real).chmod(0o600)  # an empty file that becomes a store
+        for beside in (f"{real}-wal", f"{real}-shm"):
+            with contextlib.suppress(FileNotFoundError):
+                mode = os.lstat(beside).st_mode
+                if stat.S_ISREG(mode) and mode & ~store.st_mode & 0o777:
+                    Path(beside).chmod(mode & store.st_mode & 0o777)
+
+
 def _busy_handler() -> Callable[[int], bool]:
     """Wait with jitter, so that several writers do not knock in step: 1 ms at first, up to 50 ms."""
     started = 0.0
@@ -179,7 +202,7 @@ def _check_schema(connection: apsw.Connection, path: str, *, read_only: bool) ->
             raise StoreDamaged(f"{path} is not a limpet store")
         raise StoreReadOnly(f"{path} has schema {version} and must be opened for writing once to be upgraded")
     _use_log(connection)
-    _migrate(connection, path)
+    _migrate(connection)
 
 
 def _use_log(connection: apsw.Connection) -> None:
@@ -194,7 +217,7 @@ def _use_log(connection: apsw.Connection) -> None:
                 raise
 
 
-def _migrate(connection: apsw.Connection, path: str) -> None:
+def _migrate(connection: apsw.Connection) -> None:
     """Run what is missing, all in one transaction; another process may have done it while we waited."""
     connection.execute("BEGIN IMMEDIATE")
     try:
@@ -208,9 +231,6 @@ def _migrate(connection: apsw.Connection, path: str) -> None:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         raise
-    if path != ":memory:":
-        with contextlib.suppress(OSError):
-            Path(path).chmod(0o600)  # memories are private
 
 
 def _user_version(connection: apsw.Connection) -> int:

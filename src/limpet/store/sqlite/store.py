@@ -478,7 +478,7 @@ class SqliteStore(Beside, Devices):
 
     def backup(self, path: str, progress: Callable[[int, int], None] | None = None) -> None:
         with self._reading() as con:
-            upkeep.backup(con, path, progress)
+            upkeep.backup(con, self.path, path, progress)
 
     def compact(self) -> dict[str, Any]:
         """Give free pages back to the file system and merge the index. Returns sizes in bytes before and after."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import os
 import struct
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -13,7 +14,7 @@ from typing import Any
 
 import apsw
 
-from ...model.errors import BadInput, StoreError
+from ...model.errors import BadInput
 from ...model.memory import Memory
 from ..records import Filter, Page, Problem, StoreStats
 from . import jobs, rows
@@ -234,17 +235,19 @@ def _verify_chunks(con: apsw.Connection, embedder: int, dimensions: int) -> list
     return [Problem(check="vectors", message=f"{wrong} codes do not fit their vectors")] if wrong else []
 
 
-def backup(con: apsw.Connection, path: str, progress: Callable[[int, int], None] | None) -> None:
-    """Copy a live store page by page (the online backup API); the copy appears under its name only when complete."""
+def backup(con: apsw.Connection, source: str, path: str, progress: Callable[[int, int], None] | None) -> None:
+    """Copy a live store page by page (the online backup API); the copy appears under its name only when complete.
+
+    `source`: the path of the store. Raises BadInput when something is at `path` already, StoreError.
+    """
+    from ..files import check_place, partial_file, publish, unguessable, writing
+
     target = Path(path)
-    if target.exists():
+    check_place(target, store=source)
+    if os.path.lexists(target):
         raise BadInput(f"{path} is there already", hint="give a new file name")
-    if not target.absolute().parent.is_dir():
-        raise BadInput(f"no folder {target.absolute().parent}")
-    partial = target.with_name(target.name + ".partial")
-    partial.unlink(missing_ok=True)
-    try:
-        copy = apsw.Connection(str(partial))
+    with writing(path), partial_file(unguessable(target.parent)) as file:
+        copy = apsw.Connection(file.name)
         try:
             with copy.backup("main", con, "main") as run:
                 while not run.done:
@@ -254,12 +257,7 @@ def backup(con: apsw.Connection, path: str, progress: Callable[[int, int], None]
             copy.execute("PRAGMA journal_mode=DELETE").fetchall()
         finally:
             copy.close()
-        partial.chmod(0o600)
-        partial.rename(target)
-    except OSError as error:
-        raise StoreError(f"cannot write {path}: {error.strerror}") from None
-    finally:
-        partial.unlink(missing_ok=True)
+        publish(file, target)
 
 
 def export_usage(con: apsw.Connection) -> list[dict[str, Any]]:

@@ -1,0 +1,147 @@
+"""Writing files that appear under their name only when they are complete: private, exclusive, through no link.
+
+Exports, backups, segments and mirrors are written here; other programs' settings files are not (`agents/install`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+from ..model.errors import BadInput, StoreError
+
+# What lies beside a store under its name and must never be overwritten, the store itself first.
+SIDE_FILES = ("", "-wal", "-shm", "-journal", ".sock", ".token", ".hooks.log")
+
+
+@contextlib.contextmanager
+def new_file(path: Path, *, store: str, force: bool = False) -> Iterator[IO[bytes]]:
+    """A file for its owner only (0600), which gets its name at the end.
+
+    `store`: the path of the store that is written from; neither it nor a file beside it is ever replaced. `force`:
+    another file of that name is. Raises BadInput, StoreError.
+    """
+    check_target(path, store=store, force=force)
+    with writing(path), partial_file(unguessable(path.parent)) as file:
+        yield file
+        publish(file, path, force=force)
+
+
+@contextlib.contextmanager
+def new_folder(path: Path, *, store: str) -> Iterator[Path]:
+    """A folder for its owner only, which gets its name at the end; what is there must be an empty one.
+
+    Raises BadInput, StoreError.
+    """
+    check_place(path, store=store)
+    if os.path.lexists(path) and (path.is_symlink() or not path.is_dir() or any(path.iterdir())):
+        raise BadInput(
+            f"{path} is there already and not empty", hint="give the path of a new folder; --force replaces files only"
+        )
+    partial = unguessable(path.parent)
+    with writing(path):
+        partial.mkdir(mode=0o700)
+        try:
+            yield partial
+            if path.is_dir():
+                path.rmdir()
+            partial.rename(path)
+        finally:
+            if partial.exists():
+                import shutil
+
+                shutil.rmtree(partial, ignore_errors=True)
+
+
+def check_target(path: Path, *, store: str, force: bool = False) -> None:
+    """Whether a file of this name may be made. Raises BadInput."""
+    check_place(path, store=store)
+    if path.is_dir() or (path.exists() and not path.is_file()):
+        raise BadInput(f"cannot write to {path}: it is no regular file", hint="give the path of a file")
+    if not force and os.path.lexists(path):
+        raise BadInput(f"{path} is there already", hint="give a new name, or --force to replace it")
+
+
+def check_place(path: Path, *, store: str) -> None:
+    """Whether something may be made at this path at all. Raises BadInput."""
+    if not path.absolute().parent.is_dir():
+        raise BadInput(f"cannot write to {path}", hint="give a path in a folder that is there")
+    if store != ":memory:" and _is_of_store(path, store):
+        raise BadInput(
+            f"{path} is the store, or a file beside it", hint="give another path; --force does not replace a store"
+        )
+
+
+def _is_of_store(path: Path, store: str) -> bool:
+    """Whether a path leads to a store or a file beside it, by links, by another name, or in other case."""
+    own = [base + suffix for base in {os.path.abspath(store), os.path.realpath(store)} for suffix in SIDE_FILES]  # noqa: PTH100
+    # As it is named; in the folder that it is in; and where it leads.
+    names = {os.path.abspath(path), os.path.join(os.path.realpath(path.parent), path.name), os.path.realpath(path)}  # noqa: PTH100, PTH118
+    # Some file systems take names of another case for the same, also of files that are not there yet.
+    if {one.casefold() for one in names} & {one.casefold() for one in own}:
+        return True
+    try:
+        status = path.stat()
+    except OSError:
+        return False
+    for one in own:
+        with contextlib.suppress(OSError):
+            if os.path.samestat(status, os.stat(one)):  # noqa: PTH116
+                return True
+    return False
+
+
+def unguessable(folder: Path) -> Path:
+    """A path in a folder of others, where nobody can have put a file or a link before."""
+    return folder / f".limpet-{os.urandom(8).hex()}.partial"
+
+
+@contextlib.contextmanager
+def partial_file(partial: Path) -> Iterator[IO[bytes]]:
+    """A new, private file in place of whatever bears that name; gone at the end, unless it was published.
+
+    Raises OSError.
+    """
+    partial.unlink(missing_ok=True)
+    try:
+        # Exclusive, which follows no link; private from the first byte.
+        with open(partial, "xb", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
+            yield file
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def publish(file: IO[bytes], path: Path, *, force: bool = False) -> None:
+    """Close a complete file and give it its name, in one step. Without `force` nothing that appeared there meanwhile is
+    replaced. Raises BadInput, OSError.
+    """
+    file.flush()
+    os.fsync(file.fileno())
+    file.close()
+    partial = Path(file.name)
+    if force:
+        partial.replace(path)
+        return
+    try:
+        try:
+            os.link(partial, path)
+        except FileExistsError:
+            raise
+        except OSError:
+            # A file system without hard links: whoever makes the empty file may replace it.
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+            partial.replace(path)
+    except FileExistsError:
+        raise BadInput(f"{path} is there already", hint="give a new name") from None
+
+
+@contextlib.contextmanager
+def writing(path: Path | str) -> Iterator[None]:
+    """What the file system says becomes a limpet error."""
+    try:
+        yield
+    except OSError as error:
+        raise StoreError(f"cannot write {path}: {error.strerror}") from None
