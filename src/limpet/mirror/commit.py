@@ -65,7 +65,7 @@ class Commit:
             allowed = self._judge(prepared)
             if self._dry_run:
                 for one in allowed:
-                    self._count(one.task)
+                    self._count(one)
             elif allowed:
                 self._commit(allowed)
 
@@ -130,6 +130,7 @@ class Commit:
                 "source": view.name, "metadata": found.metadata, "scope": self._base.scopes[0]}  # fmt: skip
 
     def _judge(self, prepared: list[Prepared]) -> list[Prepared]:
+        """What a rule speaks against becomes an episode; the folder keeps its words."""
         judged = iter(self._door.judged([one.statement for one in prepared if one.statement is not None]))
         return [one if one.statement is None else one._replace(statement=next(judged)) for one in prepared]
 
@@ -139,9 +140,12 @@ class Commit:
         self.refused.add(id(task.entry))
         self._views[task.file].refused[task.entry.hash] = (task.entry.start + 1, reason)
 
-    def _count(self, task: Task) -> None:
-        name = _COUNTED[task.what]
+    def _count(self, one: Prepared) -> None:
+        name = _COUNTED[one.task.what]
         setattr(self._report, name, getattr(self._report, name) + 1)
+        if one.statement is not None and one.statement.demoted is not None and one.task.entry is not None:
+            place = f"{one.task.file}:{one.task.entry.start + 1}"
+            self._report.demoted.append((place, str(one.statement.demoted)))
 
     # -- events
 
@@ -157,7 +161,7 @@ class Commit:
         for one, outcome, memory in outcomes:
             entry = one.task.entry
             if outcome == "done":
-                self._count(one.task)
+                self._count(one)
                 if one.task.what == "conflict":
                     proposals.append((one.task.id, memory))
             elif outcome == "later":

@@ -195,12 +195,12 @@ def _remembered_again(state: MemoryState, event: Event) -> MemoryState:
 
 
 def _observed(state: MemoryState, event: Event) -> MemoryState:
-    """Said again. A more trusted origin that says so itself becomes the memory's; a merge only lowers its trust."""
+    """Said again. By a more trusted origin, it has that one from then on; a merge only lowers its trust."""
     data = event.data
     at = data.get("stated_at", event.at)
     new_day = at // MICROSECONDS_PER_DAY > state.observed_at // MICROSECONDS_PER_DAY
     trust = data.get("trust", state.trust)
-    raised = TRUST[state.trust] < TRUST[trust] and TRUST[state.origin] < TRUST[event.origin]
+    raised = "trust" in data and TRUST[state.trust] <= TRUST[trust] and TRUST[state.origin] < TRUST[event.origin]
     return replace(
         state,
         observations=state.observations + new_day,

@@ -53,8 +53,9 @@ class Demotion:
 
     def __str__(self) -> str:
         lost = f", without its key {self.key}" if self.key else ""
+        article = "an" if self.kind[0] in "eio" else "a"
         return (
-            f"kept as an episode, not as a {self.kind}{lost}: {self.rule}: {self.reason} "
+            f"kept as an episode, not as {article} {self.kind}{lost}: {self.rule}: {self.reason} "
             "(a person keeps it as stated: anyway, origin user)"
         )
 

@@ -94,13 +94,13 @@ class _Restatement:
             else:
                 data[name] = given
                 self.added.append(name)
-        if TRUST[statement.origin] > TRUST[known.origin] or (statement.origin == "user" and known.trust != "user"):
-            trust = self._raised()
-            if is_below(known.trust, trust):
+        higher = is_below(known.origin, statement.origin)
+        if higher or (statement.origin == "user" and known.trust != "user"):
+            # It has that origin now; its trust stays or grows.
+            trust = max(known.trust, self._raised(), key=TRUST.__getitem__)
+            if higher or trust != known.trust:
                 data["trust"] = trust
                 self.added.append("origin")
-            else:
-                self.left.append(f"origin {statement.origin} (what it rests on is trusted as {known.trust})")
         return data
 
     def _raised(self) -> str:

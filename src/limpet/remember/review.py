@@ -291,7 +291,8 @@ def _waiting_kind(reads: Reads, memory: Memory, wrong: int, now: int) -> str | N
 def _last_verdict(writer: Writer, id: bytes) -> str | None:
     last = None
     for event in writer.reads.events(memory=id):
-        if event.type == "reviewed" and "item" not in event.data:
+        # Of a purged memory the verdict is gone too.
+        if event.type == "reviewed" and "verdict" in event.data and "item" not in event.data:
             last = str(event.data["verdict"])
     return last
 
