@@ -302,6 +302,8 @@ class Writer:
         return place
 
     def supersede(self, old: Memory, new: bytes, origin: str, start: int, **more: Any) -> None:
+        """`old` ends where `new` begins; what had ended before holds no longer for that."""
+        start = start if old.valid_to is None else min(start, old.valid_to)
         self.event("superseded", parse_id(old.id), origin=origin, by=new.hex(), valid_to=start, **more)
 
     def correct(self, old: Memory, statement: Admitted, why: str | None, *, derived: bool = False) -> Receipt:
