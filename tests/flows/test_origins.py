@@ -139,6 +139,14 @@ def test_accepted_late_it_ends_where_a_later_value_begins(memory, clock, tampa):
         assert len(holding) == 1
 
 
+def test_a_value_that_is_restored_has_its_time_and_no_more(memory, clock, tampa):
+    memory.archive(tampa)
+    clock.advance(days=1)
+    memory.set_fact("user.city", "Bonn")
+    memory.restore(tampa)
+    assert values(memory) == [("Tampa", False), ("Bonn", True)]
+
+
 def test_trust_is_that_of_what_it_rests_on(memory, tampa):
     page = memory.remember("A page says Oslo is where they live", origin="web").id
     assert memory.set_fact("user.city", "Oslo", origin="user", because=[page]).status == "proposed"

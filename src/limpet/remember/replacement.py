@@ -76,17 +76,8 @@ def take_place(writer: Writer, new: Memory, *, origin: str) -> None:
 
     Raises BadInput when that memory was corrected otherwise in the meantime.
     """
-    from .write import fitted, held
-
     raw = parse_id(new.id)
-    if new.key:
-        values = [one for one in writer.reads.keyed(new.scope, new.key) if one.id != new.id]
-        end = fitted(values, new.valid_from, new.valid_to)
-        if end:
-            writer.event("bounded", raw, origin=origin, **end)
-        ended = held(values, new.valid_from)
-        if ended is not None:
-            writer.supersede(ended, raw, origin, new.valid_from)
+    take_key(writer, new, origin=origin)
     said = waiting_data(writer.reads, raw)
     old = writer.reads.get(said["corrects"]) if "corrects" in said else None
     if old is None or old.state != "active" or not (writer.scopes is None or old.scope in writer.scopes):
@@ -100,6 +91,22 @@ def take_place(writer: Writer, new: Memory, *, origin: str) -> None:
             hint="reject this, correct that one",
         )
     writer.replace(old, raw, origin, new.valid_from, said.get("why"))
+
+
+def take_key(writer: Writer, new: Memory, *, origin: str) -> None:
+    """A memory that is believed again is a value of its key, between the one before it and the one after it."""
+    from .write import fitted, held
+
+    if new.key is None:
+        return
+    raw = parse_id(new.id)
+    values = [one for one in writer.reads.keyed(new.scope, new.key) if one.id != new.id]
+    end = fitted(values, new.valid_from, new.valid_to)
+    if end:
+        writer.event("bounded", raw, origin=origin, **end)
+    ended = held(values, new.valid_from)
+    if ended is not None:
+        writer.supersede(ended, raw, origin, new.valid_from)
 
 
 def waiting_data(reads: Reads, id: bytes) -> dict[str, Any]:

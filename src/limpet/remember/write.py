@@ -177,8 +177,8 @@ class Writer:
                                 ("corrects", corrects and parse_id(corrects.id).hex()), ("why", why)):  # fmt: skip
                 if value:
                     data[name] = value
-        elif statement.key:
-            data |= fitted(values, start, statement.valid_to)
+        end = fitted(values, start, statement.valid_to) if not waits else {}
+        data |= end
         # A memory and the event that makes it share an id, so that one index finds both. A given id may be taken by an
         # event already.
         id = self._make_id() if statement.id is not None and not unused else new_id
@@ -191,6 +191,8 @@ class Writer:
         for cause in causes:
             self.event("linked", new_id, origin=statement.origin, edge="caused_by", target=parse_id(cause.id).hex())
         status, reason = "created", f"its key is {renamed}" if renamed else None
+        if end and statement.valid_to is not None:
+            reason = "not kept: valid_to (another value of the key begins before)"
         if statement.quarantine:
             status, reason = "quarantined", f"it {statement.quarantine}; `limpet review` shows what waits"
         elif stronger is not None:

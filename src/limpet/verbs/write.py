@@ -256,7 +256,7 @@ class Writes(Base):
         origin: str | None = None,
         **data: Any,
     ) -> Receipt:
-        from ..remember.replacement import proposed
+        from ..remember.replacement import proposed, take_key
         from ..remember.write import Receipt, check_live, need
 
         def decide(writer: Writer) -> Receipt:
@@ -269,6 +269,8 @@ class Writes(Base):
             if waits is not None:
                 return waits
             made = writer.event(type, parse_id(old.id), origin=origin or "agent", **data)
+            if type == "restored":
+                take_key(writer, old, origin="agent")
             return Receipt(id=old.id, status="changed", event=format_id(made.id))
 
         return self._marked_wrong(self._write(decide))
