@@ -19,7 +19,7 @@ from limpet.model.ids import format_id, parse_id, parse_prefix, shortest_unique
 from limpet.model.memory import Memory
 from limpet.model.state import MemoryState, replay, scrub
 from limpet.store.contract import Decide
-from limpet.store.records import Action, Candidate, Filter, Lately, Page, Source, Surfaced, UseCount
+from limpet.store.records import Action, Candidate, Filter, Lately, Page, Proposal, Source, Surfaced, UseCount
 from limpet.text.describe import describe
 
 
@@ -159,6 +159,12 @@ class ReferenceStore:
         known = [memory for id in ids if (memory := self.get(id, known_at=known_at))]
         found = [one for one in known if one.scope == scope and one.key == key and one.state == "active"]
         return sorted(found, key=lambda one: one.valid_from)
+
+    def resolve_proposal(self, prefix: str) -> bytes | None:
+        return None
+
+    def propose(self, proposals: Sequence[Proposal]) -> int:
+        return 0  # what background checks and links propose is asked of the engines that keep it
 
     def renamed_key(self, scope: str, key: str) -> str | None:
         once = [

@@ -192,7 +192,7 @@ def test_text_that_reads_like_an_instruction_waits_for_a_person(memory, tmp_path
 
 
 def test_secrets_are_left_out(memory, tmp_path):
-    path = formats.memori_db(tmp_path / "m.db", [{"content": "key AKIAABCDEFGHIJKLMNOP"}])
+    path = formats.memori_db(tmp_path / "m.db", [{"content": "The bucket is read with AKIAABCDEFGHIJKLMNOP"}])
     assert memory.import_from("memori", path).redacted == 1
     assert "AKIA" not in next(iter(held(memory)))
     assert memory.import_from("memori", path).known == 1

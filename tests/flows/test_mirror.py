@@ -200,20 +200,40 @@ def test_a_file_whose_memory_is_given_up_is_kept_aside(memory, claude):
     assert not [one for one in claude.rglob("*") if one.is_file() and b"staging.example" in one.read_bytes()]
 
 
-def test_what_the_door_refuses_stays_in_the_file_and_is_reported(memory, root):
+def test_what_a_rule_speaks_against_is_an_episode_in_its_place(memory, root):
+    id = memory.remember("Deploys need the VPN", topics=["deploy"]).id
+    memory.mirror_init(root)
+    file = root / "deploy.md"
+    file.write_text(file.read_text() + "- My boss is probably a narcissist\n")
+    done = memory.mirror_sync(root)
+    ((place, reason),) = done.demoted
+    assert place.startswith("deploy.md:") and "guess about a mind" in reason and done.left == []
+    assert {one.content: one.kind for one in memory.list().memories} == {
+        "Deploys need the VPN": "fact",
+        "My boss is probably a narcissist": "episode",
+    }
+    change(file, "- Deploys need the VPN", "- Maria is a difficult person.")
+    assert len(memory.mirror_sync(root).demoted) == 1
+    assert (memory.get(id).kind, memory.get(id).content) == ("episode", "Maria is a difficult person.")
+    assert not memory.mirror_sync(root).changed
+    assert "narcissist" in file.read_text() and "Maria" in file.read_text()
+
+
+def test_a_secret_stays_in_the_file_and_is_reported(memory, root):
     memory.remember("Deploys need the VPN", topics=["deploy"])
     memory.mirror_init(root)
     file = root / "deploy.md"
-    secret = "aws key AKIA" + "IOSFODNN7EXAMPLQ"
-    file.write_text(file.read_text() + f"- {secret}\n- My boss is probably a narcissist\n- The VPN is called north\n")
+    bare = "aws key AKIA" + "IOSFODNN7EXAMPLQ"
+    secret = f"the bucket with {bare}"
+    file.write_text(file.read_text() + f"- {secret}\n- {bare}\n- The VPN is called north\n")
     for _ in range(2):
         done = memory.mirror_sync(root)
-        assert sorted(reason.split(":")[0].split(" (")[0] for _, reason in done.left) == [
-            "guess about a mind",
+        assert sorted(reason.split(" (")[0] for _, reason in done.left) == [
+            "content is nothing but a secret",
             "holds a secret",
         ]
     assert not done.changed
-    assert secret in file.read_text() and "narcissist" in file.read_text()
+    assert secret in file.read_text() and f"- {bare}" in file.read_text()
     assert contents(memory) == ["Deploys need the VPN", "The VPN is called north"]
 
     change(file, "- Deploys need the VPN", f"- Deploys need {secret}")

@@ -251,10 +251,15 @@ def test_secrets_are_left_out(memory, tmp_path):
     assert key not in repr(contents(memory))
 
 
-def test_what_a_rule_speaks_against_is_reported_and_stops_nothing(memory, tmp_path):
+def test_what_a_rule_speaks_against_is_kept_as_an_episode_and_reported(memory, tmp_path):
     steps = [("user", "Remember that Tom is probably depressed and lazy."), ("user", DECISION)]
-    report = memory.organize([file_of("claude", tmp_path, steps)])
-    assert (report.new, len(report.refused), report.rejected) == (1, 1, [])
+    report = memory.organize([file_of("claude", tmp_path, steps)], summaries=False)
+    assert (report.new, report.refused, report.rejected) == (2, [], [])
+    ((place, reason),) = report.demoted
+    assert "Tom" in reason and place
+    assert report.as_dict()["demoted"] == [{"place": place, "reason": reason}] and report.as_dict()["refused"] == []
+    assert [one.kind for one in memory.list().memories if "Tom" in one.content] == ["episode"]
+    assert memory.organize([file_of("claude", tmp_path, steps)], summaries=False).new == 0
 
 
 # -- contradictions

@@ -203,11 +203,39 @@ def test_tagged_values_hide_secrets_too(memory):
     assert GITHUB not in str(memory.get(id).metadata)
 
 
-def test_a_keyed_secret_is_hidden_and_a_sentence_about_it_is_not(memory):
-    assert memory.set_fact("deploy.token", "a1b2c3d4e5").redacted == ("password",)
+@pytest.mark.parametrize(
+    "text",
+    [GITHUB, f"github token {GITHUB}", f"export GITHUB_TOKEN={GITHUB}", f'{{"token": "{GITHUB}"}}',
+     f"Authorization: Bearer {GITHUB}", f"STAGING_TOKEN={GITHUB}\n\nPROD_TOKEN={GITHUB}\n"],
+)  # fmt: skip
+def test_what_is_nothing_but_a_secret_is_refused_by_name(memory, text):
+    """Nothing would be left of it but that there was one."""
+    with pytest.raises(limpet.BadInput, match=r"nothing but a secret.*, which is not stored") as refused:
+        memory.remember(text)
+    assert GITHUB not in str(refused.value) and memory.count() == 0
+    assert memory.remember_batch([{"content": text}, {"content": "CI runs on Debian 12"}])[0].status == "rejected"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [f"CI uses {GITHUB} for releases", f"The deploy token of staging is {GITHUB}", f"user: ci token: {GITHUB}",
+     f"Rotated on Friday:\nGITHUB_TOKEN={GITHUB}", "postgres://ann:hunter22@db/app"],
+)  # fmt: skip
+def test_what_says_more_than_a_secret_is_kept_without_it(memory, text):
+    receipt = memory.remember(text)
+    assert receipt.status == "created" and receipt.redacted
+    assert GITHUB not in memory.get(receipt.id).content
+
+
+def test_a_keyed_secret_is_refused_and_a_sentence_about_it_is_not(memory):
+    for _ in range(2):
+        with pytest.raises(limpet.BadInput, match="nothing but a secret"):
+            memory.set_fact("deploy.token", "a1b2c3d4e5")
     assert memory.set_fact("deploy.token", "lives in the vault, path kv/deploy").redacted == ()
     id = memory.set_fact("deploy.api_key", "in the vault").id
-    assert memory.edit(id, "a1b2c3d4e5").redacted == ("password",)
+    with pytest.raises(limpet.BadInput, match="nothing but a secret"):
+        memory.edit(id, "a1b2c3d4e5")
+    assert memory.get(id).content == "in the vault"
 
 
 def test_a_source_and_a_title_hide_secrets_too(memory):

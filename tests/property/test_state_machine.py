@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 from hypothesis import Phase, settings
@@ -23,6 +24,7 @@ WORDS = st.sampled_from(
 TEXTS = st.lists(WORDS, min_size=1, max_size=5).map(" ".join)
 TOPICS = st.lists(st.sampled_from(["api", "db", "ops"]), max_size=2, unique=True)
 SCOPES = st.sampled_from(["project:api", "project:web", "global"])
+ORIGINS = st.sampled_from(["user", "agent", "tool", "web"])
 META = st.dictionaries(
     st.sampled_from(["line", "file"]), st.one_of(st.integers(0, 9), st.booleans(), TEXTS), max_size=2
 )
@@ -71,16 +73,53 @@ class TwoStores(RuleBasedStateMachine):
         receipt = self.both(lambda engine: engine.remember_batch([item]))[0]
         return receipt.id
 
-    @rule(target=memories, value=TEXTS, days=st.integers(-3, 3))
-    def remember_keyed(self, value, days):
+    @rule(target=memories, value=TEXTS, days=st.integers(-3, 3), origin=ORIGINS)
+    def remember_keyed(self, value, days, origin):
         valid_from = self.clock.now() + days * 86_400_000_000
-        receipt = self.both(lambda engine: engine.remember(value, key="api.limit", valid_from=valid_from))
+        given = {"key": "api.limit", "valid_from": valid_from, "origin": origin}
+        receipt = self.both(lambda engine: engine.remember(value, **given))
         return receipt.id if isinstance(receipt, limpet.Receipt) else multiple()
 
-    @rule(target=memories, id=memories, text=TEXTS)
-    def correct(self, id, text):
-        receipt = self.both(lambda engine: engine.correct(id, text))
+    @rule(target=memories, id=memories, text=TEXTS, origin=ORIGINS)
+    def correct(self, id, text, origin):
+        receipt = self.both(lambda engine: engine.correct(id, text, origin=origin, why="it changed"))
         return receipt.id if isinstance(receipt, limpet.Receipt) else multiple()
+
+    @rule(
+        target=memories, id=memories, because=memories, topics=TOPICS, metadata=META, origin=ORIGINS,
+        more=st.fixed_dictionaries(
+            {},
+            optional={
+                "importance": st.sampled_from([0.1, 0.5, 0.9]), "confidence": st.sampled_from([0.2, 0.8]),
+                "pin": st.booleans(), "source": st.sampled_from(["a.md:1", "b.md:2"]),
+                "session": st.sampled_from(["s1", "s2"]), "key": st.just("api.limit"), "rests": st.booleans(),
+                "valid_from": st.integers(-3, 3), "valid_to": st.integers(4, 9),
+            },
+        ),
+    )  # fmt: skip
+    def restate(self, id, because, topics, metadata, origin, more):
+        """The same words again, with whatever else."""
+        known = self.real._store.get(parse_id(id))
+        if not known.content:
+            return multiple()
+        given = {name: value for name, value in more.items() if name != "rests"}
+        for name in ("valid_from", "valid_to"):
+            if name in given:
+                given[name] = self.clock.now() + given[name] * 86_400_000_000
+        given |= {"key": given.get("key", known.key), "topics": topics, "metadata": metadata, "origin": origin}
+        given |= {"kind": known.kind, "scope": known.scope, "because": [because] if more.get("rests") else []}
+        items = [{"content": known.content, **given}]
+
+        def said(engine):
+            (receipt,) = engine.remember_batch(items)
+            return receipt if receipt.id is not None else receipt.status  # each engine has its own words
+
+        receipt = self.both(said)
+        return receipt.id if isinstance(receipt, limpet.Receipt) else multiple()
+
+    @rule(id=memories, verb=st.sampled_from(["accept", "reject"]))
+    def decide(self, id, verb):
+        self.both(lambda engine: getattr(engine, verb)(id))
 
     @rule(id=memories, text=TEXTS)
     def edit(self, id, text):
@@ -94,9 +133,9 @@ class TwoStores(RuleBasedStateMachine):
     def change(self, id, verb):
         self.both(lambda engine: getattr(engine, verb)(id))
 
-    @rule(id=memories)
-    def retract(self, id):
-        self.both(lambda engine: engine.retract(id, "it was wrong"))
+    @rule(id=memories, origin=st.one_of(st.none(), ORIGINS))
+    def retract(self, id, origin):
+        self.both(lambda engine: engine.retract(id, "it was wrong", origin=origin))
 
     @rule(id=memories)
     def purge(self, id):
@@ -129,6 +168,9 @@ class TwoStores(RuleBasedStateMachine):
         assert links(self.real) == self.reference._store.links()
         for one in shown[1]:
             assert self.real.history(one.id) == self.reference.history(one.id)
+        values = self.real._store.keyed("project:api", "api.limit")
+        for one, following in pairwise(one for one in values if one.valid_to is None or one.valid_from < one.valid_to):
+            assert one.valid_to is not None and one.valid_to <= following.valid_from, "two values at one instant"
 
     def teardown(self):
         if not hasattr(self, "real"):

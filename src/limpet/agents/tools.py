@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 # How long a brief may take; the first one of a process may have to load the embedding model.
 PREPARE_DEADLINE_MS = 2_000.0
+# Who says so; an import has a command of its own.
+Said = Literal["user", "agent", "tool", "web"]
 
 
 class NewMemory(BaseModel):
@@ -34,7 +36,7 @@ class NewMemory(BaseModel):
     kind: Kind = "fact"
     topics: list[str] = []
     key: Annotated[str, Field(description="SUBJECT.ATTRIBUTE, e.g. user.city")] = ""
-    origin: Literal["agent", "user"] = "agent"
+    origin: Said = "agent"
     source: Annotated[str, Field(description="file:line or URL")] = ""
     valid_from: Annotated[str, Field(description="when it became true, if not now")] = ""
     because: Annotated[list[str], Field(description="ids it rests on")] = []
@@ -142,7 +144,7 @@ class Tools:
         content: Annotated[str, Field(description="the new statement, to supersede")] = "",
         why: str = "",
         valid_from: Annotated[str, Field(description="when the new one became true")] = "",
-        origin: Literal["agent", "user"] = "agent",
+        origin: Said = "agent",
     ) -> dict[str, Any]:
         """Change a belief: supersede (new content), retract (was wrong) or archive. History is kept."""
         if action == "supersede":
@@ -154,9 +156,9 @@ class Tools:
         elif action == "retract":
             if not why:
                 raise BadInput("say why it is retracted", hint="give why")
-            receipt = self._memory.retract(id, why)
+            receipt = self._memory.retract(id, why, origin=origin)
         else:
-            receipt = self._memory.archive(id)
+            receipt = self._memory.archive(id, origin=origin)
         self._wrote()
         return _written(receipt)
 
@@ -176,7 +178,7 @@ class Tools:
         valid_from: str = "",
         as_of: str = "",
         known_at: str = "",
-        origin: Literal["agent", "user"] = "agent",
+        origin: Said = "agent",
     ) -> dict[str, Any]:
         """A keyed fact with one current value: read, set, end, or all it ever was."""
         if value and (end or history or as_of or known_at):
@@ -184,7 +186,7 @@ class Tools:
         if value:
             receipt = self._memory.set_fact(key, value, valid_from=valid_from or None, origin=origin)
         elif end:
-            receipt = self._memory.end_fact(key, at=as_of or None)
+            receipt = self._memory.end_fact(key, at=as_of or None, origin=origin)
         else:
             known = known_at or None
             found = (
@@ -296,8 +298,7 @@ def _full(shown: dict[str, Any]) -> dict[str, Any]:
 
 
 def _written(receipt: Receipt) -> dict[str, Any]:
-    shown = {"id": receipt.id, "status": receipt.status, "reason": receipt.reason, "redacted": list(receipt.redacted)}
-    return _full(shown)
+    return _full({name: value for name, value in receipt.as_dict().items() if name != "event"})
 
 
 def _value(fact: Fact) -> dict[str, Any]:

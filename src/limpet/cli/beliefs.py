@@ -39,7 +39,9 @@ def _fact(args: Namespace) -> int:
             given = {name: value for name in ("origin", "source", "valid_from") if (value := getattr(args, name))}
             return output.receipt(memory.set_fact(args.key, given_text(args.value), **given), as_json=args.json)
         if args.end:
-            return output.receipt(memory.end_fact(args.key, at=args.at, why=args.why), as_json=args.json)
+            return output.receipt(
+                memory.end_fact(args.key, at=args.at, why=args.why, origin=args.origin), as_json=args.json
+            )
         if args.history:
             found = memory.fact_history(args.key, known_at=args.known_at)
             if args.json:
@@ -167,7 +169,10 @@ def _session(args: Namespace) -> int:
 
 def _sweep_options(parser: ArgumentParser) -> None:
     parser.add_argument(
-        "--apply", action="store_true", help="take what is found out of recall until it was reviewed; else it is listed"
+        "--apply",
+        action="store_true",
+        help="keep what is found as episodes, and secrets and instructions out of recall until reviewed; else it is "
+        "listed",
     )
 
 
@@ -181,7 +186,7 @@ def _sweep(args: Namespace) -> int:
         else:
             shown.swept(one, name)
     if not args.json:
-        done = "wait for review now" if args.apply else "found; --apply takes them out of recall until reviewed"
+        done = "are episodes or wait for review now" if args.apply else "found; --apply makes them no belief"
         output.words(f"{len(found)} {done}" if found else "nothing found")
     return 0
 

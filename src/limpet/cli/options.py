@@ -109,7 +109,9 @@ def statement_options(parser: argparse.ArgumentParser) -> None:
     add("--session", metavar="NAME", help="the run or conversation it belongs to")
     add("--speaker", metavar="NAME", help="who said it")
     add(
-        "--anyway", action="store_true", help="store it although a rule speaks against it; for a person (--origin user)"
+        "--anyway",
+        action="store_true",
+        help="keep it as stated although a rule speaks against it; for a person (--origin user)",
     )
     add("--because", action="append", metavar="ID", help="a memory it rests on; repeat it for several")
     add("--meta", action="append", metavar="K=V", help="metadata; typed as bool, int, float or text; repeat it")

@@ -105,7 +105,7 @@ def _show(report: OrganizeReport, *, dry_run: bool) -> None:
     )
     for count, what in (
         (report.echoes, "were echoes of what limpet had recalled, and left out"),
-        (len(report.refused), "may not be stored, by the rules of `limpet sweep`"),
+        (len(report.demoted), "are kept as episodes, by the rules of `limpet sweep`"),
         (report.quarantined, "read like instructions and wait for a person: `limpet review`"),
         (report.redacted, "held secrets, which were left out"),
         (report.proposals, "speak against what is believed and wait for a person: `limpet review`"),

@@ -124,7 +124,8 @@ def receipt(done: Receipt, *, as_json: bool) -> int:
     elif done.status == "rejected":
         words(f"limpet: rejected: {done.reason}")
     else:
-        line(f"{paint(done.status, GREEN)} {done.id}" + (f" ({printable(done.reason)})" if done.reason else ""))
+        told = [f"added {', '.join(done.added)}"] * bool(done.added) + ([printable(done.reason)] if done.reason else [])
+        line(f"{paint(done.status, GREEN)} {done.id}" + (f" ({'; '.join(told)})" if told else ""))
     if done.redacted and not as_json:
         words(f"redacted before storing: {', '.join(done.redacted)}")
     return 2 if done.status == "rejected" else 0

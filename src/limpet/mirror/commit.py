@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..model.clock import parse_time
 from ..model.errors import BadInput, LimpetError, NotFound
 from ..model.ids import parse_id
-from ..model.memory import Memory
+from ..model.memory import Memory, is_below
 from ..remember.admit import Admitted
 from ..remember.door import Door
 from ..remember.write import Writer
@@ -65,7 +65,7 @@ class Commit:
             allowed = self._judge(prepared)
             if self._dry_run:
                 for one in allowed:
-                    self._count(one.task)
+                    self._count(one)
             elif allowed:
                 self._commit(allowed)
 
@@ -130,15 +130,9 @@ class Commit:
                 "source": view.name, "metadata": found.metadata, "scope": self._base.scopes[0]}  # fmt: skip
 
     def _judge(self, prepared: list[Prepared]) -> list[Prepared]:
-        stated = [one for one in prepared if one.statement is not None]
-        refusals = self._door.refusals([one.statement for one in stated if one.statement is not None])
-        refused = {
-            id(one): refusal for one, refusal in zip(stated, refusals, strict=True) if refusal is not None
-        }  # fmt: skip
-        for one in stated:
-            if refusal := refused.get(id(one)):
-                self._refuse(one.task, f"{refusal.rule}: {refusal.reason}; `limpet remember --anyway` stores it")
-        return [one for one in prepared if id(one) not in refused]
+        """What a rule speaks against becomes an episode; the folder keeps its words."""
+        judged = iter(self._door.judged([one.statement for one in prepared if one.statement is not None]))
+        return [one if one.statement is None else one._replace(statement=next(judged)) for one in prepared]
 
     def _refuse(self, task: Task, reason: str) -> None:
         if task.entry is None:
@@ -146,9 +140,12 @@ class Commit:
         self.refused.add(id(task.entry))
         self._views[task.file].refused[task.entry.hash] = (task.entry.start + 1, reason)
 
-    def _count(self, task: Task) -> None:
-        name = _COUNTED[task.what]
+    def _count(self, one: Prepared) -> None:
+        name = _COUNTED[one.task.what]
         setattr(self._report, name, getattr(self._report, name) + 1)
+        if one.statement is not None and one.statement.demoted is not None and one.task.entry is not None:
+            place = f"{one.task.file}:{one.task.entry.start + 1}"
+            self._report.demoted.append((place, str(one.statement.demoted)))
 
     # -- events
 
@@ -164,7 +161,7 @@ class Commit:
         for one, outcome, memory in outcomes:
             entry = one.task.entry
             if outcome == "done":
-                self._count(one.task)
+                self._count(one)
                 if one.task.what == "conflict":
                     proposals.append((one.task.id, memory))
             elif outcome == "later":
@@ -204,13 +201,16 @@ class Commit:
         if task.what == "tag":
             return self._tag(writer, old, one)
         assert one.statement is not None
-        if old.key:  # another value is another memory; the one before held until now
+        if old.key or is_below(one.origin, old.trust):
+            # Another value is another memory, and the one before held until now. What is trusted more is not edited.
             try:
                 made = writer.correct(old, one.statement, None)
             except (BadInput, NotFound) as error:
                 return error.message, None
-            return "done", made.id
-        writer.event("edited", parse_id(task.id), origin=one.origin, content=one.statement.content)
+            return ("done", made.id) if made.status != "proposed" else (str(made.reason), None)
+        why = one.statement.demoted
+        more = {"kind": one.statement.kind, "demoted": why.as_data()} if why else {}
+        writer.event("edited", parse_id(task.id), origin=one.origin, content=one.statement.content, **more)
         return "done", task.id
 
     def _tag(self, writer: Writer, old: Memory, one: Prepared) -> tuple[str, str | None]:
@@ -243,6 +243,8 @@ class Commit:
             made = writer.state(statement, fresh=True)
         except (BadInput, NotFound) as error:
             return error.message, None
+        if made.status == "proposed":
+            return str(made.reason), None
         assert made.id is not None
         said[mark] = made.id
         return "done", made.id

@@ -10,7 +10,8 @@ COUNTS = ("created", "edited", "archived", "restored", "tagged", "conflicts", "a
 
 @dataclass(slots=True, kw_only=True)
 class MirrorReport:
-    """Counts are of memories. `left`: (place, reason) of what was left as it is in the folder."""
+    """Counts are of memories. `left`: (place, reason) of what was left as it is in the folder; `demoted`: of what is
+    kept as an episode, because a rule speaks against it."""
 
     folder: str
     scope: str
@@ -27,6 +28,7 @@ class MirrorReport:
     removed: int = 0
     files: list[str] = field(default_factory=list)  # written or removed, sorted
     left: list[tuple[str, str]] = field(default_factory=list)
+    demoted: list[tuple[str, str]] = field(default_factory=list)
 
     @property
     def changed(self) -> bool:
@@ -34,9 +36,10 @@ class MirrorReport:
         return bool(self.files) or any(getattr(self, name) for name in COUNTS)
 
     def as_dict(self) -> dict[str, Any]:
-        """{"folder", "scope", "created", ..., "files", "left": [{"place", "reason"}]}."""
+        """{"folder", "scope", "created", ..., "files", "left": [{"place", "reason"}], "demoted": the same}."""
         shown: dict[str, Any] = {"folder": self.folder, "scope": self.scope}
         shown |= {name: getattr(self, name) for name in COUNTS}
         shown["files"] = self.files
-        shown["left"] = [{"place": place, "reason": reason} for place, reason in self.left]
+        for name in ("left", "demoted"):
+            shown[name] = [{"place": place, "reason": reason} for place, reason in getattr(self, name)]
         return shown

@@ -10,8 +10,9 @@ from typing import Any, Literal, get_args
 
 EventType = Literal[
     "remembered",  # a new memory; data: everything a Memory has
-    "observed",  # the same statement again; data: {stated_at} when that was earlier than the event
-    "edited",  # better words for the same belief; content
+    "observed",  # the same statement again; data: {stated_at} when that was earlier than the event, and what it adds:
+    # {source, importance, confidence, trust}
+    "edited",  # better words for the same belief; content; data: {kind, demoted} when they are an episode
     "tagged",  # data: {topics, metadata} as they are afterwards
     "keyed",  # data: {key}
     "bounded",  # the interval in which it holds; data: {valid_from, valid_to}

@@ -55,6 +55,16 @@ def session_mark(scope: str, name: str) -> bytes:
     return hashlib.sha256(f"session\0{scope}\0{name}".encode()).digest()[:16]
 
 
+def proposal_id(over: bytes, mark: int) -> bytes:
+    """The id of a statement that waits to replace another: the same words again have the same (UUIDv8, RFC 9562)."""
+    import hashlib
+
+    raw = bytearray(hashlib.sha256(f"proposal\0{over.hex()}\0{mark}".encode()).digest()[:16])
+    raw[6] = raw[6] & 0x0F | 0x80
+    raw[8] = raw[8] & 0x3F | 0x80
+    return bytes(raw)
+
+
 def format_id(raw: bytes) -> str:
     """16 bytes -> 8-4-4-4-12 hexadecimal."""
     h = raw.hex()

@@ -100,6 +100,11 @@ def least_trusted(origins: Iterable[str]) -> str:
     return min(origins, key=TRUST.__getitem__)
 
 
+def is_below(origin: str, other: str) -> bool:
+    """Whether the one is believed less than the other."""
+    return TRUST[origin] < TRUST[other]
+
+
 def check_scope(scope: str) -> str:
     """A scope is a short name without spaces: `global`, `project:api`. Raises BadInput."""
     if not isinstance(scope, str) or len(scope) > MAX_NAME_CHARACTERS or not _SCOPE.fullmatch(scope):

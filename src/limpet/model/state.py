@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from .clock import MICROSECONDS_PER_DAY
 from .events import Event
+from .memory import TRUST
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,13 +195,31 @@ def _remembered_again(state: MemoryState, event: Event) -> MemoryState:
 
 
 def _observed(state: MemoryState, event: Event) -> MemoryState:
-    at = event.data.get("stated_at", event.at)
+    """Said again. By a more trusted origin, it has that one from then on; a merge only lowers its trust."""
+    data = event.data
+    at = data.get("stated_at", event.at)
     new_day = at // MICROSECONDS_PER_DAY > state.observed_at // MICROSECONDS_PER_DAY
+    trust = data.get("trust", state.trust)
+    raised = "trust" in data and TRUST[state.trust] <= TRUST[trust] and TRUST[state.origin] < TRUST[event.origin]
     return replace(
         state,
         observations=state.observations + new_day,
         observed_at=max(state.observed_at, at),
-        trust=event.data.get("trust", state.trust),
+        origin=event.origin if raised else state.origin,
+        trust=trust,
+        source=data.get("source") if state.source is None else state.source,
+        importance=data.get("importance", state.importance),
+        stated_confidence=data.get("confidence", state.stated_confidence),
+    )
+
+
+def _edited(state: MemoryState, event: Event) -> MemoryState:
+    """New words. `kind`: they are no belief of the kind it was, but what was said; that has no key."""
+    return replace(
+        state,
+        content=event.content if event.content is not None else state.content,
+        kind=event.data.get("kind", state.kind),
+        key=None if "kind" in event.data else state.key,
     )
 
 
@@ -218,7 +237,7 @@ def _superseded(state: MemoryState, event: Event) -> MemoryState:
 
 _CHANGES: dict[str, Callable[[MemoryState, Event], MemoryState]] = {
     "observed": _observed,
-    "edited": lambda s, e: replace(s, content=e.content if e.content is not None else s.content),
+    "edited": _edited,
     "tagged": lambda s, e: replace(s, topics=tuple(e.data["topics"]), metadata=e.data["metadata"]),
     "keyed": lambda s, e: replace(s, key=e.data["key"]),
     "bounded": _bounded,

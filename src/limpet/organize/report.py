@@ -21,7 +21,8 @@ class OrganizeReport(Report):
     proposals: int = 0  # pairs that wait for a person
     summaries: int = 0  # days and months, made or changed
     mirrors: list[str] = field(default_factory=list)  # folders that were brought up to date afterwards
-    refused: list[tuple[str, str]] = field(default_factory=list)  # (place, why): by the rules of what may be stored
+    refused: list[tuple[str, str]] = field(default_factory=list)  # always empty: see `demoted`
+    demoted: list[tuple[str, str]] = field(default_factory=list)  # (place, why): new ones kept as episodes by a rule
     rules: Counter[str] = field(default_factory=Counter)  # which rule took how many of the new ones
     taken: list[dict[str, Any]] = field(default_factory=list)  # the new ones
     model: dict[str, Any] | None = None  # what a language model did, and what it cost
@@ -33,7 +34,7 @@ class OrganizeReport(Report):
         shown |= {name: getattr(self, name) for name in ("quarantined", "redacted", "echoes", "proposals", "summaries")}
         shown["mirrors"] = self.mirrors
         shown["rules"] = dict(sorted(self.rules.items()))
-        for name in ("refused", "rejected"):
+        for name in ("refused", "demoted", "rejected"):
             shown[name] = [{"place": place, "reason": reason} for place, reason in getattr(self, name)]
         shown["more_rejected"] = self.more_rejected
         shown["notes"] = dict(sorted(self.notes.items()))

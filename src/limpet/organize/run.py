@@ -206,12 +206,8 @@ class Organizer:
     def _bring(self, part: Sequence[Statement], scope: str) -> None:
         there = {event.id for event in self._store.events(ids=[one.id for one in part])}
         fresh = [one for one in part if one.id not in there]
-        allowed = []
-        for one, refusal in zip(fresh, self._door.refusals([one.admitted for one in fresh]), strict=True):
-            if refusal is None:
-                allowed.append(one)
-            else:
-                self._report.refused.append((one.place, f"{refusal.rule}: {one.admitted.content[:120]}"))
+        judged = self._door.judged([one.admitted for one in fresh])
+        allowed = [replace(one, admitted=admitted) for one, admitted in zip(fresh, judged, strict=True)]
         twins = self._twins(allowed, {one.id: self._near(one, scope) for one in allowed})
         outcomes: dict[bytes, tuple[str, str | None]] = {}
 
@@ -227,10 +223,10 @@ class Organizer:
                     if twin.stronger:
                         outcomes[one.id] = ("observed", None)
                     else:
-                        receipt = writer.observe(twin.id, one.admitted, unused=one.id)
+                        receipt = writer.observe(twin.id, _heard(one.admitted), unused=one.id)
                         outcomes[one.id] = (receipt.status, receipt.id)
                     continue
-                receipt = writer.state(one.admitted, unused=one.id)
+                receipt = writer.state(one.admitted, unused=one.id, again=_heard(one.admitted))
                 outcomes[one.id] = (receipt.status, receipt.id)
 
         if allowed:
@@ -253,6 +249,8 @@ class Organizer:
                 report.rules[one.found.rule] += 1
                 report.quarantined += status == "quarantined"
                 report.redacted += bool(one.admitted.redacted)
+                if why := one.admitted.demoted:
+                    report.demoted.append((one.place, f"{why.rule}: {one.admitted.content[:120]}"))
                 report.taken.append(
                     {"id": id, "kind": one.admitted.kind, "content": one.admitted.content, "scope": one.admitted.scope}
                     | {"origin": one.admitted.origin, "source": one.admitted.source, "rule": one.found.rule}
@@ -354,6 +352,11 @@ class Organizer:
             # What was paid for is not paid again, whatever happens next.
             self._keep(key, before.digest if before else None, reached)
         return self._reading.complete
+
+
+def _heard(statement: Admitted) -> Admitted:
+    """What a memory that is there already learns from it: who said so and where, not how rules weigh and file it."""
+    return replace(statement, metadata={}, importance=None)
 
 
 def source_of(path: str, place: str) -> str:

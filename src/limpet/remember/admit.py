@@ -6,7 +6,7 @@ import json
 import math
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -24,7 +24,7 @@ from ..model.memory import (
     check_scope,
 )
 from ..text.instructions import reads_like_instruction
-from ..text.secrets import names_secret, redact, redact_fields, redact_value, suspected
+from ..text.secrets import is_bare, names_secret, redact, redact_fields, redact_value, suspected
 
 # Control characters that no memory holds; tab, newline and carriage return are text.
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x80-\x9f]")
@@ -39,6 +39,28 @@ FIELDS = frozenset(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Demotion:
+    """Why a statement is kept as an episode and is no belief: what it was stated as, and the rule against that."""
+
+    kind: str
+    key: str | None
+    rule: str  # one of rules.RULES
+    reason: str  # one sentence for a person
+
+    def as_data(self) -> dict[str, Any]:
+        """What the event keeps, so that a person can still make a belief of it."""
+        return {"kind": self.kind, "rule": self.rule} | ({"key": self.key} if self.key else {})
+
+    def __str__(self) -> str:
+        lost = f", without its key {self.key}" if self.key else ""
+        article = "an" if self.kind[0] in "eio" else "a"
+        return (
+            f"kept as an episode, not as {article} {self.kind}{lost}: {self.rule}: {self.reason} "
+            "(a person keeps it as stated: anyway, origin user)"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Admitted:
     """A statement that passed the door. Times in microseconds UTC."""
 
@@ -47,7 +69,7 @@ class Admitted:
     scope: str
     topics: tuple[str, ...]
     key: str | None
-    importance: float
+    importance: float | None  # None: not said
     pin: bool
     valid_from: int | None
     valid_to: int | None
@@ -63,6 +85,7 @@ class Admitted:
     trust: str | None = None  # that of the least trusted it is derived from, when not said by `because`
     anyway: bool = False  # a person stores it although a rule speaks against it
     quarantine: str | None = None  # why it waits for a person before it is recalled
+    demoted: Demotion | None = None  # a rule speaks against it: it is an episode
 
 
 def admit(item: Mapping[str, Any], *, scope: str, now: int) -> Admitted:
@@ -74,7 +97,7 @@ def admit(item: Mapping[str, Any], *, scope: str, now: int) -> Admitted:
         unknown = min(map(str, set(item) - FIELDS))
         raise BadInput(f"unknown field: {unknown}", hint=f"known fields: {', '.join(sorted(FIELDS))}")
     key = check_key(item["key"]) if item.get("key") is not None else None
-    content, redacted = redact_value(key, check_text(item.get("content")))
+    content, redacted = clean_text(key, item.get("content"))
     source, shown = redact(check_name("source", item.get("source"), limit=2_000) or "")
     valid_from = _time(item.get("valid_from"), now)
     valid_to = _time(item.get("valid_to"), now)
@@ -95,7 +118,7 @@ def admit(item: Mapping[str, Any], *, scope: str, now: int) -> Admitted:
         scope=check_scope(item.get("scope") or scope),
         topics=check_topics(item.get("topics") or ()),
         key=key,
-        importance=_unit("importance", item.get("importance"), 0.5),
+        importance=_unit("importance", item.get("importance")),
         pin=pin,
         valid_from=valid_from,
         valid_to=valid_to,
@@ -106,7 +129,7 @@ def admit(item: Mapping[str, Any], *, scope: str, now: int) -> Admitted:
         because=_ids(item.get("because") or ()),
         metadata=metadata,
         id=id if id is None or isinstance(id, bytes) else parse_id(str(id)),
-        confidence=None if item.get("confidence") is None else _unit("confidence", item["confidence"], 0.0),
+        confidence=_unit("confidence", item.get("confidence")),
         redacted=tuple(dict.fromkeys(redacted + shown + hidden)),
         anyway=bool(anyway),
         quarantine=reads_like_instruction(content) if origin in OUTSIDE else None,
@@ -137,6 +160,22 @@ def check_text(content: Any) -> str:
     if not content.strip():
         raise BadInput("content is empty")
     return content
+
+
+def clean_text(key: str | None, content: Any) -> tuple[str, tuple[str, ...]]:
+    """A statement's text without secrets, and their names. Raises BadInput, also for what is nothing but a secret."""
+    text, redacted = redact_value(key, check_text(content))
+    if redacted and is_bare(text):
+        raise BadInput(
+            f"content is nothing but a secret ({', '.join(redacted)}), which is not stored",
+            hint="say what it is for and where it is kept",
+        )
+    return text, redacted
+
+
+def as_episode(statement: Admitted, why: Demotion) -> Admitted:
+    """The statement as what was said; an episode is no fact and has no key."""
+    return replace(statement, kind="episode", key=None, demoted=why)
 
 
 def check_topics(topics: Iterable[Any]) -> tuple[str, ...]:
@@ -280,9 +319,9 @@ def _time(value: Any, now: int) -> int | None:
     return parse_time(value, now=now)
 
 
-def _unit(what: str, value: Any, default: float) -> float:
+def _unit(what: str, value: Any) -> float | None:
     if value is None:
-        return default
+        return None
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or not 0 <= value <= 1:
         raise BadInput(f"{what} must be a number from 0 to 1, not {value!r}")
     return float(value)

@@ -12,7 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from ..model.errors import EmbedderUnavailable
-from .admit import RECORDS, Admitted
+from .admit import RECORDS, Admitted, Demotion, as_episode
 
 if TYPE_CHECKING:
     from .rules import Embedder, Refusal, Rules
@@ -58,6 +58,10 @@ def worth_judging(text: str, *, closely: bool) -> bool:
     return closely and not words.isdisjoint(_VERDICT) and not code.search(text)
 
 
+def demotion(against: Refusal, kind: str, key: str | None) -> Demotion:
+    return Demotion(kind=kind, key=key, rule=against.rule, reason=against.reason)
+
+
 class Door:
     """Judges statements with the store's embedder, when there is one whose prototypes are known."""
 
@@ -67,8 +71,15 @@ class Door:
         self._rules: Rules | None = None
         self._unavailable = False
 
-    def refusals(self, statements: Sequence[Admitted]) -> list[Refusal | None]:
-        """Why each may not be stored; None where it may, or where there is nothing to judge with."""
+    def judged(self, statements: Sequence[Admitted]) -> list[Admitted]:
+        """The statements as they may be stored: what a rule speaks against is kept as an episode, which says so."""
+        return [
+            one if against is None else as_episode(one, demotion(against, one.kind, one.key))
+            for one, against in zip(statements, self._against(statements), strict=True)
+        ]
+
+    def _against(self, statements: Sequence[Admitted]) -> list[Refusal | None]:
+        """The rule that each breaks; None where there is none, or nothing to judge with."""
         closely = self._is_loaded() and len(statements) == 1
         doubtful = [
             i

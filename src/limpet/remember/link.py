@@ -8,16 +8,18 @@ from typing import Any
 from ..model.edges import ACYCLIC_TYPES, SYMMETRIC_TYPES, Edge, check_edge_type, check_weight
 from ..model.errors import BadInput
 from ..model.ids import format_id, parse_id
-from ..model.memory import Memory
+from ..model.memory import Memory, is_below
 from ..model.state import cancelled_by
+from .replacement import kept_for_review
 from .write import Receipt, Writer, check_live, need
 
 
 def link(writer: Writer, a: str, type: str, b: str, weight: float | None, scopes: Sequence[str]) -> Receipt:
     """`a TYPE b`. The same link again changes nothing; with another weight it replaces the first.
 
-    A `supersedes` link also ends `b`, from when `a` begins to hold. Raises NotFound, BadInput: an unknown type, a link
-    to itself, a memory of another scope or a purged one, a circle of `caused_by`, `supersedes` or `part_of`.
+    A `supersedes` link also ends `b`, from when `a` begins to hold; if `b` is trusted more, nothing is linked and the
+    receipt says `proposed`: the caller puts the pair on the review list. Raises NotFound, BadInput: an unknown type, a
+    link to itself, a memory of another scope or a purged one, a circle of `caused_by`, `supersedes` or `part_of`.
     """
     check_edge_type(type, derived=False)
     given = None if weight is None else check_weight(weight)
@@ -33,6 +35,10 @@ def link(writer: Writer, a: str, type: str, b: str, weight: float | None, scopes
             f"{source.id} {type} {target.id} would close a circle: {target.id} leads back to {source.id} by {type}",
             hint=f"`limpet unlink` one of the {type} links in between first",
         )
+    if type == "supersedes" and known is None:
+        check_replaceable(target)
+        if is_below(source.trust, target.trust):
+            return Receipt(id=source.id, status="proposed", reason=kept_for_review(writer, target))
     more: dict[str, Any] = {} if given is None else {"weight": given}
     made = writer.event("linked", start, origin="agent", edge=type, target=goal.hex(), **more)
     if type == "supersedes" and known is None:
@@ -79,10 +85,14 @@ def _existing(writer: Writer, start: bytes, type: str, goal: bytes) -> Edge | No
     return known
 
 
-def _supersede(writer: Writer, new: Memory, old: Memory) -> None:
-    """`old` holds until `new` does, as with a correction. Raises BadInput when it is not believed any more."""
+def check_replaceable(old: Memory) -> None:
+    """Raises BadInput when a memory is not believed any more."""
     check_live(old)
     if old.superseded_by is not None:
         raise BadInput(f"memory {old.id} was superseded by {old.superseded_by} already", hint="link that one")
+
+
+def _supersede(writer: Writer, new: Memory, old: Memory) -> None:
+    """`old` holds until `new` does, as with a correction."""
     until = max(new.valid_from, old.valid_from)
     writer.event("superseded", parse_id(old.id), origin="agent", by=parse_id(new.id).hex(), valid_to=until)

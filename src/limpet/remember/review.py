@@ -18,6 +18,7 @@ from ..model.memory import Memory, least_trusted
 from ..model.state import cancelled_by
 from ..rank import constants as C
 from ..store.records import Filter, Proposal
+from .replacement import take_place, waiting_data
 from .write import Receipt, Writer
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ PAIRS = {
 }
 SINGLE = {
     "quarantine": "kept out of recall until a person has looked. accepted: it may be recalled",
+    "replacement": "says otherwise than what is trusted more. accepted: it replaces that; rejected: that stays",
     "wrong": "said to be wrong when it was recalled. accepted: it is no longer believed",
     "confidence": "said on many days, never confirmed. accepted: it is true",
     "resurface": "important, and not seen for long. accepted: it still matters",
@@ -42,7 +44,7 @@ QUESTIONS = PAIRS | SINGLE
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReviewItem:
-    """One thing to decide. `other`: the older memory of a pair. Times in microseconds UTC."""
+    """One thing to decide. `other`: the older memory of a pair, or what it would replace. Times in microseconds UTC."""
 
     id: str
     kind: str
@@ -81,7 +83,7 @@ def _brief(memory: Memory) -> dict[str, object]:
 
 def waiting(store: Store, scopes: Sequence[str], now: int, *, limit: int) -> list[ReviewItem]:
     """Everything that waits in some scopes, the dangerous first, then pairs, then what may be confirmed."""
-    found = [_single("quarantine", one) for one in _all(store, scopes, ("quarantined",), limit)]
+    found = [_held_back(store, scopes, one) for one in _all(store, scopes, ("quarantined",), limit)]
     for proposal in store.proposals(scopes, limit=limit):
         memory, other = store.get(proposal.memory), store.get(proposal.other)
         if memory is not None and other is not None:
@@ -94,6 +96,15 @@ def waiting(store: Store, scopes: Sequence[str], now: int, *, limit: int) -> lis
     found += [_single("confidence", one) for one in rest if wants_confirmation(one, now)]
     found += [_single("resurface", one) for one in rest if wants_attention(one, now)]
     return found[:limit]
+
+
+def _held_back(store: Store, scopes: Sequence[str], one: Memory) -> ReviewItem:
+    """What is in quarantine: for how it reads, or because it would replace a memory that is trusted more."""
+    over = waiting_data(store, parse_id(one.id)).get("over")
+    other = store.get(over) if over else None
+    if other is None or other.scope not in scopes:
+        return _single("quarantine", one)
+    return replace(_single("replacement", one), other=other)
 
 
 def wants_judgement(reads: Reads, one: Memory, times: int) -> bool:
@@ -153,6 +164,7 @@ def _all(
 def _single(kind: str, one: Memory) -> ReviewItem:
     reasons = {
         "quarantine": one.reason or "",
+        "replacement": one.reason or "",
         "wrong": "",
         "confidence": f"said on {one.observations} days",
         "resurface": f"importance {one.importance:g}" + (", pinned" if one.pinned else ""),
@@ -247,8 +259,10 @@ def decide_single(writer: Writer, memory: Memory, verdict: str, now: int) -> Rec
         extra["times"] = wrong
         if accepted:
             writer.event("retracted", raw, origin="user", why="said to be wrong, and confirmed in review")
-    if kind == "quarantine":
+    if kind in ("quarantine", "replacement"):
         writer.event("restored" if accepted else "retracted", raw, origin="user", **_why(accepted))
+        if accepted:
+            take_place(writer, memory, origin="user")
     elif kind == "confidence" and not accepted:
         writer.event("retracted", raw, origin="user", **_why(accepted))
     elif kind == "resurface":
@@ -264,7 +278,7 @@ def _why(accepted: bool) -> dict[str, str]:
 
 def _waiting_kind(reads: Reads, memory: Memory, wrong: int, now: int) -> str | None:
     if memory.state == "quarantined":
-        return "quarantine"
+        return "replacement" if "over" in waiting_data(reads, parse_id(memory.id)) else "quarantine"
     if memory.state != "active":
         return None
     if wrong and wants_judgement(reads, memory, wrong):
@@ -277,7 +291,8 @@ def _waiting_kind(reads: Reads, memory: Memory, wrong: int, now: int) -> str | N
 def _last_verdict(writer: Writer, id: bytes) -> str | None:
     last = None
     for event in writer.reads.events(memory=id):
-        if event.type == "reviewed" and "item" not in event.data:
+        # Of a purged memory the verdict is gone too.
+        if event.type == "reviewed" and "verdict" in event.data and "item" not in event.data:
             last = str(event.data["verdict"])
     return last
 

@@ -70,7 +70,7 @@ def compress(
     )
     least = least_trusted([statement.origin, *(one.trust for one in members)])
     statement = replace(statement, trust=least)
-    receipt = writer.state(statement, fresh=True) if old is None else writer.correct(old, statement, None)
+    receipt = writer.state(statement, fresh=True) if old is None else writer.correct(old, statement, None, derived=True)
     assert receipt.id is not None
     for one in members:
         writer.event("linked", parse_id(one.id), origin="agent", edge="part_of", target=parse_id(receipt.id).hex())

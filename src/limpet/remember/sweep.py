@@ -12,7 +12,7 @@ from ..model.memory import Memory
 from ..store.records import Filter
 from ..text.instructions import reads_like_instruction
 from ..text.secrets import redact
-from .admit import OUTSIDE
+from .admit import OUTSIDE, Demotion
 from .write import Writer
 
 if TYPE_CHECKING:
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from .rules import Rules
 
 PAGE = 500
+# What is found without a model, beside rules.RULES.
+PLAIN = ("secret", "instruction")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +107,12 @@ def _overruled(store: Store, one: Memory) -> bool:
     )
 
 
-def quarantine(writer: Writer, found: Sequence[Swept]) -> None:
-    """Events that take what was found out of recall until a person has looked."""
+def set_right(writer: Writer, found: Sequence[Swept]) -> None:
+    """Secrets and instructions leave recall until a person has looked; what a rule speaks against is an episode."""
     for one in found:
-        writer.event("quarantined", parse_id(one.memory.id), origin="agent", why=f"{one.rule}: {one.reason}")
+        raw = parse_id(one.memory.id)
+        if one.rule in PLAIN:
+            writer.event("quarantined", raw, origin="agent", why=f"{one.rule}: {one.reason}")
+            continue
+        why = Demotion(kind=one.memory.kind, key=one.memory.key, rule=one.rule, reason=one.reason)
+        writer.event("edited", raw, origin="agent", content=one.memory.content, kind="episode", demoted=why.as_data())

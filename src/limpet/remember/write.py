@@ -8,33 +8,41 @@ from typing import TYPE_CHECKING, Any
 
 from ..model.errors import BadInput, LimpetError, NotFound
 from ..model.events import Event
-from ..model.ids import format_id, parse_id
-from ..model.memory import GLOBAL_SCOPE, Memory, least_trusted
+from ..model.ids import format_id, parse_id, proposal_id
+from ..model.memory import GLOBAL_SCOPE, Memory, is_below, least_trusted
+from ..model.state import MemoryState, replay
 from ..text.normalise import fingerprint
 from .admit import Admitted
+from .replacement import kept_for_review, proposed_before, says_otherwise
 
 if TYPE_CHECKING:
     from ..store.contract import Reads
-    from .rules import Refusal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Receipt:
-    """What a write did. `status`: created, observed (known already), quarantined, changed, unchanged, rejected."""
+    """What a write did.
+
+    `status`: created, observed (known already), quarantined, proposed (it would replace what a more trusted origin
+    said: on the review list), changed, unchanged, rejected. `added`: what a statement that was known already added to
+    its memory. `kind`, `rule`: of what is kept as an episode because that rule speaks against it.
+    """
 
     id: str | None
     status: str
     event: str | None = None
     reason: str | None = None
     redacted: tuple[str, ...] = ()
+    added: tuple[str, ...] = ()
+    kind: str | None = None
+    rule: str | None = None
 
     def as_dict(self) -> dict[str, object]:
-        """{"id", "status", "event", "reason"?, "redacted"?}."""
+        """{"id", "status", "event", "reason"?, "redacted"?, "added"?, "kind"?, "rule"?}."""
         shown: dict[str, object] = {"id": self.id, "status": self.status, "event": self.event}
-        if self.reason:
-            shown["reason"] = self.reason
-        if self.redacted:
-            shown["redacted"] = list(self.redacted)
+        for name in ("reason", "redacted", "added", "kind", "rule"):
+            if value := getattr(self, name):
+                shown[name] = list(value) if isinstance(value, tuple) else value
         return shown
 
 
@@ -56,11 +64,15 @@ class Writer:
         self._ids: set[bytes] = set()
         # Fingerprints that are known to be new: nothing needs to be looked up.
         self._new: set[int] = set()
+        self._by_memory: dict[bytes, list[Event]] = {}
+        # Memories that wait for a person: they end nothing.
+        self.waiting: set[bytes] = set()
 
     def expect(self, statements: Sequence[Admitted]) -> list[int]:
         """The fingerprints of a batch, looked up together."""
         marks = [_mark(one) for one in statements]
-        self._new = set(marks) - self.reads.marked(marks)
+        asked = [*marks, *(_mark(replace(one, key=None)) for one in statements if one.key)]
+        self._new = set(asked) - self.reads.marked(asked)
         return marks
 
     def event(self, type: str, memory: bytes, *, origin: str, content: str | None = None, **data: Any) -> Event:
@@ -88,18 +100,46 @@ class Writer:
             mark=mark,
         )
         self.events.append(made)
+        self._by_memory.setdefault(memory, []).append(made)
         return made
 
-    def state(
-        self, statement: Admitted, *, fresh: bool = False, mark: int | None = None, unused: bytes | None = None
-    ) -> Receipt:
-        """A statement arrives: known already (an observation) or new. `fresh`: new in any case (a correction).
+    def as_it_is(self, memory: bytes) -> Memory | MemoryState | None:
+        """A memory as it will be after what this operation holds so far."""
+        said = self._by_memory.get(memory)
+        if not said:
+            return self.reads.get(memory)
+        return replay(said if memory in self._ids else [*self.reads.events(memory=memory), *said])
 
-        `mark`: its fingerprint, if it is known. `unused`: the id to give it, or its
-        observation, which the caller knows to be no event's.
-        Raises NotFound for a `because` that is not there.
+    def state(
+        self,
+        statement: Admitted,
+        *,
+        fresh: bool = False,
+        mark: int | None = None,
+        unused: bytes | None = None,
+        again: Admitted | None = None,
+    ) -> Receipt:
+        """A statement arrives: known already (an observation) or new. `fresh`: new in any case.
+
+        A value of a key that would end one that is trusted more is kept for review instead. `mark`: its fingerprint,
+        if it is known. `unused`: the id to give it, or its observation, which the caller knows to be no event's.
+        `again`: what it says when it is known already, if that is less. Raises NotFound for a `because` that is not
+        there.
         """
-        renamed = self._renamed(statement)
+        return _told(self._state(statement, fresh=fresh, mark=mark, unused=unused, again=again), statement)
+
+    def _state(
+        self,
+        statement: Admitted,
+        *,
+        fresh: bool,
+        mark: int | None = None,
+        unused: bytes | None = None,
+        again: Admitted | None = None,
+        corrects: Memory | None = None,
+        why: str | None = None,
+    ) -> Receipt:
+        values, renamed = self._values(statement)
         if renamed is not None:
             statement, mark = replace(statement, key=renamed), None
         if mark is None:
@@ -109,73 +149,97 @@ class Writer:
             if taken:
                 return taken
         if not fresh:
-            known = self._known(statement, mark, unused)
+            known = self._known(statement, mark, values)
             if known is not None:
-                return known
-        causes = [need(self.reads, cause, (statement.scope, GLOBAL_SCOPE)) for cause in statement.because]
-        memory = unused or statement.id or self._make_id()
-        start, end = self._interval(statement)
-        data = self._data(statement, start, end, causes)
+                from .restate import restate
+
+                self._said[statement.scope, mark] = raw_id(known)
+                return restate(self, known, again or statement, unused=unused)
+        causes = self.causes(statement)
+        start = statement.valid_from if statement.valid_from is not None else self.now
+        trust = effective_trust(statement, causes)
+        ended = held(values, start)
+        stronger = next((one for one in (ended, corrects) if one and is_below(trust, one.trust)), None)
+        memory = unused or statement.id
+        if stronger is not None and memory is None:
+            memory = proposal_id(parse_id(stronger.id), mark)
+            before = proposed_before(self, memory, stronger, statement)
+            if before is not None:
+                return before
+        new_id = memory or self._make_id()
+        waits = statement.quarantine or (stronger and says_otherwise(stronger))
+        data = self._data(statement, trust)
+        if waits:
+            self.waiting.add(new_id)
+            data["quarantine"] = waits
+            # What it ends if a person accepts it.
+            for name, value in (("over", stronger and parse_id(stronger.id).hex()),
+                                ("corrects", corrects and parse_id(corrects.id).hex()), ("why", why)):  # fmt: skip
+                if value:
+                    data[name] = value
+        end = fitted(values, start, statement.valid_to) if not waits else {}
+        data |= end
         # A memory and the event that makes it share an id, so that one index finds both. A given id may be taken by an
         # event already.
-        id = memory if statement.id is None or unused else self._make_id()
-        made = self._add(id, "remembered", memory, statement.origin, statement.content, data, mark)
-        self._said[statement.scope, mark] = memory
-        self._ids.add(memory)
-        if statement.key and not statement.quarantine:
-            self._close_key(statement, memory, start if start is not None else self.now)
+        id = self._make_id() if statement.id is not None and not unused else new_id
+        made = self._add(id, "remembered", new_id, statement.origin, statement.content, data, mark)
+        self._said[statement.scope, mark] = new_id
+        self._ids.add(new_id)
+        if ended is not None and not waits:
+            told = {"why": why} if why and corrects is not None and corrects.id == ended.id else {}
+            self.supersede(ended, new_id, statement.origin, start, **told)
         for cause in causes:
-            self.event("linked", memory, origin=statement.origin, edge="caused_by", target=parse_id(cause.id).hex())
+            self.event("linked", new_id, origin=statement.origin, edge="caused_by", target=parse_id(cause.id).hex())
+        status, reason = "created", f"its key is {renamed}" if renamed else None
+        if end and statement.valid_to is not None:
+            reason = "not kept: valid_to (another value of the key begins before)"
+        if statement.quarantine:
+            status, reason = "quarantined", f"it {statement.quarantine}; `limpet review` shows what waits"
+        elif stronger is not None:
+            status, reason = "proposed", kept_for_review(self, stronger)
         return Receipt(
-            id=format_id(memory),
-            status="quarantined" if statement.quarantine else "created",
-            event=format_id(made.id),
-            reason=f"it {statement.quarantine}; `limpet review` shows what waits"
-            if statement.quarantine
-            else f"its key is {renamed}"
-            if renamed
-            else None,
-            redacted=statement.redacted,
+            id=format_id(new_id), status=status, event=format_id(made.id), reason=reason, redacted=statement.redacted
         )
 
-    def _data(
-        self, statement: Admitted, start: int | None, end: int | None, causes: Sequence[Memory]
-    ) -> dict[str, Any]:
+    def causes(self, statement: Admitted) -> list[Memory]:
+        """What it rests on. Raises NotFound."""
+        return [need(self.reads, cause, (statement.scope, GLOBAL_SCOPE)) for cause in statement.because]
+
+    def _data(self, statement: Admitted, trust: str) -> dict[str, Any]:
         """What a `remembered` event holds beside its text; what is as usual is left out."""
         data: dict[str, Any] = {"scope": statement.scope, "kind": statement.kind}
-        if start is not None:
-            data["valid_from"] = start
-        if end is not None:
-            data["valid_to"] = end
+        if statement.valid_from is not None:
+            data["valid_from"] = statement.valid_from
+        if statement.valid_to is not None:
+            data["valid_to"] = statement.valid_to
         if statement.topics:
             data["topics"] = list(statement.topics)
-        if statement.importance != 0.5:
+        if statement.importance is not None and statement.importance != 0.5:
             data["importance"] = statement.importance
         if statement.pin:
             data["pinned"] = True
         if statement.session:
             data["session"] = statement.session
             data["position"] = self._position(statement.scope, statement.session)
-        trust = statement.origin
-        if causes or statement.trust:
-            trust = least_trusted([trust, statement.trust or trust, *(cause.trust for cause in causes)])
         if trust != statement.origin:
             data["trust"] = trust
         if statement.anyway:
             data["anyway"] = True
-        if statement.quarantine:
-            data["quarantine"] = statement.quarantine
+        if statement.demoted:
+            data["demoted"] = statement.demoted.as_data()
         for name in ("key", "metadata", "source", "speaker", "confidence"):
             value = getattr(statement, name)
             if value is not None and value != {}:
                 data[name] = value
         return data
 
-    def _renamed(self, statement: Admitted) -> str | None:
-        """The key in use when a person has said that two keys name the same."""
-        if statement.key is None or self.reads.keyed(statement.scope, statement.key):
-            return None
-        return self.reads.renamed_key(statement.scope, statement.key)
+    def _values(self, statement: Admitted) -> tuple[list[Memory], str | None]:
+        """The values of its key; the key in use when a person has said that two keys name the same."""
+        if statement.key is None:
+            return [], None
+        values = self.reads.keyed(statement.scope, statement.key)
+        renamed = None if values else self.reads.renamed_key(statement.scope, statement.key)
+        return (values, None) if renamed is None else (self.reads.keyed(statement.scope, renamed), renamed)
 
     def _taken(self, statement: Admitted) -> Receipt | None:
         """A given id that is there already: the same statement again is fine, another one is not."""
@@ -190,66 +254,116 @@ class Writer:
             return Receipt(id=shown, status="observed", event=None, reason="stored under this id already")
         raise BadInput(f"the id {shown} names another memory", hint="leave the id out, or use `correct`")
 
-    def _known(self, statement: Admitted, mark: int, unused: bytes | None) -> Receipt | None:
+    def _known(self, statement: Admitted, mark: int, values: Sequence[Memory]) -> Memory | MemoryState | None:
+        """The memory that says this already, of the time that is spoken of."""
         said = self._said.get((statement.scope, mark))
-        if said is None:
-            if mark in self._new:
-                return None
-            there = self.reads.same_statement(statement.scope, mark, self.now)
-            if there is None:
-                return None
-            said = parse_id(there.id)
-        return self.observe(said, statement, unused=unused)
+        there: Memory | MemoryState | None
+        if said is not None:
+            there = self.as_it_is(said)
+        elif statement.key:
+            start = statement.valid_from if statement.valid_from is not None else self.now
+            there = held(values, start)
+            if there is not None:
+                return there if _mark_of(there) == mark else None
+            there = None if values else self._without_key(statement)
+        else:
+            there = None if mark in self._new else self.reads.same_statement(statement.scope, mark, self.now)
+        return None if there is None or self._apart(there, statement) else there
+
+    def _without_key(self, statement: Admitted) -> Memory | None:
+        """A memory that says the same and has no key yet, if this statement may give it one: its first value."""
+        mark = _mark(replace(statement, key=None))
+        if mark in self._new or statement.valid_from is not None or statement.valid_to is not None:
+            return None
+        there = self.reads.same_statement(statement.scope, mark, self.now)
+        trusted = there is not None and not is_below(effective_trust(statement, self.causes(statement)), there.trust)
+        return there if trusted else None
+
+    def _apart(self, there: Memory | MemoryState, statement: Admitted) -> bool:
+        """Whether it speaks of a time when the memory does not hold, or of one that is over: another statement."""
+        start, end = statement.valid_from, statement.valid_to
+        if start is not None and there.valid_to is not None and start >= there.valid_to:
+            return True
+        return end is not None and (end <= there.valid_from or (end <= self.now and not statement.key))
 
     def observe(self, memory: bytes, statement: Admitted, *, unused: bytes | None = None) -> Receipt:
         """A memory was stated again. `unused`: the id to give the event, which the caller knows to be no other's."""
-        extra = {name: getattr(statement, name) for name in ("session", "source") if getattr(statement, name)}
-        made = self._add(unused or self._make_id(), "observed", memory, statement.origin, None, extra)
-        return Receipt(id=format_id(memory), status="observed", event=format_id(made.id), redacted=statement.redacted)
+        from .restate import restate
+
+        there = self.as_it_is(memory)
+        if there is None:
+            raise NotFound(f"no memory with the id {format_id(memory)}")
+        return restate(self, there, statement, unused=unused)
+
+    def observed(self, memory: bytes, origin: str, data: dict[str, Any], unused: bytes | None) -> Event:
+        return self._add(unused or self._make_id(), "observed", memory, origin, None, data)
 
     def _position(self, scope: str, session: str) -> int:
         place = self._positions.get((scope, session)) or self.reads.next_position(scope, session)
         self._positions[scope, session] = place + 1
         return place
 
-    def _interval(self, statement: Admitted) -> tuple[int | None, int | None]:
-        """A keyed value that is older than one we have ends where that one begins."""
-        start, end = statement.valid_from, statement.valid_to
-        if statement.key:
-            begins = start if start is not None else self.now
-            later = [
-                one.valid_from for one in self.reads.keyed(statement.scope, statement.key) if one.valid_from > begins
-            ]
-            if later and (end is None or end > later[0]):
-                end = later[0]
-        return start, end
+    def supersede(self, old: Memory, new: bytes, origin: str, start: int, **more: Any) -> None:
+        """`old` ends where `new` begins; what had ended before holds no longer for that."""
+        start = start if old.valid_to is None else min(start, old.valid_to)
+        self.event("superseded", parse_id(old.id), origin=origin, by=new.hex(), valid_to=start, **more)
 
-    def _close_key(self, statement: Admitted, memory: bytes, start: int) -> None:
-        """At most one value holds for a key at any instant: the one that held ends where the new one begins."""
-        assert statement.key is not None
-        for one in self.reads.keyed(statement.scope, statement.key):
-            if one.valid_from <= start and (one.valid_to is None or start < one.valid_to):
-                self.event("superseded", parse_id(one.id), origin=statement.origin, by=memory.hex(), valid_to=start)
-
-    def correct(self, old: Memory, statement: Admitted, why: str | None) -> Receipt:
+    def correct(self, old: Memory, statement: Admitted, why: str | None, *, derived: bool = False) -> Receipt:
         """A newer memory replaces `old`; both stay, linked. `old` ends where the new one begins to hold.
 
+        What is trusted less than `old` waits for review instead, unless both are `derived` from others.
         Raises BadInput when `old` is not believed any more.
         """
         check_live(old)
         if old.superseded_by is not None and (old.valid_to is not None and old.valid_to <= self.now):
             raise BadInput(f"memory {old.id} was superseded by {old.superseded_by} already", hint="correct that one")
-        receipt = self.state(statement, fresh=True)
+        receipt = self._state(statement, fresh=True, corrects=None if derived else old, why=why)
         assert receipt.id is not None
         new = parse_id(receipt.id)
-        start = statement.valid_from if statement.valid_from is not None else self.now
-        if not any(event.type == "superseded" and event.memory == parse_id(old.id) for event in self.events):
-            data: dict[str, Any] = {"by": new.hex(), "valid_to": start}
-            if why:
-                data["why"] = why
-            self.event("superseded", parse_id(old.id), origin=statement.origin, **data)
-        self.event("linked", new, origin=statement.origin, edge="supersedes", target=parse_id(old.id).hex())
+        if new not in self.waiting:
+            start = statement.valid_from if statement.valid_from is not None else self.now
+            self.replace(old, new, statement.origin, start, why)
+        return _told(receipt, statement)
+
+    def replace(self, old: Memory, new: bytes, origin: str, start: int, why: str | None) -> None:
+        raw = parse_id(old.id)
+        if not any(event.type == "superseded" for event in self._by_memory.get(raw, ())):
+            self.supersede(old, new, origin, start, **({"why": why} if why else {}))
+        self.event("linked", new, origin=origin, edge="supersedes", target=raw.hex())
+
+
+def effective_trust(statement: Admitted, causes: Sequence[Memory]) -> str:
+    """That of the least trusted it comes from or rests on."""
+    if not causes and not statement.trust:
+        return statement.origin
+    return least_trusted([statement.origin, statement.trust or statement.origin, *(cause.trust for cause in causes)])
+
+
+def held(values: Sequence[Memory], at: int) -> Memory | None:
+    """The value of a key that holds at an instant."""
+    return next((one for one in values if one.valid_from <= at and (one.valid_to is None or at < one.valid_to)), None)
+
+
+def fitted(values: Sequence[Memory], start: int, end: int | None) -> dict[str, Any]:
+    """{"valid_to"} of a value that begins before one that is there: it ends where that one begins."""
+    later = next((one.valid_from for one in values if one.valid_from > start), None)
+    return {} if later is None or (end is not None and end <= later) else {"valid_to": later}
+
+
+def _told(receipt: Receipt, statement: Admitted) -> Receipt:
+    why = statement.demoted
+    if why is None:
         return receipt
+    reason = f"{why}; {receipt.reason}" if receipt.reason else str(why)
+    return replace(receipt, kind=statement.kind, rule=why.rule, reason=reason)
+
+
+def raw_id(memory: Memory | MemoryState) -> bytes:
+    return memory.id if isinstance(memory.id, bytes) else parse_id(memory.id)
+
+
+def _mark_of(memory: Memory) -> int:
+    return fingerprint(memory.scope, memory.kind, memory.speaker, memory.key, memory.content)
 
 
 def _mark(statement: Admitted) -> int:
@@ -270,15 +384,6 @@ def need(reads: Reads, id: str, scopes: Sequence[str] | None) -> Memory:
     if found is None:
         raise NotFound(f"no memory with the id {id}")
     return found
-
-
-def refused(refusal: Refusal, id: Any = None) -> Receipt:
-    """The receipt of a statement that a rule speaks against."""
-    return Receipt(
-        id=str(id) if id is not None else None,
-        status="rejected",
-        reason=f"{refusal.rule}: {refusal.reason} (a person may store it anyway)",
-    )
 
 
 def rejected(error: LimpetError, id: Any = None) -> Receipt:

@@ -91,6 +91,36 @@ _ARGUMENT = re.compile(r"""(?<![\w.-])(?:--([\w.-]++)(?:=|\s{1,3})|([\w.-]++)=)[
 _NO_SECRET = re.compile(r"\s*|\[redacted:[a-z-]+\]|\*+|<[^<>]*>|\$?\{\{?[^{}]*\}\}?")
 
 
+_MARK = re.compile(r"\[redacted:[a-z-]+\]")
+_BEARER = re.compile(r"(?i)\b(?:bearer|basic)\s*$")
+_LABEL_WORD = re.compile(r"[\w.-]+")
+# A label before a secret: `DB_PASSWORD=`, `staging API key:`, `aws key`. Longer ones, and what follows, say something.
+LABEL_WORDS = 4
+
+
+def is_bare(redacted: str) -> bool:
+    """Whether a redacted text was nothing but secrets: on each line that says anything, a mark and at most its label.
+
+    A label is up to LABEL_WORDS words that end in `:` or `=`, or in a word for a secret.
+    """
+    lines = [line for line in redacted.splitlines() if line.strip()]
+    return bool(lines) and all(map(_bare_line, lines))
+
+
+def _bare_line(line: str) -> bool:
+    before, *rest = _MARK.split(line)
+    if not rest or any(re.search(r"\w", one) for one in rest):
+        return False
+    label = _BEARER.sub("", before.rstrip()).rstrip(" \t\"'`([{")
+    words = _LABEL_WORD.findall(label)
+    if not words:
+        return True
+    closed = label[-1] in ":="
+    if len(words) > LABEL_WORDS or re.search("[:=]", label.rstrip(" \t:=")):
+        return False
+    return closed or words[-1].lower().endswith(_NAME_MARKS)
+
+
 @lru_cache(maxsize=4096)
 def names_secret(name: str) -> bool:
     """Whether a field of this name holds a secret: db_password, X-Api-Key, clientSecret; not token_count, secret_santa."""

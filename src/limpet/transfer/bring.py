@@ -18,7 +18,7 @@ from ..model.clock import Clock, format_time
 from ..model.edges import ACYCLIC_TYPES, MAX_WEIGHT, STORED_TYPES, SYMMETRIC_TYPES, TEMPORAL
 from ..model.errors import BadInput, EmbedderUnavailable, LimpetError, NotFound
 from ..model.ids import parse_id
-from ..model.memory import Memory
+from ..model.memory import Memory, is_below
 from ..remember.admit import Admitted, admit
 from ..remember.write import Writer
 from ..store.heap import no_collection
@@ -177,9 +177,9 @@ class Importer:
             self._write(decide)
         made = []
         for (record, one), outcome in zip(part, outcomes, strict=True):
-            if outcome == "created":
+            if outcome in ("created", "quarantined", "proposed"):
                 self._report.new += 1
-                self._report.quarantined += one.quarantine is not None
+                self._report.quarantined += outcome != "created"
                 self._report.redacted += bool(one.redacted)
                 made.append((record, one))
                 assert one.id is not None
@@ -195,17 +195,17 @@ class Importer:
             self._bring_vectors(made)
 
     def _decide(self, writer: Writer, record: Record, one: Admitted, known: bool) -> str:
-        """created, known, changed, or why it was not taken."""
+        """created, quarantined, proposed (both wait for review), known, changed, or why it was not taken."""
         assert one.id is not None
         there = writer.reads.get(one.id) if known else None
         if there is None:
             try:
-                writer.state(one, fresh=True, unused=one.id)
+                status = writer.state(one, fresh=True, unused=one.id).status
             except (BadInput, NotFound) as error:
                 return error.message
-            if record.archived and not one.quarantine:
+            if record.archived and status == "created":
                 writer.event("archived", one.id, origin="import")
-            return "created"
+            return status
         then = there.metadata.get(MARK)
         before = then.get("mark") if isinstance(then, dict) else None
         if there.state == "purged" or before == one.metadata[MARK]["mark"]:
@@ -216,6 +216,8 @@ class Importer:
             )
         if not isinstance(before, str) or before.split("-")[0] != digest(there.content):
             return "changed at its source and here: left as it is here"
+        if is_below("import", there.trust):
+            return "changed at its source, but said by a more trusted origin here: left as it is here"
         if one.quarantine:
             return f"its new text {one.quarantine}: left as it was"
         if there.content != one.content:
@@ -376,8 +378,11 @@ class Importer:
         )
 
     def _replace(self, writer: Writer, new: Memory, old: Memory, replaced: set[bytes]) -> None:
-        """The old one ends where the new one begins, unless something replaced it before."""
+        """The old one ends where the new one begins, unless something replaced it before, or it is trusted more."""
         id = parse_id(old.id)
+        if is_below(new.trust, old.trust):
+            self._report.note("what is trusted more was not replaced by a link")
+            return
         if old.superseded_by is not None or old.state == "retracted" or id in replaced:
             return
         replaced.add(id)

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from ..model.clock import Clock, parse_time
-from ..model.ids import IdSource
+from ..model.ids import IdSource, parse_id
 from ..model.memory import GLOBAL_SCOPE, Memory, check_kind, check_scope
 from ..rank.adjust import confidence
 from ..store.records import Filter
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..recall.meaning import Meaning
     from ..remember.admit import Admitted
     from ..remember.door import Door
-    from ..remember.write import Writer
+    from ..remember.write import Receipt, Writer
     from ..store.contract import Reads, Store
     from ..vectors.embedder import Embedder
 
@@ -99,6 +99,12 @@ class Base:
 
         self._store.commit(inside)
         return answer
+
+    def _marked_wrong(self, receipt: Receipt) -> Receipt:
+        """A wish to end what is trusted more is counted like `wrong`: the memory comes up for review."""
+        if receipt.status == "proposed" and receipt.id is not None:
+            self._store.record_use([parse_id(receipt.id)], self._clock.now(), "wrong")
+        return receipt
 
     # -- how reads are asked
 

@@ -26,13 +26,11 @@ class Beliefs(Base):
     def set_fact(self, key: str, value: str, **given: Any) -> Receipt:
         """Set the value of SUBJECT.ATTRIBUTE from `valid_from` (default: now) on; the value before it ends there.
 
-        `given`: the keyword arguments of `remember`. The same value again counts as an observation. Raises BadInput.
+        `given`: the keyword arguments of `remember`. The same value again counts as an observation; one that would end
+        what a more trusted origin said waits for review (`proposed`). Raises BadInput.
         """
-        from ..remember.write import refused
-
-        statement = self._admit({"content": value, "key": check_key(key), **given})
-        (refusal,) = self._door.refusals([statement])
-        return refused(refusal) if refusal else self._write(lambda writer: writer.state(statement))
+        (statement,) = self._door.judged([self._admit({"content": value, "key": check_key(key), **given})])
+        return self._write(lambda writer: writer.state(statement))
 
     def fact(self, key: str, *, as_of: Time = None, known_at: Time = None) -> Fact:
         """The value that holds at `as_of` as the store knew it at `known_at` (default: now): that of this scope, else
@@ -57,9 +55,13 @@ class Beliefs(Base):
                 return [as_fact(self._with_confidence(one)) for one in values]
         raise NotFound(f"no value of {key}", hint=self._near(key))
 
-    def end_fact(self, key: str, *, at: Time = None, why: str | None = None) -> Receipt:
-        """The value holds no more, from `at` (default: now) on, and nothing replaces it. Raises NotFound, BadInput."""
+    def end_fact(self, key: str, *, at: Time = None, why: str | None = None, origin: str | None = None) -> Receipt:
+        """The value holds no more, from `at` (default: now) on, and nothing replaces it. `origin`: as in `retract`.
+
+        Raises NotFound, BadInput.
+        """
         from ..recall.facts import holding
+        from ..remember.replacement import proposed
         from ..remember.write import Receipt
         from ..text.secrets import redact
 
@@ -76,11 +78,14 @@ class Beliefs(Base):
                 raise NotFound(f"no value of {key} holds then in {self.scope}", hint=self._near(key))
             if instant <= held.valid_from:
                 raise BadInput(f"{key} began to hold only then", hint=f"limpet retract {held.id}")
+            waits = proposed(writer, held, origin)
+            if waits is not None:
+                return waits
             data: dict[str, Any] = {"valid_to": instant} | ({"why": reason} if reason else {})
-            made = writer.event("bounded", parse_id(held.id), origin="agent", **data)
+            made = writer.event("bounded", parse_id(held.id), origin=origin or "agent", **data)
             return Receipt(id=held.id, status="changed", event=format_id(made.id))
 
-        return self._write(decide)
+        return self._marked_wrong(self._write(decide))
 
     def _values(self, key: str, known: int | None) -> list[list[Memory]]:
         """The values of a key in this scope, then in the global one; of the key that it was joined with, if it was."""
@@ -199,13 +204,14 @@ class Beliefs(Base):
     # -- today's rules over yesterday's rows
 
     def sweep(self, *, apply: bool = False, progress: Callable[[int, int], None] | None = None) -> list[Swept]:
-        """Memories of this scope that could not be stored today: by a rule, for a secret, or as an instruction.
+        """Memories of this scope that would not be stored so today: by a rule, for a secret, or as an instruction.
 
-        `apply`: they are quarantined and wait for review; undo brings them back. Raises EmbedderUnavailable.
+        `apply`: what a rule speaks against becomes an episode, the rest is quarantined and waits for review; undo
+        brings them back. Raises EmbedderUnavailable.
         """
-        from ..remember.sweep import quarantine, swept
+        from ..remember.sweep import set_right, swept
 
         found = swept(self._store, self._door.rules(), self.scope, self._clock.now(), progress)
         if apply and found:
-            self._write(lambda writer: quarantine(writer, found))
+            self._write(lambda writer: set_right(writer, found))
         return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from ..model.ids import parse_id
 from .base import Base
 
 if TYPE_CHECKING:
@@ -29,10 +30,29 @@ class Graph(Base):
         def _matches(self, text: str, k: int, kinds: Sequence[str], view: View) -> list[Match]: ...
 
     def link(self, a: str, type: str, b: str, weight: float | None = None) -> Receipt:
-        """Say `a TYPE b` (any edge type but temporal_next). Linked already: unchanged. Raises NotFound, BadInput."""
+        """Say `a TYPE b` (any edge type but temporal_next). Linked already: unchanged. Raises NotFound, BadInput.
+
+        That `a supersedes` what is trusted more waits for review (`proposed`).
+        """
         from ..remember.link import link
 
-        return self._write(lambda writer: link(writer, a, type, b, weight, self._scopes))
+        receipt = self._write(lambda writer: link(writer, a, type, b, weight, self._scopes))
+        if receipt.status == "proposed":
+            self._propose_replacement(a, b)
+        return receipt
+
+    def _propose_replacement(self, a: str, b: str) -> None:
+        from ..store.records import Proposal
+
+        new, old, now = self._need(a), self._need(b), self._clock.now()
+        self._store.propose(
+            [
+                Proposal(
+                    id=self._ids.make(now), kind="correction", scope=new.scope, memory=parse_id(new.id),
+                    other=parse_id(old.id), reason="said to replace what is trusted more", score=0.0, created_at=now,
+                )
+            ]
+        )  # fmt: skip
 
     def unlink(self, a: str, type: str, b: str) -> Receipt:
         """End the link `a TYPE b`; that it held stays on record. Raises NotFound, BadInput."""

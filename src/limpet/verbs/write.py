@@ -70,35 +70,29 @@ class Writes(Base):
         """Store one statement, durably, and return at once; its vector is made later by `work`.
 
         A statement that is known already (same scope, kind, speaker and text) is counted as an observation of it.
-        `because`: ids of what it rests on. What a rule speaks against (docs/domain-model.md) is rejected, unless a
-        person (`origin="user"`) says `anyway`. Raises BadInput, NotFound (because), StoreError.
+        What it adds to that memory is kept and in the receipt's `added`. `because`: ids of what it rests on. What a
+        rule speaks against (docs/domain-model.md) is kept as an episode, unless a person (`origin="user"`) says
+        `anyway`. Raises BadInput, NotFound (because), StoreError.
         """
-        from ..remember.write import refused
-
-        given = {name: value for name, value in locals().items() if name not in ("self", "refused")}
-        statement = self._admit(given)
-        (refusal,) = self._door.refusals([statement])
-        return refused(refusal) if refusal else self._write(lambda writer: writer.state(statement))
+        given = {name: value for name, value in locals().items() if name != "self"}
+        (statement,) = self._door.judged([self._admit(given)])
+        return self._write(lambda writer: writer.state(statement))
 
     def remember_batch(self, items: Iterable[Mapping[str, Any]]) -> list[Receipt]:
         """Store many statements: dictionaries with the arguments of `remember` and `scope`. One receipt each.
 
         A bad one is rejected with its reason and stops no other. Each thousand is one transaction.
         """
-        from ..remember.write import Receipt, refused, rejected
+        from ..remember.write import Receipt, rejected
 
         receipts: list[Receipt] = []
         part: list[tuple[int, Admitted]] = []
         keys: set[tuple[str, str]] = set()
 
         def flush() -> None:
-            refusals = self._door.refusals([one for _, one in part])
-            good = [one for one, refusal in zip(part, refusals, strict=True) if refusal is None]
-            for (place, _), receipt in zip(good, self._write_batch([one for _, one in good]), strict=True):
+            statements = self._door.judged([one for _, one in part])
+            for (place, _), receipt in zip(part, self._write_batch(statements), strict=True):
                 receipts[place] = receipt
-            for (place, one), refusal in zip(part, refusals, strict=True):
-                if refusal is not None:
-                    receipts[place] = refused(refusal, format_id(one.id) if one.id else None)
             part.clear()
             keys.clear()
 
@@ -141,9 +135,11 @@ class Writes(Base):
         """Replace what a memory says by a new memory; the old one stays, superseded, and readable as of then.
 
         What is not given (kind, scope, topics, key, importance, metadata) is taken over. The old one holds until
-        `valid_from` (default: now). Raises NotFound, BadInput.
+        `valid_from` (default: now). What is trusted less than the old one waits for review (`proposed`).
+        Raises NotFound, BadInput.
         """
-        from ..remember.write import need, refused
+        from ..remember.admit import as_episode
+        from ..remember.write import need
 
         statement = self._admit({"content": content, "valid_from": valid_from, **given})
 
@@ -162,35 +158,35 @@ class Writes(Base):
 
         def decide(writer: Writer) -> Receipt:
             old = need(writer.reads, id, writer.scopes)
-            return writer.correct(old, full(old), why)
+            return writer.correct(old, full(old) if demoted is None else as_episode(full(old), demoted), why)
 
-        (refusal,) = self._door.refusals([full(need(self._store, id, self._scopes))])
-        return refused(refusal) if refusal else self._write(decide)
+        (judged,) = self._door.judged([full(need(self._store, id, self._scopes))])
+        demoted = judged.demoted
+        return self._write(decide)
 
     def edit(self, id: str, content: str) -> Receipt:
         """Better words for the same belief: same id, same history of belief, new text. Raises NotFound, BadInput.
 
-        Words that a rule speaks against are rejected; a person may `correct` the memory with `anyway`.
+        With words that a rule speaks against the memory becomes an episode; `undo` takes that back.
         """
-        from ..remember.admit import check_text
-        from ..remember.write import Receipt, check_live, need, refused
-        from ..text.secrets import redact_value
+        from ..remember.admit import clean_text
+        from ..remember.write import Receipt, check_live, need
 
         known = need(self._store, id, self._scopes)
-        text, redacted = redact_value(known.key, check_text(content))
-        (refusal,) = self._door.refusals(
-            [self._admit({"content": text, "kind": known.kind, "origin": known.origin, "speaker": known.speaker})]
-        )
-        if refusal:
-            return refused(refusal)
+        text, redacted = clean_text(known.key, content)
+        said = {"content": text, "kind": known.kind, "key": known.key}
+        (judged,) = self._door.judged([self._admit({**said, "origin": known.origin, "speaker": known.speaker})])
+        why = judged.demoted
 
         def decide(writer: Writer) -> Receipt:
             old = need(writer.reads, id, writer.scopes)
             check_live(old)
             if old.content == text:
                 return Receipt(id=old.id, status="unchanged")
-            made = writer.event("edited", parse_id(old.id), origin="agent", content=text)
-            return Receipt(id=old.id, status="changed", event=format_id(made.id), redacted=redacted)
+            more = {"kind": judged.kind, "demoted": why.as_data()} if why else {}
+            made = writer.event("edited", parse_id(old.id), origin="agent", content=text, **more)
+            receipt = Receipt(id=old.id, status="changed", event=format_id(made.id), redacted=redacted)
+            return replace(receipt, kind=judged.kind, rule=why.rule, reason=str(why)) if why else receipt
 
         return self._write(decide)
 
@@ -228,25 +224,39 @@ class Writes(Base):
         """Let a memory decay again."""
         return self._change(id, "unpinned", lambda old: old.pinned)
 
-    def archive(self, id: str) -> Receipt:
-        """Take a memory out of recall; it stays on disk and `restore` brings it back."""
-        return self._change(id, "archived", lambda old: old.state == "active")
+    def archive(self, id: str, *, origin: str | None = None) -> Receipt:
+        """Take a memory out of recall; it stays on disk and `restore` brings it back. `origin`: as in `retract`."""
+        return self._change(id, "archived", lambda old: old.state == "active", origin=origin)
 
     def restore(self, id: str) -> Receipt:
         """Bring an archived or retracted memory back into recall."""
         return self._change(id, "restored", lambda old: old.state in ("archived", "retracted"), live=False)
 
-    def retract(self, id: str, why: str) -> Receipt:
-        """No longer believed, and nothing replaces it. `why` stays with it."""
+    def retract(self, id: str, why: str, *, origin: str | None = None) -> Receipt:
+        """No longer believed, and nothing replaces it. `why` stays with it.
+
+        `origin`: who says so; what is trusted more is not retracted but comes up for review (`proposed`). None: the
+        owner of the store.
+        """
         from ..remember.admit import check_text
         from ..text.secrets import redact
 
         reason, _ = redact(check_text(why))
-        return self._change(id, "retracted", lambda old: old.state != "retracted", live=False, why=reason)
+        return self._change(
+            id, "retracted", lambda old: old.state != "retracted", live=False, origin=origin, why=reason
+        )
 
     def _change(
-        self, id: str, type: str, applies: Callable[[Memory], bool], *, live: bool = True, **data: Any
+        self,
+        id: str,
+        type: str,
+        applies: Callable[[Memory], bool],
+        *,
+        live: bool = True,
+        origin: str | None = None,
+        **data: Any,
     ) -> Receipt:
+        from ..remember.replacement import proposed, take_key
         from ..remember.write import Receipt, check_live, need
 
         def decide(writer: Writer) -> Receipt:
@@ -255,10 +265,15 @@ class Writes(Base):
                 check_live(old)
             if not applies(old):
                 return Receipt(id=old.id, status="unchanged")
-            made = writer.event(type, parse_id(old.id), origin="agent", **data)
+            waits = proposed(writer, old, origin)
+            if waits is not None:
+                return waits
+            made = writer.event(type, parse_id(old.id), origin=origin or "agent", **data)
+            if type == "restored":
+                take_key(writer, old, origin="agent")
             return Receipt(id=old.id, status="changed", event=format_id(made.id))
 
-        return self._write(decide)
+        return self._marked_wrong(self._write(decide))
 
     def purge(self, id: str, *, confirm: bool = False) -> PurgeReport:
         """Erase a memory's content from rows, index, vectors, log and ledger; a tombstone stays.

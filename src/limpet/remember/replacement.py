@@ -1,0 +1,123 @@
+"""What may not replace a more trusted memory by itself: it waits, a person decides, and then it takes its place.
+
+The statement is in the ledger, in quarantine; its `remembered` event names what it would end (`over`, the one that is
+trusted more, and `corrects`), so that it waits again after a rebuild, on another device and in another store.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from ..model.errors import BadInput
+from ..model.ids import format_id, parse_id
+from ..model.memory import Memory, check_origin, is_below
+
+if TYPE_CHECKING:
+    from ..store.contract import Reads
+    from .admit import Admitted
+    from .write import Receipt, Writer
+
+# Characters of what is believed that a receipt quotes.
+QUOTED_CHARACTERS = 80
+# Who speaks, by origin.
+SPEAKERS = {"user": "the user", "agent": "an agent", "tool": "a tool", "web": "a web page", "import": "an import"}
+
+
+def says_otherwise(stronger: Memory) -> str:
+    """Why a statement waits, for the memory itself: without words of another one, which may be purged."""
+    return f"says otherwise than what {SPEAKERS[stronger.trust]} said"
+
+
+def kept_for_review(writer: Writer, stronger: Memory) -> str:
+    """Why something waits, and what to do; what this caller may not read is not quoted."""
+    text = " ".join(stronger.content.split())
+    text = text if len(text) <= QUOTED_CHARACTERS else text[: QUOTED_CHARACTERS - 1] + "…"
+    visible = writer.scopes is None or stronger.scope in writer.scopes
+    said = f'said "{text}"' if visible else "said otherwise"
+    return f"kept for review: {SPEAKERS[stronger.trust]} {said}; say origin {stronger.trust} if it comes from there"
+
+
+def proposed_before(writer: Writer, memory: bytes, stronger: Memory, statement: Admitted) -> Receipt | None:
+    """The same statement over the same memory again: it waits already, or was decided. None: it is new."""
+    from .write import Receipt
+
+    there = writer.as_it_is(memory)
+    if there is None:
+        return None
+    writer.waiting.add(memory)
+    if there.state == "quarantined":
+        from .restate import restate
+
+        known = restate(writer, there, statement)
+        told = f"{kept_for_review(writer, stronger)}; it waits already"
+        return replace(known, reason=f"{told}; {known.reason}" if known.reason else told)
+    if there.state == "retracted" and there.reason == "undone":
+        made = writer.event("quarantined", memory, origin=statement.origin, why=says_otherwise(stronger))
+        return Receipt(
+            id=format_id(memory), status="proposed", event=format_id(made.id),
+            reason=kept_for_review(writer, stronger), redacted=statement.redacted,
+        )  # fmt: skip
+    return Receipt(id=format_id(memory), status="unchanged", reason="it was proposed before, and decided in review")
+
+
+def proposed(writer: Writer, memory: Memory, origin: str | None) -> Receipt | None:
+    """The receipt of ending what is trusted more than `origin` (None: its owner): a person is asked, nothing ends."""
+    if origin is None or not is_below(check_origin(origin), memory.trust):
+        return None
+    from .write import Receipt
+
+    said = kept_for_review(writer, memory)
+    return Receipt(id=memory.id, status="proposed", reason=f"{said}; noted as said to be wrong, nothing else is kept")
+
+
+def take_place(writer: Writer, new: Memory, *, origin: str) -> None:
+    """What waited holds now: it ends the value of its key, and the memory that it corrects, where it begins.
+
+    Raises BadInput when that memory was corrected otherwise in the meantime.
+    """
+    raw = parse_id(new.id)
+    take_key(writer, new, origin=origin)
+    said = waiting_data(writer.reads, raw)
+    old = writer.reads.get(said["corrects"]) if "corrects" in said else None
+    if old is None or old.state != "active" or not (writer.scopes is None or old.scope in writer.scopes):
+        return
+    if new.key and old.key == new.key:
+        writer.event("linked", raw, origin=origin, edge="supersedes", target=parse_id(old.id).hex())
+        return
+    if old.superseded_by not in (None, new.id):
+        raise BadInput(
+            f"memory {old.id} was superseded by {old.superseded_by} already",
+            hint="reject this, correct that one",
+        )
+    writer.replace(old, raw, origin, new.valid_from, said.get("why"))
+
+
+def take_key(writer: Writer, new: Memory, *, origin: str) -> None:
+    """A memory that is believed again is a value of its key, between the one before it and the one after it."""
+    from .write import fitted, held
+
+    if new.key is None:
+        return
+    raw = parse_id(new.id)
+    values = [one for one in writer.reads.keyed(new.scope, new.key) if one.id != new.id]
+    end = fitted(values, new.valid_from, new.valid_to)
+    if end:
+        writer.event("bounded", raw, origin=origin, **end)
+    ended = held(values, new.valid_from)
+    if ended is not None:
+        writer.supersede(ended, raw, origin, new.valid_from)
+
+
+def waiting_data(reads: Reads, id: bytes) -> dict[str, Any]:
+    """{"over"?, "corrects"?: ids as bytes, "why"?} of a memory that waits to replace another."""
+    data = next((event.data for event in reads.events(memory=id) if event.type == "remembered"), {})
+    found: dict[str, Any] = {
+        name: data[name] for name in ("over", "corrects", "why") if isinstance(data.get(name), str)
+    }
+    for name in found.keys() & {"over", "corrects"}:
+        try:
+            found[name] = parse_id(found[name])
+        except BadInput:  # from another program's ledger
+            del found[name]
+    return found

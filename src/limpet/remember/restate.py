@@ -1,0 +1,178 @@
+"""What a statement that is known already adds to its memory. Everything it says is kept, or named in the receipt.
+
+What stands beside the words (topics, metadata, reasons, a pin) is added. What takes the place of something else
+(importance, confidence, a metadata value, an interval) is taken over unless the memory is trusted more.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from ..model.edges import live_edges
+from ..model.ids import format_id, parse_id
+from ..model.memory import MAX_METADATA_BYTES, MAX_TOPICS, TRUST, Memory, is_below, least_trusted
+from .admit import Admitted
+from .write import Receipt, Writer, effective_trust, raw_id
+
+if TYPE_CHECKING:
+    from ..model.state import MemoryState
+
+
+def restate(
+    writer: Writer, known: Memory | MemoryState, statement: Admitted, *, unused: bytes | None = None
+) -> Receipt:
+    """Events of a memory that was stated again, the observation first. `unused`: the id to give that.
+
+    Raises NotFound for a `because` that is not there.
+    """
+    return _Restatement(writer, known, statement).done(unused)
+
+
+class _Restatement:
+    def __init__(self, writer: Writer, known: Memory | MemoryState, statement: Admitted) -> None:
+        self.writer, self.known, self.statement = writer, known, statement
+        self.memory = raw_id(known)
+        self.causes = writer.causes(statement) if statement.because else []
+        self.trust = effective_trust(statement, self.causes)
+        self.below = is_below(self.trust, known.trust)
+        self.added: list[str] = []
+        self.left: list[str] = []  # what is not kept, and why
+
+    def done(self, unused: bytes | None) -> Receipt:
+        statement = self.statement
+        made = self.writer.observed(self.memory, statement.origin, self._observed(), unused)
+        if statement.topics or statement.metadata:
+            self._tag()
+        if self.causes:
+            self._link()
+        if statement.pin and not self.known.pinned:
+            self._change("pin", "pinned")
+        if statement.key and self.known.key is None:
+            self._change("key", "keyed", key=statement.key)
+        if statement.valid_from is not None or statement.valid_to is not None:
+            self._bound()
+        if statement.id is not None and unused is None and statement.id != self.memory:
+            self.left.append("id (it has one)")
+        return Receipt(
+            id=format_id(self.memory),
+            status="observed",
+            event=format_id(made.id),
+            reason=f"not kept: {', '.join(self.left)}" if self.left else None,
+            redacted=statement.redacted,
+            added=tuple(self.added),
+        )
+
+    def _change(self, name: str, type: str, **data: Any) -> None:
+        self.added.append(name)
+        self.writer.event(type, self.memory, origin=self.statement.origin, **data)
+
+    def _observed(self) -> dict[str, Any]:
+        """The data of the observation: where it was made, and what it changes by itself."""
+        statement, known = self.statement, self.known
+        data: dict[str, Any] = {}
+        if statement.session:
+            data["session"] = statement.session
+            if statement.session != known.session:
+                self.left.append(f"session {statement.session} (noted with the observation alone)")
+        if statement.source:
+            data["source"] = statement.source
+            if known.source is None:
+                self.added.append("source")
+            elif statement.source != known.source:
+                self.left.append(f"source {statement.source} (noted with the observation alone)")
+        if statement.anyway:
+            data["anyway"] = True
+        for name, now, given in (
+            ("importance", known.importance, statement.importance),
+            ("confidence", known.stated_confidence, statement.confidence),
+        ):
+            if given is None or given == now:
+                continue
+            if self.below:
+                self.left.append(self._kept(name))
+            else:
+                data[name] = given
+                self.added.append(name)
+        higher = is_below(known.origin, statement.origin)
+        if higher or (statement.origin == "user" and known.trust != "user"):
+            # It has that origin now; its trust stays or grows.
+            trust = max(known.trust, self._raised(), key=TRUST.__getitem__)
+            if higher or trust != known.trust:
+                data["trust"] = trust
+                self.added.append("origin")
+        return data
+
+    def _raised(self) -> str:
+        """The trust that a higher origin gives: never above that of what the memory rests on."""
+        targets = [
+            target for type, target in live_edges(self.writer.reads.events(memory=self.memory)) if type == "caused_by"
+        ]
+        reasons = [one.trust for target in targets if (one := self.writer.reads.get(target))]
+        return least_trusted([self.trust, *reasons])
+
+    def _tag(self) -> None:
+        statement, known = self.statement, self.known
+        topics = list(dict.fromkeys((*known.topics, *statement.topics)))
+        if len(topics) > MAX_TOPICS:
+            self.left.append(f"topics {', '.join(topics[MAX_TOPICS:])} ({MAX_TOPICS} at most)")
+            topics = topics[:MAX_TOPICS]
+        metadata: dict[str, Any] = dict(known.metadata)
+        changed = False
+        for name, value in statement.metadata.items():
+            if name in metadata and _json(metadata[name]) == _json(value):
+                continue
+            if name in metadata and self.below:
+                self.left.append(self._kept(f"metadata {name}"))
+                continue
+            metadata[name] = value
+            changed = True
+        if changed and len(_json(metadata).encode()) > MAX_METADATA_BYTES:
+            self.left.append(f"metadata ({MAX_METADATA_BYTES:,} bytes at most)")
+            metadata, changed = dict(known.metadata), False
+        more = len(topics) > len(known.topics)
+        if more or changed:
+            self.added += ["topics"] * more + ["metadata"] * changed
+            self.writer.event("tagged", self.memory, origin=statement.origin, topics=topics, metadata=metadata)
+
+    def _link(self) -> None:
+        reads, linked = self.writer.reads, False
+        for cause in self.causes:
+            target = parse_id(cause.id)
+            if reads.edge(self.memory, "caused_by", target) is not None:
+                continue
+            if target == self.memory or reads.reaches("caused_by", target, self.memory):
+                self.left.append(f"because {cause.id} (it rests on this itself: a circle)")
+                continue
+            self.writer.event(
+                "linked", self.memory, origin=self.statement.origin, edge="caused_by", target=target.hex()
+            )
+            linked = True
+        self.added += ["because"] * linked
+
+    def _bound(self) -> None:
+        """An interval of the same statement: an earlier beginning, another end. A key's values never overlap."""
+        start, end, known = self.statement.valid_from, self.statement.valid_to, self.known
+        data: dict[str, Any] = {}
+        if start is not None and start < known.valid_from:
+            if self.below or known.key:
+                self.left.append(self._kept("valid_from"))
+            else:
+                data["valid_from"] = start
+        if end is not None and end != known.valid_to:
+            if self.below:
+                self.left.append(self._kept("valid_to"))
+            elif known.key and known.valid_to is not None and end > known.valid_to:
+                self.left.append("valid_to (another value holds from then on)")
+            else:
+                data["valid_to"] = end
+        if data:
+            self.added += data
+            self.writer.event("bounded", self.memory, origin=self.statement.origin, **data)
+
+    def _kept(self, name: str) -> str:
+        return f"{name} (that of origin {self.known.trust} stays)" if self.below else f"{name} (it has another)"
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)
