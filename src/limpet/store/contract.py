@@ -418,6 +418,10 @@ class Store(Reads, Protocol):
         are new."""
         ...
 
+    def withdraw(self, kind: str, among: Sequence[bytes]) -> int:
+        """Take off the list what waits of a kind about two memories that are both among these. Returns how many."""
+        ...
+
     def proposals(self, scopes: Sequence[str], *, limit: int) -> list[Proposal]:
         """Those that wait, oldest first, whose memories are both still active."""
         ...

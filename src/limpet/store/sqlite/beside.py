@@ -119,6 +119,10 @@ class Beside:
         with self._writing() as con:
             return review.propose(con, proposals)
 
+    def withdraw(self, kind: str, among: Sequence[bytes]) -> int:
+        with self._writing() as con:
+            return review.withdraw(con, kind, among)
+
     def proposals(self, scopes: Sequence[str], *, limit: int) -> list[Proposal]:
         with self._reading() as con:
             return review.waiting(con, scopes, limit)

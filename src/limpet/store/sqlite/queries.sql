@@ -333,6 +333,11 @@ SELECT r.id, r.kind, s.name, r.memory, r.other, r.reason, r.score, r.created_at,
                                         AND (m.superseded_by IS NULL OR r.kind = 'concurrent'))
  ORDER BY r.created_at, r.id LIMIT :limit
 
+-- name: withdraw
+-- What waits of a kind about pairs of some memories. review_memory.
+DELETE FROM review WHERE verdict IS NULL AND kind = :kind AND memory IN (SELECT value FROM carray(:ids))
+                     AND other IN (SELECT value FROM carray(:ids))
+
 -- name: lease_jobs
 -- Take jobs that are due and not leased. Primary key.
 UPDATE job SET leased_until = :until, worker = :worker, attempts = attempts + 1

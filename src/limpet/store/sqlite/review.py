@@ -27,6 +27,12 @@ def propose(con: apsw.Connection, proposals: Sequence[Proposal]) -> int:
     return con.total_changes() - before
 
 
+def withdraw(con: apsw.Connection, kind: str, among: Sequence[bytes]) -> int:
+    before = con.total_changes()
+    con.execute(statements()["withdraw"], {"kind": kind, "ids": apsw.carray(tuple(among))})
+    return con.total_changes() - before
+
+
 def waiting(con: apsw.Connection, scopes: Sequence[str], limit: int) -> list[Proposal]:
     found = []
     for scope in scopes:
