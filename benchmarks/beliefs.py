@@ -61,9 +61,8 @@ class Found:
 
 def stores(path: Path) -> Iterator[list[dict[str, Any]]]:
     """Arguments of `remember`, a list for each store."""
-    opened = gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8")
-    with opened as file:
-        data = [json.loads(line) for line in file] if path.suffix == ".jsonl" else json.load(file)
+    text = (gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()).decode()
+    data = [json.loads(line) for line in text.splitlines()] if path.suffix == ".jsonl" else json.loads(text)
     if isinstance(data, dict):  # LongMemEval: one user's chats
         yield [
             {"content": turn["content"], "speaker": turn["role"], "session": session}
@@ -120,9 +119,7 @@ def _check(memory: limpet.Limpet, found: Found) -> None:
     held = {one.id: one for one in _all(memory)}
     found.memories += len(held)
     found.pairs += [
-        Pair(
-            kind="merged", older=one.superseded_by, newer=one.id, texts=(held[one.superseded_by].content, one.content)
-        )
+        Pair(kind="merged", older=one.superseded_by, newer=one.id, texts=(held[one.superseded_by].content, one.content))
         for one in held.values()
         if one.state == "merged" and one.superseded_by
     ]

@@ -7,14 +7,15 @@ person's: recall folds them (`recall/fold.py`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from ..model.memory import Memory
 from ..rank.constants import DUPLICATE_COSINE, NEAR_DUPLICATE_COSINE
+from ..store.records import Proposal
 from ..text.difference import Difference, differences
-from ..text.statements import Clash, ceased, clash, in_series
+from ..text.statements import Clash, clash, contradict, in_series
 
 Verdict = Literal["merge", "duplicate", "correction", "contradiction", "different"]
 # Kinds of proposals that a comparison makes.
@@ -43,40 +44,57 @@ def compare(a: str, b: str, cosine: float) -> Comparison:
     A difference of any kind is never merged. It becomes a proposal only where the rest is word for word the same and
     both cannot hold: two statements that also differ in wording are mostly two subjects, not one subject corrected.
     """
-    if cosine < NEAR_DUPLICATE_COSINE:
+    if cosine < NEAR_DUPLICATE_COSINE and not _framed_alike(a, b):
         return Comparison(verdict="different", cosine=cosine, difference=_SILENT)
     found = differences(a, b)
     if found.same_statement:
-        verdict: Verdict = "merge" if cosine >= DUPLICATE_COSINE else "duplicate"
+        near: Verdict = "duplicate" if cosine >= NEAR_DUPLICATE_COSINE else "different"
+        verdict: Verdict = "merge" if cosine >= DUPLICATE_COSINE else near
         return Comparison(verdict=verdict, cosine=cosine, difference=found)
     against = clash(a, b)
     if against is None:
         return Comparison(verdict="different", cosine=cosine, difference=found)
-    return Comparison(
-        verdict=against.kind, cosine=cosine, difference=Difference(found=(against.found,)), clash=against
-    )
+    return Comparison(verdict=against.kind, cosine=cosine, difference=Difference(found=(against.found,)), clash=against)
 
 
-def denies_value(statement: Memory, fact: Memory) -> bool:
-    """Whether a statement says that the value of a key holds no more."""
-    return fact.key is not None and statement.key is None and ceased(statement.content, fact.content)
+def _framed_alike(a: str, b: str) -> bool:
+    """Whether half of the words or more are the same from either end: two values may be far apart by the embedder."""
+    mine, theirs = a.casefold().split(), b.casefold().split()
+    shorter = min(len(mine), len(theirs))
+    first = next((i for i in range(shorter) if mine[i] != theirs[i]), shorter)
+    last = next((i for i in range(shorter - first) if mine[-1 - i] != theirs[-1 - i]), shorter - first)
+    return 2 * (first + last) >= shorter > 1
 
 
 def stands(kind: str, one: Memory, other: Memory) -> bool:
     """Whether a proposal about two memories would still be made: rules get stricter, and rows stay."""
+    if kind == "contradiction":
+        return contradict(one.content, other.content, values=(one.key is not None, other.key is not None))
     if kind not in COMPARED:
         return True
-    if kind == "contradiction" and (one.key is not None or other.key is not None):
-        return denies_value(one, other) or denies_value(other, one)
     return one.key is None and other.key is None and compare(one.content, other.content, 1.0).verdict in _AS[kind]
 
 
 # What a comparison may say today of a proposal: two values may be told as opposites now, or the other way round.
-_AS = {
-    "duplicate": frozenset({"merge"}),
-    "correction": frozenset({"correction", "contradiction"}),
-    "contradiction": frozenset({"contradiction"}),
-}
+_AS = {"duplicate": frozenset({"merge"}), "correction": frozenset({"correction", "contradiction"})}
+
+
+def standing(waiting: Sequence[tuple[Proposal, Memory, Memory]]) -> list[tuple[Proposal, Memory, Memory]]:
+    """What of (proposal, memory, other) would still be proposed: by the rules of today, and not out of a series."""
+    kept = [one for one in waiting if stands(one[0].kind, one[1], one[2]) or is_stated(one[0])]
+    frames: dict[object, set[str]] = {}
+    places: dict[bytes, object] = {}
+    for proposal, memory, other in kept:
+        found = clash(memory.content, other.content) if proposal.kind == "correction" else None
+        if found is not None and found.kind == "correction":
+            places[proposal.id] = found.frame
+            frames.setdefault(found.frame, set()).update((memory.id, other.id))
+    return [one for one in kept if one[0].id not in places or len(frames[places[one[0].id]]) < 3]
+
+
+def is_stated(proposal: Proposal) -> bool:
+    """Whether somebody said that the other is wrong: the organizer compares no vectors, and proposes that alone."""
+    return proposal.kind == "correction" and not proposal.score
 
 
 def is_series(found: Clash | None, a: str, b: str, others: Iterable[str]) -> bool:

@@ -276,7 +276,11 @@ def _around(some: Sequence[Token]) -> list[tuple[str, list[Token], list[Token]]]
     values = {one.value for one in some}
     found = []
     for place, one in enumerate(some):
-        orders = one.value in {"over", "than"} or one.kind == "not" or (one.value == "to" and "from" in values)
+        # "pnpm, not npm"; of "is not supported by" the verb is denied.
+        instead = one.kind == "not" and all(
+            two.kind in {"word", "name"} for two in (*some[max(0, place - 1) : place], *some[place + 1 : place + 2])
+        )
+        orders = one.value in {"over", "than"} or instead or (one.value == "to" and "from" in values)
         if orders or (one.value == "with" and canonical("replace") in values):
             left = [two for two in some[:place] if two.kind not in {"function", "not"}][-2:]
             right = [two for two in some[place + 1 :] if two.kind not in {"function", "not"}][:2]

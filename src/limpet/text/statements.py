@@ -1,8 +1,8 @@
 """Whether two statements of the same words but for one place cannot both hold: a denial, or another value.
 
-Reads what may wait for a person, where a wrong alarm costs more than a missed one, so it asks for more than the guard of
-`difference.py`: the words before and after the place are the same, and the place is one that has one value at a time.
-What stands before the verb is who or what is spoken of: "worker 3", "worker 4" are two subjects, not two values.
+Reads what may wait for a person, where a wrong alarm costs more than a missed one, so it asks for more than the guard
+of `difference.py`: the words before and after the place are the same, and the place has one value at a time. What
+stands before the verb is who or what is spoken of: "worker 3", "worker 4" are two subjects, not two values.
 English. Structure alone: no model, no I/O, linear in the length of the texts.
 """
 
@@ -21,18 +21,22 @@ from .tokens import VALUES, Token, tokens
 MOST_TOKENS, MOST_IN_PLACE = 40, 3
 
 
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
 def _stems(text: str) -> frozenset[str]:
     return frozenset(canonical(word) for word in text.split())
 
 
 # Words that may come or go without changing what is said.
-_SILENT = frozenset("a an the now currently today actually still just also".split())
-_PRONOUNS = frozenset("i we you he she it they this that these those there here who what".split())
-_MODALS = frozenset("must should can could may might will would shall".split())
-_DOES = frozenset("do does did".split())
-_HAS = frozenset("has have had".split())
-_IN = frozenset("in on at to for with by from as into under within after of every about per".split())
-# Verbs whose object is one at a time by themselves, with a preposition, and with something said of it behind ("for CI").
+_SILENT = _words("a an the now currently today actually still just also")
+_PRONOUNS = _words("i we you he she it they this that these those there here who what")
+_MODALS = _words("must should can could may might will would shall")
+_DOES = _words("do does did")
+_HAS = _words("has have had")
+_IN = _words("in on at to for with by from as into under within after of every about per")
+# Verbs whose object is one at a time: by themselves, with a preposition, with something said behind it ("for CI").
 _ONE = _stems("prefer choose own drive default call name cost require need last expire rotate limit cap pin listen")
 _ONE_AT = _stems(
     "live work run write store keep host deploy base belong report default point move switch migrate stay ship "
@@ -44,19 +48,19 @@ _OF_ONE = _stems("own lead maintain chair head")
 _ROLES = _stems("owner lead leader maintainer manager head chair ceo cto author contact host director captain")
 # Nouns of which a thing has one that is said in one word.
 _ATTRIBUTES = _stems(
-    "name color colour owner lead manager maintainer contact engineer host city town country address language framework "
-    "database broker queue branch region zone target port tool linter formatter editor shell provider vendor tracker "
-    "currency license day date time deadline format theme font size limit timeout version model drink food dish meal "
-    "fruit sport team job role title nickname password default driver backend runtime os platform phone car bike "
-    "allergy hobby major school birthday landlord doctor manager state status mode level"
+    "name color colour owner lead manager maintainer contact engineer host city town country address language "
+    "framework database broker queue branch region zone target port tool linter formatter editor shell provider "
+    "vendor tracker currency license day date time deadline format theme font size limit timeout version model "
+    "drink food  dish meal fruit sport team job role title nickname password default driver backend runtime os "
+    "platform phone car bike  allergy hobby major school birthday landlord doctor state status mode level "
 )
 # What says that something is there, or done at all: against "no" it is a denial.
 _THERE = _stems("support have has offer need require allow use want provide include always")
 _ENVIRONMENTS = _stems("staging production development testing preview get post put patch morning afternoon evening we")
-_PAST = frozenset(
-    "went had did got took made gave came saw bought sold met ran sent paid spent said told found left lost won began "
-    "wrote read drew drove flew ate was were became brought thought felt heard spoke held sat stood".split()
-)
+_PAST = _words(
+    "went had did got took made gave came saw bought sold met ran sent paid spent said told found left lost "
+    "won began wrote read drew drove flew ate was were became brought thought felt heard spoke held sat stood"
+)  # fmt: skip
 _CEASED = re.compile(
     r"\b(?:no longer (?:uses?|using|on|runs? on|needs?|lives? in|works? (?:at|for)|prefers?|is|are)"
     r"|stopped using|(?:moved|migrated|switched) (?:away |off )?from|moved off|dropped|gave up|got rid of)\s+(?:the )?",
@@ -83,7 +87,7 @@ class _Place(NamedTuple):
 
 
 def clash(a: str, b: str) -> Clash | None:
-    """Why two statements cannot both hold; None when they may, or when it is not certain. Symmetric but for the sides."""
+    """Why two statements cannot both hold; None when they may, or when it is not certain. Symmetric, sides apart."""
     if "?" in a or "?" in b:
         return None
     mine, theirs = _said(a), _said(b)
@@ -112,6 +116,14 @@ def in_series(a: str, b: str, frame: tuple[tuple[str, ...], tuple[str, ...]], th
     return all(words != [one.value for one in _said(text)] for text in (a, b))
 
 
+def contradict(a: str, b: str, *, values: tuple[bool, bool] = (False, False)) -> bool:
+    """Whether one of two texts denies the other. `values`: which of them are the value of a key, and no sentence."""
+    if any(values):
+        return values != (True, True) and (ceased(a, b) if values[1] else ceased(b, a))
+    found = clash(a, b)
+    return found is not None and found.kind == "contradiction"
+
+
 def ceased(text: str, value: str) -> bool:
     """Whether a statement says that a value holds no more ("We no longer use Postgres"), and nothing else of it."""
     found = _CEASED.search(text)
@@ -130,7 +142,7 @@ def _place(a: Sequence[Token], b: Sequence[Token]) -> _Place:
     shorter = min(len(a), len(b))
     first = next((i for i in range(shorter) if a[i].value != b[i].value), shorter)
     last = next((i for i in range(shorter - first) if a[-1 - i].value != b[-1 - i].value), shorter - first)
-    while 0 < first and a[first - 1].kind == "name" and first < shorter and a[first].kind == b[first].kind == "name":
+    while first > 0 and a[first - 1].kind == "name" and first < shorter and a[first].kind == b[first].kind == "name":
         first -= 1
     while last and a[-last].kind == "name" and len(a) - last > first and a[-last - 1].kind == "name":
         last -= 1

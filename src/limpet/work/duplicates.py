@@ -19,10 +19,11 @@ from ..model.clock import MICROSECONDS_PER_SECOND, Clock
 from ..model.events import Event
 from ..model.ids import IdSource, parse_id
 from ..model.memory import Memory
-from ..remember.duplicates import COMPARED, compare, denies_value, is_series
+from ..remember.duplicates import COMPARED, compare, is_series
 from ..remember.review import merge
 from ..remember.write import Writer
 from ..store.records import Candidate, EmbedderRow, Filter, Proposal
+from ..text.statements import ceased
 from ..vectors.embedder import Embedder
 from ..vectors.gauge import Gauge, gauge_of, stored
 from ..vectors.index import VectorIndex
@@ -97,7 +98,7 @@ def check(
             continue
         cosine = cosines.get(candidate.body, 0.0)
         if other.key is not None:
-            if denies_value(new, other):
+            if ceased(new.content, other.content):
                 reason = f"says that {other.key} is no longer {other.content}"
                 proposals.append(_proposal("contradiction", other, new, reason, cosine, ids.make(clock.now()), clock))
             continue
