@@ -330,9 +330,10 @@ class Limpet(Beliefs, Briefs, Graph, Organize, Mirrors, Receipts, Transfer, Writ
         """Counts and sizes of the whole store, every scope."""
         return self._store.stats()
 
-    def abbreviate(self, ids: Sequence[str]) -> builtins.list[str]:
-        """The shortest unambiguous prefix of each id."""
-        return self._store.abbreviate([parse_id(id) for id in ids])
+    def abbreviate(self, ids: Sequence[str], *, items: bool = False) -> builtins.list[str]:
+        """The shortest unambiguous prefix of each id; with `items` among the items of the review list too."""
+        several = [parse_id(id) for id in ids]
+        return self._store.abbreviate_items(several) if items else self._store.abbreviate(several)
 
     def _listed(
         self,

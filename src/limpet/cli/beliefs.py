@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
-from ..model.errors import BadInput
+from ..model.errors import BadInput, NotFound
 from ..model.memory import ORIGINS
 from . import beliefs_output as shown
 from . import output
@@ -103,11 +103,21 @@ def _review(args: Namespace) -> int:
         return 0
     if not args.ids:
         raise BadInput(f"{args.action} needs an id", hint="`limpet review` lists what waits")
+    from ..remember.write import rejected
+
+    code = 0
     with open_store(args) as memory:
         decide = memory.accept if args.action == "accept" else memory.reject
         for id in args.ids:
-            output.receipt(decide(id), as_json=args.json)
-    return 0
+            try:
+                output.receipt(decide(id), as_json=args.json)
+            except (NotFound, BadInput) as error:
+                if len(args.ids) == 1:
+                    raise
+                # One that is settled already keeps none of the others from being decided.
+                output.receipt(rejected(error, id), as_json=args.json)
+                code = code or error.exit_code
+    return code
 
 
 # -- session

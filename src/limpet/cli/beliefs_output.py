@@ -97,10 +97,11 @@ def review(items: Sequence[ReviewItem], memory: Limpet) -> None:
 
     ids = list(dict.fromkeys(id for one in items for id in (one.memory.id, one.other.id if one.other else "") if id))
     short = dict(zip(ids, memory.abbreviate(ids), strict=True))
+    names = memory.abbreviate([one.id for one in items], items=True)
     for number, one in enumerate(items):
         if number:
             line("")
-        line(f"{paint(one.id[:18] if one.other else short[one.memory.id], YELLOW)}  {paint(one.kind, CYAN)}  "
+        line(f"{paint(names[number], YELLOW)}  {paint(one.kind, CYAN)}  "
              f"{paint(QUESTIONS[one.kind], DIM)}")  # fmt: skip
         if one.other is not None:
             _text("older", one.other.content, short[one.other.id])

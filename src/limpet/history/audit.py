@@ -11,6 +11,7 @@ from ..rank.adjust import stage
 from .reasons import Affected, impact, rested_before, why
 from .timeline import chain
 from .view import Node, View, raw_id
+from .whole import waiting_contradictions
 
 # Links and corrections that one belief of an audit shows of each sort.
 SHOWN = 20
@@ -79,16 +80,17 @@ class Audit:
 
 def audit(view: View, about: str, by: str, memories: Sequence[Memory]) -> Audit:
     """Beliefs about something, of the memories found for it."""
+    waiting = [(proposal.memory, proposal.other) for proposal, _, _ in waiting_contradictions(view)]
     return Audit(
         about=about,
         by=by,
         as_of=view.as_of,
         known_at=view.known_at,
-        beliefs=[_belief(view, one) for one in memories],
+        beliefs=[_belief(view, one, waiting) for one in memories],
     )
 
 
-def _belief(view: View, one: Memory) -> Belief:
+def _belief(view: View, one: Memory, waiting: Sequence[tuple[bytes, bytes]]) -> Belief:
     raw = raw_id(one)
     history = chain(view, one.id, limit=SHOWN)
     reasons = why(view, one.id, depth=1, limit=SHOWN, everything=False)
@@ -105,15 +107,16 @@ def _belief(view: View, one: Memory) -> Belief:
         replaced_by=history.after,
         corrections=history.reasons,
         reasons=reasons.reasons,
-        conflicts=_conflicts(view, raw),
+        conflicts=_conflicts(view, raw, waiting),
         rests_on_it=resting.affected,
         rested_before=rested_before(view, resting, history.before, limit=SHOWN),
         merged=[view.node(other) for other in view.graph.merged_into([raw], view.where())],
     )
 
 
-def _conflicts(view: View, raw: bytes) -> list[Node]:
+def _conflicts(view: View, raw: bytes, waiting: Sequence[tuple[bytes, bytes]]) -> list[Node]:
     out = view.edges([raw], ("contradicts",))
     back = view.edges([raw], ("contradicts",), incoming=True)
     others = dict.fromkeys([edge.target for edge in out] + [edge.source for edge in back])
+    others |= dict.fromkeys(b if a == raw else a for a, b in waiting if raw in (a, b))
     return [node for node in view.nodes(others) if node.standing == "held"][:SHOWN]

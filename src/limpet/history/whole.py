@@ -6,9 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..model.edges import STORED_TYPES, SYMMETRIC_TYPES
+from ..model.ids import format_id
+from ..model.memory import Memory
 from ..rank.adjust import confidence
-from ..store.records import GraphNode
+from ..store.records import MOST_WAITING, GraphNode, Proposal
 from ..text.normalise import normalise
+from ..text.statements import contradict
 from .view import FALLEN, Link, Node, View, link_of, raw_id, standing
 
 # PageRank: the usual damping; the sum of changes at which it has settled. Brin & Page, 1998.
@@ -66,16 +69,17 @@ class Whole:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contradiction:
-    """Two memories that cannot both hold. `by`: a link, or the key under which both stand."""
+    """Two memories that cannot both hold. `by`: a link, the review list where it waits, or the key of both."""
 
     memories: tuple[Node, Node]  # the surer one first
-    by: str  # link, key
+    by: str  # link, review, key
     open: bool  # both are still held
     link: Link | None = None
+    item: str | None = None  # id of the review item
     key: str | None = None
 
     def as_dict(self) -> dict[str, object]:
-        """{"memories": [2 nodes], "by", "open", "link"? or "key"?}."""
+        """{"memories": [2 nodes], "by", "open", "link"? or "item"? or "key"?}."""
         shown: dict[str, object] = {
             "memories": [one.as_dict() for one in self.memories],
             "by": self.by,
@@ -83,6 +87,8 @@ class Contradiction:
         }
         if self.link is not None:
             shown["link"] = self.link.as_dict()
+        if self.item is not None:
+            shown["item"] = self.item
         if self.key is not None:
             shown["key"] = self.key
         return shown
@@ -121,7 +127,7 @@ class Central:
 def contradictions(view: View, *, limit: int, everything: bool) -> Contradictions:
     """Pairs that contradict each other and both hold. `everything`: settled ones too.
 
-    Linked by `contradicts`, or different values of one key in the scopes seen.
+    Linked by `contradicts`, waiting for review as a contradiction, or different values of one key in the scopes seen.
     """
     edges = view.graph.all_edges(("contradicts",), known_at=view.known_at)
     memories = view.memories(end for edge in edges for end in (edge.source, edge.target))
@@ -136,11 +142,34 @@ def contradictions(view: View, *, limit: int, everything: bool) -> Contradiction
         is_open = view.standing(one) == view.standing(other) == "held"
         if is_open or everything:
             found.append(_contradiction(view.node(one), view.node(other), is_open, link=link_of(edge)))
+    for proposal, one, other in waiting_contradictions(view):
+        pair = frozenset((proposal.memory, proposal.other))
+        if pair not in pairs:
+            pairs.add(pair)
+            found.append(_contradiction(view.node(one), view.node(other), True, item=format_id(proposal.id)))
     found += _key_conflicts(view, pairs)
     found.sort(
         key=lambda one: (not one.open, -max(n.importance for n in one.memories), one.memories[0].id, one.memories[1].id)
     )
     return Contradictions(found=found[:limit], count=len(found))
+
+
+def waiting_contradictions(view: View) -> list[tuple[Proposal, Memory, Memory]]:
+    """Contradictions on the review list between memories that were held, as known then."""
+    waiting = [
+        one
+        for one in view.store.proposals(view.scopes, limit=MOST_WAITING, kind="contradiction")
+        if view.known_at is None or one.created_at <= view.known_at
+    ]
+    memories = view.memories(id for one in waiting for id in (one.memory, one.other))
+    found = []
+    for proposal in waiting:
+        one, other = memories.get(proposal.memory), memories.get(proposal.other)
+        if one is None or other is None or not view.standing(one) == view.standing(other) == "held":
+            continue
+        if contradict(one.content, other.content, values=(one.key is not None, other.key is not None)):
+            found.append((proposal, one, other))
+    return found
 
 
 def _key_conflicts(view: View, known: set[frozenset[bytes]]) -> list[Contradiction]:
@@ -160,10 +189,11 @@ def _key_conflicts(view: View, known: set[frozenset[bytes]]) -> list[Contradicti
 
 
 def _contradiction(
-    one: Node, other: Node, is_open: bool, *, link: Link | None = None, key: str | None = None
+    one: Node, other: Node, is_open: bool, *, link: Link | None = None, item: str | None = None, key: str | None = None
 ) -> Contradiction:
     pair = (one, other) if (-one.confidence, one.id) <= (-other.confidence, other.id) else (other, one)
-    return Contradiction(memories=pair, by="link" if link else "key", open=is_open, link=link, key=key)
+    by = "link" if link else "review" if item else "key"
+    return Contradiction(memories=pair, by=by, open=is_open, link=link, item=item, key=key)
 
 
 def centrality(view: View, *, types: Sequence[str], limit: int) -> list[Central]:

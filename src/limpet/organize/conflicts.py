@@ -7,12 +7,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ..text.difference import differences
+from ..text.statements import clash
 
 # An agent's statement is an echo when so much of its words stands in one line of what was injected.
 ECHO_SHARE = 0.75
-# Kinds of difference by which one text denies the other; the rest give another value.
-_DENYING = frozenset({"negation", "opposite", "roles"})
 _WORD = re.compile(r"[\w@+#]+(?:[./-][\w@+#]+)*")
 # Words that say nothing of what a text is about.
 _SMALL_WORDS = """
@@ -56,11 +54,8 @@ def conflict(old: str, new: str, replaces: str = "") -> Clash | None:
         # The older one says what is wrong, does not say what is right, and speaks of the same.
         if wrong in theirs and not _put(new, wrong) & theirs and (mine & words(old) - {wrong} or len(theirs) <= 3):
             return Clash("correction", f"says that {replaces} is wrong")
-    found = differences(old, new)
-    if found.conflict and not found.kinds & {"wording", "detail"}:
-        kind = "contradiction" if found.kinds & _DENYING else "correction"
-        return Clash(kind, "; ".join(str(one) for one in found.found[:4]))
-    return None
+    found = clash(old, new)
+    return None if found is None else Clash(found.kind, str(found.found))
 
 
 def _put(new: str, wrong: str) -> set[str]:

@@ -59,7 +59,7 @@ class Item:
     session: str | None
     speaker: str | None
     metadata: dict[str, object]
-    disputed_by: tuple[str, ...] = ()  # ids of what contradicts it, or may correct it, and is held as well
+    disputed_by: tuple[str, ...] = ()  # ids of what contradicts it and is held as well
     why: Trace | None = None
     source_state: str | None = None  # of an indexed file: fresh, drifted or gone
 

@@ -97,7 +97,7 @@ class Caution:
     """Something to beware of about an item. `at`: microseconds UTC, of a correction or the last time it was said."""
 
     about: str  # short id of the item
-    what: str  # contradicts, correction, corrected, stale
+    what: str  # contradicts, corrected, stale
     other: BriefItem | None = None  # what it stands against
     shown: bool = False  # the other one is among the items
     at: int | None = None
@@ -113,9 +113,8 @@ class Caution:
         if self.what == "stale":
             return f"{self.about} was last stated or used on {day}"
         assert self.other is not None
-        says = "perhaps corrects or is corrected by" if self.what == "correction" else "contradicts"
         tail = self.other.short if self.shown else f"{self.other.mark} {self.other.text}"
-        return f"{self.about} {says} {tail}"
+        return f"{self.about} contradicts {tail}"
 
     def as_dict(self) -> dict[str, object]:
         """{"about", "what", "text", "other"?, "replaced"?, "at"?}."""

@@ -207,11 +207,11 @@ def _dangers(memory: Memory, warned: Warned, now: int) -> list[Danger]:
         by_what.setdefault(what, []).append(other)
     found: list[Danger] = []
     against: set[str] = set()
-    for what, name in (("contradicts", "contradicts"), ("contradiction", "contradicts"), ("correction", "correction")):
+    for what in ("contradicts", "contradiction"):
         for other in by_what.get(what, ()):
             if other not in against:
                 against.add(other)
-                found.append(Danger(name, (other,), None))
+                found.append(Danger("contradicts", (other,), None))
     replaced = by_what.get("replaced")
     if replaced and now - memory.valid_from <= CORRECTED_DAYS * MICROSECONDS_PER_DAY:
         found.append(Danger("corrected", tuple(replaced[:REPLACED_SHOWN]), memory.valid_from))
@@ -251,7 +251,7 @@ def _said(
                 pairs.add(pair)
                 said.append(Caution(about=item.short, what=one.what, other=other, shown=other.id in there))
                 there.add(other.id)
-    return sorted(said, key=lambda one: ("contradicts", "correction", "corrected", "stale").index(one.what))
+    return sorted(said, key=lambda one: ("contradicts", "corrected", "stale").index(one.what))
 
 
 # -- items

@@ -13,8 +13,7 @@ from .plan import Plan
 if TYPE_CHECKING:
     from ..store.contract import Store
 
-# For each id (what, other id): `contradicts` by a link, `contradiction` and `correction` as a check proposes,
-# `replaced`.
+# For each id (what, other id): `contradicts` by a link, `contradiction` as a check proposes, `replaced`.
 Warned = dict[str, list[tuple[str, str]]]
 
 
@@ -27,19 +26,27 @@ def warnings(store: Store, plan: Plan, memories: Sequence[Memory]) -> tuple[Warn
     seen = store.graph.lives([other for what, _, other in rows if what == "replaced"], replace(plan.where, as_of=None))
     warned: Warned = {}
     others: dict[str, Memory] = {}
-    by_raw = {parse_id(one.id): one.id for one in memories}
+    by_raw = {parse_id(one.id): one for one in memories}
     for what, raw, other in rows:
+        one = by_raw[raw]
         if what == "replaced":
             if other in seen:
-                warned.setdefault(by_raw[raw], []).append((what, format_id(other)))
-        elif other in held:
+                warned.setdefault(one.id, []).append((what, format_id(other)))
+        elif other in held and (what == "contradicts" or still(one, held[other])):
             others[held[other].id] = held[other]
-            warned.setdefault(by_raw[raw], []).append((what, held[other].id))
+            warned.setdefault(one.id, []).append((what, held[other].id))
     return warned, others
 
 
+def still(one: Memory, other: Memory) -> bool:
+    """Whether a contradiction that waits would still be found: rules get stricter, and rows stay."""
+    from ..text.statements import contradict
+
+    return contradict(one.content, other.content, values=(one.key is not None, other.key is not None))
+
+
 def disputes(store: Store, plan: Plan, memories: Sequence[Memory]) -> dict[str, tuple[str, ...]]:
-    """For each id those that contradict it or may correct it, of what is held and seen from here."""
+    """For each id those that contradict it, of what is held and seen from here."""
     warned, _ = warnings(store, plan, memories)
     found = {
         id: tuple(dict.fromkeys(other for what, other in rows if what != "replaced")) for id, rows in warned.items()

@@ -17,7 +17,8 @@ from ..model.ids import format_id, parse_id
 from ..model.memory import Memory, least_trusted
 from ..model.state import cancelled_by
 from ..rank import constants as C
-from ..store.records import Filter, Proposal
+from ..store.records import MOST_WAITING, Filter, Proposal
+from .duplicates import standing
 from .replacement import take_place, waiting_data
 from .write import Receipt, Writer
 
@@ -84,10 +85,7 @@ def _brief(memory: Memory) -> dict[str, object]:
 def waiting(store: Store, scopes: Sequence[str], now: int, *, limit: int) -> list[ReviewItem]:
     """Everything that waits in some scopes, the dangerous first, then pairs, then what may be confirmed."""
     found = [_held_back(store, scopes, one) for one in _all(store, scopes, ("quarantined",), limit)]
-    for proposal in store.proposals(scopes, limit=limit):
-        memory, other = store.get(proposal.memory), store.get(proposal.other)
-        if memory is not None and other is not None:
-            found.append(_pair(proposal, memory, other))
+    found += [_pair(*one) for one in _pairs(store, scopes)]
     for id, times in store.disputed(scopes):
         memory = store.get(id)
         if memory is not None and wants_judgement(store, memory, times):
@@ -105,6 +103,16 @@ def _held_back(store: Store, scopes: Sequence[str], one: Memory) -> ReviewItem:
     if other is None or other.scope not in scopes:
         return _single("quarantine", one)
     return replace(_single("replacement", one), other=other)
+
+
+def _pairs(store: Store, scopes: Sequence[str]) -> list[tuple[Proposal, Memory, Memory]]:
+    """Proposals that wait, without those that the rules of today would not make."""
+    found = []
+    for proposal in store.proposals(scopes, limit=MOST_WAITING):
+        memory, other = store.get(proposal.memory), store.get(proposal.other)
+        if memory is not None and other is not None:
+            found.append((proposal, memory, other))
+    return standing(found)
 
 
 def wants_judgement(reads: Reads, one: Memory, times: int) -> bool:

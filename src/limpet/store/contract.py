@@ -237,8 +237,8 @@ class GraphReads(Protocol):
 
     def warnings(self, ids: Sequence[bytes]) -> list[tuple[str, bytes, bytes]]:
         """(what, one of some memories, the other one), in a stable order. What: `contradicts` (a link), `replaced` (the
-        other is superseded by it), `correction` and `contradiction` (they wait for review). The others may lie in any
-        scope: look them up."""
+        other is superseded by it), `contradiction` (it waits for review). The others may lie in any scope: look them
+        up."""
         ...
 
 
@@ -419,12 +419,20 @@ class Store(Reads, Protocol):
         are new."""
         ...
 
-    def proposals(self, scopes: Sequence[str], *, limit: int) -> list[Proposal]:
-        """Those that wait, oldest first, whose memories are both still active."""
+    def withdraw(self, kind: str, among: Sequence[bytes]) -> int:
+        """Take off the list what waits of a kind about two memories that are both among these. Returns how many."""
         ...
 
-    def resolve_proposal(self, prefix: str) -> bytes | None:
-        """The one proposal whose id starts so; None when there is none. Raises AmbiguousId, BadInput."""
+    def proposals(self, scopes: Sequence[str], *, limit: int, kind: str | None = None) -> list[Proposal]:
+        """Those that wait (of one kind), oldest first, whose memories are both still active."""
+        ...
+
+    def proposals_from(self, prefix: str, scopes: Sequence[str]) -> list[bytes]:
+        """Ids of the proposals of some scopes that start so, a dozen at most. Raises BadInput."""
+        ...
+
+    def abbreviate_items(self, ids: Sequence[bytes]) -> list[str]:
+        """As `abbreviate`, of proposals and memories: a prefix that names neither another proposal nor memory."""
         ...
 
     # journal

@@ -229,6 +229,10 @@ class Source(NamedTuple):
     at: int
 
 
+# Proposals that a reader asks for at most: older rules made hundreds, of which it leaves most out.
+MOST_WAITING = 10_000
+
+
 class Proposal(NamedTuple):
     """Something about a pair of memories that waits for a person. `verdict` None: undecided."""
 

@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import Literal
 
 from .lexicon import BE_FORMS, PARTICIPLES
-from .opposites import opposite, rivals
+from .opposites import canonical, opposite, rivals
 from .tokens import VALUES, Token, tokens
 
 Kind = Literal[
@@ -88,10 +88,11 @@ def differences(a: str, b: str) -> Difference:
     )
     if not negation:
         found += _scope_of_negation(mine, theirs)
-    swapped = _roles(mine, theirs)
+    turned = reversed_order(mine, theirs)
+    swapped = [turned] if turned else _roles(mine, theirs)
     if swapped:
         # In other words the order says less: "Docker has to be running for the tests".
-        found += [replace(one, kind="wording") for one in swapped] if found else swapped
+        found += [replace(one, kind="wording") for one in swapped] if found and not turned else swapped
     return Difference(found=tuple(found))
 
 
@@ -253,6 +254,38 @@ def _roles(a: Sequence[Token], b: Sequence[Token]) -> list[Found]:
         by = [one for one in (*a, *b) if one.value == "by"]
         return [Found(kind="wording", a=_surfaces(by))] if len(by) == 1 else []
     return []
+
+
+def reversed_order(a: Sequence[Token], b: Sequence[Token]) -> Found | None:
+    """Two things that change places around a word that puts one before the other: "Stripe over Adyen", "Adyen over
+    Stripe". Whatever else is said, it is the opposite."""
+    theirs = _around(b)
+    for word, left, right in _around(a):
+        for same, before, after in theirs:
+            if word != same:
+                continue
+            one = [token for token in left if token.value in {x.value for x in after} - {x.value for x in right}]
+            other = [token for token in right if token.value in {x.value for x in before} - {x.value for x in left}]
+            if one and other:
+                return Found(kind="roles", a=(one[-1].surface, other[0].surface), b=(other[0].surface, one[-1].surface))
+    return None
+
+
+def _around(some: Sequence[Token]) -> list[tuple[str, list[Token], list[Token]]]:
+    """(word, the two words of content before it, the two behind it) of each word that orders what is around it."""
+    values = {one.value for one in some}
+    found = []
+    for place, one in enumerate(some):
+        # "pnpm, not npm"; of "is not supported by" the verb is denied.
+        instead = one.kind == "not" and all(
+            two.kind in {"word", "name"} for two in (*some[max(0, place - 1) : place], *some[place + 1 : place + 2])
+        )
+        orders = one.value in {"over", "than"} or instead or (one.value == "to" and "from" in values)
+        if orders or (one.value == "with" and canonical("replace") in values):
+            left = [two for two in some[:place] if two.kind not in {"function", "not"}][-2:]
+            right = [two for two in some[place + 1 :] if two.kind not in {"function", "not"}][:2]
+            found.append(("not" if one.kind == "not" else one.value, left, right))
+    return found
 
 
 def _shared(a: Sequence[Token], b: Sequence[Token]) -> list[Token]:

@@ -242,6 +242,8 @@ def opposite(one: str, other: str) -> bool:
     mine, theirs = OPPOSITES.get(one, ()), OPPOSITES.get(other, ())
     if any(a == b and side != facing for a, side in mine for b, facing in theirs):
         return True
+    if one[-3:] != other[-3:]:
+        return False  # behind a prefix at least three letters are the same
     return any(
         first.startswith(left) and second.startswith(right) and len(first) - len(left) > 2
         and first[len(left):] == second[len(right):]

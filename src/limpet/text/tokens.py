@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Literal
 
 from .dates import MONTHS, WEEKDAYS
@@ -76,11 +77,12 @@ _PHRASE_AS = {
 }  # fmt: skip
 
 
-def tokens(text: str) -> list[Token]:
+@lru_cache(maxsize=16)  # a new text is compared with each that is near it
+def tokens(text: str) -> tuple[Token, ...]:
     """The tokens of a text in order."""
     text = unicodedata.normalize("NFC", text)
     text = _PHRASES.sub(lambda match: _PHRASE_AS[match[1].casefold()] or " ", text)
-    return _joined(list(_scanned(text)))
+    return tuple(_joined(list(_scanned(text))))
 
 
 def _scanned(text: str) -> Iterator[Token]:

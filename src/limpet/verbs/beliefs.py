@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from ..model.errors import BadInput, NotFound
+from ..model.errors import AmbiguousId, BadInput, NotFound
 from ..model.ids import format_id, parse_id
 from ..model.memory import GLOBAL_SCOPE, Memory, check_key
 from ..store.records import SessionRow
@@ -174,26 +174,31 @@ class Beliefs(Base):
         return waiting(self._store, self._scopes, self._clock.now(), limit=limit)
 
     def accept(self, id: str) -> Receipt:
-        """Say yes to an item of the review list. Raises NotFound, BadInput (it was rejected already)."""
+        """Say yes to an item of the review list. Raises NotFound, AmbiguousId, BadInput (it was rejected already)."""
         return self._decide(id, "accepted")
 
     def reject(self, id: str) -> Receipt:
-        """Say no to an item of the review list. Raises NotFound, BadInput (it was accepted already)."""
+        """Say no to an item of the review list. Raises NotFound, AmbiguousId, BadInput (it was accepted already)."""
         return self._decide(id, "rejected")
 
     def _decide(self, id: str, verdict: str) -> Receipt:
         from ..remember.review import decide_pair, decide_single
 
-        pair = self._store.resolve_proposal(id)
-        raw = None if pair is not None else self._store.resolve(id, self._scopes)
+        pairs = self._store.proposals_from(id, self._scopes)
+        try:
+            raw = self._store.resolve(id, self._scopes)
+        except NotFound:
+            if not pairs:
+                raise
+            raw = None
+        except AmbiguousId as error:
+            raise AmbiguousId(id, [*map(format_id, pairs), *error.candidates]) from None
+        if len(pairs) > 1 or (pairs and raw is not None):
+            raise AmbiguousId(id, [format_id(one) for one in (*pairs, *([raw] if raw else ()))])
 
         def decide(writer: Writer) -> Receipt:
-            if pair is not None:
-                proposal = writer.reads.proposal(pair)
-                if proposal is not None and proposal.scope not in self._scopes:
-                    raise NotFound(f"nothing to review with the id {id} in {self.scope}")
-                return decide_pair(writer, pair, verdict)
-            assert raw is not None
+            if raw is None:
+                return decide_pair(writer, pairs[0], verdict)
             memory = writer.reads.get(raw)
             if memory is None or memory.scope not in self._scopes:
                 raise NotFound(f"nothing to review with the id {id} in {self.scope}")

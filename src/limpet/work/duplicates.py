@@ -1,4 +1,5 @@
-"""The job that finds the same thing said twice: merged when it surely is, proposed to a person when it may be.
+"""The job that finds the same thing said twice and what cannot both hold: merged when surely the same, proposed to a
+person when one of two is right.
 
 Runs after a text has its vector. A pair is looked at from the side of its newer memory. Episodes are left alone: the
 same words said on two days are two events.
@@ -18,10 +19,11 @@ from ..model.clock import MICROSECONDS_PER_SECOND, Clock
 from ..model.events import Event
 from ..model.ids import IdSource, parse_id
 from ..model.memory import Memory
-from ..remember.duplicates import Comparison, compare
+from ..remember.duplicates import COMPARED, compare, is_series
 from ..remember.review import merge
 from ..remember.write import Writer
 from ..store.records import Candidate, EmbedderRow, Filter, Proposal
+from ..text.statements import ceased
 from ..vectors.embedder import Embedder
 from ..vectors.gauge import Gauge, gauge_of, stored
 from ..vectors.index import VectorIndex
@@ -35,7 +37,6 @@ BATCH = 64
 LEASE_SECONDS = 120
 # Nearest memories that a new one is compared with, and proposals it can make.
 NEAREST, MOST_PROPOSALS = 12, 3
-PROPOSED = {"merge": "duplicate", "flag": "duplicate", "correction": "correction", "contradiction": "contradiction"}
 # Kinds whose repetition means something.
 NEVER = frozenset({"episode"})
 
@@ -83,31 +84,50 @@ def check(
     query = np.frombuffer(vector, dtype=np.float16).astype(np.float32)
     scan = index.search(query, scopes=None)
     near = {body: i for i, body in enumerate(scan.take(NEAREST)) if body != one.body}
-    others = [c for c in store.candidates(list(near), where) if c.kind == one.kind and c.id != one.id]
+    others = [c for c in store.candidates(list(near), where) if c.id != one.id]
     if not others:
         return
     exact = index.rescore(query, [c.body for c in others])
     cosines = {body: gauge.of_texts(cosine) for body, cosine in exact.items()}
-    older = store.memories([c.num for c in others])
+    memories = store.memories([c.num for c in others])
+    ordered = sorted(zip(memories, others, strict=True), key=lambda pair: -cosines.get(pair[1].body, 0.0))
     proposals: list[Proposal] = []
-    for other, candidate in sorted(zip(older, others, strict=True), key=lambda pair: -cosines.get(pair[1].body, 0.0)):
+    series: set[bytes] = set()
+    for other, candidate in ordered:
         if not _comparable(other, new):
             continue
-        found = compare(other.content, new.content, cosines.get(candidate.body, 0.0))
+        cosine = cosines.get(candidate.body, 0.0)
+        if other.key is not None:
+            if ceased(new.content, other.content):
+                reason = f"says that {other.key} is no longer {other.content}"
+                proposals.append(_proposal("contradiction", other, new, reason, cosine, ids.make(clock.now()), clock))
+            continue
+        if other.kind != new.kind:
+            continue
+        found = compare(other.content, new.content, cosine)
         # Words from outside neither confirm nor weaken what a person or the agent said: a person decides.
         if found.verdict == "merge" and other.trust == new.trust:
             _merge(store, other, new, clock, ids)
             return
-        if found.verdict in PROPOSED and len(proposals) < MOST_PROPOSALS:
-            proposals.append(_proposal(other, new, found, ids.make(clock.now()), clock.now()))
+        kind = "duplicate" if found.verdict == "merge" else found.verdict
+        if kind not in COMPARED:
+            continue
+        if is_series(found.clash, other.content, new.content, (near.content for near in memories)):
+            series |= {parse_id(other.id), parse_id(new.id)}
+            continue
+        if len(proposals) < MOST_PROPOSALS:
+            reason = "; ".join(str(one) for one in found.difference.found) or "nearly the same words"
+            proposals.append(_proposal(kind, other, new, reason, cosine, ids.make(clock.now()), clock))
     if proposals:
         store.propose(proposals)
+    if series:
+        # Its first two looked like a value and its correction before the third was there.
+        store.withdraw("correction", list(series))
 
 
 def _comparable(other: Memory, new: Memory) -> bool:
     return (
         other.scope == new.scope
-        and other.key is None
         and (other.speaker or "") == (new.speaker or "")
         and (other.created_at, other.id) < (new.created_at, new.id)
     )
@@ -125,15 +145,14 @@ def _merge(store: Store, old: Memory, new: Memory, clock: Clock, ids: IdSource) 
     store.commit(decide)
 
 
-def _proposal(old: Memory, new: Memory, found: Comparison, id: bytes, at: int) -> Proposal:
-    told = "; ".join(str(one) for one in found.difference.found[:4]) or "nearly the same words"
+def _proposal(kind: str, old: Memory, new: Memory, reason: str, cosine: float, id: bytes, clock: Clock) -> Proposal:
     return Proposal(
         id=id,
-        kind=PROPOSED[found.verdict],
+        kind=kind,
         scope=new.scope,
         memory=parse_id(new.id),
         other=parse_id(old.id),
-        reason=told,
-        score=round(found.cosine, 4),
-        created_at=at,
+        reason=reason,
+        score=round(cosine, 4),
+        created_at=clock.now(),
     )

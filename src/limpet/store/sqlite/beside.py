@@ -119,13 +119,21 @@ class Beside:
         with self._writing() as con:
             return review.propose(con, proposals)
 
-    def proposals(self, scopes: Sequence[str], *, limit: int) -> list[Proposal]:
-        with self._reading() as con:
-            return review.waiting(con, scopes, limit)
+    def withdraw(self, kind: str, among: Sequence[bytes]) -> int:
+        with self._writing() as con:
+            return review.withdraw(con, kind, among)
 
-    def resolve_proposal(self, prefix: str) -> bytes | None:
+    def proposals(self, scopes: Sequence[str], *, limit: int, kind: str | None = None) -> list[Proposal]:
         with self._reading() as con:
-            return review.resolve(con, prefix)
+            return review.waiting(con, scopes, limit, kind)
+
+    def proposals_from(self, prefix: str, scopes: Sequence[str]) -> list[bytes]:
+        with self._reading() as con:
+            return review.ids_from(con, prefix, scopes)
+
+    def abbreviate_items(self, ids: Sequence[bytes]) -> list[str]:
+        with self._reading() as con:
+            return review.abbreviate(con, ids)
 
     # -- journal
 

@@ -326,12 +326,17 @@ SELECT r.id, r.kind, s.name, r.memory, r.other, r.reason, r.score, r.created_at,
 -- other already. review_waiting, memory_current.
 SELECT r.id, r.kind, s.name, r.memory, r.other, r.reason, r.score, r.created_at, r.verdict, r.decided_at
   FROM scope s JOIN review r ON r.scope = s.num AND r.verdict IS NULL
- WHERE s.name = :scope
+ WHERE s.name = :scope AND (:kind IS NULL OR r.kind = :kind)
    AND EXISTS (SELECT 1 FROM memory m WHERE m.id = r.memory AND m.retired_at IS NULL AND m.state = 'active'
                                         AND (m.superseded_by IS NULL OR r.kind = 'concurrent'))
    AND EXISTS (SELECT 1 FROM memory m WHERE m.id = r.other AND m.retired_at IS NULL AND m.state = 'active'
                                         AND (m.superseded_by IS NULL OR r.kind = 'concurrent'))
  ORDER BY r.created_at, r.id LIMIT :limit
+
+-- name: withdraw
+-- What waits of a kind about pairs of some memories. review_memory.
+DELETE FROM review WHERE verdict IS NULL AND kind = :kind AND memory IN (SELECT value FROM carray(:ids))
+                     AND other IN (SELECT value FROM carray(:ids))
 
 -- name: lease_jobs
 -- Take jobs that are due and not leased. Primary key.
@@ -492,7 +497,7 @@ SELECT m.num, m.kind, e.name, e.title, e.num IS NOT NULL AND e.ended_at IS NULL,
  WHERE {visible} AND m.created_at > :after ORDER BY m.created_at DESC, m.id DESC LIMIT :limit
 
 -- name: warnings
--- (what, one of some memories, the other): links that deny it, what it replaced, what waits for review about it.
+-- (what, one of some memories, the other): links that deny it, what it replaced, contradictions that wait for review.
 -- edge_source, edge_target, memory_replaced, review_memory, review_other.
 SELECT 'contradicts', e.source, e.target FROM carray(:ids) c CROSS JOIN edge e INDEXED BY edge_source
     ON e.source = c.value AND e.type = 'contradicts' AND e.retired_at IS NULL
@@ -501,15 +506,28 @@ UNION SELECT 'contradicts', e.target, e.source FROM carray(:ids) c CROSS JOIN ed
 UNION SELECT 'replaced', c.value, m.id FROM carray(:ids) c CROSS JOIN memory m INDEXED BY memory_replaced
     ON m.superseded_by = c.value WHERE m.retired_at IS NULL AND m.state = 'active'
 UNION SELECT r.kind, r.memory, r.other FROM carray(:ids) c CROSS JOIN review r INDEXED BY review_memory
-    ON r.memory = c.value WHERE r.verdict IS NULL AND r.kind <> 'duplicate'
+    ON r.memory = c.value WHERE r.verdict IS NULL AND r.kind = 'contradiction'
 UNION SELECT r.kind, r.other, r.memory FROM carray(:ids) c CROSS JOIN review r INDEXED BY review_other
-    ON r.other = c.value WHERE r.verdict IS NULL AND r.kind <> 'duplicate'
+    ON r.other = c.value WHERE r.verdict IS NULL AND r.kind = 'contradiction'
 
 -- name: ids_around
 -- The ids just below and above some ids, for abbreviations. memory_current.
 SELECT c.value, (SELECT id FROM memory WHERE id < c.value AND retired_at IS NULL ORDER BY id DESC LIMIT 1),
   (SELECT id FROM memory WHERE id > c.value AND retired_at IS NULL ORDER BY id LIMIT 1)
   FROM carray(:ids) c
+
+-- name: ids_around_items
+-- The same among memories and the items of the review list together. memory_current, primary key of review.
+SELECT c.value, (SELECT id FROM memory WHERE id < c.value AND retired_at IS NULL ORDER BY id DESC LIMIT 1),
+  (SELECT id FROM memory WHERE id > c.value AND retired_at IS NULL ORDER BY id LIMIT 1),
+  (SELECT id FROM review WHERE id < c.value ORDER BY id DESC LIMIT 1),
+  (SELECT id FROM review WHERE id > c.value ORDER BY id LIMIT 1)
+  FROM carray(:ids) c
+
+-- name: proposals_from_prefix
+-- Ids of items of some scopes in a range. Primary key.
+SELECT r.id FROM review r JOIN scope s ON s.num = r.scope
+ WHERE r.id BETWEEN :low AND :high AND s.name IN (SELECT value FROM json_each(:scopes)) LIMIT 12
 
 -- name: kinds_of_scopes
 -- How many memories of each kind pass the filter. A scan of the scopes.

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 
 import apsw
 
-from ...model.errors import AmbiguousId
-from ...model.ids import format_id, parse_prefix
+from ...model.ids import parse_prefix, shortest_unique
 from ..records import Proposal
 from .sql import statements
 
@@ -27,10 +27,16 @@ def propose(con: apsw.Connection, proposals: Sequence[Proposal]) -> int:
     return con.total_changes() - before
 
 
-def waiting(con: apsw.Connection, scopes: Sequence[str], limit: int) -> list[Proposal]:
+def withdraw(con: apsw.Connection, kind: str, among: Sequence[bytes]) -> int:
+    before = con.total_changes()
+    con.execute(statements()["withdraw"], {"kind": kind, "ids": apsw.carray(tuple(among))})
+    return con.total_changes() - before
+
+
+def waiting(con: apsw.Connection, scopes: Sequence[str], limit: int, kind: str | None) -> list[Proposal]:
     found = []
     for scope in scopes:
-        rows = con.execute(statements()["proposals"], {"scope": scope, "limit": limit})
+        rows = con.execute(statements()["proposals"], {"scope": scope, "limit": limit, "kind": kind})
         found += [Proposal(**dict(zip(_FIELDS, row, strict=True))) for row in rows]
     return sorted(found, key=lambda one: (one.created_at, one.id))[:limit]
 
@@ -40,9 +46,14 @@ def by_id(con: apsw.Connection, id: bytes) -> Proposal | None:
     return Proposal(**dict(zip(_FIELDS, row, strict=True))) if row else None
 
 
-def resolve(con: apsw.Connection, prefix: str) -> bytes | None:
+def ids_from(con: apsw.Connection, prefix: str, scopes: Sequence[str]) -> list[bytes]:
     low, high = parse_prefix(prefix)
-    found = [row[0] for row in con.execute("SELECT id FROM review WHERE id BETWEEN ? AND ? LIMIT 12", (low, high))]
-    if len(found) > 1:
-        raise AmbiguousId(prefix, [format_id(id) for id in found])
-    return found[0] if found else None
+    bound = {"low": low, "high": high, "scopes": json.dumps(list(scopes))}
+    return [row[0] for row in con.execute(statements()["proposals_from_prefix"], bound)]
+
+
+def abbreviate(con: apsw.Connection, ids: Sequence[bytes]) -> list[str]:
+    if not ids:
+        return []
+    found = con.execute(statements()["ids_around_items"], {"ids": apsw.carray(tuple(ids))})
+    return [shortest_unique(id, [one for one in near if one]) for id, *near in found]

@@ -1,0 +1,311 @@
+"""Whether two statements of the same words but for one place cannot both hold: a denial, or another value.
+
+Reads what may wait for a person, where a wrong alarm costs more than a missed one, so it asks for more than the guard
+of `difference.py`: the words before and after the place are the same, and the place has one value at a time. What
+stands before the verb is who or what is spoken of: "worker 3", "worker 4" are two subjects, not two values.
+English. Structure alone: no model, no I/O, linear in the length of the texts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+from .difference import Found, reversed_order
+from .lexicon import BE_FORMS, PARTICIPLES
+from .opposites import canonical, opposite, rivals
+from .tokens import VALUES, Token, tokens
+
+# Longer texts are no single statement; a place holds a few words at most.
+MOST_TOKENS, MOST_IN_PLACE = 40, 3
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(canonical(word) for word in text.split())
+
+
+# Words that may come or go without changing what is said.
+_SILENT = _words("a an the now currently today actually still just also")
+_PRONOUNS = _words("i we you he she it they this that these those there here who what")
+_MODALS = _words("must should can could may might will would shall")
+_DOES = _words("do does did")
+_HAS = _words("has have had")
+_IN = _words("in on at to for with by from as into under within after of every about per")
+# Verbs whose object is one at a time: by themselves, with a preposition, with something said behind it ("for CI").
+_ONE = _stems("prefer choose own drive default call name cost require need last expire rotate limit cap pin listen")
+_ONE_AT = _stems(
+    "live work run write store keep host deploy base belong report default point move switch migrate stay ship "
+    "start begin end open close send log listen train point set study publish meet expire pin read"
+)
+_ONE_FOR = _stems("use run deploy store write host choose build test log")
+# Verbs of which a thing has one who does it.
+_OF_ONE = _stems("own lead maintain chair head")
+_ROLES = _stems("owner lead leader maintainer manager head chair ceo cto author contact host director captain")
+# Nouns of which a thing has one that is said in one word.
+_ATTRIBUTES = _stems(
+    "name color colour owner lead manager maintainer contact engineer host city town country address language "
+    "framework database broker queue branch region zone target port tool linter formatter editor shell provider "
+    "vendor tracker currency license day date time deadline format theme font size limit timeout version model "
+    "drink food  dish meal fruit sport team job role title nickname password default driver backend runtime os "
+    "platform phone car bike  allergy hobby major school birthday landlord doctor state status mode level "
+)
+# What says that something is there, or done at all: against "no" it is a denial.
+_THERE = _stems("support have has offer need require allow use want provide include always")
+_ENVIRONMENTS = _stems("staging production development testing preview get post put patch morning afternoon evening we")
+_PAST = _words(
+    "went had did got took made gave came saw bought sold met ran sent paid spent said told found left lost "
+    "won began wrote read drew drove flew ate was were became brought thought felt heard spoke held sat stood"
+)  # fmt: skip
+_CEASED = re.compile(
+    r"\b(?:no longer (?:uses?|using|on|runs? on|needs?|lives? in|works? (?:at|for)|prefers?|is|are)"
+    r"|stopped using|(?:moved|migrated|switched) (?:away |off )?from|moved off|dropped|gave up|got rid of)\s+(?:the )?",
+    re.IGNORECASE,
+)
+
+
+class Clash(NamedTuple):
+    """`contradiction`: the one denies the other. `correction`: the other gives another value."""
+
+    kind: Literal["correction", "contradiction"]
+    found: Found
+    # Words before and after the place; what else stands there in a third statement makes a series. () () of a denial.
+    frame: tuple[tuple[str, ...], tuple[str, ...]]
+
+
+class _Place(NamedTuple):
+    """Two statements as what they share before and after a place, and what either has there."""
+
+    before: Sequence[Token]
+    a: Sequence[Token]
+    b: Sequence[Token]
+    after: Sequence[Token]
+
+
+def clash(a: str, b: str) -> Clash | None:
+    """Why two statements cannot both hold; None when they may, or when it is not certain. Symmetric, sides apart."""
+    if "?" in a or "?" in b:
+        return None
+    mine, theirs = _said(a), _said(b)
+    turned = reversed_order(mine, theirs)
+    if turned is not None:
+        return Clash("contradiction", turned, ((), ()))
+    if max(len(mine), len(theirs)) > MOST_TOKENS:
+        return None
+    place = _place(mine, theirs)
+    kind = _denies(place) or _opposes(place)
+    if kind is not None:
+        return Clash("contradiction", _found(kind, place), ((), ()))
+    if place.a and place.b and _has_one_value(place):
+        return Clash("correction", _found("number" if _values(place.a) else "name", place), _frame(place))
+    return None
+
+
+def in_series(a: str, b: str, frame: tuple[tuple[str, ...], tuple[str, ...]], third: str) -> bool:
+    """Whether a third text fills the frame of two with something else again: then all are siblings, not corrections."""
+    (before, after), words = frame, [one.value for one in _said(third)]
+    inside = words[len(before) : len(words) - len(after)]
+    if not inside or len(inside) > MOST_IN_PLACE + 1:
+        return False
+    if tuple(words[: len(before)]) != before or tuple(words[len(words) - len(after) :]) != after:
+        return False
+    return all(words != [one.value for one in _said(text)] for text in (a, b))
+
+
+def contradict(a: str, b: str, *, values: tuple[bool, bool] = (False, False)) -> bool:
+    """Whether one of two texts denies the other. `values`: which of them are the value of a key, and no sentence."""
+    if any(values):
+        return values != (True, True) and (ceased(a, b) if values[1] else ceased(b, a))
+    found = clash(a, b)
+    return found is not None and found.kind == "contradiction"
+
+
+def ceased(text: str, value: str) -> bool:
+    """Whether a statement says that a value holds no more ("We no longer use Postgres"), and nothing else of it."""
+    found = _CEASED.search(text)
+    if found is None:
+        return False
+    rest = text[found.end() :].strip(" .!").casefold()
+    return bool(value.strip()) and canonical(rest) == canonical(value.strip().casefold())
+
+
+def _said(text: str) -> list[Token]:
+    return [one for one in tokens(text) if one.surface.casefold() not in _SILENT]
+
+
+def _place(a: Sequence[Token], b: Sequence[Token]) -> _Place:
+    """The shortest place in which two texts differ; whole names, not their ends ("New York", "New Jersey")."""
+    shorter = min(len(a), len(b))
+    first = next((i for i in range(shorter) if a[i].value != b[i].value), shorter)
+    last = next((i for i in range(shorter - first) if a[-1 - i].value != b[-1 - i].value), shorter - first)
+    while first > 0 and a[first - 1].kind == "name" and first < shorter and a[first].kind == b[first].kind == "name":
+        first -= 1
+    while last and a[-last].kind == "name" and len(a) - last > first and a[-last - 1].kind == "name":
+        last -= 1
+    return _Place(a[:first], a[first : len(a) - last], b[first : len(b) - last], a[len(a) - last :])
+
+
+def _content(some: Sequence[Token]) -> list[Token]:
+    return [one for one in some if one.kind != "function"]
+
+
+def _low(one: Token) -> str:
+    return one.surface.casefold()
+
+
+def _values(some: Sequence[Token]) -> bool:
+    return all(one.kind in VALUES for one in some)
+
+
+def _found(kind: str, place: _Place) -> Found:
+    return Found(
+        kind=kind,  # type: ignore[arg-type]  # one of the kinds of Found
+        a=tuple(one.surface for one in place.a),
+        b=tuple(one.surface for one in place.b),
+    )
+
+
+def _frame(place: _Place) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    return tuple(one.value for one in place.before), tuple(one.value for one in place.after)
+
+
+def _denies(place: _Place) -> str | None:
+    """ "retries", "does not retry"; "supports pagination", "has no pagination"."""
+    a, b = _content(place.a), _content(place.b)
+    denied, plain = (a, b) if any(one.kind == "not" for one in a) else (b, a)
+    if [one.kind for one in denied] != ["not"] or any(one.kind == "not" for one in plain):
+        return None
+    if len(plain) > 1 or (plain and plain[0].value not in _THERE):
+        return None
+    return "negation" if _content((*place.before, *place.after)) else None
+
+
+def _opposes(place: _Place) -> str | None:
+    """ "is enabled", "is disabled"; "runs before", "runs after"; "allows", "denies"."""
+    a, b = _content(place.a), _content(place.b)
+    if len(a) != 1 or len(b) != 1 or len(place.a) > 2 or len(place.b) > 2 or not opposite(a[0].value, b[0].value):
+        return None
+    if _predicate(place.before):
+        behind = place.after[0] if place.after else None
+        modifies = behind is not None and behind.kind in {"word", "name"} and a[0].value not in _stems("before after")
+        wanted = place.before[-1].value in _stems("prefer use choose")
+        return None if modifies and not wanted else "opposite"
+    acts = all(_low(one).endswith(("s", "ed")) for one in (a[0], b[0]))
+    subject = bool(_content(place.before))
+    verb_behind = bool(place.after) and _verb([place.after[0], *place.after][:2]) is not None
+    return "opposite" if acts and subject and place.after and not verb_behind else None
+
+
+def _has_one_value(place: _Place) -> bool:
+    """Whether the place is one of which a subject has one value at a time."""
+    if max(len(place.a), len(place.b)) > MOST_IN_PLACE:
+        return False
+    one, other = place.a, place.b
+    if any(each.kind in {"function", "not"} for each in (*one, *other)):
+        return False
+    if _values(one) or _values(other):
+        return _values(one) and _values(other) and len(one) == len(other) == 1 and _measured(place)
+    if not _content(place.before):
+        return _has_role(place)
+    behind = place.after[0] if place.after else None
+    if behind is not None and behind.kind in {"word", "name"}:
+        return False  # it only says which ("a red bike", "a blue bike")
+    return _is_object(place)
+
+
+def _measured(place: _Place) -> bool:
+    """A number, unit, date or time that says something of the subject and does not name it ("step 3")."""
+    before, value = place.before, place.a[0]
+    if not _content(before) or _past(before):
+        return False
+    last = before[-1]
+    verb = _verb(before)
+    if verb is None:
+        # Without a known verb only what is measured, behind a preposition: "rotate every 30 days".
+        return bool(value.unit or value.kind in {"date", "time"}) and _low(last) in _IN and not place.after
+    between = before[verb + 1 :]
+    if value.kind in {"date", "time"}:
+        return all(one.kind == "function" for one in between)
+    if value.unit or last.kind == "function" or verb == len(before) - 1:
+        return len(_content(between)) <= 1
+    # "Python 3.10", "port 8080": one name or noun in between.
+    return len(_content(between)) == 1
+
+
+def _is_object(place: _Place) -> bool:
+    before = place.before
+    verb = _verb(before)
+    if verb is None:
+        return False
+    between = before[verb + 1 :]
+    subject = [one for one in _content(before[:verb]) if _low(one) not in _PRONOUNS]
+    if any(one.kind != "function" for one in between) or _past(before):
+        return False
+    if _environment(place):
+        return False
+    said, head = _low(before[verb]), before[verb].value
+    joined = any(_low(one) in _IN for one in between)
+    if said in BE_FORMS:
+        if not subject:
+            return False
+        if joined:
+            return True
+        named = all(any(one.kind == "name" for one in side) for side in (place.a, place.b))
+        rival = len(place.a) == len(place.b) == 1 and rivals(place.a[0].value, place.b[0].value)
+        return named or rival or any(one.value in _ATTRIBUTES for one in subject)
+    if head in _ONE and not joined:
+        return True
+    if joined:
+        # Somebody works on many things.
+        one_at = head in _ONE_AT and not (head == canonical("work") and _low(between[-1]) not in {"at", "for"})
+        return one_at and (bool(subject) or _low(before[0]) in _PRONOUNS)
+    return head in _ONE_FOR and bool(place.after) and _low(place.after[0]) in {"for", "as"}
+
+
+def _has_role(place: _Place) -> bool:
+    """ "Ana owns billing", "Ben owns billing"; "Ana is the owner of billing"."""
+    named = all(len(side) == 1 and side[0].surface[:1].isupper() for side in (place.a, place.b))
+    if not named or len(place.after) < 2:
+        return False
+    first, then = place.after[0], place.after[1]
+    return first.value in _OF_ONE or (_low(first) == "is" and then.value in _ROLES)
+
+
+def _environment(place: _Place) -> bool:
+    return any(one.value in _ENVIRONMENTS for one in (*place.a, *place.b))
+
+
+def _verb(before: Sequence[Token]) -> int | None:
+    """The place of the last known verb: of "is hosted" the participle."""
+    for place in range(len(before) - 1, -1, -1):
+        one = before[place]
+        if one.kind == "function" and _low(one) in BE_FORMS:
+            return place
+        if one.kind == "function" and _low(one) in _HAS:
+            return place
+        if one.kind == "word" and place and one.value in _KNOWN_VERBS:
+            return place
+        if one.kind == "word" and _low(one) in PARTICIPLES and place and _low(before[place - 1]) in BE_FORMS:
+            return place
+    return None
+
+
+_KNOWN_VERBS = _ONE | _ONE_AT | _ONE_FOR | _stems("take wait retry allow have get hold serve accept require")
+
+
+def _predicate(some: Sequence[Token]) -> bool:
+    return _verb(some) is not None or any(_low(one) in _MODALS | _DOES for one in some)
+
+
+def _past(before: Sequence[Token]) -> bool:
+    """Whether it is told as an event: "we paid", "the meeting was". What "is kept" lasts."""
+    for place, one in enumerate(before):
+        low = _low(one)
+        passive = place and _low(before[place - 1]) in BE_FORMS - {"was", "were"}
+        if not passive and (low in _PAST or (one.kind == "word" and low.endswith("ed") and len(low) > 4)):
+            return True
+    return False
