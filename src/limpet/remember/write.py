@@ -11,6 +11,7 @@ from ..model.events import Event
 from ..model.ids import format_id, parse_id
 from ..model.memory import GLOBAL_SCOPE, Memory, least_trusted
 from ..text.normalise import fingerprint
+from ..text.secrets import redact
 from .admit import Admitted
 
 if TYPE_CHECKING:
@@ -246,7 +247,7 @@ class Writer:
         if not any(event.type == "superseded" and event.memory == parse_id(old.id) for event in self.events):
             data: dict[str, Any] = {"by": new.hex(), "valid_to": start}
             if why:
-                data["why"] = why
+                data["why"] = redact(why)[0]
             self.event("superseded", parse_id(old.id), origin=statement.origin, **data)
         self.event("linked", new, origin=statement.origin, edge="supersedes", target=parse_id(old.id).hex())
         return receipt

@@ -144,6 +144,7 @@ class Writes(Base):
         `valid_from` (default: now). Raises NotFound, BadInput.
         """
         from ..remember.write import need, refused
+        from ..text.secrets import redact_value
 
         statement = self._admit({"content": content, "valid_from": valid_from, **given})
 
@@ -158,7 +159,11 @@ class Writes(Base):
                 "speaker": old.speaker,
                 "pin": old.pinned,
             }
-            return replace(statement, **{name: value for name, value in kept.items() if name not in given})
+            kept = {name: value for name, value in kept.items() if name not in given}
+            if "key" in kept:  # what the value of this key is, is said by its name
+                text, found = redact_value(old.key, statement.content)
+                kept |= {"content": text, "redacted": tuple(dict.fromkeys((*statement.redacted, *found)))}
+            return replace(statement, **kept)
 
         def decide(writer: Writer) -> Receipt:
             old = need(writer.reads, id, writer.scopes)
