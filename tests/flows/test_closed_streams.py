@@ -28,7 +28,11 @@ def shell(path, clock):
     def run(command, streams):
         start = f"{shlex.quote(sys.executable)} -m limpet --store {shlex.quote(str(path))} --scope global"
         return subprocess.run(
-            ["bash", "-c", f"set -o pipefail; {start} {command} {streams}"], capture_output=True, text=True, timeout=120
+            ["bash", "-c", f"set -o pipefail; {start} {command} {streams}"],
+            check=False,
+            capture_output=True,
+            text=True,
+            timeout=120,
         )
 
     return run

@@ -179,7 +179,7 @@ def as_episode(statement: Admitted, why: Demotion) -> Admitted:
 
 
 def check_topics(topics: Iterable[Any]) -> tuple[str, ...]:
-    """Distinct topics in the order given. Raises BadInput."""
+    """Distinct topics in the order given, without secrets. Raises BadInput."""
     if isinstance(topics, str):
         topics = [topics]
     found: dict[str, None] = {}
@@ -190,6 +190,8 @@ def check_topics(topics: Iterable[Any]) -> tuple[str, ...]:
         found[name] = None
     if len(found) > MAX_TOPICS:
         raise BadInput(f"too many topics: {len(found)}, {MAX_TOPICS} at most")
+    if found and suspected("\n".join(found)):
+        return tuple(dict.fromkeys(redact(name)[0] for name in found))
     return tuple(found)
 
 

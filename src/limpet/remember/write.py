@@ -12,6 +12,7 @@ from ..model.ids import format_id, parse_id, proposal_id
 from ..model.memory import GLOBAL_SCOPE, Memory, is_below, least_trusted
 from ..model.state import MemoryState, replay
 from ..text.normalise import fingerprint
+from ..text.secrets import redact
 from .admit import Admitted
 from .replacement import kept_for_review, proposed_before, says_otherwise
 
@@ -317,6 +318,7 @@ class Writer:
         check_live(old)
         if old.superseded_by is not None and (old.valid_to is not None and old.valid_to <= self.now):
             raise BadInput(f"memory {old.id} was superseded by {old.superseded_by} already", hint="correct that one")
+        why = redact(why)[0] if why else None
         receipt = self._state(statement, fresh=True, corrects=None if derived else old, why=why)
         assert receipt.id is not None
         new = parse_id(receipt.id)

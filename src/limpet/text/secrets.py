@@ -6,7 +6,7 @@ What a name means is said once, by `names_secret`: for `NAME=value` in texts and
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any
 
@@ -37,12 +37,51 @@ _UNDERSCORED = ("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat", "k_live_",
 _DASHED = ("-----begin", "glpat-", "xox", "sk-", "pypi-")
 # Of every name that `names_secret` knows.
 _NAME_MARKS = ("pass", "pwd", "secret", "token", "key", "credential", "cookie", "authorization")
-_PLACEHOLDER = re.compile(r"(?i)^(?:x{3,}|\*+|\.{3,}|redacted|example|changeme|\[redacted)")
+# What sentences call a password (`passwords.py`): the few letters that are looked for, and what they must be part of.
+_TOLD_MARKS = ("pass", "pw", "pin", "kennw")
+_TOLD_WORDS = ("passw", "passp", "passc", "pw", "pin is", "pin for", "pin:", "kennwort")
+# Programs that take a secret by a flag that is not named after it.
+_PROGRAMS = (
+    "mysql",
+    "mariadb",
+    "curl",
+    "sshpass",
+    "mongo",
+    " login",
+    "redis-cli",
+    "zip",
+    "7z",
+    "ldap",
+    "openssl",
+    "sudo",
+)
+# What stands where a secret would and is none: hidden before, to be filled in, or the word itself.
+PLACEHOLDER = re.compile(
+    r"(?:x{3,}|\*+|\u2022+|\.{3,}|_{3,}|#+|change-?_?me|pass(?:word|wd)?|pwd|secret|token|null|none|true|false|string|todo)$"
+    r"|redacted|example|[<$%{(\[]|&#?\w{1,8};"
+    r"|.{0,60}?(?:^|[-_.])(?:your|example|placeholder|dummy|sample|insert|goes|here)(?:[-_.]|$)",
+    re.IGNORECASE,
+)
+# A call, an index, a path of names, the name of a constant: code that has the value from somewhere.
+CODE = re.compile(
+    r"(?-i:[A-Za-z_][\w.:]*[(\[]|[a-z_]\w*(?:\.[A-Za-z_]\w*)+[,;)]*$|-{1,2}[a-z]|\$|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$)"
+)
 
 
 def suspected(text: str) -> bool:
     """Whether a text holds a mark of some secret; most texts hold none, and none of those holds a secret."""
     lower = text.lower()
+    return _formed(lower) or _told(text, lower)
+
+
+def _told(text: str, lower: str) -> bool:
+    """Whether a text may say a password in a sentence, or give one to a program."""
+    if _holds(lower, _TOLD_MARKS) and (_holds(lower, _TOLD_WORDS) or "PIN" in text):
+        return True
+    return (" -" in lower or " pass:" in lower) and _holds(lower, _PROGRAMS)
+
+
+def _formed(lower: str) -> bool:
     if "://" in lower or _holds(lower, _MARKS):
         return True
     if (":" in lower or "=" in lower) and _holds(lower, _NAME_MARKS):
@@ -137,7 +176,9 @@ def names_secret(name: str) -> bool:
 
 def redact(text: str) -> tuple[str, tuple[str, ...]]:
     """The text with every secret replaced by `[redacted:NAME]`, and the names, each once, in order of the table."""
-    if not suspected(text):
+    lower = text.lower()
+    told = _told(text, lower)
+    if not told and not _formed(lower):
         return text, ()
     found: list[str] = []
     for name, pattern in _PATTERNS:
@@ -146,7 +187,7 @@ def redact(text: str) -> tuple[str, tuple[str, ...]]:
         def hide(match: re.Match[str], name: str = name) -> str:
             group = 1 if match.re.groups else 0
             secret = match[group]
-            if _PLACEHOLDER.match(secret) or "[redacted:" in secret:
+            if PLACEHOLDER.match(secret) or "[redacted:" in secret:
                 return match[0]
             if name not in found:
                 found.append(name)
@@ -154,14 +195,21 @@ def redact(text: str) -> tuple[str, tuple[str, ...]]:
             return whole[: match.start(group) - start] + f"[redacted:{name}]" + whole[match.end(group) - start :]
 
         text = compiled.sub(hide, text)
+    hidden = _without(text, _assigned(text))
+    if told:
+        from . import passwords
+
+        hidden = _without(hidden, passwords.told(hidden))
+        hidden = _without(hidden, passwords.given(hidden))
+    return hidden, tuple(found) if hidden == text else (*found, "password")
+
+
+def _without(text: str, spans: Iterable[tuple[int, int]]) -> str:
     parts, done = [], 0
-    for start, end in _assigned(text):
+    for start, end in spans:
         parts += [text[done:start], "[redacted:password]"]
         done = end
-    if parts:
-        found.append("password")
-        text = "".join(parts) + text[done:]
-    return text, tuple(found)
+    return "".join(parts) + text[done:] if parts else text
 
 
 def redact_command(text: str) -> tuple[str, tuple[str, ...]]:
@@ -181,7 +229,7 @@ def redact_command(text: str) -> tuple[str, tuple[str, ...]]:
 
 def redact_value(name: str | None, text: str) -> tuple[str, tuple[str, ...]]:
     """The text that is said of `name`, as `NAME=text` would be redacted."""
-    if name is not None and names_secret(name) and _LIKELY.fullmatch(text) and not _PLACEHOLDER.match(text):
+    if name is not None and names_secret(name) and _LIKELY.fullmatch(text) and not PLACEHOLDER.match(text):
         return _hidden(text)
     return redact(text)
 
@@ -253,5 +301,5 @@ def _assigned(text: str) -> Iterator[tuple[int, int]]:
         if value is None:
             continue
         done = value.end(1)
-        if not _PLACEHOLDER.match(value[1]) and "[redacted:" not in value[1]:
+        if not PLACEHOLDER.match(value[1]) and not CODE.match(value[1]) and "[redacted:" not in value[1]:
             yield value.span(1)

@@ -84,6 +84,8 @@ def _without_secrets(event: Event) -> Event:
     if suspected("\n".join(said.values())):
         said = {name: redact(one)[0] for name, one in said.items()}
     data = event.data | said | ({"metadata": metadata} if found else {})
+    if event.type in ("remembered", "tagged") and data.get("topics"):
+        data["topics"] = list(check_topics(data["topics"]))
     return event if content == event.content and data == event.data else replace(event, content=content, data=data)
 
 

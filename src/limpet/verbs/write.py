@@ -140,6 +140,7 @@ class Writes(Base):
         """
         from ..remember.admit import as_episode
         from ..remember.write import need
+        from ..text.secrets import redact_value
 
         statement = self._admit({"content": content, "valid_from": valid_from, **given})
 
@@ -154,7 +155,11 @@ class Writes(Base):
                 "speaker": old.speaker,
                 "pin": old.pinned,
             }
-            return replace(statement, **{name: value for name, value in kept.items() if name not in given})
+            kept = {name: value for name, value in kept.items() if name not in given}
+            if "key" in kept:  # what the value of this key is, is said by its name
+                text, found = redact_value(old.key, statement.content)
+                kept |= {"content": text, "redacted": tuple(dict.fromkeys((*statement.redacted, *found)))}
+            return replace(statement, **kept)
 
         def decide(writer: Writer) -> Receipt:
             old = need(writer.reads, id, writer.scopes)

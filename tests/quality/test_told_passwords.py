@@ -1,0 +1,110 @@
+"""Passwords in plain sentences: found in sentences that tell one, on the half nothing was tuned on, and nowhere else."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from limpet.text.secrets import redact, suspected
+
+from .halves import is_held_back, read
+
+ROWS = read("told_passwords.jsonl")
+
+
+def figures(rows):
+    """(share of passwords that are gone, sentences without one that were changed)"""
+    told = [row for row in rows if row["secrets"]]
+    gone = sum(not any(one in redact(row["text"])[0] for one in row["secrets"]) for row in told)
+    return gone / len(told), [redact(row["text"])[0] for row in rows if not row["secrets"] and redact(row["text"])[1]]
+
+
+def test_the_set_is_large_and_has_both_sides():
+    texts = [row["text"] for row in ROWS]
+    assert len(set(texts)) == len(texts)
+    for half in (True, False):
+        rows = [row for row in ROWS if is_held_back(row["text"]) is half]
+        assert sum(bool(row["secrets"]) for row in rows) >= 30 and sum(not row["secrets"] for row in rows) >= 30
+
+
+@pytest.mark.parametrize("held_back", [False, True], ids=["tuning", "held back"])
+def test_a_password_that_a_sentence_tells_is_found(held_back, capsys):
+    recall, false = figures([row for row in ROWS if is_held_back(row["text"]) is held_back])
+    with capsys.disabled():
+        print(f"\ntold passwords, {'held back' if held_back else 'tuning'}: recall {recall:.3f}, false {len(false)}")  # noqa: T201
+    assert recall >= 0.85
+    assert len(false) <= 2, false
+
+
+def test_only_the_value_goes_and_the_sentence_stays():
+    assert redact("The staging DB password is hunter2secret, says Ana.") == (
+        "The staging DB password is [redacted:password], says Ana.",
+        ("password",),
+    )
+    for row in ROWS:
+        text, found = redact(row["text"])
+        assert redact(text) == (text, ()), "what was redacted stays as it is"
+        if found:
+            assert suspected(row["text"])
+            kept = re.split(r"\[redacted:[a-z-]+\]", text)
+            assert all(part in row["text"] for part in kept)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "password = db.Column(db.String(80), nullable=False)",
+        "password: str = Field(min_length=8)",
+        "hashed_password = argon2.PasswordHasher(time_cost=3).hash(password)",
+        "token = config.db2.token",
+        'api_key=os.getenv("API_KEY_2")',
+        "export SLACK_TOKEN=xoxb-your-slack-token-here",
+        "postgres://user:password@host:5432/db",
+        "redis://:<password>@host:6379",
+        "password: ${DB_PASSWORD_2}",
+        "password=YOUR_PASSWORD_2_HERE",
+        "mysql -u root -p shop",
+        "docker run -p 8080:80 mysql",
+        "curl -u ana:$TOKEN https://example.org",
+    ],
+)
+def test_code_and_placeholders_are_no_secrets(text):
+    assert redact(text) == (text, ())
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ("mysql -u root -ph7nter shop", "h7nter"),
+        ("then run `mysqldump --all-databases -pgeheim`", "geheim"),
+        ("sshpass -p geheim ssh root@build", "geheim"),
+        ("curl -s -u ana:geheim https://example.org/api", "geheim"),
+        ("openssl enc -aes-256-cbc -pass pass:geheim", "geheim"),
+        ("echo geheim | sudo -S systemctl restart", "geheim"),
+        ("docker login -u ana -p geheim registry", "geheim"),
+        ("redis-cli -h cache -a geheim ping", "geheim"),
+        ("zip -P geheim out.zip notes", "geheim"),
+    ],
+)
+def test_what_a_program_is_given_as_its_password_goes(text, secret):
+    assert secret not in redact(text)[0]
+
+
+def test_text_that_holds_no_password_is_left_alone():
+    """Python's own library: 31 MB, some 370 paragraphs about passwords. What is changed there was read one by one: code
+    and examples that do hold a value."""
+    changed = []
+    for path in sorted(Path(os.__file__).parent.glob("*.py")):
+        for part in re.split(r"\n\s*\n", path.read_text(encoding="utf-8", errors="replace")):
+            if redact(part)[1]:
+                changed.append((path.name, part))
+    assert len(changed) <= 12, changed
+
+
+@pytest.mark.parametrize("text", ["password " * 10_000, "the password is wrong. " * 5_000, "mysql " * 15_000 + " -p "])
+def test_a_long_text_of_nothing_but_marks_comes_back(text):
+    """A pattern whose steps grew with the square of the length would not."""
+    assert redact(text * 4) == (text * 4, ())
