@@ -40,7 +40,7 @@ COMMANDS = {
     "fact": ("beliefs", "a keyed fact: read it, set it, end it, see its history"),
     "audit": ("beliefs", "what is believed about something: how sure, since when, from whom, against what"),
     "review": ("beliefs", "what waits for a person; accept or reject it"),
-    "sweep": ("beliefs", "today's rules over yesterday's memories: what could not be stored any more"),
+    "sweep": ("beliefs", "today's rules over yesterday's memories: what would not be stored so today"),
     "session": ("beliefs", "runs of an agent: start, end, list, show, compress into an episode"),
     "feedback": ("write", "say whether a recalled memory was useful"),
     "link": ("graph", "say how two memories belong together: A caused_by B, A supports B, ..."),

@@ -1,4 +1,4 @@
-"""Today's rules over yesterday's rows: what is stored and could not be stored any more."""
+"""Today's rules over yesterday's rows: what is stored and would not be stored so today."""
 
 from __future__ import annotations
 
