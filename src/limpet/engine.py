@@ -75,17 +75,19 @@ def open(
     *,
     scope: str | None = None,
     read_only: bool = False,
+    create: bool = True,
     durable: bool | None = None,
     clock: Clock | None = None,
     embedder: Embedder | str | None = None,
 ) -> Limpet:
-    """Open a memory store, making it when there is none.
+    """Open a memory store, making it when there is none; without `create` (and `read_only`) that is StoreMissing.
 
     `path`: a file, or ":memory:"; else LIMPET_STORE, else the platform's data folder. `scope`: where writes go; else
     LIMPET_SCOPE, else project:<name> in a git checkout, else global. `durable`: fsync at every commit (default).
     `embedder`: a name, or an object with the Embedder interface. Raises StoreError and its kind, BadInput.
     """
-    return Limpet(read_settings(path, scope, durable), read_only=read_only, clock=clock, embedder=embedder)
+    settings = read_settings(path, scope, durable)
+    return Limpet(settings, read_only=read_only, create=create, clock=clock, embedder=embedder)
 
 
 class Limpet(Beliefs, Briefs, Graph, Organize, Mirrors, Receipts, Transfer, Writes):
@@ -96,6 +98,7 @@ class Limpet(Beliefs, Briefs, Graph, Organize, Mirrors, Receipts, Transfer, Writ
         settings: Settings,
         *,
         read_only: bool = False,
+        create: bool = True,
         clock: Clock | None = None,
         embedder: Embedder | str | None = None,
         store: Store | None = None,
@@ -103,7 +106,10 @@ class Limpet(Beliefs, Briefs, Graph, Organize, Mirrors, Receipts, Transfer, Writ
         name = embedder if isinstance(embedder, str) else settings.embedder
         given = None if isinstance(embedder, str) else embedder
         super().__init__(
-            store or SqliteStore(settings.path, describe, read_only=read_only, durable=settings.durable),
+            store
+            or SqliteStore(
+                settings.path, describe, read_only=read_only, durable=settings.durable, create=create
+            ),
             settings.scope,
             clock or SystemClock(),
             name,

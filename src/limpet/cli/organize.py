@@ -67,7 +67,7 @@ def organize(args: Namespace) -> int:
     models = given.get("model") or ([] if given.get("no_model") else os.environ.get(MODELS, "").split())
     # A person who names no scope means the project of each conversation.
     by_folder = args.scope is None and not os.environ.get("LIMPET_SCOPE")
-    with open_store(args) as memory:
+    with open_store(args, create=True) as memory:
         if models and not args.dry_run and not args.json:
             # The same run, without asking anybody: what it may cost is said before it costs.
             _cost(_pass(memory, args, models, by_folder, dry_run=True), before=True)

@@ -56,13 +56,13 @@ def _import(args: Namespace) -> int:
         return organize(args)
     _check_format(args.format, READERS)
     if args.format == "segments":
-        with open_store(args) as memory, output.progress("importing") as progress:
+        with open_store(args, create=True) as memory, output.progress("importing") as progress:
             return _segments(
                 args, memory.import_segments(args.path, dry_run=args.dry_run, progress=progress), exported=False
             )
     if args.format != "jsonl":
         return _import_from(args)
-    with open_store(args) as memory, output.progress("importing") as progress:
+    with open_store(args, create=True) as memory, output.progress("importing") as progress:
         try:
             report = memory.import_jsonl(
                 _stdin() if args.path == "-" else args.path, dry_run=args.dry_run, progress=progress
@@ -81,7 +81,7 @@ def _import(args: Namespace) -> int:
 
 def _import_from(args: Namespace) -> int:
     """Another program's format. 2 when something was not understood or not taken; the rest is there all the same."""
-    with open_store(args) as memory, output.progress("importing") as progress:
+    with open_store(args, create=True) as memory, output.progress("importing") as progress:
         report = memory.import_from(args.format, args.path, dry_run=args.dry_run, progress=progress)
     if args.json:
         output.object_line(report.as_dict())

@@ -58,7 +58,7 @@ def _remember(args: Namespace) -> int:
             raise BadInput("--batch reads stdin: give neither TEXT nor --id with it")
         return _batch(args, given)
     text = given_text(args.text)
-    with open_store(args) as memory:
+    with open_store(args, create=True) as memory:
         return output.receipt(memory.remember(text, id=args.id, **given), as_json=args.json)
 
 
@@ -69,7 +69,7 @@ def _batch(args: Namespace, defaults: dict[str, Any]) -> int:
 
     waiting: Queue[_Line | BaseException | None] = Queue(maxsize=2 * BATCH_LINES)
     code = 0
-    with open_store(args) as memory:
+    with open_store(args, create=True) as memory:
         # A daemon: when this thread stops early, the reader may wait for stdin for ever.
         Thread(target=_read_lines, args=(waiting,), daemon=True).start()
         for lines in _taken(waiting):
