@@ -282,7 +282,7 @@ def _item(item: Item) -> dict[str, Any]:
 
 
 def _relevance(found: Recall | SessionRecall) -> dict[str, Any]:
-    """Whether anything answers the question; in words too where nothing does, for what is shown looks like an answer."""
+    """Whether anything answers the question; in words too where nothing does, for what is shown looks like one."""
     if found.relevant:
         return {"relevant": True}
     shown = found.items if isinstance(found, Recall) else found.sessions

@@ -208,6 +208,14 @@ def decode(raw: bytes, what: str) -> str:
         ) from None
 
 
+def vectors_option(parser: argparse.ArgumentParser) -> None:
+    """--no-vectors; `output.embedded` reads it."""
+    parser.add_argument(
+        "--no-vectors", action="store_true",
+        help="end before the vectors of what came are made: they wait for a recall with time, a server, `limpet work`",
+    )  # fmt: skip
+
+
 def open_store(args: argparse.Namespace, *, create: bool = False) -> Limpet:
     """The store that the options name, as a context manager. `create`: the command writes what needs no store yet;
     with --dry-run where none is, it runs on one in memory. Raises StoreMissing, other StoreErrors, BadInput."""

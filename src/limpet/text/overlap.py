@@ -18,7 +18,7 @@ EXACT_WEIGHT = 2
 STEM, END = 4, 3
 # Function words of English that can change a statement, and what messages to an agent say whatever they are about.
 _SAID_ANYWAY = FUNCTION_WORDS | frozenset(
-    "not no can could should would will may might must was were did had some like please use make want need let too "
+    "not no can could should would will may might must was were did had some like please use make want need let too "  # noqa: SIM905
     "very now again new other only still".split()
 )
 _WORD = re.compile(r"[^\W_]+")
