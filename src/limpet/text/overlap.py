@@ -6,6 +6,7 @@ One such word in common is chance ("commit this" and a note on commits); two, or
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from .grams import grams
 from .lexicon import FUNCTION_WORDS
@@ -44,6 +45,7 @@ def _weight(word: str) -> int:
     return EXACT_WEIGHT if _EXACT.fullmatch(word) else 1
 
 
+@lru_cache(maxsize=32)
 def _words(text: str) -> frozenset[str]:
     text = text[:LOOKED_AT]
     words = {one for one in _WORD.findall(text.casefold()) if one not in _SAID_ANYWAY and len(one) >= SHORTEST}

@@ -69,10 +69,10 @@ def _embed(store: Store, meaning: Meaning, plan: Plan, clock: Clock, waiting: in
     until = _until(plan, waiting) if plan.deadline is not None else time.monotonic() + SECONDS
     words = store.lexical(with_grams(plan.query), plan.where, limit=C.LEXICAL_CANDIDATES, deadline=until)
     queue = store.due(clock.now(), first=[hit.body for hit in words.hits], most=MOST)
-    slowest, most = SECONDS_PER_TEXT, FIRST_BATCH
+    slowest, most = 0.0, FIRST_BATCH  # not measured yet
     while queue:
         started = time.monotonic()
-        size = min(most, int(SHARE * (until - started) / slowest))
+        size = min(most, int(SHARE * (until - started) / (slowest or SECONDS_PER_TEXT)))
         if size < 1:
             return
         part, queue = queue[:size], queue[size:]
@@ -81,6 +81,5 @@ def _embed(store: Store, meaning: Meaning, plan: Plan, clock: Clock, waiting: in
         jobs = store.lease_these(embed.KIND, part, at=at, until=lease, worker=embed.name())
         if jobs:
             embed.run(store, embedder, row, jobs, clock)
-            each = (time.monotonic() - started) / len(jobs)
-            slowest = each if most == FIRST_BATCH else max(slowest, each)
+            slowest = max(slowest, (time.monotonic() - started) / len(jobs))
             most = min(embed.BATCH, GROWTH * size)
