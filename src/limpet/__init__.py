@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         StoreBusy,
         StoreDamaged,
         StoreError,
+        StoreMissing,
         StoreReadOnly,
         StoreTooNew,
     )
@@ -27,7 +28,8 @@ __version__ = "0.1.0"
 __all__ = [
     "AmbiguousId", "BadInput", "EmbedderUnavailable", "FixedClock", "ImportReport", "Item", "Limpet",
     "LimpetError", "Memory", "ModelInfo", "NotFound", "PurgeReport", "Recall", "RecalledSession", "Receipt",
-    "SessionRecall", "StoreBusy", "StoreDamaged", "StoreError", "StoreReadOnly", "StoreTooNew", "SystemClock",
+    "SessionRecall", "StoreBusy", "StoreDamaged", "StoreError", "StoreMissing", "StoreReadOnly", "StoreTooNew",
+    "SystemClock",
     "__version__", "open",
 ]  # fmt: skip
 
@@ -37,7 +39,7 @@ _HOMES = {
     "model.clock": ("FixedClock", "SystemClock"),
     "model.errors": (
         "AmbiguousId", "BadInput", "EmbedderUnavailable", "LimpetError", "NotFound", "StoreBusy", "StoreDamaged",
-        "StoreError", "StoreReadOnly", "StoreTooNew",
+        "StoreError", "StoreMissing", "StoreReadOnly", "StoreTooNew",
     ),
     "model.memory": ("Memory",),
     "recall.answer": ("Item", "Recall"),

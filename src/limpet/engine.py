@@ -8,7 +8,6 @@ from __future__ import annotations
 import builtins
 import os
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
@@ -44,11 +43,6 @@ if TYPE_CHECKING:
     from .work.embed import WorkReport
 
 Progress = Callable[[int, int], None]
-# A recall embeds this many waiting texts first, if its deadline leaves time; about a second's worth.
-SMALL_BACKLOG = 48
-SECONDS_PER_TEXT = 0.03
-# What a recall has left for words when that took longer than it should (a model that loads on a busy machine).
-SECONDS_FOR_WORDS = 0.1
 
 
 class ImportReport(NamedTuple):
@@ -75,17 +69,19 @@ def open(
     *,
     scope: str | None = None,
     read_only: bool = False,
+    create: bool = True,
     durable: bool | None = None,
     clock: Clock | None = None,
     embedder: Embedder | str | None = None,
 ) -> Limpet:
-    """Open a memory store, making it when there is none.
+    """Open a memory store, making it when there is none; without `create` (and `read_only`) that is StoreMissing.
 
     `path`: a file, or ":memory:"; else LIMPET_STORE, else the platform's data folder. `scope`: where writes go; else
     LIMPET_SCOPE, else project:<name> in a git checkout, else global. `durable`: fsync at every commit (default).
     `embedder`: a name, or an object with the Embedder interface. Raises StoreError and its kind, BadInput.
     """
-    return Limpet(read_settings(path, scope, durable), read_only=read_only, clock=clock, embedder=embedder)
+    settings = read_settings(path, scope, durable)
+    return Limpet(settings, read_only=read_only, create=create, clock=clock, embedder=embedder)
 
 
 class Limpet(Beliefs, Briefs, Graph, Organize, Mirrors, Receipts, Transfer, Writes):
@@ -96,6 +92,7 @@ class Limpet(Beliefs, Briefs, Graph, Organize, Mirrors, Receipts, Transfer, Writ
         settings: Settings,
         *,
         read_only: bool = False,
+        create: bool = True,
         clock: Clock | None = None,
         embedder: Embedder | str | None = None,
         store: Store | None = None,
@@ -103,7 +100,7 @@ class Limpet(Beliefs, Briefs, Graph, Organize, Mirrors, Receipts, Transfer, Writ
         name = embedder if isinstance(embedder, str) else settings.embedder
         given = None if isinstance(embedder, str) else embedder
         super().__init__(
-            store or SqliteStore(settings.path, describe, read_only=read_only, durable=settings.durable),
+            store or SqliteStore(settings.path, describe, read_only=read_only, durable=settings.durable, create=create),
             settings.scope,
             clock or SystemClock(),
             name,
@@ -227,8 +224,8 @@ class Limpet(Beliefs, Briefs, Graph, Organize, Mirrors, Receipts, Transfer, Writ
         return recall_sessions(self._store, meaning, plan, evidence=evidence, explain=explain)
 
     def _asked(self, query: str, where: Filter, held: int | None, **given: Any) -> tuple[Plan, Meaning | None]:
-        """A request as a plan, held true at `held`, and the vector side if it takes part; a small backlog is embedded
-        first."""
+        """A request as a plan, held true at `held`, and the vector side if it takes part; of the texts that wait for
+        their vectors as many get them first as there is time for."""
         from .recall.plan import make_plan
 
         now = self._clock.now()
@@ -238,11 +235,12 @@ class Limpet(Beliefs, Briefs, Graph, Organize, Mirrors, Receipts, Transfer, Writ
         if plan.lexical_only:
             return plan, None
         meaning = self._vectors()
-        if not self.read_only and meaning.catch_up(plan, SMALL_BACKLOG, SECONDS_PER_TEXT):
-            with suppress(EmbedderUnavailable):
-                self.work(limit=SMALL_BACKLOG, only_vectors=True)
-            plan = plan.with_at_least(SECONDS_FOR_WORDS)
-        return plan, meaning
+        waiting = meaning.waiting()
+        if not waiting:
+            return plan, meaning
+        from .work.catch_up import catch_up
+
+        return catch_up(self._store, meaning, plan, self._clock, waiting), meaning
 
     def related(self, id: str, *, k: int = 10) -> Recall:
         """What is near a memory in meaning and words, itself left out. Raises NotFound, BadInput."""

@@ -67,7 +67,8 @@ def test_options_stand_before_or_after_the_command(limpet, tmp_path):
     limpet("remember", "after", "--store", other, "--scope", "team")
 
     assert limpet("--json", "--store", other, "count", "--scope", "team").json == {"count": 2}
-    assert limpet("count", "--json").json == {"count": 0}
+    limpet("remember", "here")
+    assert limpet("count", "--json").json == {"count": 1}
 
 
 def test_statement_options_arrive(limpet):
@@ -190,7 +191,8 @@ def test_export_import_and_backup(limpet, tmp_path):
         (("feedback", "0123456789", "great"), 2), (("tag", "0123456789", "+x"), 1), (("--store", "/", "count"), 3),
     ],
 )  # fmt: skip
-def test_bad_input_gets_a_message_and_its_exit_code(limpet, argv, code):
+def test_bad_input_gets_a_message_and_its_exit_code(limpet, path, argv, code):
+    open_store(path).close()
     done = limpet(*argv)
     assert done.code == code
     assert done.err.strip() and "Traceback" not in done.err and done.out == ""
@@ -232,6 +234,7 @@ def test_hot_commands_stay_cold(path):
 
 
 def test_what_was_surfaced_and_of_what_use_it_was_in_words(limpet, path):
+    open_store(path).close()
     assert "No memory was put before an agent yet" in limpet("stats", "--usefulness").out
     assert "nothing was surfaced yet" in limpet("surfaced").err
     id = limpet("remember", "The staging database listens on port 5433", "--json").json["id"]

@@ -46,6 +46,25 @@ def test_what_an_agent_stores_it_finds_again(memory, mode):
     assert found["items"][0]["topics"] == ["tests"]
 
 
+def test_an_agent_is_told_whether_anything_answers_its_question(memory):
+    (nothing,) = talk(memory, "auto", ("recall", {"query": "redis port"}))
+    assert nothing["relevant"] is False and nothing["note"] == "Nothing was found."
+    memory.remember("Tests need Redis on port 6380", session="s1")
+    memory.work()
+
+    asked, other, sessions = talk(
+        memory,
+        "auto",
+        ("recall", {"query": "redis port"}),
+        ("recall", {"query": "Who painted the ceiling of the chapel?"}),
+        ("recall", {"query": "Who painted the ceiling of the chapel?", "sessions": True}),
+    )
+
+    assert asked["relevant"] is True and "note" not in asked
+    assert other["relevant"] is False and other["note"].startswith("Nothing here answers this well")
+    assert other["items"] and sessions["relevant"] is False and "note" in sessions
+
+
 def test_an_agent_corrects_and_judges(memory):
     old = memory.remember("Tests need Redis on port 6379").id
     other = memory.remember("Nobody uses the old runner").id

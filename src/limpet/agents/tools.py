@@ -14,6 +14,7 @@ from ..model.clock import format_time
 from ..model.errors import BadInput
 from ..model.memory import Kind
 from ..rank.constants import BRIEF_TOKENS
+from ..recall.answer import Recall
 from ..recall.fit import tokens_of
 from .calls import caller
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from ..rank.trace import Trace
     from ..recall.answer import Item
     from ..recall.facts import Fact
+    from ..recall.sessions import SessionRecall
     from ..remember.write import Receipt
     from ..store.records import SessionRow
 
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 PREPARE_DEADLINE_MS = 2_000.0
 # Who says so; an import has a command of its own.
 Said = Literal["user", "agent", "tool", "web"]
+IRRELEVANT = "Nothing here answers this well; the nearest are shown."
 
 
 class NewMemory(BaseModel):
@@ -103,7 +106,7 @@ class Tools:
             "asked_as_of": found.notes.get("time"),
             "explained": None if found.explained is None else found.explained.as_dict(),
         }
-        answer = {"items": [_full(one) for one in items], **_full(shown)}
+        answer = {"items": [_full(one) for one in items], **_relevance(found), **_full(shown)}
         self._surfaced("recall", [(str(one["id"]), tokens_of(str(one))) for one in items])
         return answer
 
@@ -123,6 +126,7 @@ class Tools:
                 | ({"why": {name: round(value, 2) for name, value in one.why.items()}} if one.why else {})
                 for one, several in zip(found.sessions, items, strict=True)
             ],
+            **_relevance(found),
             **_full(shown),
         }
         self._surfaced("recall", [(str(item["id"]), tokens_of(str(item))) for several in items for item in several])
@@ -277,6 +281,14 @@ def _item(item: Item) -> dict[str, Any]:
         "key": item.key,
         "origin": item.origin,
     }
+
+
+def _relevance(found: Recall | SessionRecall) -> dict[str, Any]:
+    """Whether anything answers the question; in words too where nothing does, for what is shown looks like one."""
+    if found.relevant:
+        return {"relevant": True}
+    shown = found.items if isinstance(found, Recall) else found.sessions
+    return {"relevant": False, "note": IRRELEVANT if shown else "Nothing was found."}
 
 
 def _contributions(why: Trace | None) -> dict[str, float]:

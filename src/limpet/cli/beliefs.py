@@ -34,7 +34,7 @@ def _fact(args: Namespace) -> int:
         raise BadInput("give a value to set, or ask for one: not both", hint="--as-of, --known-at, --history, --end")
     if args.end and reading:
         raise BadInput("--end changes the fact; --as-of, --known-at and --history read it")
-    with open_store(args) as memory:
+    with open_store(args, create=args.value is not None) as memory:
         if args.value is not None:
             given = {name: value for name in ("origin", "source", "valid_from") if (value := getattr(args, name))}
             return output.receipt(memory.set_fact(args.key, given_text(args.value), **given), as_json=args.json)
@@ -137,7 +137,7 @@ def _session(args: Namespace) -> int:
     if args.name is None and args.action in ("end", "show", "compress"):
         raise BadInput(f"session {args.action} needs a name", hint="`limpet session list` shows them")
     summary = None if args.summary is None else given_text(args.summary)
-    with open_store(args) as memory:
+    with open_store(args, create=args.action == "start") as memory:
         if args.action == "end":
             done = memory.session_end(args.name, summary=summary)
             if args.json or done.id is not None:

@@ -44,7 +44,7 @@ def _run(args: Namespace) -> int:
         raise BadInput("--full belongs to sync and status")
     if args.where is None and args.action in ("init", "read"):
         raise BadInput(f"{args.action} needs a {'folder' if args.action == 'init' else 'topic'}")
-    with open_store(args) as memory:
+    with open_store(args, create=args.action == "init") as memory:
         if args.action == "read":
             return _read(memory, args)
         if args.action == "init":

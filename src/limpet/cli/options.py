@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
-from ..model.errors import BadInput
+from ..model.errors import BadInput, StoreMissing
 from ..model.memory import KINDS, MAX_CONTENT_BYTES, ORIGINS
 
 if TYPE_CHECKING:
@@ -210,8 +210,22 @@ def decode(raw: bytes, what: str) -> str:
         ) from None
 
 
-def open_store(args: argparse.Namespace) -> Limpet:
-    """The store that the options name, as a context manager. Raises StoreError, BadInput."""
+def vectors_option(parser: argparse.ArgumentParser) -> None:
+    """--no-vectors; `output.embedded` reads it."""
+    parser.add_argument(
+        "--no-vectors", action="store_true",
+        help="end before the vectors of what came are made: they wait for a recall with time, a server, `limpet work`",
+    )  # fmt: skip
+
+
+def open_store(args: argparse.Namespace, *, create: bool = False) -> Limpet:
+    """The store that the options name, as a context manager. `create`: the command writes what needs no store yet;
+    with --dry-run where none is, it runs on one in memory. Raises StoreMissing, other StoreErrors, BadInput."""
     import limpet
 
-    return limpet.open(args.store, scope=args.scope)
+    if not create or not vars(args).get("dry_run"):
+        return limpet.open(args.store, scope=args.scope, create=create)
+    try:
+        return limpet.open(args.store, scope=args.scope, create=False)
+    except StoreMissing:
+        return limpet.open(":memory:", scope=args.scope)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ..model.errors import BadInput
 from ..verbs.organize import BUDGET_TOKENS
 from . import output
-from .options import Command, open_store
+from .options import Command, open_store, vectors_option
 
 if TYPE_CHECKING:
     from ..organize.report import OrganizeReport
@@ -32,6 +32,7 @@ def _options(parser: ArgumentParser) -> None:
         action="store_true",
         help="store nothing and ask no model; say what would be stored, what it would cost",
     )
+    vectors_option(parser)
     add("--once", action="store_true", help="one pass, then end; so it is without --every")
     add("--every", type=float, metavar="SECONDS", help="go on, with a pause of so many seconds between passes")
     add("--no-summaries", action="store_true", help="no episodes for days and months")
@@ -67,16 +68,17 @@ def organize(args: Namespace) -> int:
     models = given.get("model") or ([] if given.get("no_model") else os.environ.get(MODELS, "").split())
     # A person who names no scope means the project of each conversation.
     by_folder = args.scope is None and not os.environ.get("LIMPET_SCOPE")
-    with open_store(args) as memory:
+    with open_store(args, create=True) as memory:
         if models and not args.dry_run and not args.json:
             # The same run, without asking anybody: what it may cost is said before it costs.
             _cost(_pass(memory, args, models, by_folder, dry_run=True), before=True)
         with output.progress("organizing") as progress:
             report = _pass(memory, args, models, by_folder, dry_run=args.dry_run, progress=progress)
+        if not args.json:
+            _show(report, dry_run=args.dry_run)
+        more = output.embedded(memory, args)
     if args.json:
-        output.object_line(report.as_dict())
-    else:
-        _show(report, dry_run=args.dry_run)
+        output.object_line(report.as_dict() | more)
     return 2 if report.rejected else 0
 
 

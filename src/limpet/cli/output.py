@@ -18,6 +18,8 @@ from ..model.errors import LimpetError
 from .options import terminal_width
 
 if TYPE_CHECKING:
+    from argparse import Namespace
+
     from ..engine import Limpet
     from ..model.memory import Memory
     from ..rank.trace import Trace
@@ -194,6 +196,28 @@ def _caveats(found: Recall | SessionRecall, shown: int, budget_tokens: int | Non
         words("nothing found")
     elif not found.relevant:
         words("nothing relevant found: these are only the nearest")
+
+
+def embedded(memory: Limpet, args: Namespace) -> dict[str, int]:
+    """Make the vectors that wait, with a bar; {"embedded", "waiting"}, texts. What is stored stands whatever happens
+    here: interrupted or without an embedder, how many still wait is said and no error.
+    """
+    given = vars(args)
+    if given.get("dry_run") or memory.read_only:
+        return {"embedded": 0, "waiting": 0}
+    before, why = memory.stats().waiting_jobs, ""
+    if before and not args.no_vectors:
+        try:
+            with progress("embedding") as tell:
+                memory.work(only_vectors=True, progress=tell)
+        except KeyboardInterrupt:
+            why = " (interrupted)"
+        except LimpetError as problem:
+            why = f" ({problem.message})"
+    waiting = memory.stats().waiting_jobs if before else 0
+    if waiting:
+        words(f"{waiting:,} texts wait for their vectors{why}: `limpet work` makes them; words find them already")
+    return {"embedded": max(0, before - waiting), "waiting": waiting}
 
 
 def _cut(text: str, most: int) -> str:

@@ -12,9 +12,10 @@ from ..model.errors import BadInput
 from ..transfer import formats
 from ..transfer.project import PROJECTS
 from . import output
-from .options import Command, open_store
+from .options import Command, open_store, vectors_option
 
 if TYPE_CHECKING:
+    from ..transfer.record import Report
     from ..transfer.segments import SegmentReport
 
 # `limpet organize` under the name of an import.
@@ -46,6 +47,7 @@ def _import_options(parser: ArgumentParser) -> None:
     )
     parser.add_argument("path", metavar="PATH", help="a file or folder; - for stdin, with jsonl")
     parser.add_argument("--dry-run", action="store_true", help="only say what would be new")
+    vectors_option(parser)
 
 
 def _import(args: Namespace) -> int:
@@ -56,48 +58,61 @@ def _import(args: Namespace) -> int:
         return organize(args)
     _check_format(args.format, READERS)
     if args.format == "segments":
-        with open_store(args) as memory, output.progress("importing") as progress:
-            return _segments(
-                args, memory.import_segments(args.path, dry_run=args.dry_run, progress=progress), exported=False
-            )
+        with open_store(args, create=True) as memory:
+            with output.progress("importing") as progress:
+                taken = memory.import_segments(args.path, dry_run=args.dry_run, progress=progress)
+            if not args.json:
+                _segments(args, taken, exported=False)
+            more = output.embedded(memory, args)
+        if args.json:
+            output.object_line(taken.as_dict() | more)
+        return 2 if taken.problems else 0
     if args.format != "jsonl":
         return _import_from(args)
-    with open_store(args) as memory, output.progress("importing") as progress:
-        try:
-            report = memory.import_jsonl(
-                _stdin() if args.path == "-" else args.path, dry_run=args.dry_run, progress=progress
-            )
-        except UnicodeDecodeError as error:
-            raise BadInput(f"stdin is not valid UTF-8: {error.reason}") from None
+    with open_store(args, create=True) as memory:
+        with output.progress("importing") as progress:
+            try:
+                report = memory.import_jsonl(
+                    _stdin() if args.path == "-" else args.path, dry_run=args.dry_run, progress=progress
+                )
+            except UnicodeDecodeError as error:
+                raise BadInput(f"stdin is not valid UTF-8: {error.reason}") from None
+        if not args.json:
+            would = "would be " if args.dry_run else ""
+            output.line(f"{would}new {report.new:,}, known already {report.known:,}, rejected {len(report.rejected):,}")
+            output.rejected([(f"line {number}", reason) for number, reason in report.rejected], 0)
+        more = output.embedded(memory, args)
     if args.json:
         rejected = [{"line": number, "reason": reason} for number, reason in report.rejected]
-        output.object_line({"new": report.new, "known": report.known, "rejected": rejected})
-    else:
-        would = "would be " if args.dry_run else ""
-        output.line(f"{would}new {report.new:,}, known already {report.known:,}, rejected {len(report.rejected):,}")
-        output.rejected([(f"line {number}", reason) for number, reason in report.rejected], 0)
+        output.object_line({"new": report.new, "known": report.known, "rejected": rejected} | more)
     return 2 if report.rejected else 0
 
 
 def _import_from(args: Namespace) -> int:
     """Another program's format. 2 when something was not understood or not taken; the rest is there all the same."""
-    with open_store(args) as memory, output.progress("importing") as progress:
-        report = memory.import_from(args.format, args.path, dry_run=args.dry_run, progress=progress)
+    with open_store(args, create=True) as memory:
+        with output.progress("importing") as progress:
+            report = memory.import_from(args.format, args.path, dry_run=args.dry_run, progress=progress)
+        if not args.json:
+            _show(report, dry_run=args.dry_run)
+        more = output.embedded(memory, args)
     if args.json:
-        output.object_line(report.as_dict())
-    else:
-        would = "would be " if args.dry_run else ""
-        output.line(
-            f"{would}new {report.new:,}, changed {report.changed:,}, known already {report.known:,}, "
-            f"links {report.links:,}, vectors {report.vectors:,}, "
-            f"not understood {len(report.rejected) + report.more_rejected:,}"
-        )
-        if report.quarantined:
-            output.words(f"{report.quarantined:,} read like instructions and wait for a person: `limpet review`")
-        if report.redacted:
-            output.words(f"{report.redacted:,} held secrets, which were left out")
-        output.notes(report)
+        output.object_line(report.as_dict() | more)
     return 2 if report.rejected else 0
+
+
+def _show(report: Report, *, dry_run: bool) -> None:
+    would = "would be " if dry_run else ""
+    output.line(
+        f"{would}new {report.new:,}, changed {report.changed:,}, known already {report.known:,}, "
+        f"links {report.links:,}, vectors {report.vectors:,}, "
+        f"not understood {len(report.rejected) + report.more_rejected:,}"
+    )
+    if report.quarantined:
+        output.words(f"{report.quarantined:,} read like instructions and wait for a person: `limpet review`")
+    if report.redacted:
+        output.words(f"{report.redacted:,} held secrets, which were left out")
+    output.notes(report)
 
 
 def _segments(args: Namespace, report: SegmentReport, *, exported: bool) -> int:

@@ -6,6 +6,7 @@ import os
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
+from ..model.errors import StoreMissing
 from ..work.doctor import Check
 from . import output
 from .options import Command, open_store
@@ -56,8 +57,11 @@ def _doctor(args: Namespace) -> int:
     from ..agents.install.check import check_clients, place_of
     from ..agents.install.clients import program
 
-    with open_store(args) as memory:
-        checks = memory.doctor()
+    try:
+        with open_store(args) as memory:
+            checks = memory.doctor()
+    except StoreMissing as error:
+        checks = [Check(name="store", status="fail", message=error.message, hint=error.hint or "")]
     checks += check_clients(place_of(Path.cwd(), Path.home(), program()))
     if os.environ.get("LIMPET_HOOKS", "").lower() in ("off", "0", "no", "false"):
         off = "hooks are switched off here by LIMPET_HOOKS"

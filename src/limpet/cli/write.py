@@ -22,6 +22,7 @@ from .options import (
     statement,
     statement_options,
     text_argument,
+    vectors_option,
 )
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ def _remember_options(parser: ArgumentParser) -> None:
         "Options are defaults for every line",
     )  # fmt: skip
     statement_options(parser)
+    vectors_option(parser)
     parser.add_argument("--id", metavar="UUID", help="the id it shall have (default: a new UUIDv7)")
 
 
@@ -57,8 +59,10 @@ def _remember(args: Namespace) -> int:
         if args.text is not None or args.id is not None:
             raise BadInput("--batch reads stdin: give neither TEXT nor --id with it")
         return _batch(args, given)
+    if args.no_vectors:
+        raise BadInput("--no-vectors belongs to --batch: one statement waits for no vector anyway")
     text = given_text(args.text)
-    with open_store(args) as memory:
+    with open_store(args, create=True) as memory:
         return output.receipt(memory.remember(text, id=args.id, **given), as_json=args.json)
 
 
@@ -69,12 +73,13 @@ def _batch(args: Namespace, defaults: dict[str, Any]) -> int:
 
     waiting: Queue[_Line | BaseException | None] = Queue(maxsize=2 * BATCH_LINES)
     code = 0
-    with open_store(args) as memory:
+    with open_store(args, create=True) as memory:
         # A daemon: when this thread stops early, the reader may wait for stdin for ever.
         Thread(target=_read_lines, args=(waiting,), daemon=True).start()
         for lines in _taken(waiting):
             code = max(code, _store(memory, lines, defaults))
             sys.stdout.flush()
+        output.embedded(memory, args)
     return code
 
 

@@ -12,12 +12,30 @@ from . import relevance_weights as W
 
 Features = Mapping[str, float]
 
+# What the constants, fitted on stores of hundreds, must not deny, least of all in a store of few memories: that the
+# first result has most of what the question asks for, by worth, and nothing that it names is missing; or that it is the
+# only near one: no other has more than this share of its cosine. Chosen on the tuning half of
+# tests/quality/small_stores.jsonl; guarded by tests/quality/test_small_stores.py.
+MOST_WORDS = 0.5
+NEAR, SHARE_OF_NEXT = 0.15, 0.7
+
 
 def probability(features: Features, *, vectors: bool) -> float:
-    """That something found answers the question, 0 to 1. A feature without a weight counts nothing."""
+    """That something found answers the question, 0 to 1. A feature without a weight counts nothing.
+
+    At least the threshold where the first result stands out by itself.
+    """
     weights = W.RELEVANCE if vectors else W.RELEVANCE_BY_WORDS
+    least = (W.RELEVANT if vectors else W.RELEVANT_BY_WORDS) if _stands_out(features) else 0.0
     log_odds = weights["one"] + sum(weights.get(name, 0.0) * value for name, value in features.items())
-    return 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, log_odds))))
+    return max(least, 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, log_odds)))))
+
+
+def _stands_out(features: Features) -> bool:
+    if features.get("coverage_first", 0.0) >= MOST_WORDS and not features.get("unnamed"):
+        return True
+    first = features.get("cosine_first", 0.0)
+    return first >= NEAR and features.get("cosine_next", 0.0) <= SHARE_OF_NEXT * first
 
 
 def is_relevant(value: float, *, vectors: bool) -> bool:

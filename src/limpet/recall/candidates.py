@@ -131,7 +131,9 @@ def _vector_hits(vectors: VectorSignal | None, plan: Plan, found: Candidates) ->
         return None
     try:
         hits = vectors.search(plan)
-        if not hits.complete:
+        if plan.unembedded:
+            found.miss("vector", f"{plan.unembedded:,} texts wait for their vectors: `limpet work` makes them")
+        elif not hits.complete:
             found.miss("vector", "the deadline came before all vectors were compared: the oldest are left out")
         return hits
     except EmbedderUnavailable as error:

@@ -136,26 +136,24 @@ class Meaning:
             self._row = row
         return self._index
 
-    def catch_up(self, plan: Plan, most: int, seconds_each: float) -> bool:
-        """Whether a small backlog is worth embedding before answering: few texts, and time for them."""
+    def waiting(self) -> int:
+        """Texts whose vectors could be made now."""
         version = self._store.data_version()
         if version == self._idle_at:
-            return False
-        waiting = self._store.backlog("embed", self._clock.now(), most=most + 1)
-        if not waiting:
+            return 0
+        found = self._store.backlog("embed", self._clock.now())
+        if not found:
             self._idle_at = version
-            return False
-        loading = 0.0 if self.is_loaded() else LOAD_SECONDS
-        texts = waiting + (0 if self._is_known() else TEXTS)
-        return waiting <= most and plan.remaining() > loading + texts * seconds_each + QUERY_SECONDS
+        return found
 
-    def _is_known(self) -> bool:
-        """Whether nothing has to be measured before vectors are made. Of an embedder that is not loaded: taken so."""
+    def to_measure(self) -> int:
+        """Texts that are embedded to measure the embedder before vectors are made. None of one that is not loaded."""
         if not self.is_loaded():
-            return True
+            return 0
         embedder = self.load()
         rows = (one for one in self._store.embedders() if one.fingerprint == embedder.fingerprint)
-        return getattr(embedder, "gauge", None) is not None or any(one.gauge is not None for one in rows)
+        is_known = getattr(embedder, "gauge", None) is not None or any(one.gauge is not None for one in rows)
+        return 0 if is_known else TEXTS
 
 
 class BoundScan:

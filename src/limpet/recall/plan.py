@@ -31,6 +31,7 @@ class Plan:
     fusion: str
     without: frozenset[str]
     timeless: bool = False  # nobody said of which time: the question's own words may
+    unembedded: int = 0  # texts without a vector for which there was no time
     after: int | None = None  # what began then or later is of the time that is asked for
 
     @property

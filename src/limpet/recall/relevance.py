@@ -70,6 +70,7 @@ def features(
         values = [cosines[i] for i in best]
         shown["cosine"] = max(values)
         shown["cosine_first"] = values[0]
+        shown["cosine_next"] = max((cosines[i] for i in order if i != best[0]), default=0.0)
         shown["first_by_meaning"] = float(values[0] >= max(cosines))
         shown["both"] = max(values) * shown["coverage"]
         shown["cosine_lead"] = max(values) - sum(cosines) / len(cosines)

@@ -476,6 +476,15 @@ class Store(Reads, Protocol):
 
     def lease(self, kind: str, *, limit: int, at: int, until: int, worker: str) -> list[Job]: ...
 
+    def lease_these(self, kind: str, subjects: Sequence[int], *, at: int, until: int, worker: str) -> list[Job]:
+        """Of these jobs those that could be taken now, in the order given."""
+        ...
+
+    def due(self, at: int, *, first: Sequence[int], most: int) -> list[int]:
+        """Texts whose vectors could be made now, `most` of them: of `first` those that wait, in order, then the
+        newest."""
+        ...
+
     def finish(self, kind: str, subjects: Sequence[int]) -> None:
         """Jobs about these subjects are done, or no longer needed."""
         ...

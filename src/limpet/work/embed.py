@@ -52,7 +52,7 @@ def drain(
     progress: Callable[[int, int], None] | None = None,
 ) -> WorkReport:
     """Do the embedding jobs that are due. Stops at `limit` jobs, or when monotonic seconds reach `until`."""
-    worker = f"{socket.gethostname()}:{os.getpid()}"
+    worker = name()
     done = failed = 0
     total = store.backlog(KIND, clock.now())
     # Load the model before any job is leased: a worker that dies while it loads then holds none.
@@ -67,7 +67,7 @@ def drain(
         jobs = store.lease(KIND, limit=size, at=at, until=at + LEASE_SECONDS * MICROSECONDS_PER_SECOND, worker=worker)
         if not jobs:
             break
-        ok = _run(store, embedder, row, jobs, clock)
+        ok = run(store, embedder, row, jobs, clock)
         done += ok
         failed += len(jobs) - ok
         if progress:
@@ -75,8 +75,16 @@ def drain(
     return WorkReport(done=done, failed=failed, remaining=store.backlog(KIND, clock.now()), dead=len(store.dead_jobs()))
 
 
-def _run(store: Store, embedder: Embedder, row: EmbedderRow, jobs: list[Job], clock: Clock) -> int:
-    """Embed one batch. When it fails as a whole, its jobs are tried one by one, so that one bad text stops no other."""
+def name() -> str:
+    """Who leases jobs here."""
+    return f"{socket.gethostname()}:{os.getpid()}"
+
+
+def run(store: Store, embedder: Embedder, row: EmbedderRow, jobs: list[Job], clock: Clock) -> int:
+    """Embed one batch of leased jobs; returns how many were done.
+
+    When it fails as a whole, its jobs are tried one by one, so that one bad text stops no other.
+    """
     try:
         return _embed(store, embedder, row, jobs, clock)
     except (StoreError, EmbedderUnavailable):
@@ -84,7 +92,7 @@ def _run(store: Store, embedder: Embedder, row: EmbedderRow, jobs: list[Job], cl
         raise
     except Exception as error:
         if len(jobs) > 1:
-            return sum(_run(store, embedder, row, [job], clock) for job in jobs)
+            return sum(run(store, embedder, row, [job], clock) for job in jobs)
         wait = FIRST_WAIT_SECONDS * 2 ** (jobs[0].attempts - 1)
         store.fail(
             KIND,

@@ -110,9 +110,11 @@ def _turn(call: Call, _: Say, find: Find, clock: Clock | None) -> None:
 
 
 def _start(call: Call, say: Say, find: Find, clock: Clock | None) -> None:
+    settings = find()
+    if not Path(settings.path).exists():
+        return
     from .brief import left_off
 
-    settings = find()
     with _open(settings, clock) as memory:
         # What was resumed is still in front of the agent.
         if call.source != "resume":

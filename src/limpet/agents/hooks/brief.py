@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ...model.clock import format_time
 from ...text.blocks import CLOSE, OPEN, plain_line
 from ...text.instructions import reads_like_instruction
+from ...text.overlap import asked_weight, shared_weight
 
 if TYPE_CHECKING:
     from ...engine import Limpet
@@ -22,10 +23,14 @@ MAX_TOKENS, MAX_CHARACTERS = 2_000, 9_000
 # A message gets less: it is paid for with every turn.
 MESSAGE_TOKENS = 1_200
 ITEM_CHARACTERS = 600
-# A memory is relevant when it holds this share of what a perfect match by words is worth; for a message of more than
-# SHORT words a smaller share in proportion, down to the floor. Provisional: `prepare` measures this better.
-SHARE, SHARE_FLOOR, SHORT = 0.3, 0.12, 6
-# Or when it is as near in meaning, where a running process can say so: as in `prepare`.
+# A memory fits a message by words when it holds this share of what a perfect match is worth (of a message of more than
+# SHORT words a smaller share in proportion, down to the floor) and has two of its words that carry a meaning, or one
+# exact name, or all there are of a question. Whether anything answers it is not asked here: a message is seldom a
+# question, and names what is new. Chosen on the tuning half of tests/quality/prompts.jsonl; test_prompts.py.
+SHARE, SHARE_FLOOR, SHORT = 0.2, 0.12, 10
+WORDS = 2
+# Or when something answers it and the memory is as near in meaning, where a running process can say so: as in
+# `prepare`.
 COSINE = 0.3
 # Memories that are looked at, and how long a running process may take to find them.
 ASKED, WARM_SECONDS = 12, 0.3
@@ -63,8 +68,8 @@ def brief(memory: Limpet, message: str, budget: int, lot: Lot) -> Block:
     By words alone: a hook is a cold process, and a model would not be loaded in time.
     """
     found = memory.recall(message, k=ASKED, lexical_only=True, explain=True)
-    share = _share(message)
-    kept = [one for one in found.items if _raw(one.why, "lexical") >= share] if found.relevant else []
+    fits = _fits(message)
+    kept = [one for one in found.items if fits(one, _raw(one.why, "lexical"))]
     pinned = {one.id for one in kept if memory.get(one.id).pinned} if lot.share else set()
     return _by_lot(kept, pinned, memory.abbreviate, budget, lot)
 
@@ -81,11 +86,11 @@ def warm_brief(settings: Settings, message: str, budget: int, lot: Lot) -> Block
 
     found = Recall.from_dict(answer)
     short = dict(zip((one.id for one in found.items), answer["short"], strict=True))
-    share = _share(message)
+    fits = _fits(message)
     kept = [
         one
         for one, shown in zip(found.items, answer["items"], strict=True)
-        if found.relevant and (_sent(shown, "vector") >= COSINE or _sent(shown, "lexical") >= share)
+        if fits(one, _sent(shown, "lexical")) or (found.relevant and _sent(shown, "vector") >= COSINE)
     ]
     return _by_lot(kept, set(answer["pinned"]), lambda ids: [short[id] for id in ids], budget, lot)
 
@@ -102,9 +107,15 @@ def _by_lot(
     return made._replace(withheld=withheld, drawn=drawn)
 
 
-def _share(message: str) -> float:
-    """The share of a perfect match by words from which on a memory fits a message."""
-    return max(SHARE_FLOOR, SHARE * min(1.0, SHORT / max(len(message.split()), 1)))
+def _fits(message: str) -> Callable[[Item, float], bool]:
+    """Whether a memory fits a message by words, given its share of a perfect match."""
+    share = max(SHARE_FLOOR, SHARE * min(1.0, SHORT / max(len(message.split()), 1)))
+    least = max(1, min(WORDS, asked_weight(message))) if "?" in message else WORDS
+
+    def fits(one: Item, lexical: float) -> bool:
+        return lexical >= share and shared_weight(message, " ".join((one.content, *one.topics, one.key or ""))) >= least
+
+    return fits
 
 
 def left_off(memory: Limpet, session: str, *, same: bool) -> Block:

@@ -189,6 +189,14 @@ class Beside:
         with self._writing() as con:
             return jobs.lease(con, kind, limit=limit, at=at, until=until, worker=worker)
 
+    def lease_these(self, kind: str, subjects: Sequence[int], *, at: int, until: int, worker: str) -> list[Job]:
+        with self._writing() as con:
+            return jobs.lease_these(con, kind, subjects, at=at, until=until, worker=worker)
+
+    def due(self, at: int, *, first: Sequence[int], most: int) -> list[int]:
+        with self._reading() as con:
+            return jobs.due(con, at, first, most)
+
     def finish(self, kind: str, subjects: Sequence[int]) -> None:
         with self._writing() as con:
             jobs.finish(con, kind, subjects)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import apsw
 
-from ...model.errors import LimpetError, StoreBusy, StoreDamaged, StoreError, StoreReadOnly, StoreTooNew
+from ...model.errors import LimpetError, StoreBusy, StoreDamaged, StoreError, StoreMissing, StoreReadOnly, StoreTooNew
 from . import sql
 
 APPLICATION_ID = 0x6C696D70  # "limp", in the file's header
@@ -27,15 +27,15 @@ NETWORK_FILE_SYSTEMS = frozenset(
 LATEST_SCHEMA = sql.migrations()[-1][0]
 
 
-def open_connection(path: str, *, read_only: bool, durable: bool) -> apsw.Connection:
+def open_connection(path: str, *, read_only: bool, durable: bool, create: bool = True) -> apsw.Connection:
     """Open, check and migrate a store file. `:memory:` is a store that ends with its process.
 
     `durable`: fsync at every commit (synchronous=FULL) or only at checkpoints (NORMAL: a power loss may take the last
-    writes, a killed process may not). Raises StoreError and its kind.
+    writes, a killed process may not). Without `create` no file and no folder is made. Raises StoreError and its kind.
     """
     with translated(path):
         if path != ":memory:":
-            check_place(Path(path), read_only=read_only)
+            check_place(Path(path), read_only=read_only or not create)
             if not read_only:
                 _make_private(path)
         connection = _connect(path, read_only=read_only)
@@ -55,7 +55,7 @@ def open_connection(path: str, *, read_only: bool, durable: bool) -> apsw.Connec
 
 
 def check_place(path: Path, *, read_only: bool) -> None:
-    """Refuse what cannot be a store before SQLite touches it. Raises StoreError."""
+    """Refuse what cannot be a store before SQLite touches it; `read_only`: also what is none yet. Raises StoreError."""
     if path.is_dir():
         raise StoreError(f"{path} is a directory, not a store", hint="give the path of a file, such as memory.db")
     kind = file_system_of(path)
@@ -72,7 +72,9 @@ def check_place(path: Path, *, read_only: bool) -> None:
         if head and not head.startswith(b"SQLite format 3\0"):
             raise StoreDamaged(f"{path} is not a limpet store (it is not an SQLite file)", hint="it was left untouched")
     elif read_only:
-        raise StoreError(f"no store at {path}")
+        raise StoreMissing(
+            f"no store at {path}", hint="the first memory makes it; --store or LIMPET_STORE name another"
+        )
     elif not path.parent.is_dir():
         try:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -38,6 +38,30 @@ def lease(con: apsw.Connection, kind: str, *, limit: int, at: int, until: int, w
     return [Job(kind=row[0], subject=row[1], attempts=row[2], error=row[3]) for row in sorted(found)]
 
 
+def lease_these(
+    con: apsw.Connection, kind: str, subjects: Sequence[int], *, at: int, until: int, worker: str
+) -> list[Job]:
+    """Those of some jobs that are due, in the order given."""
+    if kind == EMBED and subjects:
+        _take(con, through=max(subjects))
+    bound = {"kind": kind, "subjects": carray(subjects), "at": at, "until": until, "worker": worker}
+    place = {subject: i for i, subject in enumerate(subjects)}
+    found = sorted(con.execute(statements()["lease_these_jobs"], bound).fetchall(), key=lambda row: place[row[1]])
+    return [Job(kind=row[0], subject=row[1], attempts=row[2], error=row[3]) for row in found]
+
+
+def due(con: apsw.Connection, at: int, first: Sequence[int], most: int) -> list[int]:
+    """Texts whose vectors could be made now, `most` of them: of `first` those that wait, in order, then the newest."""
+    waits = (
+        f"SELECT subject AS num FROM job WHERE kind = '{EMBED}' AND state = 'waiting' AND not_before <= ?1"
+        " AND leased_until <= ?1 UNION ALL SELECT b.num FROM body b WHERE b.num > (SELECT through FROM taken)"
+        f" AND NOT EXISTS (SELECT 1 FROM job j WHERE j.kind = '{EMBED}' AND j.subject = b.num)"
+    )
+    asked = {row[0] for row in con.execute(f"SELECT num FROM ({waits}) WHERE num IN carray(?2)", (at, carray(first)))}
+    newest = [row[0] for row in con.execute(f"SELECT num FROM ({waits}) ORDER BY num DESC LIMIT ?2", (at, most))]
+    return list(dict.fromkeys([*(one for one in first if one in asked), *newest]))[:most]
+
+
 def _take(con: apsw.Connection, *, limit: int = -1, through: int | None = None) -> None:
     """Give rows to texts that wait without one: to the next `limit`, or to all up to `through`."""
     last = con.execute(

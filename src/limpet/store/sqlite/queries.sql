@@ -345,6 +345,13 @@ UPDATE job SET leased_until = :until, worker = :worker, attempts = attempts + 1
                                        AND not_before <= :at AND leased_until <= :at ORDER BY subject LIMIT :limit)
 RETURNING kind, subject, attempts, error
 
+-- name: lease_these_jobs
+-- The same of some subjects. Primary key.
+UPDATE job SET leased_until = :until, worker = :worker, attempts = attempts + 1
+ WHERE kind = :kind AND subject IN (SELECT value FROM carray(:subjects)) AND state = 'waiting'
+   AND not_before <= :at AND leased_until <= :at
+RETURNING kind, subject, attempts, error
+
 -- name: chunks_changed
 -- Chunk versions of an embedder, without their data. chunk_version.
 SELECT num, version FROM chunk WHERE embedder = :embedder ORDER BY num

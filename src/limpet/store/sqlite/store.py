@@ -53,7 +53,9 @@ AHEAD_SECONDS = 0.005
 class SqliteStore(Beside, Devices):
     """A store in one file, or in memory for `:memory:`. Thread-safe; several processes may use the file at once."""
 
-    def __init__(self, path: str, describe: Describe, *, read_only: bool = False, durable: bool = True) -> None:
+    def __init__(
+        self, path: str, describe: Describe, *, read_only: bool = False, durable: bool = True, create: bool = True
+    ) -> None:
         self.path = path
         self.read_only = read_only
         self._describe = describe
@@ -75,7 +77,7 @@ class SqliteStore(Beside, Devices):
         if read_only:
             self._open_reader()
         else:
-            self._writer = open_connection(path, read_only=False, durable=durable)
+            self._writer = open_connection(path, read_only=False, durable=durable, create=create)
             with translated(path):
                 self.read_only = bool(self._writer.readonly("main"))
             if path == ":memory:" or self.read_only:

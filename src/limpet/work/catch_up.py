@@ -1,0 +1,85 @@
+"""What a recall does about texts that have no vector yet: it makes as many as its deadline allows, those first that
+are likely to be asked for, and the plan says how many still wait."""
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ..model.clock import MICROSECONDS_PER_SECOND, Clock
+from ..model.errors import EmbedderUnavailable, StoreError
+from ..rank import constants as C
+from ..recall.meaning import LOAD_SECONDS, QUERY_SECONDS, Meaning
+from ..recall.plan import Plan
+from ..text.grams import with_grams
+from . import embed, mentions
+
+if TYPE_CHECKING:
+    from ..store.contract import Store
+
+# A recall without a deadline gives the texts that wait this long.
+SECONDS = 1.5
+# What embedding a text takes at most before it has been measured, and how many the first batch has.
+SECONDS_PER_TEXT, FIRST_BATCH = 0.03, 8
+# A batch takes this share of the time that is left, by the slowest so far, and is at most so many times as large as the
+# one before: texts differ in length, and a machine may become busy.
+SHARE, GROWTH = 0.5, 4
+# The share of the time that is left for the search itself, and the most of it that it needs.
+SEARCH_SHARE, SEARCH_SECONDS = 0.25, 0.25
+# What noting a waiting text in the queue takes at most.
+SECONDS_PER_JOB = 5e-6
+# What a recall has left for words when all that took longer than it should (a model that loads on a busy machine).
+SECONDS_FOR_WORDS = 0.1
+# Texts that are looked at for what they name, in jobs; what names them is followed by some questions only.
+MENTIONS = 16
+MOST = 5_000
+
+
+def catch_up(store: Store, meaning: Meaning, plan: Plan, clock: Clock, waiting: int) -> Plan:
+    """Embed of the `waiting` texts what there is time for: the best by words of this query first, then the newest.
+
+    Returns the plan with what still waits. Other processes may do the same at once: each leases what it works on. A
+    store that is open read-only is left as it is.
+    """
+    first = SECONDS_PER_TEXT if meaning.is_loaded() else LOAD_SECONDS
+    if store.read_only or _until(plan, waiting) - time.monotonic() < first + meaning.to_measure() * SECONDS_PER_TEXT:
+        return replace(plan, unembedded=waiting)
+    with suppress(EmbedderUnavailable, StoreError):
+        _embed(store, meaning, plan, clock, waiting)
+        meaning.settle()
+    return replace(plan, unembedded=meaning.waiting()).with_at_least(SECONDS_FOR_WORDS)
+
+
+def _until(plan: Plan, waiting: int) -> float:
+    """When embedding has to end, on the monotonic clock; without a deadline never here."""
+    left = plan.remaining()
+    search = QUERY_SECONDS + min(SEARCH_SECONDS, SEARCH_SHARE * left) + waiting * SECONDS_PER_JOB
+    return time.monotonic() + left - search
+
+
+def _embed(store: Store, meaning: Meaning, plan: Plan, clock: Clock, waiting: int) -> None:
+    mentions.drain(store, limit=MENTIONS)
+    embedder, row = meaning.for_writing()
+    # Loaded and measured before the time is looked at again, and before any job is leased.
+    load = getattr(embedder, "load", None)
+    if load is not None:
+        load()
+    until = _until(plan, waiting) if plan.deadline is not None else time.monotonic() + SECONDS
+    words = store.lexical(with_grams(plan.query), plan.where, limit=C.LEXICAL_CANDIDATES, deadline=until)
+    queue = store.due(clock.now(), first=[hit.body for hit in words.hits], most=MOST)
+    slowest, most = 0.0, FIRST_BATCH  # not measured yet
+    while queue:
+        started = time.monotonic()
+        size = min(most, int(SHARE * (until - started) / (slowest or SECONDS_PER_TEXT)))
+        if size < 1:
+            return
+        part, queue = queue[:size], queue[size:]
+        at = clock.now()
+        lease = at + embed.LEASE_SECONDS * MICROSECONDS_PER_SECOND
+        jobs = store.lease_these(embed.KIND, part, at=at, until=lease, worker=embed.name())
+        if jobs:
+            embed.run(store, embedder, row, jobs, clock)
+            slowest = max(slowest, (time.monotonic() - started) / len(jobs))
+            most = min(embed.BATCH, GROWTH * size)

@@ -1,0 +1,83 @@
+"""Reading where no store is: a mistyped path is said, and nothing appears there."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import limpet
+from limpet.agents.hooks.entry import handle
+from limpet.cli.main import main
+from tests.flows import hook_inputs as inputs
+
+ID = "019e3f2a0000"
+READS = [
+    ("recall", "anything"), ("recall", "anything", "--lexical"), ("recall", "anything", "--sessions"), ("prepare", "hi"),
+    ("show", ID), ("list",), ("related", ID), ("count",), ("stats",), ("stats", "--quality"), ("stats", "--usefulness"),
+    ("fact", "user.city"), ("fact", "user.city", "--history"), ("audit", "x"), ("review",), ("session", "list"),
+    ("session", "show", "s1"), ("why", ID), ("impact", ID), ("path", ID, ID), ("timeline",), ("contradictions",), ("gaps",),
+    ("diff", "3 days ago"), ("verify",), ("doctor",), ("models",), ("surfaced",), ("mirror", "status"),
+    ("mirror", "read", "topic"), ("export", "jsonl", "-"), ("sweep",), ("work",), ("tag", ID, "+x"), ("undo",),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("argv", READS, ids=" ".join)
+def test_a_reading_command_says_that_there_is_no_store_and_makes_none(tmp_path, capsys, argv):
+    path = tmp_path / "mistyped" / "memory.db"
+
+    code = main(["--store", str(path), "--scope", "global", *argv])
+
+    said = capsys.readouterr()
+    assert code == 3
+    assert f"no store at {path}" in said.err + said.out
+    assert not path.parent.exists()
+
+
+def test_programs_are_told_by_the_name_of_the_error(tmp_path, capsys):
+    main(["--store", str(tmp_path / "memory.db"), "recall", "anything", "--json"])
+    assert json.loads(capsys.readouterr().err)["error"] == "store_missing"
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [("remember", "Deploys need the VPN"), ("fact", "user.city", "Tampa"), ("session", "start", "s1")],
+    ids=lambda argv: argv[0],
+)
+def test_what_writes_begins_a_store_as_before(tmp_path, argv):
+    path = tmp_path / "new" / "memory.db"
+    assert main(["--store", str(path), "--scope", "global", *argv]) == 0
+    assert path.is_file()
+
+
+def test_a_dry_run_where_no_store_is_says_what_would_come_and_begins_none(tmp_path, capsys):
+    lines, path = tmp_path / "notes.jsonl", tmp_path / "new" / "memory.db"
+    lines.write_text('{"content": "The bakery opens at six"}\n')
+
+    assert main(["--store", str(path), "--scope", "global", "import", "jsonl", str(lines), "--dry-run"]) == 0
+
+    assert "would be new 1" in capsys.readouterr().out
+    assert not path.parent.exists()
+
+
+def test_in_python_open_begins_a_store_unless_told_not_to(tmp_path):
+    path = tmp_path / "new" / "memory.db"
+    for given in ({"create": False}, {"read_only": True}):
+        with pytest.raises(limpet.StoreMissing, match="no store at"):
+            limpet.open(path, **given)
+        assert not path.parent.exists()
+
+    limpet.open(path).close()
+    with limpet.open(path, create=False) as memory:
+        assert memory.count() == 0
+
+
+def test_a_hook_that_only_looks_up_is_silent_where_no_store_is(tmp_path, clock):
+    path = tmp_path / "new" / "memory.db"
+    starts = [(client, event, data) for client, event, data in inputs.ALL if "ession" in event and "tart" in event]
+    asked = [(client, event, data) for client, event, data, _ in inputs.MESSAGES]
+    assert starts and asked
+    for client, event, data in starts + asked:
+        argv = [client, event, "--store", str(path), "--scope", "global"]
+        assert handle(argv, json.dumps(data).encode(), clock) == b""
+    assert not path.parent.exists()

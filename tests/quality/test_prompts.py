@@ -1,0 +1,68 @@
+"""What a hook injects: for prompts that a memory fits, with and without names nobody knows yet, and for all the others."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+
+import pytest
+
+import limpet
+from benchmarks import embedding_cache, own
+from limpet.agents.hooks.entry import handle
+from tests.quality.halves import is_held_back, read
+
+HALVES = ("tuning", "held-back")
+# Beside the 30 memories of the set: none, or those of two other projects.
+OTHERS = (0, 170)
+# Shares of the whole set, two prompts from what was measured (tests/quality/README.md).
+RIGHT = {"plain": 0.80, "new name": 0.80}
+WRONG = 0.10
+
+
+def prompts():
+    """(kind, prompt, the memory that fits it)."""
+    for row in read("prompts.jsonl"):
+        if "new_name" in row:
+            yield from (("plain", row["prompt"], row["text"]), ("new name", row["new_name"], row["text"]))
+        elif "prompt" in row:
+            yield "nothing", row["prompt"], None
+
+
+@pytest.fixture(scope="module", params=OTHERS)
+def injected(request, tmp_path_factory):
+    """(kind, half) -> whether the right memory was injected (of "nothing": whether any was), a value for each prompt."""
+    path, clock = tmp_path_factory.mktemp("prompts") / "memory.db", limpet.FixedClock("2026-03-01T12:00:00Z")
+    texts = [row["text"] for row in read("prompts.jsonl") if "text" in row]
+    rows = own.read("memories.jsonl")
+    others = [one["content"] for one in rows if one["scope"] in ("project:mobile", "project:ml")]
+    embedder, found = embedding_cache.load("minilm"), defaultdict(list)
+    with limpet.open(path, scope="global", clock=clock, embedder=embedder) as memory:
+        every = texts + others[: request.param]
+        memory.remember_batch({"content": text, "origin": "user", "anyway": True} for text in every)
+    for kind, prompt, fitting in prompts():
+        event = {"session_id": prompt, "cwd": str(path.parent), "prompt": prompt}
+        argv = ["claude", "UserPromptSubmit", "--store", str(path), "--scope", "global"]
+        said = handle(argv, json.dumps(event).encode(), clock).decode()
+        found[kind, HALVES[is_held_back(prompt)]].append(fitting in said if fitting else said != "")
+    return found
+
+
+def share(injected, kind):
+    values = [one for half in HALVES for one in injected[kind, half]]
+    return sum(values) / len(values)
+
+
+def test_the_set_has_forty_prompts_of_each_sort_in_both_halves():
+    kinds = [(kind, is_held_back(prompt)) for kind, prompt, _ in prompts()]
+    assert [sum(one == kind for one, _ in kinds) for kind in ("plain", "new name", "nothing")] == [20, 20, 40]
+    assert len(set(kinds)) == 6
+
+
+@pytest.mark.parametrize("kind", RIGHT)
+def test_what_fits_a_prompt_is_injected_whatever_new_it_names(injected, kind):
+    assert share(injected, kind) >= RIGHT[kind]
+
+
+def test_ordinary_prompts_that_nothing_answers_get_nothing(injected):
+    assert share(injected, "nothing") <= WRONG
