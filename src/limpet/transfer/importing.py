@@ -104,7 +104,7 @@ class _Import:
         self._take_vectors(vectors)
         if self._progress and read:
             self._progress(size or read, size or read)
-        return self._new, self._known, self._bad
+        return self._new, self._known, sorted(self._bad)
 
     def _measured(self, file: Iterator[str], size: int) -> Iterator[str]:
         read = 0

@@ -14,6 +14,7 @@ from ..model.events import Event
 from ..model.memory import STATES
 from ..model.state import SESSION_EVENTS, scrub
 from ..store.records import Filter
+from .schema import is_emptied
 
 if TYPE_CHECKING:
     from ..store.contract import Store
@@ -109,6 +110,8 @@ class Lifecycle:
             return "of a memory that is not there"
         if there is not None and there.purged and scrub(event) != event:
             return "of a memory that was purged"
+        if there is not None and not there.purged and is_emptied(event):
+            return "says nothing, and its memory was not purged"
         if any(bytes.fromhex(event.data[name]) not in self._memories for name in _OTHERS if name in event.data):
             return "names a memory that is not there"
         return self._unfit_undo(event) if event.type == "undone" else None

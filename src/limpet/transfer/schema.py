@@ -135,9 +135,7 @@ def _fields(needed: str = "", others: str = "") -> tuple[frozenset[str], frozens
 _STATED = "topics metadata source session speaker importance pinned trust"
 # type -> (fields that it must have, fields that it may have)
 TYPES: dict[str, tuple[frozenset[str], frozenset[str]]] = {
-    "remembered": _fields(
-        "scope kind", f"{_STATED} key position confidence anyway quarantine valid_from valid_to"
-    ),
+    "remembered": _fields("scope kind", f"{_STATED} key position confidence anyway quarantine valid_from valid_to"),
     # Stated again: what the second statement adds.
     "observed": _fields("", f"{_STATED} stated_at"),
     "edited": _fields(),
@@ -174,7 +172,7 @@ def check_event(event: Event) -> None:
     data = event.data
     _field("recorded_at", _instant, event.at)
     needed, known = TYPES[event.type]
-    emptied = event.type in _EMPTIED and event.content is None and data.keys() <= STRUCTURAL
+    emptied = is_emptied(event)
     missing = (needed & STRUCTURAL if emptied else needed) - data.keys()
     if missing:
         raise BadInput(f"{min(missing)} is missing")
@@ -194,6 +192,11 @@ def check_event(event: Event) -> None:
     if others:
         check_metadata(others)
     _check_together(event)
+
+
+def is_emptied(event: Event) -> bool:
+    """Whether it says nothing any more, as after a purge."""
+    return event.type in _EMPTIED and event.content is None and event.data.keys() <= STRUCTURAL
 
 
 def _field(name: str, check: Callable[[Any], object], value: Any) -> None:

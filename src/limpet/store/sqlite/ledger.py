@@ -59,9 +59,10 @@ class Ledger(SqliteReads):
         for event in events:
             first = event.type == "remembered" and event.memory not in made
             if first and event.id != event.memory:
-                first = self._con.execute(
-                    "SELECT 1 FROM memory WHERE id = ? AND retired_at IS NULL", (event.memory,)
-                ).get is None
+                first = (
+                    self._con.execute("SELECT 1 FROM memory WHERE id = ? AND retired_at IS NULL", (event.memory,)).get
+                    is None
+                )
             if first:
                 made.add(event.memory)
             yield event, first
