@@ -31,11 +31,14 @@ GLOBAL_SCOPE = "global"
 # Limits at the door, in characters unless said otherwise.
 MAX_CONTENT_BYTES = 1_000_000
 MAX_METADATA_BYTES = 64_000
+MAX_METADATA_DEPTH = 100  # objects and lists within each other
 MAX_NAME_CHARACTERS = 200
 MAX_TOPICS = 50
 
-_KEY = re.compile(r"[^\s.]+(?:\.[^\s.]+)+")
-_SCOPE = re.compile(r"[^\s\x00-\x1f]+")
+# Neither white space nor controls nor halves of characters, which are no text.
+_PART = r"[^\s\x00-\x1f\x7f-\x9f\ud800-\udfff{}]+"
+_KEY = re.compile(rf"{_PART}(?:\.{_PART})+".replace("{}", "."))
+_SCOPE = re.compile(_PART.replace("{}", ""))
 
 Scalar = str | int | float | bool | None
 Metadata = dict[str, "Scalar | list[object] | dict[str, object]"]

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from .clock import MICROSECONDS_PER_DAY
 from .events import Event
-from .memory import TRUST
+from .memory import TRUST, least_trusted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +68,7 @@ def initial(event: Event) -> MemoryState:
         metadata=data.get("metadata", {}),
         state="purged" if event.content is None else "quarantined" if "quarantine" in data else "active",
         origin=event.origin,
-        trust=data.get("trust", event.origin),
+        trust=_trust(event, event.origin),
         source=data.get("source"),
         session=data.get("session"),
         speaker=data.get("speaker"),
@@ -113,7 +113,7 @@ def replay(events: Sequence[Event]) -> MemoryState | None:
             state = initial(event)
             if event.id in cancelled and state.state != "purged":
                 state = replace(state, state="retracted", reason="undone")
-        elif event.id not in cancelled:
+        elif state is not None and event.id not in cancelled:
             state = apply(state, event)
     return state
 
@@ -169,6 +169,8 @@ STRUCTURAL = frozenset(
 
 def scrub(event: Event) -> Event:
     """An event of a purged memory, without anything that was said. `initial` makes a tombstone of a first one."""
+    if event.type in SESSION_EVENTS:
+        return event
     kept = {
         name: value for name, value in event.data.items() if name in STRUCTURAL or event.type in ("linked", "unlinked")
     }
@@ -185,9 +187,15 @@ def cancelled_by(events: Iterable[Event]) -> set[bytes]:
 
 
 def _remembered_again(state: MemoryState, event: Event) -> MemoryState:
-    """Two devices made a memory of the same id (they imported the same file): the later words, the topics of both."""
+    """Two devices made a memory of the same id (they imported the same file): the later words, the topics of both.
+
+    Of another scope it is another statement, which has taken an id that is not its own: it changes nothing.
+    """
+    if event.data["scope"] != state.scope:
+        return state
     return replace(
         state,
+        trust=least_trusted([state.trust, _trust(event, event.origin)]),
         content=event.content if event.content is not None else state.content,
         topics=tuple(dict.fromkeys((*state.topics, *event.data.get("topics", ())))),
         metadata=state.metadata | event.data.get("metadata", {}),
@@ -197,9 +205,9 @@ def _remembered_again(state: MemoryState, event: Event) -> MemoryState:
 def _observed(state: MemoryState, event: Event) -> MemoryState:
     """Said again. By a more trusted origin, it has that one from then on; a merge only lowers its trust."""
     data = event.data
-    at = data.get("stated_at", event.at)
+    at = min(data.get("stated_at", event.at), event.at)
     new_day = at // MICROSECONDS_PER_DAY > state.observed_at // MICROSECONDS_PER_DAY
-    trust = data.get("trust", state.trust)
+    trust = _trust(event, state.trust)
     raised = "trust" in data and TRUST[state.trust] <= TRUST[trust] and TRUST[state.origin] < TRUST[event.origin]
     return replace(
         state,
@@ -223,6 +231,12 @@ def _edited(state: MemoryState, event: Event) -> MemoryState:
     )
 
 
+def _trust(event: Event, otherwise: str) -> str:
+    """The trust that an event states, never above that of who caused it; `otherwise` when it states none."""
+    said = event.data.get("trust")
+    return least_trusted([said, event.origin]) if said in TRUST else otherwise
+
+
 def _bounded(state: MemoryState, event: Event) -> MemoryState:
     return replace(
         state,
@@ -238,8 +252,11 @@ def _superseded(state: MemoryState, event: Event) -> MemoryState:
 _CHANGES: dict[str, Callable[[MemoryState, Event], MemoryState]] = {
     "observed": _observed,
     "edited": _edited,
-    "tagged": lambda s, e: replace(s, topics=tuple(e.data["topics"]), metadata=e.data["metadata"]),
-    "keyed": lambda s, e: replace(s, key=e.data["key"]),
+    # What a purge elsewhere has emptied changes nothing.
+    "tagged": lambda s, e: replace(
+        s, topics=tuple(e.data.get("topics", s.topics)), metadata=e.data.get("metadata", s.metadata)
+    ),
+    "keyed": lambda s, e: replace(s, key=e.data.get("key", s.key)),
     "bounded": _bounded,
     "superseded": _superseded,
     "retracted": lambda s, e: replace(s, state="retracted", reason=e.data.get("why")),

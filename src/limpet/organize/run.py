@@ -284,9 +284,10 @@ class Organizer:
             for other in (*near[one.id], *before):
                 if other.kind != one.admitted.kind or normalise(other.content) == normalise(one.admitted.content):
                     continue  # the same words are found by the write door
-                if TRUST[other.trust] < mine or not differences(other.content, one.admitted.content).same_statement:
+                theirs = TRUST.get(other.trust, 0)
+                if theirs < mine or not differences(other.content, one.admitted.content).same_statement:
                     continue
-                found[one.id] = replace(found.get(other.id, other), stronger=TRUST[other.trust] > mine)
+                found[one.id] = replace(found.get(other.id, other), stronger=theirs > mine)
                 break
             else:
                 before.append(

@@ -16,6 +16,7 @@ from ..model.ids import parse_id
 from ..model.memory import (
     MAX_CONTENT_BYTES,
     MAX_METADATA_BYTES,
+    MAX_METADATA_DEPTH,
     MAX_NAME_CHARACTERS,
     MAX_TOPICS,
     check_key,
@@ -201,6 +202,8 @@ def check_metadata(metadata: Any) -> dict[str, Any]:
         return {}
     if not isinstance(metadata, Mapping):
         raise BadInput(f"metadata must be an object, not {type(metadata).__name__}")
+    if _deeper(metadata, MAX_METADATA_DEPTH):
+        raise BadInput(f"metadata is nested too deeply: {MAX_METADATA_DEPTH} levels at most")
     try:
         text = json.dumps(metadata, ensure_ascii=False, allow_nan=False)
         text.encode("utf-8")
@@ -215,6 +218,14 @@ def check_metadata(metadata: Any) -> dict[str, Any]:
     return loaded
 
 
+def _deeper(value: Any, levels: int) -> bool:
+    """Whether objects and lists lie within each other more than so many levels deep."""
+    if not isinstance(value, Mapping | list | tuple):
+        return False
+    inside = value.values() if isinstance(value, Mapping) else value
+    return levels == 0 or any(_deeper(one, levels - 1) for one in inside)
+
+
 def clean_metadata(metadata: Any) -> tuple[dict[str, Any], tuple[str, ...]]:
     """A JSON object without secrets, and the names of those that were in it. Raises BadInput."""
     if metadata is None or metadata == {}:
@@ -223,10 +234,7 @@ def clean_metadata(metadata: Any) -> tuple[dict[str, Any], tuple[str, ...]]:
     plain = _plain(metadata, texts) if type(metadata) is dict else None
     if plain is not None and _surely_clean("\n".join(texts)):
         return plain, ()
-    try:
-        return redact_fields(check_metadata(metadata))
-    except RecursionError:
-        raise BadInput("metadata is nested too deeply") from None
+    return redact_fields(check_metadata(metadata))
 
 
 def _plain(value: Any, texts: list[str], depth: int = 0) -> Any:

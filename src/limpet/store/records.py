@@ -312,6 +312,10 @@ class StoreStats(NamedTuple):
     newest: int | None = None
 
 
+# What stands before the digest of a segment of which some events wait for their memories.
+IN_PART = "in part "
+
+
 class SegmentRow(NamedTuple):
     """A file of events of one device, that this store wrote or took in."""
 
@@ -324,7 +328,7 @@ class SegmentRow(NamedTuple):
 
 
 class Merged(NamedTuple):
-    """What segments brought. `held`: places of those left out, for they speak of memories that are nowhere yet."""
+    """What segments brought. `held`: places of those taken in part, for they speak of memories that are nowhere yet."""
 
     new: int
     known: int

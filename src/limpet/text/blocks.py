@@ -7,28 +7,88 @@ is stored, so that no memory is ever fed by its own echo.
 from __future__ import annotations
 
 import re
+import unicodedata
+from collections.abc import Container, Sequence
+from functools import lru_cache
 
 OPEN = "<limpet-memory>"
 CLOSE = "</limpet-memory>"
 # (how an injected block begins, how it ends): ours, and what Gemini CLI wraps hook output in.
 _BLOCKS = ((OPEN, CLOSE), ("<hook_context>", "</hook_context>"))
-# What would end the block, or begin a turn or a system text, for a model that reads on. `<` and its look-alikes.
+# `<` as it may be written: what looks like it, and what stands for it in HTML, URLs and program text.
+_LIKE_LESS = "<\u02c2\u2039\u2329\u276c\u276e\u2770\u27e8\u3008\u1438"
+_LESS = rf"(?:[{_LIKE_LESS}]|&(?:amp;?){{0,3}}(?:lt|\#0{{0,9}}60|\#x0{{0,9}}3c);?|%3c|\\(?:u00|x)3c|\\u{{0{{0,4}}3c}})"
+# What would end the block, or begin a turn or a system text, for a model that reads on: `<` before one of these words.
 _MARKER = re.compile(
-    r"[<\uff1c\ufe64\u2039\u3008](?=\s{0,3}[/|!\[]{0,2}\s{0,3}(?:limpet|hook_|system|assistant|user|human|developer|im_|sys|inst|"
-    r"instruction|tool_|function_|endoftext|antml))",
-    re.IGNORECASE,
+    _LESS + r"[\s/|!?\[\\]{0,8}(?:limpet|hook_|system|assistant|user|human|developer|im_|sys|inst|instruction|tool_"
+    r"|function_|endoftext|antml|invoke|eot|eom|start_header|end_header|begin_of_text|end_of_text)|\[(?=/?inst\])"
 )
+# A text without any of these, or their wide forms, has no marker.
+_MAY_MARK = re.compile(rf"[{_LIKE_LESS}&%\\\[\uff1c\ufe64\uff06\ufe60\uff05\ufe6a\uff3c\ufe68\uff3b]")
+# Cyrillic and Greek letters, and strokes, that look like those of the words above.
+_LETTERS = str.maketrans(
+    "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455\u0501\u04bb\u0442\u043c"
+    "\u03b1\u03b9\u03bf\u03c1\u03c4\u03c5\u03bd\u04cf\u2215\u2044\u29f8",
+    "aeopcyxijsdhtm" + "aioptuvl///",
+)  # fmt: skip
+# Characters that show as nothing, or as a space, though they count as letters or symbols.
+_BLANK = "\u115f\u1160\u3164\uffa0\u2800"
+# What stands in the place of the sign that began a marker.
+_MARK = "("
 # Line ends, controls, half characters, and what hides text from people: one line of plain text stays.
 _UNSEEN = re.compile(
     "[\x00-\x20\x7f-\xa0\u200b\u2028-\u202e\u2060\u2066-\u2069\ud800-\udfff\ufeff\U000e0000-\U000e007f]+"
 )
 
 
+def neutral(text: str) -> str:
+    """The text with every mark that would end a block, or begin a turn, made harmless, however it is spelt.
+
+    Invisible characters, width, case and look-alikes count as what a reader would take them for.
+    """
+    if not _MAY_MARK.search(text):
+        return text
+    places: Sequence[int] = range(len(text))
+    if text.isascii() and text.isprintable():
+        seen = text.lower()
+    else:
+        parts = list(map(_seen_as, text))
+        seen = "".join(parts)
+        places = [place for place, part in enumerate(parts) for _ in part]
+    kept, last = [], 0
+    for found in _MARKER.finditer(seen):
+        begin = places[found.start()]
+        if begin >= last:
+            kept += [text[last:begin], _MARK]
+            last = begin + 1
+    return "".join(kept) + text[last:]
+
+
+@lru_cache(maxsize=4096)
+def _seen_as(one: str) -> str:
+    """What a reader takes a character for, in lower case; nothing for one that does not show."""
+    if one < "\x7f":
+        return one.lower() if one >= " " or one.isspace() else ""
+    if unicodedata.category(one) in ("Cf", "Mn", "Me", "Cc", "Cs") or one in _BLANK:
+        return ""
+    return unicodedata.normalize("NFKC", one).casefold().translate(_LETTERS)
+
+
+def word(value: str | None, known: Container[str]) -> str:
+    """One of the words that may stand there; what is none of them is not printed."""
+    return value if value is not None and value in known else "unknown"
+
+
 def plain_line(text: str, limit: int) -> str:
     """A memory as one line that cannot end its block or pose as another speaker, of `limit` characters at most."""
     # Cut first: a text of a megabyte costs no more than its beginning.
-    line = _MARKER.sub("\u2039 ", _UNSEEN.sub(" ", text[: 2 * limit + 200])).strip()
+    line = one_line(neutral(text[: 2 * limit + 200]))
     return line if len(line) <= limit and len(text) <= 2 * limit + 200 else line[: limit - 1].rstrip() + "…"
+
+
+def one_line(text: str) -> str:
+    """Without line ends and what hides text from people."""
+    return _UNSEEN.sub(" ", text).strip()
 
 
 def strip_blocks(text: str) -> str:

@@ -259,13 +259,17 @@ class Importer:
     def _store_vectors(self, given: Sequence[tuple[Record, Admitted]], embedder: Embedder, row: EmbedderRow) -> None:
         import numpy as np
 
-        from ..vectors.codes import encode_for_store
+        from ..vectors.codes import encode_for_store, to_unit
 
         theirs = np.stack([np.frombuffer(record.vector or b"", dtype="<f4") for record, _ in given])
-        with np.errstate(all="ignore"):
-            lengths = np.sqrt((theirs.astype(np.float64) ** 2).sum(axis=1))
-        usable = np.flatnonzero(np.isfinite(lengths) & (lengths > 1e-6)).tolist()
-        unit = (theirs[usable] / lengths[usable, None]).astype(np.float32)
+        units, fits = to_unit(theirs)
+        usable = np.flatnonzero(fits).tolist()
+        unit = units[usable]
+        if len(usable) < len(given):
+            self._report.note(
+                "vectors that are nothing, or not of numbers, were left out; `limpet work` makes them",
+                len(given) - len(usable),
+            )
         step = max(1, len(usable) // SAMPLE)
         sample = list(range(0, len(usable), step))[:SAMPLE]
         refused = row.dimensions in self._refused

@@ -8,14 +8,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Protocol
 
+from ..model.clock import parse_time
 from ..model.errors import BadInput, LimpetError
 from ..model.events import Event
 from ..model.ids import parse_id
 from ..model.memory import STATES
-from ..model.state import SESSION_EVENTS
+from ..remember.admit import check_name
 from ..remember.write import Receipt
-from ..store.records import Filter, NewVector
+from ..store.records import Filter
 from . import jsonl
+from .lifecycle import Lifecycle
 
 if TYPE_CHECKING:
     from ..store.contract import Store
@@ -23,6 +25,9 @@ if TYPE_CHECKING:
 Progress = Callable[[int, int], None]
 Bad = list[tuple[int, str]]
 CHUNK = 2_000
+# Above any count that use has given, far below where SQLite's numbers end.
+MAX_USES = 1 << 31
+MAX_DIMENSIONS = 16_384
 
 
 class Remembers(Protocol):
@@ -60,7 +65,7 @@ class _Import:
         self._progress = progress
         self._bad: Bad = []
         self._new = self._known = 0
-        self._alive: set[bytes] = set()  # memories and sessions that this import has seen begin
+        self._lifecycle = Lifecycle(store, keep=dry_run)
 
     def run(self, file: Iterable[str], size: int) -> tuple[int, int, Bad]:
         events: list[tuple[int, Event]] = []
@@ -99,7 +104,7 @@ class _Import:
         self._take_vectors(vectors)
         if self._progress and read:
             self._progress(size or read, size or read)
-        return self._new, self._known, self._bad
+        return self._new, self._known, sorted(self._bad)
 
     def _measured(self, file: Iterator[str], size: int) -> Iterator[str]:
         read = 0
@@ -111,30 +116,19 @@ class _Import:
 
     def _collect(self, number: int, line: dict[str, Any], events: list[tuple[int, Event]]) -> None:
         try:
-            event = jsonl.read_event(line)
+            events.append((number, jsonl.read_event(line)))
         except LimpetError as error:
             self._bad.append((number, error.message))
-            return
-        if event.type == "remembered" or event.type in SESSION_EVENTS:
-            self._alive.add(event.memory)
-        elif event.memory not in self._alive:
-            if self._store.get(event.memory) is None:
-                self._bad.append((number, f"{event.type} of a memory that is not there"))
-                return
-            self._alive.add(event.memory)
-        events.append((number, event))
 
     def _take_events(self, events: list[tuple[int, Event]]) -> None:
-        if not events:
-            return
-        if self._dry_run:
-            known = {one.id for one in self._store.events(ids=[event.id for _, event in events])}
-            new = sum(event.id not in known for _, event in events)
-        else:
-            new = self._store.append_events(event for _, event in events)
-        self._new += new
-        self._known += len(events) - new
+        left: Sequence[tuple[int, Event]] = list(events)
         events.clear()
+        while left:
+            fresh, known, bad, left = self._lifecycle.judge(left)
+            new = len(fresh) if self._dry_run else self._store.append_events(fresh)
+            self._new += new
+            self._known += known + len(fresh) - new
+            self._bad += bad
 
     def _take_statements(self, statements: list[tuple[int, dict[str, Any]]]) -> None:
         if statements and self._dry_run:
@@ -155,9 +149,11 @@ class _Import:
         for row in usage:
             number = row.pop("line")
             try:
-                numbers = {name: int(row[name]) for name in ("uses", "used_at", "useful", "not_useful", "wrong")}
-                good.append(numbers | {"id": parse_id(row["id"])})
-            except (KeyError, TypeError, ValueError, BadInput) as error:
+                counts = {name: row[name] for name in ("uses", "useful", "not_useful", "wrong")}
+                if not all(type(one) is int and 0 <= one <= MAX_USES for one in counts.values()):
+                    raise ValueError("a count must be a whole number, not below 0")
+                good.append(counts | {"used_at": parse_time(row["used_at"], now=0), "id": parse_id(row["id"])})
+            except (KeyError, TypeError, ValueError, AttributeError, LimpetError) as error:
                 self._bad.append((number, f"not a usage line: {error}"))
         if good and not self._dry_run:
             self._store.restore_usage(good)
@@ -170,28 +166,39 @@ class _Import:
             return
         import numpy as np
 
-        from ..vectors.codes import encode_for_store
+        from ..vectors.codes import encode_for_store, to_unit
 
-        wanted: dict[bytes, Any] = {}
-        row = None
+        wanted: dict[int, dict[bytes, Any]] = {}  # by embedder
+        rows: dict[tuple[str, str, int], int] = {}
         for number, line in vectors:
             try:
                 exact = np.frombuffer(base64.b64decode(line["exact"], validate=True), dtype=np.float16)
-                if len(exact) != line["dimensions"] or not np.isfinite(exact).all():
-                    raise ValueError("a vector of another length, or not of numbers")
-                if row is None or row.fingerprint != line["embedder"]:
-                    row = self._store.register_embedder(line["embedder"], line["name"], line["dimensions"])
-                wanted[parse_id(line["id"])] = exact.astype(np.float32)
-            except (KeyError, TypeError, ValueError, LimpetError) as error:
+                facts = line["embedder"], line["name"], line["dimensions"]
+                id = parse_id(line["id"])
+                if facts not in rows:
+                    _check_embedder(*facts)
+                if len(exact) != line["dimensions"]:
+                    raise ValueError("a vector of another length")
+                (unit,), fits = to_unit(exact[None])
+                if not fits.all():
+                    raise ValueError("a vector that is nothing, or not of numbers")
+                if facts not in rows:
+                    rows[facts] = self._store.register_embedder(*facts).num
+                wanted.setdefault(rows[facts], {})[id] = unit
+            except (KeyError, TypeError, ValueError, AttributeError, LimpetError) as error:
                 self._bad.append((number, f"not a vector line: {error}"))
         vectors.clear()
-        if row is None or not wanted:
-            return
-        everything = Filter(states=STATES)
-        bodies = [(one.body, wanted[one.id]) for one in self._candidates_of(list(wanted), everything)]
-        stored: list[NewVector] = encode_for_store([body for body, _ in bodies], np.stack([v for _, v in bodies]))
-        self._store.add_vectors(row.num, stored)
-        self._store.finish("embed", [body for body, _ in bodies])
+        for num, units in wanted.items():
+            bodies = self._store.bodies_of(list(units))
+            found = [(one.body, units[one.id]) for one in self._store.candidates(bodies, Filter(states=STATES))]
+            if found:
+                stored = encode_for_store([body for body, _ in found], np.stack([unit for _, unit in found]))
+                self._store.add_vectors(num, stored)
+                self._store.finish("embed", [body for body, _ in found])
 
-    def _candidates_of(self, ids: list[bytes], where: Filter) -> Any:
-        return self._store.candidates(self._store.bodies_of(ids), where)
+
+def _check_embedder(fingerprint: Any, name: Any, dimensions: Any) -> None:
+    check_name("embedder", fingerprint)
+    check_name("name", name)
+    if not fingerprint or not name or type(dimensions) is not int or not 0 < dimensions <= MAX_DIMENSIONS:
+        raise ValueError("an embedder without a name, or of no size")

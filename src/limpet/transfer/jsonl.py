@@ -14,14 +14,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from ..model.clock import parse_time
 from ..model.errors import BadInput
-from ..model.events import EVENT_TYPES, Event
-from ..model.ids import format_id, parse_id, session_mark
-from ..model.memory import EDGE_TYPES, check_key, check_kind, check_origin, check_scope
-from ..model.state import SESSION_EVENTS
-from ..remember.admit import check_name, check_text, check_topics, clean_metadata
+from ..model.events import Event
+from ..model.ids import format_id, parse_id
+from ..remember.admit import check_topics, clean_metadata
 from ..text.secrets import redact, suspected
+from .schema import check_event
 
 encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
@@ -64,16 +62,12 @@ def read_event(line: dict[str, Any]) -> Event:
             content=line.get("content"),
             data={name: value for name, value in line.items() if name not in _OWN},
         )
-    except (KeyError, TypeError, AttributeError) as error:
+        check_event(event)
+        return _without_secrets(event)
+    except KeyError as error:
+        raise BadInput(f"not an event of limpet: {error} is missing") from None
+    except (TypeError, AttributeError, UnicodeEncodeError) as error:
         raise BadInput(f"not an event of limpet: {error}") from None
-    if type not in EVENT_TYPES:
-        raise BadInput(f"unknown event type: {type!r}")
-    check_origin(origin)
-    try:
-        _check(event)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise BadInput(f"a {type} event with a bad field: {error}") from None
-    return _without_secrets(event)
 
 
 def _without_secrets(event: Event) -> Event:
@@ -87,65 +81,6 @@ def _without_secrets(event: Event) -> Event:
     if event.type in ("remembered", "tagged") and data.get("topics"):
         data["topics"] = list(check_topics(data["topics"]))
     return event if content == event.content and data == event.data else replace(event, content=content, data=data)
-
-
-def _check(event: Event) -> None:
-    """Refuse an event that could not have been written here. Raises BadInput, or what a wrong type raises."""
-    data = event.data
-    _instant(event.at)
-    if event.content is not None:
-        check_text(event.content)
-    for name in ("valid_from", "valid_to"):
-        if data.get(name) is not None:
-            _instant(data[name])
-    if event.type in ("remembered", "tagged"):
-        topics, metadata = data.get("topics", []), data.get("metadata", {})
-        if not isinstance(topics, list) or not isinstance(metadata, dict):
-            raise TypeError("topics must be a list, metadata an object")
-        check_topics(topics)
-    if event.type in SESSION_EVENTS:
-        _check_session(event)
-    elif event.type == "remembered":
-        _check_statement(data)
-    elif event.type == "superseded":
-        parse_id(data["by"])
-        _instant(data["valid_to"])
-    elif event.type == "undone":
-        parse_id(data["undoes"])
-    elif event.type in ("linked", "unlinked"):
-        parse_id(data["target"])
-        if data["edge"] not in EDGE_TYPES or not float(data.get("weight", 1.0)) >= 0:
-            raise ValueError(f"unknown edge {data['edge']!r}")
-
-
-def _check_statement(data: dict[str, Any]) -> None:
-    check_scope(data["scope"])
-    check_kind(data["kind"])
-    if data.get("key") is not None:
-        check_key(data["key"])
-    for name in ("importance", "confidence"):
-        if data.get(name) is not None and not 0 <= float(data[name]) <= 1:
-            raise ValueError(f"{name} must be from 0 to 1")
-    if not isinstance(data.get("position", 0), int) or not isinstance(data.get("pinned", False), bool):
-        raise TypeError("position must be a number, pinned true or false")
-    for name in ("source", "session", "speaker"):
-        if not isinstance(data.get(name), str | None):
-            raise TypeError(f"{name} must be text")
-
-
-def _check_session(event: Event) -> None:
-    data = event.data
-    check_scope(data["scope"])
-    if check_name("name", data["name"]) != data["name"] or event.memory != session_mark(data["scope"], data["name"]):
-        raise ValueError("its id is not that of its session")
-    if not isinstance(data.get("title"), str | None):
-        raise TypeError("title must be text")
-
-
-def _instant(value: object) -> None:
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise TypeError("a time must be microseconds, a whole number")
-    parse_time(value, now=0)
 
 
 def lines(text: Iterator[str]) -> Iterator[tuple[int, dict[str, Any] | BadInput]]:

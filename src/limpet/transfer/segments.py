@@ -14,8 +14,9 @@ import os
 import re
 import uuid
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,7 +24,7 @@ from ..model.errors import BadInput, LimpetError, StoreError
 from ..model.settle import Placed
 from ..model.state import scrub
 from ..store.files import check_place, new_file
-from ..store.records import SegmentRow
+from ..store.records import IN_PART, SegmentRow
 from . import jsonl
 
 if TYPE_CHECKING:
@@ -36,6 +37,10 @@ MAX_SEGMENT_BYTES = 256 << 20
 BATCH_EVENTS = 20_000
 # Stamps are microseconds; a forged one may not use up the numbers above it.
 MAX_STAMP = 1 << 60
+# A file's name has eight digits for its number. Devices that one header names, and files that one replaces.
+MAX_NUMBER, MAX_NAMED = 99_999_999, 10_000
+# Bad lines of a file that are reported one by one.
+MAX_LISTED = 20
 _NAME = re.compile(r"(\d{8})-([0-9a-f]{32})\.jsonl")
 _DEVICE = re.compile(r"[0-9a-f]{32}")
 _ATTRIBUTES = "*.jsonl -text\n"
@@ -78,6 +83,7 @@ class _Read(NamedTuple):
     file: _File
     row: SegmentRow
     lines: list[Placed]
+    bad: list[str]  # what is wrong with lines that are left out
 
 
 def export_segments(store: Store, folder: Path, *, progress: Progress | None = None) -> SegmentReport:
@@ -111,7 +117,8 @@ def export_segments(store: Store, folder: Path, *, progress: Progress | None = N
 def import_segments(
     store: Store, folder: Path, *, dry_run: bool = False, progress: Progress | None = None
 ) -> SegmentReport:
-    """Take in what other devices wrote. A file that is not whole is reported and left out, the rest goes in.
+    """Take in what other devices wrote. A file that is not whole is reported and left out, and so is an event that no
+    limpet writes; the rest goes in. The bytes of a file alone decide which, so that all devices leave out the same.
 
     Raises BadInput, StoreError.
     """
@@ -144,7 +151,7 @@ def _seal(store: Store, folder: Path) -> tuple[bytes, list[SegmentRow]]:
     device, rows = store.segments()
     known = _digests(rows)
     renew = device is not None and any(
-        file.device == device and file.digest not in known for file in _files(folder, SegmentReport())
+        file.device == device and _key(file) not in known for file in _files(folder, SegmentReport())
     )
     return store.seal(place_of(store.path), renew=renew)
 
@@ -163,9 +170,21 @@ def place_of(path: str) -> str:
     return hashlib.sha256(f"{machine}\0{where}".encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _digests(rows: Sequence[SegmentRow]) -> set[str]:
-    """Digests that are known, or stand for a file that was written again since."""
-    return {one.digest for one in rows} | {old for one in rows for old in one.header.get("replaces", ())}
+_Key = tuple[bytes, int, str]
+
+
+def _key(one: _File | SegmentRow) -> _Key:
+    return (one.device, one.number, one.digest)
+
+
+def _replaced(rows: Iterable[SegmentRow]) -> set[_Key]:
+    """Files that their own device wrote again since. A header speaks for no other device and number."""
+    return {(one.device, one.number, old) for one in rows for old in one.header.get("replaces", ())}
+
+
+def _digests(rows: Sequence[SegmentRow]) -> set[_Key]:
+    """Files that are known, or stand for a file that was written again since."""
+    return {_key(one) for one in rows} | _replaced(rows)
 
 
 def _write_all(
@@ -259,15 +278,20 @@ def _fresh(files: Sequence[_File], rows: Sequence[SegmentRow], report: SegmentRe
     known = _digests(rows)
     read = []
     for file in files:
-        if file.digest in known:
+        if _key(file) in known:
             continue
         try:
-            read.append(_read(file))
+            one = _read(file)
         except LimpetError as error:
             report.problems.append((file.name, f"{error.message}; left out"))
-    replaced = {old for one in read for old in one.row.header.get("replaces", ())}
-    read = [one for one in read if one.file.digest not in replaced]
-    numbers = {(one.device, one.number): one.digest for one in rows}
+            continue
+        read.append(one)
+        report.problems += [(file.name, f"{reason}; left out") for reason in one.bad[:MAX_LISTED]]
+        if len(one.bad) > MAX_LISTED:
+            report.problems.append((file.name, f"{len(one.bad) - MAX_LISTED:,} more lines left out"))
+    replaced = _replaced(one.row for one in read)
+    read = [one for one in read if _key(one.file) not in replaced]
+    numbers = {(one.device, one.number): one.digest.removeprefix(IN_PART) for one in rows}
     for one in read:
         before = numbers.setdefault((one.file.device, one.file.number), one.file.digest)
         if before not in (one.file.digest, *one.row.header.get("replaces", ())):
@@ -276,7 +300,10 @@ def _fresh(files: Sequence[_File], rows: Sequence[SegmentRow], report: SegmentRe
 
 
 def _read(file: _File) -> _Read:
-    """A whole segment. Raises BadInput for one that is cut off, changed, or of a newer limpet."""
+    """A whole segment. Raises BadInput for one that is cut off, changed, or of a newer limpet.
+
+    Decided from its bytes alone: what is in the store makes no difference.
+    """
     if file.path.stat().st_size > MAX_SEGMENT_BYTES:
         raise BadInput(f"larger than {MAX_SEGMENT_BYTES >> 20} MB")
     content = file.path.read_bytes()
@@ -284,43 +311,58 @@ def _read(file: _File) -> _Read:
         raise BadInput("its bytes do not fit its name: cut off, changed, or not there in full yet")
     header: dict[str, Any] = {}
     lines: list[Placed] = []
+    bad: list[str] = []
     try:
         for number, line in jsonl.lines(iter(content.decode("utf-8").split("\n"))):
-            if isinstance(line, BadInput):
-                raise BadInput(f"line {number}: {line.message}")
             if not header:
                 header = _check_header(line, file)
                 continue
             try:
-                stamp, place = line.pop("order")
-                event = jsonl.read_event(line)
-            except (KeyError, TypeError, ValueError, LimpetError) as error:
-                raise BadInput(f"line {number}: {error}") from None
-            if not (_whole(stamp) and _whole(place) and stamp < MAX_STAMP and place < MAX_STAMP >> 21):
-                raise BadInput(f"line {number}: not an order: {[stamp, place]!r:.60}")
-            lines.append(Placed(event, stamp, place))
+                lines.append(_placed(line))
+            except LimpetError as error:
+                bad.append(f"line {number}: {error.message}")
     except UnicodeDecodeError as error:
         raise BadInput(f"not UTF-8: {error.reason}") from None
-    if len(lines) != header.get("events"):
+    if len(lines) + len(bad) != header.get("events"):
         raise BadInput("not as many events as its header says")
-    return _Read(file, SegmentRow(file.device, file.number, file.digest, header), lines)
+    return _Read(file, SegmentRow(file.device, file.number, file.digest, header), lines, bad)
 
 
-def _check_header(line: dict[str, Any], file: _File) -> dict[str, Any]:
-    if line.get("limpet_segment") != FORMAT:
+def _placed(line: dict[str, Any] | BadInput) -> Placed:
+    """The event of a line, in its place. Raises BadInput."""
+    if isinstance(line, BadInput):
+        raise line
+    order = line.pop("order", None)
+    if not (isinstance(order, list) and len(order) == 2 and all(map(_whole, order))) or (
+        order[0] >= MAX_STAMP or order[1] >= MAX_STAMP >> 21
+    ):
+        raise BadInput(f"not an order: {order!r:.60}")
+    return Placed(jsonl.read_event(line), *order)
+
+
+def _check_header(line: dict[str, Any] | BadInput, file: _File) -> dict[str, Any]:
+    """What a header says that is known here."""
+    if isinstance(line, BadInput):
+        raise BadInput(f"its header: {line.message}")
+    if not _whole(line.get("limpet_segment")) or line["limpet_segment"] != FORMAT:
         raise BadInput("not a segment, or of a newer limpet")
+    seen, replaces = line.get("seen", {}), line.get("replaces", [])
     fits = (
         line.get("device") == file.device.hex()
-        and line.get("number") == file.number
-        and _whole(line.get("first"))
-        and isinstance(line.get("seen", {}), dict)
-        and all(_DEVICE.fullmatch(name) and _whole(count) for name, count in line.get("seen", {}).items())
-        and isinstance(line.get("replaces", []), list)
-        and all(isinstance(one, str) for one in line.get("replaces", []))
+        and all(_whole(line.get(name)) for name in ("number", "first", "events"))
+        and line["number"] == file.number
+        and line["first"] < MAX_STAMP
+        and isinstance(seen, dict)
+        and len(seen) <= MAX_NAMED
+        and all(_DEVICE.fullmatch(name) and _whole(count) and count <= MAX_NUMBER for name, count in seen.items())
+        and isinstance(replaces, list)
+        and len(replaces) <= MAX_NAMED
+        and all(isinstance(one, str) and _DEVICE.fullmatch(one) for one in replaces)
     )
     if not fits:
-        raise BadInput("its header does not fit its name")
-    return line
+        raise BadInput("its header does not fit its name, or says what cannot be")
+    known = ("limpet_segment", "device", "number", "first", "seen", "replaces", "events")
+    return {name: line[name] for name in known if name in line}
 
 
 def _whole(value: object) -> bool:
@@ -352,7 +394,7 @@ def _merge(store: Store, batch: Sequence[_Read], report: SegmentReport, *, dry_r
     )
     for place in merged.held:
         report.problems.append(
-            (batch[place].file.name, "speaks of memories that are in no segment here yet; left out until they come")
+            (batch[place].file.name, "speaks of memories that are in no segment here yet; that waits until they come")
         )
     report.segments += len(batch) - len(merged.held)
     report.new += merged.new
@@ -377,10 +419,11 @@ def _report_missing(files: Sequence[_File], rows: Sequence[SegmentRow], report: 
         for device, number in row.header.get("seen", {}).items():
             last[device] = max(last.get(device, 0), number)
     for device, number in sorted(last.items()):
-        missing = [one for one in range(1, min(number, 10_000_000) + 1) if one not in there[device]]
+        # A header may name any number: what is counted are the files that are there.
+        missing = number - len(there[device] - {0})
         if missing:
-            more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
-            shown = ", ".join(map(str, missing[:3]))
+            shown = ", ".join(map(str, islice((one for one in range(1, number) if one not in there[device]), 3)))
+            more = f" and {missing - 3:,} more" if missing > 3 else ""
             report.problems.append((device, f"segment {shown}{more} of this device is missing"))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
@@ -25,6 +25,8 @@ FIRST_LATER = 1 << 32
 # Texts of one statement: from a hundred on the price of a row is that of its own words.
 TEXTS_TOGETHER = 100
 VALUES_OF_A_TEXT = "(?, ?, ?, ?, ?, ?, ?)"
+# Events that may be of a session, or stand before the memory that they speak of.
+_OF_ANYTHING = SESSION_EVENTS | {"linked", "unlinked", "undone"}
 
 
 class Ledger(SqliteReads):
@@ -43,10 +45,27 @@ class Ledger(SqliteReads):
         Memories that are new one after the other are written together, which is most of what a batch is.
         """
         written: list[Event] = []
-        for fresh, run in groupby(events, lambda event: event.type == "remembered"):
-            several = list(run)
+        for fresh, run in groupby(self._firsts(events), lambda pair: pair[1]):
+            several = [event for event, _ in run]
             written += self._append_new(several) if fresh else map(self._append_change, several)
         return written
+
+    def _firsts(self, events: Iterable[Event]) -> Iterator[tuple[Event, bool]]:
+        """Each event, and whether it makes a memory: a second device may have made one of the same id.
+
+        An event whose id is the memory's is the first: it was given that id because no event had it.
+        """
+        made: set[bytes] = set()
+        for event in events:
+            first = event.type == "remembered" and event.memory not in made
+            if first and event.id != event.memory:
+                first = (
+                    self._con.execute("SELECT 1 FROM memory WHERE id = ? AND retired_at IS NULL", (event.memory,)).get
+                    is None
+                )
+            if first:
+                made.add(event.memory)
+            yield event, first
 
     def _append_new(self, events: list[Event]) -> list[Event]:
         """New memories: text with its search fields, event and first version, a statement for each table."""
@@ -82,14 +101,19 @@ class Ledger(SqliteReads):
 
     def _append_change(self, event: Event) -> Event:
         body = None
-        if event.content is not None:
-            body = self._next("body", "num")
-            scope = self._con.execute(
-                "SELECT scope FROM memory WHERE id = ? AND retired_at IS NULL", (event.memory,)
-            ).get
-            self._con.execute(
-                self._sql["insert_body"], (body, event.content, None, None, None, scope_token(scope), None)
-            )
+        if event.type not in _OF_ANYTHING:
+            there = self._con.execute(
+                "SELECT scope, state FROM memory WHERE id = ? AND retired_at IS NULL", (event.memory,)
+            ).fetchone()
+            if there is None:
+                raise BadInput(f"event {event.id.hex()} changes a memory that is not there")
+            if there[1] == "purged":
+                event = scrub(event)
+            if event.content is not None:
+                body = self._next("body", "num")
+                self._con.execute(
+                    self._sql["insert_body"], (body, event.content, None, None, None, scope_token(there[0]), None)
+                )
         seq = self._next("event", "seq")
         self._con.execute(self._sql["insert_event"], _event_row(seq, event, body))
         written = _placed(event, seq)
@@ -113,7 +137,7 @@ class Ledger(SqliteReads):
             self._project_session(event)
             return
         if event.type == "reviewed":
-            self._project_verdict(event, event.data["verdict"], event.at)
+            self._project_verdict(event, event.data.get("verdict"), event.at)
         if event.type == "purged":
             self._erase(event.memory)
             self._project_tombstone(event)
@@ -122,14 +146,15 @@ class Ledger(SqliteReads):
         if event.type == "undone":
             # Only what had happened by then: a rebuild has the whole future in the ledger already.
             events = [one for one in self.events(memory=event.memory) if one.seq <= event.seq]
-            if events[0].type in SESSION_EVENTS:
+            if any(one.type in SESSION_EVENTS for one in events):
                 self._project_session(event)
+            if current is None:
                 return
             self._project_undone_edges(events, event)
             self._project_undone_verdicts(events)
             after = replay(events)
         elif current is None and event.type != "remembered":
-            raise BadInput(f"event {event.id.hex()} changes a memory that is not there")
+            return  # in the order of all devices it comes before its memory
         else:
             after = apply(current, event)
         if after is None or after == current:
@@ -243,8 +268,9 @@ class Ledger(SqliteReads):
         """Bring a session's row to what its events up to this one say; its number stays, memories point to it."""
         events = [one for one in self.events(memory=event.memory) if one.seq <= event.seq]
         state = replay_session(events)
-        scope = self._intern_scope(events[0].data["scope"])
-        num = self._intern_session(scope, events[0].data["name"], events[0].at)
+        first = next(one for one in events if one.type in SESSION_EVENTS)
+        scope = self._intern_scope(first.data["scope"])
+        num = self._intern_session(scope, first.data["name"], first.at)
         ended_at, title = (None, None) if state is None else (state.ended_at, state.title)
         self._con.execute("UPDATE session SET ended_at = ?, title = ? WHERE num = ?", (ended_at, title, num))
 
@@ -261,7 +287,8 @@ class Ledger(SqliteReads):
         for event in events:
             if event.type == "reviewed":
                 counts = event.id not in cancelled
-                self._project_verdict(event, event.data["verdict"] if counts else None, event.at if counts else None)
+                verdict = event.data.get("verdict") if counts else None
+                self._project_verdict(event, verdict, event.at if counts else None)
 
     def _project_edge(self, event: Event) -> None:
         self._con.execute(

@@ -187,7 +187,9 @@ class SqliteStore(Beside, Devices):
             coming = iter(events)
             while part := list(islice(coming, 500)):
                 # A bare look-up first: an event may also be twice in what is imported.
-                fresh = {event.id: event for event in part}
+                fresh: dict[bytes, Event] = {}
+                for event in part:
+                    fresh.setdefault(event.id, event)
                 for id in list(fresh):
                     if con.execute("SELECT 1 FROM event WHERE id = ?", (id,)).get is not None:
                         del fresh[id]

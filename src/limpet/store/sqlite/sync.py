@@ -19,7 +19,7 @@ from ...model.events import Event
 from ...model.ids import session_mark
 from ...model.settle import Conflict, Placed, settle, variant
 from ...model.state import SESSION_EVENTS, scrub
-from ..records import Merged, Proposal, SegmentRow
+from ..records import IN_PART, Merged, Proposal, SegmentRow
 from . import review, rows
 from .ledger import Ledger, _event_row
 from .search import scope_token
@@ -104,16 +104,16 @@ class Sync(Ledger):
     # -- others' events
 
     def merge(self, segments: Sequence[SegmentRow], lines: Sequence[Placed]) -> Merged:
-        """Take in whole segments. `Placed.segment` is the place in `segments`.
+        """Take in segments. `Placed.segment` is the place in `segments`.
 
-        An event of a memory that is nowhere is held back, and its segment counts as not taken.
+        An event of a memory that is nowhere is held back: its segment counts as not taken in whole, and is read again.
         """
         # What was written here came before what arrives now.
         self.seal(self._con.execute("SELECT id FROM device ORDER BY num DESC LIMIT 1").get)
         lines = self._scrubbed(lines)
-        held = self._without_beginning(lines)
-        numbers = {place: self._taken(one) for place, one in enumerate(segments) if place not in held}
-        wanted = [one._replace(segment=numbers[one.segment]) for one in lines if one.segment in numbers]
+        begun, held = self._with_beginning(lines)
+        numbers = [self._taken(one, whole=place not in held) for place, one in enumerate(segments)]
+        wanted = [one._replace(segment=numbers[one.segment]) for one in begun]
         wanted.sort(key=lambda one: one.order)
         arrivals = _Arrivals()
         # First of all: what is here is compared with what arrives, from which purged content is gone already.
@@ -145,18 +145,20 @@ class Sync(Ledger):
             for device, number, content in others
         )
 
-    def _taken(self, one: SegmentRow) -> int:
-        """The number of a segment that arrives; one that was written again without something keeps its number."""
-        before = self._con.execute(
+    def _taken(self, one: SegmentRow, *, whole: bool) -> int:
+        """The number of a segment that arrives; one that comes again, or was written again, keeps its number."""
+        digest = one.digest if whole else IN_PART + one.digest
+        before = [*one.header.get("replaces", ()), one.digest]
+        found = self._con.execute(
             "SELECT num FROM segment WHERE device = ? AND number = ? AND digest IN (SELECT value FROM json_each(?))",
-            (one.device, one.number, json.dumps(one.header.get("replaces", []))),
+            (one.device, one.number, json.dumps(before + [IN_PART + old for old in before])),
         ).get
-        if before is None:
-            return self._add_segment(one.device, one.number, one.digest, one.header)
+        if found is None:
+            return self._add_segment(one.device, one.number, digest, one.header)
         self._con.execute(
-            "UPDATE segment SET digest = ?, header = ? WHERE num = ?", (one.digest, rows.to_json(one.header), before)
+            "UPDATE segment SET digest = ?, header = ? WHERE num = ?", (digest, rows.to_json(one.header), found)
         )
-        return int(before)
+        return int(found)
 
     def _scrubbed(self, lines: Sequence[Placed]) -> list[Placed]:
         """What was purged anywhere comes back nowhere."""
@@ -169,26 +171,26 @@ class Sync(Ledger):
         statement = "SELECT 1 FROM event WHERE memory = ? AND memory <> id AND type = 'purged' LIMIT 1"
         return {id for id in memories if self._con.execute(statement, (id,)).get is not None}
 
-    def _without_beginning(self, lines: Sequence[Placed]) -> set[int]:
-        """Segments with an event of a memory that neither this store nor another segment has."""
-        held: set[int] = set()
-        while True:
-            begun = {
-                one.event.memory
-                for one in lines
-                if one.segment not in held and (one.event.type == "remembered" or one.event.type in SESSION_EVENTS)
-            }
-            lost = {
-                one.segment
-                for one in lines
-                if one.segment not in held and one.event.memory not in begun and not self._has_begun(one.event.memory)
-            }
-            if not lost:
-                return held
-            held |= lost
+    def _with_beginning(self, lines: Sequence[Placed]) -> tuple[list[Placed], set[int]]:
+        """Events of memories that this store or one of the lines begins, and the segments that have others too.
 
-    def _has_begun(self, memory: bytes) -> bool:
-        return next(iter(self.events(memory=memory)), None) is not None
+        A session begins with any event of a session.
+        """
+        begun = {one.event.memory for one in lines if one.event.type == "remembered"}
+        sessions = {one.event.memory for one in lines if one.event.type in SESSION_EVENTS}
+        asked: dict[bytes, tuple[bool, bool]] = {}
+
+        def waits(event: Event) -> bool:
+            if event.memory in begun or event.type in SESSION_EVENTS:
+                return False
+            if event.memory not in asked:
+                types = {one.type for one in self.events(memory=event.memory)}
+                asked[event.memory] = ("remembered" in types, not types.isdisjoint(SESSION_EVENTS))
+            remembered, session = asked[event.memory]
+            return not (remembered or (event.type == "undone" and (session or event.memory in sessions)))
+
+        held = {place for place, one in enumerate(lines) if waits(one.event)}
+        return [one for place, one in enumerate(lines) if place not in held], {lines[place].segment for place in held}
 
     def _take(self, one: Placed, arrivals: _Arrivals) -> None:
         """Put an event into the ledger, at its end, or note that it comes earlier than was known."""
@@ -196,7 +198,7 @@ class Sync(Ledger):
         known = self._event(event.id)
         if known is not None and _payload(known) != _payload(event):
             # Two events of one id: a file imported on two devices. Which of them keeps it, all devices decide alike.
-            if _payload(known) < _payload(event):
+            if _claim(known) < _claim(event):
                 self._take(one._replace(event=_renamed(event)), arrivals)
                 return
             arrivals.add(known.memory, self._rename(known, _renamed(known)))
@@ -272,9 +274,9 @@ class Sync(Ledger):
             events = list(self.events(memory=id))
             if not events:
                 continue
-            if events[0].type in SESSION_EVENTS:
+            if any(one.type in SESSION_EVENTS for one in events):
                 self._project_session(events[-1])
-            else:
+            if any(one.type == "remembered" for one in events):
                 self._reproject_memory(id, events)
             sessions.update(
                 (event.data["scope"], event.data.get("name") or event.data["session"])
@@ -399,7 +401,7 @@ class Sync(Ledger):
                 if event.type == "undone":
                     self._project_undone_verdicts([e for e in self.events(memory=one.memory) if e.seq <= event.seq])
                 elif event.type == "reviewed":
-                    self._project_verdict(event, event.data["verdict"], event.at)
+                    self._project_verdict(event, event.data.get("verdict"), event.at)
         return new
 
     def segments(self) -> list[SegmentRow]:
@@ -427,6 +429,11 @@ def _payload(event: Event) -> str:
         [event.type, event.memory.hex(), event.at, event.operation.hex(), event.origin, event.content, event.data],
         sort_keys=True,
     )
+
+
+def _claim(event: Event) -> tuple[bool, str]:
+    """Of two events with one id, the lesser keeps it: the one that makes the memory of this id, whatever else comes."""
+    return (event.id != event.memory, _payload(event))
 
 
 def _renamed(event: Event) -> Event:
