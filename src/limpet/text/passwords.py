@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from .secrets import CODE, PLACEHOLDER
 
 _QUOTES = {'"': '"', "'": "'", "`": "`", "\u201c": "\u201d", "\u2018": "\u2019", "\u201e": "\u201c", "\u00ab": "\u00bb"}
+# Patterns are compiled, and kept by re's own cache, when a text first asks for them: a hook may need one of them.
 _NOUN = (
     r"(?<![\w.$@/\\-])(?:[\w-]{1,30}-)?(?P<noun>pass(?:word|wort|phrase|code|wd)|kennwort|pwd|pw|pin)(?:['\u2019]s)?"
     r"(?![\w(\[./\\-])"
@@ -32,19 +33,17 @@ _IS = (
 _SIGN = r"[ \t]*(?:[:=]|->|=>|\u2192)[ \t]*"
 # Right behind the word, without a verb: what is quoted, or holds a digit or a symbol.
 _BARE = r"[ \t]+(?=[\"'`\u201c\u2018\u201e\u00ab]|\S{0,40}[\d!@#$%^&*])"
-_TOLD = re.compile(rf"{_NOUN}(?:{_ABOUT}(?:(?P<verb>{_IS})|{_SIGN})|{_BARE})", re.IGNORECASE)
+_TOLD = rf"(?i){_NOUN}(?:{_ABOUT}(?:(?P<verb>{_IS})|{_SIGN})|{_BARE})"
 # "change the password [of X] to Y": only with the verb before.
-_SET = re.compile(
-    r"\b(?:set|changed?|reset|updated?|rotated?|switch|switched)\b[^\n.!?;:=\"]{1,50}?"
-    rf"{_NOUN}(?:[ \t]+(?:for|of|on)\b[^\n.!?;:=\"]{{1,40}}?)?{_TO}(?P<verb>)",
-    re.IGNORECASE,
+_SET = (
+    r"(?i)\b(?:set|changed?|reset|updated?|rotated?|switch|switched)\b[^\n.!?;:=\"]{1,50}?"
+    rf"{_NOUN}(?:[ \t]+(?:for|of|on)\b[^\n.!?;:=\"]{{1,40}}?)?{_TO}(?P<verb>)"
 )
 # "hunter2 is the password for X", "use hunter2 as my PIN".
-_BEFORE = re.compile(
-    r"(?<!\S)(?P<value>[\"'`\u201c\u2018][^\"'`\u201d\u2019\n]{3,60}[\"'`\u201d\u2019]|\S{4,80})"
+_BEFORE = (
+    r"(?i)(?<!\S)(?P<value>[\"'`\u201c\u2018][^\"'`\u201d\u2019\n]{3,60}[\"'`\u201d\u2019]|\S{4,80})"
     r"[ \t]+(?:is|was|as)[ \t]+(?:the|my|our|your|his|her|their|a)[ \t]+(?:[\w'-]{1,20}[ \t]+){0,2}"
-    r"(?:pass(?:word|phrase|code)|PIN)\b",
-    re.IGNORECASE,
+    r"(?:pass(?:word|phrase|code)|PIN)\b"
 )
 
 # Technical terms and measures have digits too: SHA256, TLS1.3, 2048-bit, 2026-03-01, 30s, 1Password, OAuth2, v2.
@@ -99,7 +98,7 @@ _FLAGS = (
     r"openssl\b@ pass:",
     r"(?=echo [^\n;|&]{1,200}\| *sudo +-S)echo +(?:-n +)?",
 )
-_GIVEN = re.compile(
+_GIVEN = (
     rf"\b(?:{'|'.join(_FLAGS)})".replace("@", r"[^\n;|&]{0,200}?")
     + r"[\"']?(?P<value>(?![-<$*{\[])[^\s\"'`;|&]{2,200})"
 )
@@ -107,7 +106,7 @@ _GIVEN = re.compile(
 
 def given(text: str) -> list[tuple[int, int]]:
     """Where secrets stand that a command line gives to a program that takes one, in order."""
-    found = [match.span("value") for match in _GIVEN.finditer(text)]
+    found = [match.span("value") for match in re.finditer(_GIVEN, text)]
     return [span for span in found if not PLACEHOLDER.match(text[slice(*span)])]
 
 
@@ -121,8 +120,8 @@ def told(text: str) -> list[tuple[int, int]]:
     return spans
 
 
-def _after(pattern: re.Pattern[str], text: str) -> Iterator[tuple[int, int]]:
-    for match in pattern.finditer(text):
+def _after(pattern: str, text: str) -> Iterator[tuple[int, int]]:
+    for match in re.finditer(pattern, text):
         noun = match["noun"].lower()
         if noun == "pin" and match["noun"] != "PIN" and not match.groupdict().get("verb"):
             continue
@@ -135,7 +134,7 @@ def _after(pattern: re.Pattern[str], text: str) -> Iterator[tuple[int, int]]:
 
 
 def _before(text: str) -> Iterator[tuple[int, int]]:
-    for match in _BEFORE.finditer(text):
+    for match in re.finditer(_BEFORE, text):
         start, end = match.span("value")
         word = text[start:end]
         if word[0] in _QUOTES:
@@ -160,7 +159,7 @@ def _value(text: str, start: int, noun: str, *, said: bool) -> tuple[int, int] |
     word = token[0].rstrip(".,;:)]}>\"'?")
     end = start + len(word)
     word = word.rstrip("!")
-    if not word or PLACEHOLDER.match(word) or CODE.match(token[0]):
+    if not word or word[0] in "([{<" or PLACEHOLDER.match(word) or CODE.match(token[0]):
         return None
     if word.isdigit():
         least, most = (4, 8) if noun in ("pin", "passcode") else (6, 12)

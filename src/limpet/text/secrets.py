@@ -57,27 +57,31 @@ _PROGRAMS = (
 )
 # What stands where a secret would and is none: hidden before, to be filled in, or the word itself.
 PLACEHOLDER = re.compile(
-    r"(?:x{3,}|\*+|\u2022+|\.{3,}|_{3,}|#+|change-?_?me|pass(?:word|wd)?|pwd|secret|token|null|none|true|false|string|todo)$"
-    r"|redacted|example|[<$%{(\[]|&#?\w{1,8};"
+    r"x{3,}|\*+|\u2022+|\.{3,}|redacted|example|change-?_?me|[<{]|%[sr(]|&#?\w{1,8};"
+    r"|\$(?:[{(]|(?-i:[A-Z_][A-Z0-9_]*|[a-z_]+)$)"
+    r"|(?:_{3,}|#+|pass(?:word|wd)?|pwd|secret|token|null|none|true|false|string|todo)$"
     r"|.{0,60}?(?:^|[-_.])(?:your|example|placeholder|dummy|sample|insert|goes|here)(?:[-_.]|$)",
     re.IGNORECASE,
 )
 # A call, an index, a path of names, the name of a constant: code that has the value from somewhere.
 CODE = re.compile(
-    r"(?-i:[A-Za-z_][\w.:]*[(\[]|[a-z_]\w*(?:\.[A-Za-z_]\w*)+[,;)]*$|-{1,2}[a-z]|\$|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$)"
+    r"(?-i:[A-Za-z_][\w.:]*[(\[]|[a-z_]\w*(?:\.[A-Za-z_]\w*)+[,;)]*$|-{1,2}[a-z]|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$)"
 )
 
 
 def suspected(text: str) -> bool:
     """Whether a text holds a mark of some secret; most texts hold none, and none of those holds a secret."""
     lower = text.lower()
-    return _formed(lower) or _told(text, lower)
+    return _formed(lower) or _told(text, lower) or _given(lower)
 
 
 def _told(text: str, lower: str) -> bool:
-    """Whether a text may say a password in a sentence, or give one to a program."""
-    if _holds(lower, _TOLD_MARKS) and (_holds(lower, _TOLD_WORDS) or "PIN" in text):
-        return True
+    """Whether a sentence may tell a password."""
+    return _holds(lower, _TOLD_MARKS) and (_holds(lower, _TOLD_WORDS) or "PIN" in text)
+
+
+def _given(lower: str) -> bool:
+    """Whether a command may give a password to a program."""
     return (" -" in lower or " pass:" in lower) and _holds(lower, _PROGRAMS)
 
 
@@ -177,8 +181,8 @@ def names_secret(name: str) -> bool:
 def redact(text: str) -> tuple[str, tuple[str, ...]]:
     """The text with every secret replaced by `[redacted:NAME]`, and the names, each once, in order of the table."""
     lower = text.lower()
-    told = _told(text, lower)
-    if not told and not _formed(lower):
+    told, given = _told(text, lower), _given(lower)
+    if not told and not given and not _formed(lower):
         return text, ()
     found: list[str] = []
     for name, pattern in _PATTERNS:
@@ -196,11 +200,11 @@ def redact(text: str) -> tuple[str, tuple[str, ...]]:
 
         text = compiled.sub(hide, text)
     hidden = _without(text, _assigned(text))
-    if told:
+    if told or given:
         from . import passwords
 
-        hidden = _without(hidden, passwords.told(hidden))
-        hidden = _without(hidden, passwords.given(hidden))
+        hidden = _without(hidden, passwords.told(hidden)) if told else hidden
+        hidden = _without(hidden, passwords.given(hidden)) if given else hidden
     return hidden, tuple(found) if hidden == text else (*found, "password")
 
 
