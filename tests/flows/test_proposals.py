@@ -28,13 +28,14 @@ SIBLINGS = [
         "Release 1.{n} is the default of customers since {day} July",
     )
 ]
+IDS = IdSource()  # a worker's: ids made together share all but the end
 COUNTS = "three four five six seven eight nine ten eleven twelve".split()
 
 
 def propose(memory, kind, older, newer, score=0.9, reason="by older rules"):
     """A row as the worker writes it."""
     now = memory._clock.now()
-    row = Proposal(IdSource().make(now), kind, memory.scope, parse_id(newer), parse_id(older), reason, score, now)
+    row = Proposal(IDS.make(now), kind, memory.scope, parse_id(newer), parse_id(older), reason, score, now)
     assert memory._store.propose([row]) == 1
     return limpet.model.ids.format_id(row.id)
 

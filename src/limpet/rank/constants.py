@@ -77,9 +77,8 @@ CHARACTERS_PER_TOKEN = 3.5
 TOKENS_PER_ITEM = 16
 
 # Duplicates, by the cosine of the content alone: MiniLM's, where vectors/gauge.py moves those of others. At or above
-# the first and without a difference that makes two statements: merged (domain model). From the second on: flagged. Both
-# guarded by tests/quality/test_duplicates.py; the second was chosen on the tuning half of its pairs (0.80 finds 88 % of
-# the paraphrases there, 0.70 finds 94 %).
+# the first and without any difference: merged (domain model). From the second on, without one: proposed. Guarded by
+# tests/quality/test_duplicates.py.
 DUPLICATE_COSINE = 0.92
 NEAR_DUPLICATE_COSINE = 0.70
 # Keys, by the cosine of "the ATTRIBUTE of SUBJECT": from here on two may name one thing, and a person is asked. Finds

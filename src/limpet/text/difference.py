@@ -24,6 +24,8 @@ Kind = Literal[
 CERTAIN: frozenset[str] = frozenset(
     {"number", "unit", "version", "date", "time", "negation", "name", "opposite", "roles"}
 )
+# Longer texts are no single statement, of which one order of two things could be told.
+MOST_ORDERED = 40
 # Words whose place matters although they say little themselves: what stands around them changes roles.
 _PIVOTS = frozenset({"from", "to", "over", "than", "by", "with", "into", "as"})
 
@@ -93,6 +95,14 @@ def differences(a: str, b: str) -> Difference:
     if swapped:
         # In other words the order says less: "Docker has to be running for the tests".
         found += [replace(one, kind="wording") for one in swapped] if found and not turned else swapped
+    if a.rstrip().endswith("?") != b.rstrip().endswith("?"):
+        found.append(
+            Found(
+                kind="wording",
+                a=("?",) if a.rstrip().endswith("?") else (),
+                b=("?",) if b.rstrip().endswith("?") else (),
+            )
+        )
     return Difference(found=tuple(found))
 
 
@@ -259,6 +269,8 @@ def _roles(a: Sequence[Token], b: Sequence[Token]) -> list[Found]:
 def reversed_order(a: Sequence[Token], b: Sequence[Token]) -> Found | None:
     """Two things that change places around a word that puts one before the other: "Stripe over Adyen", "Adyen over
     Stripe". Whatever else is said, it is the opposite."""
+    if max(len(a), len(b)) > MOST_ORDERED:
+        return None
     theirs = _around(b)
     for word, left, right in _around(a):
         for same, before, after in theirs:

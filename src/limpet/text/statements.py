@@ -91,11 +91,11 @@ def clash(a: str, b: str) -> Clash | None:
     if "?" in a or "?" in b:
         return None
     mine, theirs = _said(a), _said(b)
+    if max(len(mine), len(theirs)) > MOST_TOKENS:
+        return None
     turned = reversed_order(mine, theirs)
     if turned is not None:
         return Clash("contradiction", turned, ((), ()))
-    if max(len(mine), len(theirs)) > MOST_TOKENS:
-        return None
     place = _place(mine, theirs)
     kind = _denies(place) or _opposes(place)
     if kind is not None:

@@ -110,8 +110,8 @@ def check(
             _merge(store, other, new, clock, ids)
             return
         kind = "duplicate" if found.verdict == "merge" else found.verdict
-        if kind not in COMPARED:
-            continue
+        if kind not in COMPARED or (kind == "duplicate" and new.speaker and new.session):
+            continue  # what is said again in a conversation is another turn
         if is_series(found.clash, other.content, new.content, (near.content for near in memories)):
             series |= {parse_id(other.id), parse_id(new.id)}
             continue
