@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -25,11 +26,11 @@ MAX_TOKENS, MAX_CHARACTERS = 2_000, 9_000
 MESSAGE_TOKENS = 1_200
 ITEM_CHARACTERS = 600
 # A memory fits a message by words when it holds this share of what a perfect match is worth (of a message of more than
-# SHORT words a smaller share in proportion, down to the floor) and has two of its words that carry a meaning, or one
-# exact name, or all there are of a question. Whether anything answers it is not asked here: a message is seldom a
+# SHORT words a smaller share in proportion, down to the floor) and has two of its words that carry a meaning, of a long
+# one a fifth of them (an exact name counts as two), or all there are of a question. Whether anything answers it is not asked here: a message is seldom a
 # question, and names what is new. Chosen on the tuning half of tests/quality/prompts.jsonl; test_prompts.py.
 SHARE, SHARE_FLOOR, SHORT = 0.2, 0.12, 10
-WORDS = 2
+WORDS, PART = 2, 0.2
 # Or when something answers it and the memory is as near in meaning, where a running process can say so: as in
 # `prepare`.
 COSINE = 0.3
@@ -111,7 +112,10 @@ def _by_lot(
 def _fits(message: str) -> Callable[[Item, float], bool]:
     """Whether a memory fits a message by words, given its share of a perfect match."""
     share = max(SHARE_FLOOR, SHARE * min(1.0, SHORT / max(len(message.split()), 1)))
-    least = max(1, min(WORDS, asked_weight(message))) if "?" in message else WORDS
+    asked = asked_weight(message)
+    least = max(WORDS, math.ceil(PART * asked))
+    if "?" in message:
+        least = max(1, min(least, asked))
 
     def fits(one: Item, lexical: float) -> bool:
         return lexical >= share and shared_weight(message, " ".join((one.content, *one.topics, one.key or ""))) >= least
