@@ -159,7 +159,7 @@ def _value(text: str, start: int, noun: str, *, said: bool) -> tuple[int, int] |
     word = token[0].rstrip(".,;:)]}>\"'?")
     end = start + len(word)
     word = word.rstrip("!")
-    if not word or word[0] in "([{<" or PLACEHOLDER.match(word) or CODE.match(token[0]):
+    if not word or word[0] in "([{</" or PLACEHOLDER.match(word) or CODE.match(token[0]):
         return None
     if word.isdigit():
         least, most = (4, 8) if noun in ("pin", "passcode") else (6, 12)
