@@ -512,6 +512,10 @@ class Store(Reads, Protocol):
         """Append events that another ledger made (import): known ids are skipped. Returns how many were new."""
         ...
 
+    def known_events(self, ids: Sequence[bytes]) -> dict[bytes, tuple[str, bytes]]:
+        """Those of some event ids that the ledger has: their types and memories."""
+        ...
+
     # sync
     def seal(self, place: str, *, renew: bool = False) -> tuple[bytes, list[SegmentRow]]:
         """Give the events since the last time their order among all devices', and put them into segments.

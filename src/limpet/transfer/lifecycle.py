@@ -49,15 +49,14 @@ class Lifecycle:
         self._events: dict[bytes, tuple[str, bytes]] = {}  # type, memory
         self._sessions: set[bytes] = set()
         self._begun: set[bytes] = set()
-        self._links: dict[tuple[str, bytes], list[bytes]] = {}  # targets
-        self._linked: set[tuple[str, bytes]] = set()  # those targets
+        self._links: dict[tuple[str, bytes], list[bytes]] = {}  # type, target -> sources
         # Operations that undo something. What follows from it is undone with it, and may be in no ledger any more.
         self._undoing: set[bytes] = set()
 
     def judge(self, part: Sequence[tuple[int, Event]]) -> Judged:
         """Some (line number, event), in the order of the lines."""
         if not self._keep:
-            for found in (self._memories, self._events, self._sessions, self._begun, self._links, self._linked):
+            for found in (self._memories, self._events, self._sessions, self._begun, self._links):
                 found.clear()
         self._look_up([event for _, event in part])
         fresh: list[Event] = []
@@ -87,8 +86,7 @@ class Lifecycle:
         """Two questions for all of them: what is known needs no further look."""
         asked = [event.id for event in events]
         asked += [bytes.fromhex(event.data["undoes"]) for event in events if event.type == "undone"]
-        for one in self._store.events(ids=[id for id in asked if id not in self._events]):
-            self._events[one.id] = (one.type, one.memory)
+        self._events |= self._store.known_events([id for id in asked if id not in self._events])
         named: set[bytes] = set()
         for event in events:
             if event.id not in self._events:
@@ -133,16 +131,17 @@ class Lifecycle:
         if event.type != "linked" or event.data["edge"] not in ACYCLIC_TYPES:
             return False
         type, goal = event.data["edge"], event.memory
-        if goal in self._begun and (type, goal) not in self._linked:
-            return False  # nothing leads to what has just begun
-        coming, seen = {bytes.fromhex(event.data["target"])}, set[bytes]()
-        while coming:
-            if goal in coming:
+        # Backwards: what links is mostly newer than what it links to, so that little or nothing leads to it.
+        target, leading, seen = bytes.fromhex(event.data["target"]), {goal}, set[bytes]()
+        while leading:
+            if target in leading:
                 return True
-            seen |= coming
-            following = {target for one in coming for target in self._links.get((type, one), ())}
-            following |= {edge.target for edge in self._store.graph.edges(list(coming), types=[type])}
-            coming = following - seen
+            seen |= leading
+            before = {source for one in leading for source in self._links.get((type, one), ())}
+            stored = list(leading - self._begun)
+            if stored:
+                before |= {edge.source for edge in self._store.graph.edges(stored, incoming=True, types=[type])}
+            leading = before - seen
         return False
 
     def _note(self, event: Event) -> None:
@@ -158,6 +157,5 @@ class Lifecycle:
         elif event.type == "undone":
             self._undoing.add(event.operation)
         elif event.type == "linked":
-            target = bytes.fromhex(event.data["target"])
-            self._links.setdefault((event.data["edge"], event.memory), []).append(target)
-            self._linked.add((event.data["edge"], target))
+            slot = (event.data["edge"], bytes.fromhex(event.data["target"]))
+            self._links.setdefault(slot, []).append(event.memory)

@@ -176,8 +176,24 @@ def check_event(event: Event) -> None:
         raise BadInput(f"unknown event type: {event.type!r:.60}")
     check_origin(event.origin)
     data = event.data
-    _field("recorded_at", _instant, event.at)
     needed, known = TYPES[event.type]
+    name = "recorded_at"
+    try:
+        _instant(event.at)
+        others = {}
+        for name, value in data.items():
+            if name in known:
+                FIELDS[name](value)
+            elif name in FIELDS:
+                raise BadInput("it has none")
+            else:
+                others[name] = value
+    except BadInput as error:
+        raise BadInput(f"{name}: {error.message}") from None
+    except (TypeError, ValueError, OverflowError) as error:
+        raise BadInput(f"{name}: {error}") from None
+    if others:
+        check_metadata(others)
     emptied = is_emptied(event)
     missing = (needed & STRUCTURAL if emptied else needed) - data.keys()
     if missing:
@@ -187,31 +203,12 @@ def check_event(event: Event) -> None:
             check_text(event.content)
     elif event.content is not None:
         raise BadInput("it has no content")
-    others = {}
-    for name, value in data.items():
-        if name in known:
-            _field(name, FIELDS[name], value)
-        elif name in FIELDS:
-            raise BadInput(f"it has no {name}")
-        else:
-            others[name] = value
-    if others:
-        check_metadata(others)
     _check_together(event)
 
 
 def is_emptied(event: Event) -> bool:
     """Whether it says nothing any more, as after a purge."""
     return event.type in _EMPTIED and event.content is None and event.data.keys() <= STRUCTURAL
-
-
-def _field(name: str, check: Callable[[Any], object], value: Any) -> None:
-    try:
-        check(value)
-    except BadInput as error:
-        raise BadInput(f"{name}: {error.message}") from None
-    except (TypeError, ValueError, OverflowError) as error:
-        raise BadInput(f"{name}: {error}") from None
 
 
 def _check_together(event: Event) -> None:

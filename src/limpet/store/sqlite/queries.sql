@@ -147,6 +147,10 @@ SELECT v.seq, v.id, v.type, v.memory, v.at, v.operation, v.origin, b.content, v.
   FROM carray(:ids) c CROSS JOIN event v ON v.id = c.value LEFT JOIN body b ON b.num = v.body
  WHERE v.seq > :after ORDER BY v.seq
 
+-- name: known_events
+-- Which of some events there are. event_id.
+SELECT v.id, v.type, v.memory FROM carray(:ids) c CROSS JOIN event v ON v.id = c.value
+
 -- name: events_by_prefix
 -- Events whose id is in a range. event_id.
 SELECT id FROM event WHERE id BETWEEN :low AND :high ORDER BY id LIMIT 12

@@ -190,13 +190,16 @@ class SqliteStore(Beside, Devices):
                 fresh: dict[bytes, Event] = {}
                 for event in part:
                     fresh.setdefault(event.id, event)
-                for id in list(fresh):
-                    if con.execute("SELECT 1 FROM event WHERE id = ?", (id,)).get is not None:
-                        del fresh[id]
+                for id in _known_events(con, list(fresh)):
+                    del fresh[id]
                 new += len(ledger.append(list(fresh.values())))
                 if progress:
                     progress(new)
             return new
+
+    def known_events(self, ids: Sequence[bytes]) -> dict[bytes, tuple[str, bytes]]:
+        with self._reading() as con:
+            return _known_events(con, ids)
 
     # -- reads
 
@@ -502,3 +505,10 @@ def _counted(events: list[Event], total: int, progress: Callable[[int, int], Non
         yield event
         if progress and (done % 500 == 0 or done == total):
             progress(done, total)
+
+
+def _known_events(con: apsw.Connection, ids: Sequence[bytes]) -> dict[bytes, tuple[str, bytes]]:
+    if not ids:
+        return {}
+    found = con.execute(statements()["known_events"], {"ids": apsw.carray(tuple(ids))})
+    return {id: (type, memory) for id, type, memory in found}
