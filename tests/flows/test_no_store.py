@@ -17,7 +17,7 @@ READS = [
     ("show", ID), ("list",), ("related", ID), ("count",), ("stats",), ("stats", "--quality"), ("stats", "--usefulness"),
     ("fact", "user.city"), ("fact", "user.city", "--history"), ("audit", "x"), ("review",), ("session", "list"),
     ("session", "show", "s1"), ("why", ID), ("impact", ID), ("path", ID, ID), ("timeline",), ("contradictions",), ("gaps",),
-    ("diff", "3 days ago"), ("verify",), ("doctor",), ("models",), ("surfaced",), ("mirror", "status"),
+    ("diff", "3 days ago"), ("verify",), ("models",), ("surfaced",), ("mirror", "status"),
     ("mirror", "read", "topic"), ("export", "jsonl", "-"), ("sweep",), ("work",), ("tag", ID, "+x"), ("undo",),
 ]  # fmt: skip
 
@@ -31,6 +31,14 @@ def test_a_reading_command_says_that_there_is_no_store_and_makes_none(tmp_path, 
     said = capsys.readouterr()
     assert code == 3
     assert f"no store at {path}" in said.err + said.out
+    assert not path.parent.exists()
+
+
+def test_doctor_warns_that_there_is_no_store_and_makes_none(tmp_path, capsys):
+    path = tmp_path / "mistyped" / "memory.db"
+    assert main(["--store", str(path), "--scope", "global", "doctor", "--json"]) == 0
+    (store, *_) = json.loads(capsys.readouterr().out)["checks"]
+    assert (store["name"], store["status"], store["message"]) == ("store", "warn", f"no store at {path}")
     assert not path.parent.exists()
 
 

@@ -364,6 +364,7 @@ def test_the_command_reads_stdin_and_may_have_no_message(filled, path):
 
 
 def test_the_command_over_an_empty_store_prints_nothing(path):
+    limpet.open(path).close()
     done = run(path, "prepare", "hello", "--lexical")
     assert (done.returncode, done.stdout) == (0, "") and "nothing to say" in done.stderr
 

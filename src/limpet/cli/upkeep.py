@@ -61,7 +61,8 @@ def _doctor(args: Namespace) -> int:
         with open_store(args) as memory:
             checks = memory.doctor()
     except StoreMissing as error:
-        checks = [Check(name="store", status="fail", message=error.message, hint=error.hint or "")]
+        # After an installation there is none yet, and nothing is wrong.
+        checks = [Check(name="store", status="warn", message=error.message, hint=error.hint)]
     checks += check_clients(place_of(Path.cwd(), Path.home(), program()))
     if os.environ.get("LIMPET_HOOKS", "").lower() in ("off", "0", "no", "false"):
         off = "hooks are switched off here by LIMPET_HOOKS"

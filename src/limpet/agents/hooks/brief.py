@@ -29,7 +29,7 @@ ITEM_CHARACTERS = 600
 # SHORT words a smaller share in proportion, down to the floor) and has two of its words that carry a meaning, of a long
 # one a fifth of them (an exact name counts as two), or all there are of a question. Whether anything answers it is not
 # asked here: a message is seldom a question, and names what is new. Chosen on the tuning half of
-# tests/quality/prompts.jsonl; guarded by tests/quality/test_prompts.py.
+# tests/quality/prompts.jsonl; test_prompts.py.
 SHARE, SHARE_FLOOR, SHORT = 0.2, 0.12, 10
 WORDS, PART = 2, 0.2
 # Or when something answers it and the memory is as near in meaning, where a running process can say so: as in
