@@ -149,6 +149,7 @@ class Limpet(Beliefs, Briefs, Graph, Organize, Mirrors, Receipts, Transfer, Writ
         budget_tokens: int | None = None,
         deadline_ms: float | None = None,
         lexical_only: bool = False,
+        trace: bool = False,
         explain: bool = False,
         fusion: str = "linear",
         without: Iterable[str] = (),
@@ -159,8 +160,10 @@ class Limpet(Beliefs, Briefs, Graph, Organize, Mirrors, Receipts, Transfer, Writ
         `known_at` (default: now).
 
         `budget_tokens` limits what comes back, `deadline_ms` how long it takes: signals that would come too late are
-        named in `missing`. `rerank`: a reranker, or the name of an installed one, which puts the first results in its
-        own order; `missing` has "rerank" when it failed or was late. Changes nothing. Raises BadInput.
+        named in `missing`. `trace`: each item tells how its score arose; `explain`: also how the question was read and
+        what was left out, which takes a second, wider search. `rerank`: a reranker, or the name of an installed one,
+        which puts the first results in its own order; `missing` has "rerank" when it failed or was late. Changes
+        nothing. Raises BadInput.
         """
         from .recall.answer import recall
 
@@ -179,7 +182,7 @@ class Limpet(Beliefs, Briefs, Graph, Organize, Mirrors, Receipts, Transfer, Writ
             fusion=fusion,
             without=frozenset(without),
         )
-        return recall(self._store, meaning, plan, explain=explain, reranker=rerank)
+        return recall(self._store, meaning, plan, trace=trace, explain=explain, reranker=rerank)
 
     def recall_sessions(
         self,
@@ -349,7 +352,7 @@ class Limpet(Beliefs, Briefs, Graph, Organize, Mirrors, Receipts, Transfer, Writ
         """Recall for the graph's queries: ids and cosines."""
         from .history.claims import Match
 
-        found = self.recall(text, k=k, kinds=kinds, as_of=view.as_of, known_at=view.known_at, explain=True)
+        found = self.recall(text, k=k, kinds=kinds, as_of=view.as_of, known_at=view.known_at, trace=True)
         vector = [one.why.signals.get("vector") if one.why else None for one in found.items]
         return [Match(one.id, v.raw if v else None) for one, v in zip(found.items, vector, strict=True)]
 

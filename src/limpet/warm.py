@@ -170,7 +170,7 @@ class Warm:
             memory = self._memory.in_scope(str(asked["scope"]))
             found = getattr(memory, asked["verb"])(**asked["given"])
             ids = [item.id for item in found.items]
-            more = {"short": memory.abbreviate(ids), "pinned": [id for id in ids if memory.get(id).pinned]}
+            more = {"short": memory.abbreviate(ids), "pinned": [item.id for item in found.items if item.pinned]}
             return {"answer": found.as_dict() | more}
         except Exception:  # whatever it is, it must not end a server that others rely on
             return {}

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from .explain import Explanation
 
 # Fields of an item that its JSON shape has in another form, or not always.
-_SHAPED = ("valid_to", "topics", "disputed_by", "source_state", "why")
+_SHAPED = ("valid_to", "topics", "disputed_by", "source_state", "pinned", "why")
 # What is left to do after a reranker has answered, in seconds.
 ANSWERING_SECONDS = 0.002
 NO_TRACES: Mapping[int, Trace] = {}
@@ -62,6 +62,7 @@ class Item:
     disputed_by: tuple[str, ...] = ()  # ids of what contradicts it and is held as well
     why: Trace | None = None
     source_state: str | None = None  # of an indexed file: fresh, drifted or gone
+    pinned: bool = False
 
     @classmethod
     def from_dict(cls, shown: Mapping[str, Any]) -> Item:
@@ -76,6 +77,7 @@ class Item:
             disputed_by=tuple(shown.get("disputed_by", ())),
             valid_to=None if until is None else parse_time(until, now=0),
             source_state=shown.get("source_state"),
+            pinned=shown.get("pinned", False),
         )
 
     def as_dict(self) -> dict[str, object]:
@@ -102,6 +104,8 @@ class Item:
             shown["disputed_by"] = list(self.disputed_by)
         if self.source_state is not None:
             shown["source_state"] = self.source_state
+        if self.pinned:
+            shown["pinned"] = True
         if self.why is not None:
             shown["why"] = self.why.as_dict()
         return shown
@@ -168,11 +172,14 @@ def recall(
     vectors: VectorSignal | None,
     plan: Plan,
     *,
+    trace: bool = False,
     explain: bool = False,
     skip: bytes | None = None,
     reranker: str | Reranker | None = None,
 ) -> Recall:
-    """Answer a plan, leaving out the memory `skip`. `reranker` puts the first results in its own order, if it can.
+    """Answer a plan, leaving out the memory `skip`. `trace`: how each score arose; `explain`: what was left out too.
+
+    `reranker` puts the first results in its own order, if it can.
 
     Reads one state of the store; the same store, plan and `now` give the same answer.
     """
@@ -203,7 +210,7 @@ def recall(
                 store, vectors, plan, [(found.table.rows[i], why) for i, why in chosen.dropped], event,
                 lower=len(order) - len(chosen.places) - len(chosen.dropped),
             )  # fmt: skip
-    traces = _explain(found, chosen.places, plan, read, seated) if explain else {}
+    traces = _explain(found, chosen.places, plan, read, seated) if trace or explain else {}
     return Recall(
         query=asked,
         items=shown_items(found, chosen.places, chosen.memories, scores, plan, disputed, traces),
@@ -382,6 +389,7 @@ def _item(
     one.disputed_by = disputed_by
     one.why = why
     one.source_state = source_state
+    one.pinned = memory.pinned
     one.__class__ = Item
     made: Item = one
     return made

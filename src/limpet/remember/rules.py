@@ -181,24 +181,35 @@ class Rules:
     def _fit(self) -> _Fitted:
         with self._lock:
             if self._fitted is None:
-                texts = [text for _, _, text in prototypes()]
-                self._fitted = fit(self._stored(texts))
+                packaged = _VECTORS / file_name(self._embedder)
+                self._fitted = _fitted_to(packaged) if packaged.is_file() else fit(self._stored())
             return self._fitted
 
-    def _stored(self, texts: list[str]) -> np.ndarray:
-        """The prototypes' vectors: from the package, from the folder, or from the embedder."""
+    def _stored(self) -> np.ndarray:
+        """The prototypes' vectors: from the folder, or from the embedder."""
         import numpy as np
 
-        name = file_name(self._embedder)
-        for folder in (_VECTORS, *([self._folder] if self._folder else [])):
-            if (folder / name).is_file():
-                with np.load(folder / name) as stored:
-                    vectors: np.ndarray = stored["codes"].astype(np.float32) * stored["scales"][:, None]
-                    return vectors
+        kept = self._folder / file_name(self._embedder) if self._folder else None
+        if kept is not None and kept.is_file():
+            return _read_vectors(kept)
+        texts = [text for _, _, text in prototypes()]
         embedded = np.asarray(self._embedder.embed_passages(texts), dtype=np.float32)
-        if self._folder:
-            write_vectors(embedded, self._folder / name)
+        if kept is not None:
+            write_vectors(embedded, kept)
         return embedded
+
+
+@cache  # half a second of processor time, the same for every store that a process opens
+def _fitted_to(packaged: Path) -> _Fitted:
+    return fit(_read_vectors(packaged))
+
+
+def _read_vectors(path: Path) -> np.ndarray:
+    import numpy as np
+
+    with np.load(path) as stored:
+        vectors: np.ndarray = stored["codes"].astype(np.float32) * stored["scales"][:, None]
+        return vectors
 
 
 @cache

@@ -70,10 +70,10 @@ def brief(memory: Limpet, message: str, budget: int, lot: Lot) -> Block:
 
     By words alone: a hook is a cold process, and a model would not be loaded in time.
     """
-    found = memory.recall(message, k=ASKED, lexical_only=True, explain=True)
+    found = memory.recall(message, k=ASKED, lexical_only=True, trace=True)
     fits = _fits(message)
     kept = [one for one in found.items if fits(one, _raw(one.why, "lexical"))]
-    pinned = {one.id for one in kept if memory.get(one.id).pinned} if lot.share else set()
+    pinned = {one.id for one in kept if one.pinned}
     return _by_lot(kept, pinned, memory.abbreviate, budget, lot)
 
 
@@ -81,7 +81,7 @@ def warm_brief(settings: Settings, message: str, budget: int, lot: Lot) -> Block
     """The same by meaning and by words, from a running limpet process; None when there is none that answers."""
     from ...warm import ask
 
-    given = {"query": message, "k": ASKED, "explain": True, "deadline_ms": WARM_SECONDS * 1000}
+    given = {"query": message, "k": ASKED, "trace": True, "deadline_ms": WARM_SECONDS * 1000}
     answer = ask(settings, "recall", given, seconds=WARM_SECONDS)
     if answer is None:
         return None
