@@ -160,8 +160,8 @@ class ReferenceStore:
         found = [one for one in known if one.scope == scope and one.key == key and one.state == "active"]
         return sorted(found, key=lambda one: one.valid_from)
 
-    def resolve_proposal(self, prefix: str) -> bytes | None:
-        return None
+    def proposals_from(self, prefix: str, scopes: Sequence[str] | None = None) -> list[bytes]:
+        return []
 
     def propose(self, proposals: Sequence[Proposal]) -> int:
         return 0  # what background checks and links propose is asked of the engines that keep it

@@ -130,7 +130,13 @@ def _rebuild(args: Namespace) -> int:
 
 
 def _models(args: Namespace) -> int:
-    with open_store(args) as memory:
+    import limpet
+
+    try:
+        memory = open_store(args)
+    except StoreMissing:  # what is installed can be told all the same
+        memory = limpet.open(":memory:")
+    with memory:
         models = memory.models()
     if args.json:
         names = ("name", "fingerprint", "dimensions", "state", "available", "message")

@@ -138,9 +138,8 @@ class Writes(Base):
         `valid_from` (default: now). What is trusted less than the old one waits for review (`proposed`).
         Raises NotFound, BadInput.
         """
-        from ..remember.admit import as_episode
+        from ..remember.admit import as_episode, clean_text
         from ..remember.write import need
-        from ..text.secrets import redact_value
 
         statement = self._admit({"content": content, "valid_from": valid_from, **given})
 
@@ -157,7 +156,7 @@ class Writes(Base):
             }
             kept = {name: value for name, value in kept.items() if name not in given}
             if "key" in kept:  # what the value of this key is, is said by its name
-                text, found = redact_value(old.key, statement.content)
+                text, found = clean_text(old.key, statement.content)
                 kept |= {"content": text, "redacted": tuple(dict.fromkeys((*statement.redacted, *found)))}
             return replace(statement, **kept)
 

@@ -157,7 +157,8 @@ class Ledger(SqliteReads):
             return  # in the order of all devices it comes before its memory
         else:
             after = apply(current, event)
-        if after is None or after == current:
+        # 1 and true are equal to Python, and two values to whoever stored them.
+        if after is None or (after == current and repr(after.metadata) == repr(current.metadata)):
             return
         at, first = event.at, current is None
         if not first:
