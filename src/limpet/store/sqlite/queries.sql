@@ -575,7 +575,7 @@ SELECT at FROM (
   UNION ALL SELECT v.seq, v.at FROM memory m JOIN event v ON v.memory = m.id AND v.memory <> v.id
    WHERE m.session = (SELECT num FROM session WHERE scope = (SELECT num FROM scope WHERE name = :scope) AND name = :name)
      AND v.type = 'remembered'
-  UNION ALL SELECT seq, at FROM event WHERE memory = :mark AND memory <> id)
+  UNION ALL SELECT seq, at FROM event WHERE memory = :mark AND memory <> id AND type IN ('session_started', 'session_ended'))
  ORDER BY seq LIMIT 1
 
 -- name: segment_lines
