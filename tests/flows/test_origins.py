@@ -285,6 +285,19 @@ def test_a_page_of_another_author_does_not_reword_what_the_user_said(memory, tmp
     assert proposed(memory) == [("replacement", "Deploys need nothing", "Deploys need the VPN")]
 
 
+def test_a_line_that_another_author_removed_comes_back(memory, tmp_path):
+    id = memory.remember("Deploys need the VPN", topics=["deploy"], origin="user").id
+    memory.remember("The VPN is called north", topics=["deploy"])
+    memory.mirror_init(tmp_path / "notes", author="agent")
+    file = tmp_path / "notes" / "deploy.md"
+    file.write_text("".join(line for line in file.read_text().splitlines(True) if not line.startswith("- ")))
+    memory.mirror_sync(tmp_path / "notes")
+    assert [one.content for one in memory.list().memories] == ["Deploys need the VPN"]
+    assert [(item.id, item.kind) for item in memory.review()] == [(id, "wrong")]
+    assert not memory.mirror_sync(tmp_path / "notes").left
+    assert "Deploys need the VPN" in file.read_text() and "north" not in file.read_text()
+
+
 def test_an_episode_made_anew_follows_what_it_sums_up(memory):
     """A summary is derived: that a page joined the session is no reason to keep the old one."""
     memory.session_start("s")

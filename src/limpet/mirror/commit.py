@@ -168,6 +168,10 @@ class Commit:
                 self._report.left.append((one.task.file, "changed in the store meanwhile: the next sync looks again"))
                 if entry is not None:
                     self.refused.add(id(entry))
+            elif outcome == "more trusted" and one.task.id is not None:
+                # Counted like feedback: it comes up for review, and its line comes back.
+                self._store.record_use([parse_id(one.task.id)], self._now, "wrong")
+                self._report.left.append((one.task.file, f"{one.task.id} is trusted more than the folder: kept"))
             elif outcome == "repeat" and entry is not None:
                 self._views[one.task.file].repeats.append(entry.hash)
                 entry.id = None
@@ -181,7 +185,7 @@ class Commit:
         self._propose(proposals)
 
     def _one(self, writer: Writer, one: Prepared, said: dict[int, str]) -> tuple[str, str | None]:
-        """(done, known, repeat, later or why not; id of the memory that the entry is from now on)."""
+        """(done, known, repeat, later, more trusted or why not; id of the memory that the entry is from now on)."""
         task = one.task
         if task.what in ("new", "conflict"):
             return self._new(writer, one, said)
@@ -195,6 +199,8 @@ class Commit:
         seen = self._memories.get(task.id)
         if old is None or seen is None or old.state != "active" or old.content != seen.content or old.key != seen.key:
             return "later", None
+        if task.what == "archive" and is_below(one.origin, old.trust):
+            return "more trusted", None
         if task.what == "archive":
             writer.event("archived", parse_id(task.id), origin=one.origin)
             return "done", None
@@ -216,7 +222,8 @@ class Commit:
     def _tag(self, writer: Writer, old: Memory, one: Prepared) -> tuple[str, str | None]:
         assert one.tags is not None
         topics = list(dict.fromkeys((*one.tags[0], *old.topics)))[:50]
-        metadata = {**old.metadata, **one.tags[1]}
+        below = is_below(one.origin, old.trust)
+        metadata = {**one.tags[1], **old.metadata} if below else {**old.metadata, **one.tags[1]}
         if metadata == old.metadata and topics == list(old.topics):
             return "known", old.id
         writer.event("tagged", parse_id(old.id), origin=one.origin, topics=topics, metadata=metadata)

@@ -120,7 +120,7 @@ class _Restatement:
         metadata: dict[str, Any] = dict(known.metadata)
         changed = False
         for name, value in statement.metadata.items():
-            if name in metadata and _json(metadata[name]) == _json(value):
+            if name in metadata and repr(metadata[name]) == repr(value):  # 1 and true are equal, and are not the same
                 continue
             if name in metadata and self.below:
                 self.left.append(self._kept(f"metadata {name}"))
