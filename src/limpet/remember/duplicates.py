@@ -72,7 +72,14 @@ def stands(kind: str, one: Memory, other: Memory) -> bool:
         return contradict(one.content, other.content, values=(one.key is not None, other.key is not None))
     if kind not in COMPARED:
         return True
+    if kind == "duplicate" and is_turn(one):
+        return False
     return one.key is None and other.key is None and compare(one.content, other.content, 1.0).verdict in _AS[kind]
+
+
+def is_turn(one: Memory) -> bool:
+    """Whether it was said in a conversation, where the same words again are another turn and no duplicate."""
+    return bool(one.speaker and one.session)
 
 
 # What a comparison may say today of a proposal: two values may be told as opposites now, or the other way round.
@@ -87,8 +94,8 @@ def standing(waiting: Sequence[tuple[Proposal, Memory, Memory]]) -> list[tuple[P
     for proposal, memory, other in kept:
         found = clash(memory.content, other.content) if proposal.kind == "correction" else None
         if found is not None and found.kind == "correction":
-            places[proposal.id] = found.frame
-            frames.setdefault(found.frame, set()).update((memory.id, other.id))
+            place = places[proposal.id] = (proposal.scope, memory.speaker, found.frame)
+            frames.setdefault(place, set()).update((memory.id, other.id))
     return [one for one in kept if one[0].id not in places or len(frames[places[one[0].id]]) < 3]
 
 

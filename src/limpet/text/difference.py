@@ -95,14 +95,9 @@ def differences(a: str, b: str) -> Difference:
     if swapped:
         # In other words the order says less: "Docker has to be running for the tests".
         found += [replace(one, kind="wording") for one in swapped] if found and not turned else swapped
-    if a.rstrip().endswith("?") != b.rstrip().endswith("?"):
-        found.append(
-            Found(
-                kind="wording",
-                a=("?",) if a.rstrip().endswith("?") else (),
-                b=("?",) if b.rstrip().endswith("?") else (),
-            )
-        )
+    asks, answers = (text.rstrip().endswith("?") for text in (a, b))
+    if asks != answers:
+        found.append(Found(kind="wording", a=("?",) * asks, b=("?",) * answers))
     return Difference(found=tuple(found))
 
 

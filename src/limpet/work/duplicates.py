@@ -19,7 +19,7 @@ from ..model.clock import MICROSECONDS_PER_SECOND, Clock
 from ..model.events import Event
 from ..model.ids import IdSource, parse_id
 from ..model.memory import Memory
-from ..remember.duplicates import COMPARED, compare, is_series
+from ..remember.duplicates import COMPARED, compare, is_series, is_turn
 from ..remember.review import merge
 from ..remember.write import Writer
 from ..store.records import Candidate, EmbedderRow, Filter, Proposal
@@ -110,9 +110,10 @@ def check(
             _merge(store, other, new, clock, ids)
             return
         kind = "duplicate" if found.verdict == "merge" else found.verdict
-        if kind not in COMPARED or (kind == "duplicate" and new.speaker and new.session):
-            continue  # what is said again in a conversation is another turn
-        if is_series(found.clash, other.content, new.content, (near.content for near in memories)):
+        if kind not in COMPARED or (kind == "duplicate" and is_turn(new)):
+            continue
+        kin = (third.content for third in memories if third.scope == new.scope and third.speaker == new.speaker)
+        if is_series(found.clash, other.content, new.content, kin):
             series |= {parse_id(other.id), parse_id(new.id)}
             continue
         if len(proposals) < MOST_PROPOSALS:
