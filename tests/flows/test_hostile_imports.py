@@ -353,6 +353,27 @@ def test_a_file_replaces_files_of_its_own_device_and_number_alone(two, tmp_path)
     assert desk.memory.count() == 1
 
 
+def test_a_memory_that_two_devices_made_is_whole_after_export_and_import(two, tmp_path):
+    """Both imported one file, on two days: the ledger has two beginnings of one memory."""
+    laptop, desk = two
+    notes = tmp_path / "memory.json"
+    notes.write_text('{"type":"entity","name":"db","entityType":"system","observations":["Postgres 15 is in use"]}\n')
+    laptop.memory.import_from("mcp", notes)
+    desk.clock.advance(days=1)
+    desk.memory.import_from("mcp", notes)
+    desk.memory.export_segments(tmp_path / "shared")
+    laptop.memory.import_segments(tmp_path / "shared")
+    laptop.memory.export_jsonl(tmp_path / "a.jsonl")
+    third = Device(tmp_path / "third.db", "third")
+
+    assert third.memory.import_jsonl(tmp_path / "a.jsonl").rejected == []
+    third.memory.export_jsonl(tmp_path / "c.jsonl")
+    assert (tmp_path / "a.jsonl").read_bytes() == (tmp_path / "c.jsonl").read_bytes()
+    same_time([laptop, third])
+    assert everything(laptop.memory) == everything(third.memory)
+    third.close()
+
+
 def test_forged_events_set_no_two_devices_apart(two, tmp_path):
     """A purge of a session, a memory of a session's id, changes before their beginning, one id in two scopes."""
     laptop, desk = two
@@ -378,5 +399,5 @@ def test_forged_events_set_no_two_devices_apart(two, tmp_path):
         assert device.memory.verify() == []
     same_time([desk, third])
     assert everything(desk.memory) == everything(third.memory)
-    assert desk.memory.get(id).content == "said first" and desk.memory.session("s1").ended_at is None
+    assert desk.memory.get(id).scope == "project:api" and desk.memory.session("s1").ended_at is None
     third.close()

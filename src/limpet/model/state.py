@@ -187,12 +187,7 @@ def cancelled_by(events: Iterable[Event]) -> set[bytes]:
 
 
 def _remembered_again(state: MemoryState, event: Event) -> MemoryState:
-    """Two devices made a memory of the same id (they imported the same file): the later words, the topics of both.
-
-    Of another scope it is another statement, which has taken an id that is not its own: it changes nothing.
-    """
-    if event.data["scope"] != state.scope:
-        return state
+    """Two devices made a memory of the same id (they imported the same file): the later words, the topics of both."""
     return replace(
         state,
         trust=least_trusted([state.trust, _trust(event, event.origin)]),
