@@ -17,7 +17,7 @@ READS = [
     ("show", ID), ("list",), ("related", ID), ("count",), ("stats",), ("stats", "--quality"), ("stats", "--usefulness"),
     ("fact", "user.city"), ("fact", "user.city", "--history"), ("audit", "x"), ("review",), ("session", "list"),
     ("session", "show", "s1"), ("why", ID), ("impact", ID), ("path", ID, ID), ("timeline",), ("contradictions",), ("gaps",),
-    ("diff", "3 days ago"), ("verify",), ("models",), ("surfaced",), ("mirror", "status"),
+    ("diff", "3 days ago"), ("verify",), ("surfaced",), ("mirror", "status"),
     ("mirror", "read", "topic"), ("export", "jsonl", "-"), ("sweep",), ("work",), ("tag", ID, "+x"), ("undo",),
 ]  # fmt: skip
 
@@ -88,4 +88,12 @@ def test_a_hook_that_only_looks_up_is_silent_where_no_store_is(tmp_path, clock):
     for client, event, data in starts + asked:
         argv = [client, event, "--store", str(path), "--scope", "global"]
         assert handle(argv, json.dumps(data).encode(), clock) == b""
+    assert not path.parent.exists()
+
+
+def test_models_are_told_without_a_store_and_make_none(tmp_path, capsys):
+    """What is installed has nothing to do with a store."""
+    path = tmp_path / "mistyped" / "memory.db"
+    assert main(["--store", str(path), "models"]) == 0
+    assert "minilm" in capsys.readouterr().out
     assert not path.parent.exists()
