@@ -6,6 +6,7 @@ import asyncio
 import json
 import subprocess
 import sys
+import threading
 
 import pytest
 from mcp.client import Client
@@ -47,7 +48,13 @@ class Server:
 
     def ask(self, method, params, *, id):
         self.send({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
-        answer = json.loads(self.process.stdout.readline())
+        # A call that is never answered fails here, and does not hang the suite.
+        watch = threading.Timer(60, self.process.kill)
+        watch.start()
+        line = self.process.stdout.readline()
+        watch.cancel()
+        assert line, "no answer"
+        answer = json.loads(line)
         assert answer["id"] == id
         return answer
 
