@@ -17,7 +17,7 @@ READS = [
     ("show", ID), ("list",), ("related", ID), ("count",), ("stats",), ("stats", "--quality"), ("stats", "--usefulness"),
     ("fact", "user.city"), ("fact", "user.city", "--history"), ("audit", "x"), ("review",), ("session", "list"),
     ("session", "show", "s1"), ("why", ID), ("impact", ID), ("path", ID, ID), ("timeline",), ("contradictions",), ("gaps",),
-    ("diff", "3 days ago"), ("verify",), ("models",), ("surfaced",), ("mirror", "status"),
+    ("diff", "3 days ago"), ("verify",), ("surfaced",), ("mirror", "status"),
     ("mirror", "read", "topic"), ("export", "jsonl", "-"), ("sweep",), ("work",), ("tag", ID, "+x"), ("undo",),
 ]  # fmt: skip
 
@@ -40,6 +40,11 @@ def test_doctor_warns_that_there_is_no_store_and_makes_none(tmp_path, capsys):
     (store, *_) = json.loads(capsys.readouterr().out)["checks"]
     assert (store["name"], store["status"], store["message"]) == ("store", "warn", f"no store at {path}")
     assert not path.parent.exists()
+
+
+def test_the_installed_models_are_listed_without_a_store(tmp_path, capsys):
+    assert main(["--store", str(tmp_path / "new" / "memory.db"), "models"]) == 0
+    assert "minilm" in capsys.readouterr().out and not (tmp_path / "new").exists()
 
 
 def test_programs_are_told_by_the_name_of_the_error(tmp_path, capsys):

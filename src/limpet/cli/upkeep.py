@@ -130,7 +130,7 @@ def _rebuild(args: Namespace) -> int:
 
 
 def _models(args: Namespace) -> int:
-    with open_store(args) as memory:
+    with open_store(args, or_empty=True) as memory:
         models = memory.models()
     if args.json:
         names = ("name", "fingerprint", "dimensions", "state", "available", "message")
