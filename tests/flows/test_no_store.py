@@ -42,6 +42,11 @@ def test_doctor_warns_that_there_is_no_store_and_makes_none(tmp_path, capsys):
     assert not path.parent.exists()
 
 
+def test_the_installed_models_are_listed_without_a_store(tmp_path, capsys):
+    assert main(["--store", str(tmp_path / "new" / "memory.db"), "models"]) == 0
+    assert "minilm" in capsys.readouterr().out and not (tmp_path / "new").exists()
+
+
 def test_programs_are_told_by_the_name_of_the_error(tmp_path, capsys):
     main(["--store", str(tmp_path / "memory.db"), "recall", "anything", "--json"])
     assert json.loads(capsys.readouterr().err)["error"] == "store_missing"

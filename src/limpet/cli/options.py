@@ -218,14 +218,18 @@ def vectors_option(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
 
 
-def open_store(args: argparse.Namespace, *, create: bool = False) -> Limpet:
-    """The store that the options name, as a context manager. `create`: the command writes what needs no store yet;
-    with --dry-run where none is, it runs on one in memory. Raises StoreMissing, other StoreErrors, BadInput."""
+def open_store(args: argparse.Namespace, *, create: bool = False, or_empty: bool = False) -> Limpet:
+    """The store that the options name, as a context manager.
+
+    Where none is: `create` begins it, for what writes; a --dry-run of that, and `or_empty`, get an empty one in memory.
+    Raises StoreMissing, other StoreErrors, BadInput.
+    """
     import limpet
 
-    if not create or not vars(args).get("dry_run"):
-        return limpet.open(args.store, scope=args.scope, create=create)
+    or_empty = or_empty or (create and bool(vars(args).get("dry_run")))
     try:
-        return limpet.open(args.store, scope=args.scope, create=False)
+        return limpet.open(args.store, scope=args.scope, create=create and not or_empty)
     except StoreMissing:
+        if not or_empty:
+            raise
         return limpet.open(":memory:", scope=args.scope)

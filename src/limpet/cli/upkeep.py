@@ -130,13 +130,7 @@ def _rebuild(args: Namespace) -> int:
 
 
 def _models(args: Namespace) -> int:
-    import limpet
-
-    try:
-        memory = open_store(args)
-    except StoreMissing:  # what is installed can be told all the same
-        memory = limpet.open(":memory:")
-    with memory:
+    with open_store(args, or_empty=True) as memory:
         models = memory.models()
     if args.json:
         names = ("name", "fingerprint", "dimensions", "state", "available", "message")
