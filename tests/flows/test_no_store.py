@@ -94,11 +94,3 @@ def test_a_hook_that_only_looks_up_is_silent_where_no_store_is(tmp_path, clock):
         argv = [client, event, "--store", str(path), "--scope", "global"]
         assert handle(argv, json.dumps(data).encode(), clock) == b""
     assert not path.parent.exists()
-
-
-def test_models_are_told_without_a_store_and_make_none(tmp_path, capsys):
-    """What is installed has nothing to do with a store."""
-    path = tmp_path / "mistyped" / "memory.db"
-    assert main(["--store", str(path), "models"]) == 0
-    assert "minilm" in capsys.readouterr().out
-    assert not path.parent.exists()
