@@ -14,8 +14,14 @@ from hypothesis import HealthCheck, settings
 
 import limpet
 
+# The everyday suite tries the same examples on every machine; `make fuzz` looks for new ones.
+FUZZ = "LIMPET_FUZZ" in os.environ
 settings.register_profile(
-    "suite", deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+    "suite",
+    deadline=None,
+    print_blob=True,
+    derandomize=not FUZZ,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 settings.load_profile("suite")
 

@@ -176,6 +176,8 @@ def test_one_text_that_says_more_is_no_conflict_and_not_the_same():
         "a/" * 2_000,
         "not " * 2_000,
         "'" * 3_000,
+        "<A not API not <",
+        "uv over pip, and never pip over uv",
     ],
 )
 def test_any_text_can_be_compared(text):

@@ -266,16 +266,25 @@ def reversed_order(a: Sequence[Token], b: Sequence[Token]) -> Found | None:
     Stripe". Whatever else is said, it is the opposite."""
     if max(len(a), len(b)) > MOST_ORDERED:
         return None
-    theirs = _around(b)
-    for word, left, right in _around(a):
-        for same, before, after in theirs:
+    # What both texts say alike is no reversal, also of a text that orders the same two things both ways.
+    mine, theirs = _around(a), _around(b)
+    said, heard = {_said(one) for one in mine}, {_said(one) for one in theirs}
+    for word, left, right in (one for one in mine if _said(one) not in heard):
+        for same, before, after in (one for one in theirs if _said(one) not in said):
             if word != same:
                 continue
-            one = [token for token in left if token.value in {x.value for x in after} - {x.value for x in right}]
-            other = [token for token in right if token.value in {x.value for x in before} - {x.value for x in left}]
+            first, second = {x.value for x in left}, {x.value for x in right}
+            third, fourth = {x.value for x in before}, {x.value for x in after}
+            one = [token for token in left if token.value in (first & fourth) - (second | third)]
+            other = [token for token in right if token.value in (second & third) - (first | fourth)]
             if one and other:
                 return Found(kind="roles", a=(one[-1].surface, other[0].surface), b=(other[0].surface, one[-1].surface))
     return None
+
+
+def _said(ordered: tuple[str, list[Token], list[Token]]) -> tuple[object, ...]:
+    word, left, right = ordered
+    return word, tuple(one.value for one in left), tuple(one.value for one in right)
 
 
 def _around(some: Sequence[Token]) -> list[tuple[str, list[Token], list[Token]]]:
