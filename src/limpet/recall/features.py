@@ -61,6 +61,7 @@ class FeatureInput:
     query: str
     at: int  # when it is asked, for "last week"; microseconds
     brevity: Column = field(init=False)  # 1 for an empty text, 1/2 for one of BRIEF_CHARACTERS
+    covered: Column = field(init=False)  # what the query's words that each has are worth, as a share of all asked
     neighbours: Mapping[int, Sequence[int]] = field(init=False)  # by offset: the place of the neighbour, n = none
     _worths: list[list[float]] = field(init=False)  # for each eight of the query's words what any set of them is worth
 
@@ -74,14 +75,19 @@ class FeatureInput:
             session << _POSITION_BITS | position if session else alone
             for session, position in zip(table.sessions, table.positions, strict=True)
         ]
-        find = {seat: i for i, seat in enumerate(seats) if seat != alone}.get
+        place = dict(zip(seats, range(nobody), strict=True))
+        place.pop(alone, None)
+        find = place.get
         self.neighbours = {offset: [find(seat + offset, nobody) for seat in seats] for offset in OFFSETS}
         worth = self.match.worth
         self._worths = [_sums_of_sets(worth[start : start + 8]) for start in range(0, max(1, len(worth)), 8)]
+        self.covered = self.worth(self.match.words)
 
     def worth(self, sets: Sequence[int]) -> Column:
         """What some sets of the query's words are worth, as a share of all that was asked."""
         (first, *rest) = self._worths
+        if not rest:
+            return list(map(first.__getitem__, sets))
         found = [first[words & 255] for words in sets]
         for place, sums in enumerate(rest, 1):
             shift = 8 * place
@@ -134,7 +140,7 @@ def _lexical(given: FeatureInput) -> Column:
 
 def _coverage(given: FeatureInput) -> Column:
     """What the query's words that it has are worth, in its text or beside it."""
-    return given.worth(given.match.words)
+    return given.covered
 
 
 def _fields(given: FeatureInput) -> Column:
@@ -165,7 +171,7 @@ def _coverage_around(given: FeatureInput) -> Column:
     padded = [*words, 0]
     seats = zip(words, given.neighbours[-1], given.neighbours[1], strict=True)
     around = given.worth([own | padded[i] | padded[j] for own, i, j in seats])
-    rows = zip(around, given.worth(words), given.brevity, strict=True)
+    rows = zip(around, given.covered, given.brevity, strict=True)
     return [(with_them - alone) * share for with_them, alone, share in rows]
 
 
@@ -191,10 +197,13 @@ def _session_vector(given: FeatureInput) -> Column:
     of: dict[int, Column] = defaultdict(list)
     for session, value in zip(given.table.sessions, _cosines(given), strict=True):
         of[session].append(value)
-    means = {}
+    of.pop(0, None)
+    means = {0: 0.0}
     for session, values in of.items():
-        best = sorted(values)[-BEST_OF_SESSION:]
-        means[session] = sum(best) / len(best) if session else 0.0
+        if len(values) > 1:
+            values.sort()
+        best = values[-BEST_OF_SESSION:]
+        means[session] = sum(best) / len(best)
     return [means[session] for session in given.table.sessions]
 
 

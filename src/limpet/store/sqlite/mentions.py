@@ -56,12 +56,11 @@ def named_in(con: apsw.Connection, bodies: Sequence[int]) -> list[tuple[int, int
 
 
 def naming(con: apsw.Connection, things: Sequence[int], where: Filter, most: int) -> list[Mention]:
-    """Memories that pass the filter and name some things, the newest texts first; none of a thing that more than
-    `most` of them name."""
+    """Memories that pass the filter and name some things; none of a thing that more than `most` of them name."""
     statement, bound = filtered("naming", where)
     found: list[Mention] = []
     for thing in sorted(set(things)):
-        rows = con.execute(statement, bound | {"thing": thing, "limit": LOOKED_AT}).fetchall()
+        rows = con.execute(statement, bound | {"thing": thing, "limit": LOOKED_AT, "enough": most + 1}).fetchall()
         if 0 < len(rows) <= most:
             found += [Mention(thing, body, id) for body, id in rows]
     return found

@@ -225,8 +225,8 @@ SELECT {candidate} FROM carray(:bodies) c
  WHERE {visible}
 
 -- name: naming
--- The memories that pass the filter and whose text names a thing, the newest texts first. mention_thing, primary key,
--- memory_body.
+-- The memories that pass the filter and whose text names a thing, of its newest texts; no more than tell that they are
+-- too many. mention_thing, primary key, memory_body.
 SELECT m.body, m.id FROM (SELECT body FROM mention WHERE thing = :thing ORDER BY body DESC LIMIT :limit) e
   CROSS JOIN memory m ON m.num = e.body AND m.body = m.num
  WHERE {visible}
@@ -234,7 +234,7 @@ UNION ALL
 SELECT m.body, m.id FROM (SELECT body FROM mention WHERE thing = :thing ORDER BY body DESC LIMIT :limit) e
   CROSS JOIN memory m INDEXED BY memory_body ON m.body = e.body AND m.body <> m.num
  WHERE {visible}
- ORDER BY 1 DESC, 2
+ LIMIT :enough
 
 -- name: columns_after
 -- What columns.py holds of bodies from a number on, and of the current memory of each, if it has one. Primary key,
