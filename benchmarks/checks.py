@@ -123,7 +123,7 @@ def index_recall(
         nearest = {texts[place] for place in np.argpartition(-(vectors @ vector), 10)[:10]}
         scores = index.rescore(vector, index.search(vector, scopes=None).take(C.RESCORED))
         best = sorted(scores, key=lambda body: (-scores[body], body))[:10]
-        given = {text for _, text, _ in memory._store.texts(best)}
+        given = {text for _, text, _ in memory._store.search.texts(best)}
         shares.append(len(nearest & given) / len(nearest))
     return {"mean": statistics.mean(shares), "worst": min(shares)}
 

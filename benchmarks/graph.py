@@ -72,7 +72,7 @@ def fill(memory: limpet.Limpet, rows: Rows, edges: int) -> list[str]:
             data = {"edge": TYPES[link[1]], "target": raw[link[2]].hex(), "weight": float(weight[one])}
             yield Event(id=id, type="linked", memory=raw[link[0]], at=now, operation=id, data=data)
 
-    memory._store.append_events(events())
+    memory._store.ledger.append(events())
     return ids
 
 

@@ -54,7 +54,7 @@ def collect(data: str, haystacks: list[Haystack]) -> list[Asked]:
                         order, scores = rank(found, plan)
                         several = members(found, order)
                         each = values(store, found, several, scores, plan)
-                        first = store.memories([found.table.rows[places[0]] for places in several])
+                        first = store.memories.by_rows([found.table.rows[places[0]] for places in several])
                     asked.append(
                         Asked(
                             data=data,

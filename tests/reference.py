@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from limpet.model.edges import Edge, live_edges
@@ -32,7 +33,7 @@ class Version(NamedTuple):
 
 
 class ReferenceStore:
-    """`Reads`, `commit`, listings, filters and use counts of the contract, in memory."""
+    """Ledger, memories, listings, filters and use counts of the contract, in memory."""
 
     path = ":reference:"
     read_only = False
@@ -42,29 +43,93 @@ class ReferenceStore:
         self._uses: dict[bytes, dict[str, int]] = {}
         self._journal: list[Action] = []
         self._sources: dict[tuple[str, str], tuple[Source, bool]] = {}
-        self._surfaced: list[Surfaced] = []
-
-    @property
-    def graph(self):
-        raise NotImplementedError("the reference store keeps links for the write door alone")
+        self._exposed: list[Surfaced] = []
+        self.ledger = SimpleNamespace(
+            commit=self._commit,
+            append=self._append_events,
+            resolve=self._resolve_event,
+            events=self._events,
+            operation=self._operation,
+        )
+        self.memories = SimpleNamespace(
+            resolve=self._resolve,
+            get=self._get,
+            versions=self._history,
+            same_statement=self._same_statement,
+            with_fingerprints=self._marked,
+            keyed=self._keyed,
+            renamed_key=self._renamed_key,
+            keys=self._keys,
+            abbreviate=self._abbreviate,
+            by_rows=self._memories,
+            disputed=self._disputed,
+        )
+        self.reviews = SimpleNamespace(
+            from_prefix=self._proposals_from,
+            propose=self._propose,
+        )
+        self.sessions = SimpleNamespace(
+            next_position=self._next_position,
+        )
+        self.edges = SimpleNamespace(
+            between=self._edge,
+            reaches=self._reaches,
+        )
+        self.listings = SimpleNamespace(
+            count=self._count,
+            recent=self._recent,
+            page=self._page,
+            standing=self._standing,
+            lately=self._lately,
+            most_used=self._most_used,
+            unseen=self._unseen,
+            count_kinds=self._count_kinds,
+        )
+        self.search = SimpleNamespace(
+            allowed=self._allowed,
+            texts_of=self._bodies_of,
+            substring=self._substring,
+            candidates=self._candidates,
+            neighbours=self._neighbours,
+        )
+        self.usage = SimpleNamespace(
+            record=self._record_use,
+            rows=self._usage_rows,
+            restore=self._restore_usage,
+        )
+        self.journal = SimpleNamespace(
+            note=self._note_action,
+            lines=self._actions,
+        )
+        self.sources = SimpleNamespace(
+            get=self._source,
+            keep=self._keep_source,
+            announce=self._name_source,
+            waiting=self._named_sources,
+        )
+        self.exposures = SimpleNamespace(
+            note=self._note_surfaced,
+            latest=self._surfaced,
+            counts=self._use_counts,
+        )
 
     def close(self) -> None:
         pass
 
-    def commit(self, decide: Decide) -> list[Event]:
+    def _commit(self, decide: Decide) -> list[Event]:
         written = self._append(decide(self))
         if any(event.type == "purged" for event in written):
             self._journal = []
         return written
 
-    def append_events(self, events: Iterable[Event], progress: Callable[[int], None] | None = None) -> int:
+    def _append_events(self, events: Iterable[Event], progress: Callable[[int], None] | None = None) -> int:
         known = {event.id for event in self._ledger}
         return len(self._append([event for event in events if event.id not in known]))
 
     def _append(self, events: Sequence[Event]) -> list[Event]:
         before, written = list(self._ledger), []
         for event in events:
-            if event.type not in {"remembered", "linked"} and not self.history(event.memory):
+            if event.type not in {"remembered", "linked"} and not self._history(event.memory):
                 self._ledger = before
                 raise BadInput(f"event {event.id.hex()} changes a memory that is not there")
             written.append(replace(event, seq=len(self._ledger) + 1))
@@ -76,7 +141,7 @@ class ReferenceStore:
 
     # -- reads
 
-    def resolve(self, prefix: str, scopes: Sequence[str] | None = None) -> bytes:
+    def _resolve(self, prefix: str, scopes: Sequence[str] | None = None) -> bytes:
         low, high = parse_prefix(prefix)
         found = sorted(
             {event.memory for event in self._ledger if low <= event.memory <= high and self._in(event, scopes)}
@@ -87,21 +152,21 @@ class ReferenceStore:
             raise AmbiguousId(prefix, [format_id(id) for id in found])
         return found[0]
 
-    def resolve_event(self, prefix: str) -> bytes:
+    def _resolve_event(self, prefix: str) -> bytes:
         low, high = parse_prefix(prefix)
         found = [event.id for event in self._ledger if low <= event.id <= high]
         if len(found) != 1:
             raise NotFound(prefix) if not found else AmbiguousId(prefix, [format_id(id) for id in found])
         return found[0]
 
-    def get(self, id: bytes, *, known_at: int | None = None) -> Memory | None:
-        versions = self.history(id)
+    def _get(self, id: bytes, *, known_at: int | None = None) -> Memory | None:
+        versions = self._history(id)
         if known_at is None:
             return versions[-1] if versions else None
         known = [one for one in versions if one.recorded_at <= known_at]
         return known[-1] if known and (known[-1].retired_at is None or known_at < known[-1].retired_at) else None
 
-    def history(self, id: bytes) -> list[Memory]:
+    def _history(self, id: bytes) -> list[Memory]:
         return [version.memory for version in self._versions(id)]
 
     def _versions(self, id: bytes) -> list[Version]:
@@ -132,11 +197,11 @@ class ReferenceStore:
         """The version of each memory that the store held at `at` (None: now), in order of first mention."""
         found = []
         for id in dict.fromkeys(event.memory for event in self._ledger):
-            now = self.get(id, known_at=at)
+            now = self._get(id, known_at=at)
             found += [version for version in self._versions(id) if version.memory == now][-1:]
         return found
 
-    def same_statement(self, scope: str, fingerprint: int, at: int) -> Memory | None:
+    def _same_statement(self, scope: str, fingerprint: int, at: int) -> Memory | None:
         for one in self._current():
             if (
                 one.scope == scope
@@ -147,50 +212,50 @@ class ReferenceStore:
                 return one
         return None
 
-    def marked(self, fingerprints: Sequence[int]) -> set[int]:
+    def _marked(self, fingerprints: Sequence[int]) -> set[int]:
         return {mark for one in self._current() if one.state == "active" and (mark := self._mark(one)) in fingerprints}
 
     def _mark(self, memory: Memory) -> int | None:
         state = replay([event for event in self._ledger if event.memory == parse_id(memory.id)])
         return None if state is None else describe(state).fingerprint
 
-    def keyed(self, scope: str, key: str, *, known_at: int | None = None) -> list[Memory]:
+    def _keyed(self, scope: str, key: str, *, known_at: int | None = None) -> list[Memory]:
         ids = dict.fromkeys(event.memory for event in self._ledger)
-        known = [memory for id in ids if (memory := self.get(id, known_at=known_at))]
+        known = [memory for id in ids if (memory := self._get(id, known_at=known_at))]
         found = [one for one in known if one.scope == scope and one.key == key and one.state == "active"]
         return sorted(found, key=lambda one: one.valid_from)
 
-    def proposals_from(self, prefix: str, scopes: Sequence[str] | None = None) -> list[bytes]:
+    def _proposals_from(self, prefix: str, scopes: Sequence[str] | None = None) -> list[bytes]:
         return []
 
-    def propose(self, proposals: Sequence[Proposal]) -> int:
+    def _propose(self, proposals: Sequence[Proposal]) -> int:
         return 0  # what background checks and links propose is asked of the engines that keep it
 
-    def renamed_key(self, scope: str, key: str) -> str | None:
+    def _renamed_key(self, scope: str, key: str) -> str | None:
         once = [
             (one.retired_at, one.num, now.key)
             for now in self._current()
             if now.scope == scope and now.state == "active" and now.key not in (None, key)
-            for one in self.history(parse_id(now.id))
+            for one in self._history(parse_id(now.id))
             if one.key == key and one.retired_at is not None
         ]
         return max(once)[2] if once else None
 
-    def keys(self, scope: str) -> list[str]:
+    def _keys(self, scope: str) -> list[str]:
         return sorted({one.key for one in self._current() if one.scope == scope and one.key and one.state == "active"})
 
-    def next_position(self, scope: str, session: str) -> int:
+    def _next_position(self, scope: str, session: str) -> int:
         taken = [one.position for one in self._current() if (one.scope, one.session) == (scope, session)]
         return max(taken, default=0) + 1
 
-    def events(
+    def _events(
         self, *, memory: bytes | None = None, after: int = 0, ids: Sequence[bytes] | None = None
     ) -> Iterator[Event]:
         for event in self._ledger:
             if (memory is None or event.memory == memory) and event.seq > after and (ids is None or event.id in ids):
                 yield event
 
-    def operation(self, event: bytes | None, scopes: Sequence[str] | None = None) -> list[Event]:
+    def _operation(self, event: bytes | None, scopes: Sequence[str] | None = None) -> list[Event]:
         seen = [one for one in self._ledger if self._in(one, scopes)]
         wanted = next((one for one in reversed(seen) if event in (None, one.id)), None)
         return [] if wanted is None else [one for one in seen if one.operation == wanted.operation]
@@ -199,7 +264,7 @@ class ReferenceStore:
         versions = self._versions(event.memory)
         return scopes is None or (versions[-1].memory.scope if versions else event.data.get("scope")) in scopes
 
-    def abbreviate(self, ids: Sequence[bytes]) -> list[str]:
+    def _abbreviate(self, ids: Sequence[bytes]) -> list[str]:
         known = sorted({event.memory for event in self._ledger})
         return [shortest_unique(id, known) for id in ids]
 
@@ -208,11 +273,11 @@ class ReferenceStore:
     def _passing(self, where: Filter) -> list[Version]:
         return [one for one in self._known(where.known_at) if self._passes(one.memory, where)]
 
-    def edge(self, source: bytes, type: str, target: bytes) -> Edge | None:
+    def _edge(self, source: bytes, type: str, target: bytes) -> Edge | None:
         made = self._links(source).get((type, target))
         return made and Edge(source, type, target, made.data.get("weight", 1.0), made.id, made.at)
 
-    def reaches(self, type: str, start: bytes, goal: bytes) -> bool:
+    def _reaches(self, type: str, start: bytes, goal: bytes) -> bool:
         reached, left = {start}, [start]
         while left:
             more = {target for kind, target in self._links(left.pop()) if kind == type} - reached
@@ -232,32 +297,32 @@ class ReferenceStore:
     def _links(self, source: bytes) -> dict[tuple[str, bytes], Event]:
         return live_edges(event for event in self._ledger if event.memory == source)
 
-    def count(self, where: Filter) -> int:
+    def _count(self, where: Filter) -> int:
         return len(self._passing(where))
 
-    def allowed(self, where: Filter) -> list[int]:
+    def _allowed(self, where: Filter) -> list[int]:
         return [one.body for one in self._passing(where) if one.body is not None]
 
-    def recent(self, where: Filter, *, limit: int) -> list[int]:
+    def _recent(self, where: Filter, *, limit: int) -> list[int]:
         newest = sorted(self._passing(where), key=lambda one: (one.memory.created_at, one.memory.id), reverse=True)
         return [one.body for one in newest if one.body is not None][:limit]
 
-    def bodies_of(self, ids: Sequence[bytes]) -> list[int]:
+    def _bodies_of(self, ids: Sequence[bytes]) -> list[int]:
         current = {parse_id(one.memory.id): one.body for one in self._known(None)}
         return [body for id in ids if (body := current.get(id)) is not None]
 
-    def substring(self, text: str, where: Filter, *, limit: int, deadline: float | None = None) -> list[int]:
+    def _substring(self, text: str, where: Filter, *, limit: int, deadline: float | None = None) -> list[int]:
         wanted = text.strip().casefold()
         holding = [
             one for one in self._passing(where) if one.body is not None and wanted in one.memory.content.casefold()
         ]
         return sorted({one.body for one in holding}, reverse=True)[:limit] if wanted else []
 
-    def candidates(self, bodies: Iterable[int], where: Filter) -> list[Candidate]:
+    def _candidates(self, bodies: Iterable[int], where: Filter) -> list[Candidate]:
         wanted = set(bodies)
         return [_candidate(one) for one in self._passing(where) if one.body in wanted]
 
-    def neighbours(self, nums: Iterable[int], where: Filter, *, reach: int) -> list[Candidate]:
+    def _neighbours(self, nums: Iterable[int], where: Filter, *, reach: int) -> list[Candidate]:
         ids = dict.fromkeys(event.memory for event in self._ledger)
         given = [one for id in ids for one in self._versions(id) if one.num in set(nums)]
         return [
@@ -266,12 +331,12 @@ class ReferenceStore:
             if one.body is not None and any(_near(one, other, reach) for other in given)
         ]
 
-    def memories(self, nums: Sequence[int]) -> list[Memory]:
+    def _memories(self, nums: Sequence[int]) -> list[Memory]:
         ids = dict.fromkeys(event.memory for event in self._ledger)
         every = {one.num: one.memory for id in ids for one in self._versions(id)}
         return [every[num] for num in nums]
 
-    def page(self, where: Filter, *, sort: str, limit: int, cursor: str | None, descending: bool = True) -> Page:
+    def _page(self, where: Filter, *, sort: str, limit: int, cursor: str | None, descending: bool = True) -> Page:
         """By use, memories that were never used follow the others, newest first. The cursor is the last one's place."""
         places: dict[str, Callable[[Memory], tuple[int, int]]] = {
             "created": lambda one: (0, one.created_at),
@@ -296,7 +361,7 @@ class ReferenceStore:
         following = f"{sort} {last[0]} {last[1]} {last[2]}" if last else None
         return Page(memories=[row[3] for row in rows[:limit]], cursor=following)
 
-    def standing(self, scopes: Sequence[str], *, at: int, limit: int) -> list[tuple[str, int]]:
+    def _standing(self, scopes: Sequence[str], *, at: int, limit: int) -> list[tuple[str, int]]:
         found: list[tuple[str, Version]] = []
         for scope in scopes:
             groups: dict[str, list[Version]] = {}
@@ -311,7 +376,7 @@ class ReferenceStore:
         found.sort(key=lambda row: (-row[1].memory.importance, -row[1].memory.created_at, row[1].memory.id))
         return [(group, version.num) for group, version in found]
 
-    def lately(self, where: Filter, *, after: int, limit: int) -> list[Lately]:
+    def _lately(self, where: Filter, *, after: int, limit: int) -> list[Lately]:
         found: list[Lately] = []
         for scope in where.scopes or ():
             several = [one for one in self._passing(replace(where, scopes=(scope,))) if one.memory.created_at > after]
@@ -325,13 +390,13 @@ class ReferenceStore:
             ]  # fmt: skip
         return sorted(found, key=lambda one: (-one.created_at, -one.num))
 
-    def most_used(self, where: Filter, *, limit: int) -> list[int]:
+    def _most_used(self, where: Filter, *, limit: int) -> list[int]:
         several = [one for one in self._passing(where) if one.memory.uses]
         return [one.num for one in sorted(several, key=lambda one: (one.memory.uses, one.memory.id), reverse=True)][
             :limit
         ]
 
-    def unseen(self, where: Filter, *, before: int, limit: int) -> list[int]:
+    def _unseen(self, where: Filter, *, before: int, limit: int) -> list[int]:
         several = [
             one
             for one in self._passing(where)
@@ -339,7 +404,7 @@ class ReferenceStore:
         ]
         return [one.num for one in sorted(several, key=lambda one: (one.memory.created_at, one.memory.id))][:limit]
 
-    def count_kinds(self, where: Filter) -> dict[str, int]:
+    def _count_kinds(self, where: Filter) -> dict[str, int]:
         return dict(Counter(one.memory.kind for one in self._passing(where)))
 
     @staticmethod
@@ -367,14 +432,14 @@ class ReferenceStore:
 
     # -- use
 
-    def disputed(self, scopes: Sequence[str]) -> list[tuple[bytes, int]]:
+    def _disputed(self, scopes: Sequence[str]) -> list[tuple[bytes, int]]:
         seen = {parse_id(one.id) for one in self._current() if one.scope in scopes and one.state == "active"}
         return sorted((id, row["wrong"]) for id, row in self._uses.items() if row["wrong"] and id in seen)
 
-    def record_use(self, ids: Sequence[bytes], at: int, verdict: str | None = None) -> None:
+    def _record_use(self, ids: Sequence[bytes], at: int, verdict: str | None = None) -> None:
         used = verdict in (None, "useful")
         for id in ids:
-            if self.get(id) is None:
+            if self._get(id) is None:
                 continue
             row = self._uses.setdefault(id, dict.fromkeys(("uses", "used_at", "useful", "not_useful", "wrong"), 0))
             row["uses"] += used
@@ -382,52 +447,52 @@ class ReferenceStore:
             if verdict is not None:
                 row[verdict] += 1
 
-    def usage_rows(self) -> Iterator[dict[str, Any]]:
+    def _usage_rows(self) -> Iterator[dict[str, Any]]:
         yield from ({"id": id, **row} for id, row in sorted(self._uses.items()))
 
-    def restore_usage(self, rows: Iterable[dict[str, Any]]) -> None:
+    def _restore_usage(self, rows: Iterable[dict[str, Any]]) -> None:
         for row in rows:
-            if self.get(row["id"]) is not None:
+            if self._get(row["id"]) is not None:
                 self._uses[row["id"]] = {name: value for name, value in row.items() if name != "id"}
 
     # -- journal
 
-    def note_action(self, action: Action) -> None:
+    def _note_action(self, action: Action) -> None:
         self._journal = [*self._journal, action][-10_000:]
 
-    def actions(self, scope: str, *, session: str | None = None, limit: int) -> list[Action]:
+    def _actions(self, scope: str, *, session: str | None = None, limit: int) -> list[Action]:
         lines = [one for one in self._journal if one.scope == scope and session in (None, one.session)]
         return lines[-limit:] if limit else []
 
     # -- what was organized
 
-    def source(self, scope: str, path: str) -> Source | None:
+    def _source(self, scope: str, path: str) -> Source | None:
         return self._sources.get((scope, path), (None, False))[0]
 
-    def keep_source(self, source: Source) -> None:
+    def _keep_source(self, source: Source) -> None:
         waits = self._sources.get((source.scope, source.path), (None, False))[1]
         self._sources[source.scope, source.path] = (source, waits and source.digest is None)
 
-    def name_source(self, scope: str, path: str, at: int) -> None:
-        known = self.source(scope, path)
+    def _name_source(self, scope: str, path: str, at: int) -> None:
+        known = self._source(scope, path)
         self._sources[scope, path] = (known._replace(at=at) if known else Source(scope, path, None, None, at), True)
 
-    def named_sources(self, scope: str | None = None) -> list[Source]:
+    def _named_sources(self, scope: str | None = None) -> list[Source]:
         found = [one for one, waits in self._sources.values() if waits and scope in (None, one.scope)]
         return sorted(found, key=lambda one: (one.at, one.scope, one.path))
 
-    def note_surfaced(self, surfaced: Sequence[Surfaced], action: Action | None = None) -> None:
+    def _note_surfaced(self, surfaced: Sequence[Surfaced], action: Action | None = None) -> None:
         if action is not None:
-            self.note_action(action)
-        self._surfaced = [*self._surfaced, *surfaced][-50_000:]
+            self._note_action(action)
+        self._exposed = [*self._exposed, *surfaced][-50_000:]
 
-    def surfaced(self, scope: str, *, session: str | None = None, limit: int) -> list[Surfaced]:
-        found = [one for one in self._surfaced if one.scope == scope and session in (None, one.session)]
+    def _surfaced(self, scope: str, *, session: str | None = None, limit: int) -> list[Surfaced]:
+        found = [one for one in self._exposed if one.scope == scope and session in (None, one.session)]
         return found[::-1][:limit]
 
-    def use_counts(self, scope: str) -> list[UseCount]:
+    def _use_counts(self, scope: str) -> list[UseCount]:
         runs: dict[tuple[bytes, bool, bool], dict[str, list[Surfaced]]] = {}
-        for one in self._surfaced:
+        for one in self._exposed:
             if one.scope == scope:
                 runs.setdefault((one.memory, one.shown, one.drawn), {}).setdefault(one.session, []).append(one)
         counts = []

@@ -272,8 +272,8 @@ class Limpet(Beliefs, Briefs, Graph, Organize, Mirrors, Receipts, Transfer, Writ
 
         Raises NotFound, AmbiguousId, BadInput.
         """
-        raw = self._store.resolve(id, self._scopes)
-        memory = self._store.get(raw, known_at=self._time(known_at))
+        raw = self._store.memories.resolve(id, self._scopes)
+        memory = self._store.memories.get(raw, known_at=self._time(known_at))
         if memory is None:
             raise NotFound(f"memory {format_id(raw)} was not known then")
         from .recall.sources import Sources
@@ -284,12 +284,15 @@ class Limpet(Beliefs, Briefs, Graph, Organize, Mirrors, Receipts, Transfer, Writ
         """`get`, and the memory counts as used."""
         memory = self.get(id)
         if not self.read_only and memory.state != "purged":
-            self._store.record_use([parse_id(memory.id)], self._clock.now())
+            self._store.usage.record([parse_id(memory.id)], self._clock.now())
         return memory
 
     def history(self, id: str) -> builtins.list[Memory]:
         """Every version of a memory, oldest first. Raises NotFound."""
-        return [self._with_confidence(one) for one in self._store.history(self._store.resolve(id, self._scopes))]
+        return [
+            self._with_confidence(one)
+            for one in self._store.memories.versions(self._store.memories.resolve(id, self._scopes))
+        ]
 
     def list(
         self,
@@ -311,7 +314,7 @@ class Limpet(Beliefs, Briefs, Graph, Organize, Mirrors, Receipts, Transfer, Writ
         if isinstance(limit, bool) or not 1 <= limit <= 10_000:
             raise BadInput(f"limit must be from 1 to 10000, not {limit!r}")
         where = self._listed(kinds, topics, since, until, session, all_states)
-        page = self._store.page(where, sort=sort, limit=limit, cursor=cursor)
+        page = self._store.listings.page(where, sort=sort, limit=limit, cursor=cursor)
         return page._replace(memories=[self._with_confidence(one) for one in page.memories])
 
     def count(
@@ -325,16 +328,16 @@ class Limpet(Beliefs, Briefs, Graph, Organize, Mirrors, Receipts, Transfer, Writ
         all_states: bool = False,
     ) -> int:
         """How many memories `list` would show."""
-        return self._store.count(self._listed(kinds, topics, since, until, session, all_states))
+        return self._store.listings.count(self._listed(kinds, topics, since, until, session, all_states))
 
     def stats(self) -> StoreStats:
         """Counts and sizes of the whole store, every scope."""
-        return self._store.stats()
+        return self._store.maintenance.stats()
 
     def abbreviate(self, ids: Sequence[str], *, items: bool = False) -> builtins.list[str]:
         """The shortest unambiguous prefix of each id; with `items` among the items of the review list too."""
         several = [parse_id(id) for id in ids]
-        return self._store.abbreviate_items(several) if items else self._store.abbreviate(several)
+        return self._store.reviews.abbreviate(several) if items else self._store.memories.abbreviate(several)
 
     def _listed(
         self,
@@ -362,11 +365,11 @@ class Limpet(Beliefs, Briefs, Graph, Organize, Mirrors, Receipts, Transfer, Writ
         """Add a line to the journal of what was asked, done and answered. No belief, no history: a ring of lines."""
         from .text.secrets import redact
 
-        self._store.note_action(Action(self.scope, session, self._clock.now(), kind, redact(what)[0]))
+        self._store.journal.note(Action(self.scope, session, self._clock.now(), kind, redact(what)[0]))
 
     def actions(self, *, session: str | None = None, limit: int = 20) -> builtins.list[Action]:
         """The last lines of this scope's journal, or of one session, oldest first."""
-        return self._store.actions(self.scope, session=session, limit=limit)
+        return self._store.journal.lines(self.scope, session=session, limit=limit)
 
     # -- vectors and work
 
@@ -399,10 +402,10 @@ class Limpet(Beliefs, Briefs, Graph, Organize, Mirrors, Receipts, Transfer, Writ
         """
         meaning = self._vectors()
         _, row = meaning.for_writing()
-        self._store.revive()
+        self._store.jobs.revive()
         after = 0
-        while missing := self._store.unembedded(row.num, limit=5_000, after=after):
-            self._store.enqueue("embed", missing, self._clock.now())
+        while missing := self._store.vectors.missing(row.num, limit=5_000, after=after):
+            self._store.jobs.enqueue("embed", missing, self._clock.now())
             after = missing[-1]
         return self.work(progress=progress)
 
@@ -410,7 +413,7 @@ class Limpet(Beliefs, Briefs, Graph, Organize, Mirrors, Receipts, Transfer, Writ
         """The embedders this store has vectors of, and those that are installed."""
         from .vectors.embedder import installed, load_embedder
 
-        stored = {row.name: row for row in self._store.embedders()}
+        stored = {row.name: row for row in self._store.vectors.embedders()}
         found = []
         for name in sorted({*installed(), *stored}):
             row = stored.get(name)
@@ -464,23 +467,23 @@ class Limpet(Beliefs, Briefs, Graph, Organize, Mirrors, Receipts, Transfer, Writ
 
     def backup(self, path: str | os.PathLike[str], *, progress: Progress | None = None) -> None:
         """Copy the live store to a new file by SQLite's backup API. Raises BadInput, StoreError."""
-        self._store.backup(os.fspath(path), progress)
+        self._store.maintenance.backup(os.fspath(path), progress)
 
     def verify(self) -> builtins.list[Problem]:
         """Check pages, index, vectors and how the tables fit together. Empty: clean."""
-        return self._store.verify()
+        return self._store.maintenance.verify()
 
     def rebuild(self, *, progress: Progress | None = None) -> int:
         """Make every projection anew from the ledger; returns the number of events."""
         from .work import mentions
 
-        done = self._store.rebuild(progress)
+        done = self._store.maintenance.rebuild(progress)
         mentions.drain(self._store)
         return done
 
     def gc(self) -> dict[str, Any]:
         """Give free space back to the file system. Deletes no memory. Returns {"before_bytes", "after_bytes"}."""
-        return self._store.compact()
+        return self._store.maintenance.compact()
 
     def doctor(self) -> builtins.list[Check]:
         """Is everything as it should be? Store, queue, embedder, with what to do where it is not."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from .model.ids import parse_id
 from .settings import Settings
-from .store.sqlite import journal, surfaced
+from .store.sqlite import exposures, journal
 from .store.sqlite.connection import open_connection, translated
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class Turn(NamedTuple):
 def note_action(settings: Settings, *, session: str, at: int, kind: str, what: str) -> None:
     """Add a line to the journal. Raises StoreError."""
     with _written(settings) as con:
-        journal.note(con, settings.scope, session, at, kind, what)
+        con.execute(journal.INSERT, (settings.scope, session, at, kind, what))
 
 
 def note_surfaced(
@@ -52,8 +52,8 @@ def note_surfaced(
         return
     with _written(settings) as con, con:
         if asked:
-            journal.note(con, settings.scope, session, at, "asked", asked)
-        surfaced.note(con, rows)
+            con.execute(journal.INSERT, (settings.scope, session, at, "asked", asked))
+        con.executemany(exposures.INSERT, rows)
 
 
 def end_turn(settings: Settings, *, session: str, at: int, line: str, said: str) -> Turn:
@@ -64,14 +64,14 @@ def end_turn(settings: Settings, *, session: str, at: int, line: str, said: str)
 
     with _written(settings) as con, con:
         turn = Turn(*journal.turn(con, settings.scope, session))
-        waiting = surfaced.waiting(con, settings.scope, session)
+        waiting = exposures.waiting(con, settings.scope, session)
         asked = "\n".join(what for kind, what in turn.lines if kind == "asked")
         work = "\n".join([said, *(what for kind, what in turn.lines if kind in ("did", "failed"))])
         # Where the client hands over no answer, the deeds alone would say too often that nothing showed up.
         verdicts = [(showed_up(one.content, work, asked) if said else None, one.num) for one in waiting]
-        surfaced.judge(con, [(surfaced.CANNOT_TELL if one is None else int(one), num) for one, num in verdicts])
+        exposures.judge(con, [(exposures.CANNOT_TELL if one is None else int(one), num) for one, num in verdicts])
         if line:
-            journal.note(con, settings.scope, session, at, "said", line)
+            con.execute(journal.INSERT, (settings.scope, session, at, "said", line))
     return turn
 
 

@@ -68,7 +68,7 @@ class Scribe:
         )
 
     def write(self, *events):
-        return self.store.commit(lambda _: events)
+        return self.store.ledger.commit(lambda _: events)
 
     def remember(self, text, **data):
         """A memory in an operation of its own. Returns its id."""
@@ -100,7 +100,7 @@ def mark(text, *, scope="project:api", kind="fact", speaker=None, key=None):
 
 
 def body_of(store, memory):
-    (body,) = store.bodies_of([memory])
+    (body,) = store.search.texts_of([memory])
     return body
 
 
@@ -111,7 +111,7 @@ def contents(found):
 
 def texts_of(store, bodies, where=EVERYTHING):
     """What some bodies say, in the order given."""
-    said = {one.body: one.content for one in store.candidates(bodies, where)}
+    said = {one.body: one.content for one in store.search.candidates(bodies, where)}
     return [said[body] for body in bodies]
 
 
@@ -119,7 +119,7 @@ def walk(store, where, *, sort="created", limit=2, descending=True):
     """Every memory of a listing, a page at a time."""
     found, cursor = [], None
     while True:
-        page = store.page(where, sort=sort, limit=limit, cursor=cursor, descending=descending)
+        page = store.listings.page(where, sort=sort, limit=limit, cursor=cursor, descending=descending)
         assert len(page.memories) <= limit
         found += page.memories
         cursor = page.cursor

@@ -15,7 +15,7 @@ def test_a_memory_has_everything_that_was_said_of_it(store, scribe):
         origin="user",
     )  # fmt: skip
 
-    one = store.get(id)
+    one = store.memories.get(id)
 
     now = scribe.clock.now()
     assert one.id == format_id(id)
@@ -35,7 +35,7 @@ def test_a_memory_has_everything_that_was_said_of_it(store, scribe):
 
 
 def test_what_was_not_said_has_its_default(store, scribe):
-    one = store.get(scribe.remember("plain"))
+    one = store.memories.get(scribe.remember("plain"))
     assert (one.topics, one.key, one.metadata, one.source) == ((), None, {}, None)
     assert (one.session, one.speaker, one.position, one.importance) == (None, None, 0, 0.5)
     assert (one.stated_confidence, one.pinned, one.valid_to) == (None, False, None)
@@ -54,8 +54,8 @@ def test_any_text_comes_back_as_it_was(store, scribe):
         "\U0010ffff",
     ):
         id = scribe.remember(text)
-        assert store.get(id).content == text
-        assert [event.content for event in store.events(memory=id)] == [text]
+        assert store.memories.get(id).content == text
+        assert [event.content for event in store.ledger.events(memory=id)] == [text]
 
 
 def test_every_kind_of_change_shows(store, scribe):
@@ -65,7 +65,7 @@ def test_every_kind_of_change_shows(store, scribe):
     def after(type, content=None, **data):
         scribe.clock.advance(seconds=1)
         scribe.change(type, id, content, **data)
-        return store.get(id)
+        return store.memories.get(id)
 
     assert after("edited", "ONE").content == "ONE"
     tagged = after("tagged", topics=["b", "c"], metadata={"x": 1})
@@ -82,18 +82,18 @@ def test_every_kind_of_change_shows(store, scribe):
     assert after("archived").state == "archived"
     assert after("pinned").pinned
     assert not after("unpinned").pinned
-    assert len(store.history(id)) == 11
-    assert store.history(id)[-1] == store.get(id)
+    assert len(store.memories.versions(id)) == 11
+    assert store.memories.versions(id)[-1] == store.memories.get(id)
 
 
 def test_an_observation_counts_days(store, scribe):
     id = scribe.remember("one")
     scribe.clock.advance(hours=1)
     scribe.change("observed", id)
-    assert (store.get(id).observations, store.get(id).observed_at) == (1, scribe.clock.now())
+    assert (store.memories.get(id).observations, store.memories.get(id).observed_at) == (1, scribe.clock.now())
     scribe.clock.advance(days=1)
     scribe.change("observed", id)
-    assert (store.get(id).observations, store.get(id).observed_at) == (2, scribe.clock.now())
+    assert (store.memories.get(id).observations, store.memories.get(id).observed_at) == (2, scribe.clock.now())
 
 
 def test_a_link_or_a_change_of_nothing_makes_no_version(store, scribe):
@@ -102,8 +102,8 @@ def test_a_link_or_a_change_of_nothing_makes_no_version(store, scribe):
     scribe.change("linked", one, edge="caused_by", target=two.hex())
     scribe.change("unpinned", one)
     scribe.change("edited", one, "one")
-    assert len(store.history(one)) == 1
-    assert len(list(store.events(memory=one))) == 4
+    assert len(store.memories.versions(one)) == 1
+    assert len(list(store.ledger.events(memory=one))) == 4
 
 
 def test_versions_follow_each_other_without_gap_or_overlap(store, scribe):
@@ -113,7 +113,7 @@ def test_versions_follow_each_other_without_gap_or_overlap(store, scribe):
         times.append(scribe.clock.advance(hours=1))
         scribe.change("edited", id, text)
 
-    versions = store.history(id)
+    versions = store.memories.versions(id)
 
     assert contents(versions) == ["one", "two", "three"]
     assert [one.recorded_at for one in versions] == times
@@ -129,21 +129,21 @@ def test_a_store_says_what_it_knew_at_any_instant(store, scribe):
     scribe.change("edited", id, "two")
 
     def known(at):
-        version = store.get(id, known_at=at)
+        version = store.memories.get(id, known_at=at)
         return version and version.content
 
     assert [known(first - 1), known(first), known(second - 1), known(second), known(second + 10**12)] == [
         None, "one", "one", "two", "two",
     ]  # fmt: skip
-    assert store.get(id).content == "two"
+    assert store.memories.get(id).content == "two"
 
 
 def test_two_changes_in_one_instant_leave_the_last(store, scribe):
     id = scribe.remember("one")
     scribe.write(scribe.event("edited", id, "two"), scribe.event("edited", id, "three"))
-    assert contents(store.history(id)) == ["one", "two", "three"]
-    assert store.get(id, known_at=scribe.clock.now()).content == "three"
-    assert store.get(id).content == "three"
+    assert contents(store.memories.versions(id)) == ["one", "two", "three"]
+    assert store.memories.get(id, known_at=scribe.clock.now()).content == "three"
+    assert store.memories.get(id).content == "three"
 
 
 def test_an_undone_change_no_longer_counts_and_can_be_brought_back(store, scribe):
@@ -152,11 +152,11 @@ def test_an_undone_change_no_longer_counts_and_can_be_brought_back(store, scribe
     pinned = scribe.change("pinned", id)
 
     undone = scribe.undo(edited)
-    assert (store.get(id).content, store.get(id).pinned) == ("one", True)
+    assert (store.memories.get(id).content, store.memories.get(id).pinned) == ("one", True)
     scribe.undo(undone)
-    assert (store.get(id).content, store.get(id).pinned) == ("two", True)
+    assert (store.memories.get(id).content, store.memories.get(id).pinned) == ("two", True)
     scribe.undo(pinned)
-    assert (store.get(id).content, store.get(id).pinned) == ("two", False)
+    assert (store.memories.get(id).content, store.memories.get(id).pinned) == ("two", False)
 
 
 def test_a_memory_whose_first_event_is_undone_was_said_and_is_not_believed(store, scribe):
@@ -166,10 +166,10 @@ def test_a_memory_whose_first_event_is_undone_was_said_and_is_not_believed(store
 
     undone = scribe.undo(said)
 
-    assert (store.get(said.memory).state, store.get(said.memory).content) == ("retracted", "one")
-    assert store.get(said.memory, known_at=before).state == "active"
+    assert (store.memories.get(said.memory).state, store.memories.get(said.memory).content) == ("retracted", "one")
+    assert store.memories.get(said.memory, known_at=before).state == "active"
     scribe.undo(undone)
-    assert store.get(said.memory).state == "active"
+    assert store.memories.get(said.memory).state == "active"
 
 
 def test_a_purged_memory_leaves_a_tombstone_and_no_content(store, scribe):
@@ -184,28 +184,28 @@ def test_a_purged_memory_leaves_a_tombstone_and_no_content(store, scribe):
 
     scribe.purge(id)
 
-    tomb = store.get(id)
+    tomb = store.memories.get(id)
     assert (tomb.state, tomb.content, tomb.topics, tomb.metadata) == ("purged", "", (), {})
     assert (tomb.key, tomb.source, tomb.reason) == (None, None, None)
     assert (tomb.scope, tomb.kind, tomb.recorded_at) == ("project:api", "fact", scribe.clock.now())
-    assert store.history(id) == [tomb]
-    assert store.get(id, known_at=before) is None
-    events = list(store.events(memory=id))
+    assert store.memories.versions(id) == [tomb]
+    assert store.memories.get(id, known_at=before) is None
+    events = list(store.ledger.events(memory=id))
     assert [event.type for event in events] == ["remembered", "edited", "retracted", "purged"]
     assert secret not in repr(events)
-    assert store.get(kept).content == "kept"
+    assert store.memories.get(kept).content == "kept"
 
 
 def test_nothing_changes_a_purged_memory(store, scribe):
     id = scribe.remember("one")
     edited = scribe.change("edited", id, "two")
     scribe.purge(id)
-    tomb = store.get(id)
+    tomb = store.memories.get(id)
     scribe.clock.advance(seconds=1)
     for type in ("pinned", "restored", "observed", "archived"):
         scribe.change(type, id)
     scribe.undo(edited)
-    assert store.history(id) == [tomb]
+    assert store.memories.versions(id) == [tomb]
 
 
 # -- sameness and keys
@@ -215,39 +215,39 @@ def test_the_same_statement_is_an_active_one_that_still_holds(store, scribe):
     now = scribe.clock.now()
     id = scribe.remember("The cat sleeps", valid_to=now + 100)
 
-    same = store.same_statement("project:api", mark("the CAT sleeps."), now)
+    same = store.memories.same_statement("project:api", mark("the CAT sleeps."), now)
 
-    assert same == store.get(id)
-    assert store.same_statement("project:api", mark("The cat sleeps"), now + 99) == same
-    assert store.same_statement("project:api", mark("The cat sleeps"), now + 100) is None
-    assert store.same_statement("project:api", mark("The cat naps"), now) is None
-    assert store.same_statement("global", mark("The cat sleeps", scope="global"), now) is None
-    assert store.same_statement("project:api", mark("The cat sleeps", kind="note"), now) is None
-    assert store.same_statement("project:api", mark("The cat sleeps", speaker="Ana"), now) is None
+    assert same == store.memories.get(id)
+    assert store.memories.same_statement("project:api", mark("The cat sleeps"), now + 99) == same
+    assert store.memories.same_statement("project:api", mark("The cat sleeps"), now + 100) is None
+    assert store.memories.same_statement("project:api", mark("The cat naps"), now) is None
+    assert store.memories.same_statement("global", mark("The cat sleeps", scope="global"), now) is None
+    assert store.memories.same_statement("project:api", mark("The cat sleeps", kind="note"), now) is None
+    assert store.memories.same_statement("project:api", mark("The cat sleeps", speaker="Ana"), now) is None
 
 
 def test_sameness_follows_the_text(store, scribe):
     now = scribe.clock.now()
     id = scribe.remember("one")
     edited = scribe.change("edited", id, "two")
-    assert store.same_statement("project:api", mark("one"), now) is None
-    assert store.same_statement("project:api", mark("two"), now).id == format_id(id)
+    assert store.memories.same_statement("project:api", mark("one"), now) is None
+    assert store.memories.same_statement("project:api", mark("two"), now).id == format_id(id)
     scribe.undo(edited)
-    assert store.same_statement("project:api", mark("one"), now).id == format_id(id)
+    assert store.memories.same_statement("project:api", mark("one"), now).id == format_id(id)
 
 
 def test_what_is_not_believed_is_not_the_same_statement(store, scribe):
     now = scribe.clock.now()
     for text, type in (("one", "archived"), ("two", "retracted"), ("three", "purged")):
         scribe.change(type, scribe.remember(text))
-        assert store.same_statement("project:api", mark(text), now) is None
+        assert store.memories.same_statement("project:api", mark(text), now) is None
 
 
 def test_of_two_same_statements_the_first_said_is_known(store, scribe):
     first = scribe.remember("one")
     scribe.clock.advance(seconds=1)
     scribe.remember("one")
-    assert store.same_statement("project:api", mark("one"), scribe.clock.now()).id == format_id(first)
+    assert store.memories.same_statement("project:api", mark("one"), scribe.clock.now()).id == format_id(first)
 
 
 def test_values_of_a_key_come_in_the_order_in_which_they_hold(store, scribe):
@@ -260,23 +260,23 @@ def test_values_of_a_key_come_in_the_order_in_which_they_hold(store, scribe):
     scribe.change("archived", scribe.remember("archived", key="a.b"))
     scribe.purge(scribe.remember("purged", key="a.b"))
 
-    assert contents(store.keyed("project:api", "a.b")) == ["early", "middle", "late"]
-    assert contents(store.keyed("global", "a.b")) == ["other scope"]
-    assert store.keyed("nowhere", "a.b") == []
+    assert contents(store.memories.keyed("project:api", "a.b")) == ["early", "middle", "late"]
+    assert contents(store.memories.keyed("global", "a.b")) == ["other scope"]
+    assert store.memories.keyed("nowhere", "a.b") == []
     scribe.change("keyed", middle, key="a.d")
-    assert contents(store.keyed("project:api", "a.b")) == ["early", "late"]
-    assert contents(store.keyed("project:api", "a.d")) == ["middle"]
+    assert contents(store.memories.keyed("project:api", "a.b")) == ["early", "late"]
+    assert contents(store.memories.keyed("project:api", "a.d")) == ["middle"]
 
 
 def test_places_in_a_session_count_upwards_and_are_not_given_twice(store, scribe):
-    assert store.next_position("project:api", "s") == 1
+    assert store.sessions.next_position("project:api", "s") == 1
     scribe.remember("one", session="s", position=1)
     last = scribe.remember("two", session="s", position=2)
     scribe.remember("elsewhere", session="s", position=7, scope="global")
-    assert store.next_position("project:api", "s") == 3
-    assert store.next_position("global", "s") == 8
-    assert store.next_position("project:api", "t") == 1
+    assert store.sessions.next_position("project:api", "s") == 3
+    assert store.sessions.next_position("global", "s") == 8
+    assert store.sessions.next_position("project:api", "t") == 1
     scribe.change("retracted", last)
-    assert store.next_position("project:api", "s") == 3
+    assert store.sessions.next_position("project:api", "s") == 3
     scribe.purge(last)
-    assert store.next_position("project:api", "s") == 3
+    assert store.sessions.next_position("project:api", "s") == 3

@@ -19,7 +19,7 @@ def open_as(store, clock):
 
 
 def said(store, nums):
-    return [one.content for one in store.memories(nums)]
+    return [one.content for one in store.memories.by_rows(nums)]
 
 
 def test_what_stands_is_what_is_pinned_keyed_preferred_or_aimed_for(open_as, store, clock):
@@ -38,7 +38,7 @@ def test_what_stands_is_what_is_pinned_keyed_preferred_or_aimed_for(open_as, sto
     api.correct(old, "newer preference")
     open_as("project:web").remember("web goal", kind="goal")
     clock.advance(seconds=1)
-    rows = store.standing(["project:api", "global"], at=clock.now(), limit=5)
+    rows = store.listings.standing(["project:api", "global"], at=clock.now(), limit=5)
     shown = list(zip([group for group, _ in rows], said(store, [num for _, num in rows]), strict=True))
     assert shown[0] == ("preference", "weighty preference") and shown[1] == ("preference", "newer preference")
     assert sorted(shown[2:]) == [
@@ -47,8 +47,8 @@ def test_what_stands_is_what_is_pinned_keyed_preferred_or_aimed_for(open_as, sto
         ("pinned", "pinned fact"),
         ("pinned", "pinned goal"),
     ]
-    assert len(store.standing(["project:api"], at=clock.now(), limit=1)) == 4
-    assert store.standing(["nowhere"], at=clock.now(), limit=5) == []
+    assert len(store.listings.standing(["project:api"], at=clock.now(), limit=1)) == 4
+    assert store.listings.standing(["nowhere"], at=clock.now(), limit=5) == []
 
 
 def test_what_is_recent_comes_newest_first_without_its_text(open_as, store, clock):
@@ -56,11 +56,11 @@ def test_what_is_recent_comes_newest_first_without_its_text(open_as, store, cloc
     for i in range(4):
         api.remember(f"fact {i}", topics=["a", "b"], session="s" if i % 2 else None, origin="user")
         clock.advance(days=1)
-    rows = store.lately(API, after=clock.now() - 3 * MICROSECONDS_PER_DAY - 1, limit=2)
+    rows = store.listings.lately(API, after=clock.now() - 3 * MICROSECONDS_PER_DAY - 1, limit=2)
     assert said(store, [one.num for one in rows]) == ["fact 3", "fact 2"]
     assert rows[0].topics == ("a", "b") and rows[0].session == "s" and rows[0].open and rows[0].origin == "user"
     assert rows[1].session is None and not rows[1].open
-    assert store.lately(API, after=clock.now(), limit=2) == []
+    assert store.listings.lately(API, after=clock.now(), limit=2) == []
 
 
 def test_use_and_age_and_counts(open_as, store, clock):
@@ -71,7 +71,10 @@ def test_use_and_age_and_counts(open_as, store, clock):
     api.show(ids[1])
     api.show(ids[1])
     api.show(ids[2])
-    assert said(store, store.most_used(API, limit=5)) == ["fact 1", "fact 2"]
-    assert said(store, store.unseen(API, before=clock.now() - MICROSECONDS_PER_DAY, limit=5)) == ["fact 0", "fact 3"]
-    assert store.count_kinds(API) == {"fact": 4, "goal": 1}
-    assert store.count_kinds(Filter(scopes=("nowhere",))) == {}
+    assert said(store, store.listings.most_used(API, limit=5)) == ["fact 1", "fact 2"]
+    assert said(store, store.listings.unseen(API, before=clock.now() - MICROSECONDS_PER_DAY, limit=5)) == [
+        "fact 0",
+        "fact 3",
+    ]
+    assert store.listings.count_kinds(API) == {"fact": 4, "goal": 1}
+    assert store.listings.count_kinds(Filter(scopes=("nowhere",))) == {}

@@ -15,33 +15,33 @@ def line(number, session="s1", scope="project:api"):
 
 def test_the_last_lines_come_oldest_first(store):
     for number in range(5):
-        store.note_action(line(number, session="s1" if number % 2 else "s2"))
-    store.note_action(line(9, scope="global"))
+        store.journal.note(line(number, session="s1" if number % 2 else "s2"))
+    store.journal.note(line(9, scope="global"))
 
-    assert [one.at for one in store.actions("project:api", limit=3)] == [2, 3, 4]
-    assert [one.at for one in store.actions("project:api", session="s1", limit=10)] == [1, 3]
-    assert store.actions("project:api", limit=1) == [line(4, session="s2")]
-    assert store.actions("project:web", limit=10) == []
+    assert [one.at for one in store.journal.lines("project:api", limit=3)] == [2, 3, 4]
+    assert [one.at for one in store.journal.lines("project:api", session="s1", limit=10)] == [1, 3]
+    assert store.journal.lines("project:api", limit=1) == [line(4, session="s2")]
+    assert store.journal.lines("project:web", limit=10) == []
 
 
 def test_a_purge_empties_it(store, scribe):
     """What was erased may be quoted in any line."""
     id = scribe.remember("the Zanzibar secret")
-    store.note_action(line(1))
+    store.journal.note(line(1))
     scribe.change("archived", id)
-    assert len(store.actions("project:api", limit=9)) == 1
+    assert len(store.journal.lines("project:api", limit=9)) == 1
     scribe.purge(id)
-    assert store.actions("project:api", limit=9) == []
-    store.note_action(line(2))
-    assert store.actions("project:api", limit=9) == [line(2)]
+    assert store.journal.lines("project:api", limit=9) == []
+    store.journal.note(line(2))
+    assert store.journal.lines("project:api", limit=9) == [line(2)]
 
 
 @pytest.mark.parametrize("engine", ["memory", "reference"])
 def test_the_journal_is_a_ring(engine, tmp_path):
     store = open_engine(engine, tmp_path)
     for number in range(10_003):
-        store.note_action(line(number))
-    kept = store.actions("project:api", limit=20_000)
+        store.journal.note(line(number))
+    kept = store.journal.lines("project:api", limit=20_000)
     assert (len(kept), kept[0].at, kept[-1].at) == (10_000, 3, 10_002)
 
 
@@ -51,23 +51,23 @@ def seen(number, session="s1", shown=True, used=None, drawn=False, scope="projec
 
 
 def test_what_was_surfaced_comes_newest_first_with_the_line_it_answers(store):
-    store.note_surfaced([seen(1), seen(2)], line(1))
-    store.note_surfaced([seen(3, session="s2", shown=False, drawn=True, used=True), seen(4, scope="global")])
+    store.exposures.note([seen(1), seen(2)], line(1))
+    store.exposures.note([seen(3, session="s2", shown=False, drawn=True, used=True), seen(4, scope="global")])
 
-    assert [one.at for one in store.surfaced("project:api", limit=2)] == [3, 2]
-    assert store.surfaced("project:api", session="s1", limit=9) == [seen(2), seen(1)]
-    assert store.surfaced("project:api", limit=1) == [seen(3, session="s2", shown=False, drawn=True, used=True)]
-    assert store.actions("project:api", limit=9) == [line(1)]
+    assert [one.at for one in store.exposures.latest("project:api", limit=2)] == [3, 2]
+    assert store.exposures.latest("project:api", session="s1", limit=9) == [seen(2), seen(1)]
+    assert store.exposures.latest("project:api", limit=1) == [seen(3, session="s2", shown=False, drawn=True, used=True)]
+    assert store.journal.lines("project:api", limit=9) == [line(1)]
 
 
 def test_what_comes_often_in_a_session_is_judged_once(store):
     """Three times in one work is one observation; each time costs its tokens."""
-    store.note_surfaced([seen(1, used=False), seen(1, used=True), seen(1)])
-    store.note_surfaced([seen(1, session="s2", used=False), seen(1, session="s3"), seen(2, shown=False, drawn=True)])
+    store.exposures.note([seen(1, used=False), seen(1, used=True), seen(1)])
+    store.exposures.note([seen(1, session="s2", used=False), seen(1, session="s3"), seen(2, shown=False, drawn=True)])
 
     memory, other = bytes([1]) * 16, bytes([2]) * 16
-    assert store.use_counts("project:api") == [
+    assert store.exposures.counts("project:api") == [
         UseCount(memory, True, False, 5, 50, 2, 1),
         UseCount(other, False, True, 1, 0, 0, 0),
     ]
-    assert store.use_counts("project:web") == []
+    assert store.exposures.counts("project:web") == []

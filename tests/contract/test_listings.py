@@ -55,11 +55,11 @@ def tell(scribe):
     later()
     scribe.change("superseded", made["superseded"], by=made["plain"].hex(), valid_to=scribe.clock.now())
     later()
-    scribe.undo(next(event for event in scribe.store.events(memory=made["never said"])))
+    scribe.undo(next(event for event in scribe.store.ledger.events(memory=made["never said"])))
     later()
     for text, uses in (("plain", 1), ("web", 3), ("tagged", 3), ("edited", 2)):
         for _ in range(uses):
-            scribe.store.record_use([made[text]], scribe.clock.now())
+            scribe.store.usage.record([made[text]], scribe.clock.now())
         later()
     return made
 
@@ -140,11 +140,11 @@ def said(store, where):
 )  # fmt: skip
 def test_a_filter_lets_pass_what_it_says(told, where, expected):
     assert said(told, where) == expected
-    assert told.count(where) == len(expected)
+    assert told.listings.count(where) == len(expected)
     having_text = [text for text in expected if text]
-    assert sorted(texts_of(told, told.allowed(where), where)) == sorted(having_text)
-    assert texts_of(told, told.recent(where, limit=99), where) == having_text[::-1]
-    assert texts_of(told, told.recent(where, limit=2), where) == having_text[::-1][:2]
+    assert sorted(texts_of(told, told.search.allowed(where), where)) == sorted(having_text)
+    assert texts_of(told, told.listings.recent(where, limit=99), where) == having_text[::-1]
+    assert texts_of(told, told.listings.recent(where, limit=2), where) == having_text[::-1][:2]
 
 
 ORDERS = {
@@ -170,8 +170,8 @@ def test_a_listing_is_the_same_in_pages_of_any_size(told, sort, limit):
 def test_a_verdict_of_no_use_is_no_use(store, scribe, sort):
     """Never used means newest first, whatever was said of it."""
     old, new = scribe.remember("old"), scribe.remember("new")
-    store.record_use([old], scribe.clock.now(), "wrong")
-    assert store.get(old).uses == store.get(new).uses == 0
+    store.usage.record([old], scribe.clock.now(), "wrong")
+    assert store.memories.get(old).uses == store.memories.get(new).uses == 0
     assert contents(walk(store, Filter(), sort=sort)) == ["new", "old"]
 
 
@@ -196,7 +196,7 @@ def test_a_listing_of_some_scopes_keeps_their_order(told, sort, scopes):
 def test_a_scope_that_is_named_twice_is_listed_once(store, scribe):
     scribe.remember("one")
     where = Filter(scopes=("project:api", "project:api"))
-    assert store.count(where) == 1
+    assert store.listings.count(where) == 1
     assert contents(walk(store, where)) == ["one"]
 
 
@@ -212,12 +212,12 @@ def test_what_arrives_or_goes_between_two_pages_shifts_none(store, scribe, sort)
     for i in range(6):
         ids.append(scribe.remember(str(i)))
         scribe.clock.advance(hours=1)
-    first = store.page(Filter(), sort=sort, limit=2, cursor=None)
+    first = store.listings.page(Filter(), sort=sort, limit=2, cursor=None)
     scribe.remember("new")
     scribe.purge(ids[4])  # the one that the cursor stands at
     scribe.change("archived", ids[2])
 
-    rest = store.page(Filter(), sort=sort, limit=50, cursor=first.cursor)
+    rest = store.listings.page(Filter(), sort=sort, limit=50, cursor=first.cursor)
 
     assert contents(first) == ["5", "4"]
     assert contents(rest) == ["3", "1", "0"]
@@ -227,8 +227,8 @@ def test_what_arrives_or_goes_between_two_pages_shifts_none(store, scribe, sort)
 def test_the_last_page_is_the_one_without_a_cursor(store, scribe):
     for i in range(4):
         scribe.remember(str(i))
-    first = store.page(Filter(), sort="created", limit=2, cursor=None)
-    second = store.page(Filter(), sort="created", limit=2, cursor=first.cursor)
+    first = store.listings.page(Filter(), sort="created", limit=2, cursor=None)
+    second = store.listings.page(Filter(), sort="created", limit=2, cursor=first.cursor)
     assert (first.cursor is None, second.cursor is None) == (False, True)
     assert contents(first) + contents(second) == ["3", "2", "1", "0"]
 
@@ -236,18 +236,18 @@ def test_the_last_page_is_the_one_without_a_cursor(store, scribe):
 @pytest.mark.parametrize("cursor", ["", "x", "é", "AAAA", "none of ours", "A" * 80])
 def test_a_cursor_of_nobody_is_bad_input(told, cursor):
     with pytest.raises(limpet.BadInput):
-        told.page(Filter(), sort="created", limit=2, cursor=cursor)
+        told.listings.page(Filter(), sort="created", limit=2, cursor=cursor)
 
 
 def test_a_cursor_belongs_to_its_sort(told):
-    cursor = told.page(Filter(), sort="created", limit=2, cursor=None).cursor
+    cursor = told.listings.page(Filter(), sort="created", limit=2, cursor=None).cursor
     with pytest.raises(limpet.BadInput):
-        told.page(Filter(), sort="uses", limit=2, cursor=cursor)
+        told.listings.page(Filter(), sort="uses", limit=2, cursor=cursor)
 
 
 def test_an_unknown_sort_is_bad_input(told):
     with pytest.raises(limpet.BadInput):
-        told.page(Filter(), sort="beauty", limit=2, cursor=None)
+        told.listings.page(Filter(), sort="beauty", limit=2, cursor=None)
 
 
 def test_a_listing_of_the_past_shows_what_was_known(told):
@@ -255,7 +255,9 @@ def test_a_listing_of_the_past_shows_what_was_known(told):
     then = walk(told, Filter(known_at=START + 16 * HOUR), limit=3)
     edited = next(one for one in then if one.content == "edited")
     assert edited.retired_at == START + 20 * HOUR
-    assert then == [told.get(bytes.fromhex(one.id.replace("-", "")), known_at=START + 16 * HOUR) for one in then]
+    assert then == [
+        told.memories.get(bytes.fromhex(one.id.replace("-", "")), known_at=START + 16 * HOUR) for one in then
+    ]
 
 
 # -- use
@@ -265,16 +267,16 @@ def test_use_is_counted_and_its_last_time_kept(store, scribe):
     one, two = scribe.remember("one"), scribe.remember("two")
     now = scribe.clock.now()
 
-    store.record_use([one, two], now)
-    store.record_use([one], now + 5, "useful")
-    store.record_use([one], now + 3)
-    store.record_use([one], now + 9, "wrong")
-    store.record_use([one], now + 9, "not_useful")
-    store.record_use([b"\x09" * 16], now)
+    store.usage.record([one, two], now)
+    store.usage.record([one], now + 5, "useful")
+    store.usage.record([one], now + 3)
+    store.usage.record([one], now + 9, "wrong")
+    store.usage.record([one], now + 9, "not_useful")
+    store.usage.record([b"\x09" * 16], now)
 
-    assert (store.get(one).uses, store.get(one).used_at) == (3, now + 5)
-    assert (store.get(two).uses, store.get(two).used_at) == (1, now)
-    assert list(store.usage_rows()) == [
+    assert (store.memories.get(one).uses, store.memories.get(one).used_at) == (3, now + 5)
+    assert (store.memories.get(two).uses, store.memories.get(two).used_at) == (1, now)
+    assert list(store.usage.rows()) == [
         {"id": one, "uses": 3, "used_at": now + 5, "useful": 1, "not_useful": 1, "wrong": 1},
         {"id": two, "uses": 1, "used_at": now, "useful": 0, "not_useful": 0, "wrong": 0},
     ]
@@ -282,28 +284,28 @@ def test_use_is_counted_and_its_last_time_kept(store, scribe):
 
 def test_use_is_no_belief_and_makes_no_version(store, scribe):
     id = scribe.remember("one")
-    store.record_use([id], scribe.clock.now())
+    store.usage.record([id], scribe.clock.now())
     scribe.clock.advance(seconds=1)
     scribe.change("edited", id, "two")
-    assert [one.uses for one in store.history(id)] == [1, 1]
-    assert len(list(store.events())) == 2
+    assert [one.uses for one in store.memories.versions(id)] == [1, 1]
+    assert len(list(store.ledger.events())) == 2
 
 
 def test_use_is_forgotten_with_a_purged_memory(store, scribe):
     id = scribe.remember("one")
-    store.record_use([id], scribe.clock.now())
+    store.usage.record([id], scribe.clock.now())
     scribe.purge(id)
-    assert (store.get(id).uses, list(store.usage_rows())) == (0, [])
+    assert (store.memories.get(id).uses, list(store.usage.rows())) == (0, [])
 
 
 def test_use_counts_are_restored_as_they_were(store, scribe):
     id = scribe.remember("one")
-    store.record_use([id], 5, "useful")
-    rows = list(store.usage_rows())
-    store.record_use([id], 9)
-    store.restore_usage([*rows, rows[0] | {"id": b"\x09" * 16}])
-    assert list(store.usage_rows()) == rows
-    assert (store.get(id).uses, store.get(id).used_at) == (1, 5)
+    store.usage.record([id], 5, "useful")
+    rows = list(store.usage.rows())
+    store.usage.record([id], 9)
+    store.usage.restore([*rows, rows[0] | {"id": b"\x09" * 16}])
+    assert list(store.usage.rows()) == rows
+    assert (store.memories.get(id).uses, store.memories.get(id).used_at) == (1, 5)
 
 
 # -- the two engines side by side
@@ -341,21 +343,23 @@ def test_both_engines_let_the_same_pass(engines, where, sort, limit, descending)
     real, reference = engines
     expected = walk(reference, where, sort=sort, limit=limit, descending=descending)
     assert walk(real, where, sort=sort, limit=limit, descending=descending) == expected
-    assert real.count(where) == reference.count(where) == len(expected)
-    said_by = [texts_of(one, one.recent(where, limit=limit), where) for one in engines]
+    assert real.listings.count(where) == reference.listings.count(where) == len(expected)
+    said_by = [texts_of(one, one.listings.recent(where, limit=limit), where) for one in engines]
     assert said_by[0] == said_by[1]
     near = [
         sorted(
             {
                 c.content
-                for c in one.neighbours([c.num for c in one.candidates(one.allowed(where), where)], where, reach=1)
+                for c in one.search.neighbours(
+                    [c.num for c in one.search.candidates(one.search.allowed(where), where)], where, reach=1
+                )
             }
         )
         for one in engines
     ]
     assert near[0] == near[1]
     found = [
-        sorted(replace_numbers(one.candidates(one.allowed(Filter(states=STATES)), where)), key=lambda c: c.id) for one in engines
+        sorted(replace_numbers(one.search.candidates(one.search.allowed(Filter(states=STATES)), where)), key=lambda c: c.id) for one in engines
     ]  # fmt: skip
     assert found[0] == found[1]
 

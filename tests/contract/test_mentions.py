@@ -24,17 +24,17 @@ def named(full_store, full):
 
 
 def holders(store, thing, where=None, most=10):
-    return [one.id for one in store.naming([thing], where or Filter(), most=most)]
+    return [one.id for one in store.mentions.naming([thing], where or Filter(), most=most)]
 
 
 def test_what_texts_name_is_known_after_the_work(named):
     store, _, ids = named
     assert holders(store, GATEWAY) == [ids["there"], ids["here"]]
     assert holders(store, MARA) == [ids["here"]]
-    (body,) = store.bodies_of([ids["here"]])
-    assert {thing for _, thing in store.named_in([body])} == {GATEWAY, MARA}
-    assert store.named_in(store.bodies_of([ids["plain"]])) == []
-    assert store.note_mentions(numbers) == 0
+    (body,) = store.search.texts_of([ids["here"]])
+    assert {thing for _, thing in store.mentions.named_in([body])} == {GATEWAY, MARA}
+    assert store.mentions.named_in(store.search.texts_of([ids["plain"]])) == []
+    assert store.mentions.note(numbers) == 0
 
 
 def test_a_write_notes_nothing_by_itself(named):
@@ -73,12 +73,12 @@ def test_what_many_name_tells_nothing(named):
 
 def test_a_purge_takes_what_a_text_named_with_it(named):
     store, scribe, ids = named
-    bodies = store.bodies_of(ids.values())
+    bodies = store.search.texts_of(ids.values())
     scribe.change("purged", ids["plain"])
     scribe.change("purged", ids["there"])
     scribe.change("purged", ids["here"])
-    assert store.named_in(bodies) == []
-    assert store.verify() == []
+    assert store.mentions.named_in(bodies) == []
+    assert store.maintenance.verify() == []
     # The numbers of what is gone are given to what comes next, which is looked at as well.
     again = scribe.remember("Mara is back")
     drain(store)
@@ -87,9 +87,9 @@ def test_a_purge_takes_what_a_text_named_with_it(named):
 
 def test_a_rebuild_notes_the_same_again(named):
     store, _, ids = named
-    bodies = store.bodies_of(ids.values())
-    before = store.named_in(bodies)
-    store.rebuild()
-    assert store.named_in(bodies) == []
+    bodies = store.search.texts_of(ids.values())
+    before = store.mentions.named_in(bodies)
+    store.maintenance.rebuild()
+    assert store.mentions.named_in(bodies) == []
     drain(store)
-    assert store.named_in(bodies) == before
+    assert store.mentions.named_in(bodies) == before

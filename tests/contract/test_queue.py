@@ -13,12 +13,12 @@ KIND = "test"
 @pytest.fixture
 def queue(full_store):
     """Three jobs, 11 to 13, due at 100."""
-    assert full_store.enqueue(KIND, [11, 12, 13], 100) == 3
+    assert full_store.jobs.enqueue(KIND, [11, 12, 13], 100) == 3
     return full_store
 
 
 def lease(store, *, limit=9, at=100, until=200, kind=KIND, worker="w"):
-    return store.lease(kind, limit=limit, at=at, until=until, worker=worker)
+    return store.jobs.lease(kind, limit=limit, at=at, until=until, worker=worker)
 
 
 def test_jobs_come_in_the_order_in_which_they_were_put_in(queue):
@@ -33,52 +33,52 @@ def test_a_job_is_what_was_put_in(queue):
 
 
 def test_a_subject_waits_once_for_a_kind_of_work(queue):
-    assert queue.enqueue(KIND, [11, 14], 100) == 1
-    assert queue.enqueue("other", [11], 100) == 1
-    assert queue.enqueue(KIND, [], 100) == 0
+    assert queue.jobs.enqueue(KIND, [11, 14], 100) == 1
+    assert queue.jobs.enqueue("other", [11], 100) == 1
+    assert queue.jobs.enqueue(KIND, [], 100) == 0
     assert [job.subject for job in lease(queue)] == [11, 12, 13, 14]
     assert [job.subject for job in lease(queue, kind="other")] == [11]
 
 
 def test_a_job_is_not_given_before_its_time(queue):
-    assert queue.backlog(KIND, 99) == 0
+    assert queue.jobs.backlog(KIND, 99) == 0
     assert lease(queue, at=99) == []
-    assert queue.backlog(KIND, 100) == 3
+    assert queue.jobs.backlog(KIND, 100) == 3
     assert len(lease(queue, at=100)) == 3
 
 
 def test_a_lease_that_ran_out_gives_the_job_back(queue):
     first = lease(queue, until=150, worker="dead")
-    assert queue.backlog(KIND, 149) == 0
+    assert queue.jobs.backlog(KIND, 149) == 0
     assert lease(queue, at=149) == []
-    assert queue.backlog(KIND, 150) == 3
+    assert queue.jobs.backlog(KIND, 150) == 3
     again = lease(queue, at=150)
     assert [(job.subject, job.attempts) for job in again] == [(job.subject, 2) for job in first]
 
 
 def test_what_is_finished_is_gone(queue):
     jobs = lease(queue)
-    queue.finish(KIND, [job.subject for job in jobs[:2]])
-    queue.finish(KIND, [jobs[0].subject, 999])
-    queue.finish(KIND, [])
+    queue.jobs.finish(KIND, [job.subject for job in jobs[:2]])
+    queue.jobs.finish(KIND, [jobs[0].subject, 999])
+    queue.jobs.finish(KIND, [])
     assert [job.subject for job in lease(queue, at=500)] == [13]
-    assert queue.stats().waiting_checks == 1
+    assert queue.maintenance.stats().waiting_checks == 1
 
 
 def test_work_that_is_no_longer_needed_is_taken_out(queue):
-    queue.enqueue("other", [11], 100)
+    queue.jobs.enqueue("other", [11], 100)
     lease(queue, limit=1)
-    queue.finish(KIND, [11, 13, 999])
-    queue.finish(KIND, [])
+    queue.jobs.finish(KIND, [11, 13, 999])
+    queue.jobs.finish(KIND, [])
     assert [job.subject for job in lease(queue, at=500)] == [12]
-    assert queue.backlog("other", 500) == 1
+    assert queue.jobs.backlog("other", 500) == 1
 
 
 def test_a_failed_job_waits_and_says_why(queue):
     jobs = lease(queue)
-    queue.fail(KIND, [jobs[0].subject], error="ValueError: no", not_before=300, dead=False)
-    assert queue.backlog(KIND, 299) == 2  # the others, whose lease has run out by then
-    queue.finish(KIND, [job.subject for job in jobs[1:]])
+    queue.jobs.fail(KIND, [jobs[0].subject], error="ValueError: no", not_before=300, dead=False)
+    assert queue.jobs.backlog(KIND, 299) == 2  # the others, whose lease has run out by then
+    queue.jobs.finish(KIND, [job.subject for job in jobs[1:]])
     assert lease(queue, at=299) == []
     (again,) = lease(queue, at=300, until=400)
     assert (again.subject, again.attempts, again.error) == (11, 2, "ValueError: no")
@@ -86,19 +86,19 @@ def test_a_failed_job_waits_and_says_why(queue):
 
 def test_a_job_that_failed_for_good_lies_dead_until_it_is_revived(queue):
     jobs = lease(queue)
-    queue.fail(KIND, [job.subject for job in jobs[:2]], error="e" * 10_000, not_before=300, dead=True)
-    queue.finish(KIND, [jobs[2].subject])
+    queue.jobs.fail(KIND, [job.subject for job in jobs[:2]], error="e" * 10_000, not_before=300, dead=True)
+    queue.jobs.finish(KIND, [jobs[2].subject])
 
-    assert [(job.subject, job.attempts) for job in queue.dead_jobs()] == [(11, 1), (12, 1)]
-    assert 0 < len(queue.dead_jobs()[0].error) < 10_000
+    assert [(job.subject, job.attempts) for job in queue.jobs.dead()] == [(11, 1), (12, 1)]
+    assert 0 < len(queue.jobs.dead()[0].error) < 10_000
     assert lease(queue, at=10**15, until=10**15 + 1) == []
-    assert queue.backlog(KIND, 10**15) == 0
-    assert (queue.stats().waiting_jobs, queue.stats().dead_jobs) == (0, 2)
-    assert queue.enqueue(KIND, [11], 0) == 0, "dead, not forgotten"
+    assert queue.jobs.backlog(KIND, 10**15) == 0
+    assert (queue.maintenance.stats().waiting_jobs, queue.maintenance.stats().dead_jobs) == (0, 2)
+    assert queue.jobs.enqueue(KIND, [11], 0) == 0, "dead, not forgotten"
 
-    assert queue.revive() == 2
-    assert queue.revive() == 0
-    assert queue.dead_jobs() == []
+    assert queue.jobs.revive() == 2
+    assert queue.jobs.revive() == 0
+    assert queue.jobs.dead() == []
     assert [(job.subject, job.attempts) for job in lease(queue, at=301, until=400)] == [(11, 1), (12, 1)]
 
 
@@ -107,11 +107,11 @@ def test_a_new_text_waits_for_its_vector_and_so_does_an_edited_one(full_store, f
     now = full.clock.now()
     first = body_of(full_store, id)
     assert [job.subject for job in lease(full_store, kind="embed", at=now, until=now + 1)] == [first]
-    full_store.finish("embed", [first])
+    full_store.jobs.finish("embed", [first])
 
     full.change("pinned", id)
     full.change("tagged", id, topics=["x"], metadata={})
-    assert full_store.backlog("embed", now) == 0
+    assert full_store.jobs.backlog("embed", now) == 0
     full.change("edited", id, "two")
     assert [job.subject for job in lease(full_store, kind="embed", at=now, until=now + 1)] == [body_of(full_store, id)]
 
@@ -120,8 +120,8 @@ def test_no_work_is_left_of_a_purged_text(full_store, full):
     id = full.remember("one")
     full.change("edited", id, "two")
     full.purge(id)
-    assert full_store.backlog("embed", full.clock.now()) == 0
-    assert full_store.stats().waiting_jobs == 0
+    assert full_store.jobs.backlog("embed", full.clock.now()) == 0
+    assert full_store.maintenance.stats().waiting_jobs == 0
 
 
 def test_a_text_that_gets_the_number_of_a_purged_one_waits_as_well(full_store, full):
@@ -133,20 +133,20 @@ def test_a_text_that_gets_the_number_of_a_purged_one_waits_as_well(full_store, f
     full.purge(id)
     again = body_of(full_store, full.remember("two"))
     assert [job.subject for job in lease(full_store, kind="embed", at=now, until=now + 1)] == [again]
-    assert full_store.verify() == []
+    assert full_store.maintenance.verify() == []
 
 
 def test_a_text_is_not_given_to_a_worker_once_its_vector_came_from_elsewhere(full_store, full):
     first, second, third = (body_of(full_store, full.remember(text)) for text in ("one", "two", "three"))
     now = full.clock.now()
-    full_store.finish("embed", [second])
-    assert full_store.backlog("embed", now) == full_store.stats().waiting_jobs == 2
-    assert full_store.enqueue("embed", [third], now) == 1, "asked for as well, waits once"
-    assert full_store.backlog("embed", now) == 2
+    full_store.jobs.finish("embed", [second])
+    assert full_store.jobs.backlog("embed", now) == full_store.maintenance.stats().waiting_jobs == 2
+    assert full_store.jobs.enqueue("embed", [third], now) == 1, "asked for as well, waits once"
+    assert full_store.jobs.backlog("embed", now) == 2
     assert [job.subject for job in lease(full_store, kind="embed", at=now, until=now + 1)] == [first, third]
 
 
 def test_jobs_are_stored_with_what_they_are_about_or_not_at_all(full_store, full):
     with pytest.raises(limpet.BadInput):
         full.write(full.event("remembered", None, "one"), full.event("pinned", b"\x09" * 16))
-    assert full_store.stats().waiting_jobs == 0
+    assert full_store.maintenance.stats().waiting_jobs == 0

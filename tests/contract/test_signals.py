@@ -8,14 +8,16 @@ import pytest
 
 from limpet.model.memory import STATES
 from limpet.store.records import Filter
+from limpet.store.sqlite import SqliteStore
+from limpet.text.describe import describe
 from tests.contract.conftest import body_of, contents, texts_of
 
 
 def found(store, text, where=None, **more):
     """What a text finds, best first; the search itself keeps to scopes and topics, the candidates to the filter."""
     where = where or Filter()
-    hits = [hit.body for hit in store.lexical(text, where, limit=50, **more).hits]
-    passing = {one.body for one in store.candidates(hits, where)}
+    hits = [hit.body for hit in store.search.lexical(text, where, limit=50, **more).hits]
+    passing = {one.body for one in store.search.candidates(hits, where)}
     return texts_of(store, [body for body in hits if body in passing], where)
 
 
@@ -25,55 +27,55 @@ def test_candidates_hold_what_ranking_needs(full_store, full):
         "The limit is 100", kind="decision", scope="team", session="s", position=3, speaker="Ana", importance=0.75,
         confidence=0.5, pinned=True, valid_from=now - 5, origin="user",
     )  # fmt: skip
-    full_store.record_use([id], now + 1)
+    full_store.usage.record([id], now + 1)
 
-    (one,) = full_store.candidates([body_of(full_store, id), 999, -1, 0], Filter())
+    (one,) = full_store.search.candidates([body_of(full_store, id), 999, -1, 0], Filter())
 
     assert (one.id, one.content, one.kind) == (id, "The limit is 100", "decision")
     assert (one.position, one.speaker, one.valid_from, one.labels) == (3, "Ana", now - 5, "Ana")
     assert (one.importance, bool(one.pinned), one.trust, one.stated_confidence) == (0.75, True, "user", 0.5)
     assert (one.observations, one.observed_at, one.uses, one.used_at) == (1, now, 1, now + 1)
-    assert full_store.memories([one.num]) == [full_store.get(id)]
+    assert full_store.memories.by_rows([one.num]) == [full_store.memories.get(id)]
 
 
 def test_candidates_are_those_of_the_bodies_that_pass(store, scribe):
     here, there = scribe.remember("here"), scribe.remember("there", scope="global")
-    bodies = store.bodies_of([here, there])
-    assert sorted(contents(store.candidates(bodies, Filter()))) == ["here", "there"]
-    assert contents(store.candidates(bodies, Filter(scopes=("global",)))) == ["there"]
-    assert contents(store.candidates(bodies[:1], Filter(scopes=("global",)))) == []
-    assert contents(store.candidates([], Filter())) == []
-    assert contents(store.candidates(iter(bodies[:1]), Filter())) == ["here"]
+    bodies = store.search.texts_of([here, there])
+    assert sorted(contents(store.search.candidates(bodies, Filter()))) == ["here", "there"]
+    assert contents(store.search.candidates(bodies, Filter(scopes=("global",)))) == ["there"]
+    assert contents(store.search.candidates(bodies[:1], Filter(scopes=("global",)))) == []
+    assert contents(store.search.candidates([], Filter())) == []
+    assert contents(store.search.candidates(iter(bodies[:1]), Filter())) == ["here"]
 
 
 def test_an_older_version_is_a_candidate_only_of_its_time(store, scribe):
     then = scribe.clock.now()
     id = scribe.remember("one")
-    old = store.bodies_of([id])
+    old = store.search.texts_of([id])
     scribe.clock.advance(hours=1)
     scribe.change("edited", id, "two")
-    new = store.bodies_of([id])
+    new = store.search.texts_of([id])
 
     both = [*old, *new]
-    assert contents(store.candidates(both, Filter())) == ["two"]
-    assert contents(store.candidates(both, Filter(known_at=then))) == ["one"]
-    assert texts_of(store, store.allowed(Filter(known_at=then)), Filter(known_at=then)) == ["one"]
+    assert contents(store.search.candidates(both, Filter())) == ["two"]
+    assert contents(store.search.candidates(both, Filter(known_at=then))) == ["one"]
+    assert texts_of(store, store.search.allowed(Filter(known_at=then)), Filter(known_at=then)) == ["one"]
 
 
 def test_memories_come_in_the_order_asked_for(store, scribe):
     for text in ("one", "two", "three"):
         scribe.remember(text)
-    rows = {one.content: one.num for one in store.candidates(store.allowed(Filter()), Filter())}
-    assert contents(store.memories([rows["two"], rows["three"], rows["one"]])) == ["two", "three", "one"]
-    assert store.memories([]) == []
+    rows = {one.content: one.num for one in store.search.candidates(store.search.allowed(Filter()), Filter())}
+    assert contents(store.memories.by_rows([rows["two"], rows["three"], rows["one"]])) == ["two", "three", "one"]
+    assert store.memories.by_rows([]) == []
 
 
 def test_bodies_are_those_of_what_is_current_and_has_a_text(store, scribe):
     one, two = scribe.remember("one"), scribe.remember("two")
     scribe.change("archived", one)
     scribe.purge(two)
-    assert texts_of(store, store.bodies_of([two, one, b"\x09" * 16]), Filter(states=STATES)) == ["one"]
-    assert store.bodies_of([]) == []
+    assert texts_of(store, store.search.texts_of([two, one, b"\x09" * 16]), Filter(states=STATES)) == ["one"]
+    assert store.search.texts_of([]) == []
 
 
 @pytest.fixture
@@ -91,19 +93,19 @@ def talk(store, scribe):
     [("c", 1, "bd"), ("c", 2, "abde"), ("a", 1, "b"), ("f", 9, "abcde"), ("ce", 1, "bddf"), ("cd", 1, "bcde"), ("c", 0, "")],
 )  # fmt: skip
 def test_neighbours_are_the_places_around_in_the_same_session(store, talk, given, reach, expected):
-    rows = {one.content: one.num for one in store.candidates(store.allowed(Filter()), Filter())}
-    near = store.neighbours([rows[text] for text in given], Filter(), reach=reach)
+    rows = {one.content: one.num for one in store.search.candidates(store.search.allowed(Filter()), Filter())}
+    near = store.search.neighbours([rows[text] for text in given], Filter(), reach=reach)
     assert sorted(set(contents(near)) - set(given)) == sorted(set(expected) - set(given))
 
 
 def test_neighbours_pass_the_filter_too(store, scribe, talk):
     scribe.change("archived", talk["b"])
     scribe.purge(talk["d"])
-    rows = {one.content: one.num for one in store.candidates(store.allowed(Filter()), Filter())}
-    assert contents(store.neighbours([rows["c"]], Filter(), reach=1)) == []
-    assert contents(store.neighbours([rows["c"]], Filter(states=("archived",)), reach=1)) == ["b"]
-    assert store.neighbours([rows["alone"], rows["other scope"], rows["other session"]], Filter(), reach=9) == []
-    assert store.neighbours([], Filter(), reach=9) == []
+    rows = {one.content: one.num for one in store.search.candidates(store.search.allowed(Filter()), Filter())}
+    assert contents(store.search.neighbours([rows["c"]], Filter(), reach=1)) == []
+    assert contents(store.search.neighbours([rows["c"]], Filter(states=("archived",)), reach=1)) == ["b"]
+    assert store.search.neighbours([rows["alone"], rows["other scope"], rows["other session"]], Filter(), reach=9) == []
+    assert store.search.neighbours([], Filter(), reach=9) == []
 
 
 # -- words
@@ -127,7 +129,7 @@ def test_the_best_hit_is_the_first_and_higher_is_better(full_store, full):
         "a fish swims",
     ):
         full.remember(text)
-    result = full_store.lexical("warm radiator cat", Filter(), limit=10)
+    result = full_store.search.lexical("warm radiator cat", Filter(), limit=10)
     assert texts_of(full_store, [hit.body for hit in result.hits]) == [
         "the cat sleeps on the warm radiator",
         "the cat sleeps",
@@ -140,9 +142,9 @@ def test_the_best_hit_is_the_first_and_higher_is_better(full_store, full):
 def test_a_hit_in_a_topic_counts_and_short_texts_are_stemmed_alike(full_store, full):
     for text, topics in (("one thing", ["zebras"]), ("a zebra", []), ("x", []), ("y", []), ("z", [])):
         full.remember(text, topics=topics)
-    result = full_store.lexical("zebra", Filter(), limit=9)
+    result = full_store.search.lexical("zebra", Filter(), limit=9)
     assert set(texts_of(full_store, [hit.body for hit in result.hits])) == {"one thing", "a zebra"}
-    assert full_store.stems(["Zebras run", ""]) == {"Zebras run": {"zebra", "run"}, "": set()}
+    assert full_store.search.stems(["Zebras run", ""]) == {"Zebras run": {"zebra", "run"}, "": set()}
     assert set(result.stems) == {"zebra"}
 
 
@@ -156,10 +158,10 @@ def test_a_hit_in_a_topic_counts_and_short_texts_are_stemmed_alike(full_store, f
 def test_any_query_is_words_and_nothing_else(full_store, full, query):
     full.remember("the cat sleeps")
     full.remember("something else")
-    result = full_store.lexical(query, Filter(), limit=5)
+    result = full_store.search.lexical(query, Filter(), limit=5)
     assert set(texts_of(full_store, [hit.body for hit in result.hits])) <= {"the cat sleeps"}
     if "\ud800" not in query:
-        full_store.substring(query, Filter(), limit=5)
+        full_store.search.substring(query, Filter(), limit=5)
 
 
 def test_a_word_that_looks_like_an_engines_own_mark_is_a_word(full_store, full):
@@ -199,9 +201,9 @@ def test_every_signal_keeps_to_its_filter(full_store, full, where, expected):
         return {text for text in texts_of(full_store, bodies, where) if "cat" in text}
 
     assert set(found(full_store, "cat", where)) == expected
-    assert cats(full_store.substring("cat", where, limit=50)) == expected
-    assert cats(full_store.allowed(where)) == expected
-    assert cats(full_store.recent(where, limit=50)) == expected
+    assert cats(full_store.search.substring("cat", where, limit=50)) == expected
+    assert cats(full_store.search.allowed(where)) == expected
+    assert cats(full_store.listings.recent(where, limit=50)) == expected
 
 
 def test_words_of_the_past_are_found_there_and_only_there(full_store, full):
@@ -232,11 +234,11 @@ def test_a_limit_is_kept_and_filtered_hits_do_not_count(full_store, full):
     for i in range(40):
         full.remember(f"filler {i}")
     where = Filter(scopes=("project:api",))
-    assert len(full_store.lexical("cat", where, limit=4).hits) == 4
-    assert full_store.lexical("cat", where, limit=4).more
+    assert len(full_store.search.lexical("cat", where, limit=4).hits) == 4
+    assert full_store.search.lexical("cat", where, limit=4).more
     assert len(found(full_store, "cat", where)) == 10
-    assert len(full_store.substring("cat", where, limit=4)) == 4
-    assert len(full_store.recent(where, limit=4)) == 4
+    assert len(full_store.search.substring("cat", where, limit=4)) == 4
+    assert len(full_store.listings.recent(where, limit=4)) == 4
 
 
 def test_in_a_large_store_rare_words_decide_and_filters_still_hold(full_store, full):
@@ -249,18 +251,18 @@ def test_in_a_large_store_rare_words_decide_and_filters_still_hold(full_store, f
     assert sorted(found(full_store, "okapi among filler text")[:2]) == ["the okapi grazes", "the okapi sleeps"]
     assert found(full_store, "okapi", Filter(scopes=("s1",))) == ["the okapi grazes"]
     assert found(full_store, "okapi", Filter(scopes=("s0",))) == []
-    result = full_store.lexical("okapi", Filter(), limit=5)
+    result = full_store.search.lexical("okapi", Filter(), limit=5)
     assert result.complete and result.weight > 0
-    assert full_store.lexical("number", Filter(), limit=5, deadline=time.monotonic() + 60).complete
+    assert full_store.search.lexical("number", Filter(), limit=5, deadline=time.monotonic() + 60).complete
 
 
 def test_a_deadline_that_is_past_ends_a_search_with_what_there_is(full_store, full):
     full.write(
         *(full.event("remembered", None, f"some text number{i % 300} " + "and more words " * 20) for i in range(600))
     )
-    result = full_store.lexical(" ".join(f"number{i}" for i in range(300)), Filter(), limit=5, deadline=0.0)
+    result = full_store.search.lexical(" ".join(f"number{i}" for i in range(300)), Filter(), limit=5, deadline=0.0)
     assert len(result.hits) <= 5
-    assert full_store.lexical("number7", Filter(), limit=5).complete
+    assert full_store.search.lexical("number7", Filter(), limit=5).complete
 
 
 def test_a_piece_of_a_word_is_found_as_it_stands(full_store, full):
@@ -269,7 +271,7 @@ def test_a_piece_of_a_word_is_found_as_it_stands(full_store, full):
         full.clock.advance(seconds=1)
 
     def pieces(text):
-        return texts_of(full_store, full_store.substring(text, Filter(), limit=9))
+        return texts_of(full_store, full_store.search.substring(text, Filter(), limit=9))
 
     assert pieces("eppel") == ["ZEPPELIN", "The zeppelin_42 flies"]
     assert pieces("n_4") == ["The zeppelin_42 flies"]
@@ -281,7 +283,7 @@ def test_a_piece_of_a_word_is_found_as_it_stands(full_store, full):
 @pytest.mark.parametrize("full_store", ["file"], indirect=True)
 def test_a_signal_sees_what_another_handle_wrote(full, full_store):
     full.remember("something else")
-    other = type(full_store)(full_store.path, full_store._describe)
+    other = SqliteStore(full_store.path, describe)
     assert found(other, "zebra") == []
     full.remember("the zebra sleeps")
     assert found(other, "zebra") == ["the zebra sleeps"]

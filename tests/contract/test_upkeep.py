@@ -7,6 +7,8 @@ import pytest
 import limpet
 from limpet.model.memory import STATES
 from limpet.store.records import Filter
+from limpet.store.sqlite import SqliteStore
+from limpet.text.describe import describe
 from tests.contract.conftest import body_of, contents, walk
 from tests.contract.test_listings import tell
 from tests.contract.test_vectors import DIMENSIONS, embed, slots
@@ -14,8 +16,8 @@ from tests.contract.test_vectors import DIMENSIONS, embed, slots
 
 def everything(store):
     """Every version of every memory, every event and every use."""
-    ids = dict.fromkeys(event.memory for event in store.events())
-    return [store.history(id) for id in ids], list(store.events()), list(store.usage_rows())
+    ids = dict.fromkeys(event.memory for event in store.ledger.events())
+    return [store.memories.versions(id) for id in ids], list(store.ledger.events()), list(store.usage.rows())
 
 
 @pytest.fixture
@@ -23,15 +25,15 @@ def lived(full_store, full):
     """A store with a life behind it: all states, links, an undo, vectors, use."""
     made = tell(full)
     full.change("linked", made["plain"], edge="supports", target=made["web"].hex())
-    row = full_store.register_embedder("words:1", "words", DIMENSIONS)
-    some = full_store.unembedded(row.num, limit=5)
+    row = full_store.vectors.register("words:1", "words", DIMENSIONS)
+    some = full_store.vectors.missing(row.num, limit=5)
     embed(full_store, row, some)
-    full_store.finish("embed", some)
+    full_store.jobs.finish("embed", some)
     return full_store
 
 
 def test_a_store_is_counted(full_store, full):
-    assert full_store.stats().memories == 0
+    assert full_store.maintenance.stats().memories == 0
     one = full.remember("one", session="s", position=1)
     full.clock.advance(hours=1)
     full.remember("two", kind="lesson", scope="global", session="s", position=1)
@@ -39,7 +41,7 @@ def test_a_store_is_counted(full_store, full):
     full.change("archived", full.remember("three"))
     full.purge(full.remember("four"))
 
-    stats = full_store.stats()
+    stats = full_store.maintenance.stats()
 
     assert (stats.memories, stats.versions, stats.events, stats.sessions) == (3, 6, 7, 2)
     assert (stats.vectors, stats.waiting_jobs, stats.dead_jobs) == (0, 4, 0)
@@ -51,7 +53,7 @@ def test_a_store_is_counted(full_store, full):
 
 
 def test_a_store_that_was_lived_in_is_sound(lived):
-    assert lived.verify() == []
+    assert lived.maintenance.verify() == []
 
 
 @pytest.mark.parametrize("full_store", ["file"], indirect=True)
@@ -60,85 +62,85 @@ def test_a_sound_store_is_sound_whenever_it_is_asked(full_store, full):
     found = []
     for part in range(6):
         full.write(*(full.event("remembered", None, f"item {part} {i} " + f"word{part}x{i} " * 40) for i in range(100)))
-        found += full_store.verify()
+        found += full_store.maintenance.verify()
     assert found == []
 
 
 def test_a_rebuild_believes_the_same(lived):
-    before, bodies = everything(lived), lived.allowed(Filter(states=STATES))
-    stats, steps = lived.stats(), []
+    before, bodies = everything(lived), lived.search.allowed(Filter(states=STATES))
+    stats, steps = lived.maintenance.stats(), []
 
-    assert lived.rebuild(lambda done, total: steps.append((done, total))) == len(before[1])
+    assert lived.maintenance.rebuild(lambda done, total: steps.append((done, total))) == len(before[1])
 
     assert everything(lived) == before
-    assert sorted(lived.allowed(Filter(states=STATES))) == sorted(bodies)
-    assert lived.stats()._replace(file_bytes=0, free_bytes=0) == stats._replace(file_bytes=0, free_bytes=0)
-    assert lived.verify() == []
+    assert sorted(lived.search.allowed(Filter(states=STATES))) == sorted(bodies)
+    assert lived.maintenance.stats()._replace(file_bytes=0, free_bytes=0) == stats._replace(file_bytes=0, free_bytes=0)
+    assert lived.maintenance.verify() == []
     assert steps[-1] == (len(before[1]), len(before[1]))
-    assert lived.lexical("decision", Filter(), limit=5).hits
+    assert lived.search.lexical("decision", Filter(), limit=5).hits
 
 
 def test_a_rebuild_keeps_listings_and_neighbours(lived):
     def lists():
-        rows = {one.content: one.num for one in lived.candidates(lived.allowed(Filter()), Filter())}
-        near = lived.neighbours([rows["decision"]], Filter(), reach=1)
+        rows = {one.content: one.num for one in lived.search.candidates(lived.search.allowed(Filter()), Filter())}
+        near = lived.search.neighbours([rows["decision"]], Filter(), reach=1)
         return [
             walk(lived, Filter(states=STATES), sort=sort) for sort in ("created", "updated", "used", "uses")
         ], contents(near)
 
     before = lists()
-    lived.rebuild()
+    lived.maintenance.rebuild()
     assert lists() == before
 
 
 def test_a_rebuild_of_nothing_is_nothing(full_store):
-    assert full_store.rebuild() == 0
-    assert full_store.verify() == []
+    assert full_store.maintenance.rebuild() == 0
+    assert full_store.maintenance.verify() == []
 
 
 def test_a_rebuild_leaves_vectors_where_they_are(lived):
-    (row,) = lived.embedders()
-    before, waiting = slots(lived, row).keys(), lived.unembedded(row.num, limit=99)
-    lived.rebuild()
+    (row,) = lived.vectors.embedders()
+    before, waiting = slots(lived, row).keys(), lived.vectors.missing(row.num, limit=99)
+    lived.maintenance.rebuild()
     assert slots(lived, row).keys() == before
-    assert lived.unembedded(row.num, limit=99) == waiting
-    assert lived.backlog("embed", 2**60) == len(waiting)
+    assert lived.vectors.missing(row.num, limit=99) == waiting
+    assert lived.jobs.backlog("embed", 2**60) == len(waiting)
 
 
 def test_a_rebuild_leaves_the_work_for_a_new_embedder(full_store, full):
     """While a new embedder is filled in, the texts that wait for it have vectors of the old one."""
     body = body_of(full_store, full.remember("one"))
-    old = full_store.register_embedder("words:1", "words", DIMENSIONS)
+    old = full_store.vectors.register("words:1", "words", DIMENSIONS)
     embed(full_store, old, [body])
-    full_store.finish("embed", [body])
-    full_store.register_embedder("words:2", "words", DIMENSIONS)
-    full_store.enqueue("embed", [body], full.clock.now())
+    full_store.jobs.finish("embed", [body])
+    full_store.vectors.register("words:2", "words", DIMENSIONS)
+    full_store.jobs.enqueue("embed", [body], full.clock.now())
 
-    full_store.rebuild()
+    full_store.maintenance.rebuild()
 
-    assert full_store.backlog("embed", full.clock.now()) == 1
+    assert full_store.jobs.backlog("embed", full.clock.now()) == 1
 
 
 def test_a_backup_is_a_store_with_the_same_in_it(lived, tmp_path):
     target, steps = str(tmp_path / "copy.db"), []
-    lived.backup(target, lambda done, total: steps.append((done, total)))
-    copy = type(lived)(target, lived._describe)
+    lived.maintenance.backup(target, lambda done, total: steps.append((done, total)))
+    copy = SqliteStore(target, describe)
 
     assert everything(copy) == everything(lived)
-    assert copy.embedders() == lived.embedders()
-    (row,) = copy.embedders()
+    assert copy.vectors.embedders() == lived.vectors.embedders()
+    (row,) = copy.vectors.embedders()
     assert slots(copy, row).keys() == slots(lived, row).keys()
-    assert copy.verify() == []
+    assert copy.maintenance.verify() == []
     assert steps[-1][0] == steps[-1][1] > 0
     copy.close()
     assert [path.name for path in tmp_path.glob("copy.db*")] == ["copy.db"]
 
 
 def test_a_backup_is_a_copy_and_no_twin(lived, full, tmp_path):
-    lived.backup(str(tmp_path / "copy.db"))
+    lived.maintenance.backup(str(tmp_path / "copy.db"))
     full.remember("said later")
-    copy = type(lived)(str(tmp_path / "copy.db"), lived._describe, read_only=True)
-    assert copy.count(Filter()) == lived.count(Filter()) - 1
+    copy = SqliteStore(str(tmp_path / "copy.db"), describe, read_only=True)
+    assert copy.listings.count(Filter()) == lived.listings.count(Filter()) - 1
     copy.close()
 
 
@@ -146,7 +148,7 @@ def test_a_backup_overwrites_nothing_and_makes_no_folder(lived, tmp_path):
     (tmp_path / "there").write_text("precious")
     for target in (tmp_path / "there", tmp_path / "no" / "copy.db", tmp_path):
         with pytest.raises(limpet.BadInput):
-            lived.backup(str(target))
+            lived.maintenance.backup(str(target))
     assert (tmp_path / "there").read_text() == "precious"
 
 
@@ -156,12 +158,12 @@ def test_a_compacted_store_is_smaller_and_the_same(full_store, full):
         full.purge(id)
     before = everything(full_store)
 
-    report = full_store.compact()
+    report = full_store.maintenance.compact()
 
     assert report["after_bytes"] < report["before_bytes"]
     assert everything(full_store) == before
-    assert full_store.verify() == []
-    assert full_store.stats().free_bytes == 0
+    assert full_store.maintenance.verify() == []
+    assert full_store.maintenance.stats().free_bytes == 0
     full.remember("a write afterwards")
 
 
@@ -171,46 +173,46 @@ def test_a_compacted_store_is_smaller_and_the_same(full_store, full):
 @pytest.mark.parametrize("full_store", ["file"], indirect=True)
 def test_a_snapshot_is_one_state_of_the_store(full_store, full):
     full.remember("one")
-    other = type(full_store)(full_store.path, full_store._describe)
+    other = SqliteStore(full_store.path, describe)
     with other.snapshot():
-        assert other.count(Filter()) == 1
+        assert other.listings.count(Filter()) == 1
         full.remember("two")
         with other.snapshot():
-            assert other.count(Filter()) == 1
-        assert other.count(Filter()) == 1
-        assert len(list(other.events())) == 1
-    assert other.count(Filter()) == 2
+            assert other.listings.count(Filter()) == 1
+        assert other.listings.count(Filter()) == 1
+        assert len(list(other.ledger.events())) == 1
+    assert other.listings.count(Filter()) == 2
     other.close()
 
 
 def test_a_snapshot_that_fails_is_over(full_store, full):
     full.remember("one")
     with pytest.raises(RuntimeError), full_store.snapshot():
-        assert full_store.count(Filter()) == 1
+        assert full_store.listings.count(Filter()) == 1
         raise RuntimeError("inside")
     full.remember("two")
-    assert full_store.count(Filter()) == 2
+    assert full_store.listings.count(Filter()) == 2
 
 
 @pytest.mark.parametrize("full_store", ["file"], indirect=True)
 def test_a_read_only_store_reads_and_refuses_every_write(lived, full):
-    reader = type(lived)(lived.path, lived._describe, read_only=True)
-    (row,) = reader.embedders()
+    reader = SqliteStore(lived.path, describe, read_only=True)
+    (row,) = reader.vectors.embedders()
     assert reader.read_only
     assert everything(reader) == everything(lived)
-    assert reader.verify() == []
+    assert reader.maintenance.verify() == []
     writes = (
-        lambda: reader.commit(lambda _: []), lambda: reader.append_events([]), lambda: reader.record_use([], 0),
-        lambda: reader.restore_usage([]), lambda: reader.register_embedder("x", "x", 1), lambda: reader.activate_embedder(row.num),
-        lambda: reader.add_vectors(row.num, []), lambda: reader.enqueue("x", [1], 0), lambda: reader.finish("x", [1]),
-        lambda: reader.lease("x", limit=1, at=0, until=1, worker="w"), lambda: reader.finish("x", [1]),
-        lambda: reader.fail("x", [1], error="", not_before=0, dead=False), reader.revive, reader.rebuild, reader.compact,
+        lambda: reader.ledger.commit(lambda _: []), lambda: reader.ledger.append([]), lambda: reader.usage.record([], 0),
+        lambda: reader.usage.restore([]), lambda: reader.vectors.register("x", "x", 1), lambda: reader.vectors.activate(row.num),
+        lambda: reader.vectors.add(row.num, []), lambda: reader.jobs.enqueue("x", [1], 0), lambda: reader.jobs.finish("x", [1]),
+        lambda: reader.jobs.lease("x", limit=1, at=0, until=1, worker="w"), lambda: reader.jobs.finish("x", [1]),
+        lambda: reader.jobs.fail("x", [1], error="", not_before=0, dead=False), reader.jobs.revive, reader.maintenance.rebuild, reader.maintenance.compact,
     )  # fmt: skip
     for write in writes:
         with pytest.raises(limpet.StoreReadOnly):
             write()
     full.remember("written by another handle")
-    assert reader.count(Filter()) == lived.count(Filter())
+    assert reader.listings.count(Filter()) == lived.listings.count(Filter())
     reader.close()
 
 
@@ -219,14 +221,14 @@ def test_a_closed_store_closes_again(full_store, full):
     full_store.close()
     full_store.close()
     with pytest.raises(limpet.StoreError):
-        full_store.count(Filter())
+        full_store.listings.count(Filter())
 
 
 def test_a_closed_store_answers_with_an_error_of_ours(full_store, full):
     full.remember("one")
     full_store.close()
     with pytest.raises(limpet.StoreError):
-        full_store.count(Filter())
+        full_store.listings.count(Filter())
     with pytest.raises(limpet.StoreError):
         full.remember("two")
 
@@ -235,28 +237,28 @@ def test_a_closed_store_answers_with_an_error_of_ours(full_store, full):
 def test_what_was_written_is_there_when_the_store_is_opened_again(lived):
     before = everything(lived)
     lived.close()
-    again = type(lived)(lived.path, lived._describe)
+    again = SqliteStore(lived.path, describe)
     assert everything(again) == before
-    assert again.verify() == []
+    assert again.maintenance.verify() == []
     again.close()
 
 
 def test_the_ledger_mark_moves_with_events_and_use_alone(full):
     store = full.store
-    marks = [store.ledger_mark()]
+    marks = [store.ledger.watermark()]
     memory = full.remember("one")
-    marks.append(store.ledger_mark())
-    store.record_use([memory], 5)
-    marks.append(store.ledger_mark())
+    marks.append(store.ledger.watermark())
+    store.usage.record([memory], 5)
+    marks.append(store.ledger.watermark())
     full.change("archived", memory)
-    marks.append(store.ledger_mark())
+    marks.append(store.ledger.watermark())
     assert len(set(marks)) == 4
-    store.page(Filter(), sort="created", limit=5, cursor=None)
-    assert store.ledger_mark() == marks[-1]
+    store.listings.page(Filter(), sort="created", limit=5, cursor=None)
+    assert store.ledger.watermark() == marks[-1]
 
 
 def test_the_next_turn_is_when_something_begins_or_ceases_to_hold(full):
     full.remember("always", valid_from=10)
     full.remember("for a while", valid_from=10, valid_to=50)
     full.remember("later", valid_from=30)
-    assert [full.store.next_turn(at) for at in (9, 10, 30, 49, 50)] == [10, 30, 50, 50, None]
+    assert [full.store.listings.next_change(at) for at in (9, 10, 30, 49, 50)] == [10, 30, 50, 50, None]

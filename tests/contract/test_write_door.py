@@ -9,15 +9,17 @@ import pytest
 import limpet
 from limpet.model.ids import format_id
 from limpet.store.records import Filter
+from limpet.store.sqlite import SqliteStore
+from limpet.text.describe import describe
 
 
 def test_an_empty_store_knows_nothing(store):
-    assert list(store.events()) == []
-    assert store.operation(None) == []
-    assert store.count(Filter(states=("active", "archived", "retracted", "purged"))) == 0
-    assert store.page(Filter(), sort="created", limit=5, cursor=None).memories == []
-    assert store.get(b"\x01" * 16) is None
-    assert store.history(b"\x01" * 16) == []
+    assert list(store.ledger.events()) == []
+    assert store.ledger.operation(None) == []
+    assert store.listings.count(Filter(states=("active", "archived", "retracted", "purged"))) == 0
+    assert store.listings.page(Filter(), sort="created", limit=5, cursor=None).memories == []
+    assert store.memories.get(b"\x01" * 16) is None
+    assert store.memories.versions(b"\x01" * 16) == []
 
 
 def test_a_commit_answers_with_its_events_in_their_places(store, scribe):
@@ -28,12 +30,12 @@ def test_a_commit_answers_with_its_events_in_their_places(store, scribe):
 
     assert [one.seq for one in written] == [1, 2]
     assert [replace(one, seq=0) for one in written] == [first, second]
-    assert list(store.events()) == written
+    assert list(store.ledger.events()) == written
 
 
 def test_nothing_decided_is_nothing_written(store):
-    assert store.commit(lambda _: []) == []
-    assert list(store.events()) == []
+    assert store.ledger.commit(lambda _: []) == []
+    assert list(store.ledger.events()) == []
 
 
 def test_what_decides_sees_the_store_as_it_is_there(store, scribe):
@@ -42,30 +44,30 @@ def test_what_decides_sees_the_store_as_it_is_there(store, scribe):
 
     def decide(reads):
         seen.append((
-            reads.get(id).content, reads.resolve(format_id(id)), len(list(reads.events(memory=id))),
-            [one.content for one in reads.keyed("project:api", "a.b")], reads.next_position("project:api", "s"),
-            [one.memory for one in reads.operation(None)],
+            reads.memories.get(id).content, reads.memories.resolve(format_id(id)), len(list(reads.ledger.events(memory=id))),
+            [one.content for one in reads.memories.keyed("project:api", "a.b")], reads.sessions.next_position("project:api", "s"),
+            [one.memory for one in reads.ledger.operation(None)],
         ))  # fmt: skip
         return [scribe.event("edited", id, "other words")]
 
-    store.commit(decide)
+    store.ledger.commit(decide)
 
     assert seen == [("one", id, 1, ["one"], 2, [id])]
-    assert store.get(id).content == "other words"
+    assert store.memories.get(id).content == "other words"
 
 
 def test_a_decision_that_fails_leaves_nothing_behind(store, scribe):
     scribe.remember("one")
-    before = list(store.events())
+    before = list(store.ledger.events())
 
     def refuse(_):
         raise limpet.BadInput("no")
 
     with pytest.raises(limpet.BadInput, match="no"):
-        store.commit(refuse)
-    assert list(store.events()) == before
+        store.ledger.commit(refuse)
+    assert list(store.ledger.events()) == before
     scribe.remember("two")
-    assert store.count(Filter()) == 2
+    assert store.listings.count(Filter()) == 2
 
 
 def test_an_operation_is_stored_whole_or_not_at_all(store, scribe):
@@ -76,10 +78,10 @@ def test_an_operation_is_stored_whole_or_not_at_all(store, scribe):
     with pytest.raises(limpet.BadInput):
         scribe.write(scribe.event("edited", known, "half a change"), scribe.event("pinned", b"\x09" * 16))
 
-    assert [one.content for one in store.events()] == ["one"]
-    assert store.get(known).content == "one"
-    assert len(store.history(known)) == 1
-    assert store.count(Filter()) == 1
+    assert [one.content for one in store.ledger.events()] == ["one"]
+    assert store.memories.get(known).content == "one"
+    assert len(store.memories.versions(known)) == 1
+    assert store.listings.count(Filter()) == 1
 
 
 def test_events_are_read_by_memory_by_place_and_by_id(store, scribe):
@@ -88,7 +90,7 @@ def test_events_are_read_by_memory_by_place_and_by_id(store, scribe):
     pinned = scribe.change("pinned", two)
 
     def places(**asked):
-        return [event.seq for event in store.events(**asked)]
+        return [event.seq for event in store.ledger.events(**asked)]
 
     assert places() == [1, 2, 3, 4]
     assert places(after=2) == [3, 4]
@@ -96,7 +98,7 @@ def test_events_are_read_by_memory_by_place_and_by_id(store, scribe):
     assert places(memory=one) == [1, 3]
     assert places(memory=one, after=1) == [3]
     assert places(memory=b"\x09" * 16) == []
-    assert list(store.events(ids=[edited.id])) == [edited]
+    assert list(store.ledger.events(ids=[edited.id])) == [edited]
     assert places(ids=[edited.id, pinned.id, b"\x09" * 16]) == [3, 4]
     assert places(ids=[]) == []
 
@@ -104,19 +106,19 @@ def test_events_are_read_by_memory_by_place_and_by_id(store, scribe):
 @pytest.mark.parametrize("store", ["file"], indirect=True)
 def test_events_of_given_ids_come_in_the_order_of_the_ledger(store, scribe):
     one, two = (scribe.write(scribe.event("remembered", None, text))[0] for text in ("one", "two"))
-    assert list(store.events(ids=[two.id, one.id, two.id])) == [one, two]
+    assert list(store.ledger.events(ids=[two.id, one.id, two.id])) == [one, two]
 
 
 def test_a_long_ledger_is_read_whole_and_in_order(store, scribe):
     """More events than an engine reads in one go."""
     scribe.write(*(scribe.event("remembered", None, f"text {i}") for i in range(2_100)))
-    assert [event.seq for event in store.events()] == list(range(1, 2_101))
-    assert [event.seq for event in store.events(after=2_097)] == [2_098, 2_099, 2_100]
+    assert [event.seq for event in store.ledger.events()] == list(range(1, 2_101))
+    assert [event.seq for event in store.ledger.events(after=2_097)] == [2_098, 2_099, 2_100]
 
 
 def test_a_ledger_that_grows_while_it_is_read_is_read_on(full_store, full):
     full.remember("one")
-    reading = full_store.events()
+    reading = full_store.ledger.events()
     assert next(reading).seq == 1
     full.remember("two")
     assert [event.seq for event in reading] == [2]
@@ -128,10 +130,10 @@ def test_an_operation_is_what_was_committed_together(store, scribe):
     together = scribe.write(first, *rest)
     alone = scribe.write(scribe.event("remembered", None, "four"))
 
-    assert store.operation(None) == alone
-    assert store.operation(alone[0].id) == alone
-    assert [store.operation(event.id) for event in together] == [together] * 3
-    assert store.operation(b"\x09" * 16) == []
+    assert store.ledger.operation(None) == alone
+    assert store.ledger.operation(alone[0].id) == alone
+    assert [store.ledger.operation(event.id) for event in together] == [together] * 3
+    assert store.ledger.operation(b"\x09" * 16) == []
 
 
 @pytest.mark.parametrize("store", ["file"], indirect=True)
@@ -139,52 +141,52 @@ def test_an_operation_whose_events_do_not_lie_together_is_still_one(store, scrib
     """An import that was cut off and run again appends the rest of an operation behind what was said meanwhile."""
     first = scribe.event("remembered", None, "one")
     second = scribe.event("remembered", None, "two", operation=first.id)
-    store.append_events([first])
+    store.ledger.append([first])
     scribe.remember("meanwhile")
-    meanwhile = next(event for event in store.events() if event.content == "meanwhile")
-    store.append_events([first, second])
+    meanwhile = next(event for event in store.ledger.events() if event.content == "meanwhile")
+    store.ledger.append([first, second])
 
-    assert [event.content for event in store.operation(meanwhile.id)] == ["meanwhile"]
-    assert [event.content for event in store.operation(second.id)] == ["one", "two"]
+    assert [event.content for event in store.ledger.operation(meanwhile.id)] == ["meanwhile"]
+    assert [event.content for event in store.ledger.operation(second.id)] == ["one", "two"]
 
 
 def test_a_memory_is_found_by_its_id_and_by_a_prefix_of_it(store, scribe):
     one, two = scribe.remember("one"), scribe.remember("two")
 
-    assert store.resolve(format_id(one)) == one
-    assert store.resolve(one.hex().upper()) == one
-    short = store.abbreviate([one, two])
-    assert [store.resolve(prefix) for prefix in short] == [one, two]
+    assert store.memories.resolve(format_id(one)) == one
+    assert store.memories.resolve(one.hex().upper()) == one
+    short = store.memories.abbreviate([one, two])
+    assert [store.memories.resolve(prefix) for prefix in short] == [one, two]
     assert all(
         8 <= len(prefix) <= 36 and format_id(id).startswith(prefix)
         for id, prefix in zip((one, two), short, strict=True)
     )
     with pytest.raises(limpet.AmbiguousId) as error:
-        store.resolve(one.hex()[:8])
+        store.memories.resolve(one.hex()[:8])
     assert error.value.candidates == [format_id(one), format_id(two)]
     with pytest.raises(limpet.NotFound):
-        store.resolve("ffffffff")
+        store.memories.resolve("ffffffff")
 
 
 @pytest.mark.parametrize("prefix", ["", "0190", "%%%%%%%%", "______", "0190zz00", "0" * 33, "0190-"])
 def test_what_is_no_id_is_bad_input(store, scribe, prefix):
     scribe.remember("one")
-    for resolve in (store.resolve, store.resolve_event):
+    for resolve in (store.memories.resolve, store.ledger.resolve):
         with pytest.raises(limpet.BadInput):
             resolve(prefix)
 
 
 def test_an_event_is_found_by_its_id_and_by_a_prefix_of_it(store, scribe):
     id = scribe.remember("one")
-    (made,) = store.events()
+    (made,) = store.ledger.events()
     pinned = scribe.change("pinned", id)
 
-    assert store.resolve_event(format_id(made.id)) == made.id
-    assert store.resolve_event(pinned.id.hex()) == pinned.id
+    assert store.ledger.resolve(format_id(made.id)) == made.id
+    assert store.ledger.resolve(pinned.id.hex()) == pinned.id
     with pytest.raises(limpet.AmbiguousId):
-        store.resolve_event(made.id.hex()[:8])
+        store.ledger.resolve(made.id.hex()[:8])
     with pytest.raises(limpet.NotFound):
-        store.resolve_event(format_id(id))
+        store.ledger.resolve(format_id(id))
 
 
 def test_an_event_id_is_taken_once(full_store, full):
@@ -193,7 +195,7 @@ def test_an_event_id_is_taken_once(full_store, full):
     full.write(first)
     with pytest.raises(limpet.LimpetError):
         full.write(full.event("remembered", None, "two"), replace(first, content="three"))
-    assert [event.content for event in full_store.events()] == ["one"]
+    assert [event.content for event in full_store.ledger.events()] == ["one"]
 
 
 # -- events of another ledger
@@ -203,20 +205,20 @@ def test_appended_events_are_known_by_their_ids(store, scribe):
     one = scribe.event("remembered", None, "one")
     two = scribe.event("edited", one.memory, "ONE")
 
-    assert store.append_events([one]) == 1
-    assert store.append_events([one, two]) == 1
-    assert store.append_events(iter([one, two])) == 0
+    assert store.ledger.append([one]) == 1
+    assert store.ledger.append([one, two]) == 1
+    assert store.ledger.append(iter([one, two])) == 0
 
-    assert [event.id for event in store.events()] == [one.id, two.id]
-    assert store.get(one.memory).content == "ONE"
+    assert [event.id for event in store.ledger.events()] == [one.id, two.id]
+    assert store.memories.get(one.memory).content == "ONE"
 
 
 def test_an_append_that_fails_appends_nothing(store, scribe):
     good = scribe.event("remembered", None, "one")
     with pytest.raises(limpet.BadInput):
-        store.append_events([good, scribe.event("edited", b"\x09" * 16, "x")])
-    assert list(store.events()) == []
-    assert store.append_events([good]) == 1
+        store.ledger.append([good, scribe.event("edited", b"\x09" * 16, "x")])
+    assert list(store.ledger.events()) == []
+    assert store.ledger.append([good]) == 1
 
 
 def test_an_appended_ledger_believes_the_same(full_store, full, tmp_path):
@@ -226,10 +228,10 @@ def test_an_appended_ledger_believes_the_same(full_store, full, tmp_path):
     full.clock.advance(hours=1)
     full.undo(edited)
     full.purge(full.remember("secret"))
-    other = type(full_store)(str(tmp_path / "other.db"), full_store._describe)
+    other = SqliteStore(str(tmp_path / "other.db"), describe)
 
-    assert other.append_events(full_store.events()) == len(list(full_store.events()))
-    ids = {event.memory for event in full_store.events()}
-    assert [other.history(one) for one in ids] == [full_store.history(one) for one in ids]
-    assert other.verify() == []
+    assert other.ledger.append(full_store.ledger.events()) == len(list(full_store.ledger.events()))
+    ids = {event.memory for event in full_store.ledger.events()}
+    assert [other.memories.versions(one) for one in ids] == [full_store.memories.versions(one) for one in ids]
+    assert other.maintenance.verify() == []
     other.close()

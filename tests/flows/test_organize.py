@@ -37,7 +37,7 @@ def ledger(memory):
     taken = ("remembered", "observed")
     return sorted(
         (event.type, event.memory, event.content or "", event.id if event.type in taken else b"")
-        for event in memory._store.events()
+        for event in memory._store.ledger.events()
     )
 
 
@@ -105,7 +105,7 @@ def test_twice_is_once(client, memory, tmp_path, clock):
 
     assert (memory.organize([path]).unchanged, ledger(memory)) == (1, before)
     # And without what was noted of the file: the ledger itself says what was taken.
-    memory._store.keep_source(memory._store.source(memory.scope, str(path))._replace(digest="lost"))
+    memory._store.sources.keep(memory._store.sources.get(memory.scope, str(path))._replace(digest="lost"))
     again = memory.organize([path])
     assert (again.new, again.known, again.observed, ledger(memory)) == (0, 3, 0, before)
 
@@ -143,7 +143,7 @@ def test_a_purged_memory_does_not_come_back(memory, tmp_path):
     path = file_of("claude", tmp_path)
     id = memory.organize([path]).taken[0]["id"]
     memory.purge(id, confirm=True)
-    memory._store.keep_source(memory._store.source(memory.scope, str(path))._replace(digest="lost"))
+    memory._store.sources.keep(memory._store.sources.get(memory.scope, str(path))._replace(digest="lost"))
     memory.organize([path])
     assert memory.get(id).state == "purged"
 
@@ -151,19 +151,22 @@ def test_a_purged_memory_does_not_come_back(memory, tmp_path):
 KILLED = """
 import os, sys
 import limpet
-from limpet.store.sqlite import SqliteStore
+from limpet.store.sqlite.ledger import SqliteLedger
+from limpet.store.sqlite.reviews import SqliteReviews
+from limpet.store.sqlite.sources import SqliteSources
 left = int(sys.argv[3])
-def dying(name):
-    plain = getattr(SqliteStore, name)
+def dying(repository, name):
+    plain = getattr(repository, name)
     def call(self, *given):
         global left
         left -= 1
         if left == 0:
             os.kill(os.getpid(), 9)
         return plain(self, *given)
-    setattr(SqliteStore, name, call)
-for name in ("commit", "keep_source", "propose"):
-    dying(name)
+    setattr(repository, name, call)
+dying(SqliteLedger, "commit")
+dying(SqliteSources, "keep")
+dying(SqliteReviews, "propose")
 with limpet.open(sys.argv[1], scope="project:api", clock=limpet.FixedClock("2026-03-01T12:00:00Z")) as memory:
     memory.organize([sys.argv[2]])
 """
@@ -432,7 +435,9 @@ def test_days_and_months_become_episodes(memory, tmp_path):
     assert day.content.startswith("2026-02-20: 5 memories.")
     member = memory.list(kinds=["fact"], limit=1, until="2026-02-21").memories[0]
     assert (
-        memory._store.edge(bytes.fromhex(member.id.replace("-", "")), "part_of", bytes.fromhex(day.id.replace("-", "")))
+        memory._store.edges.between(
+            bytes.fromhex(member.id.replace("-", "")), "part_of", bytes.fromhex(day.id.replace("-", ""))
+        )
         is not None
     )
 

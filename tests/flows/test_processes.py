@@ -173,7 +173,7 @@ def test_a_reader_finds_vectors_that_another_process_made_at_once(path, writer):
 def test_the_data_version_changes_with_a_commit_of_another_process(path, writer):
     with limpet.open(path, scope="global") as memory:
         memory.remember("one")
-        assert memory._store.count(Filter()) == 1
+        assert memory._store.listings.count(Filter()) == 1
         before = memory._store.data_version()
         writer("say two")
         assert memory._store.data_version() != before

@@ -36,7 +36,7 @@ def propose(memory, kind, older, newer, score=0.9, reason="by older rules"):
     """A row as the worker writes it."""
     now = memory._clock.now()
     row = Proposal(IDS.make(now), kind, memory.scope, parse_id(newer), parse_id(older), reason, score, now)
-    assert memory._store.propose([row]) == 1
+    assert memory._store.reviews.propose([row]) == 1
     return limpet.model.ids.format_id(row.id)
 
 

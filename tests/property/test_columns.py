@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 import limpet
 from limpet.rank import constants
-from limpet.store.sqlite import columns, postings, search
-from limpet.store.sqlite.store import SqliteStore
+from limpet.store.sqlite import columns, fulltext, postings
+from limpet.store.sqlite.search import SqliteSearch
 
 WORDS = "rate limit is 100 per minute deploys deploy on friday never Berlin WAL rate_limit café 東京 don't retry user api".split()
 TEXTS = st.lists(st.sampled_from(WORDS), min_size=1, max_size=9).map(" ".join)
@@ -60,7 +60,7 @@ def limits(request, monkeypatch):
     if request.param == "as it is":
         return
     for place, name, value in (
-        (search, "SMALL_STORE", 0), (search, "ROW_BUDGET", 4), (search, "LARGE_STORE", 12), (search, "COMMON_SHARE", 3),
+        (fulltext, "SMALL_STORE", 0), (fulltext, "ROW_BUDGET", 4), (fulltext, "LARGE_STORE", 12), (fulltext, "COMMON_SHARE", 3),
         (constants, "LEXICAL_CANDIDATES", 3), (constants, "VECTOR_CANDIDATES", 3), (constants, "NEIGHBOURHOODS", 2),
         (columns, "SLICE", 4), (columns, "MAX_UNSORTED", 5),
         (postings, "SLICE", 9), (postings, "READ_AT_ONCE", 3), (postings, "MAX_ADDED", 5),
@@ -69,12 +69,12 @@ def limits(request, monkeypatch):
 
 
 def same_recalls(memory, queries, **more):
-    kept = memory._store.columns
+    kept = memory._store.search.columns
     for query in queries:
         quick = memory.recall(query, explain=True, **more)
-        memory._store.columns = lambda deadline=None, **_: None
+        memory._store.search.columns = lambda deadline=None, **_: None
         plain = memory.recall(query, explain=True, **more)
-        memory._store.columns = kept
+        memory._store.search.columns = kept
         assert [(one.id, one.score, one.why) for one in quick.items] == [
             (one.id, pytest.approx(one.score, rel=1e-12), one.why) for one in plain.items
         ]
@@ -127,7 +127,7 @@ def test_arrays_answer_as_rows_do(limits, life):
         more = {"scope": "project:api", "clock": clock, "embedder": Checksums()}
         with limpet.open(path, **more) as ours, limpet.open(path, **more) as theirs:
             ids: list[str] = []
-            ours._store.columns()  # as after a first recall
+            ours._store.search.columns()  # as after a first recall
             for (step, given_), by_us, asked, query in life:
                 clock.advance(hours=7, seconds=1)
                 try:
@@ -143,15 +143,15 @@ def read_beside(monkeypatch):
     monkeypatch.setattr(columns, "READ_BY_RECALLS", 0)
     monkeypatch.setattr(columns, "SLICE", 3)
     monkeypatch.setattr(postings, "SLICE", 9)
-    monkeypatch.setattr(search, "SMALL_STORE", 0)
+    monkeypatch.setattr(fulltext, "SMALL_STORE", 0)
 
 
 def all_there(memory):
     """Ask until what is read ahead is there."""
     for _ in range(2_000):
         memory.recall("deploy")
-        ahead = memory._store._ahead
-        if memory._store._columns is not None and ahead is None:
+        ahead = memory._store.search._ahead
+        if memory._store.search._columns is not None and ahead is None:
             return
         if ahead is not None:
             ahead.join(0.01)
@@ -173,7 +173,7 @@ def test_what_is_read_ahead_answers_as_rows_do(read_beside, tmp_path):
         for _ in range(5):
             same_recalls(ours, ["deploy friday", "n7 limit"])
         all_there(ours)
-        assert ours._store._columns.all_read
+        assert ours._store.search._columns.all_read
         same_recalls(ours, ["deploy friday", "n7 limit"])
         for number in range(30):
             theirs.remember(f"deploy number {number} fails")
@@ -189,7 +189,7 @@ def test_a_store_that_is_closed_while_it_is_read_stays_closed(read_beside, tmp_p
     memory.remember_batch({"content": text} for text in some(200))
     for _ in range(3):
         memory.recall("deploy")
-    ahead = memory._store._ahead
+    ahead = memory._store.search._ahead
     memory.close()
     if ahead is not None:
         ahead.join(10)
@@ -198,13 +198,13 @@ def test_a_store_that_is_closed_while_it_is_read_stays_closed(read_beside, tmp_p
 
 def test_words_whose_lists_are_not_there_are_left_out_when_time_is_short(read_beside, tmp_path, monkeypatch):
     """And the answer says so."""
-    monkeypatch.setattr(SqliteStore, "_read_ahead", lambda self, columns: None)
+    monkeypatch.setattr(SqliteSearch, "_read_ahead", lambda self, columns: None)
     with limpet.open(tmp_path / "m.db", embedder=Checksums()) as memory:
         memory.remember_batch({"content": text} for text in some(60))
         memory.recall("deploy")
         with memory._store.snapshot():
-            memory._store.columns()
-            held = memory._store._columns
+            memory._store.search.columns()
+            held = memory._store.search._columns
             while not held.refresh(memory._store.data_version(), None, seconds=0.01):
                 pass
         found = memory.recall("deploy friday", lexical_only=True, deadline_ms=10_000)
@@ -213,7 +213,7 @@ def test_words_whose_lists_are_not_there_are_left_out_when_time_is_short(read_be
 
 
 def test_a_search_that_no_clock_can_stop_is_not_begun(tmp_path, monkeypatch):
-    monkeypatch.setattr(search, "SECONDS_PER_TEXT", 1.0)
+    monkeypatch.setattr(fulltext, "SECONDS_PER_TEXT", 1.0)
     with limpet.open(tmp_path / "m.db", embedder=Checksums()) as memory:
         memory.remember_batch({"content": text} for text in some(60))
         assert "lexical" in memory.recall("deploy", lexical_only=True, deadline_ms=1_000).missing
@@ -224,10 +224,10 @@ def test_lists_that_do_not_fit_make_room_for_others(tmp_path, monkeypatch):
     monkeypatch.setattr(postings, "MAX_HELD", 40)
     monkeypatch.setattr(postings, "MAX_READ_AHEAD", 20)
     monkeypatch.setattr(postings, "SLICE", 9)
-    monkeypatch.setattr(search, "SMALL_STORE", 0)
+    monkeypatch.setattr(fulltext, "SMALL_STORE", 0)
     with limpet.open(tmp_path / "m.db", embedder=Checksums()) as memory:
         memory.remember_batch({"content": text} for text in some(80))
         memory.recall("deploy")
         for query in (*WORDS, "n7 n8 n9", "n70 user"):
             same_recalls(memory, [query])
-        assert memory._store._columns.postings._held <= 80
+        assert memory._store.search._columns.postings._held <= 80

@@ -99,7 +99,7 @@ class TwoStores(RuleBasedStateMachine):
     )  # fmt: skip
     def restate(self, id, because, topics, metadata, origin, more):
         """The same words again, with whatever else."""
-        known = self.real._store.get(parse_id(id))
+        known = self.real._store.memories.get(parse_id(id))
         if not known.content:
             return multiple()
         given = {name: value for name, value in more.items() if name != "rests"}
@@ -168,41 +168,41 @@ class TwoStores(RuleBasedStateMachine):
         assert links(self.real) == self.reference._store.links()
         for one in shown[1]:
             assert self.real.history(one.id) == self.reference.history(one.id)
-        values = self.real._store.keyed("project:api", "api.limit")
+        values = self.real._store.memories.keyed("project:api", "api.limit")
         for one, following in pairwise(one for one in values if one.valid_to is None or one.valid_from < one.valid_to):
             assert one.valid_to is not None and one.valid_to <= following.valid_from, "two values at one instant"
 
     def teardown(self):
         if not hasattr(self, "real"):
             return
-        before, edges = everything(self.real), self.real._store.graph.changed_edges(0, 2**62)
+        before, edges = everything(self.real), self.real._store.edges.changed(0, 2**62)
         for moment in self.moments:
             assert links(self.real, moment) == self.reference._store.links(moment)
             for id in {one.id for one in before}:
                 assert known(self.real, id, moment) == known(self.reference, id, moment)
         drain(self.real._store)
-        named = self.real._store.named_in(range(1, 1_000))
+        named = self.real._store.mentions.named_in(range(1, 1_000))
         self.real.rebuild()
         assert everything(self.real) == before, "rebuilding the projections changed them"
-        assert self.real._store.named_in(range(1, 1_000)) == named, "rebuilding changed what texts name"
-        assert self.real._store.graph.changed_edges(0, 2**62) == edges, "rebuilding changed the links"
+        assert self.real._store.mentions.named_in(range(1, 1_000)) == named, "rebuilding changed what texts name"
+        assert self.real._store.edges.changed(0, 2**62) == edges, "rebuilding changed the links"
         assert self.real.verify() == []
         self.real.close()
 
 
 def known(engine, id, moment):
-    return engine._store.get(parse_id(id), known_at=moment)
+    return engine._store.memories.get(parse_id(id), known_at=moment)
 
 
 def links(engine, moment=None):
-    found = engine._store.graph.all_edges(known_at=moment)
+    found = engine._store.edges.all(known_at=moment)
     return {(one.source, one.type, one.target): one.weight for one in found}
 
 
 def everything(engine):
     """Every version of every memory, without row numbers."""
-    ids = dict.fromkeys(event.memory for event in engine._store.events())
-    return [replace(one, used_at=None) for id in ids for one in engine._store.history(id)]
+    ids = dict.fromkeys(event.memory for event in engine._store.ledger.events())
+    return [replace(one, used_at=None) for id in ids for one in engine._store.memories.versions(id)]
 
 
 TestTwoStores = TwoStores.TestCase

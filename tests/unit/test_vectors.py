@@ -29,7 +29,8 @@ class OneChunk:
 
     def __init__(self, vectors, bodies, scopes):
         self.version = 1
-        self.vectors, self.bodies, self.scopes = vectors, bodies, scopes
+        self.vectors = self  # the repository of vectors
+        self.rows, self.bodies, self.scopes = vectors, bodies, scopes
 
     def snapshot(self):
         return nullcontext()
@@ -37,17 +38,17 @@ class OneChunk:
     def data_version(self):
         return self.version
 
-    def vector_chunks(self, _, known, most=None):
-        codes, scales = quantise(self.vectors)
+    def chunks(self, _, known, most=None):
+        codes, scales = quantise(self.rows)
         chunk = VectorChunk(
             num=1, version=self.version, used=len(self.bodies), codes=codes.tobytes(), scales=scales.tobytes(),
             bodies=np.asarray(self.bodies, "<i8").tobytes(), scopes=np.asarray(self.scopes, "<i4").tobytes(),
         )  # fmt: skip
         return ([] if known.get(1) == self.version else [chunk]), [1]
 
-    def exact_vectors(self, _, bodies):
+    def exact(self, _, bodies):
         place = {body: i for i, body in enumerate(self.bodies)}
-        return [(body, self.vectors[place[body]].astype(np.float16).tobytes()) for body in bodies if body in place]
+        return [(body, self.rows[place[body]].astype(np.float16).tobytes()) for body in bodies if body in place]
 
 
 def index_of(vectors, bodies, scopes=None):
@@ -174,7 +175,7 @@ def test_an_index_follows_its_store_and_a_running_scan_keeps_its_state_less_what
     vectors = unit(3)
     index, store = index_of(vectors, [1, 2, 3])
     running = index.search(vectors[0], scopes=None)
-    store.vectors, store.bodies, store.scopes, store.version = unit(4), [1, 0, 3, 4], [1] * 4, 2
+    store.rows, store.bodies, store.scopes, store.version = unit(4), [1, 0, 3, 4], [1] * 4, 2
 
     index.refresh()
 
@@ -187,6 +188,7 @@ class Chunks:
 
     def __init__(self, *parts):
         self.version = 1
+        self.vectors = self  # the repository of vectors
         self.damaged = None
         self.parts = parts
 
@@ -196,7 +198,7 @@ class Chunks:
     def data_version(self):
         return self.version
 
-    def vector_chunks(self, _, known, most=None):
+    def chunks(self, _, known, most=None):
         changed = []
         for num, (vectors, bodies) in enumerate(self.parts, 1):
             codes, scales = quantise(vectors)
@@ -256,11 +258,11 @@ def test_one_question_reads_only_the_exact_vectors_it_needs():
     index, store = index_of(vectors, range(1, 51))
     read = []
 
-    def exact_vectors(num, bodies):
+    def exact(num, bodies):
         read.extend(bodies)
-        return OneChunk.exact_vectors(store, num, bodies)
+        return OneChunk.exact(store, num, bodies)
 
-    store.exact_vectors = exact_vectors
+    store.exact = exact
     index.search(vectors[0], scopes=None)
     index.exact([1, 2, 3])
     index.exact([4])

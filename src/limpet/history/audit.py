@@ -110,7 +110,7 @@ def _belief(view: View, one: Memory, waiting: Sequence[tuple[bytes, bytes]]) -> 
         conflicts=_conflicts(view, raw, waiting),
         rests_on_it=resting.affected,
         rested_before=rested_before(view, resting, history.before, limit=SHOWN),
-        merged=[view.node(other) for other in view.graph.merged_into([raw], view.where())],
+        merged=[view.node(other) for other in view.store.graph.merged_into([raw], view.where())],
     )
 
 

@@ -234,7 +234,7 @@ def _followed(view: View, node: Node) -> list[tuple[str, Node]]:
     relations = {id: "rests on it" for _, id, _ in dependents_of(view, [raw])}
     level = [raw]
     for _ in range(2):
-        level = [edge.target for edge in view.graph.temporal(level, view.where())]
+        level = [edge.target for edge in view.store.edges.temporal(level, view.where())]
         for id in level:
             relations.setdefault(id, "came next")
     relations.pop(raw, None)

@@ -86,7 +86,7 @@ def consolidate(view: View, *, limit: int) -> Consolidation:
 
     Memory: a float32 copy of all vectors and one block of the similarity matrix.
     """
-    pieces = view.graph.pieces(view.held())
+    pieces = view.store.graph.pieces(view.held())
     groups = _sessions(view, pieces)
     missing: dict[str, str] = {}
     vectors = _vectors(view, pieces)
@@ -142,10 +142,10 @@ def _vectors(view: View, pieces: Sequence[Piece]) -> tuple[np.ndarray, dict[int,
     there are none."""
     import numpy as np
 
-    active = next((row for row in view.store.embedders() if row.state == "active"), None)
+    active = next((row for row in view.store.vectors.embedders() if row.state == "active"), None)
     if active is None:
         return None
-    chunks, _ = view.store.vector_chunks(active.num, {})
+    chunks, _ = view.store.vectors.chunks(active.num, {})
     place_of = {piece.body: place for place, piece in enumerate(pieces)}
     parts, places = [], []
     for chunk in chunks:
@@ -218,7 +218,7 @@ def _sessions(view: View, pieces: Sequence[Piece]) -> list[_Group]:
     for place, piece in enumerate(pieces):
         if piece.session is not None and piece.kind != "episode" and piece.size <= SMALL_BYTES:
             groups.setdefault(piece.session, []).append(place)
-    summed = {edge.source for edge in view.graph.all_edges(("part_of",), known_at=view.known_at)}
+    summed = {edge.source for edge in view.store.edges.all(("part_of",), known_at=view.known_at)}
     found = []
     for places in groups.values():
         loose = [place for place in places if pieces[place].id not in summed]

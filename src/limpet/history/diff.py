@@ -65,7 +65,7 @@ def diff(view: View, start: int, end: int, *, as_of: int | None, limit: int) -> 
     then = replace(view, known_at=start, as_of=start if as_of is None else as_of)
     later = replace(view, known_at=end, as_of=end if as_of is None else as_of)
     held = (start, end) if as_of is None else (0, 0)
-    ids = view.graph.changed(replace(view.where(), known_at=None), (start, end), held)
+    ids = view.store.graph.changed(replace(view.where(), known_at=None), (start, end), held)
     old, new = then.memories(ids), later.memories(ids)
     found: dict[str, list[Change]] = {"began": [], "ended": [], "changed": []}
     for id in ids:
@@ -118,8 +118,8 @@ def _links(view: View, start: int, end: int) -> dict[str, list[Link]]:
     """Links that hold at `end` and did not at `start`, and the other way round; both ends seen from here."""
     added: dict[tuple[bytes, str, bytes], Link] = {}
     removed: dict[tuple[bytes, str, bytes], Link] = {}
-    edges = view.graph.changed_edges(start, end)
-    seen = view.graph.matching(list({id for one in edges for id in (one.source, one.target)}), view.where())
+    edges = view.store.edges.changed(start, end)
+    seen = view.store.graph.matching(list({id for one in edges for id in (one.source, one.target)}), view.where())
     for edge in edges:
         if edge.source not in seen or edge.target not in seen:
             continue

@@ -39,7 +39,7 @@ def quality(view: View, *, limit: int) -> Quality:
     whole = Whole(view)
     held = [place for place, how in enumerate(whole.standings) if how == "held"]
     linked = {end for source, _, target, _ in whole.edges for end in (source, target)}
-    grouped = {one.id for one in view.graph.pieces(view.where()) if one.session is not None or one.topics}
+    grouped = {one.id for one in view.store.graph.pieces(view.where()) if one.session is not None or one.topics}
     weak = [one for one in held if whole.confidence(one) < WEAK_CONFIDENCE]
     alone = [
         one for one in held

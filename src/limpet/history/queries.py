@@ -126,7 +126,7 @@ class History:
         with self._store.snapshot():
             if what is None or not what.strip():
                 where = replace(view.where(), states=("active", "archived", "retracted"))
-                page = self._store.page(where, sort="created", limit=limit, cursor=None)
+                page = self._store.listings.page(where, sort="created", limit=limit, cursor=None)
                 return found_along(view, "", "all", page.memories, limit=limit)
             if _looks_like_id(what):
                 try:
@@ -166,7 +166,7 @@ class History:
                     if len(about) >= 32:
                         raise
             elif _is_key(about):
-                every = view.graph.key_history(about, view.where())
+                every = view.store.graph.key_history(about, view.where())
                 held = [one for one in every if view.standing(one) == "held"]
                 by, found = "key", (held or every[-1:])[:limit]
         if not found:

@@ -83,7 +83,7 @@ def around(view: View, id: str, *, types: Sequence[str], reach: int, limit: int)
         else:
             relations.setdefault(edge.source, f"{edge.type} it")
     memories = view.memories(relations)
-    for near in view.graph.session_around(raw, view.where(), reach=reach):
+    for near in view.store.graph.session_around(raw, view.where(), reach=reach):
         memories.setdefault(raw_id(near), near)
         relations.setdefault(raw_id(near), "session")
     memories.pop(raw, None)
@@ -94,7 +94,7 @@ def around(view: View, id: str, *, types: Sequence[str], reach: int, limit: int)
 
 def of_key(view: View, key: str, *, limit: int) -> Timeline:
     """Every value a key had, along the valid time."""
-    found = view.graph.key_history(key, view.where())
+    found = view.store.graph.key_history(key, view.where())
     return _line(key, "key", [_moment(view, one, "value") for one in found], limit)
 
 
@@ -123,7 +123,9 @@ def _versions(view: View, one: Memory) -> list[Moment]:
     """The memory itself where it began to hold, and each change of its words where the store learned of it."""
     moments: list[Moment] = []
     words = None
-    known = [v for v in view.store.history(raw_id(one)) if view.known_at is None or v.recorded_at <= view.known_at]
+    known = [
+        v for v in view.store.memories.versions(raw_id(one)) if view.known_at is None or v.recorded_at <= view.known_at
+    ]
     node = view.node(one)
     for version in known:
         if version.content == words:
@@ -175,7 +177,7 @@ def _follow(
 def _replaced(view: View, ids: Sequence[bytes]) -> list[bytes]:
     """What some memories replaced: by a `supersedes` edge, or as the value of a key."""
     linked = [edge.target for edge in view.edges(ids, ("supersedes",))]
-    return linked + [old for _, old in view.graph.replaced_by_key(ids, view.where())]
+    return linked + [old for _, old in view.store.graph.replaced_by_key(ids, view.where())]
 
 
 def _replacing(view: View, ids: Sequence[bytes]) -> list[bytes]:
@@ -190,7 +192,7 @@ def _reasons(view: View, nodes: Sequence[Node]) -> dict[str, str]:
     for node in nodes:
         if node.standing != "superseded":
             continue
-        for event in view.store.events(memory=raw_id(node)):
+        for event in view.store.ledger.events(memory=raw_id(node)):
             known = view.known_at is None or event.at <= view.known_at
             if event.type == "superseded" and known and event.data.get("why"):
                 found[node.id] = str(event.data["why"])

@@ -15,7 +15,7 @@ from ..rank.adjust import confidence
 from ..store.records import Filter
 
 if TYPE_CHECKING:
-    from ..store.contract import GraphReads, Store
+    from ..store.contract import Store
 
 # Standings of a memory on which nothing can rest any more. What ended was true once: a decision may rest on it.
 FALLEN = ("superseded", "retracted", "merged", "purged", "future")
@@ -80,10 +80,6 @@ class View:
     known_at: int | None  # None = now
     now: int
 
-    @property
-    def graph(self) -> GraphReads:
-        return self.store.graph
-
     def where(self, **narrower: object) -> Filter:
         """Every memory of these scopes that was known then, in whatever state."""
         given: dict[str, object] = {"scopes": self.scopes, "known_at": self.known_at, "states": SEEN}
@@ -94,11 +90,11 @@ class View:
         return self.where(**({"states": ("active",), "as_of": self.as_of} | narrower))
 
     def memories(self, ids: Iterable[bytes]) -> dict[bytes, Memory]:
-        return self.graph.memories(list(dict.fromkeys(ids)), self.where())
+        return self.store.graph.memories(list(dict.fromkeys(ids)), self.where())
 
     def find(self, id: str) -> Memory:
         """The memory that an id or a prefix names, if it is seen from here. Raises NotFound, AmbiguousId, BadInput."""
-        raw = self.store.resolve(id, self.scopes)
+        raw = self.store.memories.resolve(id, self.scopes)
         found = self.memories([raw]).get(raw)
         if found is None:
             then = "" if self.known_at is None else " as known then"
@@ -107,7 +103,7 @@ class View:
 
     def edges(self, ids: Sequence[bytes], types: Sequence[str], *, incoming: bool = False) -> list[Edge]:
         """Stored edges of some memories, as known then, in a stable order: the heaviest first."""
-        found = self.graph.edges(ids, incoming=incoming, types=types, known_at=self.known_at)
+        found = self.store.edges.of(ids, incoming=incoming, types=types, known_at=self.known_at)
         return sorted(found, key=lambda one: (-one.weight, one.recorded_at, one.source, one.target, one.type))
 
     def standing(self, one: Memory) -> str:
@@ -115,7 +111,7 @@ class View:
 
     def standings(self, ids: Iterable[bytes]) -> dict[bytes, str]:
         """How some memories stand; what is not seen from here is left out."""
-        found = self.graph.lives(list(dict.fromkeys(ids)), self.where())
+        found = self.store.graph.lives(list(dict.fromkeys(ids)), self.where())
         return {id: standing(*life, self.as_of) for id, life in found.items()}
 
     def confidence(self, one: Memory) -> float:

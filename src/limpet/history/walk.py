@@ -62,14 +62,16 @@ def edges_around(view: View, ids: Sequence[bytes], types: Sequence[str]) -> list
     found = dict.fromkeys(view.edges(ids, stored) + view.edges(ids, stored, incoming=True))
     if TEMPORAL in types:
         where = view.where()
-        found |= dict.fromkeys(view.graph.temporal(ids, where) + view.graph.temporal(ids, where, incoming=True))
+        found |= dict.fromkeys(
+            view.store.edges.temporal(ids, where) + view.store.edges.temporal(ids, where, incoming=True)
+        )
     return list(found)
 
 
 def _seen(view: View, ids: list[bytes], everything: bool) -> set[bytes]:
     """Those of some ids that may be walked through."""
     if everything:
-        return view.graph.matching(ids, view.where())
+        return view.store.graph.matching(ids, view.where())
     return {id for id, standing in view.standings(ids).items() if standing not in FALLEN}
 
 
@@ -170,11 +172,11 @@ def pattern(view: View, source: Filter, types: Sequence[str], target: Filter, *,
         for side in (source, target)
     ]
     stored = [type for type in types if type in STORED_TYPES]
-    found = view.graph.edges_from(sides[0], stored) if stored else []
+    found = view.store.edges.leaving(sides[0], stored) if stored else []
     if TEMPORAL in types:
-        ids = [node.id for node in view.graph.nodes(sides[0])]
-        found += view.graph.temporal(ids, sides[0])
-    passing = view.graph.matching(list({edge.target for edge in found}), sides[1])
+        ids = [node.id for node in view.store.graph.nodes(sides[0])]
+        found += view.store.edges.temporal(ids, sides[0])
+    passing = view.store.graph.matching(list({edge.target for edge in found}), sides[1])
     found = sorted((one for one in found if one.target in passing), key=lambda e: (e.recorded_at, e.source, e.target))
     shown = found[:limit]
     return Subgraph(

@@ -25,7 +25,7 @@ class Whole:
 
     def __init__(self, view: View, types: Sequence[str] = STORED_TYPES) -> None:
         self.view = view
-        self.nodes: list[GraphNode] = view.graph.nodes(view.where())
+        self.nodes: list[GraphNode] = view.store.graph.nodes(view.where())
         self.place = {node.id: i for i, node in enumerate(self.nodes)}
         self.standings = [
             standing(one.state, one.superseded_by is not None, one.valid_from, one.valid_to, view.as_of)
@@ -35,7 +35,7 @@ class Whole:
         # (source, type, target, weight), places; edges with an end out of view are left out.
         self.edges = [
             (place[one.source], one.type, place[one.target], one.weight)
-            for one in view.graph.all_edges(types, known_at=view.known_at)
+            for one in view.store.edges.all(types, known_at=view.known_at)
             if one.source in place and one.target in place
         ]
 
@@ -129,7 +129,7 @@ def contradictions(view: View, *, limit: int, everything: bool) -> Contradiction
 
     Linked by `contradicts`, waiting for review as a contradiction, or different values of one key in the scopes seen.
     """
-    edges = view.graph.all_edges(("contradicts",), known_at=view.known_at)
+    edges = view.store.edges.all(("contradicts",), known_at=view.known_at)
     memories = view.memories(end for edge in edges for end in (edge.source, edge.target))
     found: list[Contradiction] = []
     pairs: set[frozenset[bytes]] = set()
@@ -158,7 +158,7 @@ def waiting_contradictions(view: View) -> list[tuple[Proposal, Memory, Memory]]:
     """Contradictions on the review list between memories that were held, as known then."""
     waiting = [
         one
-        for one in view.store.proposals(view.scopes, limit=MOST_WAITING, kind="contradiction")
+        for one in view.store.reviews.waiting(view.scopes, limit=MOST_WAITING, kind="contradiction")
         if view.known_at is None or one.created_at <= view.known_at
     ]
     memories = view.memories(id for one in waiting for id in (one.memory, one.other))
@@ -174,7 +174,7 @@ def waiting_contradictions(view: View) -> list[tuple[Proposal, Memory, Memory]]:
 
 def _key_conflicts(view: View, known: set[frozenset[bytes]]) -> list[Contradiction]:
     by_key: dict[str, list[GraphNode]] = {}
-    for node in view.graph.nodes(view.held()):
+    for node in view.store.graph.nodes(view.held()):
         if node.key is not None:
             by_key.setdefault(node.key, []).append(node)
     several = {key: [node.id for node in nodes] for key, nodes in by_key.items() if len(nodes) > 1}

@@ -95,7 +95,7 @@ class Commit:
         assert view.page is not None
         old = self._memories.get(task.id) if task.id else None
         if old is None and task.id:
-            old = self._store.get(parse_id(task.id))
+            old = self._store.memories.get(parse_id(task.id))
         if old is not None and old.state != "purged" and task.what != "tag":
             key, value = page.keyed(entry.text) if view.page.group else (None, entry.text)
             kept = {"kind": old.kind, "topics": old.topics, "metadata": old.metadata, "speaker": old.speaker,
@@ -170,7 +170,7 @@ class Commit:
                     self.refused.add(id(entry))
             elif outcome == "more trusted" and one.task.id is not None:
                 # Counted like feedback: it comes up for review, and its line comes back.
-                self._store.record_use([parse_id(one.task.id)], self._now, "wrong")
+                self._store.usage.record([parse_id(one.task.id)], self._now, "wrong")
                 self._report.left.append((one.task.file, f"{one.task.id} is trusted more than the folder: kept"))
             elif outcome == "repeat" and entry is not None:
                 self._views[one.task.file].repeats.append(entry.hash)
@@ -190,7 +190,7 @@ class Commit:
         if task.what in ("new", "conflict"):
             return self._new(writer, one, said)
         assert task.id is not None
-        old = writer.reads.get(parse_id(task.id))
+        old = writer.reads.memories.get(parse_id(task.id))
         if task.what == "restore":
             if old is None or old.state != "archived":
                 return "later", None
@@ -237,7 +237,7 @@ class Commit:
         mark = fingerprint(
             statement.scope, statement.kind, statement.speaker, statement.key, statement.content
         )  # fmt: skip
-        there = writer.reads.same_statement(statement.scope, mark, writer.now)
+        there = writer.reads.memories.same_statement(statement.scope, mark, writer.now)
         id = there.id if there else said.get(mark)
         if id is not None and id != one.task.id:
             alike = there is None or there.content == statement.content
@@ -259,7 +259,7 @@ class Commit:
     def _propose(self, pairs: Sequence[tuple[str | None, str | None]]) -> None:
         found = []
         for old, new in pairs:
-            other = self._store.get(parse_id(old)) if old else None
+            other = self._store.memories.get(parse_id(old)) if old else None
             if other is not None and new is not None and other.state == "active" and other.superseded_by is None:
                 found.append(
                     Proposal(
@@ -268,4 +268,4 @@ class Commit:
                     )
                 )  # fmt: skip
         if found:
-            self._store.propose(found)
+            self._store.reviews.propose(found)

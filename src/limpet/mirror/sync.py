@@ -123,7 +123,7 @@ class Sync:
             mark = known.mark if known else base.index.get(name)
             if mark != seen.mark or seen.problem or seen.mark[0] >= trusted:
                 return False
-        return base.ledger == self._store.ledger_mark()
+        return base.ledger == self._store.ledger.watermark()
 
     def _remember_stand(self) -> None:
         """What both sides are like now, when nothing is left to be said again."""
@@ -135,7 +135,7 @@ class Sync:
             if os.path.lexists(self._root / name):
                 base.index[name] = folder.mark_of(self._root / name)
         base.ledger = self._ledger
-        base.alike = (self._listed_at, self._store.next_turn(self._listed_at) or NEVER)
+        base.alike = (self._listed_at, self._store.listings.next_change(self._listed_at) or NEVER)
 
     def _looked(self, began: int) -> None:
         """Files older than this need not be read next time."""
@@ -147,11 +147,11 @@ class Sync:
         """What is held now in the mirror's scopes, oldest first."""
         found: dict[str, Memory] = {}
         # What is told meanwhile is told after this mark: the next sync looks.
-        self._ledger, self._listed_at = self._store.ledger_mark(), self._now()
+        self._ledger, self._listed_at = self._store.ledger.watermark(), self._now()
         where = Filter(scopes=self._base.scopes, as_of=self._listed_at)
         cursor = None
         while True:
-            part = self._store.page(where, sort="created", limit=PAGE, cursor=cursor, descending=False)
+            part = self._store.listings.page(where, sort="created", limit=PAGE, cursor=cursor, descending=False)
             found.update((one.id, one) for one in part.memories)
             cursor = part.cursor
             if cursor is None:
@@ -171,7 +171,7 @@ class Sync:
             self._all_marks: dict[str, str] = {}
             cursor = None
             while True:
-                part = self._store.page(where, sort="created", limit=PAGE, cursor=cursor)
+                part = self._store.listings.page(where, sort="created", limit=PAGE, cursor=cursor)
                 for one in part.memories:
                     plain = one.id.replace("-", "")
                     self._all_marks[plain] = self._all_marks[plain[-12:]] = one.id
@@ -181,7 +181,7 @@ class Sync:
         return self._all_marks.get(mark)
 
     def _earlier(self, id: str, text: str) -> str | None:
-        versions = self._store.history(parse_id(id)) if self._store.get(parse_id(id)) else []
+        versions = self._store.memories.versions(parse_id(id)) if self._store.memories.get(parse_id(id)) else []
         if not versions or versions[-1].scope not in self._base.scopes:
             return None
         last = versions[-1]
@@ -243,11 +243,11 @@ class Sync:
         return False
 
     def _purged(self, id: str) -> bool:
-        one = self._store.get(parse_id(id))
+        one = self._store.memories.get(parse_id(id))
         return one is not None and one.state == "purged"
 
     def _waits(self, id: str) -> bool:
-        one = self._store.get(parse_id(id))
+        one = self._store.memories.get(parse_id(id))
         return one is not None and one.state == "quarantined"
 
     def _file(
@@ -285,7 +285,7 @@ class Sync:
                     if found.group:
                         page.drop(found, entry)
                     else:
-                        gone = self._store.get(parse_id(entry.id))
+                        gone = self._store.memories.get(parse_id(entry.id))
                         vanishes, kept = True, None if gone and gone.state == "purged" else entry.id
                     continue
             made.entries.append(self._entry(view, entry, one, was if one.id == entry.id else None, matcher))
@@ -296,7 +296,7 @@ class Sync:
     def _successor(self, id: str, unplaced: dict[str, Memory]) -> Memory | None:
         """What replaced a memory takes its place."""
         for _ in range(100):
-            gone = self._store.get(parse_id(id))
+            gone = self._store.memories.get(parse_id(id))
             if gone is None or gone.superseded_by is None:
                 return None
             id = gone.superseded_by

@@ -101,7 +101,7 @@ class Organizer:
 
     def _file(self, path: Path, strict: bool) -> None:
         key = str(path.absolute())
-        before = self._store.source(self._scope, key)
+        before = self._store.sources.get(self._scope, key)
         mark = f"{RULES}{'' if self._scope_of is None else 'f'}-{scan.digest_of(path)}"
         reached: dict[str, str] = json.loads(before.reached) if before and before.reached else {}
         model = self._reading is not None
@@ -109,7 +109,7 @@ class Organizer:
             self._report.files += 1
             self._report.unchanged += 1
             if not self._dry_run:
-                self._store.keep_source(before._replace(at=self._clock.now()))
+                self._store.sources.keep(before._replace(at=self._clock.now()))
             return
         of_file = Report()
         days: dict[str, set[int]] = {}
@@ -145,7 +145,7 @@ class Organizer:
 
     def _keep(self, key: str, mark: str | None, reached: dict[str, str]) -> None:
         text = json.dumps(reached, sort_keys=True) if reached else None
-        self._store.keep_source(Source(self._scope, key, mark, text, self._clock.now()))
+        self._store.sources.keep(Source(self._scope, key, mark, text, self._clock.now()))
 
     def _take(self, one: Conversation, scope: str, found: Iterable[Found], days: dict[str, set[int]]) -> None:
         statements: list[Statement] = []
@@ -204,7 +204,7 @@ class Organizer:
     # -- into the store
 
     def _bring(self, part: Sequence[Statement], scope: str) -> None:
-        there = {event.id for event in self._store.events(ids=[one.id for one in part])}
+        there = {event.id for event in self._store.ledger.events(ids=[one.id for one in part])}
         fresh = [one for one in part if one.id not in there]
         judged = self._door.judged([one.admitted for one in fresh])
         allowed = [replace(one, admitted=admitted) for one, admitted in zip(fresh, judged, strict=True)]
@@ -213,7 +213,7 @@ class Organizer:
 
         def decide(writer: Writer) -> None:
             outcomes.clear()
-            taken = {event.id for event in writer.reads.events(ids=[one.id for one in allowed])}
+            taken = {event.id for event in writer.reads.ledger.events(ids=[one.id for one in allowed])}
             for one in allowed:
                 if one.id in taken:
                     outcomes[one.id] = ("known", None)
@@ -265,9 +265,9 @@ class Organizer:
         where = Filter(scopes=(scope,), as_of=self._clock.now())
         # What it says is wrong is asked for apart: common words are passed over when rarer ones find enough.
         texts = [one.admitted.content] + ([one.found.replaces] if one.found.replaces else [])
-        hits = [hit for text in texts for hit in self._store.lexical(text, where, limit=NEAREST).hits]
+        hits = [hit for text in texts for hit in self._store.search.lexical(text, where, limit=NEAREST).hits]
         bodies = list(dict.fromkeys(hit.body for hit in hits))
-        found = {each.body: each for each in self._store.candidates(bodies, where)}
+        found = {each.body: each for each in self._store.search.candidates(bodies, where)}
         chosen = [found[body] for body in bodies if body in found]
         return [
             Near(id=each.id, kind=each.kind, content=each.content, trust=each.trust, stronger=False)
@@ -306,14 +306,16 @@ class Organizer:
         now = self._clock.now()
         proposals = []
         for one in stated:
-            memory = self._store.get(one.id)
+            memory = self._store.memories.get(one.id)
             if memory is None or memory.state != "active":
                 continue
             near = self._near(one, scope)
             # The ledger's order: a run takes less time than clocks tell apart.
-            order = {event.id: event.seq for event in self._store.events(ids=[one.id, *(other.id for other in near)])}
+            order = {
+                event.id: event.seq for event in self._store.ledger.events(ids=[one.id, *(other.id for other in near)])
+            }
             for other in near:
-                old = self._store.get(other.id)
+                old = self._store.memories.get(other.id)
                 if old is None or old.created_at > memory.created_at or order.get(other.id, 0) > order[one.id]:
                     continue
                 clash = conflict(other.content, one.admitted.content, one.found.replaces)
@@ -331,7 +333,7 @@ class Organizer:
                         )
                     )
         if proposals:
-            self._report.proposals += self._store.propose(proposals)
+            self._report.proposals += self._store.reviews.propose(proposals)
 
     # -- with a language model
 

@@ -73,8 +73,8 @@ def _one(
     def decide(writer: Writer) -> None:
         nonlocal changed
         changed = False
-        there = writer.reads.get(id)
-        if there is None and not any(writer.reads.events(ids=[id])):
+        there = writer.reads.memories.get(id)
+        if there is None and not any(writer.reads.ledger.events(ids=[id])):
             writer.state(statement, fresh=True, unused=id)
             changed = True
         elif there is not None and there.state == "active" and there.content != statement.content:
@@ -83,7 +83,7 @@ def _one(
         elif there is None or there.state != "active":
             return
         for one in members if kind == "day" else []:
-            if writer.reads.edge(parse_id(one.id), "part_of", id) is None:
+            if writer.reads.edges.between(parse_id(one.id), "part_of", id) is None:
                 writer.event("linked", parse_id(one.id), origin="agent", edge="part_of", target=id.hex())
 
     write(decide)
@@ -96,7 +96,7 @@ def _members(store: Store, scope: str, begin: int, end: int) -> list[Memory]:
     found: list[Memory] = []
     cursor = None
     while True:
-        page = store.page(where, sort="created", limit=1_000, cursor=cursor, descending=False)
+        page = store.listings.page(where, sort="created", limit=1_000, cursor=cursor, descending=False)
         found += [one for one in page.memories if "organized" in one.metadata and one.kind != "episode"]
         cursor = page.cursor
         if cursor is None:

@@ -234,7 +234,7 @@ def _rerank(
 ) -> dict[int, float]:
     """The reranker's score of each of the first results, in their order; {} when it did not answer, which is noted."""
     first = order[: depth(plan.k)]
-    texts = [searchable(one.content, one.key) for one in store.memories([found.table.rows[i] for i in first])]
+    texts = [searchable(one.content, one.key) for one in store.memories.by_rows([found.table.rows[i] for i in first])]
     try:
         scores = rerank(reranker, plan.query, texts, seconds=plan.remaining() - ANSWERING_SECONDS) if first else []
     except RerankFailed as failure:

@@ -95,7 +95,9 @@ def find_candidates(store: Store, vectors: VectorSignal | None, plan: Plan) -> C
 def open_index(store: Store, plan: Plan) -> SearchIndex:
     """Arrays where the store holds them and the question is of now, else rows."""
     # A process that embeds nothing has no reason to load NumPy for its words.
-    columns = None if plan.where.known_at is not None else store.columns(plan.deadline, build=not plan.lexical_only)
+    columns = (
+        None if plan.where.known_at is not None else store.search.columns(plan.deadline, build=not plan.lexical_only)
+    )
     if columns is None:
         return SqlIndex(store)
     from .index_ram import RamIndex
@@ -186,14 +188,14 @@ def _by_substring(store: Store, plan: Plan) -> list[int]:
     """Texts that hold the query as it is, when nothing else was found."""
     if "lexical" in plan.without:
         return []
-    return store.substring(plan.query, plan.where, limit=plan.k * 3, deadline=plan.deadline)
+    return store.search.substring(plan.query, plan.where, limit=plan.k * 3, deadline=plan.deadline)
 
 
 def _tells_when(store: Store, text_ids: Sequence[int], query: str) -> Column | None:
     """For a question about when: which texts speak of a time. None for every other question."""
     if not text_ids or not asks_when(query):
         return None
-    told = {num: float(tells_when(text)) for num, text, _ in store.texts(text_ids)}
+    told = {num: float(tells_when(text)) for num, text, _ in store.search.texts(text_ids)}
     return [told.get(one, 0.0) for one in text_ids]
 
 

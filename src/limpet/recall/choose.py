@@ -79,7 +79,7 @@ def choose(
     """The entries worth most within the budget, as sections in the order of the page."""
     budget = plan.budget_tokens or C.BRIEF_TOKENS
     nums = sorted(entries.by_num, key=lambda num: (-entries.by_num[num].value, num))
-    memories = dict(zip(nums, store.memories(nums), strict=True))
+    memories = dict(zip(nums, store.memories.by_rows(nums), strict=True))
     hidden = _overridden(store, plan, memories.values())
     nums = [num for num in nums if memories[num].id not in hidden]
     nums = _distinct(nums, memories, found)
@@ -105,7 +105,7 @@ def choose(
     chosen = [nums[i] for i in kept]
     named = [id for num in chosen for one in dangers[num] for id in one.others]
     ids = dict.fromkeys([*(memories[num].id for num in chosen), *named])
-    short = dict(zip(ids, store.abbreviate([parse_id(id) for id in ids]), strict=True))
+    short = dict(zip(ids, store.memories.abbreviate([parse_id(id) for id in ids]), strict=True))
     items = {num: _item(memories[num], entries.by_num[num], short, quotes, plan.now) for num in chosen}
     sections = []
     for name in SECTIONS:
@@ -173,7 +173,7 @@ def _overridden(store: Store, plan: Plan, memories: Iterable[Memory]) -> set[str
             continue
         if one.key not in here and any(
             value.valid_from <= plan.now and (value.valid_to is None or plan.now < value.valid_to)
-            for value in store.keyed(own, one.key)
+            for value in store.memories.keyed(own, one.key)
         ):
             here.add(one.key)
         if one.key in here:

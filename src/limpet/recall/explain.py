@@ -72,16 +72,16 @@ def filtered(store: Store, vectors: VectorSignal | None, plan: Plan) -> list[Lef
     )  # fmt: skip
     orders = []
     if "lexical" not in plan.without:
-        hits = store.lexical(with_grams(plan.query), wide, limit=LOOKED_AT * 3).hits
+        hits = store.search.lexical(with_grams(plan.query), wide, limit=LOOKED_AT * 3).hits
         orders.append([hit.body for hit in hits])
     if vectors is not None and not plan.lexical_only and "vector" not in plan.without and plan.query.strip():
         with suppress(EmbedderUnavailable):  # the recall's notes say so
             orders.append(vectors.search(plan).take(LOOKED_AT * 3))
     near = best_of(orders, LOOKED_AT * 6)
-    there = {one.body: one for one in store.candidates(near, wide)}
-    passing = {one.body for one in store.candidates(list(there), where)}
+    there = {one.body: one for one in store.search.candidates(near, wide)}
+    passing = {one.body for one in store.search.candidates(list(there), where)}
     missed = [body for body in near if body in there and body not in passing][:LOOKED_AT]
-    several = store.memories([there[body].num for body in missed])
+    several = store.memories.by_rows([there[body].num for body in missed])
     return [LeftOut(one.id, why, one.content, detail) for one in several for why, detail in (_reason(one, plan),)]
 
 
@@ -119,7 +119,7 @@ def explanation(
 ) -> Explanation:
     """How a plan's question was read, and what was left out. `dropped`: (row, why) of what was ranked and not given;
     `lower`: how many more were ranked lower than was asked for."""
-    rows = store.memories([num for num, _ in dropped])
+    rows = store.memories.by_rows([num for num, _ in dropped])
     several = [LeftOut(one.id, why, one.content) for one, (_, why) in zip(rows, dropped, strict=True)]
     several += filtered(store, vectors, plan)
     counts = dict(sorted(Counter(one.why for one in several).items(), key=lambda pair: (-pair[1], pair[0])))

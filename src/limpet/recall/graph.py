@@ -29,8 +29,8 @@ Node = tuple[str, int]  # ("memory", body) or ("thing", number)
 def spread(store: Store, plan: Plan, seeds: Sequence[int]) -> dict[int, float]:
     """How near each body is, the nearest 1, to what the query names and to `seeds`: the best candidates, best first."""
     asked = asked_for(plan.query)
-    known = store.naming(list(asked), plan.where, most=C.GRAPH_HUB)
-    several = {one.body: one.id for one in store.candidates(seeds[: C.GRAPH_SEEDS], plan.where)}
+    known = store.mentions.naming(list(asked), plan.where, most=C.GRAPH_HUB)
+    several = {one.body: one.id for one in store.search.candidates(seeds[: C.GRAPH_SEEDS], plan.where)}
     named: dict[int, list[int]] = defaultdict(list)
     for one in known:
         named[one.thing].append(one.body)
@@ -65,13 +65,13 @@ def _grow(
         if not fresh or len(ids) >= C.GRAPH_MEMORIES:
             break
         reached: dict[int, bytes] = {}
-        things = sorted({thing for _, thing in store.named_in(fresh)} - seen)
+        things = sorted({thing for _, thing in store.mentions.named_in(fresh)} - seen)
         seen.update(things)
-        for one in store.naming(things, plan.where, most=C.GRAPH_HUB):
+        for one in store.mentions.naming(things, plan.where, most=C.GRAPH_HUB):
             reached.setdefault(one.body, one.id)
         links = _links(store, plan, [ids[body] for body in fresh])
         ends = sorted({end for pair in links for end in pair if end not in body_of})
-        for end in store.candidates(store.bodies_of(ends), plan.where) if ends else ():
+        for end in store.search.candidates(store.search.texts_of(ends), plan.where) if ends else ():
             reached.setdefault(end.body, end.id)
         room = C.GRAPH_MEMORIES - len(ids)
         fresh = sorted(body for body in reached if body not in ids)[-room:]
@@ -82,7 +82,7 @@ def _grow(
                 _join(graph, ("memory", body_of[source]), ("memory", body_of[target]), 1.0)
     # What is named by one memory alone leads nowhere, and what many name tells none of them from the others.
     naming: dict[int, list[int]] = defaultdict(list)
-    for body, thing in store.named_in(sorted(ids)):
+    for body, thing in store.mentions.named_in(sorted(ids)):
         naming[thing].append(body)
     for thing, several in naming.items():
         if len(several) <= C.GRAPH_HUB and (len(several) > 1 or thing in asked):
@@ -96,7 +96,7 @@ def _links(store: Store, plan: Plan, ids: Sequence[bytes]) -> list[tuple[bytes, 
     found = {
         (edge.source, edge.target)
         for incoming in (False, True)
-        for edge in store.graph.edges(ids, incoming=incoming, types=_JOINS, known_at=plan.where.known_at)
+        for edge in store.edges.of(ids, incoming=incoming, types=_JOINS, known_at=plan.where.known_at)
     }
     return sorted(found)
 

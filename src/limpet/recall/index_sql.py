@@ -24,7 +24,7 @@ class SqlIndex:
     def text_hits(self, query: str, where: Filter, *, deadline: float | None) -> TextHits:
         limit: int | None = C.LEXICAL_CANDIDATES * 3
         while True:
-            result = self._store.lexical(query, where, limit=limit, deadline=deadline)
+            result = self._store.search.lexical(query, where, limit=limit, deadline=deadline)
             kept = self._best_passing(result.hits, where)
             if len(kept) >= C.LEXICAL_CANDIDATES or not result.more:
                 return _text_hits(result, kept)
@@ -42,15 +42,15 @@ class SqlIndex:
 
     def passing(self, text_ids: Sequence[int], where: Filter) -> list[int]:
         fresh = [one for one in text_ids if one not in self._rows]
-        self._rows.update((one.body, one) for one in self._store.candidates(fresh, where))
+        self._rows.update((one.body, one) for one in self._store.search.candidates(fresh, where))
         return [one for one in text_ids if one in self._rows]
 
     def allowed(self, where: Filter) -> list[int]:
-        return self._store.allowed(where)
+        return self._store.search.allowed(where)
 
     def neighbours(self, text_ids: Sequence[int], where: Filter, *, reach: int) -> list[int]:
         near = [self._rows[one].num for one in text_ids if self._rows[one].session is not None]
-        found = self._store.neighbours(near, where, reach=reach) if near else []
+        found = self._store.search.neighbours(near, where, reach=reach) if near else []
         self._rows.update((one.body, one) for one in found)
         return [one.body for one in found]
 
@@ -78,7 +78,7 @@ class SqlIndex:
         rows = [self._rows[one] for one in text_ids]
         whole = [_all_words(one) for one in rows]
         fields = {text for one in rows for text in (one.topics, one.labels, one.dates) if text}
-        terms = self._store.stems({*fields, *whole})
+        terms = self._store.search.stems({*fields, *whole})
         worth: dict[str | None, float] = {None: 0.0, "": 0.0}
         for text in fields:
             worth[text] = sum(value for stem, value in stems.items() if stem in terms[text])

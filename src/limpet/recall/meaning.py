@@ -56,8 +56,8 @@ class Meaning:
     def for_writing(self) -> tuple[Embedder, EmbedderRow]:
         """The embedder that new vectors are made with, and its row in the store."""
         embedder = self.load()
-        row = next((one for one in self._store.embedders() if one.fingerprint == embedder.fingerprint), None)
-        row = row or self._store.register_embedder(embedder.fingerprint, embedder.name, embedder.dimensions)
+        row = next((one for one in self._store.vectors.embedders() if one.fingerprint == embedder.fingerprint), None)
+        row = row or self._store.vectors.register(embedder.fingerprint, embedder.name, embedder.dimensions)
         return embedder, self._measured(embedder, row)
 
     def _measured(self, embedder: Embedder, row: EmbedderRow) -> EmbedderRow:
@@ -65,7 +65,7 @@ class Meaning:
         if row.gauge is not None:
             return row
         try:
-            return self._store.gauge_embedder(row.num, getattr(embedder, "gauge", None) or measured(embedder))
+            return self._store.vectors.calibrate(row.num, getattr(embedder, "gauge", None) or measured(embedder))
         except (StoreError, EmbedderUnavailable):
             raise
         except Exception:  # it cannot embed now: the texts that wait will tell why
@@ -74,15 +74,15 @@ class Meaning:
     def settle(self) -> None:
         """Let a complete new embedder take over from the old one."""
         embedder = self.load()
-        for row in self._store.embedders():
+        for row in self._store.vectors.embedders():
             if row.fingerprint == embedder.fingerprint and row.state == "building":
-                if not self._store.unembedded(row.num, limit=1):
-                    self._store.activate_embedder(row.num)
+                if not self._store.vectors.missing(row.num, limit=1):
+                    self._store.vectors.activate(row.num)
                 return
 
     def index(self) -> tuple[EmbedderRow, VectorIndex] | None:
         """The active embedder's row and its search index; None before the first vector."""
-        active = next((row for row in self._store.embedders() if row.state == "active"), None)
+        active = next((row for row in self._store.vectors.embedders() if row.state == "active"), None)
         if active is None:
             return None
         with self._lock:
@@ -101,7 +101,7 @@ class Meaning:
         if not index.size:
             raise EmbedderUnavailable("no memory has a vector yet", hint="`limpet work` makes them")
         query = np.ascontiguousarray(embedder.embed_query(plan.query), dtype=np.float32)
-        scopes = None if plan.where.scopes is None else self._store.scope_numbers(plan.where.scopes)
+        scopes = None if plan.where.scopes is None else self._store.search.scope_numbers(plan.where.scopes)
         known = latin_share(plan.query) if getattr(embedder, "latin_only", False) else 1.0
         scan = index.search(query, scopes=scopes, deadline=deadline)
         scan.complete = scan.complete and whole
@@ -109,7 +109,7 @@ class Meaning:
 
     def _for_reading(self, plan: Plan) -> tuple[Embedder, EmbedderRow]:
         """The embedder whose vectors answer now. A different one than the current only while that is being filled."""
-        rows = self._store.embedders()
+        rows = self._store.vectors.embedders()
         active = next((row for row in rows if row.state == "active"), None)
         if active is None:
             raise EmbedderUnavailable("no memory has a vector yet", hint="`limpet work` makes them")
@@ -141,7 +141,7 @@ class Meaning:
         version = self._store.data_version()
         if version == self._idle_at:
             return 0
-        found = self._store.backlog("embed", self._clock.now())
+        found = self._store.jobs.backlog("embed", self._clock.now())
         if not found:
             self._idle_at = version
         return found
@@ -151,7 +151,7 @@ class Meaning:
         if not self.is_loaded():
             return 0
         embedder = self.load()
-        rows = (one for one in self._store.embedders() if one.fingerprint == embedder.fingerprint)
+        rows = (one for one in self._store.vectors.embedders() if one.fingerprint == embedder.fingerprint)
         is_known = getattr(embedder, "gauge", None) is not None or any(one.gauge is not None for one in rows)
         return 0 if is_known else TEXTS
 

@@ -74,12 +74,12 @@ def _event(store: Store, plan: Plan, phrase: str) -> Candidate | None:
     words = [word for word in _WORD.findall(phrase) if word.casefold() not in FUNCTION_WORDS]
     if not words:
         return None
-    hits = store.lexical(with_grams(" ".join(words)), plan.where, limit=LOOKED_AT, deadline=plan.deadline)
+    hits = store.search.lexical(with_grams(" ".join(words)), plan.where, limit=LOOKED_AT, deadline=plan.deadline)
     if not hits.stems or hits.absent:
         return None
     # A turn of a conversation says when it was said, not when it was.
-    notes = [one for one in store.candidates([hit.body for hit in hits.hits], plan.where) if one.speaker is None]
-    stems = store.stems(one.content for one in notes)
+    notes = [one for one in store.search.candidates([hit.body for hit in hits.hits], plan.where) if one.speaker is None]
+    stems = store.search.stems(one.content for one in notes)
     several = [one for one in notes if set(hits.stems) <= stems[one.content]]
     if len(several) > 1:
         several = [one for one in several if one.kind in _HAPPENED]

@@ -63,7 +63,7 @@ def prepare(
             _lately(store, plan, entries, session, full=full)
             if full:
                 _unseen(store, plan, entries)
-                stats = store.count_kinds(plan.where)
+                stats = store.listings.count_kinds(plan.where)
         else:
             found.miss("activity", "the deadline came first")
         return choose(store, plan, entries, found, stats, started)
@@ -129,7 +129,7 @@ def _speaking(found: Candidates, scores: Sequence[float], asked: int) -> list[bo
 def _standing(store: Store, plan: Plan, entries: Entries) -> None:
     """What is pinned, keyed, preferred or aimed for, whatever the message."""
     places: dict[str, int] = {}
-    for group, num in store.standing(plan.where.scopes or (), at=plan.now, limit=MOST["context"]):
+    for group, num in store.listings.standing(plan.where.scopes or (), at=plan.now, limit=MOST["context"]):
         place = places[group] = places.get(group, -1) + 1
         entries.claim(num, "context", worth(group, place))
 
@@ -137,7 +137,7 @@ def _standing(store: Store, plan: Plan, entries: Entries) -> None:
 def _lately(store: Store, plan: Plan, entries: Entries, session: str | None, *, full: bool) -> None:
     """The last day by sessions, and the topics and open sessions of the last days."""
     week = plan.now - THREAD_DAYS * MICROSECONDS_PER_DAY
-    rows = store.lately(plan.where, after=-(1 << 62) if full else week, limit=LOOKED_AT)
+    rows = store.listings.lately(plan.where, after=-(1 << 62) if full else week, limit=LOOKED_AT)
     capped = "+" if len(rows) >= LOOKED_AT else ""
     others = [one for one in rows if session is None or one.session != session]
     _activity([one for one in others if one.created_at > plan.now - MICROSECONDS_PER_DAY], entries, capped)
@@ -205,13 +205,13 @@ def _speaker(group: Sequence[Lately], entries: Entries) -> Lately | None:
 
 def _used(store: Store, plan: Plan, entries: Entries) -> None:
     """The most used."""
-    for place, num in enumerate(store.most_used(plan.where, limit=MOST["used"])):
+    for place, num in enumerate(store.listings.most_used(plan.where, limit=MOST["used"])):
         entries.claim(num, "used", worth("used", place))
 
 
 def _unseen(store: Store, plan: Plan, entries: Entries) -> None:
     """What was not seen for long."""
     before = plan.now - C.STALE_DAYS * MICROSECONDS_PER_DAY
-    rows = store.unseen(replace(plan.where, kinds=C.STALE_KINDS), before=before, limit=MOST["stale"] * 2)
+    rows = store.listings.unseen(replace(plan.where, kinds=C.STALE_KINDS), before=before, limit=MOST["stale"] * 2)
     for place, num in enumerate(rows):
         entries.claim(num, "stale", worth("stale", place))

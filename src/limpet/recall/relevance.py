@@ -46,7 +46,7 @@ def features(
     names = [] if found.spoken(best[0]) else named_things(plan.query)
     unnamed = 0.0
     if names:
-        several = store.candidates([found.table.text_ids[i] for i in best], plan.where)
+        several = store.search.candidates([found.table.text_ids[i] for i in best], plan.where)
         there = " ".join(" ".join(part for part in beside(one) if part) for one in several).casefold()
         unnamed = sum(name not in there for name in names) / len(names)
     shown = {

@@ -152,11 +152,11 @@ def recall_sessions(
         lowest = min((scores[one.places[0]] for one in several), default=float("-inf"))
         alone = sum(not found.table.sessions[i] and scores[i] >= lowest for i in order)
         wanted = [i for one in several for i in one.places[:evidence]]
-        whole = dict(zip(wanted, store.memories([found.table.rows[i] for i in wanted]), strict=True))
+        whole = dict(zip(wanted, store.memories.by_rows([found.table.rows[i] for i in wanted]), strict=True))
         kept, truncated = _within([one.places[:evidence] for one in several], whole, plan.budget_tokens)
         places = [i for chosen in kept for i in chosen]
         disputed = disputes(store, plan, [whole[i] for i in places])
-        rows = [store.session(whole[chosen[0]].scope, whole[chosen[0]].session or "") for chosen in kept]
+        rows = [store.sessions.get(whole[chosen[0]].scope, whole[chosen[0]].session or "") for chosen in kept]
     shown = dict(
         zip(places, shown_items(found, places, [whole[i] for i in places], scores, plan, disputed), strict=True)
     )
@@ -231,14 +231,16 @@ def _together(store: Store, found: Candidates, several: Sequence[Sequence[int]])
     # A sentence has no more of the question than its text: what has least of it is mostly not read.
     covered = found.features["coverage"]
     read = [sorted(places[: C.MEMORIES_READ], key=lambda i: -covered[i]) for places in several[: C.SESSIONS_READ]]
-    texts = {body: text for body, text, _ in store.texts([found.table.text_ids[i] for places in read for i in places])}
+    texts = {
+        body: text for body, text, _ in store.search.texts([found.table.text_ids[i] for places in read for i in places])
+    }
     whole = sum(found.stems.values()) + found.absent
     said = []
     for places in read:
         best = 0.0
         for i in places:
             if covered[i] > best:
-                stems = store.stems(_sentences(texts.get(found.table.text_ids[i], "")))
+                stems = store.search.stems(_sentences(texts.get(found.table.text_ids[i], "")))
                 best = max(best, together(stems.values(), found.stems, whole))
         said.append(best)
     return said + [0.0] * (len(several) - len(said))

@@ -19,7 +19,7 @@ Warned = dict[str, list[tuple[str, str]]]
 
 def warnings(store: Store, plan: Plan, memories: Sequence[Memory]) -> tuple[Warned, dict[str, Memory]]:
     """For each id (what, other id); and the others that may be shown: held, and seen from here."""
-    rows = store.graph.warnings([parse_id(one.id) for one in memories])
+    rows = store.edges.warnings([parse_id(one.id) for one in memories])
     if not rows:
         return {}, {}
     held = store.graph.memories([other for what, _, other in rows if what != "replaced"], plan.where)

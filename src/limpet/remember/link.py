@@ -30,7 +30,7 @@ def link(writer: Writer, a: str, type: str, b: str, weight: float | None, scopes
         return Receipt(id=source.id, status="unchanged", reason="linked already")
     if known is not None:
         start, goal = known.source, known.target
-    elif type in ACYCLIC_TYPES and writer.reads.reaches(type, goal, start):
+    elif type in ACYCLIC_TYPES and writer.reads.edges.reaches(type, goal, start):
         raise BadInput(
             f"{source.id} {type} {target.id} would close a circle: {target.id} leads back to {source.id} by {type}",
             hint=f"`limpet unlink` one of the {type} links in between first",
@@ -59,7 +59,7 @@ def unlink(writer: Writer, a: str, type: str, b: str, scopes: Sequence[str]) -> 
         return Receipt(id=source.id, status="unchanged", reason="not linked")
     made = writer.event("unlinked", known.source, origin="agent", edge=type, target=known.target.hex())
     if type == "supersedes" and target.superseded_by == source.id and target.state != "purged":
-        history = list(writer.reads.events(memory=goal))
+        history = list(writer.reads.ledger.events(memory=goal))
         cancelled = cancelled_by(history)
         for event in history:
             if event.type == "superseded" and event.data["by"] == start.hex() and event.id not in cancelled:
@@ -79,9 +79,9 @@ def _ends(writer: Writer, a: str, b: str, scopes: Sequence[str], *, purged: bool
 
 def _existing(writer: Writer, start: bytes, type: str, goal: bytes) -> Edge | None:
     """The link as it stands; one that reads alike from both ends counts from either."""
-    known = writer.reads.edge(start, type, goal)
+    known = writer.reads.edges.between(start, type, goal)
     if known is None and type in SYMMETRIC_TYPES:
-        known = writer.reads.edge(goal, type, start)
+        known = writer.reads.edges.between(goal, type, start)
     return known
 
 

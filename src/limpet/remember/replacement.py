@@ -14,7 +14,7 @@ from ..model.ids import format_id, parse_id
 from ..model.memory import Memory, check_origin, is_below
 
 if TYPE_CHECKING:
-    from ..store.contract import Reads
+    from ..store.contract import Store
     from .admit import Admitted
     from .write import Receipt, Writer
 
@@ -79,7 +79,7 @@ def take_place(writer: Writer, new: Memory, *, origin: str) -> None:
     raw = parse_id(new.id)
     take_key(writer, new, origin=origin)
     said = waiting_data(writer.reads, raw)
-    old = writer.reads.get(said["corrects"]) if "corrects" in said else None
+    old = writer.reads.memories.get(said["corrects"]) if "corrects" in said else None
     if old is None or old.state != "active" or not (writer.scopes is None or old.scope in writer.scopes):
         return
     if new.key and old.key == new.key:
@@ -100,7 +100,7 @@ def take_key(writer: Writer, new: Memory, *, origin: str) -> None:
     if new.key is None:
         return
     raw = parse_id(new.id)
-    values = [one for one in writer.reads.keyed(new.scope, new.key) if one.id != new.id]
+    values = [one for one in writer.reads.memories.keyed(new.scope, new.key) if one.id != new.id]
     end = fitted(values, new.valid_from, new.valid_to)
     if end:
         writer.event("bounded", raw, origin=origin, **end)
@@ -109,9 +109,9 @@ def take_key(writer: Writer, new: Memory, *, origin: str) -> None:
         writer.supersede(ended, raw, origin, new.valid_from)
 
 
-def waiting_data(reads: Reads, id: bytes) -> dict[str, Any]:
+def waiting_data(reads: Store, id: bytes) -> dict[str, Any]:
     """{"over"?, "corrects"?: ids as bytes, "why"?} of a memory that waits to replace another."""
-    data = next((event.data for event in reads.events(memory=id) if event.type == "remembered"), {})
+    data = next((event.data for event in reads.ledger.events(memory=id) if event.type == "remembered"), {})
     found: dict[str, Any] = {
         name: data[name] for name in ("over", "corrects", "why") if isinstance(data.get(name), str)
     }

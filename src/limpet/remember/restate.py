@@ -106,9 +106,11 @@ class _Restatement:
     def _raised(self) -> str:
         """The trust that a higher origin gives: never above that of what the memory rests on."""
         targets = [
-            target for type, target in live_edges(self.writer.reads.events(memory=self.memory)) if type == "caused_by"
+            target
+            for type, target in live_edges(self.writer.reads.ledger.events(memory=self.memory))
+            if type == "caused_by"
         ]
-        reasons = [one.trust for target in targets if (one := self.writer.reads.get(target))]
+        reasons = [one.trust for target in targets if (one := self.writer.reads.memories.get(target))]
         return least_trusted([self.trust, *reasons])
 
     def _tag(self) -> None:
@@ -139,9 +141,9 @@ class _Restatement:
         reads, linked = self.writer.reads, False
         for cause in self.causes:
             target = parse_id(cause.id)
-            if reads.edge(self.memory, "caused_by", target) is not None:
+            if reads.edges.between(self.memory, "caused_by", target) is not None:
                 continue
-            if target == self.memory or reads.reaches("caused_by", target, self.memory):
+            if target == self.memory or reads.edges.reaches("caused_by", target, self.memory):
                 self.left.append(f"because {cause.id} (it rests on this itself: a circle)")
                 continue
             self.writer.event(

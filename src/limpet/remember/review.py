@@ -23,7 +23,7 @@ from .replacement import take_place, waiting_data
 from .write import Receipt, Writer
 
 if TYPE_CHECKING:
-    from ..store.contract import Reads, Store
+    from ..store.contract import Store
 
 PAIRS = {
     "duplicate": "the same thing said twice? accepted: the older one speaks for both",
@@ -86,8 +86,8 @@ def waiting(store: Store, scopes: Sequence[str], now: int, *, limit: int) -> lis
     """Everything that waits in some scopes, the dangerous first, then pairs, then what may be confirmed."""
     found = [_held_back(store, scopes, one) for one in _all(store, scopes, ("quarantined",), limit)]
     found += [_pair(*one) for one in _pairs(store, scopes)]
-    for id, times in store.disputed(scopes):
-        memory = store.get(id)
+    for id, times in store.memories.disputed(scopes):
+        memory = store.memories.get(id)
         if memory is not None and wants_judgement(store, memory, times):
             found.append(replace(_single("wrong", memory), reason=f"said to be wrong {_times(times)}"))
     rest = [] if len(found) >= limit else _all(store, scopes, ("active",), None, as_of=now)
@@ -99,7 +99,7 @@ def waiting(store: Store, scopes: Sequence[str], now: int, *, limit: int) -> lis
 def _held_back(store: Store, scopes: Sequence[str], one: Memory) -> ReviewItem:
     """What is in quarantine: for how it reads, or because it would replace a memory that is trusted more."""
     over = waiting_data(store, parse_id(one.id)).get("over")
-    other = store.get(over) if over else None
+    other = store.memories.get(over) if over else None
     if other is None or other.scope not in scopes:
         return _single("quarantine", one)
     return replace(_single("replacement", one), other=other)
@@ -108,21 +108,21 @@ def _held_back(store: Store, scopes: Sequence[str], one: Memory) -> ReviewItem:
 def _pairs(store: Store, scopes: Sequence[str]) -> list[tuple[Proposal, Memory, Memory]]:
     """Proposals that wait, without those that the rules of today would not make."""
     found = []
-    for proposal in store.proposals(scopes, limit=MOST_WAITING):
-        memory, other = store.get(proposal.memory), store.get(proposal.other)
+    for proposal in store.reviews.waiting(scopes, limit=MOST_WAITING):
+        memory, other = store.memories.get(proposal.memory), store.memories.get(proposal.other)
         if memory is not None and other is not None:
             found.append((proposal, memory, other))
     return standing(found)
 
 
-def wants_judgement(reads: Reads, one: Memory, times: int) -> bool:
+def wants_judgement(reads: Store, one: Memory, times: int) -> bool:
     """Said to be wrong more often than when a person last decided about it."""
     return one.superseded_by is None and times > _judged(reads, parse_id(one.id))
 
 
-def _judged(reads: Reads, id: bytes) -> int:
+def _judged(reads: Store, id: bytes) -> int:
     """How often it had been said to be wrong when a person decided; 0: nobody has."""
-    events = list(reads.events(memory=id))
+    events = list(reads.ledger.events(memory=id))
     cancelled = cancelled_by(events)
     return max(
         (
@@ -161,7 +161,7 @@ def _all(
     found: list[Memory] = []
     cursor = None
     while limit is None or len(found) < limit:
-        page = store.page(where, sort="created", limit=1_000, cursor=cursor, descending=True)
+        page = store.listings.page(where, sort="created", limit=1_000, cursor=cursor, descending=True)
         found += page.memories
         cursor = page.cursor
         if cursor is None:
@@ -194,7 +194,7 @@ def _pair(proposal: Proposal, memory: Memory, other: Memory) -> ReviewItem:
 
 def decide_pair(writer: Writer, id: bytes, verdict: str) -> Receipt:
     """Accept or reject a proposal. Raises BadInput when it was decided otherwise, or can no longer be carried out."""
-    proposal = writer.reads.proposal(id)
+    proposal = writer.reads.reviews.get(id)
     if proposal is None:
         raise NotFound(f"nothing to review with the id {format_id(id)}", hint="`limpet review` lists what waits")
     shown = format_id(id)
@@ -205,7 +205,7 @@ def decide_pair(writer: Writer, id: bytes, verdict: str) -> Receipt:
     if verdict == "accepted":
         _carry_out(writer, proposal)
     elif proposal.kind == "conflict":
-        ours = writer.reads.get(proposal.memory)
+        ours = writer.reads.memories.get(proposal.memory)
         if ours is not None and ours.state == "active":
             writer.event("archived", proposal.memory, origin="user")
     made = writer.event(
@@ -222,7 +222,7 @@ def _carry_out(writer: Writer, proposal: Proposal) -> None:
         if not merge(writer, older, newer, origin="user"):
             raise BadInput("one of the two is no longer believed", hint="reject it, or `limpet show` them")
         return
-    new, old = writer.reads.get(proposal.memory), writer.reads.get(proposal.other)
+    new, old = writer.reads.memories.get(proposal.memory), writer.reads.memories.get(proposal.other)
     if proposal.kind == "key":
         if new is None or old is None or not new.key or not old.key or new.key == old.key:
             raise BadInput("one of the two keys is no longer in use", hint="reject it, or `limpet show` them")
@@ -237,11 +237,11 @@ def _carry_out(writer: Writer, proposal: Proposal) -> None:
 
 def join_keys(writer: Writer, scope: str, key: str, into: str) -> None:
     """The values of `key` become values of `into`; at each instant the one that began last holds."""
-    moved = writer.reads.keyed(scope, key)
+    moved = writer.reads.memories.keyed(scope, key)
     for one in moved:
         writer.event("keyed", parse_id(one.id), origin="user", key=into)
     values = sorted(
-        [*moved, *writer.reads.keyed(scope, into)], key=lambda one: (one.valid_from, one.created_at, one.id)
+        [*moved, *writer.reads.memories.keyed(scope, into)], key=lambda one: (one.valid_from, one.created_at, one.id)
     )
     for one, following in pairwise(values):
         if one.valid_to is None or one.valid_to > following.valid_from:
@@ -252,7 +252,7 @@ def join_keys(writer: Writer, scope: str, key: str, into: str) -> None:
 def decide_single(writer: Writer, memory: Memory, verdict: str, now: int) -> Receipt:
     """Accept or reject what follows from a memory itself. Raises BadInput when nothing about it waits."""
     raw, accepted = parse_id(memory.id), verdict == "accepted"
-    wrong = dict(writer.reads.disputed([memory.scope])).get(raw, 0)
+    wrong = dict(writer.reads.memories.disputed([memory.scope])).get(raw, 0)
     kind = _waiting_kind(writer.reads, memory, wrong, now)
     if kind is None:
         last = _last_verdict(writer, raw)
@@ -284,7 +284,7 @@ def _why(accepted: bool) -> dict[str, str]:
     return {} if accepted else {"why": "rejected in review"}
 
 
-def _waiting_kind(reads: Reads, memory: Memory, wrong: int, now: int) -> str | None:
+def _waiting_kind(reads: Store, memory: Memory, wrong: int, now: int) -> str | None:
     if memory.state == "quarantined":
         return "replacement" if "over" in waiting_data(reads, parse_id(memory.id)) else "quarantine"
     if memory.state != "active":
@@ -298,7 +298,7 @@ def _waiting_kind(reads: Reads, memory: Memory, wrong: int, now: int) -> str | N
 
 def _last_verdict(writer: Writer, id: bytes) -> str | None:
     last = None
-    for event in writer.reads.events(memory=id):
+    for event in writer.reads.ledger.events(memory=id):
         # Of a purged memory the verdict is gone too.
         if event.type == "reviewed" and "verdict" in event.data and "item" not in event.data:
             last = str(event.data["verdict"])
@@ -310,7 +310,7 @@ def merge(writer: Writer, into: str, merged: str, *, origin: str) -> bool:
 
     The one that stays is trusted as the least of both, and was observed on the days of both.
     """
-    kept, gone = writer.reads.get(parse_id(into)), writer.reads.get(parse_id(merged))
+    kept, gone = writer.reads.memories.get(parse_id(into)), writer.reads.memories.get(parse_id(merged))
     if kept is None or gone is None or kept.state != "active" or gone.state != "active":
         return False
     if kept.superseded_by is not None or gone.superseded_by is not None:

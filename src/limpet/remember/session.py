@@ -22,7 +22,7 @@ QUOTED_CHARACTERS, SUMMARY_CHARACTERS = 160, 3_000
 
 def start(writer: Writer, scope: str, name: str, title: str | None) -> None:
     """Nothing when it runs already and its title stays."""
-    known = writer.reads.session(scope, name)
+    known = writer.reads.sessions.get(scope, name)
     fresh = known is None or known.ended_at is not None
     if fresh or (title is not None and known is not None and known.title != title):
         data = {"scope": scope, "name": name} | ({"title": title} if title else {})
@@ -30,7 +30,7 @@ def start(writer: Writer, scope: str, name: str, title: str | None) -> None:
 
 
 def end(writer: Writer, scope: str, name: str, summary: Admitted | None) -> Receipt:
-    known = writer.reads.session(scope, name)
+    known = writer.reads.sessions.get(scope, name)
     if known is None:
         raise NotFound(f"no session {name} in {scope}", hint="`limpet session list` shows them")
     receipt = Receipt(id=None, status="unchanged") if summary is None else writer.state(summary)
@@ -49,7 +49,7 @@ def compress(
     admit: Callable[[Mapping[str, Any]], Admitted],
 ) -> Receipt:
     """One episode for a session, with a `part_of` edge from each of its memories. Unchanged when nothing was added."""
-    every = writer.reads.session_memories(scope, name)
+    every = writer.reads.sessions.memories(scope, name)
     old = next((one for one in every if one.kind == "episode" and one.source == EPISODE_SOURCE), None)
     members = [one for one in every if not (one.kind == "episode" and one.source == EPISODE_SOURCE)]
     if not members:

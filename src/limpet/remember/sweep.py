@@ -53,7 +53,7 @@ def swept(
             "there is no embedder to judge texts with", hint="`limpet doctor` says what is missing"
         )
     where = Filter(scopes=(scope,), as_of=now)
-    total, done = store.count(where), 0
+    total, done = store.listings.count(where), 0
     found: list[Swept] = []
     for page in _pages(store, where):
         left: list[Memory] = []
@@ -82,7 +82,7 @@ def swept(
 def _pages(store: Store, where: Filter) -> Iterator[list[Memory]]:
     cursor = None
     while True:
-        page = store.page(where, sort="created", limit=PAGE, cursor=cursor)
+        page = store.listings.page(where, sort="created", limit=PAGE, cursor=cursor)
         yield page.memories
         cursor = page.cursor
         if cursor is None:
@@ -103,7 +103,8 @@ def _plain(one: Memory) -> Swept | None:
 def _overruled(store: Store, one: Memory) -> bool:
     """A person stored it anyway, or looked at it in review already."""
     return any(
-        event.data.get("anyway") is True or event.type == "reviewed" for event in store.events(memory=parse_id(one.id))
+        event.data.get("anyway") is True or event.type == "reviewed"
+        for event in store.ledger.events(memory=parse_id(one.id))
     )
 
 

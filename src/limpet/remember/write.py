@@ -17,7 +17,7 @@ from .admit import Admitted
 from .replacement import kept_for_review, proposed_before, says_otherwise
 
 if TYPE_CHECKING:
-    from ..store.contract import Reads
+    from ..store.contract import Store
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +51,7 @@ class Writer:
     """Collects the events of one operation. Made anew each time the transaction is tried."""
 
     def __init__(
-        self, reads: Reads, make_id: Callable[[], bytes], now: int, scopes: Sequence[str] | None = None
+        self, reads: Store, make_id: Callable[[], bytes], now: int, scopes: Sequence[str] | None = None
     ) -> None:
         """`scopes`: those whose memories it may name by their ids; None for all."""
         self.reads = reads
@@ -73,7 +73,7 @@ class Writer:
         """The fingerprints of a batch, looked up together."""
         marks = [_mark(one) for one in statements]
         asked = [*marks, *(_mark(replace(one, key=None)) for one in statements if one.key)]
-        self._new = set(asked) - self.reads.marked(asked)
+        self._new = set(asked) - self.reads.memories.with_fingerprints(asked)
         return marks
 
     def event(self, type: str, memory: bytes, *, origin: str, content: str | None = None, **data: Any) -> Event:
@@ -108,8 +108,8 @@ class Writer:
         """A memory as it will be after what this operation holds so far."""
         said = self._by_memory.get(memory)
         if not said:
-            return self.reads.get(memory)
-        return replay(said if memory in self._ids else [*self.reads.events(memory=memory), *said])
+            return self.reads.memories.get(memory)
+        return replay(said if memory in self._ids else [*self.reads.ledger.events(memory=memory), *said])
 
     def state(
         self,
@@ -238,9 +238,9 @@ class Writer:
         """The values of its key; the key in use when a person has said that two keys name the same."""
         if statement.key is None:
             return [], None
-        values = self.reads.keyed(statement.scope, statement.key)
-        renamed = None if values else self.reads.renamed_key(statement.scope, statement.key)
-        return (values, None) if renamed is None else (self.reads.keyed(statement.scope, renamed), renamed)
+        values = self.reads.memories.keyed(statement.scope, statement.key)
+        renamed = None if values else self.reads.memories.renamed_key(statement.scope, statement.key)
+        return (values, None) if renamed is None else (self.reads.memories.keyed(statement.scope, renamed), renamed)
 
     def _taken(self, statement: Admitted) -> Receipt | None:
         """A given id that is there already: the same statement again is fine, another one is not."""
@@ -248,7 +248,7 @@ class Writer:
         shown = format_id(statement.id)
         if statement.id in self._ids:
             raise BadInput(f"the id {shown} is given twice")
-        known = self.reads.get(statement.id)
+        known = self.reads.memories.get(statement.id)
         if known is None:
             return None
         if known.content == statement.content:
@@ -268,7 +268,7 @@ class Writer:
                 return there if _mark_of(there) == mark else None
             there = None if values else self._without_key(statement)
         else:
-            there = None if mark in self._new else self.reads.same_statement(statement.scope, mark, self.now)
+            there = None if mark in self._new else self.reads.memories.same_statement(statement.scope, mark, self.now)
         return None if there is None or self._apart(there, statement) else there
 
     def _without_key(self, statement: Admitted) -> Memory | None:
@@ -276,7 +276,7 @@ class Writer:
         mark = _mark(replace(statement, key=None))
         if mark in self._new or statement.valid_from is not None or statement.valid_to is not None:
             return None
-        there = self.reads.same_statement(statement.scope, mark, self.now)
+        there = self.reads.memories.same_statement(statement.scope, mark, self.now)
         trusted = there is not None and not is_below(effective_trust(statement, self.causes(statement)), there.trust)
         return there if trusted else None
 
@@ -300,7 +300,7 @@ class Writer:
         return self._add(unused or self._make_id(), "observed", memory, origin, None, data)
 
     def _position(self, scope: str, session: str) -> int:
-        place = self._positions.get((scope, session)) or self.reads.next_position(scope, session)
+        place = self._positions.get((scope, session)) or self.reads.sessions.next_position(scope, session)
         self._positions[scope, session] = place + 1
         return place
 
@@ -380,9 +380,9 @@ def check_live(memory: Memory) -> None:
         raise BadInput(f"memory {memory.id} is retracted", hint="`limpet restore` brings it back")
 
 
-def need(reads: Reads, id: str, scopes: Sequence[str] | None) -> Memory:
+def need(reads: Store, id: str, scopes: Sequence[str] | None) -> Memory:
     """The memory of some scopes (None: all) that an id or a prefix names. Raises NotFound, AmbiguousId, BadInput."""
-    found = reads.get(reads.resolve(id, scopes))
+    found = reads.memories.get(reads.memories.resolve(id, scopes))
     if found is None:
         raise NotFound(f"no memory with the id {id}")
     return found

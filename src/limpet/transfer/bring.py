@@ -27,7 +27,7 @@ from .circles import closing
 from .record import Record, Report, digest, imported_id
 
 if TYPE_CHECKING:
-    from ..store.contract import Reads, Store
+    from ..store.contract import Store
     from ..vectors.embedder import Embedder
 
 # Records, or links, in one transaction.
@@ -167,7 +167,7 @@ class Importer:
 
         def decide(writer: Writer) -> None:
             # The event that makes a memory has its id, so that one look-up tells which are there.
-            there = {event.id for event in writer.reads.events(ids=[one.id for _, one in part if one.id])}
+            there = {event.id for event in writer.reads.ledger.events(ids=[one.id for _, one in part if one.id])}
             outcomes[:] = [self._decide(writer, record, one, one.id in there) for record, one in part]
 
         if self._dry_run:
@@ -197,7 +197,7 @@ class Importer:
     def _decide(self, writer: Writer, record: Record, one: Admitted, known: bool) -> str:
         """created, quarantined, proposed (both wait for review), known, changed, or why it was not taken."""
         assert one.id is not None
-        there = writer.reads.get(one.id) if known else None
+        there = writer.reads.memories.get(one.id) if known else None
         if there is None:
             try:
                 status = writer.state(one, fresh=True, unused=one.id).status
@@ -236,7 +236,7 @@ class Importer:
             if record.uses > 0
         ]
         if rows:
-            self._store.restore_usage(rows)
+            self._store.usage.restore(rows)
 
     def _bring_vectors(self, made: Sequence[tuple[Record, Admitted]]) -> None:
         """Take over vectors that our embedder could have made; it makes all others later."""
@@ -287,12 +287,12 @@ class Importer:
             return
         ids = {given[place][1].id or b"": i for i, place in enumerate(usable)}
         everything = Filter(states=("active", "archived"))
-        bodies = self._store.candidates(self._store.bodies_of(list(ids)), everything)
+        bodies = self._store.search.candidates(self._store.search.texts_of(list(ids)), everything)
         found = [(one.body, ids[one.id]) for one in bodies]
         if found:
             stored = encode_for_store([body for body, _ in found], unit[[place for _, place in found]])
             # As when we made them: the look for what was said twice comes next.
-            self._store.add_vectors(
+            self._store.vectors.add(
                 row.num, stored, done=[one.body for one in stored], then="duplicates", at=self._clock.now()
             )
             self._report.vectors += len(stored)
@@ -345,7 +345,7 @@ class Importer:
             new = [link for link in links if link.type == type]
             if not new:
                 continue
-            there = {(edge.source, edge.target) for edge in self._store.graph.all_edges([type])}
+            there = {(edge.source, edge.target) for edge in self._store.edges.all([type])}
             coming = [link for link in new if (link.source, link.target) not in there]
             for place in closing([(link.source, link.target) for link in coming], there, self._order):
                 dropped.add(coming[place])
@@ -362,7 +362,7 @@ class Importer:
                 return False
         if self._dry_run:
             return True
-        source, target = writer.reads.get(link.source), writer.reads.get(link.target)
+        source, target = writer.reads.memories.get(link.source), writer.reads.memories.get(link.target)
         if source is None or target is None or "purged" in (source.state, target.state):
             return False
         data: dict[str, Any] = {"edge": link.type, "target": link.target.hex()}
@@ -375,10 +375,10 @@ class Importer:
             self._replace(writer, source, target, replaced)
         return True
 
-    def _had(self, reads: Reads, link: Link) -> bool:
+    def _had(self, reads: Store, link: Link) -> bool:
         return any(
             event.type == "linked" and event.data["edge"] == link.type and event.data["target"] == link.target.hex()
-            for event in reads.events(memory=link.source)
+            for event in reads.ledger.events(memory=link.source)
         )
 
     def _replace(self, writer: Writer, new: Memory, old: Memory, replaced: set[bytes]) -> None:

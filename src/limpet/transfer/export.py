@@ -38,7 +38,7 @@ def export_jsonl(
 
 
 def _write(store: Store, file: IO[str], *, vectors: bool, progress: Progress | None) -> int:
-    total = store.stats().events
+    total = store.maintenance.stats().events
     written = 0
     for line in _lines(store, vectors=vectors):
         file.write(line + "\n")
@@ -51,9 +51,9 @@ def _write(store: Store, file: IO[str], *, vectors: bool, progress: Progress | N
 
 
 def _lines(store: Store, *, vectors: bool) -> Iterator[str]:
-    for event in store.events():
+    for event in store.ledger.events():
         yield jsonl.write_event(event)
-    for row in store.usage_rows():
+    for row in store.usage.rows():
         yield jsonl.encode({"usage": row | {"id": format_id(row["id"])}})
     if vectors:
         yield from _vector_lines(store)
@@ -61,14 +61,14 @@ def _lines(store: Store, *, vectors: bool) -> Iterator[str]:
 
 def _vector_lines(store: Store) -> Iterator[str]:
     """Vectors of current texts, by memory id: body numbers mean nothing in another store."""
-    active = next((row for row in store.embedders() if row.state == "active"), None)
+    active = next((row for row in store.vectors.embedders() if row.state == "active"), None)
     if active is None:
         return
     facts: dict[str, Any] = {"embedder": active.fingerprint, "name": active.name, "dimensions": active.dimensions}
-    bodies = store.allowed(Filter(states=STATES))
+    bodies = store.search.allowed(Filter(states=STATES))
     for start in range(0, len(bodies), 1_000):
         part = bodies[start : start + 1_000]
-        ids = {one.body: one.id for one in store.candidates(part, Filter(states=STATES))}
-        for body, exact in store.exact_vectors(active.num, part):
+        ids = {one.body: one.id for one in store.search.candidates(part, Filter(states=STATES))}
+        for body, exact in store.vectors.exact(active.num, part):
             data = base64.b64encode(exact).decode()
             yield jsonl.encode({"vector": {"id": format_id(ids[body]), **facts, "exact": data}})

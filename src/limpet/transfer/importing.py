@@ -125,7 +125,7 @@ class _Import:
         events.clear()
         while left:
             fresh, known, bad, left = self._lifecycle.judge(left)
-            new = len(fresh) if self._dry_run else self._store.append_events(fresh)
+            new = len(fresh) if self._dry_run else self._store.ledger.append(fresh)
             self._new += new
             self._known += known + len(fresh) - new
             self._bad += bad
@@ -156,7 +156,7 @@ class _Import:
             except (KeyError, TypeError, ValueError, AttributeError, LimpetError) as error:
                 self._bad.append((number, f"not a usage line: {error}"))
         if good and not self._dry_run:
-            self._store.restore_usage(good)
+            self._store.usage.restore(good)
 
     def _take_vectors(self, vectors: list[tuple[int, dict[str, Any]]]) -> None:
         """Vectors spare the embedding; those of an embedder with another fingerprint are left to the queue."""
@@ -183,18 +183,18 @@ class _Import:
                 if not fits.all():
                     raise ValueError("a vector that is nothing, or not of numbers")
                 if facts not in rows:
-                    rows[facts] = self._store.register_embedder(*facts).num
+                    rows[facts] = self._store.vectors.register(*facts).num
                 wanted.setdefault(rows[facts], {})[id] = unit
             except (KeyError, TypeError, ValueError, AttributeError, LimpetError) as error:
                 self._bad.append((number, f"not a vector line: {error}"))
         vectors.clear()
         for num, units in wanted.items():
-            bodies = self._store.bodies_of(list(units))
-            found = [(one.body, units[one.id]) for one in self._store.candidates(bodies, Filter(states=STATES))]
+            bodies = self._store.search.texts_of(list(units))
+            found = [(one.body, units[one.id]) for one in self._store.search.candidates(bodies, Filter(states=STATES))]
             if found:
                 stored = encode_for_store([body for body, _ in found], np.stack([unit for _, unit in found]))
-                self._store.add_vectors(num, stored)
-                self._store.finish("embed", [body for body, _ in found])
+                self._store.vectors.add(num, stored)
+                self._store.jobs.finish("embed", [body for body, _ in found])
 
 
 def _check_embedder(fingerprint: Any, name: Any, dimensions: Any) -> None:

@@ -86,7 +86,7 @@ class Lifecycle:
         """Two questions for all of them: what is known needs no further look."""
         asked = [event.id for event in events]
         asked += [bytes.fromhex(event.data["undoes"]) for event in events if event.type == "undone"]
-        self._events |= self._store.known_events([id for id in asked if id not in self._events])
+        self._events |= self._store.ledger.known([id for id in asked if id not in self._events])
         named: set[bytes] = set()
         for event in events:
             if event.id not in self._events:
@@ -123,7 +123,7 @@ class Lifecycle:
         return "undoes a purge" if type == "purged" else None
 
     def _is_session(self, id: bytes) -> bool:
-        if id not in self._sessions and any(one.type in SESSION_EVENTS for one in self._store.events(memory=id)):
+        if id not in self._sessions and any(one.type in SESSION_EVENTS for one in self._store.ledger.events(memory=id)):
             self._sessions.add(id)
         return id in self._sessions
 
@@ -140,7 +140,7 @@ class Lifecycle:
             before = {source for one in leading for source in self._links.get((type, one), ())}
             stored = list(leading - self._begun)
             if stored:
-                before |= {edge.source for edge in self._store.graph.edges(stored, incoming=True, types=[type])}
+                before |= {edge.source for edge in self._store.edges.of(stored, incoming=True, types=[type])}
             leading = before - seen
         return False
 

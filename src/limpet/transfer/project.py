@@ -114,7 +114,7 @@ class Indexer:
         where = Filter(scopes=(self._scope,), kinds=("note",), states=states)
         cursor = None
         while True:
-            page = self._store.page(where, sort="created", limit=1_000, cursor=cursor, descending=False)
+            page = self._store.listings.page(where, sort="created", limit=1_000, cursor=cursor, descending=False)
             for one in page.memories:
                 mark = _mark(one)
                 if (mark.get("root"), mark.get("format")) != (self._root, self._format) or one.superseded_by:
@@ -156,7 +156,7 @@ class Indexer:
             "lines": one.lines, "digest": one.digest, "file_digest": file.digest,
         }  # fmt: skip
         id = imported_id(self._format, "\0".join((self._scope, self._root, file.name, one.key, one.digest)))
-        before = self._store.get(id)
+        before = self._store.memories.get(id)
         statement = admit(
             {
                 "content": content,
@@ -198,7 +198,7 @@ class Indexer:
 
     def _archived_here(self, id: bytes) -> bool:
         """Archived because it was gone, not by somebody."""
-        last = [event.origin for event in self._store.events(memory=id) if event.type == "archived"]
+        last = [event.origin for event in self._store.ledger.events(memory=id) if event.type == "archived"]
         return bool(last) and last[-1] == "import"
 
     def _archive(self, gone: Iterable[Memory]) -> None:

@@ -99,7 +99,7 @@ def export_segments(store: Store, folder: Path, *, progress: Progress | None = N
         folder.mkdir(mode=0o700, exist_ok=True)
         _write_attributes(store, folder)
         # What an export that was interrupted had begun comes first: its names follow from its content.
-        _write_all(store, folder, store.segments()[1], report, None)
+        _write_all(store, folder, store.devices.segments()[1], report, None)
         device, rows = _seal(store, folder)
         report.device = device.hex()
         _write_all(store, folder, rows, report, progress)
@@ -126,12 +126,12 @@ def import_segments(
         raise BadInput(f"no folder {folder}")
     report = SegmentReport()
     try:
-        device, rows = store.segments() if dry_run else _seal(store, folder)
+        device, rows = store.devices.segments() if dry_run else _seal(store, folder)
         report.device = device.hex() if device else ""
         files = list(_files(folder, report))
         fresh = _fresh(files, rows, report)
         _take_in(store, fresh, report, dry_run=dry_run, progress=progress)
-        _report_missing(files, store.segments()[1], report)
+        _report_missing(files, store.devices.segments()[1], report)
         if not dry_run:
             _report_holding(store, folder, report)
     except OSError as error:
@@ -148,12 +148,12 @@ def _seal(store: Store, folder: Path) -> tuple[bytes, list[SegmentRow]]:
     The store is another device when its file was copied (it is not where it was), or put back from an older copy (the
     folder has segments of this device that the store does not know).
     """
-    device, rows = store.segments()
+    device, rows = store.devices.segments()
     known = _digests(rows)
     renew = device is not None and any(
         file.device == device and _key(file) not in known for file in _files(folder, SegmentReport())
     )
-    return store.seal(place_of(store.path), renew=renew)
+    return store.devices.seal(place_of(store.path), renew=renew)
 
 
 def place_of(path: str) -> str:
@@ -200,7 +200,7 @@ def _write_all(
 
 def _write(store: Store, folder: Path, one: SegmentRow, report: SegmentReport) -> bool:
     """Write a segment as it is now. False: it is as it was."""
-    lines = store.segment_lines(one.num)
+    lines = store.devices.lines(one.num)
     content, digest = _content(one.header, lines)
     if digest == one.digest and _path(folder, one, digest).exists():
         return False
@@ -216,7 +216,7 @@ def _write(store: Store, folder: Path, one: SegmentRow, report: SegmentReport) -
     # The name says what is in it: what else is there under it is no segment.
     with new_file(path, store=store.path, force=True) as file:
         file.write(content)
-    store.segment_written(one.num, digest, header)
+    store.devices.written(one.num, digest, header)
     for old in header.get("replaces", ()):
         _path(folder, one, old).unlink(missing_ok=True)
     report.segments += 1
@@ -244,8 +244,8 @@ def _write_attributes(store: Store, folder: Path) -> None:
 
 
 def _rewrite_purged(store: Store, folder: Path, rows: Sequence[SegmentRow], report: SegmentReport) -> None:
-    affected = store.purged_in_segments()
-    before = {one.num: one for one in store.segments()[1]}
+    affected = store.devices.purged()
+    before = {one.num: one for one in store.devices.segments()[1]}
     written = sum(_write(store, folder, before[one.num], report) for one in rows if one.own and one.num in affected)
     if written:
         report.notes.append(
@@ -385,11 +385,11 @@ def _take_in(
 def _merge(store: Store, batch: Sequence[_Read], report: SegmentReport, *, dry_run: bool) -> None:
     if dry_run:
         ids = [line.event.id for one in batch for line in one.lines]
-        known = sum(1 for _ in store.events(ids=ids))
+        known = sum(1 for _ in store.ledger.events(ids=ids))
         report.segments, report.new, report.known = (
             report.segments + len(batch), report.new + len(ids) - known, report.known + known)  # fmt: skip
         return
-    merged = store.merge(
+    merged = store.devices.merge(
         [one.row for one in batch], [line._replace(segment=i) for i, one in enumerate(batch) for line in one.lines]
     )
     for place in merged.held:
@@ -429,8 +429,8 @@ def _report_missing(files: Sequence[_File], rows: Sequence[SegmentRow], report: 
 
 def _report_holding(store: Store, folder: Path, report: SegmentReport) -> None:
     """Others' files that still hold the content of what was purged: only their own device writes them again."""
-    affected = store.purged_in_segments()
-    for row in store.segments()[1]:
+    affected = store.devices.purged()
+    for row in store.devices.segments()[1]:
         path = _path(folder, row, row.digest)
         if row.own or row.num not in affected or not path.exists():
             continue

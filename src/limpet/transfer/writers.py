@@ -48,9 +48,9 @@ class Source:
         """Active ones; `ended`: also those that hold no longer. What stays behind is noted."""
         where = Filter(scopes=self.scopes, as_of=None if ended else self.now)
         self._note_rest(where)
-        total, done, cursor = self.store.count(where), 0, None
+        total, done, cursor = self.store.listings.count(where), 0, None
         while True:
-            page = self.store.page(where, sort="created", limit=PAGE, cursor=cursor, descending=False)
+            page = self.store.listings.page(where, sort="created", limit=PAGE, cursor=cursor, descending=False)
             for one in page.memories:
                 done += 1
                 yield one
@@ -61,11 +61,11 @@ class Source:
 
     def _note_rest(self, where: Filter) -> None:
         every = Filter(scopes=self.scopes)
-        rest = self.store.count(every) - self.store.count(where)
+        rest = self.store.listings.count(every) - self.store.listings.count(where)
         if rest:
             self.report.note("memories that do not hold now were left out", rest)
         for state in ("archived", "retracted", "merged", "quarantined"):
-            count = self.store.count(Filter(scopes=self.scopes, states=(state,)))
+            count = self.store.listings.count(Filter(scopes=self.scopes, states=(state,)))
             if count:
                 self.report.note(f"{state} memories were left out", count)
 
@@ -84,10 +84,10 @@ class Source:
 
     def edges(self, ids: set[bytes], types: Sequence[str]) -> Iterator[tuple[Edge, int]]:
         """Links between these memories, and since when each holds."""
-        found = [edge for edge in self.store.graph.all_edges(types) if edge.source in ids and edge.target in ids]
+        found = [edge for edge in self.store.edges.all(types) if edge.source in ids and edge.target in ids]
         for start in range(0, len(found), PAGE):
             part = found[start : start + PAGE]
-            events = self.store.events(ids=[edge.event for edge in part if edge.event is not None])
+            events = self.store.ledger.events(ids=[edge.event for edge in part if edge.event is not None])
             since = {event.id: event.data.get("since") for event in events}
             for edge in part:
                 at = since.get(edge.event) if edge.event is not None else None
@@ -141,7 +141,7 @@ def write_memori(source: Source, path: Path) -> int:
                 file.write((encode(line) + "\n").encode())
                 written += 1
             note_lost(part, source.report, {"the end of validity": lambda one: one.valid_to, "pins": _pinned})
-    ids = source.store.graph.edges_from(Filter(scopes=source.scopes), STORED_TYPES)
+    ids = source.store.edges.leaving(Filter(scopes=source.scopes), STORED_TYPES)
     if ids:
         source.report.note("links: no place in this format", len(ids))
     return written
@@ -177,12 +177,13 @@ def _vectors(source: Source, part: Sequence[Memory]) -> dict[str, list[float]]:
 
     ids = [parse_id(one.id) for one in part]
     bodies = {
-        one.body: one.id for one in source.store.candidates(source.store.bodies_of(ids), Filter(scopes=source.scopes))
+        one.body: one.id
+        for one in source.store.search.candidates(source.store.search.texts_of(ids), Filter(scopes=source.scopes))
     }
     names = {parse_id(one.id): one.id for one in part}
     return {
         names[bodies[body]]: np.frombuffer(exact, dtype=np.float16).astype(np.float32).tolist()
-        for body, exact in source.store.exact_vectors(source.embedder, list(bodies))
+        for body, exact in source.store.vectors.exact(source.embedder, list(bodies))
     }
 
 
@@ -248,7 +249,7 @@ def write_markdown(source: Source, path: Path) -> int:
                 with (folder / files[topic]).open("a", encoding="utf-8", newline="\n") as file:
                     file.writelines(items)
             note_lost(part, source.report, {"pins": _pinned, "use counts": lambda one: one.uses})
-    links = source.store.graph.edges_from(Filter(scopes=source.scopes), STORED_TYPES)
+    links = source.store.edges.leaving(Filter(scopes=source.scopes), STORED_TYPES)
     if links:
         source.report.note("links: no place in this format", len(links))
     return written

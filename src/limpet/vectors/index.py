@@ -86,7 +86,7 @@ class VectorIndex:
         with self._store.snapshot(), self._lock:
             version = self._store.data_version()
             while version != self._data_version:
-                changed, present = self._store.vector_chunks(self._embedder, self._versions, most=READ_AT_ONCE)
+                changed, present = self._store.vectors.chunks(self._embedder, self._versions, most=READ_AT_ONCE)
                 if self._blocks.keys() - present:
                     self._forget()
                     continue
@@ -145,7 +145,7 @@ class VectorIndex:
             return there, self._hold_exact(state)[slots[there]]
         # A process that asks one question reads no more than it needs.
         wanted = np.asarray(bodies).tolist()
-        rows = self._store.exact_vectors(self._embedder, wanted) if wanted else []
+        rows = self._store.vectors.exact(self._embedder, wanted) if wanted else []
         if not rows:
             return np.zeros(0, dtype=np.int64), np.zeros((0, self._dimensions), dtype=np.float32)
         place = {body: i for i, body in enumerate(wanted)}
@@ -157,7 +157,7 @@ class VectorIndex:
             missing = np.flatnonzero((state.bodies != 0) & ~state.held)
             if not len(state.exact):
                 state.exact = np.zeros((len(state.scales), self._dimensions), dtype=np.float32)
-            rows = self._store.exact_vectors(self._embedder, state.bodies[missing].tolist()) if len(missing) else []
+            rows = self._store.vectors.exact(self._embedder, state.bodies[missing].tolist()) if len(missing) else []
             if rows:
                 state.exact[state.slots_of([body for body, _ in rows])] = _wide(rows)
             state.held[missing] = True

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..remember.admit import Admitted
     from ..remember.door import Door
     from ..remember.write import Receipt, Writer
-    from ..store.contract import Reads, Store
+    from ..store.contract import Store
     from ..vectors.embedder import Embedder
 
 Time = str | int | datetime | None
@@ -90,20 +90,20 @@ class Base:
 
         answer: T
 
-        def inside(reads: Reads) -> Sequence[Event]:
+        def inside(reads: Store) -> Sequence[Event]:
             nonlocal answer
             now = self._clock.now()
             writer = Writer(reads, lambda: self._ids.make(now), now, self._scopes)
             answer = decide(writer)
             return writer.events
 
-        self._store.commit(inside)
+        self._store.ledger.commit(inside)
         return answer
 
     def _marked_wrong(self, receipt: Receipt) -> Receipt:
         """A wish to end what is trusted more is counted like `wrong`: the memory comes up for review."""
         if receipt.status == "proposed" and receipt.id is not None:
-            self._store.record_use([parse_id(receipt.id)], self._clock.now(), "wrong")
+            self._store.usage.record([parse_id(receipt.id)], self._clock.now(), "wrong")
         return receipt
 
     # -- how reads are asked

@@ -70,9 +70,9 @@ class Beliefs(Base):
 
         def decide(writer: Writer) -> Receipt:
             instant = writer.now if when is None else when
-            values = writer.reads.keyed(self.scope, check_key(key))
-            if not values and (renamed := writer.reads.renamed_key(self.scope, key)):
-                values = writer.reads.keyed(self.scope, renamed)
+            values = writer.reads.memories.keyed(self.scope, check_key(key))
+            if not values and (renamed := writer.reads.memories.renamed_key(self.scope, key)):
+                values = writer.reads.memories.keyed(self.scope, renamed)
             held = holding(values, instant)
             if held is None:
                 raise NotFound(f"no value of {key} holds then in {self.scope}", hint=self._near(key))
@@ -92,9 +92,9 @@ class Beliefs(Base):
         check_key(key)
         found = []
         for scope in dict.fromkeys((self.scope, GLOBAL_SCOPE)):
-            values = self._store.keyed(scope, key, known_at=known)
-            if not values and (renamed := self._store.renamed_key(scope, key)):
-                values = self._store.keyed(scope, renamed, known_at=known)
+            values = self._store.memories.keyed(scope, key, known_at=known)
+            if not values and (renamed := self._store.memories.renamed_key(scope, key)):
+                values = self._store.memories.keyed(scope, renamed, known_at=known)
             found.append(values)
         return found
 
@@ -102,7 +102,7 @@ class Beliefs(Base):
         """Keys that are spelled like this one."""
         import difflib
 
-        known = sorted({one for scope in (self.scope, GLOBAL_SCOPE) for one in self._store.keys(scope)})
+        known = sorted({one for scope in (self.scope, GLOBAL_SCOPE) for one in self._store.memories.keys(scope)})
         near = [one for one in difflib.get_close_matches(key, known, 4, 0.6) if one != key]
         return f"keys like it: {', '.join(near)}" if near else None
 
@@ -130,7 +130,7 @@ class Beliefs(Base):
 
     def session(self, name: str) -> SessionRow:
         """One session of this scope. Raises NotFound."""
-        found = self._store.session(self.scope, name)
+        found = self._store.sessions.get(self.scope, name)
         if found is None:
             raise NotFound(f"no session {name} in {self.scope}", hint="`limpet session list` shows them")
         return found
@@ -139,12 +139,12 @@ class Beliefs(Base):
         """Sessions of this scope, the one with the latest memory first."""
         if isinstance(limit, bool) or not 1 <= limit <= 10_000:
             raise BadInput(f"limit must be from 1 to 10000, not {limit!r}")
-        return self._store.sessions([self.scope], limit=limit)
+        return self._store.sessions.latest([self.scope], limit=limit)
 
     def session_memories(self, name: str) -> list[Memory]:
         """What was stored in a session and is still active, in its order. Raises NotFound."""
         self.session(name)
-        return [self._with_confidence(one) for one in self._store.session_memories(self.scope, name)]
+        return [self._with_confidence(one) for one in self._store.sessions.memories(self.scope, name)]
 
     def compress(self, name: str, *, summary: str | None = None) -> Receipt:
         """Sum a session up in an episode, with a `part_of` edge from every memory of it.
@@ -184,9 +184,9 @@ class Beliefs(Base):
     def _decide(self, id: str, verdict: str) -> Receipt:
         from ..remember.review import decide_pair, decide_single
 
-        pairs = self._store.proposals_from(id, self._scopes)
+        pairs = self._store.reviews.from_prefix(id, self._scopes)
         try:
-            raw = self._store.resolve(id, self._scopes)
+            raw = self._store.memories.resolve(id, self._scopes)
         except NotFound:
             if not pairs:
                 raise
@@ -199,7 +199,7 @@ class Beliefs(Base):
         def decide(writer: Writer) -> Receipt:
             if raw is None:
                 return decide_pair(writer, pairs[0], verdict)
-            memory = writer.reads.get(raw)
+            memory = writer.reads.memories.get(raw)
             if memory is None or memory.scope not in self._scopes:
                 raise NotFound(f"nothing to review with the id {id} in {self.scope}")
             return decide_single(writer, memory, verdict, writer.now)

@@ -45,7 +45,7 @@ class Graph(Base):
         from ..store.records import Proposal
 
         new, old, now = self._need(a), self._need(b), self._clock.now()
-        self._store.propose(
+        self._store.reviews.propose(
             [
                 Proposal(
                     id=self._ids.make(now), kind="correction", scope=new.scope, memory=parse_id(new.id),

@@ -120,7 +120,7 @@ class Mirrors(Base):
         from ..remember.admit import check_topics
 
         where = Filter(scopes=self._scopes, topics=check_topics([topic]), as_of=self._clock.now())
-        found = self._store.page(where, sort="created", limit=TOPIC_ENTRIES, cursor=None).memories
+        found = self._store.listings.page(where, sort="created", limit=TOPIC_ENTRIES, cursor=None).memories
         if not found:
             raise NotFound(f"nothing is remembered about {topic}", hint="`limpet recall` finds by meaning")
         return page.topic_text(topic, found)

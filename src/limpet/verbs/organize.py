@@ -25,7 +25,7 @@ class Organize(Mirrors):
 
     def note_transcript(self, path: str | os.PathLike[str]) -> None:
         """A session has ended whose transcript lies there: the next `organize` reads it into this scope."""
-        self._store.name_source(self.scope, os.fspath(Path(path).absolute()), self._clock.now())
+        self._store.sources.announce(self.scope, os.fspath(Path(path).absolute()), self._clock.now())
 
     def organize(
         self,
@@ -87,7 +87,7 @@ class Organize(Mirrors):
         self, report: OrganizeReport, reading: Reading | None, by_folder: bool, dry_run: bool, summaries: bool
     ) -> None:
         """What hooks named, each into the scope of its hook; of every scope when none was asked for."""
-        waiting = self._store.named_sources(None if by_folder else self.scope)
+        waiting = self._store.sources.waiting(None if by_folder else self.scope)
         for number, one in enumerate(waiting):
             report.at(number, len(waiting))
             path = Path(one.path)
@@ -96,7 +96,7 @@ class Organize(Mirrors):
                 continue
             report.note("transcripts that hooks named are not there any more")
             if not dry_run:
-                self._store.keep_source(one._replace(digest=one.digest or "gone"))
+                self._store.sources.keep(one._replace(digest=one.digest or "gone"))
 
     def _run(
         self,

@@ -78,7 +78,7 @@ class Transfer(Base):
 
         write = formats.writer(format)
         report = Report(progress=progress)
-        active = next((row.num for row in self._store.embedders() if row.state == "active"), None)
+        active = next((row.num for row in self._store.vectors.embedders() if row.state == "active"), None)
         source = Source(
             store=self._store,
             scopes=None if all_scopes else self._scopes,

@@ -43,7 +43,7 @@ class Receipts(Base):
         ]
         action = Action(self.scope, session, now, "asked", redact(asked)[0]) if asked else None
         if rows or action:
-            self._store.note_surfaced(rows, action)
+            self._store.exposures.note(rows, action)
 
     def surfaced(self, *, session: str | None = None, limit: int = 20) -> Sequence[Surfacing]:
         """What was put before agents in this scope, or in one session, newest first. Raises BadInput."""
@@ -51,7 +51,7 @@ class Receipts(Base):
 
         if isinstance(limit, bool) or not 1 <= limit <= 10_000:
             raise BadInput(f"limit must be from 1 to 10000, not {limit!r}")
-        return [surfacing(one) for one in self._store.surfaced(self.scope, session=session, limit=limit)]
+        return [surfacing(one) for one in self._store.exposures.latest(self.scope, session=session, limit=limit)]
 
     def usefulness(self, *, limit: int = 10) -> Usefulness:
         """What was surfaced in this scope, at what cost, how much of it showed up in the work, and what showing it
@@ -61,4 +61,4 @@ class Receipts(Base):
 
         if isinstance(limit, bool) or not 1 <= limit <= 10_000:
             raise BadInput(f"limit must be from 1 to 10000, not {limit!r}")
-        return usefulness(self._store.use_counts(self.scope), limit=limit)
+        return usefulness(self._store.exposures.counts(self.scope), limit=limit)

@@ -67,7 +67,7 @@ class Writes(Base):
         confidence: float | None = None,
         anyway: bool = False,
     ) -> Receipt:
-        """Store one statement, durably, and return at once; its vector is made later by `work`.
+        """Reads one statement, durably, and return at once; its vector is made later by `work`.
 
         A statement that is known already (same scope, kind, speaker and text) is counted as an observation of it.
         What it adds to that memory is kept and in the receipt's `added`. `because`: ids of what it rests on. What a
@@ -287,7 +287,10 @@ class Writes(Base):
         """
         memory = self._need(id)
         raw = parse_id(memory.id)
-        versions, events = len(self._store.history(raw)), sum(1 for _ in self._store.events(memory=raw))
+        versions, events = (
+            len(self._store.memories.versions(raw)),
+            sum(1 for _ in self._store.ledger.events(memory=raw)),
+        )
         gone = memory.state == "purged"
         quoted = () if gone else self._quoting(memory)
         if confirm and not gone:
@@ -300,7 +303,7 @@ class Writes(Base):
         if len(line) < LEAST_QUOTED:
             return ()
         where = Filter(scopes=tuple({memory.scope, *self._scopes}), states=STATES)
-        found = self._store.candidates(self._store.substring(line[:MOST_QUOTED], where, limit=100), where)
+        found = self._store.search.candidates(self._store.search.substring(line[:MOST_QUOTED], where, limit=100), where)
         return tuple(sorted({format_id(one.id) for one in found} - {memory.id}))
 
     def undo(self, event: str | None = None) -> list[Receipt]:
@@ -312,10 +315,10 @@ class Writes(Base):
         """
         from ..remember.write import Receipt
 
-        target = self._store.resolve_event(event) if event is not None else None
+        target = self._store.ledger.resolve(event) if event is not None else None
 
         def decide(writer: Writer) -> list[Receipt]:
-            events = writer.reads.operation(target, writer.scopes)
+            events = writer.reads.ledger.operation(target, writer.scopes)
             if not events:
                 raise NotFound("nothing to undo")
             if any(one.type == "purged" for one in events):
@@ -333,5 +336,5 @@ class Writes(Base):
         if verdict not in ("useful", "not_useful", "wrong"):
             raise BadInput(f"unknown verdict: {verdict!r}", hint="one of: useful, not_useful, wrong")
         memory = self._need(id)
-        self._store.record_use([parse_id(memory.id)], self._clock.now(), verdict)
+        self._store.usage.record([parse_id(memory.id)], self._clock.now(), verdict)
         return self.get(memory.id)

@@ -67,8 +67,8 @@ def _embed(store: Store, meaning: Meaning, plan: Plan, clock: Clock, waiting: in
     if load is not None:
         load()
     until = _until(plan, waiting) if plan.deadline is not None else time.monotonic() + SECONDS
-    words = store.lexical(with_grams(plan.query), plan.where, limit=C.LEXICAL_CANDIDATES, deadline=until)
-    queue = store.due(clock.now(), first=[hit.body for hit in words.hits], most=MOST)
+    words = store.search.lexical(with_grams(plan.query), plan.where, limit=C.LEXICAL_CANDIDATES, deadline=until)
+    queue = store.jobs.due(clock.now(), first=[hit.body for hit in words.hits], most=MOST)
     slowest, most = 0.0, FIRST_BATCH  # not measured yet
     while queue:
         started = time.monotonic()
@@ -78,7 +78,7 @@ def _embed(store: Store, meaning: Meaning, plan: Plan, clock: Clock, waiting: in
         part, queue = queue[:size], queue[size:]
         at = clock.now()
         lease = at + embed.LEASE_SECONDS * MICROSECONDS_PER_SECOND
-        jobs = store.lease_these(embed.KIND, part, at=at, until=lease, worker=embed.name())
+        jobs = store.jobs.lease_these(embed.KIND, part, at=at, until=lease, worker=embed.name())
         if jobs:
             embed.run(store, embedder, row, jobs, clock)
             slowest = max(slowest, (time.monotonic() - started) / len(jobs))

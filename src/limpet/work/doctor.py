@@ -24,7 +24,7 @@ class Check:
 
 def doctor(store: Store, meaning: Meaning, *, scope: str) -> list[Check]:
     """Findings in the order a person would look: file, content, queue, embedder, scope."""
-    stats = store.stats()
+    stats = store.maintenance.stats()
     found = [
         Check(
             name="store",
@@ -33,7 +33,7 @@ def doctor(store: Store, meaning: Meaning, *, scope: str) -> list[Check]:
             + (", read-only" if store.read_only else ""),
         )
     ]
-    problems = store.verify()
+    problems = store.maintenance.verify()
     found += [
         Check(name=problem.check, status="fail", message=problem.message, hint="restore a backup, or `limpet rebuild`")
         for problem in problems
@@ -42,7 +42,7 @@ def doctor(store: Store, meaning: Meaning, *, scope: str) -> list[Check]:
         found.append(
             Check(name="space", status="warn", message=f"{stats.free_bytes:,} bytes are unused", hint="limpet gc")
         )
-    dead = store.dead_jobs()
+    dead = store.jobs.dead()
     if dead:
         found.append(
             Check(

@@ -30,7 +30,7 @@ from ..vectors.index import VectorIndex
 from .keys import propose_synonyms
 
 if TYPE_CHECKING:
-    from ..store.contract import Reads, Store
+    from ..store.contract import Store
 
 KIND = "duplicates"
 BATCH = 64
@@ -56,22 +56,24 @@ def drain(
             break
         at = clock.now()
         size = BATCH if limit is None else min(BATCH, limit - done)
-        jobs = store.lease(KIND, limit=size, at=at, until=at + LEASE_SECONDS * MICROSECONDS_PER_SECOND, worker=worker)
+        jobs = store.jobs.lease(
+            KIND, limit=size, at=at, until=at + LEASE_SECONDS * MICROSECONDS_PER_SECOND, worker=worker
+        )
         if not jobs:
             break
         index.refresh()
         bodies = [job.subject for job in jobs]
-        vectors = dict(store.exact_vectors(row.num, bodies))
+        vectors = dict(store.vectors.exact(row.num, bodies))
         where = Filter(as_of=at)
-        for one in store.candidates(list(vectors), where):
+        for one in store.search.candidates(list(vectors), where):
             if one.kind in NEVER:
                 continue
-            (new,) = store.memories([one.num])
+            (new,) = store.memories.by_rows([one.num])
             if new.key is not None:
                 propose_synonyms(store, embedder, of_keys, new, clock, ids)
             else:
                 check(store, index, gauge, one, new, vectors[one.body], where, clock, ids)
-        store.finish(KIND, bodies)
+        store.jobs.finish(KIND, bodies)
         done += len(jobs)
     return done
 
@@ -84,12 +86,12 @@ def check(
     query = np.frombuffer(vector, dtype=np.float16).astype(np.float32)
     scan = index.search(query, scopes=None)
     near = {body: i for i, body in enumerate(scan.take(NEAREST)) if body != one.body}
-    others = [c for c in store.candidates(list(near), where) if c.id != one.id]
+    others = [c for c in store.search.candidates(list(near), where) if c.id != one.id]
     if not others:
         return
     exact = index.rescore(query, [c.body for c in others])
     cosines = {body: gauge.of_texts(cosine) for body, cosine in exact.items()}
-    memories = store.memories([c.num for c in others])
+    memories = store.memories.by_rows([c.num for c in others])
     ordered = sorted(zip(memories, others, strict=True), key=lambda pair: -cosines.get(pair[1].body, 0.0))
     proposals: list[Proposal] = []
     series: set[bytes] = set()
@@ -120,10 +122,10 @@ def check(
             reason = "; ".join(str(one) for one in found.difference.found) or "nearly the same words"
             proposals.append(_proposal(kind, other, new, reason, cosine, ids.make(clock.now()), clock))
     if proposals:
-        store.propose(proposals)
+        store.reviews.propose(proposals)
     if series:
         # Its first two looked like a value and its correction before the third was there.
-        store.withdraw("correction", list(series))
+        store.reviews.withdraw("correction", list(series))
 
 
 def _comparable(other: Memory, new: Memory) -> bool:
@@ -137,13 +139,13 @@ def _comparable(other: Memory, new: Memory) -> bool:
 def _merge(store: Store, old: Memory, new: Memory, clock: Clock, ids: IdSource) -> None:
     """The older one speaks for both from now on; the newer keeps its words and can be brought back by `undo`."""
 
-    def decide(reads: Reads) -> Sequence[Event]:
+    def decide(reads: Store) -> Sequence[Event]:
         now = clock.now()
         writer = Writer(reads, lambda: ids.make(now), now)
         merge(writer, old.id, new.id, origin="agent")
         return writer.events
 
-    store.commit(decide)
+    store.ledger.commit(decide)
 
 
 def _proposal(kind: str, old: Memory, new: Memory, reason: str, cosine: float, id: bytes, clock: Clock) -> Proposal:

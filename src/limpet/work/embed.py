@@ -54,7 +54,7 @@ def drain(
     """Do the embedding jobs that are due. Stops at `limit` jobs, or when monotonic seconds reach `until`."""
     worker = name()
     done = failed = 0
-    total = store.backlog(KIND, clock.now())
+    total = store.jobs.backlog(KIND, clock.now())
     # Load the model before any job is leased: a worker that dies while it loads then holds none.
     load = getattr(embedder, "load", None)
     if total and load is not None:
@@ -64,7 +64,9 @@ def drain(
             break
         at = clock.now()
         size = BATCH if limit is None else min(BATCH, limit - done - failed)
-        jobs = store.lease(KIND, limit=size, at=at, until=at + LEASE_SECONDS * MICROSECONDS_PER_SECOND, worker=worker)
+        jobs = store.jobs.lease(
+            KIND, limit=size, at=at, until=at + LEASE_SECONDS * MICROSECONDS_PER_SECOND, worker=worker
+        )
         if not jobs:
             break
         ok = run(store, embedder, row, jobs, clock)
@@ -72,7 +74,9 @@ def drain(
         failed += len(jobs) - ok
         if progress:
             progress(done + failed, max(total, done + failed))
-    return WorkReport(done=done, failed=failed, remaining=store.backlog(KIND, clock.now()), dead=len(store.dead_jobs()))
+    return WorkReport(
+        done=done, failed=failed, remaining=store.jobs.backlog(KIND, clock.now()), dead=len(store.jobs.dead())
+    )
 
 
 def name() -> str:
@@ -88,13 +92,13 @@ def run(store: Store, embedder: Embedder, row: EmbedderRow, jobs: list[Job], clo
     try:
         return _embed(store, embedder, row, jobs, clock)
     except (StoreError, EmbedderUnavailable):
-        store.fail(KIND, [job.subject for job in jobs], error="interrupted", not_before=clock.now(), dead=False)
+        store.jobs.fail(KIND, [job.subject for job in jobs], error="interrupted", not_before=clock.now(), dead=False)
         raise
     except Exception as error:
         if len(jobs) > 1:
             return sum(run(store, embedder, row, [job], clock) for job in jobs)
         wait = FIRST_WAIT_SECONDS * 2 ** (jobs[0].attempts - 1)
-        store.fail(
+        store.jobs.fail(
             KIND,
             [jobs[0].subject],
             error=f"{type(error).__name__}: {error}",
@@ -105,11 +109,11 @@ def run(store: Store, embedder: Embedder, row: EmbedderRow, jobs: list[Job], clo
 
 
 def _embed(store: Store, embedder: Embedder, row: EmbedderRow, jobs: list[Job], clock: Clock) -> int:
-    texts = store.texts([job.subject for job in jobs])
+    texts = store.search.texts([job.subject for job in jobs])
     if texts:
         vectors = embedder.embed_passages([searchable(text, key) for _, text, key in texts])
         made = encode_for_store([num for num, _, _ in texts], vectors)
-        store.add_vectors(row.num, made, done=[job.subject for job in jobs], then=THEN, at=clock.now())
+        store.vectors.add(row.num, made, done=[job.subject for job in jobs], then=THEN, at=clock.now())
     else:
-        store.finish(KIND, [job.subject for job in jobs])
+        store.jobs.finish(KIND, [job.subject for job in jobs])
     return len(jobs)

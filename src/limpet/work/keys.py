@@ -27,17 +27,19 @@ def propose_synonyms(store: Store, embedder: Embedder, gauge: Gauge, new: Memory
     Embeds a phrase for each key of the scope. Raises EmbedderUnavailable.
     """
     assert new.key is not None
-    values = store.keyed(new.scope, new.key)
+    values = store.memories.keyed(new.scope, new.key)
     if not values or min(values, key=lambda one: (one.created_at, one.id)).id != new.id:
         return
-    others = [key for key in store.keys(new.scope) if key != new.key][:COMPARED]
+    others = [key for key in store.memories.keys(new.scope) if key != new.key][:COMPARED]
     if not others:
         return
     vectors = embedder.embed_passages([_phrase(key) for key in (new.key, *others)])
     cosines = gauge.of_texts(vectors[1:] @ vectors[0])
     near = sorted(zip(map(float, cosines), others, strict=True), reverse=True)[:PROPOSED]
     found = [(cosine, key) for cosine, key in near if cosine >= SYNONYM_COSINE and _same(new.key, key)]
-    store.propose([one for pair in found if (one := _proposal(store, new, *pair, ids.make(clock.now()), clock.now()))])
+    store.reviews.propose(
+        [one for pair in found if (one := _proposal(store, new, *pair, ids.make(clock.now()), clock.now()))]
+    )
 
 
 def _phrase(key: str) -> str:
@@ -55,7 +57,7 @@ def _same(a: str, b: str) -> bool:
 
 
 def _proposal(store: Store, new: Memory, cosine: float, key: str, id: bytes, at: int) -> Proposal | None:
-    older: Sequence[Memory] = [one for one in store.keyed(new.scope, key) if one.created_at <= new.created_at]
+    older: Sequence[Memory] = [one for one in store.memories.keyed(new.scope, key) if one.created_at <= new.created_at]
     if not older:
         return None
     return Proposal(

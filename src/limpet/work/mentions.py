@@ -17,7 +17,7 @@ def drain(store: Store, *, limit: int | None = None) -> int:
     """Look at the texts that nobody has looked at, a small transaction after the other. Returns how many there were."""
     done = 0
     while limit is None or done < limit * EACH:
-        some = store.note_mentions(numbers)
+        some = store.mentions.note(numbers)
         if not some:
             break
         done += some

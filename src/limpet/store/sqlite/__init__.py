@@ -1,7 +1,7 @@
 """The default store: one SQLite file, through APSW.
 
-`store.py` is the door; `connection.py` opens and guards the file; `ledger.py` writes; `reads.py`, `search.py`,
-`vectors.py`, `jobs.py`, `journal.py` and `upkeep.py` answer. SQL is in `queries.sql` and `migrations/`.
+`store.py` names the repositories, a file each; `database.py` lends them connections and transactions, which
+`connection.py` opens and guards; `projection.py` makes rows of events. SQL is in `queries.sql` and `migrations/`.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -15,9 +15,10 @@ import numpy as np
 
 from ...model.memory import KINDS
 from ..records import ArrayHits, Filter
-from . import search
+from . import fulltext
+from .filters import carray, scope_number
+from .fulltext import Lexical, interrupted
 from .postings import Postings, among, distinct, varints
-from .search import Lexical, allowed, carray, interrupted, scope_number
 from .sql import statements
 
 # Bodies read at a time, and how long one recall may read before it answers from SQL, in seconds.
@@ -274,7 +275,7 @@ class SqliteColumns:
         found = self._exact.get(topic)
         if found is None:
             found = self._exact[topic] = np.zeros(len(self.num), dtype=bool)
-            found[allowed(self._con, Filter(topics=(topic,), states=()), self._lexical.stems)] = True
+            found[self._lexical.allowed(Filter(topics=(topic,), states=()))] = True
         return found
 
     def near(self, bodies: np.ndarray, reach: int) -> np.ndarray:
@@ -311,8 +312,8 @@ class SqliteColumns:
     # -- words and use
 
     def lexical(self, text: str, where: Filter, *, deadline: float | None) -> ArrayHits:
-        """What `Store.lexical` finds without a limit. Raises apsw.InterruptError at the deadline."""
-        if self._done <= search.SMALL_STORE:
+        """What `Search.lexical` finds without a limit. Raises apsw.InterruptError at the deadline."""
+        if self._done <= fulltext.SMALL_STORE:
             found = self._lexical.search(text, where, limit=None, version=self._version, deadline=deadline)
             bodies = np.array([hit.body for hit in found.hits], dtype=np.int64)
             scores = np.array([hit.score for hit in found.hits])

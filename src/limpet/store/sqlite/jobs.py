@@ -11,7 +11,8 @@ from collections.abc import Sequence
 import apsw
 
 from ..records import Job
-from .search import carray
+from .database import Repository
+from .filters import carray
 from .sql import statements
 
 EMBED = "embed"
@@ -23,43 +24,91 @@ _UNTAKEN = (
 )
 
 
+class SqliteJobs(Repository):
+    def enqueue(self, kind: str, subjects: Sequence[int], at: int) -> int:
+        with self._database.writing() as con:
+            return enqueue(con, kind, subjects, at)
+
+    def lease(self, kind: str, *, limit: int, at: int, until: int, worker: str) -> list[Job]:
+        with self._database.writing() as con:
+            if kind == EMBED:
+                _take(con, limit=limit)
+            found = con.execute(
+                statements()["lease_jobs"], {"kind": kind, "limit": limit, "at": at, "until": until, "worker": worker}
+            ).fetchall()
+            return [Job(kind=row[0], subject=row[1], attempts=row[2], error=row[3]) for row in sorted(found)]
+
+    def lease_these(self, kind: str, subjects: Sequence[int], *, at: int, until: int, worker: str) -> list[Job]:
+        with self._database.writing() as con:
+            if kind == EMBED and subjects:
+                _take(con, through=max(subjects))
+            bound = {"kind": kind, "subjects": carray(subjects), "at": at, "until": until, "worker": worker}
+            place = {subject: i for i, subject in enumerate(subjects)}
+            found = sorted(
+                con.execute(statements()["lease_these_jobs"], bound).fetchall(), key=lambda row: place[row[1]]
+            )
+            return [Job(kind=row[0], subject=row[1], attempts=row[2], error=row[3]) for row in found]
+
+    def due(self, at: int, *, first: Sequence[int], most: int) -> list[int]:
+        with self._database.reading() as con:
+            waits = (
+                f"SELECT subject AS num FROM job WHERE kind = '{EMBED}' AND state = 'waiting' AND not_before <= ?1"
+                " AND leased_until <= ?1 UNION ALL SELECT b.num FROM body b WHERE b.num > (SELECT through FROM taken)"
+                f" AND NOT EXISTS (SELECT 1 FROM job j WHERE j.kind = '{EMBED}' AND j.subject = b.num)"
+            )
+            asked = {
+                row[0] for row in con.execute(f"SELECT num FROM ({waits}) WHERE num IN carray(?2)", (at, carray(first)))
+            }
+            newest = [
+                row[0] for row in con.execute(f"SELECT num FROM ({waits}) ORDER BY num DESC LIMIT ?2", (at, most))
+            ]
+            return list(dict.fromkeys([*(one for one in first if one in asked), *newest]))[:most]
+
+    def finish(self, kind: str, subjects: Sequence[int]) -> None:
+        with self._database.writing() as con:
+            finish(con, kind, subjects)
+
+    def fail(self, kind: str, subjects: Sequence[int], *, error: str, not_before: int, dead: bool) -> None:
+        with self._database.writing() as con:
+            con.execute(
+                "UPDATE job SET state = ?, error = ?, not_before = ?, leased_until = 0"
+                " WHERE kind = ? AND subject IN (SELECT value FROM carray(?))",
+                ("dead" if dead else "waiting", error[:500], not_before, kind, carray(subjects)),
+            )
+
+    def backlog(self, kind: str, at: int, *, most: int | None = None) -> int:
+        with self._database.reading() as con:
+            untaken = f" UNION ALL {_UNTAKEN}" if kind == EMBED else ""
+            return int(
+                con.execute(
+                    "SELECT count(*) FROM (SELECT 1 FROM job WHERE kind = ?1 AND state = 'waiting' AND not_before <= ?2"
+                    f" AND leased_until <= ?2{untaken} LIMIT ?3)",
+                    (kind, at, -1 if most is None else most),
+                ).get
+            )
+
+    def dead(self) -> list[Job]:
+        rows = self._database.rows("SELECT kind, subject, attempts, error FROM job WHERE state = 'dead' LIMIT 100")
+        return [Job(*row) for row in rows]
+
+    def revive(self) -> int:
+        with self._database.writing() as con:
+            con.execute(
+                "UPDATE job SET state = 'waiting', attempts = 0, not_before = 0, leased_until = 0 WHERE state = 'dead'"
+            )
+            return con.changes()
+
+
 def enqueue(con: apsw.Connection, kind: str, subjects: Sequence[int], at: int) -> int:
     before = con.total_changes()
     con.executemany(statements()["insert_job"], [(kind, subject, at) for subject in subjects])
     return con.total_changes() - before
 
 
-def lease(con: apsw.Connection, kind: str, *, limit: int, at: int, until: int, worker: str) -> list[Job]:
-    if kind == EMBED:
-        _take(con, limit=limit)
-    found = con.execute(
-        statements()["lease_jobs"], {"kind": kind, "limit": limit, "at": at, "until": until, "worker": worker}
-    ).fetchall()
-    return [Job(kind=row[0], subject=row[1], attempts=row[2], error=row[3]) for row in sorted(found)]
-
-
-def lease_these(
-    con: apsw.Connection, kind: str, subjects: Sequence[int], *, at: int, until: int, worker: str
-) -> list[Job]:
-    """Those of some jobs that are due, in the order given."""
+def finish(con: apsw.Connection, kind: str, subjects: Sequence[int]) -> None:
     if kind == EMBED and subjects:
         _take(con, through=max(subjects))
-    bound = {"kind": kind, "subjects": carray(subjects), "at": at, "until": until, "worker": worker}
-    place = {subject: i for i, subject in enumerate(subjects)}
-    found = sorted(con.execute(statements()["lease_these_jobs"], bound).fetchall(), key=lambda row: place[row[1]])
-    return [Job(kind=row[0], subject=row[1], attempts=row[2], error=row[3]) for row in found]
-
-
-def due(con: apsw.Connection, at: int, first: Sequence[int], most: int) -> list[int]:
-    """Texts whose vectors could be made now, `most` of them: of `first` those that wait, in order, then the newest."""
-    waits = (
-        f"SELECT subject AS num FROM job WHERE kind = '{EMBED}' AND state = 'waiting' AND not_before <= ?1"
-        " AND leased_until <= ?1 UNION ALL SELECT b.num FROM body b WHERE b.num > (SELECT through FROM taken)"
-        f" AND NOT EXISTS (SELECT 1 FROM job j WHERE j.kind = '{EMBED}' AND j.subject = b.num)"
-    )
-    asked = {row[0] for row in con.execute(f"SELECT num FROM ({waits}) WHERE num IN carray(?2)", (at, carray(first)))}
-    newest = [row[0] for row in con.execute(f"SELECT num FROM ({waits}) ORDER BY num DESC LIMIT ?2", (at, most))]
-    return list(dict.fromkeys([*(one for one in first if one in asked), *newest]))[:most]
+    con.execute("DELETE FROM job WHERE kind = ? AND subject IN (SELECT value FROM carray(?))", (kind, carray(subjects)))
 
 
 def _take(con: apsw.Connection, *, limit: int = -1, through: int | None = None) -> None:
@@ -100,45 +149,7 @@ def refill(con: apsw.Connection) -> None:
     )
 
 
-def finish(con: apsw.Connection, kind: str, subjects: Sequence[int]) -> None:
-    if kind == EMBED and subjects:
-        _take(con, through=max(subjects))
-    con.execute("DELETE FROM job WHERE kind = ? AND subject IN (SELECT value FROM carray(?))", (kind, carray(subjects)))
-
-
-def fail(con: apsw.Connection, kind: str, subjects: Sequence[int], *, error: str, not_before: int, dead: bool) -> None:
-    con.execute(
-        "UPDATE job SET state = ?, error = ?, not_before = ?, leased_until = 0"
-        " WHERE kind = ? AND subject IN (SELECT value FROM carray(?))",
-        ("dead" if dead else "waiting", error[:500], not_before, kind, carray(subjects)),
-    )
-
-
-def backlog(con: apsw.Connection, kind: str, at: int, most: int | None) -> int:
-    """Jobs that a worker could take now, counted up to `most`."""
-    untaken = f" UNION ALL {_UNTAKEN}" if kind == EMBED else ""
-    return int(
-        con.execute(
-            "SELECT count(*) FROM (SELECT 1 FROM job WHERE kind = ?1 AND state = 'waiting' AND not_before <= ?2"
-            f" AND leased_until <= ?2{untaken} LIMIT ?3)",
-            (kind, at, -1 if most is None else most),
-        ).get
-    )
-
-
 def waiting(con: apsw.Connection) -> int:
     """Texts that wait for their vectors, now or later."""
     rows = "SELECT 1 FROM job WHERE kind = ? AND state = 'waiting'"
     return int(con.execute(f"SELECT count(*) FROM ({rows} UNION ALL {_UNTAKEN})", (EMBED,)).get)
-
-
-def dead(con: apsw.Connection) -> list[Job]:
-    return [
-        Job(kind=row[0], subject=row[1], attempts=row[2], error=row[3])
-        for row in con.execute("SELECT kind, subject, attempts, error FROM job WHERE state = 'dead' LIMIT 100")
-    ]
-
-
-def revive(con: apsw.Connection) -> int:
-    con.execute("UPDATE job SET state = 'waiting', attempts = 0, not_before = 0, leased_until = 0 WHERE state = 'dead'")
-    return con.changes()

@@ -2,28 +2,37 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import apsw
+
+from .database import Repository
+
+if TYPE_CHECKING:
+    from ..records import Action
 
 INSERT = "INSERT INTO journal (scope, session, at, kind, what) VALUES (?, ?, ?, ?, ?)"
 
 
-def note(con: apsw.Connection, scope: str, session: str, at: int, kind: str, what: str) -> None:
-    con.execute(INSERT, (scope, session, at, kind, what))
+class SqliteJournal(Repository):
+    def note(self, action: Action) -> None:
+        with self._database.writing() as con:
+            con.execute(INSERT, action)
+
+    def lines(self, scope: str, *, session: str | None = None, limit: int) -> list[Action]:
+        from ..records import Action
+
+        found = self._database.rows(
+            "SELECT scope, session, at, kind, what FROM journal"
+            " WHERE scope = ?1 AND (?2 IS NULL OR session = ?2) ORDER BY num DESC LIMIT ?3",
+            (scope, session, limit),
+        )
+        return [Action(*row) for row in reversed(found)]
 
 
 def clear(con: apsw.Connection) -> None:
     """Of a purge: what was erased may be quoted in any line."""
     con.execute("DELETE FROM journal")
-
-
-def lines(con: apsw.Connection, scope: str, session: str | None, limit: int) -> list[tuple[str, str, int, str, str]]:
-    """The last lines, oldest first."""
-    found = con.execute(
-        "SELECT scope, session, at, kind, what FROM journal"
-        " WHERE scope = ?1 AND (?2 IS NULL OR session = ?2) ORDER BY num DESC LIMIT ?3",
-        (scope, session, limit),
-    ).fetchall()
-    return found[::-1]
 
 
 def turn(con: apsw.Connection, scope: str, session: str) -> tuple[tuple[tuple[str, str], ...], bool]:

@@ -1,422 +1,111 @@
-"""The write door: append events and project them, in one transaction that the caller has begun."""
+"""The event ledger: appending events, and reading them in order."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
-from itertools import groupby
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from ...model.edges import live_edges
-from ...model.errors import BadInput
 from ...model.events import Event
-from ...model.state import SESSION_EVENTS, MemoryState, apply, cancelled_by, initial, replay, replay_session, scrub
-from . import jobs, mentions, rows
-from .reads import SqliteReads
-from .search import scope_token
+from ...model.ids import parse_prefix
+from . import journal, rows
+from .database import Database
+from .memories import scope_list, the_only
+from .projection import Projection
+from .sql import statements
 
 if TYPE_CHECKING:
-    from ..contract import Describe
+    from ..contract import Decide, Describe, Store
 
-# Later versions are numbered from here on, so that a first one can have its text's number.
-FIRST_LATER = 1 << 32
-# Texts of one statement: from a hundred on the price of a row is that of its own words.
-TEXTS_TOGETHER = 100
-VALUES_OF_A_TEXT = "(?, ?, ?, ?, ?, ?, ?)"
-# Events that may be of a session, or stand before the memory that they speak of.
-_OF_ANYTHING = SESSION_EVENTS | {"linked", "unlinked", "undone"}
+# Events that are read in one go.
+PAGE_EVENTS = 2_000
+# Events of an import that are looked up and appended together.
+BATCH_EVENTS = 500
 
 
-class Ledger(SqliteReads):
-    """Appends and projects on one connection. Every method needs an open write transaction."""
+class SqliteLedger:
+    """`store`: what `decide` is asked with."""
 
-    def __init__(self, connection: apsw.Connection, describe: Describe) -> None:
-        super().__init__(connection)
+    def __init__(self, database: Database, store: Store, describe: Describe) -> None:
+        self._database = database
+        self._store = store
         self._describe = describe
-        # Numbers of names, for the length of this transaction.
-        self._scopes: dict[str, int] = {}
-        self._sessions: dict[tuple[int, str], int] = {}
 
-    def append(self, events: Sequence[Event]) -> list[Event]:
-        """Write events and project them, in order; returns them with their places in the ledger.
-
-        Memories that are new one after the other are written together, which is most of what a batch is.
-        """
-        written: list[Event] = []
-        for fresh, run in groupby(self._firsts(events), lambda pair: pair[1]):
-            several = [event for event, _ in run]
-            written += self._append_new(several) if fresh else map(self._append_change, several)
+    def commit(self, decide: Decide) -> list[Event]:
+        with self._database.writing() as con:
+            written = Projection(con, self._describe).append(decide(self._store))
+            purged = any(event.type == "purged" for event in written)
+            if purged:
+                journal.clear(con)
+        if purged:
+            flush_erased(self._database)
         return written
 
-    def _firsts(self, events: Iterable[Event]) -> Iterator[tuple[Event, bool]]:
-        """Each event, and whether it makes a memory: a second device may have made one of the same id.
+    def append(self, events: Iterable[Event], progress: Callable[[int], None] | None = None) -> int:
+        with self._database.writing() as con:
+            projection = Projection(con, self._describe)
+            new = 0
+            coming = iter(events)
+            while part := list(islice(coming, BATCH_EVENTS)):
+                # A bare look-up first: an event may also be twice in what is imported.
+                fresh: dict[bytes, Event] = {}
+                for event in part:
+                    fresh.setdefault(event.id, event)
+                for id in self.known(list(fresh)):
+                    del fresh[id]
+                new += len(projection.append(list(fresh.values())))
+                if progress:
+                    progress(new)
+            return new
 
-        An event whose id is the memory's is the first: it was given that id because no event had it.
-        """
-        made: set[bytes] = set()
-        for event in events:
-            first = event.type == "remembered" and event.memory not in made
-            if first and event.id != event.memory:
-                first = (
-                    self._con.execute("SELECT 1 FROM memory WHERE id = ? AND retired_at IS NULL", (event.memory,)).get
-                    is None
-                )
-            if first:
-                made.add(event.memory)
-            yield event, first
+    def known(self, ids: Sequence[bytes]) -> dict[bytes, tuple[str, bytes]]:
+        if not ids:
+            return {}
+        found = self._rows("known_events", ids=apsw.carray(tuple(ids)))
+        return {id: (type, memory) for id, type, memory in found}
 
-    def _append_new(self, events: list[Event]) -> list[Event]:
-        """New memories: text with its search fields, event and first version, a statement for each table."""
-        body, first = (last + 1 for last in self._con.execute(self._sql["last_numbers"]).fetchone())
-        later = FIRST_LATER if all(event.content is not None for event in events) else self._next_later()
-        texts, ledger, versions, written = [], [], [], []
-        for seq, event in enumerate(events, first):
-            state = initial(event)
-            fields = self._describe(state, event.mark)
-            scope = self._intern_scope(state.scope)
-            num = None if event.content is None else body
-            if num is not None:
-                texts.append(
-                    (num, event.content, fields.topics, fields.labels, fields.dates, scope_token(scope), fields.grams)
-                )
-                body += 1
-            else:
-                later += 1
-            ledger.append(_event_row(seq, event, num))
-            written.append(_placed(event, seq))
-            versions.append(self._version(num or later - 1, state, event.at, num, fields.fingerprint))
-        self._insert_texts(texts)
-        self._con.executemany(self._sql["insert_event"], ledger)
-        self._con.executemany(self._sql["insert_memory"], versions)
-        return written
-
-    def _insert_texts(self, texts: list[tuple[Any, ...]]) -> None:
-        """Many rows a statement: FTS5 writes out what it holds at every statement that fires a trigger."""
-        one = self._sql["insert_body"]
-        for start in range(0, len(texts), TEXTS_TOGETHER):
-            part = texts[start : start + TEXTS_TOGETHER]
-            self._con.execute(one + f", {VALUES_OF_A_TEXT}" * (len(part) - 1), [value for row in part for value in row])
-
-    def _append_change(self, event: Event) -> Event:
-        body = None
-        if event.type not in _OF_ANYTHING:
-            there = self._con.execute(
-                "SELECT scope, state FROM memory WHERE id = ? AND retired_at IS NULL", (event.memory,)
-            ).fetchone()
-            if there is None:
-                raise BadInput(f"event {event.id.hex()} changes a memory that is not there")
-            if there[1] == "purged":
-                event = scrub(event)
-            if event.content is not None:
-                body = self._next("body", "num")
-                self._con.execute(
-                    self._sql["insert_body"], (body, event.content, None, None, None, scope_token(there[0]), None)
-                )
-        seq = self._next("event", "seq")
-        self._con.execute(self._sql["insert_event"], _event_row(seq, event, body))
-        written = _placed(event, seq)
-        self.project(written, body)
-        return written
-
-    def _next(self, table: str, column: str) -> int:
-        return int(self._con.execute(f"SELECT ifnull(max({column}), 0) + 1 FROM {table}").get)
-
-    def _next_later(self) -> int:
-        return max(FIRST_LATER, self._next("memory", "num"))
-
-    def project(self, event: Event, body: int | None) -> None:
-        """Bring the rows of `event.memory` to the state after the event. `body`: where the event's content is."""
-        if event.type in ("linked", "unlinked"):
-            self._end_edge(event.memory, event.data["edge"], bytes.fromhex(event.data["target"]), event.at)
-            if event.type == "linked":
-                self._project_edge(event)
-            return
-        if event.type in SESSION_EVENTS:
-            self._project_session(event)
-            return
-        if event.type == "reviewed":
-            self._project_verdict(event, event.data.get("verdict"), event.at)
-        if event.type == "purged":
-            self._erase(event.memory)
-            self._project_tombstone(event)
-            return
-        current = self._state(event.memory)
-        if event.type == "undone":
-            # Only what had happened by then: a rebuild has the whole future in the ledger already.
-            events = [one for one in self.events(memory=event.memory) if one.seq <= event.seq]
-            if any(one.type in SESSION_EVENTS for one in events):
-                self._project_session(event)
-            if current is None:
-                return
-            self._project_undone_edges(events, event)
-            self._project_undone_verdicts(events)
-            after = replay(events)
-        elif current is None and event.type != "remembered":
-            return  # in the order of all devices it comes before its memory
+    def events(
+        self, *, memory: bytes | None = None, after: int = 0, ids: Sequence[bytes] | None = None
+    ) -> Iterator[Event]:
+        """The whole ledger in pages, so that a slow consumer holds no transaction open."""
+        if ids is not None:
+            if ids:
+                yield from self._events("events_by_ids", ids=apsw.carray(tuple(set(ids))), after=after)
+        elif memory is not None:
+            yield from self._events("events_of_memory", memory=memory, after=after)
         else:
-            after = apply(current, event)
-        # 1 and true are equal to Python, and two values to whoever stored them.
-        if after is None or (after == current and repr(after.metadata) == repr(current.metadata)):
-            return
-        at, first = event.at, current is None
-        if not first:
-            at = int(self._con.execute(self._sql["retire_memory"], {"id": event.memory, "at": at}).get)
-        if body is None or after.content != event.content:
-            body = self._body_for(after, event.memory)
-        self._insert_version(after, at, body, first=first)
+            while part := self._events("events_after", after=after, limit=PAGE_EVENTS):
+                yield from part
+                after = part[-1].seq
 
-    def _state(self, id: bytes) -> MemoryState | None:
-        row = self._one("memory_current", {"id": id})
-        return rows.state(row) if row else None
+    def operation(self, event: bytes | None, scopes: Sequence[str] | None = None) -> list[Event]:
+        with self._database.reading():
+            if event is None:
+                last = self._rows("last_event", scopes=scope_list(scopes))
+                event = last[0][0] if last else None
+            found = self._events("event_by_id", id=event)
+            if not found:
+                return []
+            return self._events("operation_events", operation=found[0].operation, scopes=scope_list(scopes))
 
-    def _body_for(self, state: MemoryState, id: bytes) -> int | None:
-        """The body with the state's content: that of the last version, or an earlier one after an undo."""
-        if state.content is None:
-            return None
-        found = self._con.execute(
-            "SELECT m.body FROM memory m JOIN body b ON b.num = m.body WHERE m.id = ? AND b.content = ?"
-            " AND m.num IN (SELECT num FROM memory WHERE id = ? AND retired_at IS NULL"
-            " UNION ALL SELECT num FROM memory WHERE id = ? AND retired_at IS NOT NULL) ORDER BY m.num DESC LIMIT 1",
-            (id, state.content, id, id),
-        ).get
-        if found is None:
-            raise BadInput(f"the text of memory {id.hex()} is gone")
-        return int(found)
+    def resolve(self, prefix: str) -> bytes:
+        low, high = parse_prefix(prefix)
+        return the_only(prefix, [row[0] for row in self._rows("events_by_prefix", low=low, high=high)], "event", None)
 
-    def _insert_version(self, state: MemoryState, at: int, body: int | None, *, first: bool = False) -> None:
-        fields = self._describe(state, None)
-        num = body if first and body is not None else self._next_later()
-        self._con.execute(self._sql["insert_memory"], self._version(num, state, at, body, fields.fingerprint))
-        if body is not None:
-            self._con.execute(
-                "UPDATE body SET topics = ?1, labels = ?2, dates = ?3, grams = ?4 WHERE num = ?5"
-                " AND (topics IS NOT ?1 OR labels IS NOT ?2 OR dates IS NOT ?3 OR grams IS NOT ?4)",
-                (fields.topics, fields.labels, fields.dates, fields.grams, body),
-            )
+    def watermark(self) -> str:
+        ((seq, id, changes, uses, used_at),) = self._rows("ledger_watermark")
+        return f"{seq}-{(id or b'').hex()}-{changes}-{uses}-{used_at}"
 
-    def _version(
-        self, num: int, state: MemoryState, at: int, body: int | None, fingerprint: int | None
-    ) -> tuple[Any, ...]:
-        """A row for `insert_memory`, in the order of its columns."""
-        scope = self._intern_scope(state.scope)
-        return (
-            num,
-            state.id,
-            scope,
-            state.kind,
-            body,
-            rows.topics_json(state.topics),
-            state.key,
-            rows.to_json(state.metadata),
-            state.state,
-            state.origin,
-            state.trust,
-            state.source,
-            self._intern_session(scope, state.session, at) if state.session else None,
-            state.speaker,
-            state.position,
-            state.importance,
-            state.stated_confidence,
-            state.observations,
-            state.observed_at,
-            state.pinned,
-            state.valid_from,
-            state.valid_to,
-            state.created_at,
-            at,
-            state.superseded_by,
-            state.reason,
-            fingerprint,
-        )
+    def _rows(self, name: str, **bound: Any) -> list[Any]:
+        return self._database.rows(statements()[name], bound)
 
-    def next_position(self, scope: str, session: str) -> int:
-        """As in the reads, and remembers the session's number, which the row that asked will need."""
-        found = self._scopes.get(scope) or self._con.execute("SELECT num FROM scope WHERE name = ?", (scope,)).get
-        if found is None:
-            return 1
-        self._scopes[scope] = found
-        num = self._sessions.get((found, session))
-        if num is None:
-            num = self._con.execute("SELECT num FROM session WHERE scope = ? AND name = ?", (found, session)).get
-            if num is None:
-                return 1
-            self._sessions[found, session] = num
-        return (self._con.execute("SELECT max(position) FROM memory WHERE session = ?", (num,)).get or 0) + 1
-
-    def _intern_scope(self, name: str) -> int:
-        num = self._scopes.get(name)
-        if num is None:
-            num = self._con.execute("SELECT num FROM scope WHERE name = ?", (name,)).get
-            if num is None:
-                self._con.execute("INSERT INTO scope (name) VALUES (?)", (name,))
-                num = self._con.last_insert_rowid()
-            self._scopes[name] = int(num)
-        return int(num)
-
-    def _intern_session(self, scope: int, name: str, at: int) -> int:
-        num = self._sessions.get((scope, name))
-        if num is None:
-            num = self._con.execute("SELECT num FROM session WHERE scope = ? AND name = ?", (scope, name)).get
-            if num is None:
-                self._con.execute("INSERT INTO session (scope, name, started_at) VALUES (?, ?, ?)", (scope, name, at))
-                num = self._con.last_insert_rowid()
-            self._sessions[scope, name] = int(num)
-        return int(num)
-
-    def _project_session(self, event: Event) -> None:
-        """Bring a session's row to what its events up to this one say; its number stays, memories point to it."""
-        events = [one for one in self.events(memory=event.memory) if one.seq <= event.seq]
-        state = replay_session(events)
-        first = next(one for one in events if one.type in SESSION_EVENTS)
-        scope = self._intern_scope(first.data["scope"])
-        num = self._intern_session(scope, first.data["name"], first.at)
-        ended_at, title = (None, None) if state is None else (state.ended_at, state.title)
-        self._con.execute("UPDATE session SET ended_at = ?, title = ? WHERE num = ?", (ended_at, title, num))
-
-    def _project_verdict(self, event: Event, verdict: str | None, at: int | None) -> None:
-        if "item" in event.data:
-            self._con.execute(
-                "UPDATE review SET verdict = ?, decided_at = ? WHERE id = ?",
-                (verdict, at, bytes.fromhex(event.data["item"])),
-            )
-
-    def _project_undone_verdicts(self, events: list[Event]) -> None:
-        """A decision that no longer counts waits again; one that counts again is made."""
-        cancelled = cancelled_by(events)
-        for event in events:
-            if event.type == "reviewed":
-                counts = event.id not in cancelled
-                verdict = event.data.get("verdict") if counts else None
-                self._project_verdict(event, verdict, event.at if counts else None)
-
-    def _project_edge(self, event: Event) -> None:
-        self._con.execute(
-            "INSERT INTO edge (source, type, target, weight, event, recorded_at) VALUES (?, ?, ?, ?, ?, ?)",
-            (
-                event.memory,
-                event.data["edge"],
-                bytes.fromhex(event.data["target"]),
-                event.data.get("weight", 1.0),
-                event.id,
-                event.at,
-            ),
-        )
-
-    def _end_edge(self, source: bytes, type: str, target: bytes, at: int) -> None:
-        self._con.execute(
-            "UPDATE edge SET retired_at = max(?, recorded_at)"
-            " WHERE source = ? AND type = ? AND target = ? AND retired_at IS NULL",
-            (at, source, type, target),
-        )
-
-    def _project_undone_edges(self, events: list[Event], undone: Event) -> None:
-        """Edges whose event no longer counts end; those that hold again begin anew."""
-        if not any(event.type == "linked" for event in events):
-            return
-        wanted = live_edges(events)
-        there = self._con.execute(
-            "SELECT type, target, event FROM edge WHERE source = ? AND retired_at IS NULL", (undone.memory,)
-        ).fetchall()
-        kept = {(type, target) for type, target, event in there if (e := wanted.get((type, target))) and e.id == event}
-        for type, target, _ in there:
-            if (type, target) not in kept:
-                self._end_edge(undone.memory, type, target, undone.at)
-        for slot, event in wanted.items():
-            if slot not in kept:
-                self._project_edge(replace(event, at=undone.at))
-
-    def _erase(self, id: bytes) -> None:
-        """Take a memory's content out of rows, index, vectors, queue and ledger; its events stay as tombstones."""
-        bodies = [row[0] for row in self._con.execute(self._sql["bodies_of_memory"], {"id": id})]
-        self._con.execute("DELETE FROM memory WHERE id = ? AND retired_at IS NULL", (id,))
-        self._con.execute("DELETE FROM memory WHERE id = ? AND retired_at IS NOT NULL", (id,))
-        self._con.execute("DELETE FROM usage WHERE id = ?", (id,))
-        self._con.execute("DELETE FROM review WHERE memory = ?1 OR other = ?1", (id,))
-        for event in list(self.events(memory=id)):
-            self._con.execute(
-                "UPDATE event SET body = NULL, data = ? WHERE seq = ?", (rows.to_json(scrub(event).data), event.seq)
-            )
-        for body in bodies:
-            self._forget_body(body)
-
-    def _forget_body(self, body: int) -> None:
-        self._forget_vectors(body)
-        self._con.execute("DELETE FROM body WHERE num = ?", (body,))
-        jobs.forget(self._con, body)
-        mentions.forget(self._con, body)
-
-    def _forget_vectors(self, body: int) -> None:
-        for embedder, chunk, slot, dimensions in self._con.execute(
-            "SELECT v.embedder, v.chunk, v.slot, e.dimensions FROM vector v JOIN embedder e ON e.num = v.embedder"
-            " WHERE v.body = ?",
-            (body,),
-        ).fetchall():
-            for column, size in (("codes", dimensions), ("scales", 4), ("bodies", 8), ("scopes", 4)):
-                with self._con.blob_open("main", "chunk", column, chunk, True) as blob:
-                    blob.seek(slot * size)
-                    blob.write(bytes(size))
-            self._con.execute("UPDATE chunk SET version = version + 1 WHERE num = ?", (chunk,))
-            self._con.execute("DELETE FROM vector WHERE embedder = ? AND body = ?", (embedder, body))
-
-    def rebuild(self, events: Iterable[Event]) -> int:
-        """Project a whole ledger anew. Texts, vectors and use counts stay; what texts name is left to be noted again.
-
-        Returns the number of events.
-        """
-        # Scopes keep their numbers: texts, vectors, use counts and the review list know them by these.
-        self._con.execute("DELETE FROM memory; DELETE FROM edge; DELETE FROM session").fetchall()
-        self._sessions.clear()
-        bodies = dict(self._con.execute("SELECT seq, body FROM event WHERE body IS NOT NULL"))
-        purged = {row[0] for row in self._con.execute("SELECT memory FROM event WHERE type = 'purged'")}
-        done = 0
-        for event in events:
-            done += 1
-            if event.memory in purged:
-                self._project_purged(event)
-            else:
-                self.project(event, bodies.get(event.seq))
-        self._con.execute("INSERT INTO body_fts (body_fts) VALUES ('rebuild')")
-        mentions.clear(self._con)
-        return done
-
-    def _project_purged(self, event: Event) -> None:
-        """An event of a memory that is purged, now or later: its links and its tombstone are all there is."""
-        if event.type in ("linked", "unlinked"):
-            self.project(event, None)
-        elif event.type == "remembered":
-            scope = self._intern_scope(event.data["scope"])
-            if event.data.get("session"):
-                self._intern_session(scope, event.data["session"], event.at)
-        elif event.type == "purged":
-            self._project_tombstone(event)
-        elif event.type == "undone":
-            self._project_undone_edges([e for e in self.events(memory=event.memory) if e.seq <= event.seq], event)
-
-    def _project_tombstone(self, purged: Event) -> None:
-        first = next(event for event in self.events(memory=purged.memory) if event.type == "remembered")
-        # Purged on two devices: the last one stands.
-        self._con.execute("DELETE FROM memory WHERE id = ? AND retired_at IS NULL", (purged.memory,))
-        self._insert_version(initial(first), purged.at, None)
+    def _events(self, name: str, **bound: Any) -> list[Event]:
+        return [rows.event(row) for row in self._rows(name, **bound)]
 
 
-def _placed(event: Event, seq: int) -> Event:
-    """The event with its place in the ledger: `dataclasses.replace` at a third of its price, at every write."""
-    return Event(
-        id=event.id,
-        type=event.type,
-        memory=event.memory,
-        at=event.at,
-        operation=event.operation,
-        origin=event.origin,
-        content=event.content,
-        data=event.data,
-        seq=seq,
-        mark=event.mark,
-    )
-
-
-def _event_row(seq: int, event: Event, body: int | None) -> tuple[Any, ...]:
-    operation = None if event.operation == event.id else event.operation
-    return (seq, event.id, event.type, event.memory, event.at, operation, event.origin, body, rows.to_json(event.data))
+def flush_erased(database: Database) -> None:
+    """Erased bytes also leave the write-ahead log: fold it into the file and cut it to nothing."""
+    with database.maintaining() as con:
+        con.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()

@@ -8,7 +8,8 @@ from itertools import chain
 import apsw
 
 from ..records import Filter, Mention
-from .search import carray, filtered
+from .database import Repository
+from .filters import carray, filtered
 
 # Texts named at most in one write transaction: other writers wait meanwhile.
 BATCH = 128
@@ -16,23 +17,37 @@ BATCH = 128
 LOOKED_AT = 256
 
 
-def note(con: apsw.Connection, things: Callable[[str], Sequence[int]]) -> int:
-    """Note what the next texts name. Returns how many texts were read; needs a write transaction."""
-    rows = con.execute(
-        "SELECT num, content FROM body WHERE num > (SELECT through FROM named) ORDER BY num LIMIT ?", (BATCH,)
-    ).fetchall()
-    if rows:
-        con.executemany(
-            "INSERT OR IGNORE INTO mention (body, thing) VALUES (?, ?)",
-            chain.from_iterable(((num, thing) for thing in things(content)) for num, content in rows),
-        )
-        con.execute("UPDATE named SET through = ?", (rows[-1][0],))
-    return len(rows)
+class SqliteMentions(Repository):
+    def note(self, things: Callable[[str], Sequence[int]]) -> int:
+        waits = "SELECT EXISTS (SELECT 1 FROM body WHERE num > (SELECT through FROM named))"
+        if not self._database.rows(waits)[0][0]:
+            return 0
+        with self._database.writing() as con:
+            rows = con.execute(
+                "SELECT num, content FROM body WHERE num > (SELECT through FROM named) ORDER BY num LIMIT ?", (BATCH,)
+            ).fetchall()
+            if rows:
+                con.executemany(
+                    "INSERT OR IGNORE INTO mention (body, thing) VALUES (?, ?)",
+                    chain.from_iterable(((num, thing) for thing in things(content)) for num, content in rows),
+                )
+                con.execute("UPDATE named SET through = ?", (rows[-1][0],))
+            return len(rows)
 
+    def named_in(self, bodies: Sequence[int]) -> list[tuple[int, int]]:
+        statement = "SELECT e.body, e.thing FROM carray(?) c CROSS JOIN mention e ON e.body = c.value"
+        return self._database.rows(f"{statement} ORDER BY e.body, e.thing", (carray(bodies),))
 
-def waiting(con: apsw.Connection) -> bool:
-    """Whether any text has not been looked at."""
-    return bool(con.execute("SELECT EXISTS (SELECT 1 FROM body WHERE num > (SELECT through FROM named))").get)
+    def naming(self, things: Sequence[int], where: Filter, *, most: int) -> list[Mention]:
+        statement, bound = filtered("naming", where)
+        bound |= {"limit": LOOKED_AT, "enough": most + 1}
+        found: list[Mention] = []
+        with self._database.reading() as con:
+            for thing in sorted(set(things)):
+                rows = con.execute(statement, bound | {"thing": thing}).fetchall()
+                if 0 < len(rows) <= most:
+                    found += [Mention(thing, body, id) for body, id in rows]
+        return found
 
 
 def forget(con: apsw.Connection, body: int) -> None:
@@ -44,23 +59,3 @@ def forget(con: apsw.Connection, body: int) -> None:
 def clear(con: apsw.Connection) -> None:
     con.execute("DELETE FROM mention")
     con.execute("UPDATE named SET through = 0")
-
-
-def named_in(con: apsw.Connection, bodies: Sequence[int]) -> list[tuple[int, int]]:
-    """(body, thing) of some texts, in a stable order."""
-    found = con.execute(
-        "SELECT e.body, e.thing FROM carray(?) c CROSS JOIN mention e ON e.body = c.value ORDER BY e.body, e.thing",
-        (carray(bodies),),
-    )
-    return found.fetchall()
-
-
-def naming(con: apsw.Connection, things: Sequence[int], where: Filter, most: int) -> list[Mention]:
-    """Memories that pass the filter and name some things; none of a thing that more than `most` of them name."""
-    statement, bound = filtered("naming", where)
-    found: list[Mention] = []
-    for thing in sorted(set(things)):
-        rows = con.execute(statement, bound | {"thing": thing, "limit": LOOKED_AT, "enough": most + 1}).fetchall()
-        if 0 < len(rows) <= most:
-            found += [Mention(thing, body, id) for body, id in rows]
-    return found

@@ -3,8 +3,8 @@
 They are read in the order of the words, in slices, until all are there (`SqliteStore` has a thread for it where that
 takes long); until then a word's list is read when a query has the word. Five bytes an entry.
 
-The scores are those of FTS5's own bm25() over the expression that `search.py` would ask for, to the last bit: the same
-products, summed in the same order. So a process answers alike with and without these arrays.
+The scores are those of FTS5's own bm25() over the expression that `fulltext.py` would ask for, to the last bit: the
+same products, summed in the same order. So a process answers alike with and without these arrays.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ import apsw
 import numpy as np
 
 from ..records import ArrayHits, Filter
-from .search import BM25_B, BM25_K1, Lexical, carray, choose, common_share, topic_expressions
+from .filters import carray
+from .fulltext import BM25_B, BM25_K1, Lexical, choose, common_share, topic_expressions
 
 if TYPE_CHECKING:
     from .columns import SqliteColumns
@@ -262,7 +263,7 @@ class Postings:
         return found
 
     def search(self, text: str, where: Filter, columns: SqliteColumns, *, held_only: bool = False) -> ArrayHits:
-        """All bodies that have the query's rarer words, best first, as `search.Lexical.search` finds them.
+        """All bodies that have the query's rarer words, best first, as `fulltext.Lexical.search` finds them.
 
         `held_only`: leave out words whose lists have not been read, and say so.
         """
@@ -317,7 +318,7 @@ class Postings:
         first, last = phrases + rare, len(lists)
         order = [*range(first)]
         if first < last:
-            # As `search._expression` lists them: rare, rare again, every common one twice.
+            # As `fulltext._expression` lists them: rare, rare again, every common one twice.
             order += [*range(phrases, first), *(i for i in range(first, last) for _ in (0, 1))]
         total = np.zeros(len(rows))
         for i in order:  # one after the other, as FTS5 does: np.sum of a single row adds in another order

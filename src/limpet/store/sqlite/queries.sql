@@ -134,7 +134,7 @@ SELECT v.seq, v.id, v.type, v.memory, v.at, v.operation, v.origin, b.content, v.
 -- name: events_after
 -- The ledger from a place on. Primary key.
 SELECT v.seq, v.id, v.type, v.memory, v.at, v.operation, v.origin, b.content, v.data
-  FROM event v LEFT JOIN body b ON b.num = v.body WHERE v.seq > :after ORDER BY v.seq
+  FROM event v LEFT JOIN body b ON b.num = v.body WHERE v.seq > :after ORDER BY v.seq LIMIT :limit
 
 -- name: event_by_id
 -- One event. event_id.
@@ -598,13 +598,13 @@ SELECT g.device, g.number, b.content FROM event v JOIN synced s ON s.id = v.id J
   JOIN body b ON b.num = v.body
  WHERE v.memory = :id AND v.memory <> v.id AND v.type = 'edited'
 
--- name: ledger_mark
+-- name: ledger_watermark
 -- What tells whether anything was said or used since. Primary key; all rows of usage.
 SELECT e.seq, e.id, u.rows, u.uses, u.used_at
   FROM (SELECT count(*) AS rows, total(uses) AS uses, max(used_at) AS used_at FROM usage) u
   LEFT JOIN event e ON e.seq = (SELECT max(seq) FROM event)
 
--- name: next_turn
+-- name: next_change
 -- The next time at which what holds changes by itself. Reads every current version.
 SELECT min(at) FROM (
   SELECT min(valid_from) AS at FROM memory WHERE retired_at IS NULL AND valid_from > :after

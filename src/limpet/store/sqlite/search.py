@@ -1,367 +1,138 @@
-"""Search signals in SQL: full text in two phases, substring, filters.
-
-Filters come before ranking: a signal returns only what the filter lets pass.
-"""
+"""What search asks of the file: full text, filters, and the columns of a process that asks often."""
 
 from __future__ import annotations
 
-import math
+import contextlib
+import threading
 import time
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import apsw
 
-from ..records import Candidate, Filter, LexicalHit, LexicalResult
+from ...model.errors import StoreError
+from ..heap import give_back
+from ..records import Candidate, Filter, LexicalResult
+from .database import Database
+from .filters import carray, filtered
+from .fulltext import Lexical, interrupted
 from .sql import statements
 
-# Rows that full BM25 scores for one query. FTS5 scores about a million rows a second; terms are taken from the rarest
-# on until their document frequencies reach this. See docs/adr/0012.
-ROW_BUDGET = 700
-# A term in half of all texts says nothing (BM25's own rule). In a large store one in every tenth says little and costs
-# most: FTS5 reads a term's whole list to weigh it.
-LARGE_STORE, COMMON_SHARE = 5_000, 10
-# Distinct terms of a query that are looked up, and those that are searched for, the rarest first.
-MAX_TERMS_LOOKED_UP = 400
-MAX_TERMS_SEARCHED = 48
-# What a search may take for each text of a large store: with less time until its deadline it is not begun.
-SECONDS_PER_TEXT = 2e-7
-# A store with so few texts is scored with a background of this many ordinary English ones, in half of which the common
-# words occur. BM25's own constants are those of FTS5.
-SMALL_STORE = 300
-BACKGROUND_TEXTS = 500
-BM25_K1, BM25_B = 1.2, 0.75
-COMMON_WORDS = (
-    "a about all also an and any are as at be been but by can could did do does for from get had has have he her him"
-    " his how i if in into is it its just like me my no of on one or our out she should so some than that the their"
-    " them then there they this to up us use was we were what when where which who why will with would you your"
-)
-# BM25 over text, topics, labels, dates, pairs of characters; a word of a label counts half: the recorded benchmark.
-_SCORED = (
-    "SELECT rowid, bm25(body_fts, 1, 1, 0.5, 1, 0, 1) AS score FROM body_fts WHERE body_fts MATCH ?"
-    " ORDER BY score, rowid LIMIT ?"
-)
-# Texts whose index terms are kept: topics, names and dates come again and again.
-MAX_STEMMED = 10_000
+if TYPE_CHECKING:
+    from .columns import SqliteColumns
 
-_TOKENIZER = ("porter", ["unicode61", "remove_diacritics", "2"])
-_PROGRESS_STEPS = 5_000
+# How long what is read ahead keeps a recall waiting, in seconds.
+AHEAD_SECONDS = 0.005
 
 
-def scope_token(num: int) -> str:
-    """What stands for a scope in the index: begins with a private-use character, so that no text has it."""
-    return f"\ue000{num}"
+class SqliteSearch:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._full_text: tuple[apsw.Connection, Lexical] | None = None
+        self._columns: SqliteColumns | None = None
+        self._ahead: threading.Thread | None = None
+        self._asked = False
 
+    def close(self) -> None:
+        """Let go of what follows the file."""
+        self._full_text = self._columns = None
 
-def scope_number(token: str) -> int:
-    """The scope that a token stands for."""
-    return int(token[1:])
+    def _lexical(self, con: apsw.Connection) -> Lexical:
+        if self._full_text is None or self._full_text[0] is not con:
+            self._full_text = con, Lexical(con)
+        return self._full_text[1]
 
+    def lexical(self, text: str, where: Filter, *, limit: int | None, deadline: float | None = None) -> LexicalResult:
+        with self._database.reading() as con:
+            version = self._database.version(con)
+            return self._lexical(con).search(text, where, limit=limit, version=version, deadline=deadline)
 
-def visible(where: Filter) -> tuple[str, dict[str, Any]]:
-    """The filter as SQL over `memory m`, and its bindings."""
-    parts: list[str] = []
-    bound: dict[str, Any] = {}
-
-    def among(column: str, name: str, values: Iterable[str]) -> str:
-        names = []
-        for i, value in enumerate(values):
-            bound[f"{name}{i}"] = value
-            names.append(f":{name}{i}")
-        return f"{column} IN ({', '.join(names)})"
-
-    if where.scopes is not None:
-        chosen = f"(SELECT num FROM scope WHERE {among('name', 'scope', where.scopes)})"
-        # One scope is an equality, so that the indexes that begin with it also give the order.
-        parts.append(f"m.scope = {chosen}" if len(where.scopes) == 1 else f"m.scope IN {chosen}")
-    if where.states:
-        parts.append(among("m.state", "state", where.states))
-    if where.kinds:
-        parts.append(among("m.kind", "kind", where.kinds))
-    for i, topic in enumerate(where.topics):
-        bound[f"topic{i}"] = topic
-        parts.append(f"EXISTS (SELECT 1 FROM json_each(m.topics) WHERE value = :topic{i})")
-    if where.session is not None:
-        bound["session"] = where.session
-        parts.append("m.session IN (SELECT num FROM session WHERE name = :session)")
-    if where.since is not None:
-        bound["since"] = where.since
-        parts.append("m.valid_from >= :since")
-    if where.until is not None:
-        bound["until"] = where.until
-        parts.append("m.valid_from < :until")
-    if where.as_of is not None:
-        bound["as_of"] = where.as_of
-        parts.append("m.valid_from <= :as_of AND (m.valid_to IS NULL OR :as_of < m.valid_to)")
-    if where.known_at is None:
-        parts.append("m.retired_at IS NULL")
-    else:
-        bound["known_at"] = where.known_at
-        parts.append("m.recorded_at <= :known_at AND (m.retired_at IS NULL OR :known_at < m.retired_at)")
-    return " AND ".join(parts), bound
-
-
-def filtered(name: str, where: Filter) -> tuple[str, dict[str, Any]]:
-    """A named statement with the filter filled in."""
-    condition, bound = visible(where)
-    return statements()[name].replace("{visible}", condition), bound
-
-
-def carray(numbers: Iterable[int]) -> Any:
-    """Numbers as a table. None at all become one that no row has: an empty array is not aligned as SQLite wants."""
-    return apsw.carray(array("q", numbers) or array("q", [-1]))
-
-
-def candidates(con: apsw.Connection, bodies: Iterable[int], where: Filter) -> list[Candidate]:
-    wanted = array("q", bodies)
-    if not wanted:
-        return []
-    text, bound = filtered("candidates", where)
-    bound["bodies"] = apsw.carray(wanted)
-    return list(map(Candidate._make, con.execute(text, bound)))
-
-
-def neighbours(con: apsw.Connection, nums: Iterable[int], where: Filter, reach: int) -> list[Candidate]:
-    wanted = array("q", nums)
-    if not wanted:
-        return []
-    text, bound = filtered("neighbours", where)
-    bound |= {"nums": apsw.carray(wanted), "reach": reach}
-    return list(map(Candidate._make, con.execute(text, bound)))
-
-
-def allowed(con: apsw.Connection, where: Filter, stems: Callable[[str], frozenset[str]]) -> list[int]:
-    """Every body that passes the filter, found by topic or session where one is asked for."""
-    topics = topic_expressions(where.topics, stems) if where.known_at is None else []
-    if topics:
-        statement, bound = filtered("allowed_of_topic", where)
-        bound["expression"] = " AND ".join(topics)
-    else:
-        statement, bound = filtered("allowed_of_session" if where.session is not None else "allowed", where)
-    return [row[0] for row in con.execute(statement, bound)]
-
-
-def substring(con: apsw.Connection, text: str, where: Filter, limit: int, deadline: float | None = None) -> list[int]:
-    literal = text.strip()[:200].replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-    if not literal:
-        return []
-    statement, bound = filtered("substring", where)
-    bound |= {"pattern": f"%{literal}%", "limit": limit}
-    with interrupted(con, deadline), suppress(apsw.InterruptError):
-        return [row[0] for row in con.execute(statement, bound)]
-    return []
-
-
-class Lexical:
-    """Full-text search on one connection, with its document frequencies cached until the store changes."""
-
-    def __init__(self, con: apsw.Connection) -> None:
-        self._con = con
-        self._tokenize = con.fts5_tokenizer(*_TOKENIZER)
-        self._frequencies: dict[str, int] = {}
-        self._version = -1
-        self._bodies = 0
-        self._common: frozenset[str] = frozenset()
-        self._stemmed: dict[str, frozenset[str]] = {}
-
-    def search(
-        self, text: str, where: Filter, *, limit: int | None, version: int, deadline: float | None
-    ) -> LexicalResult:
-        """Best bodies for any text whatever: its words are looked up, never interpreted.
-
-        Two phases: rows come from the rarest terms, every term then counts in the BM25 of those rows.
-        """
-        if version != self._version:
-            self._frequencies.clear()
-            self._version = version
-            self._bodies = self._con.execute("SELECT ifnull(max(num), 0) FROM body").get
-        if deadline is not None and deadline - time.monotonic() < self._bodies * SECONDS_PER_TEXT:
-            # FTS5 looks at no clock while it goes through a common word's list.
-            return LexicalResult(hits=[], stems={}, weight=0.0, complete=False)
-        terms = self.terms(text)
-        useful, rare = choose(terms, self._frequency, self._bodies)
-        within = self._within(where)
-        if not useful or within is None:
-            return LexicalResult(hits=[], stems={}, weight=0.0)
-        words = [terms[term] for _, term in useful]
-        expression, factor = _expression(words[:rare], words[rare:])
-        expression = " AND ".join([*within, f"({expression})"])
-        if self._bodies <= SMALL_STORE:
-            absent = [stem for stem in terms if not self._frequency(stem)]
-            return self._small(expression, useful, absent, limit)
-        stems = {stem: max(1e-6, math.log((self._bodies - df + 0.5) / (df + 0.5))) for df, stem in useful}
-        scored, complete = self._scored(expression, limit, deadline)
-        return LexicalResult(
-            hits=[LexicalHit(body, -score / factor) for body, score in scored],
-            stems=stems,
-            weight=sum(stems.values()),
-            complete=complete,
-            more=len(scored) == limit,
-            absent=sum(not self._frequency(stem) for stem in terms) * math.log((self._bodies + 0.5) / 0.5),
-        )
-
-    def tokens(self, text: str) -> Iterator[str]:
-        """The index terms of a text, in order, as the index has them."""
-        for token in self._tokenize(text.encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=False):
-            yield token[0]
-
-    def stems(self, text: str) -> frozenset[str]:
-        found = self._stemmed.get(text)
-        if found is None:
-            found = frozenset(self.tokens(text))
-            if len(self._stemmed) >= MAX_STEMMED:
-                self._stemmed.clear()
-            self._stemmed[text] = found
-        return found
-
-    def _small(
-        self, expression: str, useful: list[tuple[int, str]], absent: list[str], limit: int | None
-    ) -> LexicalResult:
-        """BM25 for a store of few texts, whose own document frequencies say nothing yet.
-
-        They are smoothed with a background of ordinary English: there, common words are in half of all texts. Words
-        that no text has count in what a perfect match is worth: one common word of a long question is no match.
-        """
-        total = self._bodies + BACKGROUND_TEXTS
-        common = self._common_stems()
-
-        def idf(df: int, stem: str) -> float:
-            known = df + (BACKGROUND_TEXTS // 2 if stem in common else 0)
-            return math.log1p((total - known + 0.5) / (known + 0.5))
-
-        weights = {stem: idf(df, stem) for df, stem in useful}
-        rows = self._con.execute(
-            "SELECT num, concat_ws(' ', content, grams), concat_ws(' ', topics, labels, dates) FROM body"
-            " WHERE num IN (SELECT rowid FROM body_fts WHERE body_fts MATCH ?)",
-            (expression,),
-        ).fetchall()
-        counts = [(row[0], self._count(row[1], weights), self._count(row[2], weights)) for row in rows]
-        mean = sum(size for _, (_, size), _ in counts) / max(1, len(counts)) or 1.0
-        hits = []
-        for body, (found, size), (named, _) in counts:
-            norm = BM25_K1 * (1 - BM25_B + BM25_B * size / mean)
-            text = sum(weights[stem] * n * (BM25_K1 + 1) / (n + norm) for stem, n in found.items())
-            hits.append(LexicalHit(body, text + sum(weights[stem] for stem in named)))
-        hits.sort(key=lambda hit: (-hit.score, hit.body))
-        missing = sum(idf(0, stem) for stem in absent)
-        return LexicalResult(
-            hits=hits[:limit],
-            stems=weights,
-            weight=sum(weights.values()) + missing,
-            absent=missing,
-            more=limit is not None and len(hits) > limit,
-        )
-
-    def _count(self, text: str, stems: Mapping[str, float]) -> tuple[dict[str, int], int]:
-        """How often each of the stems occurs in a text, and how many words the text has."""
-        found: dict[str, int] = {}
-        size = 0
-        for stem in self.tokens(text):
-            size += 1
-            if stem in stems:
-                found[stem] = found.get(stem, 0) + 1
-        return found, size
-
-    def _common_stems(self) -> frozenset[str]:
-        if not self._common:
-            tokens = self._tokenize(COMMON_WORDS.encode(), apsw.FTS5_TOKENIZE_QUERY, None, include_offsets=False)
-            self._common = frozenset(token[0] for token in tokens)
-        return self._common
-
-    def terms(self, text: str) -> dict[str, str]:
-        """Stem -> the word as it was written, for the first terms of the text."""
-        raw = text.encode("utf-8", "replace")
-        found: dict[str, str] = {}
-        for start, end, *stems in self._tokenize(raw, apsw.FTS5_TOKENIZE_QUERY, None):
-            if stems[0] not in found:
-                if len(found) >= MAX_TERMS_LOOKED_UP:
-                    break
-                found[stems[0]] = raw[start:end].decode("utf-8", "replace")
-        return found
-
-    def _frequency(self, stem: str) -> int:
-        known = self._frequencies.get(stem)
-        if known is None:
-            known = self._con.execute("SELECT doc FROM body_terms WHERE term = ?", (stem,)).get or 0
-            self._frequencies[stem] = known
-        return known
-
-    def _within(self, where: Filter) -> list[str] | None:
-        """Index expressions that every row must match: topics, and small scopes. None: nothing can."""
-        found = []
-        if where.known_at is None:
-            found = topic_expressions(where.topics, self.stems)
-        if where.scopes is None:
-            return found
-        names = ", ".join("?" * len(where.scopes))
-        tokens = [
-            scope_token(row[0])
-            for row in self._con.execute(f"SELECT num FROM scope WHERE name IN ({names})", where.scopes)
-        ]
-        if not tokens:
+    def columns(self, deadline: float | None = None, *, build: bool = True) -> SqliteColumns | None:
+        """None for the first recall, which would have to read everything: most processes make only one."""
+        if self._columns is None and not build:
             return None
-        # A scope that holds most rows anyway restricts nothing.
-        if sum(map(self._frequency, tokens)) * 2 <= self._bodies:
-            found.append(f"scope : ({' OR '.join(tokens)})")
-        return found
+        with self._database.reading() as con:
+            if self._columns is None:
+                if not self._asked:
+                    self._asked = True
+                    return None
+                from .columns import SqliteColumns
 
-    def _scored(
-        self, expression: str, most: int | None, deadline: float | None
-    ) -> tuple[list[tuple[int, float]], bool]:
-        """(body, score) best first, lower is better as FTS5 has it; at most `most`."""
-        try:
-            with interrupted(self._con, deadline):
-                return self._con.execute(_SCORED, (expression, -1 if most is None else most)).fetchall(), True
-        except apsw.InterruptError:
-            return [], False
+                self._columns = SqliteColumns(con, self._lexical(con), follows=self._database.path != ":memory:")
+            columns = self._columns
+            current = columns.refresh(self._database.version(con), deadline)
+            if not (current and columns.all_read) and self._ahead is None and columns.follows:
+                self._ahead = threading.Thread(
+                    target=self._read_ahead, args=(columns,), name="limpet-read", daemon=True
+                )
+                self._ahead.start()
+            return columns if current else None
 
+    def _read_ahead(self, columns: SqliteColumns) -> None:
+        """Read what recalls would otherwise have to wait for, a few milliseconds at a time, until all is there."""
+        with contextlib.suppress(StoreError):  # closed, or damaged: whoever asks is told
+            while not columns.all_read:
+                with self._database.snapshot(), self._database.reading() as con:
+                    if self._columns is not columns:
+                        break
+                    columns.read_ahead(self._database.version(con), AHEAD_SECONDS)
+                time.sleep(0.001)  # whoever waits for the connection gets it
+        give_back()
+        self._ahead = None
 
-@contextmanager
-def interrupted(con: apsw.Connection, deadline: float | None) -> Iterator[None]:
-    """Statements inside end with apsw.InterruptError when the deadline comes."""
-    if deadline is None:
-        yield
-        return
-    con.set_progress_handler(lambda: time.monotonic() > deadline, _PROGRESS_STEPS)
-    try:
-        yield
-    finally:
-        con.set_progress_handler(None)
+    def stems(self, texts: Iterable[str]) -> dict[str, frozenset[str]]:
+        with self._database.reading() as con:
+            lexical = self._lexical(con)
+            return {text: lexical.stems(text) for text in texts}
 
+    def substring(self, text: str, where: Filter, *, limit: int, deadline: float | None = None) -> list[int]:
+        literal = text.strip()[:200].replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+        if not literal:
+            return []
+        statement, bound = filtered("substring", where)
+        bound |= {"pattern": f"%{literal}%", "limit": limit}
+        with (
+            self._database.reading() as con,
+            interrupted(con, deadline),
+            contextlib.suppress(apsw.InterruptError),
+        ):
+            return [row[0] for row in con.execute(statement, bound)]
+        return []
 
-def common_share(bodies: int) -> int:
-    """A word in one of so many texts, or in more, is not searched for."""
-    return COMMON_SHARE if bodies > LARGE_STORE else 2
+    def candidates(self, bodies: Iterable[int], where: Filter) -> list[Candidate]:
+        wanted = array("q", bodies)
+        if not wanted:
+            return []
+        statement, bound = filtered("candidates", where)
+        with self._database.reading() as con:
+            return list(map(Candidate._make, con.execute(statement, bound | {"bodies": apsw.carray(wanted)})))
 
+    def neighbours(self, nums: Iterable[int], where: Filter, *, reach: int) -> list[Candidate]:
+        wanted = array("q", nums)
+        if not wanted:
+            return []
+        statement, bound = filtered("neighbours", where)
+        bound |= {"nums": apsw.carray(wanted), "reach": reach}
+        with self._database.reading() as con:
+            return list(map(Candidate._make, con.execute(statement, bound)))
 
-def choose(terms: Iterable[str], frequency: Callable[[str], int], bodies: int) -> tuple[list[tuple[int, str]], int]:
-    """The terms worth searching for as (document frequency, term), rarest first, and how many of them give rows."""
-    found = sorted((df, term) for term in terms if (df := frequency(term)))
-    share = common_share(bodies)
-    useful = [(df, term) for df, term in found if df * share < bodies] or (found[:1] if share > 2 else found)
-    useful = useful[:MAX_TERMS_SEARCHED]
-    rare, rows = 0, 0
-    while rare < len(useful) and (rare == 0 or rows + useful[rare][0] <= ROW_BUDGET):
-        rows += useful[rare][0]
-        rare += 1
-    return useful, rare
+    def allowed(self, where: Filter) -> list[int]:
+        with self._database.reading() as con:
+            return self._lexical(con).allowed(where)
 
+    def texts(self, bodies: Sequence[int]) -> list[tuple[int, str, str | None]]:
+        with self._database.reading() as con:
+            return con.execute(statements()["texts"], {"bodies": carray(bodies)}).fetchall()
 
-def topic_expressions(topics: Iterable[str], stems: Callable[[str], frozenset[str]]) -> list[str]:
-    """For each topic the index expression that its rows match, some others too; none for one without words."""
-    return ['topics : "' + topic.replace('"', '""') + '"' for topic in topics if stems(topic)]
+    def texts_of(self, ids: Sequence[bytes]) -> list[int]:
+        with self._database.reading() as con:
+            found = (con.execute(statements()["body_of_memory"], {"id": id}).get for id in ids)
+            return [body for body in found if body is not None]
 
-
-def _expression(rare: list[str], common: list[str]) -> tuple[str, int]:
-    """FTS5 expression whose rows come from the rare words, and the factor by which it multiplies BM25.
-
-    `(rare) AND (rare OR common OR common)`: FTS5 counts a phrase once for every place in the expression, so rare and
-    common words both count twice; the common ones are looked up only in the rows of the rare ones.
-    """
-    quoted = [f'"{word}"' for word in (w.replace('"', '""') for w in rare)]
-    if not common:
-        return " OR ".join(quoted), 1
-    twice = [f'"{word}" OR "{word}"' for word in (w.replace('"', '""') for w in common)]
-    return f"({' OR '.join(quoted)}) AND ({' OR '.join(quoted + twice)})", 2
+    def scope_numbers(self, names: Sequence[str]) -> list[int]:
+        marks = ", ".join("?" * len(names))
+        statement = f"SELECT num FROM scope WHERE name IN ({marks})"
+        return self._database.cached(
+            ("scopes", *names), lambda con: [row[0] for row in con.execute(statement, tuple(names))]
+        )

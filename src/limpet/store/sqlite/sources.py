@@ -2,36 +2,33 @@
 
 from __future__ import annotations
 
-import apsw
-
 from ..records import Source
+from .database import Repository
 
 _FIELDS = "scope, path, digest, reached, at"
 
 
-def get(con: apsw.Connection, scope: str, path: str) -> Source | None:
-    row = con.execute(f"SELECT {_FIELDS} FROM source WHERE scope = ? AND path = ?", (scope, path)).fetchone()
-    return Source(*row) if row else None
+class SqliteSources(Repository):
+    def get(self, scope: str, path: str) -> Source | None:
+        found = self._database.rows(f"SELECT {_FIELDS} FROM source WHERE scope = ? AND path = ?", (scope, path))
+        return Source(*found[0]) if found else None
 
+    def keep(self, source: Source) -> None:
+        with self._database.writing() as con:
+            con.execute(
+                f"INSERT INTO source ({_FIELDS}, waits) VALUES (?1, ?2, ?3, ?4, ?5, 0) ON CONFLICT (scope, path)"
+                " DO UPDATE SET digest = ?3, reached = ?4, at = ?5, waits = CASE WHEN ?3 IS NULL THEN waits ELSE 0 END",
+                source,
+            )
 
-def keep(con: apsw.Connection, one: Source) -> None:
-    con.execute(
-        f"INSERT INTO source ({_FIELDS}, waits) VALUES (?1, ?2, ?3, ?4, ?5, 0) ON CONFLICT (scope, path) DO UPDATE SET"
-        " digest = ?3, reached = ?4, at = ?5, waits = CASE WHEN ?3 IS NULL THEN waits ELSE 0 END",
-        one,
-    )
+    def announce(self, scope: str, path: str, at: int) -> None:
+        with self._database.writing() as con:
+            con.execute(
+                "INSERT INTO source (scope, path, at, waits) VALUES (?1, ?2, ?3, 1)"
+                " ON CONFLICT (scope, path) DO UPDATE SET waits = 1, at = ?3",
+                (scope, path, at),
+            )
 
-
-def name(con: apsw.Connection, scope: str, path: str, at: int) -> None:
-    con.execute(
-        "INSERT INTO source (scope, path, at, waits) VALUES (?1, ?2, ?3, 1)"
-        " ON CONFLICT (scope, path) DO UPDATE SET waits = 1, at = ?3",
-        (scope, path, at),
-    )
-
-
-def named(con: apsw.Connection, scope: str | None) -> list[Source]:
-    rows = con.execute(
-        f"SELECT {_FIELDS} FROM source WHERE waits AND (?1 IS NULL OR scope = ?1) ORDER BY at, scope, path", (scope,)
-    )
-    return [Source(*row) for row in rows]
+    def waiting(self, scope: str | None = None) -> list[Source]:
+        statement = f"SELECT {_FIELDS} FROM source WHERE waits AND (?1 IS NULL OR scope = ?1) ORDER BY at, scope, path"
+        return [Source(*row) for row in self._database.rows(statement, (scope,))]

@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import apsw
 
@@ -20,10 +20,14 @@ from ...model.ids import session_mark
 from ...model.settle import Conflict, Placed, settle, variant
 from ...model.state import SESSION_EVENTS, scrub
 from ..records import IN_PART, Merged, Proposal, SegmentRow
-from . import review, rows
-from .ledger import Ledger, _event_row
-from .search import scope_token
+from . import reviews, rows
+from .filters import scope_token
+from .ledger import SqliteLedger
+from .projection import Projection, _event_row
 from .sql import statements
+
+if TYPE_CHECKING:
+    from ..contract import Describe
 
 # A segment is closed at this many events, or characters of text.
 SEGMENT_EVENTS = 5_000
@@ -43,8 +47,12 @@ class _Arrivals:
         self.first = stamp if self.first is None else min(self.first, stamp)
 
 
-class Sync(Ledger):
-    """The ledger with what is known of other devices. Every method needs an open write transaction."""
+class Sync(Projection):
+    """The projection with what is known of other devices. Every method needs an open write transaction."""
+
+    def __init__(self, connection: apsw.Connection, describe: Describe, ledger: SqliteLedger) -> None:
+        super().__init__(connection, describe)
+        self._ledger = ledger
 
     # -- this device
 
@@ -60,7 +68,7 @@ class Sync(Ledger):
     def seal(self, device: bytes) -> None:
         """Give the events since the last time their stamps, and put them into segments of this device."""
         through = self._con.execute("SELECT through FROM sealed").get
-        fresh = list(self.events(after=through))
+        fresh = list(self._ledger.events(after=through))
         if not fresh:
             return
         stamp = self._con.execute("SELECT ifnull(max(stamp), 0) FROM synced").get
@@ -184,7 +192,7 @@ class Sync(Ledger):
             if event.memory in begun or event.type in SESSION_EVENTS:
                 return False
             if event.memory not in asked:
-                types = {one.type for one in self.events(memory=event.memory)}
+                types = {one.type for one in self._events_of(event.memory)}
                 asked[event.memory] = ("remembered" in types, not types.isdisjoint(SESSION_EVENTS))
             remembered, session = asked[event.memory]
             return not (remembered or (event.type == "undone" and (session or event.memory in sessions)))
@@ -226,7 +234,7 @@ class Sync(Ledger):
         arrivals.new += 1
 
     def _event(self, id: bytes) -> Event | None:
-        return next(iter(self.events(ids=[id])), None)
+        return next(iter(self._ledger.events(ids=[id])), None)
 
     def _rename(self, event: Event, other: Event) -> int:
         """Give an event its other id; it takes the place of one that has it already. Returns the stamp."""
@@ -249,7 +257,7 @@ class Sync(Ledger):
         """Which scope a text is found in: that of the memory's first event."""
         scope = event.data.get("scope")
         if scope is None:
-            begun = next((one for one in self.events(memory=event.memory) if one.type == "remembered"), None)
+            begun = next((one for one in self._events_of(event.memory) if one.type == "remembered"), None)
             scope = begun.data["scope"] if begun else None
         return None if scope is None else scope_token(self._intern_scope(scope))
 
@@ -271,7 +279,7 @@ class Sync(Ledger):
         """Make the rows of some memories and sessions anew from their events."""
         sessions: set[tuple[str, str]] = set()
         for id in sorted(memories):
-            events = list(self.events(memory=id))
+            events = self._events_of(id)
             if not events:
                 continue
             if any(one.type in SESSION_EVENTS for one in events):
@@ -316,7 +324,7 @@ class Sync(Ledger):
             return 0
         history, before = [], {}
         for id in members:
-            for event in self.events(memory=id):
+            for event in self._events_of(id):
                 stamp, place, segment = self._con.execute(
                     "SELECT stamp, place, segment FROM synced WHERE id = ?", (event.id,)
                 ).fetchone()
@@ -395,11 +403,11 @@ class Sync(Ledger):
             )
             for one in conflicts
         ]
-        new = review.propose(self._con, proposals)
+        new = reviews.propose(self._con, proposals)
         for one in proposals:
-            for event in self.events(memory=one.memory):
+            for event in self._events_of(one.memory):
                 if event.type == "undone":
-                    self._project_undone_verdicts([e for e in self.events(memory=one.memory) if e.seq <= event.seq])
+                    self._project_undone_verdicts([e for e in self._events_of(one.memory) if e.seq <= event.seq])
                 elif event.type == "reviewed":
                     self._project_verdict(event, event.data.get("verdict"), event.at)
         return new

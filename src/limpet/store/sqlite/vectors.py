@@ -9,14 +9,93 @@ import apsw
 
 from ...model.errors import BadInput
 from ..records import EmbedderRow, NewVector, VectorChunk
-from .search import carray
+from . import jobs
+from .database import Repository
+from .filters import carray
 from .sql import statements
 
 # Codes in one chunk: at 384 dimensions a chunk is 384 KiB, read in one go and rewritten a few pages at a time.
 CHUNK_SLOTS = 1_024
 
 
-def embedders(con: apsw.Connection) -> list[EmbedderRow]:
+class SqliteVectors(Repository):
+    def embedders(self) -> list[EmbedderRow]:
+        return self._database.cached("embedders", _embedders)
+
+    def register(self, fingerprint: str, name: str, dimensions: int) -> EmbedderRow:
+        with self._database.writing() as con:
+            state = "building" if con.execute("SELECT count(*) FROM embedder WHERE state = 'active'").get else "active"
+            con.execute(
+                "INSERT INTO embedder (fingerprint, name, dimensions, state) VALUES (?, ?, ?, ?)"
+                " ON CONFLICT (fingerprint) DO NOTHING",
+                (fingerprint, name, dimensions, state),
+            )
+            row = next(one for one in _embedders(con) if one.fingerprint == fingerprint)
+            if row.dimensions != dimensions:
+                raise BadInput(f"embedder {name} has {dimensions} dimensions, its stored vectors {row.dimensions}")
+            return row
+
+    def calibrate(self, num: int, calibration: tuple[float, float, float]) -> EmbedderRow:
+        with self._database.writing() as con:
+            con.execute("UPDATE embedder SET unrelated = ?, related = ?, apart = ? WHERE num = ?", (*calibration, num))
+            return next(one for one in _embedders(con) if one.num == num)
+
+    def activate(self, num: int) -> None:
+        with self._database.writing() as con:
+            con.execute("UPDATE embedder SET state = 'active' WHERE num = ?", (num,))
+            con.execute("DELETE FROM vector WHERE embedder <> ?", (num,))
+            con.execute("DELETE FROM chunk WHERE embedder <> ?", (num,))
+            con.execute("DELETE FROM embedder WHERE num <> ?", (num,))
+
+    def missing(self, embedder: int, *, limit: int, after: int = 0) -> list[int]:
+        bound = {"embedder": embedder, "limit": limit, "after": after}
+        return [row[0] for row in self._database.rows(statements()["unembedded"], bound)]
+
+    def add(
+        self,
+        embedder: int,
+        vectors: Sequence[NewVector],
+        *,
+        done: Sequence[int] = (),
+        then: str | None = None,
+        at: int = 0,
+    ) -> int:
+        with self._database.writing() as con:
+            stored = _add(con, embedder, vectors)
+            jobs.finish(con, jobs.EMBED, done)
+            if then is not None:
+                jobs.enqueue(con, then, done, at)
+            return stored
+
+    def chunks(
+        self, embedder: int, known: dict[int, int], *, most: int | None = None
+    ) -> tuple[list[VectorChunk], list[int]]:
+        with self._database.reading() as con:
+            versions = con.execute(statements()["chunks_changed"], {"embedder": embedder}).fetchall()
+            dimensions = con.execute("SELECT dimensions FROM embedder WHERE num = ?", (embedder,)).get or 0
+            changed = []
+            for num in [num for num, version in reversed(versions) if known.get(num) != version][:most]:
+                version, used, codes, scales, bodies, scopes = con.execute(
+                    "SELECT version, used, codes, scales, bodies, scopes FROM chunk WHERE num = ?", (num,)
+                ).fetchone()
+                changed.append(
+                    VectorChunk(
+                        num=num,
+                        version=version,
+                        used=used,
+                        codes=codes[: used * dimensions],
+                        scales=scales[: used * 4],
+                        bodies=bodies[: used * 8],
+                        scopes=scopes[: used * 4],
+                    )
+                )
+            return changed, [num for num, _ in versions]
+
+    def exact(self, embedder: int, bodies: Sequence[int]) -> list[tuple[int, bytes]]:
+        return self._database.rows(statements()["exact_vectors"], {"embedder": embedder, "bodies": carray(bodies)})
+
+
+def _embedders(con: apsw.Connection) -> list[EmbedderRow]:
     return [
         EmbedderRow(num, fingerprint, name, dimensions, state, None if gauge[0] is None else tuple(gauge))
         for num, fingerprint, name, dimensions, state, *gauge in con.execute(
@@ -25,33 +104,7 @@ def embedders(con: apsw.Connection) -> list[EmbedderRow]:
     ]
 
 
-def register(con: apsw.Connection, fingerprint: str, name: str, dimensions: int) -> EmbedderRow:
-    """The row of an embedder, made when it is new. The first one is active at once. Needs a write transaction."""
-    state = "building" if con.execute("SELECT count(*) FROM embedder WHERE state = 'active'").get else "active"
-    con.execute(
-        "INSERT INTO embedder (fingerprint, name, dimensions, state) VALUES (?, ?, ?, ?)"
-        " ON CONFLICT (fingerprint) DO NOTHING",
-        (fingerprint, name, dimensions, state),
-    )
-    row = next(one for one in embedders(con) if one.fingerprint == fingerprint)
-    if row.dimensions != dimensions:
-        raise BadInput(f"embedder {name} has {dimensions} dimensions, its stored vectors {row.dimensions}")
-    return row
-
-
-def gauge(con: apsw.Connection, num: int, gauge: tuple[float, float, float]) -> EmbedderRow:
-    con.execute("UPDATE embedder SET unrelated = ?, related = ?, apart = ? WHERE num = ?", (*gauge, num))
-    return next(one for one in embedders(con) if one.num == num)
-
-
-def activate(con: apsw.Connection, num: int) -> None:
-    con.execute("UPDATE embedder SET state = 'active' WHERE num = ?", (num,))
-    con.execute("DELETE FROM vector WHERE embedder <> ?", (num,))
-    con.execute("DELETE FROM chunk WHERE embedder <> ?", (num,))
-    con.execute("DELETE FROM embedder WHERE num <> ?", (num,))
-
-
-def add(con: apsw.Connection, embedder: int, vectors: Sequence[NewVector]) -> int:
+def _add(con: apsw.Connection, embedder: int, vectors: Sequence[NewVector]) -> int:
     """Store vectors of bodies that are (still) there and have none yet. Returns how many were stored."""
     dimensions = con.execute("SELECT dimensions FROM embedder WHERE num = ?", (embedder,)).get
     if dimensions is None:
@@ -101,31 +154,3 @@ def _room(con: apsw.Connection, embedder: int, dimensions: int) -> tuple[int, in
         (embedder, CHUNK_SLOTS, dimensions),
     )
     return con.last_insert_rowid(), 0
-
-
-def chunks(
-    con: apsw.Connection, embedder: int, known: dict[int, int], most: int | None = None
-) -> tuple[list[VectorChunk], list[int]]:
-    versions = con.execute(statements()["chunks_changed"], {"embedder": embedder}).fetchall()
-    dimensions = con.execute("SELECT dimensions FROM embedder WHERE num = ?", (embedder,)).get or 0
-    changed = []
-    for num in [num for num, version in reversed(versions) if known.get(num) != version][:most]:
-        version, used, codes, scales, bodies, scopes = con.execute(
-            "SELECT version, used, codes, scales, bodies, scopes FROM chunk WHERE num = ?", (num,)
-        ).fetchone()
-        changed.append(
-            VectorChunk(
-                num=num,
-                version=version,
-                used=used,
-                codes=codes[: used * dimensions],
-                scales=scales[: used * 4],
-                bodies=bodies[: used * 8],
-                scopes=scopes[: used * 4],
-            )
-        )
-    return changed, [num for num, _ in versions]
-
-
-def exact(con: apsw.Connection, embedder: int, bodies: Sequence[int]) -> list[tuple[int, bytes]]:
-    return con.execute(statements()["exact_vectors"], {"embedder": embedder, "bodies": carray(bodies)}).fetchall()

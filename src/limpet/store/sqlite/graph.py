@@ -1,9 +1,8 @@
-"""The graph half of the store: edges, and memories by id, for the queries of `history/`. SQL is in queries.sql."""
+"""Edges, and memories by id, for the queries of `history/`. SQL is in queries.sql."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Sequence
 from typing import Any
 
 import apsw
@@ -12,19 +11,24 @@ from ...model.edges import STORED_TYPES, TEMPORAL, Edge
 from ...model.memory import Memory
 from ..records import Filter, GraphNode, Life, Piece
 from . import rows
-from .search import visible
+from .database import Repository
+from .filters import visible
 from .sql import statements
 
 Bindings = dict[str, Any]
 
 
-class SqliteGraph:
-    """`GraphReads` of the contract. `reading` lends the read connection."""
+class SqliteEdges(Repository):
+    """Links as they are stored, and `temporal_next`."""
 
-    def __init__(self, reading: Callable[[], AbstractContextManager[apsw.Connection]]) -> None:
-        self._reading = reading
+    def between(self, source: bytes, type: str, target: bytes) -> Edge | None:
+        found = self._database.rows(statements()["edge_live"], {"source": source, "type": type, "target": target})
+        return Edge(*found[0]) if found else None
 
-    def edges(
+    def reaches(self, type: str, start: bytes, goal: bytes) -> bool:
+        return bool(self._database.rows(statements()["edge_reaches"], {"type": type, "start": start, "goal": goal}))
+
+    def of(
         self,
         ids: Sequence[bytes],
         *,
@@ -36,89 +40,97 @@ class SqliteGraph:
             return []
         linked, bound = _linked(types, known_at)
         name = "edges_in" if incoming else "edges_out"
-        return [Edge(*row) for row in self._rows(statements()[name].replace("{linked}", linked), bound, ids)]
+        return [
+            Edge(*row) for row in self._database.rows(statements()[name].replace("{linked}", linked), bound | _ids(ids))
+        ]
+
+    def all(self, types: Sequence[str] = STORED_TYPES, *, known_at: int | None = None) -> list[Edge]:
+        linked, bound = _linked(types, known_at)
+        return list(
+            map(Edge._make, self._database.rows(statements()["graph_edges"].replace("{linked}", linked), bound))
+        )
+
+    def leaving(self, where: Filter, types: Sequence[str]) -> list[Edge]:
+        linked, more = _linked(types, where.known_at)
+        text, bound = _about("edges_from_matching", where, id="e.source")
+        return list(map(Edge._make, self._database.rows(text.replace("{linked}", linked), bound | more)))
+
+    def changed(self, start: int, end: int) -> list[Edge]:
+        return list(map(Edge._make, self._database.rows(statements()["changed_edges"], {"start": start, "end": end})))
 
     def temporal(self, ids: Sequence[bytes], where: Filter, *, incoming: bool = False) -> list[Edge]:
         if not ids:
             return []
         text, bound = _about("temporal_in" if incoming else "temporal_out", where)
         text = text.replace("{known_x}", _known("x", where.known_at))
-        return [Edge(a, TEMPORAL, b, 1.0, None, at) for a, b, at in self._rows(text, bound, ids)]
+        return [Edge(a, TEMPORAL, b, 1.0, None, at) for a, b, at in self._database.rows(text, bound | _ids(ids))]
+
+    def warnings(self, ids: Sequence[bytes]) -> list[tuple[str, bytes, bytes]]:
+        if not ids:
+            return []
+        return sorted((row[0], row[1], row[2]) for row in self._database.rows(statements()["warnings"], _ids(ids)))
+
+
+class SqliteGraph(Repository):
+    """Memories by id, as nodes."""
 
     def memories(self, ids: Sequence[bytes], where: Filter) -> dict[bytes, Memory]:
         if not ids:
             return {}
         text, bound = _about("memories_by_id", where)
-        return {row[1]: rows.memory(row) for row in self._rows(text, bound, ids)}
+        return {row[1]: rows.memory(row) for row in self._database.rows(text, bound | _ids(ids))}
 
     def lives(self, ids: Sequence[bytes], where: Filter) -> dict[bytes, Life]:
         if not ids:
             return {}
         text, bound = _about("lives_by_id", where)
-        return {row[0]: Life._make(row[1:]) for row in self._rows(text, bound, ids)}
+        return {row[0]: Life._make(row[1:]) for row in self._database.rows(text, bound | _ids(ids))}
 
     def matching(self, ids: Sequence[bytes], where: Filter) -> set[bytes]:
         if not ids:
             return set()
         text, bound = _about("matching_ids", where)
-        return {row[0] for row in self._rows(text, bound, ids)}
+        return {row[0] for row in self._database.rows(text, bound | _ids(ids))}
 
     def nodes(self, where: Filter) -> list[GraphNode]:
         text, bound = _about("graph_nodes", where)
-        return list(map(GraphNode._make, self._rows(text, bound)))
-
-    def all_edges(self, types: Sequence[str] = STORED_TYPES, *, known_at: int | None = None) -> list[Edge]:
-        linked, bound = _linked(types, known_at)
-        return list(map(Edge._make, self._rows(statements()["graph_edges"].replace("{linked}", linked), bound)))
-
-    def edges_from(self, where: Filter, types: Sequence[str]) -> list[Edge]:
-        linked, more = _linked(types, where.known_at)
-        text, bound = _about("edges_from_matching", where, id="e.source")
-        return list(map(Edge._make, self._rows(text.replace("{linked}", linked), bound | more)))
+        return list(map(GraphNode._make, self._database.rows(text, bound)))
 
     def changed(self, where: Filter, known: tuple[int, int], held: tuple[int, int]) -> list[bytes]:
         condition, bound = visible(where)
         # Past versions count too: this asks what changed, not what is.
         condition = condition.replace("m.retired_at IS NULL", "TRUE")
         bound |= {"start": known[0], "end": known[1], "held_start": held[0], "held_end": held[1]}
-        return [row[0] for row in self._rows(statements()["changed_ids"].replace("{visible}", condition), bound)]
-
-    def changed_edges(self, start: int, end: int) -> list[Edge]:
-        return list(map(Edge._make, self._rows(statements()["changed_edges"], {"start": start, "end": end})))
+        return [
+            row[0] for row in self._database.rows(statements()["changed_ids"].replace("{visible}", condition), bound)
+        ]
 
     def session_around(self, id: bytes, where: Filter, *, reach: int) -> list[Memory]:
         text, bound = _about("session_around", where)
-        return [rows.memory(row) for row in self._rows(text, bound | {"id": id, "reach": reach})]
+        return [rows.memory(row) for row in self._database.rows(text, bound | {"id": id, "reach": reach})]
 
     def key_history(self, key: str, where: Filter) -> list[Memory]:
         text, bound = _about("key_history", where)
-        return [rows.memory(row) for row in self._rows(text, bound | {"key": key})]
+        return [rows.memory(row) for row in self._database.rows(text, bound | {"key": key})]
 
     def replaced_by_key(self, ids: Sequence[bytes], where: Filter) -> list[tuple[bytes, bytes]]:
         if not ids:
             return []
         text, bound = _about("replaced_by_key", where)
-        return [(row[0], row[1]) for row in self._rows(text, bound, ids)]
+        return [(row[0], row[1]) for row in self._database.rows(text, bound | _ids(ids))]
 
     def merged_into(self, ids: Sequence[bytes], where: Filter) -> list[Memory]:
         condition, bound = visible(where)
         text = statements()["merged_into"].replace("{visible}", condition)
-        return [rows.memory(row) for row in self._rows(text, bound, ids)]
+        return [rows.memory(row) for row in self._database.rows(text, bound | _ids(ids))]
 
     def pieces(self, where: Filter) -> list[Piece]:
         text, bound = _about("pieces", where)
-        return list(map(Piece._make, self._rows(text, bound)))
+        return list(map(Piece._make, self._database.rows(text, bound)))
 
-    def warnings(self, ids: Sequence[bytes]) -> list[tuple[str, bytes, bytes]]:
-        if not ids:
-            return []
-        return sorted((row[0], row[1], row[2]) for row in self._rows(statements()["warnings"], {}, ids))
 
-    def _rows(self, text: str, bound: Bindings, ids: Sequence[bytes] | None = None) -> list[tuple[Any, ...]]:
-        if ids is not None:
-            bound = bound | {"ids": apsw.carray(tuple(ids))}
-        with self._reading() as con:
-            return con.execute(text, bound).fetchall()
+def _ids(ids: Sequence[bytes]) -> Bindings:
+    return {"ids": apsw.carray(tuple(ids))}
 
 
 def _about(name: str, where: Filter, *, id: str = "c.value") -> tuple[str, Bindings]:

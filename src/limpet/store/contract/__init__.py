@@ -1,0 +1,95 @@
+"""What a store does, for every engine alike. One suite, `tests/contract/`, holds every engine to it.
+
+A store is a set of repositories, one a family of tables. There is one way to write beliefs: `ledger.commit(decide)`.
+
+Needed by type checkers only: import it under `if TYPE_CHECKING`. What a store gives and takes is in `records.py`.
+"""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from typing import Protocol
+
+from .features import Devices, Exposures, Journal, Reviews, Sources
+from .graph import Edges, Graph
+from .ledger import Decide, Describe, Ledger
+from .memories import Listings, Memories, Sessions
+from .search import Columns, Mentions, Search
+from .work import Jobs, Maintenance, Usage, Vectors
+
+
+class Store(Protocol):
+    """A whole store. Thread-safe."""
+
+    @property
+    def path(self) -> str: ...
+
+    @property
+    def read_only(self) -> bool: ...
+
+    @property
+    def ledger(self) -> Ledger: ...
+
+    @property
+    def memories(self) -> Memories: ...
+
+    @property
+    def sessions(self) -> Sessions: ...
+
+    @property
+    def listings(self) -> Listings: ...
+
+    @property
+    def search(self) -> Search: ...
+
+    @property
+    def mentions(self) -> Mentions: ...
+
+    @property
+    def edges(self) -> Edges: ...
+
+    @property
+    def graph(self) -> Graph: ...
+
+    @property
+    def vectors(self) -> Vectors: ...
+
+    @property
+    def jobs(self) -> Jobs: ...
+
+    @property
+    def usage(self) -> Usage: ...
+
+    @property
+    def reviews(self) -> Reviews: ...
+
+    @property
+    def journal(self) -> Journal: ...
+
+    @property
+    def sources(self) -> Sources: ...
+
+    @property
+    def exposures(self) -> Exposures: ...
+
+    @property
+    def devices(self) -> Devices: ...
+
+    @property
+    def maintenance(self) -> Maintenance: ...
+
+    def close(self) -> None: ...
+
+    def snapshot(self) -> AbstractContextManager[None]:
+        """All reads inside see one state of the store."""
+        ...
+
+    def data_version(self) -> int:
+        """A number that changes when anything was committed, by whichever process."""
+        ...
+
+
+__all__ = [
+    "Columns", "Decide", "Describe", "Devices", "Edges", "Exposures", "Graph", "Jobs", "Journal", "Ledger", "Listings",
+    "Maintenance", "Memories", "Mentions", "Reviews", "Search", "Sessions", "Sources", "Store", "Usage", "Vectors",
+]  # fmt: skip

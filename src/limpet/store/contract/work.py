@@ -1,0 +1,107 @@
+"""Vectors, the job queue, use counts, and the care of the store."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Protocol
+
+from ..records import EmbedderRow, Job, NewVector, Problem, StoreStats, VectorChunk
+
+
+class Vectors(Protocol):
+    def embedders(self) -> list[EmbedderRow]: ...
+
+    def register(self, fingerprint: str, name: str, dimensions: int) -> EmbedderRow:
+        """The row of an embedder, made when it is new. The first one is active at once. Raises BadInput."""
+        ...
+
+    def calibrate(self, num: int, calibration: tuple[float, float, float]) -> EmbedderRow:
+        """Note how an embedder's cosines lie (vectors/gauge.py)."""
+        ...
+
+    def activate(self, num: int) -> None:
+        """Make one embedder the active one and forget the vectors of all others."""
+        ...
+
+    def missing(self, embedder: int, *, limit: int, after: int = 0) -> list[int]:
+        """Texts that have no vector of an embedder, in order."""
+        ...
+
+    def add(
+        self,
+        embedder: int,
+        vectors: Sequence[NewVector],
+        *,
+        done: Sequence[int] = (),
+        then: str | None = None,
+        at: int = 0,
+    ) -> int:
+        """Store vectors of texts that are still there; in the same transaction the embedding jobs of the texts `done`
+        end, and the jobs `then` about them begin. Returns how many were stored."""
+        ...
+
+    def chunks(
+        self, embedder: int, known: dict[int, int], *, most: int | None = None
+    ) -> tuple[list[VectorChunk], list[int]]:
+        """Chunks whose version differs from `known`, the newest first and `most` of them, and the numbers of all that
+        there are, in order."""
+        ...
+
+    def exact(self, embedder: int, bodies: Sequence[int]) -> list[tuple[int, bytes]]:
+        """(text, vector of float16) of those that have one."""
+        ...
+
+
+class Jobs(Protocol):
+    def enqueue(self, kind: str, subjects: Sequence[int], at: int) -> int: ...
+
+    def lease(self, kind: str, *, limit: int, at: int, until: int, worker: str) -> list[Job]: ...
+
+    def lease_these(self, kind: str, subjects: Sequence[int], *, at: int, until: int, worker: str) -> list[Job]:
+        """Of these jobs those that could be taken now, in the order given."""
+        ...
+
+    def due(self, at: int, *, first: Sequence[int], most: int) -> list[int]:
+        """Texts whose vectors could be made now, `most` of them: of `first` those that wait, in order, then the
+        newest."""
+        ...
+
+    def finish(self, kind: str, subjects: Sequence[int]) -> None:
+        """Jobs about these subjects are done, or no longer needed."""
+        ...
+
+    def fail(self, kind: str, subjects: Sequence[int], *, error: str, not_before: int, dead: bool) -> None: ...
+
+    def backlog(self, kind: str, at: int, *, most: int | None = None) -> int:
+        """Jobs that could be taken now, counted up to `most`."""
+        ...
+
+    def dead(self) -> list[Job]: ...
+
+    def revive(self) -> int: ...
+
+
+class Usage(Protocol):
+    def record(self, ids: Sequence[bytes], at: int, verdict: str | None = None) -> None: ...
+
+    def rows(self) -> Iterator[dict[str, Any]]: ...
+
+    def restore(self, rows: Iterable[dict[str, Any]]) -> None: ...
+
+
+class Maintenance(Protocol):
+    def stats(self) -> StoreStats: ...
+
+    def rebuild(self, progress: Callable[[int, int], None] | None = None) -> int:
+        """Make every projection anew from the ledger; returns the number of events."""
+        ...
+
+    def verify(self) -> list[Problem]: ...
+
+    def backup(self, path: str, progress: Callable[[int, int], None] | None = None) -> None:
+        """Copy the store to a new file, which appears only when it is complete. Raises BadInput, StoreError."""
+        ...
+
+    def compact(self) -> dict[str, Any]:
+        """Give free pages back and merge the index. Returns sizes in bytes before and after."""
+        ...

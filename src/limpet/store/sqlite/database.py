@@ -1,0 +1,188 @@
+"""One SQLite file as repositories use it: a connection that writes, one that reads, each behind its lock.
+
+What a thread reads inside its own write transaction is read from that transaction.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import apsw
+
+from ...model.errors import StoreError, StoreReadOnly
+from .connection import open_connection, translated, translation
+
+
+class Database:
+    """The connections of a store. Thread-safe; several processes may use the file at once."""
+
+    def __init__(self, path: str, *, read_only: bool = False, durable: bool = True, create: bool = True) -> None:
+        self.path = path
+        self.read_only = read_only
+        self._durable = durable
+        self._write_lock = threading.RLock()
+        self._read_lock = threading.RLock()
+        self._writer: apsw.Connection | None = None
+        self._reader: apsw.Connection | None = None
+        self._writes_in: int | None = None  # the thread that is inside a write transaction
+        self._closed = False
+        self._snapshot: int | None = None  # the version of the file in this snapshot
+        self._cached: tuple[int, dict[Any, Any]] = (-1, {})  # small answers, as of a version
+        # Opening the connection that is surely needed checks the file: a store that cannot work fails here.
+        if read_only:
+            self._open_reader()
+        else:
+            self._writer = open_connection(path, read_only=False, durable=durable, create=create)
+            with translated(path):
+                self.read_only = bool(self._writer.readonly("main"))
+            if path == ":memory:" or self.read_only:
+                # One connection for both, so one lock.
+                self._read_lock = self._write_lock
+
+    def close(self) -> None:
+        with self._write_lock, self._read_lock:
+            self._closed = True
+            if self._reader is not None and self._reader is not self._writer:
+                self._reader.close()
+            if self._writer is not None:
+                with contextlib.suppress(apsw.Error):
+                    self._writer.execute("PRAGMA optimize").fetchall()
+                self._writer.close()
+            self._writer = self._reader = None
+
+    def reading(self) -> Reading:
+        """The connection to read from, for the length of a `with`."""
+        return Reading(self)
+
+    @contextlib.contextmanager
+    def writing(self) -> Iterator[apsw.Connection]:
+        """A write transaction: committed at the end, rolled back when anything is raised; inside one, a part of it."""
+        if self.read_only:
+            raise StoreReadOnly(f"{self.path} is open read-only", hint="check the permissions of the file")
+        if self._writes_in == threading.get_ident():
+            assert self._writer is not None
+            yield self._writer
+            return
+        with self._write_lock, translated(self.path):
+            self._check_open()
+            con = self._writer
+            assert con is not None
+            con.execute("BEGIN IMMEDIATE")
+            self._writes_in = threading.get_ident()
+            try:
+                yield con
+                con.execute("COMMIT")
+            except BaseException:
+                if con.in_transaction:
+                    con.execute("ROLLBACK")
+                raise
+            finally:
+                self._writes_in = None
+
+    @contextlib.contextmanager
+    def maintaining(self) -> Iterator[apsw.Connection]:
+        """The connection that writes, outside any transaction: for statements that cannot be in one."""
+        if self.read_only:
+            raise StoreReadOnly(f"{self.path} is open read-only", hint="check the permissions of the file")
+        with self._write_lock, translated(self.path):
+            self._check_open()
+            assert self._writer is not None
+            yield self._writer
+
+    @contextlib.contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """All reads inside see one state of the file."""
+        with self.reading() as con:
+            if con.in_transaction:
+                yield
+                return
+            con.execute("BEGIN")
+            try:
+                # Asking takes the state of the file, which is that of all that is read until the end.
+                self._snapshot = _version_of(con)
+                yield
+            finally:
+                self._snapshot = None
+                if con.in_transaction:
+                    con.execute("COMMIT")
+
+    def rows(self, statement: str, bound: Any = None) -> list[Any]:
+        """All rows that a statement reads."""
+        with self.reading() as con:
+            return con.execute(statement, bound).fetchall()
+
+    def version(self, con: apsw.Connection) -> int:
+        """Changes with every commit: by others, read from the file itself, and by this connection."""
+        return self._snapshot if self._snapshot is not None and con is not self._writer else _version_of(con)
+
+    def cached(self, name: object, ask: Callable[[apsw.Connection], list[Any]]) -> list[Any]:
+        """A small answer that is asked for by every recall: read once for each version of the file."""
+        with self.reading() as con:
+            if self._writes_in is not None and con is self._writer:
+                return ask(con)  # of a transaction that may be rolled back
+            version = self.version(con)
+            if self._cached[0] != version:
+                self._cached = (version, {})
+            if name not in self._cached[1]:
+                self._cached[1][name] = ask(con)
+            return list(self._cached[1][name])
+
+    def _open_reader(self) -> apsw.Connection:
+        if self._reader is None:
+            if self.path == ":memory:" or (self.read_only and self._writer is not None):
+                assert self._writer is not None
+                self._reader = self._writer
+            else:
+                self._reader = open_connection(self.path, read_only=self.read_only, durable=self._durable)
+        return self._reader
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise StoreError(f"{self.path} was closed", hint="open it again")
+
+
+class Repository:
+    """The statements of one family of tables."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+
+class Reading:
+    """The connection to read from under its lock, driver errors translated. No generator: a recall enters it often."""
+
+    __slots__ = ("_database", "_locked")
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def __enter__(self) -> apsw.Connection:
+        database = self._database
+        if database._writes_in == threading.get_ident():
+            self._locked = False
+            assert database._writer is not None
+            return database._writer
+        self._locked = True
+        database._read_lock.acquire()
+        try:
+            database._check_open()
+            if database._reader is not None:
+                return database._reader
+            with translated(database.path):
+                return database._open_reader()
+        except BaseException:
+            database._read_lock.release()
+            raise
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        if self._locked:
+            self._database._read_lock.release()
+        if isinstance(error, apsw.Error):
+            raise translation(error, self._database.path) from error
+
+
+def _version_of(con: apsw.Connection) -> int:
+    return int(con.execute("PRAGMA data_version").get) + int(con.total_changes())

@@ -1,0 +1,76 @@
+"""Filters as SQL, and lists of numbers as tables."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable
+from typing import Any
+
+import apsw
+
+from ..records import Filter
+from .sql import statements
+
+
+def scope_token(num: int) -> str:
+    """What stands for a scope in the index: begins with a private-use character, so that no text has it."""
+    return f"\ue000{num}"
+
+
+def scope_number(token: str) -> int:
+    """The scope that a token stands for."""
+    return int(token[1:])
+
+
+def visible(where: Filter) -> tuple[str, dict[str, Any]]:
+    """The filter as SQL over `memory m`, and its bindings."""
+    parts: list[str] = []
+    bound: dict[str, Any] = {}
+
+    def among(column: str, name: str, values: Iterable[str]) -> str:
+        names = []
+        for i, value in enumerate(values):
+            bound[f"{name}{i}"] = value
+            names.append(f":{name}{i}")
+        return f"{column} IN ({', '.join(names)})"
+
+    if where.scopes is not None:
+        chosen = f"(SELECT num FROM scope WHERE {among('name', 'scope', where.scopes)})"
+        # One scope is an equality, so that the indexes that begin with it also give the order.
+        parts.append(f"m.scope = {chosen}" if len(where.scopes) == 1 else f"m.scope IN {chosen}")
+    if where.states:
+        parts.append(among("m.state", "state", where.states))
+    if where.kinds:
+        parts.append(among("m.kind", "kind", where.kinds))
+    for i, topic in enumerate(where.topics):
+        bound[f"topic{i}"] = topic
+        parts.append(f"EXISTS (SELECT 1 FROM json_each(m.topics) WHERE value = :topic{i})")
+    if where.session is not None:
+        bound["session"] = where.session
+        parts.append("m.session IN (SELECT num FROM session WHERE name = :session)")
+    if where.since is not None:
+        bound["since"] = where.since
+        parts.append("m.valid_from >= :since")
+    if where.until is not None:
+        bound["until"] = where.until
+        parts.append("m.valid_from < :until")
+    if where.as_of is not None:
+        bound["as_of"] = where.as_of
+        parts.append("m.valid_from <= :as_of AND (m.valid_to IS NULL OR :as_of < m.valid_to)")
+    if where.known_at is None:
+        parts.append("m.retired_at IS NULL")
+    else:
+        bound["known_at"] = where.known_at
+        parts.append("m.recorded_at <= :known_at AND (m.retired_at IS NULL OR :known_at < m.retired_at)")
+    return " AND ".join(parts), bound
+
+
+def filtered(name: str, where: Filter) -> tuple[str, dict[str, Any]]:
+    """A named statement with the filter filled in."""
+    condition, bound = visible(where)
+    return statements()[name].replace("{visible}", condition), bound
+
+
+def carray(numbers: Iterable[int]) -> Any:
+    """Numbers as a table. None at all become one that no row has: an empty array is not aligned as SQLite wants."""
+    return apsw.carray(array("q", numbers) or array("q", [-1]))

@@ -1,0 +1,95 @@
+"""Memories by id, key and statement."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import apsw
+
+from ...model.errors import AmbiguousId, NotFound
+from ...model.ids import format_id, parse_prefix, shortest_unique
+from ...model.memory import Memory
+from . import rows
+from .database import Repository
+from .filters import carray
+from .sql import statements
+
+
+class SqliteMemories(Repository):
+    def resolve(self, prefix: str, scopes: Sequence[str] | None = None) -> bytes:
+        low, high = parse_prefix(prefix)
+        found = self._rows("ids_from_prefix", low=low, high=high, scopes=scope_list(scopes))
+        return the_only(prefix, [row[0] for row in found], "memory", scopes)
+
+    def abbreviate(self, ids: Sequence[bytes]) -> list[str]:
+        if not ids:
+            return []
+        found = self._rows("ids_around", ids=apsw.carray(tuple(ids)))
+        return [shortest_unique(id, [one for one in near if one]) for id, *near in found]
+
+    def get(self, id: bytes, *, known_at: int | None = None) -> Memory | None:
+        if known_at is None:
+            found = self._memories("memory_current", id=id)
+        else:
+            found = self._memories("memory_known_at", id=id, known_at=known_at)
+        return found[0] if found else None
+
+    def versions(self, id: bytes) -> list[Memory]:
+        return self._memories("memory_versions", id=id)
+
+    def by_rows(self, nums: Sequence[int]) -> list[Memory]:
+        if not nums:
+            return []
+        found = {row[0]: rows.memory(row) for row in self._rows("memories_by_num", nums=carray(nums))}
+        return [found[num] for num in nums]
+
+    def same_statement(self, scope: str, fingerprint: int, at: int) -> Memory | None:
+        found = self._rows("same_statement", fingerprint=fingerprint, at=at)
+        if not found:
+            return None
+        _, first = min(found)
+        (row,) = self._rows("memories_by_num", nums=carray([first]))
+        return rows.memory(row) if row[2] == scope else None
+
+    def with_fingerprints(self, fingerprints: Sequence[int]) -> set[int]:
+        return {row[0] for row in self._rows("marked", marks=carray(fingerprints))}
+
+    def keyed(self, scope: str, key: str, *, known_at: int | None = None) -> list[Memory]:
+        if known_at is None:
+            return self._memories("keyed", scope=scope, key=key)
+        return self._memories("keyed_known_at", scope=scope, key=key, known_at=known_at)
+
+    def keys(self, scope: str) -> list[str]:
+        return [row[0] for row in self._rows("keys", scope=scope)]
+
+    def renamed_key(self, scope: str, key: str) -> str | None:
+        found = self._rows("renamed_key", scope=scope, key=key)
+        return str(found[0][0]) if found else None
+
+    def disputed(self, scopes: Sequence[str]) -> list[tuple[bytes, int]]:
+        return self._rows("disputed", scopes=scope_list(scopes))
+
+    def _rows(self, name: str, **bound: Any) -> list[Any]:
+        return self._database.rows(statements()[name], bound)
+
+    def _memories(self, name: str, **bound: Any) -> list[Memory]:
+        return [rows.memory(row) for row in self._rows(name, **bound)]
+
+
+def scope_list(scopes: Sequence[str] | None) -> str | None:
+    """Scopes as statements bind them; NULL is all."""
+    return None if scopes is None else json.dumps(list(scopes))
+
+
+def the_only(prefix: str, found: Sequence[bytes], what: str, scopes: Sequence[str] | None) -> bytes:
+    """The one id that starts so. Raises NotFound, AmbiguousId."""
+    if not found:
+        place = "" if scopes is None else f" in {' or '.join(scopes)}"
+        raise NotFound(
+            f"no {what} with the id {prefix}{place}", hint="`limpet list` shows ids, --scope looks elsewhere"
+        )
+    if len(found) > 1:
+        raise AmbiguousId(prefix, [format_id(id) for id in found])
+    return found[0]
