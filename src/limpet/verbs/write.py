@@ -67,7 +67,7 @@ class Writes(Base):
         confidence: float | None = None,
         anyway: bool = False,
     ) -> Receipt:
-        """Reads one statement, durably, and return at once; its vector is made later by `work`.
+        """Store one statement, durably, and return at once; its vector is made later by `work`.
 
         A statement that is known already (same scope, kind, speaker and text) is counted as an observation of it.
         What it adds to that memory is kept and in the receipt's `added`. `because`: ids of what it rests on. What a
