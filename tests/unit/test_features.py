@@ -1,13 +1,17 @@
-"""The ranking features, each by what it says in words."""
+"""The ranking features, each by what it says in words; on lists and on arrays alike, to the last bit."""
 
 from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from limpet.rank.arithmetic import Arithmetic
+from limpet.rank.array_arithmetic import MAX_KNOWN, ArrayArithmetic
+from limpet.rank.fuse import linear
 from limpet.rank.note_weights import NOTE_WEIGHTS
 from limpet.rank.weights import WEIGHTS
 from limpet.recall.features import ALWAYS, FEATURES, FeatureInput, QueryMatch, compute_features
@@ -18,34 +22,48 @@ AT = 1_772_366_400_000_000  # 2026-03-01T12:00:00Z
 DAY = 86_400_000_000
 
 
-def talk(*turns, query="", cosines=None, worth=(0.5, 0.25, 0.25), without=frozenset(), **more):
-    """Features of some candidates: (session, position, speaker, size, BM25, words)."""
+def talk(*turns, **more):
+    """Features of some candidates, name -> values: (session, position, speaker, size, BM25, words)."""
+    on_lists, on_arrays = (features(arithmetic(), *turns, **more) for arithmetic in (Arithmetic, ArrayArithmetic))
+    assert on_lists == on_arrays
+    return on_lists
+
+
+def features(arithmetic, *turns, query="", cosines=None, worth=(0.5, 0.25, 0.25), without=frozenset(), **more):
     count = len(turns)
+    column = arithmetic.column
+    names = dict(enumerate(dict.fromkeys([None, *(one[2] for one in turns)])))
+    number = {name: number for number, name in names.items()}
     table = CandidateTable(
         rows=list(range(count)),
         ids=[bytes([i]) * 16 for i in range(count)],
         text_ids=list(range(count)),
-        sessions=[one[0] for one in turns],
-        positions=[one[1] for one in turns],
-        speakers=[one[2] for one in turns],
-        valid_from=more.pop("valid_from", [AT] * count),
-        sizes=[one[3] for one in turns],
-        asked=more.pop("asked", [0.0] * count),
-        keyed=more.pop("keyed", [False] * count),
-        priors=[],
-        prior_of=[0] * count,
+        sessions=column(whole([one[0] for one in turns])),
+        positions=column(whole([one[1] for one in turns])),
+        speakers=column(whole([number[one[2]] for one in turns])),
+        speaker_names=names,
+        valid_from=column(whole(more.get("valid_from", [AT] * count))),
+        sizes=column(whole([one[3] for one in turns])),
+        asked=column(more.get("asked", [0.0] * count)),
+        keyed=arithmetic.zeros(count),
+        prior_of=arithmetic.zeros(count),
     )
     match = QueryMatch(
-        text=[float(one[4]) for one in turns],
-        fields=[0.0] * count,
-        words=[one[5] for one in turns],
+        text=column([float(one[4]) for one in turns]),
+        fields=arithmetic.zeros(count),
+        words=column(whole([one[5] for one in turns])),
         worth=list(worth),
         tells_when=None,
-        after=more.pop("after", None),
+        after=more.get("after"),
         near=None,
-        cosines=cosines,
+        cosines=None if cosines is None else column(cosines),
     )
-    return compute_features(FeatureInput(table=table, match=match, query=query, at=AT), without)
+    given = FeatureInput(arithmetic=arithmetic, table=table, match=match, query=query, at=AT)
+    return {name: values.tolist() for name, values in compute_features(given, without).items()}
+
+
+def whole(numbers):
+    return np.array(numbers, dtype=np.int64)
 
 
 def test_coverage_is_what_the_words_it_has_are_worth():
@@ -111,6 +129,35 @@ def test_length_is_capped_and_long_texts_are_told_apart():
     found = talk((0, 0, None, 0, 0, 0), (0, 0, None, 400, 0, 0), (0, 0, None, 800, 0, 0), (0, 0, None, 9_000, 0, 0))
     assert found["length"] == pytest.approx([0.0, math.log1p(400), math.log1p(800), math.log1p(2_000)])
     assert found["long"] == pytest.approx([0.0, 0.0, math.log(2), math.log(22.5)])
+
+
+TURNS = st.tuples(
+    st.integers(0, 3),
+    st.integers(1, 5),
+    st.sampled_from([None, "Ana", "user"]),
+    st.one_of(st.integers(0, 900), st.just(MAX_KNOWN + 1)),
+    st.floats(0, 1),
+    st.integers(0, (1 << 11) - 1),
+)
+
+
+@given(
+    st.lists(st.tuples(TURNS, st.floats(-1, 1), st.integers(0, 9)), max_size=12),
+    st.sampled_from(["", "what did Ana say in may?", "the latest, yesterday"]),
+    st.lists(st.floats(0, 1), min_size=11, max_size=11),
+)
+def test_lists_and_arrays_give_the_same_features_the_same_scores_and_the_same_order(several, query, worth):
+    turns, cosines, days = zip(*several, strict=True) if several else ((), (), ())
+    more = {"query": query, "cosines": list(cosines), "worth": worth, "valid_from": [AT - day * DAY for day in days]}
+    found = talk(*turns, **more)
+    spoken = [one[2] is not None for one in turns]
+    ids = [bytes([9 - day]) for day in days]
+    ranked = []
+    for arithmetic in (Arithmetic(), ArrayArithmetic()):
+        signals = {name: arithmetic.column(values) for name, values in found.items()}
+        scores = linear(arithmetic, signals, arithmetic.column(spoken))
+        ranked.append((scores.tolist(), arithmetic.order(scores, ids)))
+    assert ranked[0] == ranked[1]
 
 
 SIGNAL_SETS = st.frozensets(st.sampled_from(SIGNALS))

@@ -7,6 +7,8 @@ import math
 import pytest
 
 from limpet.rank.adjust import confidence, confidence_factor, decay, importance_factor, use_boost
+from limpet.rank.arithmetic import Arithmetic
+from limpet.rank.array_arithmetic import ArrayArithmetic
 from limpet.rank.constants import DECAY_FLOOR, DECAY_PER_DAY, RRF_K
 from limpet.rank.fuse import fuse_ranks, linear, ranks, rrf
 from limpet.rank.session_weights import SESSION_WEIGHTS
@@ -37,11 +39,14 @@ def test_fusing_nothing_gives_nothing_and_k_below_one_is_refused():
         fuse_ranks([[1]], k=0)
 
 
-def test_linear_fusion_is_the_weighted_sum_of_what_is_known():
+@pytest.mark.parametrize("arithmetic", [Arithmetic(), ArrayArithmetic()])
+def test_linear_fusion_is_the_weighted_sum_of_what_is_known(arithmetic):
     signals = {"lexical": [1.0, 0.0], "vector": [0.5, 0.25], "no such signal": [9.0, 9.0]}
     expected = [sum(WEIGHTS[name] * signals[name][i] for name in ("lexical", "vector")) for i in (0, 1)]
-    assert linear(signals, [True, True]) == pytest.approx(expected)
-    assert linear({}, [True, True]) == [0.0, 0.0]
+    columns = {name: arithmetic.column(values) for name, values in signals.items()}
+    spoken = arithmetic.column([True, True])
+    assert linear(arithmetic, columns, spoken).tolist() == pytest.approx(expected)
+    assert linear(arithmetic, {}, spoken).tolist() == [0.0, 0.0]
 
 
 def test_reciprocal_rank_fusion_reads_only_lexical_fields_and_vector():

@@ -6,15 +6,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import repeat
-from operator import mul
 
+from .arithmetic import Arithmetic, Column
 from .constants import RRF_K
 from .note_weights import NOTE_OFFSET, NOTE_WEIGHTS
 from .weights import WEIGHTS
 
 # A table of signals: name -> one value a candidate, in the candidates' order. 0 = says nothing.
-Signals = Mapping[str, Sequence[float]]
+Signals = Mapping[str, Column]
 
 
 # The signals that rank fusion merges.
@@ -38,20 +37,17 @@ def fuse_ranks(rankings: Sequence[Sequence[int]], *, k: int = RRF_K) -> list[tup
     return sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))
 
 
-def linear(signals: Signals, spoken: Sequence[bool]) -> list[float]:
+def linear(arithmetic: Arithmetic, signals: Signals, spoken: Column) -> Column:
     """Weighted sum of calibrated signals for each candidate. Unknown signals count nothing.
 
     `spoken`: which candidates are turns of a conversation; they have their own weights (weights.py says why).
     """
-    # Most questions are of no date and name no speaker: those columns say nothing.
-    names = [name for name, values in signals.items() if any(values)]
-    turn_weights = [WEIGHTS.get(name, 0.0) for name in names]
-    note_weights = [NOTE_WEIGHTS.get(name, 0.0) for name in names]
-    rows = zip(*(signals[name] for name in names), strict=True) if names else repeat((), len(spoken))
-    return [
-        sum(map(mul, turn_weights, row)) if turn else NOTE_OFFSET + sum(map(mul, note_weights, row))
-        for row, turn in zip(rows, spoken, strict=True)
-    ]
+
+    def weighted(weights: Mapping[str, float]) -> Column:
+        names = [name for name in signals if name in weights]
+        return arithmetic.weighted([signals[name] for name in names], [weights[name] for name in names], len(spoken))
+
+    return arithmetic.where(spoken, weighted(WEIGHTS), weighted(NOTE_WEIGHTS) + NOTE_OFFSET)
 
 
 def weight_of(name: str, *, spoken: bool) -> float:

@@ -254,17 +254,16 @@ def judge(store: Store, found: Candidates, order: list[int], scores: list[float]
 
 def rank(found: Candidates, plan: Plan) -> tuple[list[int], list[float]]:
     """Indices of candidates best first, and their scores."""
-    count = len(found.table.rows)
+    table, arithmetic = found.table, found.arithmetic
     # Most candidates share the same life (never used, stated once): their product is computed once.
-    products = [_product(one, plan.now if one.changes else 0) for one in found.table.priors]
-    factors = [products[life] for life in found.table.prior_of]
+    products = {life: _product(one, plan.now if one.changes else 0) for life, one in table.priors.items()}
+    factors = arithmetic.look_up(table.prior_of, products)
     if plan.fusion == "rrf":
-        scores = fuse.rrf(found.features, count)
+        scores = arithmetic.column(fuse.rrf(found.features, len(table.rows)))
     else:
-        scores = fuse.linear(found.features, [speaker is not None for speaker in found.table.speakers])
-    scores = [score * factor if score > 0 else score / factor for score, factor in zip(scores, factors, strict=True)]
-    order = [i for _, _, i in sorted(zip([-score for score in scores], found.table.ids, range(count), strict=True))]
-    return order, scores
+        scores = fuse.linear(arithmetic, found.features, table.speakers)
+    scores = arithmetic.where(scores > 0, scores * factors, scores / factors)
+    return arithmetic.order(scores, table.ids), scores.tolist()
 
 
 @lru_cache(maxsize=1024)
@@ -313,7 +312,7 @@ def _explain(
 
     `read`: a reranker's scores. They decide the order of those that have one, and add nothing to the score.
     """
-    table = found.features
+    table: dict[str, list[float]] = {name: values.tolist() for name, values in found.features.items()}
     ranks = {name: fuse.ranks(values) for name, values in table.items()}
     places = {i: place for place, i in enumerate(sorted(read, key=lambda one: -read[one]), 1)}
 

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 
 from ..model.errors import EmbedderUnavailable
 from ..rank import constants as C
+from ..rank.arithmetic import Arithmetic, Column
 from ..text.dates import asks_when, tells_when
 from ..text.grams import with_grams
-from .features import Column, FeatureInput, QueryMatch, compute_features
+from .features import FeatureInput, QueryMatch, compute_features
 from .index import CandidateTable, SearchIndex, TextHits, VectorHits, VectorSignal
 from .index_sql import SqlIndex
 from .plan import Plan
@@ -34,6 +35,7 @@ OUT_OF_TIME = "the deadline came before all words were scored"
 class Candidates:
     """The candidates of one query in a fixed order, and their features: name -> a value for each."""
 
+    arithmetic: Arithmetic = field(default_factory=Arithmetic)
     table: CandidateTable = field(default_factory=CandidateTable)
     features: dict[str, Column] = field(default_factory=dict)
     missing: list[str] = field(default_factory=list)
@@ -48,13 +50,14 @@ class Candidates:
 
     def spoken(self, i: int) -> bool:
         """Whether a candidate is a turn of a conversation: it has a speaker."""
-        return self.table.speakers[i] is not None
+        return bool(self.table.speakers[i])
 
 
 def find_candidates(store: Store, vectors: VectorSignal | None, plan: Plan) -> Candidates:
     """All memories that pass the filter and may be meant, with what is known about each."""
     index = open_index(store, plan)
-    found = Candidates()
+    arithmetic = index.arithmetic
+    found = Candidates(arithmetic)
     text = _text_hits(index, plan, found)
     meaning = found.hits = _vector_hits(vectors, plan, found)
     orders, pool = [list(text.text_ids)], set(text.text_ids)
@@ -74,20 +77,24 @@ def find_candidates(store: Store, vectors: VectorSignal | None, plan: Plan) -> C
         pool |= set(index.passing(_nearest(walked), plan.where))
     text_ids = sorted(pool)
     found.table = index.table(text_ids)
-    scores = [text.weight or 1.0] * len(text_ids) if literal else text.scores(text_ids)
     fields, words = index.words(text_ids, text.stems)
     unit, whole = 1.0 / (text.weight or 1.0), sum(text.stems.values()) + text.absent
+    share = arithmetic.zeros(len(text_ids)) + float(literal)  # what has the query as it is matches wholly
+    if text.scores is not None and not literal:
+        share = text.scores(text_ids) * unit
     match = QueryMatch(
-        text=[score * unit for score in scores],
-        fields=[value * unit for value in fields],
+        text=share,
+        fields=fields * unit,
         words=words,
         worth=[value / whole for value in text.stems.values()],
-        tells_when=_tells_when(store, text_ids, plan.query),
+        tells_when=_tells_when(arithmetic, store, text_ids, plan.query),
         after=plan.after,
-        near=[walked.get(one, 0.0) for one in text_ids] if walked else None,
-        cosines=None if meaning is None or not text_ids else _cosines(meaning, text_ids),
+        near=arithmetic.column([walked.get(one, 0.0) for one in text_ids]) if walked else None,
+        cosines=None
+        if meaning is None or not text_ids
+        else arithmetic.column(meaning.cosines(text_ids, exact=C.RESCORED)),
     )
-    given = FeatureInput(table=found.table, match=match, query=plan.query, at=plan.at)
+    given = FeatureInput(arithmetic=arithmetic, table=found.table, match=match, query=plan.query, at=plan.at)
     found.features = compute_features(given, plan.without)
     return found
 
@@ -191,14 +198,9 @@ def _by_substring(store: Store, plan: Plan) -> list[int]:
     return store.search.substring(plan.query, plan.where, limit=plan.k * 3, deadline=plan.deadline)
 
 
-def _tells_when(store: Store, text_ids: Sequence[int], query: str) -> Column | None:
+def _tells_when(arithmetic: Arithmetic, store: Store, text_ids: Sequence[int], query: str) -> Column | None:
     """For a question about when: which texts speak of a time. None for every other question."""
     if not text_ids or not asks_when(query):
         return None
     told = {num: float(tells_when(text)) for num, text, _ in store.search.texts(text_ids)}
-    return [told.get(one, 0.0) for one in text_ids]
-
-
-def _cosines(hits: VectorHits, text_ids: Sequence[int]) -> Column:
-    found: Column = hits.cosines(text_ids, exact=C.RESCORED).tolist()
-    return found
+    return arithmetic.column([told.get(one, 0.0) for one in text_ids])

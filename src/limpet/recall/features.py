@@ -1,8 +1,8 @@
 """The ranking features: what each signal says of the candidates of one query. The only place where a formula stands.
 
-A feature is one function from the candidates and the query to a number for each candidate, in plain Python: about 150
-candidates a query cost no more so than as NumPy arrays (docs/adr/0022). `FEATURES` lists them in the order in which
-`rank/scoring.py` adds them up; a new one is a function there and a weight in `rank/weights.py`.
+A feature is one function from the candidates and the query to a number for each candidate, written in the column
+arithmetic of `rank/arithmetic.py`: on lists or on arrays, as the index has them (docs/adr/0022). `FEATURES` lists them
+in the order in which `rank/fuse.py` adds them up; a new one is a function there and a weight in `rank/weights.py`.
 """
 
 from __future__ import annotations
@@ -11,17 +11,15 @@ import math
 import re
 import sys
 from bisect import bisect_right
-from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import NamedTuple
 
+from ..rank.arithmetic import Arithmetic, Column
 from ..text.dates import Mentioned, agreement, mentioned, spans
 from .index import CandidateTable
 from .intent import intent
-
-Column = list[float]  # a value for each candidate, in their order
 
 # Characters at which a memory's neighbours count half as much as for an empty one.
 BRIEF_CHARACTERS = 200
@@ -33,8 +31,8 @@ BEST_OF_SESSION = 3
 PERSON = frozenset({"user", "human"})
 # Places before (-) and after (+) a memory in its session that its neighbours have.
 OFFSETS = (-2, -1, 1, 2)
-# Positions in one session that a seat leaves room for.
-_POSITION_BITS = 40
+# Positions in one session that a seat leaves room for; the seat of what is in none.
+SESSION_PLACES, ALONE = 1 << 40, -3
 _WORD = re.compile(r"\w+")
 
 
@@ -44,7 +42,7 @@ class QueryMatch:
 
     text: Column  # BM25
     fields: Column  # the query's words in topics, metadata, speaker and date
-    words: Sequence[int]  # of each candidate which of the query's words it has anywhere: bit j for the j-th of `worth`
+    words: Column  # of each candidate which of the query's words it has anywhere: bit j for the j-th of `worth`
     worth: Sequence[float]  # of each of these words, as a share of all that was asked
     tells_when: Column | None  # 1 where a time is told; None: the question is not about one
     after: int | None  # from when on is the time asked for, if an event gave it
@@ -56,58 +54,50 @@ class QueryMatch:
 class FeatureInput:
     """What the feature functions read. What several of them need is computed once."""
 
+    arithmetic: Arithmetic
     table: CandidateTable
     match: QueryMatch
     query: str
     at: int  # when it is asked, for "last week"; microseconds
     brevity: Column = field(init=False)  # 1 for an empty text, 1/2 for one of BRIEF_CHARACTERS
-    covered: Column = field(init=False)  # what the query's words that each has are worth, as a share of all asked
-    neighbours: Mapping[int, Sequence[int]] = field(init=False)  # by offset: the place of the neighbour, n = none
-    _worths: list[list[float]] = field(init=False)  # for each eight of the query's words what any set of them is worth
+    worth: Callable[[Column], Column] = field(init=False)  # of sets of the query's words, as a share of all asked
+    covered: Column = field(init=False)  # what the query's words that each has are worth
+    in_session: Column = field(init=False)  # whether a candidate is in one
+    neighbours: dict[int, Column] = field(init=False)  # by offset: the place of the neighbour, n = none
+    sessions: tuple[Column, int] = field(init=False)  # the number of each one's session here, and how many there are
 
     def __post_init__(self) -> None:
-        table = self.table
-        self.brevity = [BRIEF_CHARACTERS / (BRIEF_CHARACTERS + size) for size in table.sizes]
-        nobody = len(table.sizes)
-        # One number for a place in a session is found faster than a pair; a candidate of no session has no neighbours.
-        alone = -max(OFFSETS) - 1
-        seats = [
-            session << _POSITION_BITS | position if session else alone
-            for session, position in zip(table.sessions, table.positions, strict=True)
-        ]
-        place = dict(zip(seats, range(nobody), strict=True))
-        place.pop(alone, None)
-        find = place.get
-        self.neighbours = {offset: [find(seat + offset, nobody) for seat in seats] for offset in OFFSETS}
-        worth = self.match.worth
-        self._worths = [_sums_of_sets(worth[start : start + 8]) for start in range(0, max(1, len(worth)), 8)]
+        table, arithmetic = self.table, self.arithmetic
+        self.brevity = BRIEF_CHARACTERS / (BRIEF_CHARACTERS + table.sizes)
+        self.worth = arithmetic.sums_of_sets(self.match.worth)
         self.covered = self.worth(self.match.words)
-
-    def worth(self, sets: Sequence[int]) -> Column:
-        """What some sets of the query's words are worth, as a share of all that was asked."""
-        (first, *rest) = self._worths
-        if not rest:
-            return list(map(first.__getitem__, sets))
-        found = [first[words & 255] for words in sets]
-        for place, sums in enumerate(rest, 1):
-            shift = 8 * place
-            found = [value + sums[words >> shift & 255] for value, words in zip(found, sets, strict=True)]
-        return found
+        self.in_session = table.sessions > 0
+        # One number for a place in a session. A candidate of no session has no neighbours: nothing is beside ALONE.
+        seats = table.sessions * SESSION_PLACES + table.positions
+        seats = arithmetic.where(self.in_session, seats, ALONE)
+        self.neighbours = dict(zip(OFFSETS, arithmetic.neighbours(seats, OFFSETS), strict=True))
+        self.sessions = arithmetic.groups(table.sessions)
 
     def beside(self, values: Column, *offsets: int) -> Column:
         """The best value above 0 of the neighbours at some offsets, by how brief the memory itself is: a long one
         speaks for itself."""
-        padded = [value if value > 0.0 else 0.0 for value in values]
-        padded.append(0.0)
-        if len(offsets) == 1:
-            return [padded[i] * share for i, share in zip(self.neighbours[offsets[0]], self.brevity, strict=True)]
-        pairs = zip(self.neighbours[offsets[0]], self.neighbours[offsets[1]], self.brevity, strict=True)
-        return [(padded[i] if padded[i] > padded[j] else padded[j]) * share for i, j, share in pairs]
+        best: Column = 0.0
+        for offset in offsets:
+            best = self.arithmetic.maximum(self.arithmetic.at(self.neighbours[offset], values), best)
+        return best * self.brevity
 
-    def by_speaker(self, wanted: Callable[[str | None], bool]) -> Column:
+    def of_session(self, values: Column) -> Column:
+        """A value of each session as one of each of its candidates; 0 without a session."""
+        return self.arithmetic.at(self.sessions[0], values) * self.in_session
+
+    def by_speaker(self, wanted: Callable[[str], bool]) -> Column:
         """1 where the speaker is wanted."""
-        known = {speaker: float(wanted(speaker)) for speaker in set(self.table.speakers)}
-        return [known[speaker] for speaker in self.table.speakers]
+        numbers = [number for number, name in self.table.speaker_names.items() if name is not None and wanted(name)]
+        return self.arithmetic.among(self.table.speakers, numbers)
+
+    def nothing(self) -> Column:
+        """0 for each."""
+        return self.arithmetic.zeros(len(self.table.rows))
 
 
 class Feature(NamedTuple):
@@ -159,7 +149,7 @@ def _cosines(given: FeatureInput) -> Column:
 
 def _brief_vector(given: FeatureInput) -> Column:
     """The cosine of a short text: there it says less than that of a long one."""
-    return [value * share for value, share in zip(_cosines(given), given.brevity, strict=True)]
+    return _cosines(given) * given.brevity
 
 
 # -- neighbours in the session: chat turns answer each other
@@ -167,12 +157,9 @@ def _brief_vector(given: FeatureInput) -> Column:
 
 def _coverage_around(given: FeatureInput) -> Column:
     """What the two next to it add to the words that a memory has itself."""
-    words = given.match.words
-    padded = [*words, 0]
-    seats = zip(words, given.neighbours[-1], given.neighbours[1], strict=True)
-    around = given.worth([own | padded[i] | padded[j] for own, i, j in seats])
-    rows = zip(around, given.covered, given.brevity, strict=True)
-    return [(with_them - alone) * share for with_them, alone, share in rows]
+    words, at = given.match.words, given.arithmetic.at
+    around = given.worth(words | at(given.neighbours[-1], words) | at(given.neighbours[1], words))
+    return (around - given.covered) * given.brevity
 
 
 def _answer(given: FeatureInput) -> Column:
@@ -185,26 +172,13 @@ def _answer(given: FeatureInput) -> Column:
 
 def _session(given: FeatureInput) -> Column:
     """How much of the query the whole session speaks of: the log of its candidates' summed scores."""
-    total: dict[int, float] = defaultdict(float)
-    for session, value in zip(given.table.sessions, given.match.text, strict=True):
-        total[session] += value
-    logs = {session: math.log1p(value) if session else 0.0 for session, value in total.items()}
-    return [logs[session] for session in given.table.sessions]
+    sums = given.arithmetic.sums(given.sessions, given.match.text)
+    return given.of_session(given.arithmetic.each(math.log1p, sums))
 
 
 def _session_vector(given: FeatureInput) -> Column:
     """How near the whole session is: the mean of its candidates' best cosines."""
-    of: dict[int, Column] = defaultdict(list)
-    for session, value in zip(given.table.sessions, _cosines(given), strict=True):
-        of[session].append(value)
-    of.pop(0, None)
-    means = {0: 0.0}
-    for session, values in of.items():
-        if len(values) > 1:
-            values.sort()
-        best = values[-BEST_OF_SESSION:]
-        means[session] = sum(best) / len(best)
-    return [means[session] for session in given.table.sessions]
+    return given.of_session(given.arithmetic.means_of_best(given.sessions, _cosines(given), BEST_OF_SESSION))
 
 
 # -- time
@@ -213,17 +187,35 @@ def _session_vector(given: FeatureInput) -> Column:
 def _date(given: FeatureInput) -> Column:
     """The share of the date parts named in the query that a memory's time has; 1 within a stretch of time it names, and
     from the time on that an event gave."""
-    return date_agreement(given.table.valid_from, given.query, given.at, given.match.after)
+    when, stretches = _dates_asked(given.query, given.at, given.match.after)
+    if not when and not stretches:
+        return given.nothing()
+
+    def agrees(at: int) -> float:
+        return 1.0 if any(start <= at < end for start, end in stretches) else agreement(when, at)
+
+    return given.arithmetic.each(agrees, given.table.valid_from)
+
+
+def _dates_asked(query: str, now: int, after: int | None) -> tuple[Mentioned, list[tuple[int, int]]]:
+    """Parts of dates that a query names, and stretches of time; one of these is what comes from `after` on."""
+    when, stretches = mentioned(query), spans(query, now)
+    if stretches:
+        when = replace(when, weekdays=frozenset())  # the latest one is meant, not each
+    return when, stretches if after is None else [*stretches, (after, sys.maxsize)]
 
 
 def _tells_when(given: FeatureInput) -> Column:
     """For a question about when: whether the text speaks of a time."""
-    return given.match.tells_when or [0.0] * len(given.table.rows)
+    return given.nothing() if given.match.tells_when is None else given.match.tells_when
 
 
 def _recent(given: FeatureInput) -> Column:
     """For a question about what is latest: the share of the others' times that a memory's is not older than."""
-    return recency(given.table.valid_from, given.query)
+    if len(given.table.rows) < 2 or intent(given.query) != "recent":
+        return given.nothing()
+    times = sorted(given.table.valid_from.tolist())
+    return given.arithmetic.each(lambda at: (bisect_right(times, at) - 1) / (len(times) - 1), given.table.valid_from)
 
 
 # -- who speaks
@@ -232,17 +224,17 @@ def _recent(given: FeatureInput) -> Column:
 def _speaker(given: FeatureInput) -> Column:
     """Whether the query names who said it."""
     asked = {word.casefold() for word in _WORD.findall(given.query)}
-    return given.by_speaker(lambda speaker: not asked.isdisjoint(_name_parts(speaker)))
+    return given.by_speaker(lambda name: not asked.isdisjoint(_name_parts(name)))
 
 
 @lru_cache(maxsize=1024)  # the same few persons speak again and again
-def _name_parts(speaker: str | None) -> frozenset[str]:
-    return frozenset(part.casefold() for part in _WORD.findall(speaker or ""))
+def _name_parts(name: str) -> frozenset[str]:
+    return frozenset(part.casefold() for part in _WORD.findall(name))
 
 
 def _by_person(given: FeatureInput) -> Column:
     """Whether a person speaks, by the names that transcripts have for one."""
-    return given.by_speaker(lambda speaker: speaker is not None and speaker.casefold() in PERSON)
+    return given.by_speaker(lambda name: name.casefold() in PERSON)
 
 
 # -- the shape of the text
@@ -250,13 +242,20 @@ def _by_person(given: FeatureInput) -> Column:
 
 def _length(given: FeatureInput) -> Column:
     """Log of its length, up to a cap: a turn of one word says little."""
-    log1p = math.log1p
-    return [log1p(size if size < LENGTH_CAP_CHARACTERS else LENGTH_CAP_CHARACTERS) for size in given.table.sizes]
+    return given.arithmetic.each_size(_log_of_length, given.table.sizes)
+
+
+def _log_of_length(size: int) -> float:
+    return math.log1p(min(size, LENGTH_CAP_CHARACTERS))
 
 
 def _long(given: FeatureInput) -> Column:
     """Log of how much longer than LONG_CHARACTERS it is."""
-    return [math.log(size / LONG_CHARACTERS) if size > LONG_CHARACTERS else 0.0 for size in given.table.sizes]
+    return given.arithmetic.each_size(_log_beyond_long, given.table.sizes)
+
+
+def _log_beyond_long(size: int) -> float:
+    return math.log(size / LONG_CHARACTERS) if size > LONG_CHARACTERS else 0.0
 
 
 def _question(given: FeatureInput) -> Column:
@@ -266,12 +265,12 @@ def _question(given: FeatureInput) -> Column:
 
 def _keyed(given: FeatureInput) -> Column:
     """Whether it is the value of a key."""
-    return [float(keyed) for keyed in given.table.keyed]
+    return given.table.keyed
 
 
 def _graph(given: FeatureInput) -> Column:
     """How near it is by what it names and is linked to, for a question of several hops; 0: the walk did not come."""
-    return given.match.near or [0.0] * len(given.table.rows)
+    return given.nothing() if given.match.near is None else given.match.near
 
 
 # Without these signals the columns are there and say nothing: other code reads them.
@@ -304,37 +303,3 @@ FEATURES: tuple[Feature, ...] = (
     Feature("keyed", "shape", FLAG, _keyed),
     Feature("graph", "graph", "share of the nearest", _graph),
 )
-
-
-def _sums_of_sets(worth: Sequence[float]) -> list[float]:
-    """The sum of every set of up to eight numbers, by its bits."""
-    sums = [0.0]
-    for one in worth:
-        sums += [value + one for value in sums]
-    return sums
-
-
-def date_agreement(times: Sequence[int], query: str, now: int, after: int | None = None) -> Column:
-    """How far each of some times (microseconds) agrees with what a query says of time; 0 for a query that says
-    nothing. `after`: from there on is what is asked for."""
-    when, stretches = _dates_asked(query, now, after)
-    found = [agreement(when, at) for at in times] if when else [0.0] * len(times)
-    for start, end in stretches:
-        found = [1.0 if start <= at < end else value for value, at in zip(found, times, strict=True)]
-    return found
-
-
-def _dates_asked(query: str, now: int, after: int | None) -> tuple[Mentioned, list[tuple[int, int]]]:
-    """Parts of dates that a query names, and stretches of time; one of these is what comes from `after` on."""
-    when, stretches = mentioned(query), spans(query, now)
-    if stretches:
-        when = replace(when, weekdays=frozenset())  # the latest one is meant, not each
-    return when, stretches if after is None else [*stretches, (after, sys.maxsize)]
-
-
-def recency(times: Sequence[int], query: str) -> Column:
-    """For a question about what is latest: the share of the others' times that a memory's is not older than; else 0."""
-    if len(times) < 2 or intent(query) != "recent":
-        return [0.0] * len(times)
-    ordered = sorted(times)
-    return [(bisect_right(ordered, at) - 1) / (len(ordered) - 1) for at in times]

@@ -7,9 +7,11 @@ index a text is known by its number (`text_id`): that is what words and vectors 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from ..rank.arithmetic import Arithmetic, Column, ListColumn
 
 if TYPE_CHECKING:
     import numpy as np
@@ -39,20 +41,22 @@ class PriorFactors(NamedTuple):
 
 @dataclass(slots=True, kw_only=True)
 class CandidateTable:
-    """What ranking knows of the candidates of one query: a list for each attribute, in the order of their text ids."""
+    """What ranking knows of the candidates of one query: for each attribute a value for each, in the order of their
+    text ids."""
 
     rows: list[int] = field(default_factory=list)  # of the version in the store
     ids: list[bytes] = field(default_factory=list)
     text_ids: list[int] = field(default_factory=list)
-    sessions: list[int] = field(default_factory=list)  # 0 = none
-    positions: list[int] = field(default_factory=list)  # in the session
-    speakers: list[str | None] = field(default_factory=list)
-    valid_from: list[int] = field(default_factory=list)
-    sizes: list[int] = field(default_factory=list)  # characters of the content
-    asked: list[float] = field(default_factory=list)  # 1 where the content ends with a question mark
-    keyed: list[bool] = field(default_factory=list)  # is the value of a key
-    priors: list[PriorFactors] = field(default_factory=list)  # most candidates share one
-    prior_of: list[int] = field(default_factory=list)  # of each candidate, its place in `priors`
+    sessions: Column = field(default_factory=ListColumn)  # 0 = none
+    positions: Column = field(default_factory=ListColumn)  # in the session
+    speakers: Column = field(default_factory=ListColumn)  # numbers in `speaker_names`; 0 = nobody
+    speaker_names: Mapping[int, str | None] = field(default_factory=dict)
+    valid_from: Column = field(default_factory=ListColumn)
+    sizes: Column = field(default_factory=ListColumn)  # characters of the content
+    asked: Column = field(default_factory=ListColumn)  # 1 where the content ends with a question mark
+    keyed: Column = field(default_factory=ListColumn)  # 1 where it is the value of a key
+    priors: Mapping[int, PriorFactors] = field(default_factory=dict)  # most candidates share one
+    prior_of: Column = field(default_factory=ListColumn)  # of each candidate, the number of its own
 
     def prior(self, i: int) -> PriorFactors:
         """Of one candidate."""
@@ -68,12 +72,14 @@ class TextHits:
     weight: float = 0.0  # what a perfect match is worth
     absent: float = 0.0  # what the query's words that no text has would be worth
     complete: bool = True  # False: the deadline came first
-    # BM25 of some texts, in order of their ids; 0 for one that is no hit.
-    scores: Callable[[Sequence[int]], list[float]] = lambda text_ids: [0.0] * len(text_ids)
+    # BM25 of some texts, in order of their ids; 0 for one that is no hit. None: nothing is.
+    scores: Callable[[Sequence[int]], Column] | None = None
 
 
 class SearchIndex(Protocol):
     """The current memories of a store as far as ranking needs them. Valid within one snapshot of the store."""
+
+    arithmetic: Arithmetic  # of its columns
 
     def text_hits(self, query: str, where: Filter, *, deadline: float | None) -> TextHits:
         """The best texts by BM25."""
@@ -95,7 +101,7 @@ class SearchIndex(Protocol):
         """What ranking knows of some texts that this index has let pass, in order."""
         ...
 
-    def words(self, text_ids: Sequence[int], stems: Mapping[str, float]) -> tuple[list[float], list[int]]:
+    def words(self, text_ids: Sequence[int], stems: Mapping[str, float]) -> tuple[Column, Column]:
         """Of some texts in order: what the query's words in topics, labels and dates are worth (a label's counts half),
         and which of the words each has anywhere, bit j for the j-th stem."""
         ...
@@ -132,10 +138,3 @@ class VectorSignal(Protocol):
     """The vector side of recall, kept by the engine. Raises EmbedderUnavailable with the reason."""
 
     def search(self, plan: Plan) -> VectorHits: ...
-
-
-def distinct_priors(priors: Iterable[PriorFactors]) -> tuple[list[PriorFactors], list[int]]:
-    """Each prior once, and of each candidate the place of its own."""
-    known: dict[PriorFactors, int] = {}
-    places = [known.setdefault(one, len(known)) for one in priors]
-    return list(known), places

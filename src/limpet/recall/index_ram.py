@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..rank import constants as C
+from ..rank.arithmetic import Arithmetic, Column
+from ..rank.array_arithmetic import ArrayArithmetic
 from ..store.records import ArrayHits, Filter
 from .index import CandidateTable, PriorFactors, TextHits
 
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
 
 class RamIndex:
     """The index over a store's columns."""
+
+    arithmetic: Arithmetic = ArrayArithmetic()
 
     def __init__(self, columns: Columns) -> None:
         self._columns = columns
@@ -55,50 +59,49 @@ class RamIndex:
 
     def table(self, text_ids: Sequence[int]) -> CandidateTable:
         columns, some = self._columns, np.array(text_ids, dtype=np.int64)
-        names = columns.names
+        speakers = columns.speaker[some]
         priors, prior_of = self._priors(some)
         return CandidateTable(
             rows=columns.num[some].tolist(),
-            ids=[one.ljust(16, b"\0") for one in columns.id[some].tolist()],  # an array drops zero bytes at the end
+            ids=columns.id[some].view("V16").tolist(),  # as text it would lose zero bytes at its end
             text_ids=list(text_ids),
-            sessions=columns.session[some].tolist(),
-            positions=columns.position[some].tolist(),
-            speakers=[names[number] for number in columns.speaker[some].tolist()],
-            valid_from=columns.valid_from[some].tolist(),
-            sizes=columns.size[some].tolist(),
-            asked=columns.asked[some].astype(np.float64).tolist(),
-            keyed=columns.keyed[some].tolist(),
+            sessions=columns.session[some].astype(np.int64),
+            positions=columns.position[some],
+            speakers=speakers,
+            speaker_names={number: columns.names[number] for number in set(speakers.tolist())},
+            valid_from=columns.valid_from[some],
+            sizes=columns.size[some],
+            asked=columns.asked[some].astype(np.float64),
+            keyed=columns.keyed[some].astype(np.float64),
             priors=priors,
             prior_of=prior_of,
         )
 
-    def _priors(self, some: np.ndarray) -> tuple[list[PriorFactors], list[int]]:
+    def _priors(self, some: np.ndarray) -> tuple[dict[int, PriorFactors], Column]:
         """The priors of some texts, each put into words once, and which is whose."""
         columns = self._columns
-        numbers = columns.life[some].tolist()
-        place: dict[int, int] = {}
-        prior_of = [place.setdefault(number, len(place)) for number in numbers]
-        priors = [PriorFactors._make((*columns.lives[number], 0, None, 0)) for number in place]
+        prior_of = columns.life[some]
+        priors = {number: PriorFactors._make((*columns.lives[number], 0, None, 0)) for number in set(prior_of.tolist())}
         own: dict[int, PriorFactors] = {}
-        if any(one.kind == "opinion" for one in priors):
+        if any(one.kind == "opinion" for one in priors.values()):
             times = columns.observed_at[some].tolist()
-            opinions = (i for i, at in enumerate(prior_of) if priors[at].kind == "opinion")
-            own = {i: priors[prior_of[i]]._replace(observed_at=times[i]) for i in opinions}
+            opinions = (i for i, number in enumerate(prior_of.tolist()) if priors[number].kind == "opinion")
+            own = {i: priors[int(prior_of[i])]._replace(observed_at=times[i]) for i in opinions}
         for i, (uses, used_at) in columns.uses(some).items():
-            own[i] = own.get(i, priors[prior_of[i]])._replace(uses=uses, used_at=used_at or None)
+            own[i] = own.get(i, priors[int(prior_of[i])])._replace(uses=uses, used_at=used_at or None)
         for i, prior in own.items():
-            prior_of[i] = len(priors)
-            priors.append(prior)
+            prior_of[i] = -1 - i  # a number that no life has
+            priors[-1 - i] = prior
         return priors, prior_of
 
-    def words(self, text_ids: Sequence[int], stems: Mapping[str, float]) -> tuple[list[float], list[int]]:
+    def words(self, text_ids: Sequence[int], stems: Mapping[str, float]) -> tuple[Column, Column]:
         if not stems:
-            return [0.0] * len(text_ids), [0] * len(text_ids)
+            return np.zeros(len(text_ids)), np.zeros(len(text_ids), dtype=np.int64)
         fields, having = self._columns.words(np.array(text_ids, dtype=np.int64), stems)
-        return fields.tolist(), (having @ (1 << np.arange(len(stems), dtype=np.int64))).tolist()
+        return fields, having @ (1 << np.arange(len(stems), dtype=np.int64))
 
 
-def _scores_of(hits: ArrayHits, text_ids: Sequence[int]) -> list[float]:
+def _scores_of(hits: ArrayHits, text_ids: Sequence[int]) -> Column:
     """The score by words of each text, which are in order; 0 where there is none."""
     wanted = np.array(text_ids, dtype=np.int64)
     found = np.zeros(len(wanted))
@@ -106,5 +109,4 @@ def _scores_of(hits: ArrayHits, text_ids: Sequence[int]) -> list[float]:
         at = wanted.searchsorted(hits.bodies)
         there = wanted.take(at, mode="clip") == hits.bodies
         found[at[there]] = hits.scores[there]
-    scores: list[float] = found.tolist()
-    return scores
+    return found

@@ -101,18 +101,18 @@ def _speaking(found: Candidates, scores: Sequence[float], asked: int) -> list[bo
     """Which candidates speak of the message: themselves, or the one before or after them in their session does and
     they rank high (chat turns answer each other). `asked`: words of the message. Greetings match nothing.
     """
-    count = len(found.table.rows)
-    lexical, fields = found.features["lexical"], found.features.get("fields", [0.0] * count)
-    words = [a + b for a, b in zip(lexical, fields, strict=True)]
+    words = found.features["lexical"]
+    if "fields" in found.features:
+        words = words + found.features["fields"]
     floor = min(WORDS_FLOOR, HALF_A_WORD / max(1, asked))
     cosines = found.features.get("vector")
-    own = [share > 0 and share >= floor for share in words]
+    own = [share > 0 and share >= floor for share in words.tolist()]
     if cosines is not None:
         own = [
             cosine >= COSINE_FLOOR or (spoken and (cosine >= COSINE_WITH_WORDS or not cosine))
-            for spoken, cosine in zip(own, cosines, strict=True)
+            for spoken, cosine in zip(own, cosines.tolist(), strict=True)
         ]
-    seats = list(zip(found.table.sessions, found.table.positions, strict=True))
+    seats = list(zip(found.table.sessions.tolist(), found.table.positions.tolist(), strict=True))
     spoken_at = {seat for seat, spoken in zip(seats, own, strict=True) if spoken}
     high = max((score for score, spoken in zip(scores, own, strict=True) if spoken), default=0.0) * NEIGHBOUR_OF_BEST
     return [

@@ -37,8 +37,8 @@ def features(
     if not best:
         return {}
     worth = sum(found.stems.values()) + found.absent
-    covered = [float(found.features["coverage"][i]) for i in best]
-    by_words = found.features["lexical"]
+    coverage, by_words = found.features["coverage"], found.features["lexical"].tolist()
+    covered = [float(coverage[i]) for i in best]
     first = scores[best[0]]
     rest = [scores[i] for i in order[1:REST]]
     latin = latin_share(plan.query)
@@ -66,11 +66,11 @@ def features(
         "unnamed": unnamed,
     }
     if "vector" in found.features:
-        cosines = found.features["vector"]
+        cosines = found.features["vector"].tolist()
         values = [cosines[i] for i in best]
         shown["cosine"] = max(values)
         shown["cosine_first"] = values[0]
-        shown["cosine_next"] = max((cosines[i] for i in order if i != best[0]), default=0.0)
+        shown["cosine_next"] = max([cosines[i] for i in order[1:]], default=0.0)
         shown["first_by_meaning"] = float(values[0] >= max(cosines))
         shown["both"] = max(values) * shown["coverage"]
         shown["cosine_lead"] = max(values) - sum(cosines) / len(cosines)

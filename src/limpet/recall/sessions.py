@@ -150,7 +150,9 @@ def recall_sessions(
         likely, relevant = judge(store, found, order, scores, plan)
         several = pool(store, found, order, scores, plan)[: plan.k]
         lowest = min((scores[one.places[0]] for one in several), default=float("-inf"))
-        alone = sum(not found.table.sessions[i] and scores[i] >= lowest for i in order)
+        alone = sum(
+            not session and score >= lowest for session, score in zip(found.table.sessions, scores, strict=True)
+        )
         wanted = [i for one in several for i in one.places[:evidence]]
         whole = dict(zip(wanted, store.memories.by_rows([found.table.rows[i] for i in wanted]), strict=True))
         kept, truncated = _within([one.places[:evidence] for one in several], whole, plan.budget_tokens)
@@ -202,8 +204,9 @@ def pool(store: Store, found: Candidates, order: Sequence[int], scores: Sequence
 def members(found: Candidates, order: Sequence[int]) -> list[list[int]]:
     """The candidates of each session, best first, and the session of the best one first."""
     of: dict[int, list[int]] = {}
+    sessions = found.table.sessions.tolist()
     for i in order:
-        if session := found.table.sessions[i]:
+        if session := sessions[i]:
             of.setdefault(session, []).append(i)
     return list(of.values())
 
