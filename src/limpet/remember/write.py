@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from ..model.encode import OPTIONAL, JsonForm
 from ..model.errors import BadInput, LimpetError, NotFound
 from ..model.events import Event
 from ..model.ids import format_id, parse_id, proposal_id
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Receipt:
+class Receipt(JsonForm):
     """What a write did.
 
     `status`: created, observed (known already), quarantined, proposed (it would replace what a more trusted origin
@@ -32,19 +33,11 @@ class Receipt:
     id: str | None
     status: str
     event: str | None = None
-    reason: str | None = None
-    redacted: tuple[str, ...] = ()
-    added: tuple[str, ...] = ()
-    kind: str | None = None
-    rule: str | None = None
-
-    def as_dict(self) -> dict[str, object]:
-        """{"id", "status", "event", "reason"?, "redacted"?, "added"?, "kind"?, "rule"?}."""
-        shown: dict[str, object] = {"id": self.id, "status": self.status, "event": self.event}
-        for name in ("reason", "redacted", "added", "kind", "rule"):
-            if value := getattr(self, name):
-                shown[name] = list(value) if isinstance(value, tuple) else value
-        return shown
+    reason: str | None = field(default=None, metadata=OPTIONAL)
+    redacted: tuple[str, ...] = field(default=(), metadata=OPTIONAL)
+    added: tuple[str, ...] = field(default=(), metadata=OPTIONAL)
+    kind: str | None = field(default=None, metadata=OPTIONAL)
+    rule: str | None = field(default=None, metadata=OPTIONAL)
 
 
 class Writer:
