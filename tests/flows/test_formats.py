@@ -13,7 +13,7 @@ import pytest
 
 import limpet
 from limpet.model.ids import format_id
-from limpet.transfer import amem
+from limpet.transfer import amem, frontmatter
 from tests import formats
 
 DATA = Path(__file__).parents[1] / "data"
@@ -560,7 +560,7 @@ def test_markdown_is_chunked_with_headings_topics_and_places(memory, tmp_path):
     )
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub" / "note.md").write_text(
-        "---\ntitle: A Note\npermalink: sub/note\ntags: [alpha, beta]\ntype: note\nodd: {x: 1}\n? bad\n---\n\n"
+        "---\ntitle: A Note\npermalink: sub/note\ntags: [alpha, beta]\ntype: note\nodd: {x: 1}\n@bad\n---\n\n"
         "- [decision] Use SQLite #db (because)\n- depends_on [[CLAUDE]]\n- relates_to [[Nowhere]]\n"
     )
     report = memory.import_from("markdown", tmp_path)
@@ -577,6 +577,41 @@ def test_markdown_is_chunked_with_headings_topics_and_places(memory, tmp_path):
     assert (note.kind, note.topics) == ("decision", ("alpha", "beta", "db", "A Note"))
     assert ("Use SQLite #db (because)", "caused_by", "Intro paragraph\nof two lines.", 1.0) in edges(memory)
     assert [place for place, _ in report.rejected] == ["sub/note.md:7"]
+
+
+def test_front_matter_is_yaml_whose_dates_and_words_stay_text_and_a_line_that_is_none_costs_only_itself():
+    lines = """---
+name: deploys
+description: Deploys: how they go
+date: 2026-01-05
+at: 10:30
+answer: no
+tags: [a, "b, c"]
+people:
+  - name: Ada
+    since: 2019
+how: |
+  one
+    two
+@home
+glob: **/*.ts
+open: "never closed
+shared: &one [1, 2]
+again: *one
+deep: DEEP
+last: true
+---
+text
+""".replace("DEEP", "[" * 50_000).split("\n")
+    front = frontmatter.parse(lines)
+
+    assert front.values == {
+        "name": "deploys", "description": "Deploys: how they go", "date": "2026-01-05", "at": "10:30", "answer": "no",
+        "tags": ["a", "b, c"], "people": [{"name": "Ada", "since": 2019}], "how": "one\n  two", "glob": "**/*.ts",
+        "open": '"never closed', "shared": [1, 2], "again": "*one", "deep": "[" * 50_000, "last": True,
+    }  # fmt: skip
+    assert front.bad == [(14, "@home")]
+    assert front.lines == 21
 
 
 def test_notes_of_basic_memory_come_with_categories_relations_and_front_matter(memory, tmp_path):

@@ -314,7 +314,7 @@ def test_others_are_refused_before_anything_is_routed(served):
     for headers, status in (
         ({}, 401),
         ({"Authorization": "Bearer wrong"}, 401),
-        (good | {"Host": "evil.example"}, 403),
+        (good | {"Host": "evil.example"}, 421),
         (good | {"Origin": "http://evil.example"}, 403),
         (good | {"Origin": "null"}, 403),
     ):
@@ -355,7 +355,7 @@ def test_a_session_over_http_begins_goes_on_and_ends(served):
 
         # The session alone opens nothing.
         stolen = {"Mcp-Session-Id": session}
-        for wrong, status in (({"Authorization": ""}, 401), ({"Host": "evil.example"}, 403), ({"Origin": "null"}, 403)):
+        for wrong, status in (({"Authorization": ""}, 401), ({"Host": "evil.example"}, 421), ({"Origin": "null"}, 403)):
             for verb in ("POST", "GET", "DELETE"):
                 assert client.request(verb, url, headers=stolen | wrong).status_code == status
 

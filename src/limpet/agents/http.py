@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Awaitable, Callable, MutableMapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,16 +11,12 @@ from ..model.errors import BadInput, StoreError
 
 if TYPE_CHECKING:
     from mcp.server import MCPServer
+    from starlette.types import ASGIApp, Receive, Scope, Send
 
 HOST = "127.0.0.1"
 TOKEN_VARIABLE = "LIMPET_MCP_TOKEN"
 # Shorter ones can be guessed.
 TOKEN_CHARACTERS = 16
-
-Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
 def token_for(store: str) -> tuple[str, str]:
@@ -63,37 +58,31 @@ def serve_http(server: MCPServer[Any], port: int, token: str) -> None:
             raise StoreError(f"cannot listen on {HOST}:{port}: {error.strerror}", hint="choose another port") from error
         listener.listen(64)
         app = guarded(server.streamable_http_app(host=HOST), listener.getsockname()[1], token)
-        uvicorn.Server(uvicorn.Config(app, log_level="warning", lifespan="on")).run(sockets=[listener])
+        uvicorn.Server(uvicorn.Config(app, log_level="warning", lifespan="on", ws="none")).run(sockets=[listener])
 
 
-def guarded(app: App, port: int, token: str) -> App:
+def guarded(app: ASGIApp, port: int, token: str) -> ASGIApp:
     """`app` behind three questions, asked before anything is routed: our Host, no foreign Origin, the token.
 
     A page in a browser that lets its name point to this machine (DNS rebinding) fails the first two.
     """
-    hosts = {f"{name}:{port}".encode() for name in (HOST, "localhost")}
-    origins = {b"http://" + host for host in hosts}
+    from mcp.server.transport_security import TransportSecurityMiddleware, TransportSecuritySettings
+    from starlette.requests import Request
+    from starlette.responses import PlainTextResponse, Response
+
+    hosts = [f"{name}:{port}" for name in (HOST, "localhost")]
+    origins = [f"http://{host}" for host in hosts]
+    local = TransportSecurityMiddleware(TransportSecuritySettings(allowed_hosts=hosts, allowed_origins=origins))
     wanted = b"Bearer " + token.encode()
 
     async def guard(scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "lifespan":
-            await app(scope, receive, send)
-            return
-        headers: dict[bytes, bytes] = {}
-        for name, value in scope.get("headers", ()):
-            headers.setdefault(name.lower(), value)
-        origin = headers.get(b"origin")
-        if scope["type"] != "http" or headers.get(b"host") not in hosts or (origin and origin not in origins):
-            await _refuse(send, 403, "only for this machine's own clients")
-        elif not secrets.compare_digest(headers.get(b"authorization", b""), wanted):
-            await _refuse(send, 401, "the token is missing or wrong")
-        else:
-            await app(scope, receive, send)
+        refusal: Response | None = None
+        if scope["type"] != "lifespan":
+            request = Request(scope)
+            refusal = await local.validate_request(request)
+            given = request.headers.get("authorization", "").encode("latin-1")
+            if refusal is None and not secrets.compare_digest(given, wanted):
+                refusal = PlainTextResponse("the token is missing or wrong", 401, {"WWW-Authenticate": "Bearer"})
+        await (refusal or app)(scope, receive, send)
 
     return guard
-
-
-async def _refuse(send: Send, status: int, why: str) -> None:
-    headers = [(b"content-type", b"text/plain")] + ([(b"www-authenticate", b"Bearer")] if status == 401 else [])
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": why.encode()})

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from ..model.clock import format_time
+from ..model.encode import INLINE, TIME, JsonForm
 from ..model.memory import Memory
 from ..rank.adjust import stage
 from .reasons import Affected, impact, rested_before, why
@@ -18,14 +18,14 @@ SHOWN = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Belief:
+class Belief(JsonForm):
     """One memory as an audit shows it. Times in microseconds UTC."""
 
-    node: Node
+    node: Node = field(metadata=INLINE)
     trust: str
     stage: str  # observation, hypothesis, verified
     observations: int  # distinct days
-    observed_at: int
+    observed_at: int = field(metadata=TIME)
     source: str | None
     speaker: str | None
     replaced: list[Node]  # what it corrected, oldest first
@@ -37,45 +37,16 @@ class Belief:
     rested_before: list[Affected]  # what rests on what it replaced, and may have to change with it
     merged: list[Node]  # other wordings that it speaks for
 
-    def as_dict(self) -> dict[str, object]:
-        """The node's fields, and the others by their names; times in ISO 8601."""
-        return self.node.as_dict() | {
-            "trust": self.trust,
-            "stage": self.stage,
-            "observations": self.observations,
-            "observed_at": format_time(self.observed_at),
-            "source": self.source,
-            "speaker": self.speaker,
-            "replaced": [one.as_dict() for one in self.replaced],
-            "replaced_by": [one.as_dict() for one in self.replaced_by],
-            "corrections": self.corrections,
-            "reasons": [one.as_dict() for one in self.reasons],
-            "conflicts": [one.as_dict() for one in self.conflicts],
-            "rests_on_it": [one.as_dict() for one in self.rests_on_it],
-            "rested_before": [one.as_dict() for one in self.rested_before],
-            "merged": [one.as_dict() for one in self.merged],
-        }
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Audit:
+class Audit(JsonForm):
     """What is believed about something, the most relevant first, as of a time in the world and one of knowledge."""
 
     about: str
     by: str  # id, key or text
-    as_of: int
-    known_at: int | None
+    as_of: int = field(metadata=TIME)
+    known_at: int | None = field(metadata=TIME)
     beliefs: list[Belief]
-
-    def as_dict(self) -> dict[str, object]:
-        """{"about", "by", "as_of", "known_at", "beliefs"}."""
-        return {
-            "about": self.about,
-            "by": self.by,
-            "as_of": format_time(self.as_of),
-            "known_at": format_time(self.known_at),
-            "beliefs": [one.as_dict() for one in self.beliefs],
-        }
 
 
 def audit(view: View, about: str, by: str, memories: Sequence[Memory]) -> Audit:

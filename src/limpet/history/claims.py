@@ -11,12 +11,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from ..model.encode import INLINE, OPTIONAL, JsonForm, by, rounded
 from ..model.errors import BadInput
 from ..model.ids import parse_id
 from ..model.memory import Memory
 from ..text.difference import CERTAIN, differences
 from ..text.normalise import normalise
-from .reasons import Impact, dependents_of, impact
+from .reasons import Affected, Impact, dependents_of, impact
 from .view import Node, View, raw_id
 from .walk import edges_around
 
@@ -43,22 +44,21 @@ Recaller = Callable[[str, int, Sequence[str], View], list[Match]]
 Differs = Callable[[str, str], str | None]
 
 
+def _endings(given: list[tuple[str, Node]]) -> list[dict[str, object]]:
+    return [one.as_dict() | {"relation": relation} for relation, one in given]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Support:
+class Support(JsonForm):
     """A memory near a claim. `similarity`: 0 to 1. `difference`: why it speaks against the claim, None if for it."""
 
-    node: Node
-    similarity: float
-    difference: str | None = None
-
-    def as_dict(self) -> dict[str, object]:
-        """The node's fields and {"similarity", "difference"?}."""
-        shown = self.node.as_dict() | {"similarity": round(self.similarity, 4)}
-        return shown if self.difference is None else shown | {"difference": self.difference}
+    node: Node = field(metadata=INLINE)
+    similarity: float = field(metadata=rounded(4))
+    difference: str | None = field(default=None, metadata=OPTIONAL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Grounding:
+class Grounding(JsonForm):
     """What is believed about a claim. `verdict`: supported, disputed (some for, some against), opposed, ungrounded."""
 
     claim: str
@@ -67,61 +67,42 @@ class Grounding:
     against: list[Support]
     suggestions: list[Support]  # near, but not about the same: what might be looked at
 
-    def as_dict(self) -> dict[str, object]:
-        """{"claim", "verdict", "supports", "against", "suggestions"}."""
-        return {"claim": self.claim, "verdict": self.verdict} | {
-            name: [one.as_dict() for one in getattr(self, name)] for name in ("supports", "against", "suggestions")
-        }
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Yields:
+class Yields(JsonForm):
     """A belief that could not stay if a claim were true, and all that rests on it."""
 
-    node: Node
+    SHOWN = ("node", "because", "affected", "truncated")
+
+    node: Node = field(metadata=INLINE)
     because: str
     impact: Impact
 
-    def as_dict(self) -> dict[str, object]:
-        """The node's fields and {"because", "affected", "truncated"}."""
-        return self.node.as_dict() | {
-            "because": self.because,
-            "affected": [one.as_dict() for one in self.impact.affected],
-            "truncated": self.impact.truncated,
-        }
+    @property
+    def affected(self) -> list[Affected]:
+        return self.impact.affected
+
+    @property
+    def truncated(self) -> bool:
+        return self.impact.truncated
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Revision:
+class Revision(JsonForm):
     """What would have to give if a claim were true, and what would agree with it. Nothing is changed."""
 
     claim: str
     gives: list[Yields]
     agrees: list[Support] = field(default_factory=list)
 
-    def as_dict(self) -> dict[str, object]:
-        """{"claim", "gives", "agrees"}."""
-        return {
-            "claim": self.claim,
-            "gives": [one.as_dict() for one in self.gives],
-            "agrees": [one.as_dict() for one in self.agrees],
-        }
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Analogy:
+class Analogy(JsonForm):
     """A past situation like this one, and what came of it: (relation, memory)."""
 
-    node: Node
-    similarity: float
-    followed: list[tuple[str, Node]]
-
-    def as_dict(self) -> dict[str, object]:
-        """The node's fields and {"similarity", "followed": [node + "relation"]}."""
-        return self.node.as_dict() | {
-            "similarity": round(self.similarity, 4),
-            "followed": [one.as_dict() | {"relation": relation} for relation, one in self.followed],
-        }
+    node: Node = field(metadata=INLINE)
+    similarity: float = field(metadata=rounded(4))
+    followed: list[tuple[str, Node]] = field(metadata=by(_endings))
 
 
 def differs(one: str, other: str) -> str | None:

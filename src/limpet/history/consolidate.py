@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from ..model.encode import JsonForm, rounded
 from ..model.ids import format_id
 from ..store.records import Piece
 from ..vectors.gauge import stored
@@ -30,43 +31,26 @@ BLOCK = 256
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Proposal:
+class Proposal(JsonForm):
     """Some memories that could become one. `similarity`: mean cosine to the first; None without vectors."""
+
+    SHOWN = ("action", "label", "members", "similarity", "ids", "shown")
 
     action: str  # merge (they say the same), summarise (a group of a topic), compress (a session)
     label: str  # kind, topic or session
     members: int
     shown: list[Node]  # the first of them, at most MAX_SHOWN
     ids: list[str]  # all of them
-    similarity: float | None
-
-    def as_dict(self) -> dict[str, object]:
-        """{"action", "label", "members", "similarity", "ids", "shown"}."""
-        return {
-            "action": self.action,
-            "label": self.label,
-            "members": self.members,
-            "similarity": None if self.similarity is None else round(self.similarity, 4),
-            "ids": self.ids,
-            "shown": [one.as_dict() for one in self.shown],
-        }
+    similarity: float | None = field(metadata=rounded(4))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Consolidation:
+class Consolidation(JsonForm):
     """Proposals, merges first, the largest first. `missing`: what could not be looked at, and why."""
 
     proposals: list[Proposal]
     counts: dict[str, int]
     missing: dict[str, str] = field(default_factory=dict)
-
-    def as_dict(self) -> dict[str, object]:
-        """{"proposals", "counts", "missing"}."""
-        return {
-            "proposals": [one.as_dict() for one in self.proposals],
-            "counts": self.counts,
-            "missing": self.missing,
-        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,53 +2,37 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from ..model.clock import format_time
+from ..model.encode import INLINE, OPTIONAL, TIME, JsonForm, named
 from ..model.errors import BadInput
 from ..model.memory import Memory
 from .view import Link, Node, View, link_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class Change(JsonForm):
     """One belief that began, ended or was reworded. `how`: a word for it; `before`: earlier words, if reworded."""
 
-    node: Node  # as it stands at the later moment
+    node: Node = field(metadata=INLINE)  # as it stands at the later moment
     how: str  # new, restored, began; corrected, retracted, archived, ended, purged, undone; reworded, requalified
-    before: str | None = None
-    by: str | None = None  # id of what replaced it
-
-    def as_dict(self) -> dict[str, object]:
-        """The node's fields and {"how", "before"?, "by"?}."""
-        shown = self.node.as_dict() | {"how": self.how}
-        return shown | {name: value for name in ("before", "by") if (value := getattr(self, name)) is not None}
+    before: str | None = field(default=None, metadata=OPTIONAL)
+    by: str | None = field(default=None, metadata=OPTIONAL)  # id of what replaced it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Diff:
+class Diff(JsonForm):
     """Beliefs between two moments, microseconds UTC. Counts are of all; lists hold the newest up to the limit."""
 
-    start: int
-    end: int
+    start: int = field(metadata=TIME | named("from"))
+    end: int = field(metadata=TIME | named("to"))
     began: list[Change]
     ended: list[Change]
     changed: list[Change]
     linked: list[Link]
     unlinked: list[Link]
     counts: dict[str, int]
-
-    def as_dict(self) -> dict[str, object]:
-        """{"from", "to", "began", "ended", "changed", "linked", "unlinked", "counts"}."""
-        return {
-            "from": format_time(self.start),
-            "to": format_time(self.end),
-            **{
-                name: [one.as_dict() for one in getattr(self, name)]
-                for name in ("began", "ended", "changed", "linked", "unlinked")
-            },
-            "counts": self.counts,
-        }
 
 
 # What a reader would notice of a belief besides its words.

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ..model.clock import MICROSECONDS_PER_DAY
+from ..model.encode import INLINE, JsonForm, named, rounded
 from ..model.errors import BadInput
 from ..rank.constants import STALE_DAYS, STALE_KINDS
 from .view import Node, View, raw_id
@@ -20,29 +21,23 @@ OFTEN = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Gap:
+class Gap(JsonForm):
     """One weakness. `severity` orders gaps of a kind: how important the memory is and how much rests on it."""
 
-    gap: str
-    node: Node
-    detail: str  # in words
-    severity: float
+    SHOWN = ("node", "gap", "detail", "severity")
 
-    def as_dict(self) -> dict[str, object]:
-        """The node's fields and {"gap", "detail", "severity"}."""
-        return self.node.as_dict() | {"gap": self.gap, "detail": self.detail, "severity": round(self.severity, 4)}
+    gap: str
+    node: Node = field(metadata=INLINE)
+    detail: str  # in words
+    severity: float = field(metadata=rounded(4))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Gaps:
+class Gaps(JsonForm):
     """Weaknesses by kind, the severest first. `counts` are of all there are, also those past the limit."""
 
-    found: list[Gap]
+    found: list[Gap] = field(metadata=named("gaps"))
     counts: dict[str, int]
-
-    def as_dict(self) -> dict[str, object]:
-        """{"gaps", "counts"}."""
-        return {"gaps": [one.as_dict() for one in self.found], "counts": self.counts}
 
 
 def gaps(view: View, *, kinds: Sequence[str], limit: int) -> Gaps:

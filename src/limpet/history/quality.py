@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..model.encode import JsonForm
 from .gaps import WEAK_CONFIDENCE, gaps
 from .view import Node, View
 from .whole import Whole, contradictions
@@ -19,17 +20,12 @@ MEANS = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Quality:
+class Quality(JsonForm):
     """Counts among what is held, by the names of MEANS, and the most important examples of each."""
 
     held: int
     counts: dict[str, int]
     examples: dict[str, list[Node]]
-
-    def as_dict(self) -> dict[str, object]:
-        """{"held", "counts", "examples": {name: [node]}}."""
-        shown = {name: [one.as_dict() for one in nodes] for name, nodes in self.examples.items()}
-        return {"held": self.held, "counts": self.counts, "examples": shown}
 
 
 def quality(view: View, *, limit: int) -> Quality:

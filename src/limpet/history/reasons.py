@@ -8,15 +8,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
+from typing import Any
 
 from ..model.edges import Edge
+from ..model.encode import INLINE, JsonForm, encode
 from ..model.ids import format_id
 from .view import FALLEN, Link, Node, View, link_of, raw_id
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Why:
+class Why(JsonForm):
     """What a memory rests on, as a graph: `depths[id]` is how far from it. `skipped`: id -> standing."""
+
+    SHOWN = ("memory", "reasons", "links", "facts", "skipped", "truncated")
 
     memory: Node
     reasons: list[Node]  # nearest first
@@ -26,40 +30,27 @@ class Why:
     skipped: dict[str, str] = field(default_factory=dict)
     truncated: bool = False  # depth or limit left something out
 
-    def as_dict(self) -> dict[str, object]:
-        """{"memory", "reasons": [node + "depth"], "links", "facts", "skipped", "truncated"}."""
-        return {
-            "memory": self.memory.as_dict(),
-            "reasons": [one.as_dict() | {"depth": self.depths[one.id]} for one in self.reasons],
-            "links": [one.as_dict() for one in self.links],
-            "facts": self.facts,
-            "skipped": self.skipped,
-            "truncated": self.truncated,
-        }
+    def as_dict(self) -> dict[str, Any]:
+        """The JSON form; each reason has its depth."""
+        reasons = [one.as_dict() | {"depth": self.depths[one.id]} for one in self.reasons]
+        return encode(self) | {"reasons": reasons}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Affected:
+class Affected(JsonForm):
     """A memory that rests on another, and what would be left of its reasons without it."""
 
-    node: Node
+    SHOWN = ("node", "depth", "falls", "through", "remaining")
+
+    node: Node = field(metadata=INLINE)
     depth: int
     through: list[Link]  # by which it rests on the one above
     remaining: list[Node]  # reasons that stand without the memory
     falls: bool  # no reason would remain
 
-    def as_dict(self) -> dict[str, object]:
-        """The node's fields and {"depth", "falls", "through", "remaining"}."""
-        return self.node.as_dict() | {
-            "depth": self.depth,
-            "falls": self.falls,
-            "through": [one.as_dict() for one in self.through],
-            "remaining": [one.as_dict() for one in self.remaining],
-        }
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Impact:
+class Impact(JsonForm):
     """All that rests on a memory, decisions first, those that would fall before those that would not."""
 
     memory: Node
@@ -67,16 +58,6 @@ class Impact:
     rested_before: list[Affected] = field(default_factory=list)  # what rests on what it replaced, and not on it
     skipped: dict[str, str] = field(default_factory=dict)
     truncated: bool = False
-
-    def as_dict(self) -> dict[str, object]:
-        """{"memory", "affected", "rested_before", "skipped", "truncated"}."""
-        return {
-            "memory": self.memory.as_dict(),
-            "affected": [one.as_dict() for one in self.affected],
-            "rested_before": [one.as_dict() for one in self.rested_before],
-            "skipped": self.skipped,
-            "truncated": self.truncated,
-        }
 
 
 def reasons_of(view: View, ids: Sequence[bytes]) -> list[tuple[bytes, bytes, Edge]]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from ..model.clock import format_time
 from ..model.edges import INVERSES, TEMPORAL
+from ..model.encode import INLINE, TIME, JsonForm
 from ..model.ids import parse_id
 from ..model.memory import Memory
 from .view import Node, View, raw_id
@@ -14,21 +14,19 @@ from .walk import edges_around
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Moment:
+class Moment(JsonForm):
     """One entry of a timeline. `at`: microseconds UTC, when it began to hold."""
 
-    at: int
-    node: Node
+    SHOWN = ("node", "content", "at", "relation")
+
+    at: int = field(metadata=TIME)
+    node: Node = field(metadata=INLINE)
     relation: str  # to what was asked about: itself, earlier version, session, "TYPE it", match
     content: str  # as it was in that version
 
-    def as_dict(self) -> dict[str, object]:
-        """The node's fields, with the content of that version, and {"at", "relation"}."""
-        return self.node.as_dict() | {"content": self.content, "at": format_time(self.at), "relation": self.relation}
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Timeline:
+class Timeline(JsonForm):
     """Moments, oldest first. `about`: what was asked."""
 
     about: str
@@ -36,18 +34,9 @@ class Timeline:
     moments: list[Moment]
     truncated: bool = False
 
-    def as_dict(self) -> dict[str, object]:
-        """{"about", "by", "moments", "truncated"}."""
-        return {
-            "about": self.about,
-            "by": self.by,
-            "moments": [one.as_dict() for one in self.moments],
-            "truncated": self.truncated,
-        }
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Chain:
+class Chain(JsonForm):
     """How a belief was corrected: what it replaced (oldest first), itself, what replaced it (newest last)."""
 
     before: list[Node]
@@ -55,16 +44,6 @@ class Chain:
     after: list[Node]
     reasons: dict[str, str] = field(default_factory=dict)  # id of a replaced memory -> why it was replaced
     truncated: bool = False
-
-    def as_dict(self) -> dict[str, object]:
-        """{"before", "memory", "after", "reasons", "truncated"}."""
-        return {
-            "before": [one.as_dict() for one in self.before],
-            "memory": self.memory.as_dict(),
-            "after": [one.as_dict() for one in self.after],
-            "reasons": self.reasons,
-            "truncated": self.truncated,
-        }
 
 
 def around(view: View, id: str, *, types: Sequence[str], reach: int, limit: int) -> Timeline:

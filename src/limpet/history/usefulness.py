@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from ..model.clock import format_time
+from ..model.encode import TIME, JsonForm, by
 from ..model.ids import format_id
 from ..rank.interval import Interval, difference, share
 from ..store.records import Surfaced, UseCount
 
 
+def _interval(given: Interval | None) -> dict[str, float] | None:
+    return None if given is None else {name: round(value, 4) for name, value in given._asdict().items()}
+
+
+def _memories(given: tuple[tuple[str, Use], ...]) -> list[dict[str, object]]:
+    return [{"id": id, **use.as_dict()} for id, use in given]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Surfacing:
+class Surfacing(JsonForm):
     """One memory as it was put before one agent, or held back from it."""
 
     id: str
-    at: int  # microseconds UTC
+    at: int = field(metadata=TIME)  # microseconds UTC
     client: str
     session: str  # "" when the client did not say
     via: str  # message, start or compact: the hook; recall or prepare: the MCP tool
@@ -24,44 +32,27 @@ class Surfacing:
     shown: bool  # False: held back by lot
     used: bool | None  # whether it showed up in the work; None: not known, or it cannot be told
 
-    def as_dict(self) -> dict[str, object]:
-        """The JSON shape of docs/reference."""
-        shown: dict[str, object] = {name: getattr(self, name) for name in self.__slots__}
-        return shown | {"at": format_time(self.at)}
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Use:
+class Use(JsonForm):
     """What was counted of one memory, or of all. Judged and used: once a session."""
 
     times: int  # shown so often
     tokens: int  # for so many
     judged: int
     used: int
-    rate: Interval | None  # used of judged, with 95 %
-
-    def as_dict(self) -> dict[str, object]:
-        counts: dict[str, object] = {name: getattr(self, name) for name in ("times", "tokens", "judged", "used")}
-        return counts | {"rate": _shown(self.rate)}
+    rate: Interval | None = field(metadata=by(_interval))  # used of judged, with 95 %
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Usefulness:
+class Usefulness(JsonForm):
     """`shown`: all that was surfaced. `drawn` and `withheld`: what a lot decided; `lift`: what showing it changed."""
 
     shown: Use
     drawn: Use
     withheld: Use
-    lift: Interval | None
-    memories: tuple[tuple[str, Use], ...]  # by id, the most tokens first
-
-    def as_dict(self) -> dict[str, object]:
-        """The JSON shape of docs/reference."""
-        parts: dict[str, object] = {name: getattr(self, name).as_dict() for name in ("shown", "drawn", "withheld")}
-        return parts | {
-            "lift": _shown(self.lift),
-            "memories": [{"id": id, **use.as_dict()} for id, use in self.memories],
-        }
+    lift: Interval | None = field(metadata=by(_interval))
+    memories: tuple[tuple[str, Use], ...] = field(metadata=by(_memories))  # by id, the most tokens first
 
 
 def surfacing(one: Surfaced) -> Surfacing:
@@ -97,7 +88,3 @@ def _use(several: Sequence[UseCount]) -> Use:
         times=sum(one.times for one in several), tokens=sum(one.tokens for one in several), judged=judged, used=used,
         rate=share(used, judged),
     )  # fmt: skip
-
-
-def _shown(interval: Interval | None) -> dict[str, float] | None:
-    return None if interval is None else {name: round(value, 4) for name, value in interval._asdict().items()}

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ..model.clock import format_time
 from ..model.edges import Edge
+from ..model.encode import OPTIONAL, TIME, JsonForm
 from ..model.errors import BadInput, NotFound
 from ..model.ids import format_id, parse_id
 from ..model.memory import STATES, Memory
@@ -24,7 +24,7 @@ SEEN = tuple(state for state in STATES if state != "quarantined")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Node:
+class Node(JsonForm):
     """A memory as graph queries show it. Times in microseconds UTC."""
 
     id: str
@@ -34,29 +34,19 @@ class Node:
     standing: str  # held, ended, archived; superseded, retracted, merged, purged, future
     confidence: float  # 0 to 1; 0 for what is superseded, retracted or purged
     origin: str
-    valid_from: int
-    valid_to: int | None
-    recorded_at: int
+    valid_from: int = field(metadata=TIME)
+    valid_to: int | None = field(metadata=TIME)
+    recorded_at: int = field(metadata=TIME)
     importance: float = 0.5
     key: str | None = None
     session: str | None = None
     position: int = 0
-    superseded_by: str | None = None
-    reason: str | None = None
-
-    def as_dict(self) -> dict[str, object]:
-        """Times in ISO 8601; `superseded_by` and `reason` only where there is one."""
-        shown: dict[str, object] = {name: getattr(self, name) for name in self.__slots__}
-        for name in ("valid_from", "valid_to", "recorded_at"):
-            shown[name] = format_time(getattr(self, name))
-        for name in ("superseded_by", "reason"):
-            if shown[name] is None:
-                del shown[name]
-        return shown
+    superseded_by: str | None = field(default=None, metadata=OPTIONAL)
+    reason: str | None = field(default=None, metadata=OPTIONAL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Link:
+class Link(JsonForm):
     """`source TYPE target`, ids in full. `event` is None for temporal_next, which is derived."""
 
     source: str
@@ -64,10 +54,6 @@ class Link:
     target: str
     weight: float = 1.0
     event: str | None = None
-
-    def as_dict(self) -> dict[str, object]:
-        """{"source", "type", "target", "weight", "event"}."""
-        return {name: getattr(self, name) for name in self.__slots__}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

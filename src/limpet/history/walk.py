@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from ..model.edges import STORED_TYPES, TEMPORAL, Edge
+from ..model.encode import JsonForm, encode
 from ..model.errors import BadInput
 from ..store.records import Filter
 from .view import FALLEN, Link, Node, View, link_of, raw_id
@@ -15,8 +17,10 @@ MAX_VISITED = 50_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Path:
+class Path(JsonForm):
     """The shortest way between two memories; no nodes when there is none within the depth."""
+
+    SHOWN = ("found", "nodes", "links", "truncated")
 
     nodes: list[Node]  # from one end to the other
     links: list[Link]  # one fewer than nodes; each may point either way
@@ -26,34 +30,23 @@ class Path:
     def found(self) -> bool:
         return bool(self.nodes)
 
-    def as_dict(self) -> dict[str, object]:
-        """{"found", "nodes", "links", "truncated"}."""
-        return {
-            "found": self.found,
-            "nodes": [one.as_dict() for one in self.nodes],
-            "links": [one.as_dict() for one in self.links],
-            "truncated": self.truncated,
-        }
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Subgraph:
+class Subgraph(JsonForm):
     """Memories and all links among them."""
+
+    SHOWN = ("nodes", "links", "truncated")
 
     nodes: list[Node]  # nearest first
     links: list[Link]
     depths: dict[str, int] = field(default_factory=dict)
     truncated: bool = False
 
-    def as_dict(self) -> dict[str, object]:
-        """{"nodes": [node + "depth"?], "links", "truncated"}."""
-        return {
-            "nodes": [
-                one.as_dict() | ({"depth": self.depths[one.id]} if one.id in self.depths else {}) for one in self.nodes
-            ],
-            "links": [one.as_dict() for one in self.links],
-            "truncated": self.truncated,
-        }
+    def as_dict(self) -> dict[str, Any]:
+        """The JSON form; each node that the walk counted has its depth."""
+        depths = self.depths
+        nodes = [one.as_dict() | ({"depth": depths[one.id]} if one.id in depths else {}) for one in self.nodes]
+        return encode(self) | {"nodes": nodes}
 
 
 def edges_around(view: View, ids: Sequence[bytes], types: Sequence[str]) -> list[Edge]:

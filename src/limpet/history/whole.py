@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ..model.edges import STORED_TYPES, SYMMETRIC_TYPES
+from ..model.encode import INLINE, OPTIONAL, JsonForm, named, rounded
 from ..model.ids import format_id
 from ..model.memory import Memory
 from ..rank.adjust import confidence
@@ -68,60 +69,33 @@ class Whole:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Contradiction:
+class Contradiction(JsonForm):
     """Two memories that cannot both hold. `by`: a link, the review list where it waits, or the key of both."""
 
     memories: tuple[Node, Node]  # the surer one first
     by: str  # link, review, key
     open: bool  # both are still held
-    link: Link | None = None
-    item: str | None = None  # id of the review item
-    key: str | None = None
-
-    def as_dict(self) -> dict[str, object]:
-        """{"memories": [2 nodes], "by", "open", "link"? or "item"? or "key"?}."""
-        shown: dict[str, object] = {
-            "memories": [one.as_dict() for one in self.memories],
-            "by": self.by,
-            "open": self.open,
-        }
-        if self.link is not None:
-            shown["link"] = self.link.as_dict()
-        if self.item is not None:
-            shown["item"] = self.item
-        if self.key is not None:
-            shown["key"] = self.key
-        return shown
+    link: Link | None = field(default=None, metadata=OPTIONAL)
+    item: str | None = field(default=None, metadata=OPTIONAL)  # id of the review item
+    key: str | None = field(default=None, metadata=OPTIONAL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Contradictions:
+class Contradictions(JsonForm):
     """Open ones first, the most important first. `count` is of all there are, also those past the limit."""
 
-    found: list[Contradiction]
+    found: list[Contradiction] = field(metadata=named("contradictions"))
     count: int
-
-    def as_dict(self) -> dict[str, object]:
-        """{"contradictions", "count"}."""
-        return {"contradictions": [one.as_dict() for one in self.found], "count": self.count}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Central:
+class Central(JsonForm):
     """How much the graph turns on a memory. `rank`: PageRank, the mean of all is 1; foundations rank high."""
 
-    node: Node
+    node: Node = field(metadata=INLINE)
     links_in: int
     links_out: int
-    rank: float
-
-    def as_dict(self) -> dict[str, object]:
-        """The node's fields and {"links_in", "links_out", "rank"}."""
-        return self.node.as_dict() | {
-            "links_in": self.links_in,
-            "links_out": self.links_out,
-            "rank": round(self.rank, 4),
-        }
+    rank: float = field(metadata=rounded(4))
 
 
 def contradictions(view: View, *, limit: int, everything: bool) -> Contradictions:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+
+from ..model.encode import PLACES, JsonForm
 
 COUNTS = ("created", "edited", "archived", "restored", "tagged", "conflicts", "added", "updated", "removed")
 
 
 @dataclass(slots=True, kw_only=True)
-class MirrorReport:
+class MirrorReport(JsonForm):
     """Counts are of memories. `left`: (place, reason) of what was left as it is in the folder; `demoted`: of what is
     kept as an episode, because a rule speaks against it."""
 
@@ -27,19 +28,10 @@ class MirrorReport:
     updated: int = 0
     removed: int = 0
     files: list[str] = field(default_factory=list)  # written or removed, sorted
-    left: list[tuple[str, str]] = field(default_factory=list)
-    demoted: list[tuple[str, str]] = field(default_factory=list)
+    left: list[tuple[str, str]] = field(default_factory=list, metadata=PLACES)
+    demoted: list[tuple[str, str]] = field(default_factory=list, metadata=PLACES)
 
     @property
     def changed(self) -> bool:
         """Whether anything was done, on either side."""
         return bool(self.files) or any(getattr(self, name) for name in COUNTS)
-
-    def as_dict(self) -> dict[str, Any]:
-        """{"folder", "scope", "created", ..., "files", "left": [{"place", "reason"}], "demoted": the same}."""
-        shown: dict[str, Any] = {"folder": self.folder, "scope": self.scope}
-        shown |= {name: getattr(self, name) for name in COUNTS}
-        shown["files"] = self.files
-        for name in ("left", "demoted"):
-            shown[name] = [{"place": place, "reason": reason} for place, reason in getattr(self, name)]
-        return shown

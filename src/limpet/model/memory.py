@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
-from .clock import format_time
+from .encode import TIME, JsonForm, named
 from .errors import BadInput
 
 Kind = Literal[
@@ -45,7 +45,7 @@ Metadata = dict[str, "Scalar | list[object] | dict[str, object]"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Memory:
+class Memory(JsonForm):
     """One memory as a reader sees it: its content and the interval in which it holds. Times are microseconds UTC."""
 
     id: str
@@ -66,28 +66,19 @@ class Memory:
     confidence: float = 0.0  # 0 to 1, as of the read; filled in by the engine
     stated_confidence: float | None = None  # given by the caller or an import
     observations: int = 1  # distinct days on which it was stated
-    observed_at: int = 0  # the last time it was stated
+    observed_at: int = field(default=0, metadata=TIME)  # the last time it was stated
     pinned: bool = False
-    valid_from: int
-    valid_to: int | None = None  # exclusive; None = still true
-    created_at: int  # when the store first knew it
-    recorded_at: int  # when the store came to know this version
-    retired_at: int | None = None  # exclusive; None = current version
+    valid_from: int = field(metadata=TIME)
+    valid_to: int | None = field(default=None, metadata=TIME)  # exclusive; None = still true
+    created_at: int = field(metadata=TIME | named("recorded_at"))  # when the store first knew it
+    retired_at: int | None = field(default=None, metadata=TIME)  # exclusive; None = current version
     superseded_by: str | None = None
     reason: str | None = None  # why it was retracted, or quarantined
     uses: int = 0
-    used_at: int | None = None
+    used_at: int | None = field(default=None, metadata=TIME)
     source_state: str | None = None  # of an indexed file, when it was looked at: fresh, drifted or gone
-
-    def as_dict(self) -> dict[str, object]:
-        """The JSON shape of `show` and `list`: times in ISO 8601."""
-        shown = {name: getattr(self, name) for name in self.__slots__}
-        shown["topics"] = list(self.topics)
-        for name in ("observed_at", "valid_from", "valid_to", "created_at", "retired_at", "used_at"):
-            shown[name] = format_time(shown[name])
-        # As in recall, `recorded_at` is when the store first knew the memory; `version_at` is when it learned this.
-        shown["version_at"], shown["recorded_at"] = format_time(self.recorded_at), shown.pop("created_at")
-        return shown
+    # When the store came to know this version; as in recall, `recorded_at` of the JSON form is when it knew the memory.
+    recorded_at: int = field(metadata=TIME | named("version_at"))
 
 
 def check_kind(kind: str) -> str:

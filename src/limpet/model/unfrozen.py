@@ -10,4 +10,4 @@ def unfrozen(cls: type) -> type[Any]:
 
     A frozen dataclass sets each field through object.__setattr__: 6 microseconds for a memory, this way half a one.
     """
-    return type(cls.__name__, (), {"__slots__": cls.__slots__})  # type: ignore[attr-defined]
+    return type(cls.__name__, cls.__bases__, {"__slots__": cls.__slots__})  # type: ignore[attr-defined]

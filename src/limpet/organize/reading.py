@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from ..model.encode import JsonForm, named, rounded
 from ..model.errors import BadInput
 from ..text.secrets import redact
 from .conflicts import words
@@ -44,16 +45,18 @@ worth remembering: an empty list.
 
 
 @dataclass(slots=True, kw_only=True)
-class Spent:
+class Spent(JsonForm):
     """What a run may cost, what it would at most, and what it did."""
+
+    SHOWN = ("calls", "failed", "given", "made", "usd")
 
     most_tokens: int | None = None
     most_usd: float | None = None
     calls: int = 0
     failed: int = 0
-    given: int = 0
-    made: int = 0
-    usd: float | None = 0.0  # None: a model was used whose price nobody said
+    given: int = field(default=0, metadata=named("tokens_in"))
+    made: int = field(default=0, metadata=named("tokens_out"))
+    usd: float | None = field(default=0.0, metadata=rounded(6))  # None: a model was used whose price nobody said
 
     def add(self, model: Model, used: Usage) -> None:
         self.given += used.given
@@ -67,16 +70,6 @@ class Spent:
             return False
         cost = model.usd(given, made)
         return self.most_usd is None or (cost is not None and self.usd is not None and self.usd + cost <= self.most_usd)
-
-    def as_dict(self) -> dict[str, Any]:
-        usd = None if self.usd is None else round(self.usd, 6)
-        return {
-            "calls": self.calls,
-            "failed": self.failed,
-            "tokens_in": self.given,
-            "tokens_out": self.made,
-            "usd": usd,
-        }
 
 
 @dataclass(slots=True)

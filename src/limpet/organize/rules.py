@@ -1,8 +1,9 @@
 """What people and agents say that is worth remembering, by rules: no model, and precision before recall.
 
-A statement is taken only when its form says what it is (a correction, a decision with its reason, a rule, a preference, a
-lesson, a standing fact) and when it can be understood without the conversation. English; other languages need a model.
-Guarded by tests/quality/test_organizer.py, which measures both on conversations that were labelled by hand.
+A statement is taken only when its form says what it is (a correction, a decision with its reason, a rule, a
+preference, a lesson, a standing fact; the words that tell are in `cues.py`) and when it can be understood without the
+conversation. English; other languages need a model. Guarded by tests/quality/test_organizer.py, which measures both on
+conversations that were labelled by hand.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from . import cues
 from .sentences import sentences
 from .turns import Turn
 
@@ -29,164 +31,6 @@ class Found:
     replaces: str = ""  # a name that it says is wrong: "npm" of "pnpm, not npm"
 
 
-_I = re.IGNORECASE
-# Begins what is asked, wished or only thought of.
-_QUESTION = re.compile(
-    r"^(?:(?:and|so|but|ok|okay|hmm+|well|also|hey|hi|please)[,\s]+)*(?:what|why|how|when|where|who|which|can|could|would|should|shall|will|"
-    r"do|does|did|is|are|was|were|has|have|am|may|might|any (?:idea|thoughts|chance)|isn't|aren't|don't you|doesn't|didn't|won't|can't)\b(?! (?:matters?|works?|counts?)\b)",
-    _I,
-)
-_QUESTION_MARK = re.compile(r"\?[\"')*\s]*$")
-_HYPOTHETICAL = re.compile(
-    r"\b(?:maybe|perhaps|might|what if|wonder(?:ing)?|not sure|i guess|i think we (?:could|should)|could (?:also|try|use|go)|suppose|imagine|"
-    r"for example|e\.g\.|such as|hypothetically|if we (?:were|used|had|did|went)|would be (?:nice|good|better|great)|or maybe|tempted|let me know|"
-    r"consider(?:ing)?|depends|probably|possibly|one option|another option|alternatively)\b",
-    _I,
-)
-# What only the conversation explains.
-_UNCLEAR_BEGIN = re.compile(
-    r"^(?:it|it's|its|this|that|that's|thats|these|those|they|they're|he|she|here|there|there's|here's|then|both|neither|either|one|ones|"
-    r"same|such|the (?:former|latter|above|following|first|second|third|last|next|other|new|old) (?:one|two|option|approach|version)?)\b(?!-)",
-    _I,
-)
-_UNCLEAR = re.compile(
-    r"\b(?:this (?:file|line|function|one|class|method|test|bug|issue|error|change|approach|part|section|code|commit|branch|pr|file's|thing|way|"
-    r"message|session|conversation|output|step|case|time)|that (?:file|line|function|one|class|method|test|bug|issue|error|change|approach|part|"
-    r"code|thing|case)|these|those|above|below|the following(?! (?:day|week|month|quarter|year))|as follows|line \d+|for now|right now|at the moment|just now|today|tonight|tomorrow|"
-    r"yesterday|this (?:morning|afternoon|evening|week)|so far|again|as (?:i|you|we) (?:said|mentioned|asked|discussed)|you (?:just|already)|your (?:last|previous) "
-    r"|(?:do|did|does|doing|done) (?:it|that|this|so)\b(?: |$)|like (?:that|this)$)\b",
-    _I,
-)
-_PROGRESS = re.compile(
-    r"\b(?:failing|broken|crash(?:es|ed|ing)?|stuck|hanging|not working|doesn't work|don't work|is down|are down|is red|is green|passing|in progress|"
-    r"almost done|still|currently|getting|seeing|got an? |an? error)\b",
-    _I,
-)
-
-# "No, ", "Actually, ", "That's wrong: "
-_REJECTS = re.compile(
-    r"^(?:(?:no|nope|nah|wrong|incorrect|not quite|actually|wait|stop|hold on|hmm|sorry|careful|correction|that(?:'s| is| was) (?:not (?:right|correct|true)|wrong|incorrect|"
-    r"not it|not what i (?:said|meant|asked)|a mistake)|you(?:'re| are) (?:wrong|mistaken)|you (?:misunderstood|got (?:that|it) wrong)|not true)\b[\s,.:;!—–-]*(?:and|but|because)?\s*)+",
-    _I,
-)
-# A correction that names both sides: "X, not Y", "X instead of Y", "don't use Y, use X".
-_NAME = r"[`'\"]?([\w@./+:-]+(?: [\w@./+:-]+)?)[`'\"]?"
-_NOT = re.compile(
-    rf"(?:,|—|–|-|\band\b|;)\s*(?:and )?not (?:with |the |in |on |to |at |a |an |from |via |by |using )?{_NAME}\s*(?:$|[.,;:!)]|\bfor\b|\bin\b|\bbecause\b|\bsince\b|\bhere\b)",
-    _I,
-)
-_INSTEAD = re.compile(rf"\b(?:instead of|rather than|not using) (?:the |a |an |using )?{_NAME}", _I)
-_DONT_USE = re.compile(
-    rf"\b(?:don't|do not|never|stop|we don't|we do not|no longer|we never|quit) (?:use|using|run|running|call|calling|touch|import|importing) (?:the |a |an )?{_NAME}",
-    _I,
-)
-_DURABLE = re.compile(
-    r"\b(?:we|our|us|i|my|the|this (?:project|repo|repository|codebase|service|team|app|package)|always|never|use|run|put|keep|call|write|deploy|name|prefer|"
-    r"should|must|needs? to|has to|have to|belongs?|lives?|is|are|isn't|aren't|only)\b",
-    _I,
-)
-
-_REASON = re.compile(
-    r"\b(?:because(?: of)?|since(?! (?:then|yesterday|last|\d|the (?:last|beginning|start)))|so that|so we|so it|in order to|due to|given that|as we|as it|as the|the reason (?:is|being)|"
-    r"reason:|to avoid|otherwise|which (?:lets|means|avoids|gives|keeps|makes)|that way|thanks to)\b|[—–:;]\s*(?:it|they|because|since|the|our|we|nobody|there|its)\b",
-    _I,
-)
-_REASON_NEXT = re.compile(
-    r"^(?:the )?(?:main |real )?(?:reason(?: is|:| being)|because|that's because|this (?:way|avoids|lets|keeps|gives|means)|that way|rationale:|why:)",
-    _I,
-)
-_DECIDED = re.compile(
-    r"\b(?:(?:we|i|the team|let's|they)(?:'ve| have|'re| are|'ll| will)? (?:all |just |now |finally |also )?(?:decid(?:ed|e) (?:to|on|against|that|for|not)|chose|chosen|choose|settled on|settle on|"
-    r"agreed (?:to|on|that)|going (?:to go )?with|go(?:ing)? with|went with|opted (?:for|to)|picked|pick|(?:stick|stay)(?:ing|ed)? (?:with|on|to)|standardi[sz]ed on|drop(?:ped|ping)|switch(?:ed|ing)? (?:from|to)|"
-    r"migrat(?:ed|ing) (?:from|to)|rejected|ruled out|replac(?:ed|ing))|let's (?:use|keep|make|store|do|move|split|put|not|avoid|drop)|we(?:'ll| will| should) (?:use|keep|store|stay|host|deploy|split|avoid|drop|put|not use)"
-    r"|(?:the )?decision(?: is|:| was)|decided:|it(?:'s| is| was) decided)\b",
-    _I,
-)
-# An agent tells of every step it takes; only words of deciding count.
-_AGENT_DECIDED = re.compile(
-    r"\b(?:(?:we|i|we've|i've|you|you've) (?:have )?(?:decided (?:to|on|against|that)|chose|settled on|agreed (?:to|on|that)|opted (?:for|to)|went with)|decision(?: is|:| was)|going with)\b",
-    _I,
-)
-
-_STANDING = re.compile(
-    r"^(?:please |pls |and |also |but |so |ok,? |okay,? )*(?:from now on|going forward|in (?:the )?future|by default|as a rule|whenever|every time|each time|before (?:you |we |each |every |any )?\w+(?:ing)?|"
-    r"after (?:each|every|any) |always|never|we always|we never|you (?:must|should) (?:always|never)|make sure (?:to always|you always|to never)|don't ever|do not ever)\b",
-    _I,
-)
-_ALWAYS = re.compile(r"\b(?:always|never|from now on|going forward|every time|whenever)\b", _I)
-_PREFERS = re.compile(
-    r"^(?:(?:i|we)(?:'d| would) (?:much )?rather (?:you |we )?(?!not\b|see\b|wait\b|have you\b)\w+ |(?:(?:and|also|but|so|well|fyi|note that|btw|by the way|in general|personally)[,:\s]+)*(?:i|we|my team|the team) (?:really |strongly |much |always |usually |generally |personally |'d |would )*"
-    r"(?:prefer|like|love|hate|dislike|can't stand|don't like|do not like|favou?r|avoid)\b(?! (?:to (?:see|know|have you|ask|get|add|start|do)|if|it\b|this|that|you|how|what|the (?:idea|way|look|approach|change|first|second|result)|your)))",
-    _I,
-)
-_REMEMBER = re.compile(
-    r"^(?:please |pls |and |also |ok,? |hey,? )*(?:remember|keep in mind|don't forget|do not forget|note|take note|fyi|for the record|for (?:future )?reference|heads[- ]up|important|"
-    r"memo|just so you know|be aware|good to know)\b(?: this| for (?:later|next time|the future))?[\s,:—–-]*(?:that\b)?[\s,:—–-]*",
-    _I,
-)
-_REMEMBER_STRONG = re.compile(
-    r"^(?:please |pls |and |also |ok,? |hey,? )*(?:remember|keep in mind|don't forget|do not forget|take note|for the record|for future reference)\b",
-    _I,
-)
-_REMEMBER_END = re.compile(
-    r"\s*[,;.—–-]+\s*(?:so |and )?(?:please |pls )?(?:keep (?:that|this|it) in mind|remember (?:that|this|it)|don't forget (?:that|this|it))\b.*$",
-    _I,
-)
-# "remember to", "note the typo", "important bug": tasks and remarks.
-_NOT_A_NOTE = re.compile(
-    r"^(?:to\b|when\b|how\b|if\b|what\b|the (?:typo|error|bug|todo)|me\b|you\b|last\b|our (?:last|chat)|,|\?)", _I
-)
-_VERB = re.compile(
-    r"\b(?:is|are|was|were|has|have|uses?|runs?|lives?|needs?|must|should|can|can't|cannot|won't|will|does|doesn't|don't|do|sits?|goes|expires?|requires?|"
-    r"depends?|belongs?|lies|starts?|ends?|comes?|takes?|allows?|works?|holds?|costs?|only|never|always|reads?|writes?|stores?|keeps?|owns?|handles?|limits?|returns?|sends?|points?|listens?|means?)\b",
-    _I,
-)
-_FACT = re.compile(
-    r"^(?:(?:and|also|but|so|well|fyi|btw|by the way|for context|context|background)[,:\s]+)*(?:"
-    r"we (?:only |all |mostly |currently |always |actually |also |do )*(?:use|run|deploy|host|ship|release|target|support|keep|store|follow|write|pin|build with|test with|develop (?:on|with|in)|"
-    r"work (?:on|with|in)|don't use|do not use|never use|no longer use|don't support|stopped using|self-host|log|send|require|forbid|don't allow|freeze)\b"
-    r"|our (?:[\w-]+ ){1,4}?(?:is|are|gets?|runs?|uses?|lives?|needs?|requires?|must|sits?|expires?|listens?|goes|has|have|only|comes?|works?)\b"
-    r"|my (?:name|timezone|time zone|role|job|title|team|editor|shell|laptop|machine|os|keyboard|github|handle|email|pronouns|manager|stack|setup|native language)\b[\w ]{0,20} (?:is|are|uses?|runs?)\b"
-    r"|i(?:'m| am) (?:an? |the )?(?:[\w-]+ ){0,4}(?:developer|engineer|designer|scientist|maintainer|lead|owner|student|manager|architect|admin|researcher|analyst|founder|writer|teacher)\b"
-    r"|i (?:work|live) (?:on|in|at|for|from|with)\b|i use\b)",
-    _I,
-)
-_BAD_FACT = re.compile(
-    r"\b(?:we (?:need|have|want|should|could|can|might)|bug|problem|issue|error|todo|typo|weird|strange|wrong|confus|slow(?:er)?|ugly|wip|tests? (?:are|is)|build (?:is|fails)|"
-    r"failed|fails|fixed|trying|tried|want|wants|wanted|need to (?:fix|add|change|write|check|look))\b",
-    _I,
-)
-_GOAL = re.compile(
-    r"^(?:(?:and|also|so)[,\s]+)*(?:(?:our|my|the(?: team's| main| overall| long-term| project's)?) (?:main |overall |long-term |big |current )*(?:goal|aim|objective|target)(?: (?:for|of|this) [\w ]{2,40}?)? (?:is|are)\b|we (?:aim|want|plan) to (?:ship|launch|release|migrate|reach|support|get to|be|have)\b.{8,}\b(?:by|before|until|this (?:year|quarter))\b)",
-    _I,
-)
-_LESSON = re.compile(
-    r"\b(?:lesson(?: learned|s learned)?(?: is|:)|learned (?:that|the hard way)|turn(?:s|ed) out (?:that |to be )?|the (?:root cause|culprit|real (?:cause|problem|issue)|actual (?:cause|problem|issue)|underlying (?:cause|problem|issue)) (?:is|was)|"
-    r"root cause:|gotcha:|pitfall:|the (?:fix|solution|trick|workaround) (?:is|was) to\b|(?:fails?|failed|hangs?|hung|crashes|crashed|breaks?|broke|times? out|timed out) (?:because|when|unless|if)\b|"
-    r"only works? (?:if|when|with|after)|(?:doesn't|does not|won't|didn't|cannot|can't) (?:work|run|start|build|connect) (?:unless|without|until|because|when)|"
-    r"til:?|next time,? )",
-    _I,
-)
-_CAUSE = re.compile(
-    r"\b(?:because|since|due to|caused by|unless|without|only (?:if|when|after|with)|must|needs? to|requires?|instead|so that|has to|have to|the (?:fix|solution|trick|workaround)|is needed|was missing|is missing|root cause|culprit|when|until|before|after)\b",
-    _I,
-)
-_COMMAND = re.compile(r"`([^`\n]{3,120})`")
-_HOW_TO = re.compile(
-    r"^(?:(?:please|and|also|fyi|note)[,:\s]+)*(?:(?:to|for) [\w ,'/-]{3,60}?,? (?:you |we |i |just |always )*(?:run|use|call|type|execute|do)\b|(?:we |you )?(?:run|use|start|build|deploy|test|format|lint|release|generate|seed|migrate|reset)\b[\w ,'/-]{0,60} (?:with|using|by running|via|through)\b|`[^`]+` (?:runs|builds|starts|deploys|formats|generates|seeds|resets|checks|lints|tests|is how|does)\b)",
-    _I,
-)
-_TASK = re.compile(
-    r"^(?:please |pls |now |then |ok,? |okay,? |next,? |also |and |so |just |first,? |let's |let me )*(?:can you|could you|fix|add|implement|create|update|change|refactor|rename|remove|delete|look|check|show|explain|try|make (?:it|the|a|sure (?!to always|you always))|write (?:a|the|me|some)|run (?:the|it|a)|give|tell|help|move|do|go|open|read|find|generate|review|commit|push|revert|continue|start|finish|investigate|debug|test (?:it|this|the))\b",
-    _I,
-)
-_LEAD = re.compile(
-    r"^(?:(?:and|also|but|so|well|ok|okay|please|pls|btw|by the way|fyi|hey|yes|yeah|right|sure|hmm+|oh|ah|wow|whoa|oops|ugh|eh|um+|uh|again|look|listen|in general|great|perfect|thanks|thank you|good|nice|cool)\b[\s,.:;!—–-]+"
-    r"|(?:just )?(?:one|another|a|some|small|quick|last|general) (?:[\w-]+ ){0,4}[\w-]+: )+",
-    _I,
-)
-
-
 def from_messages(turns: Sequence[Turn], *, notes: bool = False) -> Iterator[Found]:
     """Statements of people and agents, in order. `notes`: every turn is a person's note, without a conversation."""
     for turn in turns:
@@ -195,7 +39,7 @@ def from_messages(turns: Sequence[Turn], *, notes: bool = False) -> Iterator[Fou
         each = list(sentences(turn.text))
         for place, sentence in enumerate(each):
             following = each[place + 1] if place + 1 < len(each) else ""
-            if _QUESTION_MARK.search(sentence) or sentence.endswith(":"):
+            if cues.QUESTION_MARK.search(sentence) or sentence.endswith(":"):
                 continue
             if turn.role == "agent":
                 found = _of_agent(sentence, following, turn)
@@ -208,49 +52,49 @@ def from_messages(turns: Sequence[Turn], *, notes: bool = False) -> Iterator[Fou
 
 
 def _of_person(sentence: str, before: str, following: str, turn: Turn, *, first: bool, notes: bool) -> Found | None:
-    plain = _LEAD.sub("", sentence)
+    plain = cues.LEAD.sub("", sentence)
     if first or before:
         # A decision that follows a no is a decision.
-        decided = _decision(plain, following, turn, _DECIDED, "user") if before else None
+        decided = _decision(plain, following, turn, cues.DECIDED, "user") if before else None
         correction = decided or _correction(sentence, before, following, turn)
         if correction is not None:
             return correction
-    if _QUESTION.match(plain) and not _REMEMBER.match(plain):
+    if cues.QUESTION.match(plain) and not cues.REMEMBER.match(plain):
         return None
     return (
-        _decision(plain, following, turn, _DECIDED, "user")
+        _decision(plain, following, turn, cues.DECIDED, "user")
         or _told(plain, turn)
         or _lesson(plain, turn, "user", notes=notes)
         or _how_to(plain, turn)
         or _standing(plain, following, turn)
         or _swap(plain, turn)
         or _stated(plain, turn)
-        or (_aside(plain, turn) if _ASIDE.match(sentence) else None)
+        or (_aside(plain, turn) if cues.ASIDE.match(sentence) else None)
     )
 
 
 def _of_agent(sentence: str, following: str, turn: Turn) -> Found | None:
-    plain = _LEAD.sub("", sentence)
-    return _decision(plain, following, turn, _AGENT_DECIDED, "agent") or _lesson(plain, turn, "agent", notes=False)
+    plain = cues.LEAD.sub("", sentence)
+    return _decision(plain, following, turn, cues.AGENT_DECIDED, "agent") or _lesson(plain, turn, "agent", notes=False)
 
 
 def rejects(message: str) -> bool:
     """Whether a message begins with a no."""
-    found = _REJECTS.match(_LEAD.sub("", message))
+    found = cues.REJECTS.match(cues.LEAD.sub("", message))
     soft = ("actually", "sorry", "hmm", "careful", "hold on")
     return found is not None and not found[0].lower().startswith(soft)
 
 
 def _clear(text: str) -> bool:
     """Whether a statement can be understood without what was said around it."""
-    return not _UNCLEAR_BEGIN.match(text) and not _UNCLEAR.search(text) and len(text.split()) >= 4
+    return not cues.UNCLEAR_BEGIN.match(text) and not cues.UNCLEAR.search(text) and len(text.split()) >= 4
 
 
 def _correction(sentence: str, before: str, following: str, turn: Turn) -> Found | None:
-    """The user sets the agent right, and says how it is. `before`: the message's first sentence, if this is the second."""
-    sentence = _LEAD.sub("", sentence)
-    named = _NO_NAME.match(sentence)
-    if named and _INSTRUCTS.match(following) and not _UNCLEAR.search(following):
+    """The user sets the agent right, and says how it is. `before`: the first sentence, if this is the second."""
+    sentence = cues.LEAD.sub("", sentence)
+    named = cues.NO_NAME.match(sentence)
+    if named and cues.INSTRUCTS.match(following) and not cues.UNCLEAR.search(following):
         content = _told_well(f"{sentence} {following}")
         return Found(
             content=content,
@@ -260,23 +104,32 @@ def _correction(sentence: str, before: str, following: str, turn: Turn) -> Found
             importance=0.7,
             replaces=_name_of(named[1]),
         )
-    begin = _REJECTS.match(sentence)
-    rest = _LEAD.sub("", sentence[begin.end() :] if begin else sentence)
+    begin = cues.REJECTS.match(sentence)
+    rest = cues.LEAD.sub("", sentence[begin.end() :] if begin else sentence)
     rejects = begin[0] if begin else ""
-    if not begin and before and (of_message := _REJECTS.match(_LEAD.sub("", before))):
+    if not begin and before and (of_message := cues.REJECTS.match(cues.LEAD.sub("", before))):
         rejects = of_message[0]
-    sides = _DONT_USE.search(rest) or _NOT.search(rest) or _INSTEAD.search(rest) or _explained_ban(rest, following)
-    if not rejects and (sides is None or before or not _IMPERATIVE_OR_US.match(rest)):
+    sides = (
+        cues.DONT_USE.search(rest)
+        or cues.NOT.search(rest)
+        or cues.INSTEAD.search(rest)
+        or _explained_ban(rest, following)
+    )
+    if not rejects and (sides is None or before or not cues.IMPERATIVE_OR_US.match(rest)):
         return None
-    if _QUESTION.match(rest) or _HYPOTHETICAL.search(rest) or not _clear(rest) or _POINTS.match(rest):
+    if cues.QUESTION.match(rest) or cues.HYPOTHETICAL.search(rest) or not _clear(rest) or cues.POINTS.match(rest):
         return None
     if sides is None:
-        if _TASK.match(rest) or _BAD_FACT.search(rest) or not (_DURABLE.search(rest) and _VERB_OR_USE.search(rest)):
+        if (
+            cues.TASK.match(rest)
+            or cues.BAD_FACT.search(rest)
+            or not (cues.DURABLE.search(rest) and cues.VERB_OR_USE.search(rest))
+        ):
             return None
         soft = rejects.lower().startswith(("actually", "wait", "sorry", "hmm", "hold on", "stop"))
-        if soft and not (_STANDING.match(rest) or _FACT.match(rest) or _THE.match(rest)):
+        if soft and not (cues.STANDING.match(rest) or cues.FACT.match(rest) or cues.THE.match(rest)):
             return None
-    if _FORBIDS.match(rest) and _INSTRUCTS.match(following) and not _UNCLEAR.search(following):
+    if cues.FORBIDS.match(rest) and cues.INSTRUCTS.match(following) and not cues.UNCLEAR.search(following):
         rest = f"{rest} {following}"
     wrong = next((one for one in sides.groups() if one), "") if sides else ""
     return Found(
@@ -289,36 +142,10 @@ def _correction(sentence: str, before: str, following: str, turn: Turn) -> Found
     )
 
 
-# "Don't edit the chart by hand, it's rendered": what is forbidden, why, or what to do instead.
-_BAN = re.compile(
-    r"^(?:don't|do not|never|stop) (?!worry|forget|mind|think|bother|care|get|be\b|know|need|want|like|see\b|hesitate|panic|wait|rush)"
-    r"(?:\w+) (?:the |a |an |to |any )?([\w@./+-]{3,})",
-    _I,
-)
-_WHY = re.compile(
-    r"[,;:(—–-] ?(?:it's|it is|they're|they are|it gets|they get|we|our|the|that breaks|this breaks)\b", _I
-)
-
-
 def _explained_ban(rest: str, following: str) -> re.Match[str] | None:
-    ban = _BAN.match(rest)
-    explained = ban and (_REASON.search(rest) or _WHY.search(rest) or _INSTRUCTS.match(following))
+    ban = cues.BAN.match(rest)
+    explained = ban and (cues.REASON.search(rest) or cues.WHY.search(rest) or cues.INSTRUCTS.match(following))
     return ban if explained else None
-
-
-_IMPERATIVE_OR_US = re.compile(r"^(?:don't|do not|never|stop|use|we|our|always|it should|please|the|run)\b", _I)
-_FORBIDS = re.compile(r"^(?:don't|do not|never|stop|no)\b", _I)
-_INSTRUCTS = re.compile(
-    r"^(?:(?:please|always|rather|instead),? )*(?:use|edit|run|call|go through|put|change|take|write)\b", _I
-)
-# "No pandas please. Use polars."
-_NO_NAME = re.compile(r"^no ([\w@./+-]{3,30})(?: please| here)?\s*(?:[,.;!:—–-]|$)", _I)
-# "Put it there", "use the other one": what is meant stands elsewhere.
-_POINTS = re.compile(
-    r"^(?:\w+ ){1,3}(?:it|them|that|this|the (?:other|same|first|second|last|next|new|old|wrong|right) \w+)\b", _I
-)
-_VERB_OR_USE = re.compile(_VERB.pattern + r"|\b(?:use|run|put|keep|call|name|deploy|write|prefer)\b", _I)
-_THE = re.compile(r"^(?:[Tt]he|[Oo]ur|[Ww]e|[Mm]y|[A-Z][\w.-]+) ")
 
 
 def _name_of(word: str) -> str:
@@ -333,41 +160,42 @@ def _name_of(word: str) -> str:
 
 def _decision(plain: str, following: str, turn: Turn, cue: re.Pattern[str], origin: str) -> Found | None:
     """Somebody decided, and says why."""
-    if not cue.search(plain) or _HYPOTHETICAL.search(plain) or _QUESTION.match(plain):
+    if not cue.search(plain) or cues.HYPOTHETICAL.search(plain) or cues.QUESTION.match(plain):
         return None
     content = plain
-    reason = _REASON.search(plain)
+    reason = cues.REASON.search(plain)
     if reason is None:
-        if not following or not _REASON_NEXT.match(following) or _QUESTION_MARK.search(following):
+        if not following or not cues.REASON_NEXT.match(following) or cues.QUESTION_MARK.search(following):
             return None
         content = f"{plain} {following}"
-    if not _clear(_FOR_NOW.sub("", plain)) or _UNCLEAR.search(_FOR_NOW.sub("", content)):
+    if not _clear(cues.FOR_NOW.sub("", plain)) or cues.UNCLEAR.search(cues.FOR_NOW.sub("", content)):
         return None
     return Found(
         content=_told_well(content), kind="decision", rule="decision", turn=turn, origin=origin, importance=0.7
     )
 
 
-# A decision with its reason holds until another; "for now" takes nothing from it.
-_FOR_NOW = re.compile(r"\b(?:for now|at the moment|right now)\b", _I)
-
-
 def _told(plain: str, turn: Turn) -> Found | None:
     """Somebody asks that something be remembered."""
-    begin, end = _REMEMBER.match(plain), _REMEMBER_END.search(plain)
+    begin, end = cues.REMEMBER.match(plain), cues.REMEMBER_END.search(plain)
     if begin is None and end is None:
         return None
     rest = plain[begin.end() :] if begin else plain[: end.start()] if end else plain
-    strong = begin is None or _REMEMBER_STRONG.match(plain) is not None
-    if _NOT_A_NOTE.match(rest) or _QUESTION.match(rest) or not _clear(rest) or not _VERB_OR_USE.search(rest):
+    strong = begin is None or cues.REMEMBER_STRONG.match(plain) is not None
+    if (
+        cues.NOT_A_NOTE.match(rest)
+        or cues.QUESTION.match(rest)
+        or not _clear(rest)
+        or not cues.VERB_OR_USE.search(rest)
+    ):
         return None
-    if not strong and (_BAD_FACT.search(rest) or _PROGRESS.search(rest)):
+    if not strong and (cues.BAD_FACT.search(rest) or cues.PROGRESS.search(rest)):
         return None
     kind = (
         "preference"
-        if _STANDING.match(rest) or _PREFERS.match(rest)
+        if cues.STANDING.match(rest) or cues.PREFERS.match(rest)
         else "decision"
-        if _DECIDED.search(rest)
+        if cues.DECIDED.search(rest)
         else "fact"
     )
     return Found(content=_told_well(rest), kind=kind, rule="told", turn=turn, importance=0.7 if strong else 0.5)
@@ -375,24 +203,24 @@ def _told(plain: str, turn: Turn) -> Found | None:
 
 def _standing(plain: str, following: str, turn: Turn) -> Found | None:
     """A rule that holds from now on, or a preference."""
-    if _HYPOTHETICAL.search(plain) or not _clear(plain):
+    if cues.HYPOTHETICAL.search(plain) or not _clear(plain):
         return None
-    standing = _STANDING.match(plain) and (_ALWAYS.search(plain) or _BEFORE.match(plain))
-    ruled = (standing or _NEVER_END.search(plain)) and not _NARRATES.search(plain)
-    if not ruled and not _PREFERS.match(plain):
+    standing = cues.STANDING.match(plain) and (cues.ALWAYS.search(plain) or cues.BEFORE.match(plain))
+    ruled = (standing or cues.NEVER_END.search(plain)) and not cues.NARRATES.search(plain)
+    if not ruled and not cues.PREFERS.match(plain):
         return None
     # "We never return more than 100": how things are, and no wish.
-    kind = "fact" if ruled and _OF_US.match(plain) else "preference"
+    kind = "fact" if ruled and cues.OF_US.match(plain) else "preference"
     rule = "standing" if ruled else "preference"
-    if _FORBIDS.match(plain) and _INSTRUCTS_INSTEAD.search(following) and not _UNCLEAR.search(following):
+    if cues.FORBIDS.match(plain) and cues.INSTRUCTS_INSTEAD.search(following) and not cues.UNCLEAR.search(following):
         plain = f"{plain} {following}"
     return Found(content=_told_well(plain), kind=kind, rule=rule, turn=turn, importance=0.6)
 
 
 def _swap(plain: str, turn: Turn) -> Found | None:
     """ "Instead of X, use Y": what the agent did is set right without a no."""
-    sides = _SWAP.match(plain)
-    if sides is None or _HYPOTHETICAL.search(plain) or not _clear(plain) or _QUESTION_MARK.search(plain):
+    sides = cues.SWAP.match(plain)
+    if sides is None or cues.HYPOTHETICAL.search(plain) or not _clear(plain) or cues.QUESTION_MARK.search(plain):
         return None
     wrong = _name_of(sides[1])
     return Found(
@@ -400,75 +228,55 @@ def _swap(plain: str, turn: Turn) -> Found | None:
     )
 
 
-_SWAP = re.compile(
-    rf"^(?:instead of|rather than) (?:the |a |an |using )?{_NAME}.{{0,60}}, (?:please |always )*(?:use|run|call|import|edit|go through)\b",
-    _I,
-)
-# "Open a draft instead."
-_INSTRUCTS_INSTEAD = re.compile(
-    r"^\w+ .*\binstead\b|^(?:please |always |rather )*(?:use|edit|run|call|go through)\b", _I
-)
-
-
-# "Headings are in sentence case, never title case."
-_NEVER_END = re.compile(r"^(?!i\b).{10,}[,;:—–] (?:and |but )?never (?!mind|again|really|been|seen)\w+", _I)
-_OF_US = re.compile(r"^we (?:always|never)\b", _I)
-# "Before committing, run ruff": a rule for each time. "Before we start, ..." is not.
-_BEFORE = re.compile(
-    r"^(?:before|after (?:each|every|any)) (?:you |we |any |each |every )?(?:commit|push|merg|deploy|releas|pull request|pr\b|migrat|publish)\w*,? ",
-    _I,
-)
-_NARRATES = re.compile(
-    r"^(?:never mind|never said|always (?:a pleasure|happy|fun|nice)|i (?:was|had|did))|\b(?:i've|we've|i had|it was|was always|i've never|i never (?:saw|knew|heard|said|noticed))\b",
-    _I,
-)
-
-
 def _stated(plain: str, turn: Turn) -> Found | None:
     """How things stand with the people who speak: what they use, where it runs, who they are, what they aim at."""
-    if _HYPOTHETICAL.search(plain) or not _clear(plain):
+    if cues.HYPOTHETICAL.search(plain) or not _clear(plain):
         return None
-    goal = _GOAL.match(plain)
+    goal = cues.GOAL.match(plain)
     if goal is None and (
-        not _FACT.match(plain) or _BAD_FACT.search(plain) or _PROGRESS.search(plain) or _QUESTION.match(plain)
+        not cues.FACT.match(plain)
+        or cues.BAD_FACT.search(plain)
+        or cues.PROGRESS.search(plain)
+        or cues.QUESTION.match(plain)
     ):
         return None
     kind = "goal" if goal else "fact"
     return Found(content=_told_well(plain), kind=kind, rule=kind, turn=turn)
 
 
-# "By the way, the staging backend is at ...": where things are is told in passing, and holds.
-_ASIDE = re.compile(r"^(?:(?:oh|and|also|ok)[,\s]+)*(?:by the way|btw|for context|for reference)\b", _I)
-_WHERE = re.compile(
-    r"^(?:the|all|[A-Z][\w.-]+) (?:[\w./-]+ ){0,5}?(?:is|are|lives?|runs?|sits?|listens?|resets?|expires?) (?:at|in|on|under|behind|every)\b",
-    _I,
-)
-
-
 def _aside(plain: str, turn: Turn) -> Found | None:
-    if not _WHERE.match(plain) or _HYPOTHETICAL.search(plain) or _BAD_FACT.search(plain) or _PROGRESS.search(plain):
+    if (
+        not cues.WHERE.match(plain)
+        or cues.HYPOTHETICAL.search(plain)
+        or cues.BAD_FACT.search(plain)
+        or cues.PROGRESS.search(plain)
+    ):
         return None
     return Found(content=_told_well(plain), kind="fact", rule="fact", turn=turn) if _clear(plain) else None
 
 
 def _lesson(plain: str, turn: Turn, origin: str, *, notes: bool) -> Found | None:
     """What went wrong, and why or what helped."""
-    if not _LESSON.search(plain) or not _CAUSE.search(plain) or _HYPOTHETICAL.search(plain) or not _clear(plain):
+    if (
+        not cues.LESSON.search(plain)
+        or not cues.CAUSE.search(plain)
+        or cues.HYPOTHETICAL.search(plain)
+        or not _clear(plain)
+    ):
         return None
-    if _QUESTION.match(plain) or (_PASSING.search(plain) and not notes) or len(plain.split()) < 7:
+    if cues.QUESTION.match(plain) or (cues.PASSING.search(plain) and not notes) or len(plain.split()) < 7:
         return None
     return Found(content=_told_well(plain), kind="lesson", rule="lesson", turn=turn, origin=origin, importance=0.6)
 
 
-_PASSING = re.compile(
-    r"\b(?:i'll|i will|let me|i'm going to|we'll see|looks like|seems|appears|i think|i suspect|going to|next step)\b",
-    _I,
-)
-
-
 def _how_to(plain: str, turn: Turn) -> Found | None:
     """A command, and what it is for, in the user's words."""
-    if not _COMMAND.search(plain) or not _HOW_TO.match(plain) or _HYPOTHETICAL.search(plain) or not _clear(plain):
+    if (
+        not cues.COMMAND.search(plain)
+        or not cues.HOW_TO.match(plain)
+        or cues.HYPOTHETICAL.search(plain)
+        or not _clear(plain)
+    ):
         return None
     return Found(content=_told_well(plain), kind="skill", rule="command", turn=turn)
 

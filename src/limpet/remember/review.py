@@ -7,11 +7,12 @@ that kind has the memory's id. Deciding twice the same is unchanged; deciding ot
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from ..model.clock import MICROSECONDS_PER_DAY, format_time
+from ..model.encode import OPTIONAL, TIME, JsonForm, by
 from ..model.errors import BadInput, NotFound
 from ..model.ids import format_id, parse_id
 from ..model.memory import Memory, least_trusted
@@ -43,35 +44,6 @@ SINGLE = {
 QUESTIONS = PAIRS | SINGLE
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReviewItem:
-    """One thing to decide. `other`: the older memory of a pair, or what it would replace. Times in microseconds UTC."""
-
-    id: str
-    kind: str
-    reason: str
-    memory: Memory
-    other: Memory | None = None
-    score: float | None = None  # cosine of a pair
-    created_at: int
-
-    def as_dict(self) -> dict[str, object]:
-        """{"id", "kind", "question", "reason", "memory": {"id", "content", ...}, "other"?, "score"?, "created_at"}."""
-        shown: dict[str, object] = {
-            "id": self.id,
-            "kind": self.kind,
-            "question": QUESTIONS[self.kind],
-            "reason": self.reason,
-            "memory": _brief(self.memory),
-            "created_at": format_time(self.created_at),
-        }
-        if self.other is not None:
-            shown["other"] = _brief(self.other)
-        if self.score is not None:
-            shown["score"] = self.score
-        return shown
-
-
 def _brief(memory: Memory) -> dict[str, object]:
     return {
         "id": memory.id,
@@ -80,6 +52,25 @@ def _brief(memory: Memory) -> dict[str, object]:
         "origin": memory.origin,
         "valid_from": format_time(memory.valid_from),
     }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewItem(JsonForm):
+    """One thing to decide. `other`: the older memory of a pair, or what it would replace. Times in microseconds UTC."""
+
+    SHOWN = ("id", "kind", "question", "reason", "memory", "created_at", "other", "score")
+
+    id: str
+    kind: str
+    reason: str
+    memory: Memory = field(metadata=by(_brief))
+    other: Memory | None = field(default=None, metadata=by(_brief) | OPTIONAL)
+    score: float | None = field(default=None, metadata=OPTIONAL)  # cosine of a pair
+    created_at: int = field(metadata=TIME)
+
+    @property
+    def question(self) -> str:
+        return QUESTIONS[self.kind]
 
 
 def waiting(store: Store, scopes: Sequence[str], now: int, *, limit: int) -> list[ReviewItem]:

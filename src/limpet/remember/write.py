@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from ..model.encode import OPTIONAL, JsonForm
 from ..model.errors import BadInput, LimpetError, NotFound
 from ..model.events import Event
 from ..model.ids import format_id, parse_id, proposal_id
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Receipt:
+class Receipt(JsonForm):
     """What a write did.
 
     `status`: created, observed (known already), quarantined, proposed (it would replace what a more trusted origin
@@ -32,19 +33,11 @@ class Receipt:
     id: str | None
     status: str
     event: str | None = None
-    reason: str | None = None
-    redacted: tuple[str, ...] = ()
-    added: tuple[str, ...] = ()
-    kind: str | None = None
-    rule: str | None = None
-
-    def as_dict(self) -> dict[str, object]:
-        """{"id", "status", "event", "reason"?, "redacted"?, "added"?, "kind"?, "rule"?}."""
-        shown: dict[str, object] = {"id": self.id, "status": self.status, "event": self.event}
-        for name in ("reason", "redacted", "added", "kind", "rule"):
-            if value := getattr(self, name):
-                shown[name] = list(value) if isinstance(value, tuple) else value
-        return shown
+    reason: str | None = field(default=None, metadata=OPTIONAL)
+    redacted: tuple[str, ...] = field(default=(), metadata=OPTIONAL)
+    added: tuple[str, ...] = field(default=(), metadata=OPTIONAL)
+    kind: str | None = field(default=None, metadata=OPTIONAL)
+    rule: str | None = field(default=None, metadata=OPTIONAL)
 
 
 class Writer:
@@ -156,6 +149,13 @@ class Writer:
 
                 self._said[statement.scope, mark] = raw_id(known)
                 return restate(self, known, again or statement, unused=unused)
+        return self._create(statement, mark, values, unused=unused, corrects=corrects, why=why, renamed=renamed)
+
+    def _create(
+        self, statement: Admitted, mark: int, values: list[Memory], *, unused: bytes | None, corrects: Memory | None,
+        why: str | None, renamed: str | None,
+    ) -> Receipt:  # fmt: skip
+        """A new memory, unless it would replace what is trusted more and a person decided that before."""
         causes = self.causes(statement)
         start = statement.valid_from if statement.valid_from is not None else self.now
         trust = effective_trust(statement, causes)
@@ -168,16 +168,11 @@ class Writer:
             if before is not None:
                 return before
         new_id = memory or self._make_id()
-        waits = statement.quarantine or (stronger and says_otherwise(stronger))
         data = self._data(statement, trust)
+        waits = statement.quarantine or (stronger and says_otherwise(stronger))
         if waits:
             self.waiting.add(new_id)
-            data["quarantine"] = waits
-            # What it ends if a person accepts it.
-            for name, value in (("over", stronger and parse_id(stronger.id).hex()),
-                                ("corrects", corrects and parse_id(corrects.id).hex()), ("why", why)):  # fmt: skip
-                if value:
-                    data[name] = value
+            data |= _waiting(waits, stronger, corrects, why)
         end = fitted(values, start, statement.valid_to) if not waits else {}
         data |= end
         # A memory and the event that makes it share an id, so that one index finds both. A given id may be taken by an
@@ -191,16 +186,22 @@ class Writer:
             self.supersede(ended, new_id, statement.origin, start, **told)
         for cause in causes:
             self.event("linked", new_id, origin=statement.origin, edge="caused_by", target=parse_id(cause.id).hex())
-        status, reason = "created", f"its key is {renamed}" if renamed else None
-        if end and statement.valid_to is not None:
-            reason = "not kept: valid_to (another value of the key begins before)"
-        if statement.quarantine:
-            status, reason = "quarantined", f"it {statement.quarantine}; `limpet review` shows what waits"
-        elif stronger is not None:
-            status, reason = "proposed", kept_for_review(self, stronger)
+        status, reason = self._outcome(statement, stronger, renamed, cut=bool(end) and statement.valid_to is not None)
         return Receipt(
             id=format_id(new_id), status=status, event=format_id(made.id), reason=reason, redacted=statement.redacted
         )
+
+    def _outcome(
+        self, statement: Admitted, stronger: Memory | None, renamed: str | None, *, cut: bool
+    ) -> tuple[str, str | None]:
+        """(status, reason) of a new memory. `cut`: another value of its key ends it sooner than was said."""
+        if statement.quarantine:
+            return "quarantined", f"it {statement.quarantine}; `limpet review` shows what waits"
+        if stronger is not None:
+            return "proposed", kept_for_review(self, stronger)
+        if cut:
+            return "created", "not kept: valid_to (another value of the key begins before)"
+        return "created", f"its key is {renamed}" if renamed else None
 
     def causes(self, statement: Admitted) -> list[Memory]:
         """What it rests on. Raises NotFound."""
@@ -366,6 +367,15 @@ def raw_id(memory: Memory | MemoryState) -> bytes:
 
 def _mark_of(memory: Memory) -> int:
     return fingerprint(memory.scope, memory.kind, memory.speaker, memory.key, memory.content)
+
+
+def _waiting(waits: str, stronger: Memory | None, corrects: Memory | None, why: str | None) -> dict[str, str]:
+    """Why it is held back, and what it ends if a person accepts it."""
+    told = {
+        "quarantine": waits, "over": stronger and parse_id(stronger.id).hex(),
+        "corrects": corrects and parse_id(corrects.id).hex(), "why": why,
+    }  # fmt: skip
+    return {name: value for name, value in told.items() if value}
 
 
 def _mark(statement: Admitted) -> int:

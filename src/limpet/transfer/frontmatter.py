@@ -1,17 +1,30 @@
-"""The small part of YAML that front matter uses: `key: value`, quoted texts, lists, maps, block texts.
+"""YAML front matter of Markdown files, as people and models write it.
 
-limpet depends on no YAML parser. What goes beyond this part (anchors, tags, maps in lists) is named line by line.
+PyYAML's parser reads it. The values are put together here: its loaders turn dates into objects and `no` into False,
+expand aliases without bound and recurse in C as deep as a text says. A line that is no YAML costs that line, not the
+front matter, and `description: Deploys: how` is read as a text.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    import yaml
 
 # Front matter longer than this is none.
 MAX_LINES = 500
-_PAIR = re.compile(r"([A-Za-z_][\w .-]{0,99}?)\s*:(?:\s+(.*))?$")
+MAX_CHARS = 100_000
+MAX_DEPTH = 20
+# Lines mended or left out before the rest is given up: each costs another parse.
+MAX_MENDED = 50
+_PAIR = re.compile(r"(\s*[A-Za-z_][\w .-]{0,99}?\s*:)\s+(\S.*)$")
+# What YAML does not allow in a text.
+_UNPRINTABLE = re.compile("[^\t\n\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
 
 
 class Front(NamedTuple):
@@ -25,83 +38,80 @@ def parse(lines: list[str]) -> Front:
     if not lines or lines[0].rstrip() != "---":
         return Front({}, 0, [])
     end = next((i for i, line in enumerate(lines[1:MAX_LINES], 1) if line.rstrip() in ("---", "...")), None)
-    if end is None:
+    if end is None or sum(map(len, lines[:end])) > MAX_CHARS:
         return Front({}, 0, [])
-    values: dict[str, Any] = {}
+    import yaml
+
+    left = [_UNPRINTABLE.sub("\ufffd", line).rstrip() for line in lines[1:end]]
     bad: list[tuple[int, str]] = []
-    _block(lines, 1, end, 0, values, bad)
-    return Front(values, end + 1, bad)
-
-
-def _block(lines: list[str], at: int, end: int, indent: int, into: dict[str, Any], bad: list[tuple[int, str]]) -> int:
-    """Pairs at one depth of indentation; returns the line after them."""
-    while at < end:
-        line = lines[at].rstrip()
-        depth = len(line) - len(line.lstrip(" "))
-        if not line.strip() or line.lstrip().startswith("#"):
-            at += 1
-            continue
-        if depth < indent:
-            return at
-        pair = _PAIR.match(line.strip()) if depth == indent else None
-        if pair is None:
-            bad.append((at + 1, line.strip()))
-            at += 1
-            continue
-        name, given = pair[1], (pair[2] or "").strip()
-        at += 1
-        if given[:1] in ("|", ">") and len(given) <= 3:
-            at, text = _text(lines, at, end, indent)
-            into[name] = text if given[0] == "|" else " ".join(text.split())
-        elif given and not given.startswith("#"):
-            into[name] = scalar(given)
+    mended: set[int] = set()
+    for _ in range(MAX_MENDED):
+        try:
+            return Front(_values("\n".join(left)), end + 1, sorted(bad))
+        except yaml.MarkedYAMLError as error:
+            at = _line(error, left)
+        pair = _PAIR.match(left[at])
+        if pair and at not in mended:
+            left[at] = f"{pair[1]} {json.dumps(pair[2].strip(), ensure_ascii=False)}"
         else:
-            at, into[name] = _nested(lines, at, end, indent, bad)
+            bad.append((at + 2, lines[at + 1].strip()))
+            left[at] = ""
+        mended.add(at)
+    return Front({}, end + 1, [*sorted(bad), (1, "no YAML")])
+
+
+def _line(error: yaml.MarkedYAMLError, lines: list[str]) -> int:
+    """The line to mend, from 0: where a quote or a bracket opens that does not close, else where the parser stopped."""
+    opened = error.context_mark if re.search("quoted|flow", error.context or "") else None
+    mark = opened or error.problem_mark
+    at = min(mark.line if mark else 0, len(lines) - 1)
+    while at and not lines[at].strip():
+        at -= 1
     return at
 
 
-def _nested(lines: list[str], at: int, end: int, indent: int, bad: list[tuple[int, str]]) -> tuple[int, Any]:
-    """A list or a map below a key; None when there is neither."""
-    while at < end and not lines[at].strip():
-        at += 1
-    if at >= end:
-        return at, None
-    line = lines[at]
-    depth = len(line) - len(line.lstrip(" "))
-    if line.lstrip().startswith("- ") and depth >= indent:
-        found: list[Any] = []
-        while at < end and (one := lines[at].strip()):
-            if not one.startswith("- ") or len(lines[at]) - len(lines[at].lstrip(" ")) != depth:
-                break
-            found.append(scalar(one[2:].strip()))
-            at += 1
-        return at, found
-    if depth > indent and indent < 20:
-        inner: dict[str, Any] = {}
-        return _block(lines, at, end, depth, inner, bad), inner
-    return at, None
+def _values(text: str) -> dict[str, Any]:
+    """What a text of YAML says. Raises YAMLError, also for what is no map of names, for aliases and for depth."""
+    import yaml
+
+    events = yaml.parse(text, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader))
+    for event in events:
+        if isinstance(event, yaml.MappingStartEvent):
+            return _map(events, 1)
+        if isinstance(event, yaml.NodeEvent):
+            raise yaml.MarkedYAMLError(problem="no names", problem_mark=event.start_mark)
+    return {}
 
 
-def _text(lines: list[str], at: int, end: int, indent: int) -> tuple[int, str]:
-    taken = []
-    while at < end and (not lines[at].strip() or len(lines[at]) - len(lines[at].lstrip(" ")) > indent):
-        taken.append(lines[at].strip())
-        at += 1
-    return at, "\n".join(taken).strip()
+def _map(events: Iterator[Any], depth: int) -> dict[str, Any]:
+    import yaml
+
+    made = {}
+    for event in _until(yaml.MappingEndEvent, events):
+        if not isinstance(event, yaml.ScalarEvent):
+            raise yaml.MarkedYAMLError(problem="not a name", problem_mark=event.start_mark)
+        made[event.value] = _value(next(events), events, depth)
+    return made
+
+
+def _until(end: type, events: Iterator[Any]) -> Iterator[Any]:
+    return itertools.takewhile(lambda event: not isinstance(event, end), events)
+
+
+def _value(event: Any, events: Iterator[Any], depth: int) -> Any:
+    import yaml
+
+    if isinstance(event, yaml.ScalarEvent):
+        return event.value.rstrip("\n") if event.style else scalar(event.value)
+    if isinstance(event, yaml.AliasEvent) or depth >= MAX_DEPTH:
+        raise yaml.MarkedYAMLError(problem="an alias, or too deep", problem_mark=event.start_mark)
+    if isinstance(event, yaml.MappingStartEvent):
+        return _map(events, depth + 1)
+    return [_value(one, events, depth + 1) for one in _until(yaml.SequenceEndEvent, events)]
 
 
 def scalar(text: str) -> Any:
-    """A value: list in brackets, quoted text, true and false, number, or the text itself."""
-    if text.startswith("[") and text.endswith("]"):
-        return [scalar(one.strip()) for one in _split(text[1:-1]) if one.strip()]
-    if len(text) >= 2 and text[0] == text[-1] == '"':
-        try:
-            return json.loads(text)
-        except ValueError:
-            return text[1:-1]
-    if len(text) >= 2 and text[0] == text[-1] == "'":
-        return text[1:-1].replace("''", "'")
-    text = re.split(r"\s#", text, maxsplit=1)[0].strip()
+    """What a word without quotes says: true and false, null, a number, or the text itself. A date stays text."""
     if text in ("true", "false"):
         return text == "true"
     if text in ("null", "~", ""):
@@ -111,23 +121,3 @@ def scalar(text: str) -> Any:
     if re.fullmatch(r"-?\d{1,17}\.\d{1,17}", text):
         return float(text)
     return text
-
-
-def _split(text: str) -> list[str]:
-    """At commas outside of quotes."""
-    return re.findall(r"""(?:"(?:[^"\\]|\\.)*"|'[^']*'|[^,"'])+""", text)
-
-
-def dump(values: dict[str, Any]) -> str:
-    """Front matter that `parse` and every YAML parser read; maps may hold maps."""
-    return "---\n" + _dump(values, "") + "---\n"
-
-
-def _dump(values: dict[str, Any], indent: str) -> str:
-    out = ""
-    for name, value in values.items():
-        if isinstance(value, dict):
-            out += f"{indent}{name}:\n" + _dump(value, indent + "  ")
-        else:
-            out += f"{indent}{name}: {json.dumps(value, ensure_ascii=False)}\n"
-    return out

@@ -350,56 +350,34 @@ def _relation(text: str) -> re.Match[str] | None:
 
 
 def _record(
-    page: Page,
-    one: Chunk,
-    id: str,
-    topics: list[str],
-    at: int | None,
-    links: list[Link],
-    places: dict[str, str],
+    page: Page, one: Chunk, id: str, topics: list[str], at: int | None, links: list[Link], places: dict[str, str],
     report: Report,
-) -> Record:
+) -> Record:  # fmt: skip
     text, place = one.text, f"{page.name}:{one.line}"
-    given: dict[str, Any] = {}
     own = OWN.search(text)
+    given = _own_fields(own[1], place, report) if own else {}
     if own:
         text = text[: own.start()]
-        try:
-            given = json.loads(own[1])
-        except (ValueError, RecursionError):
-            report.bad(place, "limpet's own mark is not JSON; taken without it")
     kind = kind_of(page.front.get("type"), {}, "preference" if page.rules else "note")
-    observation = _OBSERVATION.match(text) if not own else None
-    if observation and page.basic:
+    observation = _OBSERVATION.match(text) if page.basic and not own else None
+    if observation:
         kind, text = kind_of(observation[1], KINDS, "fact"), observation[2]
     if not own:
         about = [one for one in one.headings if not (page.basic and one.lower() in SECTIONS)]
         topics = [*topics, *_TAG.findall(_without_code(text)), *(about[-1:] or ([page.title] if page.basic else []))]
-    found = [*links]
-    for name in (*_WIKI.findall(text), *(_relative(page.name, link) for link in _LINK.findall(text))):
-        target = places.get(name.strip().lower())
-        if target is None:
-            report.note("links to files that are not there")
-        elif target != id:
-            found.append(Link(type="related_to", target=target))
+    stated = given["topics"] if own and "topics" in given else None
+    topics = text_list(stated if stated is not None else topics)
     metadata: dict[str, Any] = {"file": page.name}
-    if one.headings and not own:
-        metadata["heading"] = " > ".join(one.headings)[:1_000]
-    if page.basic and not own:
-        metadata |= {name: value for name, value in page.front.items() if name not in KNOWN_FRONT | metadata.keys()}
-        if observation:
-            metadata["category"] = observation[1]
+    if not own:
+        metadata |= _metadata(page, one, observation[1] if observation else None)
     if isinstance(given.get("metadata"), dict):
         metadata |= given["metadata"]
-    stated = given["topics"] if own and "topics" in given else topics
     return Record(
         id=id,
         place=place,
         content=text,
         kind=kind_of(given.get("kind"), {}, kind),
-        topics=tuple(dict.fromkeys(t for t in text_list(stated if stated is not None else topics) if len(t) <= 200))[
-            :50
-        ],
+        topics=tuple(dict.fromkeys(topic for topic in topics if len(topic) <= 200))[:50],
         created=time_or_note(moment, given["since"], place, "since", report) if given.get("since") else at,
         valid_to=time_or_note(moment, given.get("until"), place, "until", report),
         key=given["key"] if isinstance(given.get("key"), str) else None,
@@ -407,10 +385,39 @@ def _record(
         importance=unit(given.get("importance")),
         session=given["session"] if isinstance(given.get("session"), str) else None,
         speaker=given["speaker"] if isinstance(given.get("speaker"), str) else None,
-        source=f"{page.name}:{one.line}"[:2_000],
+        source=place[:2_000],
         metadata=metadata,
-        links=tuple(dict.fromkeys(found)),
+        links=tuple(dict.fromkeys([*links, *_links(page.name, text, id, places, report)])),
     )
+
+
+def _own_fields(mark: str, place: str, report: Report) -> dict[str, Any]:
+    """What limpet's own mark says of a statement."""
+    try:
+        given: dict[str, Any] = json.loads(mark)
+    except (ValueError, RecursionError):
+        report.bad(place, "limpet's own mark is not JSON; taken without it")
+        return {}
+    return given
+
+
+def _metadata(page: Page, one: Chunk, category: str | None) -> dict[str, Any]:
+    """What is kept of the place of a statement, and of a basic-memory note's front matter."""
+    found: dict[str, Any] = {"heading": " > ".join(one.headings)[:1_000]} if one.headings else {}
+    if page.basic:
+        taken = KNOWN_FRONT | {"file", *found}
+        found |= {name: value for name, value in page.front.items() if name not in taken}
+    return found | ({"category": category} if category else {})
+
+
+def _links(page: str, text: str, id: str, places: dict[str, str], report: Report) -> Iterator[Link]:
+    """To other files that a text names."""
+    for name in (*_WIKI.findall(text), *(_relative(page, link) for link in _LINK.findall(text))):
+        target = places.get(name.strip().lower())
+        if target is None:
+            report.note("links to files that are not there")
+        elif target != id:
+            yield Link(type="related_to", target=target)
 
 
 def _without_code(text: str) -> str:

@@ -13,9 +13,10 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from ..model.clock import parse_time
+from ..model.encode import PLACES, JsonForm
 from ..model.errors import BadInput
 from ..model.memory import KINDS
 
@@ -61,8 +62,12 @@ class Record:
 
 
 @dataclass(slots=True, kw_only=True)
-class Report:
+class Report(JsonForm):
     """What a transfer did. Counts are of memories unless they say otherwise."""
+
+    SHOWN: ClassVar[tuple[str, ...]] = (
+        "new", "changed", "known", "quarantined", "redacted", "links", "vectors", "rejected", "more_rejected", "notes",
+    )  # fmt: skip
 
     new: int = 0
     changed: int = 0
@@ -71,7 +76,7 @@ class Report:
     redacted: int = 0  # new, and without the secrets that were in them
     links: int = 0  # new ones
     vectors: int = 0  # taken over
-    rejected: list[tuple[str, str]] = field(default_factory=list)  # (place, reason)
+    rejected: list[tuple[str, str]] = field(default_factory=list, metadata=PLACES)  # (place, reason)
     more_rejected: int = 0  # beyond MAX_LISTED
     notes: Counter[str] = field(default_factory=Counter)  # what was not kept as it was -> how often
     progress: Progress | None = None
@@ -90,17 +95,6 @@ class Report:
     def at(self, done: int, total: int) -> None:
         if self.progress:
             self.progress(min(done, total), total)
-
-    def as_dict(self) -> dict[str, Any]:
-        """The JSON form."""
-        shown: dict[str, Any] = {
-            name: getattr(self, name)
-            for name in ("new", "changed", "known", "quarantined", "redacted", "links", "vectors")
-        }
-        shown["rejected"] = [{"place": place, "reason": reason} for place, reason in self.rejected]
-        shown["more_rejected"] = self.more_rejected
-        shown["notes"] = dict(sorted(self.notes.items()))
-        return shown
 
 
 def imported_id(format: str, id: str) -> bytes:

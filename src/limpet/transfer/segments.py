@@ -20,6 +20,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..model.encode import JsonForm, rows
 from ..model.errors import BadInput, LimpetError, StoreError
 from ..model.settle import Placed
 from ..model.state import scrub
@@ -47,7 +48,7 @@ _ATTRIBUTES = "*.jsonl -text\n"
 
 
 @dataclass(slots=True, kw_only=True)
-class SegmentReport:
+class SegmentReport(JsonForm):
     """What an export or import of segments did."""
 
     device: str = ""
@@ -56,16 +57,10 @@ class SegmentReport:
     known: int = 0  # events
     conflicts: int = 0  # new on the review list
     purged: int = 0  # memories whose content other devices purged and this import erased here
-    problems: list[tuple[str, str]] = field(default_factory=list)  # (file, what is wrong with it)
+    problems: list[tuple[str, str]] = field(
+        default_factory=list, metadata=rows("file", "reason")
+    )  # (file, what is wrong with it)
     notes: list[str] = field(default_factory=list)
-
-    def as_dict(self) -> dict[str, Any]:
-        """The JSON form."""
-        shown: dict[str, Any] = {
-            name: getattr(self, name) for name in ("device", "segments", "new", "known", "conflicts", "purged")
-        }
-        shown["problems"] = [{"file": file, "reason": reason} for file, reason in self.problems]
-        return shown | {"notes": self.notes}
 
 
 class _File(NamedTuple):

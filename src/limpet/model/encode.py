@@ -1,0 +1,108 @@
+"""The JSON form of what the Python API answers: a dataclass's fields, as each declares itself.
+
+`docs/reference/json.md` says what they are; `tests/unit/test_json_forms.py` holds them to the byte.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Callable
+from functools import cache
+from typing import Any, ClassVar, NamedTuple
+
+from .clock import format_time
+
+# Metadata of fields; they are joined with `|`.
+TIME: dict[str, Any] = {"form": format_time}
+# Left out when it is None or, where it is never that, when there is nothing in it.
+OPTIONAL: dict[str, Any] = {"optional": True}
+# Its own fields stand among ours.
+INLINE: dict[str, Any] = {"inline": True}
+
+
+def named(name: str) -> dict[str, Any]:
+    return {"name": name}
+
+
+def by(form: Callable[[Any], Any]) -> dict[str, Any]:
+    return {"form": form}
+
+
+def rounded(digits: int) -> dict[str, Any]:
+    return by(lambda value: None if value is None else round(value, digits))
+
+
+def rows(*names: str) -> dict[str, Any]:
+    """A list of tuples, as objects."""
+    return by(lambda values: [dict(zip(names, row, strict=True)) for row in values])
+
+
+PLACES: dict[str, Any] = rows("place", "reason")
+
+
+class JsonForm:
+    """A dataclass with a JSON form. SHOWN: the fields and properties in it, if not all fields in their order."""
+
+    __slots__ = ()
+    SHOWN: ClassVar[tuple[str, ...]] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """The JSON form, see docs/reference/json.md: times in ISO 8601."""
+        return encode(self)
+
+
+def encode(one: Any) -> dict[str, Any]:
+    """A dataclass (of JsonForm) as JSON can say it."""
+    shown: dict[str, Any] = {}
+    parts = _plan(type(one))  # type: ignore[arg-type]  # mypy takes no class for hashable
+    for attribute, name, form, inline, optional, empty in parts:
+        value = getattr(one, attribute)
+        if optional and (value is None or (empty and not value)):
+            continue
+        if inline:
+            shown |= value.as_dict()
+        else:
+            shown[name] = form(value)
+    return shown
+
+
+_PLAIN = (str, int, float)
+
+
+def plain(value: Any) -> Any:
+    """A value by its type: answers as objects, tuples as lists, what was counted in the order of names."""
+    if value is None or isinstance(value, _PLAIN):
+        return value
+    if isinstance(value, Counter):
+        return dict(sorted(value.items()))
+    if isinstance(value, dict):
+        return {name: plain(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(one) for one in value]
+    return value.as_dict()
+
+
+class _Part(NamedTuple):
+    attribute: str
+    name: str
+    form: Callable[[Any], Any]
+    inline: bool
+    optional: bool
+    empty: bool  # left out when there is nothing in it
+
+
+@cache
+def _plan(cls: type[Any]) -> list[_Part]:
+    fields = {one.name: one for one in dataclasses.fields(cls)}
+    return [_part(name, fields.get(name)) for name in cls.SHOWN or fields]
+
+
+def _part(name: str, field: dataclasses.Field[Any] | None) -> _Part:
+    if field is None:  # a property
+        return _Part(name, name, plain, False, False, False)
+    about = field.metadata
+    return _Part(
+        name, about.get("name", name), about.get("form", plain), about.get("inline", False),
+        about.get("optional", False), field.default is not None,
+    )  # fmt: skip
