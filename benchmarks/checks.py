@@ -27,7 +27,7 @@ EMBEDDED = 400  # texts that get their vectors while recalls go on
 
 def warm(memory: limpet.Limpet) -> None:
     """Recalls until everything is in memory that recalls use."""
-    store: Any = memory._store
+    store: Any = memory._context.store
     for number in range(MOST_WARMING):
         memory.recall(f"warming up {number}")
         if number > 1 and store._ahead is None:
@@ -113,7 +113,7 @@ def index_recall(
 ) -> dict[str, float]:
     """The share of the exact ten nearest that the vector index itself gives, before anything else counts: scan of all
     codes, exact cosines of the best. {"mean", "worst"}."""
-    found = memory._vectors().index()
+    found = memory._context.semantic().index()
     if found is None:
         return {}
     _, index = found
@@ -123,7 +123,7 @@ def index_recall(
         nearest = {texts[place] for place in np.argpartition(-(vectors @ vector), 10)[:10]}
         scores = index.rescore(vector, index.search(vector, scopes=None).take(C.RESCORED))
         best = sorted(scores, key=lambda body: (-scores[body], body))[:10]
-        given = {text for _, text, _ in memory._store.search.texts(best)}
+        given = {text for _, text, _ in memory._context.store.search.texts(best)}
         shares.append(len(nearest & given) / len(nearest))
     return {"mean": statistics.mean(shares), "worst": min(shares)}
 

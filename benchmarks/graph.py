@@ -72,7 +72,7 @@ def fill(memory: limpet.Limpet, rows: Rows, edges: int) -> list[str]:
             data = {"edge": TYPES[link[1]], "target": raw[link[2]].hex(), "weight": float(weight[one])}
             yield Event(id=id, type="linked", memory=raw[link[0]], at=now, operation=id, data=data)
 
-    memory._store.ledger.append(events())
+    memory._context.store.ledger.append(events())
     return ids
 
 
@@ -102,7 +102,7 @@ def measure(memory: limpet.Limpet, ids: list[str], queries: list[str]) -> dict[s
     # The worst there is: the memories on which most rests.
     hubs = [one.node.id for one in graph.centrality(limit=21)]
     figures["impact of hubs"] = _each(lambda id: len(graph.impact(id, depth=DEPTH).affected), hubs)
-    known = memory._clock.now()
+    known = memory._context.clock.now()
     figures["why, known_at"] = _each(lambda id: len(graph.why(id, depth=DEPTH, known_at=known).reasons), asked)
     figures["chain"] = _each(lambda id: len(graph.chain(id).before), asked)
     figures["context, depth 2"] = _each(lambda id: len(graph.context([id]).nodes), asked[:51])

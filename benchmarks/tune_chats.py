@@ -46,7 +46,7 @@ def collect(data: str, haystacks: list[Haystack]) -> tuple[list[Asked], list[str
                         k=20, now=clock.now(), deadline_ms=None, budget_tokens=None, lexical_only=False,
                         fusion="linear", without=frozenset(),
                     )  # fmt: skip
-                    found = find_candidates(memory._store, memory._vectors(), plan)
+                    found = find_candidates(memory._context.store, memory._context.semantic(), plan)
                     wanted = {stored[turn] for turn in question.evidence}
                     names = list(found.features)
                     asked.append(

@@ -70,9 +70,9 @@ def collect(embedder: Any, *, words: bool) -> list[tuple[dict[str, Any], Any, li
             with limpet.open(path, scope=scope, embedder=embedder, clock=clock, read_only=True) as memory:
                 for one in (each for each in questions if each["scope"] == scope):
                     plan = plan_for(one["question"], (scope, "global"), clock.now(), words=words)
-                    found = find_candidates(memory._store, memory._vectors(), plan)
+                    found = find_candidates(memory._context.store, memory._context.semantic(), plan)
                     order, scores = rank(found, plan)
-                    seen = features(memory._store, found, order, scores, plan)
+                    seen = features(memory._context.store, found, order, scores, plan)
                     rows.append((one, found, [names[format_id(id)] for id in found.table.ids], seen))
     return rows
 
@@ -139,9 +139,9 @@ def locomo_rows(embedder: Any, path: str, *, words: bool) -> list[tuple[bool, di
                     if one.answerable and number % 3:
                         continue
                     plan = plan_for(one.text, ("global",), clock.now(), words=words)
-                    found = find_candidates(memory._store, memory._vectors(), plan)
+                    found = find_candidates(memory._context.store, memory._context.semantic(), plan)
                     order, scores = rank(found, plan)
-                    rows.append((one.answerable, features(memory._store, found, order, scores, plan)))
+                    rows.append((one.answerable, features(memory._context.store, found, order, scores, plan)))
     return rows
 
 

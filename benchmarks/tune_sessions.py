@@ -48,9 +48,9 @@ def collect(data: str, haystacks: list[Haystack]) -> list[Asked]:
                         k=20, now=clock.now(), deadline_ms=None, budget_tokens=None, lexical_only=False,
                         fusion="linear", without=frozenset(),
                     )  # fmt: skip
-                    store = memory._store
+                    store = memory._context.store
                     with store.snapshot():
-                        found = find_candidates(store, memory._vectors(), plan)
+                        found = find_candidates(store, memory._context.semantic(), plan)
                         order, scores = rank(found, plan)
                         several = members(found, order)
                         each = values(store, found, several, scores, plan)

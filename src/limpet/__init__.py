@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .engine import ImportReport, Limpet, ModelInfo, PurgeReport, open
+    from .api import ImportReport, Limpet, ModelInfo, PurgeReport, open
     from .model.clock import FixedClock, SystemClock
     from .model.errors import (
         AmbiguousId,
@@ -35,7 +35,7 @@ __all__ = [
 
 # Where a public name lives.
 _HOMES = {
-    "engine": ("ImportReport", "Limpet", "ModelInfo", "PurgeReport", "open"),
+    "api": ("ImportReport", "Limpet", "ModelInfo", "PurgeReport", "open"),
     "model.clock": ("FixedClock", "SystemClock"),
     "model.errors": (
         "AmbiguousId", "BadInput", "EmbedderUnavailable", "LimpetError", "NotFound", "StoreBusy", "StoreDamaged",

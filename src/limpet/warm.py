@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .engine import Limpet
+    from .api import Limpet
     from .settings import Settings
 
 VERSION = 2

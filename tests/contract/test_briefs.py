@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from limpet.engine import Limpet
+from limpet.api import Limpet
 from limpet.model.clock import MICROSECONDS_PER_DAY
 from limpet.settings import read_settings
 from limpet.store.records import Filter

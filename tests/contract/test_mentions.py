@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from limpet.jobs.mentions import drain
 from limpet.store.records import Filter
 from limpet.text.entities import number, numbers
-from limpet.work.mentions import drain
 
 GATEWAY, MARA = number("payment gateway"), number("mara")
 

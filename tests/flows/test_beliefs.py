@@ -111,7 +111,7 @@ def test_at_most_one_value_holds_at_any_instant(steps):
         # A value that another took the place of at its very beginning held at no instant.
         spans = [
             (one.valid_from, one.valid_to)
-            for one in memory._store.memories.keyed("global", "k.v")
+            for one in memory._context.store.memories.keyed("global", "k.v")
             if one.valid_to is None or one.valid_from < one.valid_to
         ]
         for i, (start, stop) in enumerate(spans):
@@ -130,8 +130,8 @@ def test_writers_at_once_leave_one_current_value(path):
 
         with ThreadPoolExecutor(4) as pool:
             list(pool.map(write, range(4)))
-        now = memory._clock.now()
-        held = [one for one in memory._store.memories.keyed("global", "build.status") if one.valid_to is None]
+        now = memory._context.clock.now()
+        held = [one for one in memory._context.store.memories.keyed("global", "build.status") if one.valid_to is None]
         assert len(held) == 1
         assert memory.fact("build.status", as_of=now).id == held[0].id
         assert memory.verify() == []
@@ -386,7 +386,7 @@ def test_an_episode_sums_up_every_memory_of_a_session(memory, clock):
     )  # fmt: skip
     episode = memory.compress("big")
     assert "step 77 of the migration" in memory.get(episode.id).content.splitlines()[1]
-    parts = memory._store.edges.of([limpet.model.ids.parse_id(episode.id)], incoming=True, types=("part_of",))
+    parts = memory._context.store.edges.of([limpet.model.ids.parse_id(episode.id)], incoming=True, types=("part_of",))
     assert len(parts) == 300
     assert memory.compress("big").status == "unchanged"
     clock.advance(hours=1)

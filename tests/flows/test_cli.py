@@ -281,7 +281,7 @@ def test_the_lift_is_said_with_its_interval(limpet, path):
             )
             for place, id in enumerate(ids)
         ]
-        memory._store.exposures.note(rows)
+        memory._context.store.exposures.note(rows)
     found = limpet("stats", "--usefulness", "--json").json
     assert found["lift"]["value"] == 1.0 and found["lift"]["low"] > 0.7
     said = limpet("stats", "--usefulness").out

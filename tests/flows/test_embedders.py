@@ -73,7 +73,7 @@ def test_an_embedder_is_measured_once_and_the_store_knows(opened):
     again.work()
 
     assert embedder.texts == embedded + 1
-    (row,) = again._store.vectors.embedders()
+    (row,) = again._context.store.vectors.embedders()
     assert row.gauge[0] > 0.85
 
 

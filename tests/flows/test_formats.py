@@ -35,7 +35,7 @@ def edges(memory):
     texts = {one.id: one.content for one in memory.list(all_states=True, limit=1000).memories}
     return sorted(
         (texts[format_id(one.source)], one.type, texts[format_id(one.target)], one.weight)
-        for one in memory._store.edges.all()
+        for one in memory._context.store.edges.all()
     )
 
 

@@ -142,7 +142,7 @@ def test_rebuilding_gives_the_same_links(memory, story, clock):
     memory.undo()
     memory.link(story.load, "supports", story.batch, 0.7)
     memory.purge(story.enough, confirm=True)
-    rows = lambda: memory._store.edges.changed(0, 2**62)  # noqa: E731
+    rows = lambda: memory._context.store.edges.changed(0, 2**62)  # noqa: E731
     before = rows()
     memory.rebuild()
     assert rows() == before
@@ -274,12 +274,12 @@ def raise_the_gate(memory, a, type, b):
     """Write a link that the door would refuse, as an import can."""
     from limpet.model.events import Event
 
-    id = memory._ids.make(memory._clock.now())
+    id = memory._context._ids.make(memory._context.clock.now())
     event = Event(
-        id=id, type="linked", memory=parse_id(a), at=memory._clock.now(), operation=id,
+        id=id, type="linked", memory=parse_id(a), at=memory._context.clock.now(), operation=id,
         data={"edge": type, "target": parse_id(b).hex()},
     )  # fmt: skip
-    memory._store.ledger.append([event])
+    memory._context.store.ledger.append([event])
 
 
 def test_a_purged_end_is_skipped_and_its_words_are_gone(memory, story):

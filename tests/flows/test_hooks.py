@@ -506,7 +506,7 @@ def test_a_hook_imports_nothing_heavy(path, shop):
         "argparse",
         "subprocess",
     }
-    light = heavy | {"limpet.engine", "limpet.store.contract", "limpet.recall.answer"}
+    light = heavy | {"limpet.api", "limpet.store.contract", "limpet.recall.answer"}
     for (client, event, data, _), unwanted in ((inputs.MESSAGES[0], heavy), (inputs.TOOLS[0], light)):
         code = (
             "import os, sys\n"

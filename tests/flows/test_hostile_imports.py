@@ -248,9 +248,9 @@ def test_vectors_come_in_at_length_one_or_not_at_all(memory):
     report = imported(memory, lines)
 
     assert [line for line, _ in report.rejected] == [11, 12, 13, 14, 15, 16]
-    (row,) = memory._store.vectors.embedders()
-    found = memory._store.vectors.exact(
-        row.num, memory._store.search.texts_of([bytes.fromhex(hexed(id)) for id in ids])
+    (row,) = memory._context.store.vectors.embedders()
+    found = memory._context.store.vectors.exact(
+        row.num, memory._context.store.search.texts_of([bytes.fromhex(hexed(id)) for id in ids])
     )
     lengths = [np.linalg.norm(np.frombuffer(exact, dtype=np.float16).astype(np.float32)) for _, exact in found]
     assert lengths == pytest.approx([1.0, 1.0], abs=1e-3)

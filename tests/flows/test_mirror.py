@@ -80,7 +80,7 @@ def test_edits_new_items_and_deletions_flow_back_as_events_of_a_person(memory, r
     new = memory.list(kinds=["lesson"]).memories[0]
     assert (new.origin, new.topics, new.source) == ("user", ("deploy",), "deploy.md")
     assert memory.get(gone).state == "archived"
-    assert {one.origin for one in memory._store.ledger.events(after=events)} == {"user"}
+    assert {one.origin for one in memory._context.store.ledger.events(after=events)} == {"user"}
 
 
 def test_a_line_that_comes_back_brings_its_memory_back(memory, root):

@@ -37,7 +37,7 @@ def ledger(memory):
     taken = ("remembered", "observed")
     return sorted(
         (event.type, event.memory, event.content or "", event.id if event.type in taken else b"")
-        for event in memory._store.ledger.events()
+        for event in memory._context.store.ledger.events()
     )
 
 
@@ -105,7 +105,9 @@ def test_twice_is_once(client, memory, tmp_path, clock):
 
     assert (memory.organize([path]).unchanged, ledger(memory)) == (1, before)
     # And without what was noted of the file: the ledger itself says what was taken.
-    memory._store.sources.keep(memory._store.sources.get(memory.scope, str(path))._replace(digest="lost"))
+    memory._context.store.sources.keep(
+        memory._context.store.sources.get(memory.scope, str(path))._replace(digest="lost")
+    )
     again = memory.organize([path])
     assert (again.new, again.known, again.observed, ledger(memory)) == (0, 3, 0, before)
 
@@ -143,7 +145,9 @@ def test_a_purged_memory_does_not_come_back(memory, tmp_path):
     path = file_of("claude", tmp_path)
     id = memory.organize([path]).taken[0]["id"]
     memory.purge(id, confirm=True)
-    memory._store.sources.keep(memory._store.sources.get(memory.scope, str(path))._replace(digest="lost"))
+    memory._context.store.sources.keep(
+        memory._context.store.sources.get(memory.scope, str(path))._replace(digest="lost")
+    )
     memory.organize([path])
     assert memory.get(id).state == "purged"
 
@@ -435,7 +439,7 @@ def test_days_and_months_become_episodes(memory, tmp_path):
     assert day.content.startswith("2026-02-20: 5 memories.")
     member = memory.list(kinds=["fact"], limit=1, until="2026-02-21").memories[0]
     assert (
-        memory._store.edges.between(
+        memory._context.store.edges.between(
             bytes.fromhex(member.id.replace("-", "")), "part_of", bytes.fromhex(day.id.replace("-", ""))
         )
         is not None

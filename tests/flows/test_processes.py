@@ -173,10 +173,10 @@ def test_a_reader_finds_vectors_that_another_process_made_at_once(path, writer):
 def test_the_data_version_changes_with_a_commit_of_another_process(path, writer):
     with limpet.open(path, scope="global") as memory:
         memory.remember("one")
-        assert memory._store.listings.count(Filter()) == 1
-        before = memory._store.data_version()
+        assert memory._context.store.listings.count(Filter()) == 1
+        before = memory._context.store.data_version()
         writer("say two")
-        assert memory._store.data_version() != before
+        assert memory._context.store.data_version() != before
 
 
 # -- network file systems, with a mounts table of our own in a namespace of our own

@@ -34,9 +34,9 @@ COUNTS = "three four five six seven eight nine ten eleven twelve".split()
 
 def propose(memory, kind, older, newer, score=0.9, reason="by older rules"):
     """A row as the worker writes it."""
-    now = memory._clock.now()
+    now = memory._context.clock.now()
     row = Proposal(IDS.make(now), kind, memory.scope, parse_id(newer), parse_id(older), reason, score, now)
-    assert memory._store.reviews.propose([row]) == 1
+    assert memory._context.store.reviews.propose([row]) == 1
     return limpet.model.ids.format_id(row.id)
 
 

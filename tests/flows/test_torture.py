@@ -76,7 +76,7 @@ def test_no_acknowledged_write_is_lost_to_kill_9(path):
     assert not any(errors), errors
     assert len(acknowledged) >= KILLS
     with limpet.open(path, scope="global") as memory:
-        there = {event.memory for event in memory._store.ledger.events()}
+        there = {event.memory for event in memory._context.store.ledger.events()}
         assert {bytes.fromhex(id.replace("-", "")) for id in acknowledged if len(id) == 36} <= there
         assert memory.verify() == []
         assert memory.count() == len(there)
@@ -87,7 +87,7 @@ def test_a_killed_worker_gives_its_jobs_back(path, clock):
     with limpet.open(path, scope="global", clock=clock) as memory:
         memory.remember("a text that someone began to embed")
         now = clock.now()
-        assert memory._store.jobs.lease("embed", limit=10, at=now, until=now + 60_000_000, worker="dead")
+        assert memory._context.store.jobs.lease("embed", limit=10, at=now, until=now + 60_000_000, worker="dead")
         assert memory.work().done == 0
         clock.advance(seconds=61)
         assert memory.work().done == 1

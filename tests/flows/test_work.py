@@ -144,7 +144,7 @@ def test_work_and_recalls_do_not_wait_for_each_other(path):
 def test_the_jobs_of_a_killed_worker_come_back(opened, clock):
     memory = opened(WordEmbedder())
     memory.remember("text")
-    memory._store.jobs.lease("embed", limit=5, at=clock.now(), until=clock.now() + 120_000_000, worker="killed")
+    memory._context.store.jobs.lease("embed", limit=5, at=clock.now(), until=clock.now() + 120_000_000, worker="killed")
 
     clock.advance(seconds=119)
     assert memory.work().done == 0

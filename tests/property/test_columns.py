@@ -69,12 +69,12 @@ def limits(request, monkeypatch):
 
 
 def same_recalls(memory, queries, **more):
-    kept = memory._store.search.columns
+    kept = memory._context.store.search.columns
     for query in queries:
         quick = memory.recall(query, explain=True, **more)
-        memory._store.search.columns = lambda deadline=None, **_: None
+        memory._context.store.search.columns = lambda deadline=None, **_: None
         plain = memory.recall(query, explain=True, **more)
-        memory._store.search.columns = kept
+        memory._context.store.search.columns = kept
         assert [(one.id, one.score, one.why) for one in quick.items] == [
             (one.id, pytest.approx(one.score, rel=1e-12), one.why) for one in plain.items
         ]
@@ -127,7 +127,7 @@ def test_arrays_answer_as_rows_do(limits, life):
         more = {"scope": "project:api", "clock": clock, "embedder": Checksums()}
         with limpet.open(path, **more) as ours, limpet.open(path, **more) as theirs:
             ids: list[str] = []
-            ours._store.search.columns()  # as after a first recall
+            ours._context.store.search.columns()  # as after a first recall
             for (step, given_), by_us, asked, query in life:
                 clock.advance(hours=7, seconds=1)
                 try:
@@ -150,8 +150,8 @@ def all_there(memory):
     """Ask until what is read ahead is there."""
     for _ in range(2_000):
         memory.recall("deploy")
-        ahead = memory._store.search._ahead
-        if memory._store.search._columns is not None and ahead is None:
+        ahead = memory._context.store.search._ahead
+        if memory._context.store.search._columns is not None and ahead is None:
             return
         if ahead is not None:
             ahead.join(0.01)
@@ -173,7 +173,7 @@ def test_what_is_read_ahead_answers_as_rows_do(read_beside, tmp_path):
         for _ in range(5):
             same_recalls(ours, ["deploy friday", "n7 limit"])
         all_there(ours)
-        assert ours._store.search._columns.all_read
+        assert ours._context.store.search._columns.all_read
         same_recalls(ours, ["deploy friday", "n7 limit"])
         for number in range(30):
             theirs.remember(f"deploy number {number} fails")
@@ -189,7 +189,7 @@ def test_a_store_that_is_closed_while_it_is_read_stays_closed(read_beside, tmp_p
     memory.remember_batch({"content": text} for text in some(200))
     for _ in range(3):
         memory.recall("deploy")
-    ahead = memory._store.search._ahead
+    ahead = memory._context.store.search._ahead
     memory.close()
     if ahead is not None:
         ahead.join(10)
@@ -202,10 +202,10 @@ def test_words_whose_lists_are_not_there_are_left_out_when_time_is_short(read_be
     with limpet.open(tmp_path / "m.db", embedder=Checksums()) as memory:
         memory.remember_batch({"content": text} for text in some(60))
         memory.recall("deploy")
-        with memory._store.snapshot():
-            memory._store.search.columns()
-            held = memory._store.search._columns
-            while not held.refresh(memory._store.data_version(), None, seconds=0.01):
+        with memory._context.store.snapshot():
+            memory._context.store.search.columns()
+            held = memory._context.store.search._columns
+            while not held.refresh(memory._context.store.data_version(), None, seconds=0.01):
                 pass
         found = memory.recall("deploy friday", lexical_only=True, deadline_ms=10_000)
         assert "lexical" in found.missing
@@ -230,4 +230,4 @@ def test_lists_that_do_not_fit_make_room_for_others(tmp_path, monkeypatch):
         memory.recall("deploy")
         for query in (*WORDS, "n7 n8 n9", "n70 user"):
             same_recalls(memory, [query])
-        assert memory._store.search._columns.postings._held <= 80
+        assert memory._context.store.search._columns.postings._held <= 80

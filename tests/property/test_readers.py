@@ -260,6 +260,7 @@ def _shape(memory):
 
     number = {one.id: one.metadata["import"]["id"] for one in listed.values()}
     links = sorted(
-        (number[format_id(e.source)], e.type, number[format_id(e.target)], e.weight) for e in memory._store.edges.all()
+        (number[format_id(e.source)], e.type, number[format_id(e.target)], e.weight)
+        for e in memory._context.store.edges.all()
     )
     return nodes, links

@@ -75,7 +75,7 @@ def test_events_that_another_hand_wrote_bring_none(given):
         shared = root / "shared"
         with limpet.open(root / "a.db", scope="project:a") as memory:
             memory.remember("one", metadata={"port": "MARK"})
-            (event,) = memory._store.ledger.events()
+            (event,) = memory._context.store.ledger.events()
             memory.export_segments(shared)
         (line,) = [json.loads(write_event(event))]
         (segment,) = shared.glob("*/*.jsonl")

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, multiple, rule
 
 import limpet
-from limpet.engine import Limpet
+from limpet.api import Limpet
+from limpet.jobs.mentions import drain
 from limpet.model.edges import STORED_TYPES
 from limpet.model.ids import parse_id
 from limpet.settings import Settings
-from limpet.work.mentions import drain
 from tests.reference import ReferenceStore
 
 WORDS = st.sampled_from(
@@ -51,7 +51,7 @@ class TwoStores(RuleBasedStateMachine):
         self.reference = Limpet(
             Settings(path=":reference:", scope="project:api"), clock=self.clock, store=ReferenceStore()
         )
-        self.real._ids, self.reference._ids = SameIds(), SameIds()
+        self.real._context._ids, self.reference._context._ids = SameIds(), SameIds()
         self.moments: list[int] = []
 
     def both(self, act):
@@ -99,7 +99,7 @@ class TwoStores(RuleBasedStateMachine):
     )  # fmt: skip
     def restate(self, id, because, topics, metadata, origin, more):
         """The same words again, with whatever else."""
-        known = self.real._store.memories.get(parse_id(id))
+        known = self.real._context.store.memories.get(parse_id(id))
         if not known.content:
             return multiple()
         given = {name: value for name, value in more.items() if name != "rests"}
@@ -165,27 +165,29 @@ class TwoStores(RuleBasedStateMachine):
         assert self.real.count(all_states=True) == self.reference.count(all_states=True)
         shown = [one.list(limit=1000, all_states=True).memories for one in (self.real, self.reference)]
         assert shown[0] == shown[1]
-        assert links(self.real) == self.reference._store.links()
+        assert links(self.real) == self.reference._context.store.links()
         for one in shown[1]:
             assert self.real.history(one.id) == self.reference.history(one.id)
-        values = self.real._store.memories.keyed("project:api", "api.limit")
+        values = self.real._context.store.memories.keyed("project:api", "api.limit")
         for one, following in pairwise(one for one in values if one.valid_to is None or one.valid_from < one.valid_to):
             assert one.valid_to is not None and one.valid_to <= following.valid_from, "two values at one instant"
 
     def teardown(self):
         if not hasattr(self, "real"):
             return
-        before, edges = everything(self.real), self.real._store.edges.changed(0, 2**62)
+        before, edges = everything(self.real), self.real._context.store.edges.changed(0, 2**62)
         for moment in self.moments:
-            assert links(self.real, moment) == self.reference._store.links(moment)
+            assert links(self.real, moment) == self.reference._context.store.links(moment)
             for id in {one.id for one in before}:
                 assert known(self.real, id, moment) == known(self.reference, id, moment)
-        drain(self.real._store)
-        named = self.real._store.mentions.named_in(range(1, 1_000))
+        drain(self.real._context.store)
+        named = self.real._context.store.mentions.named_in(range(1, 1_000))
         self.real.rebuild()
         assert everything(self.real) == before, "rebuilding the projections changed them"
-        assert self.real._store.mentions.named_in(range(1, 1_000)) == named, "rebuilding changed what texts name"
-        assert self.real._store.edges.changed(0, 2**62) == edges, "rebuilding changed the links"
+        assert self.real._context.store.mentions.named_in(range(1, 1_000)) == named, (
+            "rebuilding changed what texts name"
+        )
+        assert self.real._context.store.edges.changed(0, 2**62) == edges, "rebuilding changed the links"
         assert self.real.verify() == []
         self.real.close()
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from mcp.server import MCPServer
 
-    from ..engine import Limpet
+    from ..api import Limpet
 
 # Jobs a background turn takes at once, about a second of embedding: a client that closes stdin kills us 2 s later.
 WORK_BATCH_JOBS = 16

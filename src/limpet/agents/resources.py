@@ -10,7 +10,7 @@ from ..model.memory import KINDS, ORIGINS
 from ..text.blocks import plain_line, word
 
 if TYPE_CHECKING:
-    from ..engine import Limpet
+    from ..api import Limpet
     from ..model.memory import Memory
 
 # Lines of the index for each part, and characters of a line.

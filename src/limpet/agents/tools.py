@@ -19,7 +19,7 @@ from ..recall.fit import tokens_of
 from .calls import caller
 
 if TYPE_CHECKING:
-    from ..engine import Limpet
+    from ..api import Limpet
     from ..rank.trace import Trace
     from ..recall.answer import Item
     from ..recall.facts import Fact

@@ -9,7 +9,7 @@ from ..model.clock import format_time
 from .output import BOLD, CYAN, DIM, MARGIN, RED, YELLOW, day, line, moment, paint, printable, table, words, wrapped
 
 if TYPE_CHECKING:
-    from ..engine import Limpet
+    from ..api import Limpet
     from ..history.audit import Audit, Belief
     from ..history.view import Node
     from ..recall.facts import Fact

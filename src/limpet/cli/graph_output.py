@@ -12,7 +12,7 @@ from .options import terminal_width
 from .output import BOLD, CYAN, DIM, GREEN, RED, YELLOW, day, line, paint, printable, words
 
 if TYPE_CHECKING:
-    from ..engine import Limpet
+    from ..api import Limpet
     from ..history.diff import Change, Diff
     from ..history.gaps import Gaps
     from ..history.reasons import Impact, Why

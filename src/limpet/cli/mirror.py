@@ -11,7 +11,7 @@ from . import output
 from .options import Command, open_store
 
 if TYPE_CHECKING:
-    from ..engine import Limpet
+    from ..api import Limpet
     from ..mirror.report import MirrorReport
 
 ACTIONS = ("init", "sync", "status", "watch", "read")

@@ -12,7 +12,7 @@ from ..model.errors import BadInput, StoreMissing
 from ..model.memory import KINDS, MAX_CONTENT_BYTES, ORIGINS
 
 if TYPE_CHECKING:
-    from ..engine import Limpet
+    from ..api import Limpet
 
 TIME_FORMS = 'ISO 8601, a date, or words like "3 days ago"'
 _INT64 = 1 << 63

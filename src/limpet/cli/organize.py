@@ -8,7 +8,7 @@ from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING, Any
 
 from ..model.errors import BadInput
-from ..verbs.organize import BUDGET_TOKENS
+from ..organize.service import BUDGET_TOKENS
 from . import output
 from .options import Command, open_store, vectors_option
 

@@ -20,7 +20,7 @@ from .options import terminal_width
 if TYPE_CHECKING:
     from argparse import Namespace
 
-    from ..engine import Limpet
+    from ..api import Limpet
     from ..model.memory import Memory
     from ..rank.trace import Trace
     from ..recall.answer import Item, Recall

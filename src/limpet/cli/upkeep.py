@@ -12,7 +12,7 @@ from . import output
 from .options import Command, open_store
 
 if TYPE_CHECKING:
-    from ..work.embed import WorkReport
+    from ..jobs.embed import WorkReport
 
 # What a check or a piece of work that found the store unsound, or could not be done, ends with.
 UNSOUND = 3

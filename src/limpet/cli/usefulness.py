@@ -9,7 +9,7 @@ from . import output
 from .options import Command, open_store
 
 if TYPE_CHECKING:
-    from ..engine import Limpet
+    from ..api import Limpet
     from ..history.usefulness import Use, Usefulness
     from ..rank.interval import Interval
 

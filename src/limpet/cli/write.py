@@ -28,7 +28,7 @@ from .options import (
 if TYPE_CHECKING:
     from queue import Queue
 
-    from ..engine import Limpet
+    from ..api import Limpet
     from ..remember.write import Receipt
 
 # Lines of a batch that are stored in one transaction.

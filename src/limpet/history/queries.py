@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -22,7 +22,7 @@ from .timeline import Chain, Timeline, around, chain, found_along, of_key
 from .view import View, check_count
 
 if TYPE_CHECKING:
-    from ..store.contract import Store
+    from ..context import Context
 
 # How far and how much a query looks when nobody says, and at most.
 DEPTH, MAX_DEPTH = 5, 64
@@ -42,12 +42,8 @@ class History:
     AmbiguousId for ids.
     """
 
-    def __init__(
-        self, store: Store, scopes: Sequence[str], now: Callable[[], int], recall: claims.Recaller | None = None
-    ) -> None:
-        self._store = store
-        self._scopes = tuple(scopes)
-        self._now = now
+    def __init__(self, context: Context, recall: claims.Recaller | None = None) -> None:
+        self._context = context
         self._recall = recall
 
     # -- what rests on what
@@ -59,7 +55,7 @@ class History:
         """What a memory rests on, back to the facts."""
         _check(depth, limit)
         view = self._view(as_of, known_at)
-        with self._store.snapshot():
+        with self._context.store.snapshot():
             return reasons.why(view, id, depth=depth, limit=limit, everything=everything)
 
     def impact(
@@ -72,7 +68,7 @@ class History:
         """
         _check(depth, limit)
         view = self._view(as_of, known_at)
-        with self._store.snapshot():
+        with self._context.store.snapshot():
             found = reasons.impact(view, id, depth=depth, limit=limit, everything=everything)
             replaced = chain(view, found.memory.id, limit=limit).before
             return replace(found, rested_before=reasons.rested_before(view, found, replaced, limit=limit))
@@ -86,7 +82,7 @@ class History:
         """The shortest way from one memory to another along links of some types (default: all), either way."""
         check_count("depth", depth, MAX_DEPTH)
         view, chosen = self._view(as_of, known_at), _types(types)
-        with self._store.snapshot():
+        with self._context.store.snapshot():
             return walk.path(view, a, b, types=chosen, depth=depth, everything=everything)
 
     def context(
@@ -97,7 +93,7 @@ class History:
         _check(depth, limit)
         given = [ids] if isinstance(ids, str) else list(ids)
         view, chosen = self._view(as_of, known_at), _types(types)
-        with self._store.snapshot():
+        with self._context.store.snapshot():
             return walk.context(view, given, types=chosen, depth=depth, limit=limit, everything=everything)
 
     def pattern(
@@ -110,7 +106,7 @@ class History:
         for side in (source, target):
             for kind in side.kinds if side else ():
                 check_kind(kind)
-        with self._store.snapshot():
+        with self._context.store.snapshot():
             return walk.pattern(view, source or Filter(), chosen, target or Filter(), limit=limit)
 
     # -- time
@@ -123,10 +119,10 @@ class History:
         check_count("reach", reach, 1_000)
         check_count("limit", limit, MAX_LIMIT)
         view, chosen = self._view(as_of, known_at), _types(types)
-        with self._store.snapshot():
+        with self._context.store.snapshot():
             if what is None or not what.strip():
                 where = replace(view.where(), states=("active", "archived", "retracted"))
-                page = self._store.listings.page(where, sort="created", limit=limit, cursor=None)
+                page = self._context.store.listings.page(where, sort="created", limit=limit, cursor=None)
                 return found_along(view, "", "all", page.memories, limit=limit)
             if _looks_like_id(what):
                 try:
@@ -158,7 +154,7 @@ class History:
             raise BadInput("audit needs something to ask about", hint="an id, a key such as user.city, or words")
         view = self._view(as_of, known_at)
         by, found = "text", []
-        with self._store.snapshot():
+        with self._context.store.snapshot():
             if _looks_like_id(about):
                 try:
                     by, found = "id", [view.find(about)]
@@ -180,26 +176,26 @@ class History:
                 if (memory := memories.get(parse_id(one.id)))
                 and max(one.cosine or 0.0, claims.overlap(about, memory)) >= claims.NEAR
             ]
-        with self._store.snapshot():
+        with self._context.store.snapshot():
             return audit(view, about, by, found)
 
     def chain(self, id: str, *, limit: int = LIMIT, as_of: Time = None, known_at: Time = None) -> Chain:
         """The corrections that led to a memory, and those that replaced it."""
         check_count("limit", limit, MAX_LIMIT)
         view = self._view(as_of, known_at)
-        with self._store.snapshot():
+        with self._context.store.snapshot():
             return chain(view, id, limit=limit)
 
     def diff(self, start: Time, end: Time = None, *, as_of: Time = None, limit: int = LIMIT) -> Diff:
         """What the store came to believe and stopped believing between two moments of its knowledge."""
         check_count("limit", limit, MAX_LIMIT)
-        now = self._now()
+        now = self._context.now()
         if start is None:
             raise BadInput("diff needs the moment to begin with", hint='such as "3 days ago"')
         first, last = parse_time(start, now=now), now if end is None else parse_time(end, now=now)
-        view = View(store=self._store, scopes=self._scopes, as_of=now, known_at=last, now=now)
+        view = View(store=self._context.store, scopes=self._context.scopes, as_of=now, known_at=last, now=now)
         held = None if as_of is None else parse_time(as_of, now=now)
-        with self._store.snapshot():
+        with self._context.store.snapshot():
             return diff(view, first, last, as_of=held, limit=limit)
 
     # -- the whole
@@ -210,7 +206,7 @@ class History:
         """Pairs that cannot both hold. `everything`: also those of which one was given up."""
         check_count("limit", limit, MAX_LIMIT)
         view = self._view(as_of, known_at)
-        with self._store.snapshot():
+        with self._context.store.snapshot():
             return whole.contradictions(view, limit=limit, everything=everything)
 
     def gaps(self, *, kinds: Iterable[str] = (), limit: int = 20, as_of: Time = None, known_at: Time = None) -> Gaps:
@@ -218,7 +214,7 @@ class History:
         check_count("limit", limit, MAX_LIMIT)
         view = self._view(as_of, known_at)
         chosen = (kinds,) if isinstance(kinds, str) else tuple(kinds)
-        with self._store.snapshot():
+        with self._context.store.snapshot():
             return gaps(view, kinds=chosen, limit=limit)
 
     def quality(self, *, limit: int = 3, as_of: Time = None, known_at: Time = None) -> Quality:
@@ -226,7 +222,7 @@ class History:
         if isinstance(limit, bool) or not 0 <= limit <= MAX_LIMIT:
             raise BadInput(f"limit must be from 0 to {MAX_LIMIT}, not {limit!r}")
         view = self._view(as_of, known_at)
-        with self._store.snapshot():
+        with self._context.store.snapshot():
             return quality(view, limit=limit)
 
     def centrality(
@@ -235,14 +231,14 @@ class History:
         """The memories on which most turns."""
         check_count("limit", limit, MAX_LIMIT)
         view, chosen = self._view(as_of, known_at), _types(types)
-        with self._store.snapshot():
+        with self._context.store.snapshot():
             return whole.centrality(view, types=[one for one in chosen if one != "temporal_next"], limit=limit)
 
     def consolidate(self, *, limit: int = 50, as_of: Time = None, known_at: Time = None) -> Consolidation:
         """Proposals of what could be merged, summarised or compressed; `limit` is per action. Changes nothing."""
         check_count("limit", limit, MAX_LIMIT)
         view = self._view(as_of, known_at)
-        with self._store.snapshot():
+        with self._context.store.snapshot():
             return consolidate(view, limit=limit)
 
     # -- claims
@@ -273,12 +269,18 @@ class History:
         return claims.analogy(view, self._recaller(), situation, kinds=chosen, session=session, limit=limit)
 
     def _view(self, as_of: Time, known_at: Time) -> View:
-        now = self._now()
+        now = self._context.now()
         known = None if known_at is None else parse_time(known_at, now=now)
         held = known if as_of is None else parse_time(as_of, now=now)
         # Ages and confidences are those of the moment of knowledge.
         at = now if known is None else known
-        return View(store=self._store, scopes=self._scopes, as_of=at if held is None else held, known_at=known, now=at)
+        return View(
+            store=self._context.store,
+            scopes=self._context.scopes,
+            as_of=at if held is None else held,
+            known_at=known,
+            now=at,
+        )
 
     def _recaller(self) -> claims.Recaller:
         if self._recall is None:

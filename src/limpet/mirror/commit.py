@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -12,7 +12,6 @@ from ..model.errors import BadInput, LimpetError, NotFound
 from ..model.ids import parse_id
 from ..model.memory import Memory, is_below
 from ..remember.admit import Admitted
-from ..remember.door import Door
 from ..remember.write import Writer
 from ..store.records import Proposal
 from ..text.normalise import fingerprint
@@ -24,7 +23,7 @@ from .reconcile import Task, View
 from .report import MirrorReport
 
 if TYPE_CHECKING:
-    from ..store.contract import Store
+    from ..context import Context
 
 # Tasks in one transaction: few enough that other writers wait for milliseconds.
 BATCH = 500
@@ -46,13 +45,11 @@ class Commit:
     """One sync's way into the store. `place`: which memory is in which file already."""
 
     def __init__(
-        self, store: Store, door: Door, admit: Callable[[Mapping[str, Any]], Admitted],
-        write: Callable[[Callable[[Writer], Any]], Any], make_id: Callable[[], bytes], now: int,
+        self, context: Context,
         *, root: Path, base: Base, views: Mapping[str, View], memories: Mapping[str, Memory], place: dict[str, str],
         report: MirrorReport, dry_run: bool,
     ) -> None:  # fmt: skip
-        self._store, self._door, self._admit, self._write = store, door, admit, write
-        self._make_id, self._now = make_id, now
+        self._context, self._now = context, context.now()
         self._root, self._base, self._views, self._memories = root, base, views, memories
         self._place, self._report, self._dry_run = place, report, dry_run
         self.refused: set[int] = set()  # entries (by identity) that stay in the file and nowhere else
@@ -79,7 +76,7 @@ class Commit:
         assert task.entry is not None and view is not None and view.page is not None
         try:
             given = self._given(task, view, task.entry)
-            statement = self._admit({**given, "origin": author})
+            statement = self._context.validate({**given, "origin": author})
         except (LimpetError, ValueError, OverflowError) as error:
             self._refuse(task, error.message if isinstance(error, LimpetError) else f"not usable: {error}")
             return None
@@ -95,7 +92,7 @@ class Commit:
         assert view.page is not None
         old = self._memories.get(task.id) if task.id else None
         if old is None and task.id:
-            old = self._store.memories.get(parse_id(task.id))
+            old = self._context.store.memories.get(parse_id(task.id))
         if old is not None and old.state != "purged" and task.what != "tag":
             key, value = page.keyed(entry.text) if view.page.group else (None, entry.text)
             kept = {"kind": old.kind, "topics": old.topics, "metadata": old.metadata, "speaker": old.speaker,
@@ -131,7 +128,7 @@ class Commit:
 
     def _judge(self, prepared: list[Prepared]) -> list[Prepared]:
         """What a rule speaks against becomes an episode; the folder keeps its words."""
-        judged = iter(self._door.judged([one.statement for one in prepared if one.statement is not None]))
+        judged = iter(self._context.policy.judged([one.statement for one in prepared if one.statement is not None]))
         return [one if one.statement is None else one._replace(statement=next(judged)) for one in prepared]
 
     def _refuse(self, task: Task, reason: str) -> None:
@@ -156,7 +153,7 @@ class Commit:
             said: dict[int, str] = {}
             outcomes[:] = [(one, *self._one(writer, one, said)) for one in prepared]
 
-        self._write(decide)
+        self._context.write(decide)
         proposals = []
         for one, outcome, memory in outcomes:
             entry = one.task.entry
@@ -170,7 +167,7 @@ class Commit:
                     self.refused.add(id(entry))
             elif outcome == "more trusted" and one.task.id is not None:
                 # Counted like feedback: it comes up for review, and its line comes back.
-                self._store.usage.record([parse_id(one.task.id)], self._now, "wrong")
+                self._context.store.usage.record([parse_id(one.task.id)], self._now, "wrong")
                 self._report.left.append((one.task.file, f"{one.task.id} is trusted more than the folder: kept"))
             elif outcome == "repeat" and entry is not None:
                 self._views[one.task.file].repeats.append(entry.hash)
@@ -259,13 +256,13 @@ class Commit:
     def _propose(self, pairs: Sequence[tuple[str | None, str | None]]) -> None:
         found = []
         for old, new in pairs:
-            other = self._store.memories.get(parse_id(old)) if old else None
+            other = self._context.store.memories.get(parse_id(old)) if old else None
             if other is not None and new is not None and other.state == "active" and other.superseded_by is None:
                 found.append(
                     Proposal(
-                        id=self._make_id(), kind="conflict", scope=other.scope, memory=parse_id(new),
+                        id=self._context.new_id(), kind="conflict", scope=other.scope, memory=parse_id(new),
                         other=parse_id(other.id), reason=REASON, score=0.0, created_at=self._now,
                     )
                 )  # fmt: skip
         if found:
-            self._store.reviews.propose(found)
+            self._context.store.reviews.propose(found)

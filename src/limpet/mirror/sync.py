@@ -7,16 +7,13 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..model.errors import BadInput
 from ..model.ids import parse_id
 from ..model.memory import STATES, Memory
-from ..remember.admit import Admitted
-from ..remember.door import Door
-from ..remember.write import Writer
 from ..store.records import Filter
 from . import base as bases
 from . import folder
@@ -27,7 +24,7 @@ from .render import Render
 from .report import MirrorReport
 
 if TYPE_CHECKING:
-    from ..store.contract import Store
+    from ..context import Context
 
 # A sync that would archive more than this many memories, and more than half of all, asks first: a folder that was not
 # mounted, or a checkout of another branch, is no wish to forget.
@@ -39,12 +36,8 @@ NEVER = 1 << 62
 class Sync:
     """A folder and a store, once."""
 
-    def __init__(
-        self, root: Path, base: Base, store: Store, door: Door, admit: Callable[[Mapping[str, Any]], Admitted],
-        write: Callable[[Callable[[Writer], Any]], Any], make_id: Callable[[], bytes], now: Callable[[], int],
-    ) -> None:  # fmt: skip
-        self._root, self._base, self._store = root, base, store
-        self._door, self._admit, self._write, self._make_id, self._now = door, admit, write, make_id, now
+    def __init__(self, root: Path, base: Base, context: Context) -> None:
+        self._root, self._base, self._context = root, base, context
         self._memories: dict[str, Memory] = {}
         self._views: dict[str, View] = {}
         self._report = MirrorReport(folder=str(root), scope=base.scopes[0])
@@ -82,7 +75,7 @@ class Sync:
                 hint="`--forget` archives them; or bring the files back",
             )
         commit = Commit(
-            self._store, self._door, self._admit, self._write, self._make_id, self._now(), root=self._root,
+            self._context, root=self._root,
             base=self._base, views=self._views, memories=self._memories, place=matcher.place, report=self._report,
             dry_run=dry_run,
         )  # fmt: skip
@@ -94,7 +87,7 @@ class Sync:
         for view in self._views.values():
             self._report.left += [(f"{view.name}:{line}", why) for line, why in view.refused.values()]
         Render(
-            self._root, self._base, self._store, views=self._views, memories=self._memories, matcher=matcher,
+            self._root, self._base, self._context.store, views=self._views, memories=self._memories, matcher=matcher,
             refused=commit.refused, report=self._report, indexes=(self._index, self._more), dry_run=dry_run,
         ).run()  # fmt: skip
         self._report.files.sort()
@@ -111,16 +104,16 @@ class Sync:
     def _still(self, there: Mapping[str, folder.Seen], trusted: int) -> bool:
         """Neither side has moved since both were alike. Looks at time stamps and at one row of the store."""
         base = self._base
-        if not base.ledger or not base.alike[0] <= self._now() < base.alike[1] or len(there) != len(base.files) + len(
-            base.index
-        ):  # fmt: skip
+        if not base.ledger or not base.alike[0] <= self._context.now() < base.alike[1]:
+            return False
+        if len(there) != len(base.files) + len(base.index):
             return False
         for name, seen in there.items():
             known = base.files.get(name)
             mark = known.mark if known else base.index.get(name)
             if mark != seen.mark or seen.problem or seen.mark[0] >= trusted:
                 return False
-        return base.ledger == self._store.ledger.watermark()
+        return base.ledger == self._context.store.ledger.watermark()
 
     def _remember_stand(self) -> None:
         """What both sides are like now, when nothing is left to be said again."""
@@ -132,7 +125,7 @@ class Sync:
             if os.path.lexists(self._root / name):
                 base.index[name] = folder.mark_of(self._root / name)
         base.ledger = self._ledger
-        base.alike = (self._listed_at, self._store.listings.next_change(self._listed_at) or NEVER)
+        base.alike = (self._listed_at, self._context.store.listings.next_change(self._listed_at) or NEVER)
 
     def _looked(self, began: int) -> None:
         """Files older than this need not be read next time."""
@@ -144,11 +137,11 @@ class Sync:
         """What is held now in the mirror's scopes, oldest first."""
         found: dict[str, Memory] = {}
         # What is told meanwhile is told after this mark: the next sync looks.
-        self._ledger, self._listed_at = self._store.ledger.watermark(), self._now()
+        self._ledger, self._listed_at = self._context.store.ledger.watermark(), self._context.now()
         where = Filter(scopes=self._base.scopes, as_of=self._listed_at)
         cursor = None
         while True:
-            part = self._store.listings.page(where, sort="created", limit=PAGE, cursor=cursor, descending=False)
+            part = self._context.store.listings.page(where, sort="created", limit=PAGE, cursor=cursor, descending=False)
             found.update((one.id, one) for one in part.memories)
             cursor = part.cursor
             if cursor is None:
@@ -168,7 +161,7 @@ class Sync:
             self._all_marks: dict[str, str] = {}
             cursor = None
             while True:
-                part = self._store.listings.page(where, sort="created", limit=PAGE, cursor=cursor)
+                part = self._context.store.listings.page(where, sort="created", limit=PAGE, cursor=cursor)
                 for one in part.memories:
                     plain = one.id.replace("-", "")
                     self._all_marks[plain] = self._all_marks[plain[-12:]] = one.id
@@ -178,7 +171,11 @@ class Sync:
         return self._all_marks.get(mark)
 
     def _earlier(self, id: str, text: str) -> str | None:
-        versions = self._store.memories.versions(parse_id(id)) if self._store.memories.get(parse_id(id)) else []
+        versions = (
+            self._context.store.memories.versions(parse_id(id))
+            if self._context.store.memories.get(parse_id(id))
+            else []
+        )
         if not versions or versions[-1].scope not in self._base.scopes:
             return None
         last = versions[-1]
@@ -190,5 +187,5 @@ class Sync:
         return "active" if said else "other"
 
     def _purged(self, id: str) -> bool:
-        one = self._store.memories.get(parse_id(id))
+        one = self._context.store.memories.get(parse_id(id))
         return one is not None and one.state == "purged"

@@ -11,14 +11,12 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from ..model.clock import Clock
 from ..model.errors import BadInput, LimpetError
-from ..model.ids import IdSource, format_id
+from ..model.ids import format_id
 from ..model.memory import TRUST
 from ..remember.admit import Admitted, admit
-from ..remember.door import Door
 from ..remember.write import Writer
 from ..store.records import Filter, Proposal, Source
 from ..text.difference import differences
@@ -33,7 +31,7 @@ from .turns import Conversation
 from .work import extract
 
 if TYPE_CHECKING:
-    from ..store.contract import Store
+    from ..context import Context
     from .reading import Reading
 
 # The rules' version: files that older rules have read are read again.
@@ -63,10 +61,7 @@ class Organizer:
 
     def __init__(
         self,
-        store: Store,
-        clock: Clock,
-        write: Callable[[Callable[[Writer], Any]], Any],
-        door: Door,
+        context: Context,
         *,
         scope: str,
         scope_of: Callable[[str], str | None] | None,
@@ -75,17 +70,13 @@ class Organizer:
         reading: Reading | None,
         report: OrganizeReport,
     ) -> None:
-        self._store = store
-        self._clock = clock
-        self._write = write
-        self._door = door
+        self._context = context
         self._scope = scope
         self._scope_of = scope_of
         self._dry_run = dry_run
         self._summaries = summaries
         self._reading = reading
         self._report = report
-        self._ids = IdSource()
 
     def run(self, files: Sequence[Path], *, strict: bool = True) -> None:
         """Organize some files, one after the other. `strict`: what is no transcript is reported."""
@@ -101,7 +92,7 @@ class Organizer:
 
     def _file(self, path: Path, strict: bool) -> None:
         key = str(path.absolute())
-        before = self._store.sources.get(self._scope, key)
+        before = self._context.store.sources.get(self._scope, key)
         mark = f"{RULES}{'' if self._scope_of is None else 'f'}-{scan.digest_of(path)}"
         reached: dict[str, str] = json.loads(before.reached) if before and before.reached else {}
         model = self._reading is not None
@@ -109,7 +100,7 @@ class Organizer:
             self._report.files += 1
             self._report.unchanged += 1
             if not self._dry_run:
-                self._store.sources.keep(before._replace(at=self._clock.now()))
+                self._context.store.sources.keep(before._replace(at=self._context.now()))
             return
         of_file = Report()
         days: dict[str, set[int]] = {}
@@ -137,7 +128,7 @@ class Organizer:
         self._report.more_rejected += of_file.more_rejected
         self._report.notes += of_file.notes
         for scope in sorted(days) if self._summaries and not self._dry_run else []:
-            self._report.summaries += summarize(self._store, self._write, self._clock, scope, days[scope])
+            self._report.summaries += summarize(self._context, scope, days[scope])
         if not self._dry_run:
             if model and complete:
                 reached["all"] = mark
@@ -145,7 +136,7 @@ class Organizer:
 
     def _keep(self, key: str, mark: str | None, reached: dict[str, str]) -> None:
         text = json.dumps(reached, sort_keys=True) if reached else None
-        self._store.sources.keep(Source(self._scope, key, mark, text, self._clock.now()))
+        self._context.store.sources.keep(Source(self._scope, key, mark, text, self._context.now()))
 
     def _take(self, one: Conversation, scope: str, found: Iterable[Found], days: dict[str, set[int]]) -> None:
         statements: list[Statement] = []
@@ -171,7 +162,7 @@ class Organizer:
                 days.setdefault(scope, set()).add(at)
 
     def _admit(self, each: Found, one: Conversation, scope: str) -> Admitted:
-        now = self._clock.now()
+        now = self._context.now()
         turn = each.turn
         # A lesson of work is the same one although an explanation came later; words are the same if they are.
         words = each.rule if each.rule in ("retry", "command") and each.turn.role == "tool" else normalise(each.content)
@@ -204,9 +195,9 @@ class Organizer:
     # -- into the store
 
     def _bring(self, part: Sequence[Statement], scope: str) -> None:
-        there = {event.id for event in self._store.ledger.events(ids=[one.id for one in part])}
+        there = {event.id for event in self._context.store.ledger.events(ids=[one.id for one in part])}
         fresh = [one for one in part if one.id not in there]
-        judged = self._door.judged([one.admitted for one in fresh])
+        judged = self._context.policy.judged([one.admitted for one in fresh])
         allowed = [replace(one, admitted=admitted) for one, admitted in zip(fresh, judged, strict=True)]
         twins = self._twins(allowed, {one.id: self._near(one, scope) for one in allowed})
         outcomes: dict[bytes, tuple[str, str | None]] = {}
@@ -231,9 +222,9 @@ class Organizer:
 
         if allowed:
             if self._dry_run:
-                decide(Writer(self._store, lambda: bytes(16), self._clock.now()))
+                decide(Writer(self._context.store, lambda: bytes(16), self._context.now()))
             else:
-                self._write(decide)
+                self._context.write(decide)
         self._report.known += len(part) - len(fresh)
         self._count(allowed, outcomes)
         if not self._dry_run:
@@ -262,12 +253,12 @@ class Organizer:
 
     def _near(self, one: Statement, scope: str) -> list[Near]:
         """Memories of the scope that share words with a statement, the nearest first."""
-        where = Filter(scopes=(scope,), as_of=self._clock.now())
+        where = Filter(scopes=(scope,), as_of=self._context.now())
         # What it says is wrong is asked for apart: common words are passed over when rarer ones find enough.
         texts = [one.admitted.content] + ([one.found.replaces] if one.found.replaces else [])
-        hits = [hit for text in texts for hit in self._store.search.lexical(text, where, limit=NEAREST).hits]
+        hits = [hit for text in texts for hit in self._context.store.search.lexical(text, where, limit=NEAREST).hits]
         bodies = list(dict.fromkeys(hit.body for hit in hits))
-        found = {each.body: each for each in self._store.search.candidates(bodies, where)}
+        found = {each.body: each for each in self._context.store.search.candidates(bodies, where)}
         chosen = [found[body] for body in bodies if body in found]
         return [
             Near(id=each.id, kind=each.kind, content=each.content, trust=each.trust, stronger=False)
@@ -303,26 +294,27 @@ class Organizer:
 
     def _propose(self, stated: Sequence[Statement], scope: str) -> None:
         """Pairs that cannot both hold go to the review list; that a pair is there already is no error."""
-        now = self._clock.now()
+        now = self._context.now()
         proposals = []
         for one in stated:
-            memory = self._store.memories.get(one.id)
+            memory = self._context.store.memories.get(one.id)
             if memory is None or memory.state != "active":
                 continue
             near = self._near(one, scope)
             # The ledger's order: a run takes less time than clocks tell apart.
             order = {
-                event.id: event.seq for event in self._store.ledger.events(ids=[one.id, *(other.id for other in near)])
+                event.id: event.seq
+                for event in self._context.store.ledger.events(ids=[one.id, *(other.id for other in near)])
             }
             for other in near:
-                old = self._store.memories.get(other.id)
+                old = self._context.store.memories.get(other.id)
                 if old is None or old.created_at > memory.created_at or order.get(other.id, 0) > order[one.id]:
                     continue
                 clash = conflict(other.content, one.admitted.content, one.found.replaces)
                 if clash is not None:
                     proposals.append(
                         Proposal(
-                            id=self._ids.make(now),
+                            id=self._context.new_id(),
                             kind=clash.kind,
                             scope=memory.scope,
                             memory=one.id,
@@ -333,7 +325,7 @@ class Organizer:
                         )
                     )
         if proposals:
-            self._report.proposals += self._store.reviews.propose(proposals)
+            self._report.proposals += self._context.store.reviews.propose(proposals)
 
     # -- with a language model
 

@@ -6,11 +6,11 @@ stays.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from ..model.clock import MICROSECONDS_PER_SECOND, Clock, from_datetime
+from ..model.clock import MICROSECONDS_PER_SECOND, from_datetime
 from ..model.ids import format_id, parse_id
 from ..model.memory import Memory, least_trusted
 from ..remember.admit import admit
@@ -20,6 +20,7 @@ from ..store.records import Filter
 from ..transfer.record import imported_id
 
 if TYPE_CHECKING:
+    from ..context import Context
     from ..store.contract import Store
 
 # A day or month with fewer memories is no more than they are.
@@ -31,24 +32,20 @@ IMPORTANCE = 0.2
 SOURCE = "organize"
 
 
-def summarize(
-    store: Store, write: Callable[[Callable[[Writer], Any]], Any], clock: Clock, scope: str, moments: set[int]
-) -> int:
+def summarize(context: Context, scope: str, moments: set[int]) -> int:
     """Bring the episodes of the days and months of some moments up to date. Returns how many were made or changed."""
     spans = {_day(at) for at in moments} | {_month(at) for at in moments}
-    return sum(_one(store, write, clock, scope, *span) for span in sorted(spans))
+    return sum(_one(context, scope, *span) for span in sorted(spans))
 
 
 def _one(
-    store: Store,
-    write: Callable[[Callable[[Writer], Any]], Any],
-    clock: Clock,
+    context: Context,
     scope: str,
     name: str,
     begin: int,
     end: int,
 ) -> bool:
-    members = _members(store, scope, begin, end)
+    members = _members(context.store, scope, begin, end)
     if len(members) < FEWEST:
         return False
     kind = "day" if len(name) == 10 else "month"
@@ -66,7 +63,7 @@ def _one(
             "origin": least_trusted(one.trust for one in members),
         },
         scope=scope,
-        now=clock.now(),
+        now=context.now(),
     )
     changed = False
 
@@ -86,7 +83,7 @@ def _one(
             if writer.reads.edges.between(parse_id(one.id), "part_of", id) is None:
                 writer.event("linked", parse_id(one.id), origin="agent", edge="part_of", target=id.hex())
 
-    write(decide)
+    context.write(decide)
     return changed
 
 

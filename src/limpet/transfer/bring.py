@@ -10,11 +10,11 @@ merges those, and that can be undone. No model runs, so nothing is judged by mea
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..model.clock import Clock, format_time
+from ..model.clock import format_time
 from ..model.edges import ACYCLIC_TYPES, MAX_WEIGHT, STORED_TYPES, SYMMETRIC_TYPES, TEMPORAL
 from ..model.errors import BadInput, EmbedderUnavailable, LimpetError, NotFound
 from ..model.ids import parse_id
@@ -27,6 +27,7 @@ from .circles import closing
 from .record import Record, Report, digest, imported_id
 
 if TYPE_CHECKING:
+    from ..context import Context
     from ..store.contract import Store
     from ..vectors.embedder import Embedder
 
@@ -56,22 +57,14 @@ class Importer:
 
     def __init__(
         self,
-        store: Store,
-        clock: Clock,
-        write: Callable[[Callable[[Writer], Any]], Any],
-        embedder: Callable[[], tuple[Embedder, EmbedderRow]],
+        context: Context,
         *,
         format: str,
-        scope: str,
         dry_run: bool,
         report: Report,
     ) -> None:
-        self._store = store
-        self._clock = clock
-        self._write = write
-        self._embedder = embedder
+        self._context = context
         self._format = format
-        self._scope = scope
         self._dry_run = dry_run
         self._report = report
         self._order: dict[bytes, int] = {}  # ids of this import, in its order
@@ -121,10 +114,10 @@ class Importer:
             self._bring_part(part)
 
     def _id(self, id: str) -> bytes:
-        return imported_id(self._format, f"{self._scope}\0{id}")
+        return imported_id(self._format, f"{self._context.scope}\0{id}")
 
     def _admit(self, record: Record, id: bytes) -> Admitted:
-        now = self._clock.now()
+        now = self._context.now()
         start = None if record.created is None else min(record.created, now)
         mark: dict[str, Any] = {"from": self._format, "id": record.id[:1_000]}
         if record.created is not None and record.created != start:
@@ -154,7 +147,7 @@ class Importer:
                 "origin": "import",
                 "id": id,
             },
-            scope=self._scope,
+            scope=self._context.scope,
             now=now,
         )
         if plain:
@@ -172,9 +165,9 @@ class Importer:
 
         if self._dry_run:
             # The same decision, of which nothing is committed. Nobody else's write is waited for.
-            decide(Writer(self._store, _no_id, self._clock.now()))
+            decide(Writer(self._context.store, _no_id, self._context.now()))
         else:
-            self._write(decide)
+            self._context.write(decide)
         made = []
         for (record, one), outcome in zip(part, outcomes, strict=True):
             if outcome in ("created", "quarantined", "proposed"):
@@ -236,7 +229,7 @@ class Importer:
             if record.uses > 0
         ]
         if rows:
-            self._store.usage.restore(rows)
+            self._context.store.usage.restore(rows)
 
     def _bring_vectors(self, made: Sequence[tuple[Record, Admitted]]) -> None:
         """Take over vectors that our embedder could have made; it makes all others later."""
@@ -244,7 +237,7 @@ class Importer:
         if not given:
             return
         try:
-            embedder, row = self._embedder()
+            embedder, row = self._context.semantic().for_writing()
         except EmbedderUnavailable as error:
             self._report.note(f"vectors were left out ({error.message}); `limpet work` makes them", len(given))
             return
@@ -287,13 +280,13 @@ class Importer:
             return
         ids = {given[place][1].id or b"": i for i, place in enumerate(usable)}
         everything = Filter(states=("active", "archived"))
-        bodies = self._store.search.candidates(self._store.search.texts_of(list(ids)), everything)
+        bodies = self._context.store.search.candidates(self._context.store.search.texts_of(list(ids)), everything)
         found = [(one.body, ids[one.id]) for one in bodies]
         if found:
             stored = encode_for_store([body for body, _ in found], unit[[place for _, place in found]])
             # As when we made them: the look for what was said twice comes next.
-            self._store.vectors.add(
-                row.num, stored, done=[one.body for one in stored], then="duplicates", at=self._clock.now()
+            self._context.store.vectors.add(
+                row.num, stored, done=[one.body for one in stored], then="duplicates", at=self._context.now()
             )
             self._report.vectors += len(stored)
 
@@ -323,9 +316,9 @@ class Importer:
                 count = sum(self._decide_link(writer, link, replaced) for link in part)
 
             if self._dry_run:
-                decide(Writer(self._store, _no_id, self._clock.now()))
+                decide(Writer(self._context.store, _no_id, self._context.now()))
             else:
-                self._write(decide)
+                self._context.write(decide)
             self._report.links += count
 
     def _unfit(self, link: Link) -> str | None:
@@ -345,7 +338,7 @@ class Importer:
             new = [link for link in links if link.type == type]
             if not new:
                 continue
-            there = {(edge.source, edge.target) for edge in self._store.edges.all([type])}
+            there = {(edge.source, edge.target) for edge in self._context.store.edges.all([type])}
             coming = [link for link in new if (link.source, link.target) not in there]
             for place in closing([(link.source, link.target) for link in coming], there, self._order):
                 dropped.add(coming[place])

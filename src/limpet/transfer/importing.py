@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import base64
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Protocol
+from typing import IO, TYPE_CHECKING, Any
 
 from ..model.clock import parse_time
 from ..model.errors import BadInput, LimpetError
@@ -14,13 +14,12 @@ from ..model.events import Event
 from ..model.ids import parse_id
 from ..model.memory import STATES
 from ..remember.admit import check_name
-from ..remember.write import Receipt
 from ..store.records import Filter
 from . import jsonl
 from .lifecycle import Lifecycle
 
 if TYPE_CHECKING:
-    from ..store.contract import Store
+    from ..context import Context
 
 Progress = Callable[[int, int], None]
 Bad = list[tuple[int, str]]
@@ -30,15 +29,8 @@ MAX_USES = 1 << 31
 MAX_DIMENSIONS = 16_384
 
 
-class Remembers(Protocol):
-    """The one thing an import needs of the engine."""
-
-    def remember_batch(self, items: Iterable[Mapping[str, Any]]) -> Sequence[Receipt]: ...
-
-
 def import_jsonl(
-    engine: Remembers,
-    store: Store,
+    context: Context,
     source: str | os.PathLike[str] | IO[str],
     *,
     dry_run: bool,
@@ -46,26 +38,25 @@ def import_jsonl(
 ) -> tuple[int, int, Bad]:
     """Returns (new, known already, [(line, reason)]). One bad line stops no other. Raises BadInput for a bad file."""
     if not isinstance(source, str | os.PathLike):
-        return _Import(engine, store, dry_run=dry_run, progress=progress).run(source, 0)
+        return _Import(context, dry_run=dry_run, progress=progress).run(source, 0)
     path = Path(source)
     if not path.is_file():
         raise BadInput(f"no file {path}")
     with path.open(encoding="utf-8", errors="strict") as file:
         try:
-            return _Import(engine, store, dry_run=dry_run, progress=progress).run(file, path.stat().st_size)
+            return _Import(context, dry_run=dry_run, progress=progress).run(file, path.stat().st_size)
         except UnicodeDecodeError as error:
             raise BadInput(f"{path} is not UTF-8 text: {error.reason}") from None
 
 
 class _Import:
-    def __init__(self, engine: Remembers, store: Store, *, dry_run: bool, progress: Progress | None) -> None:
-        self._engine = engine
-        self._store = store
+    def __init__(self, context: Context, *, dry_run: bool, progress: Progress | None) -> None:
+        self._context = context
         self._dry_run = dry_run
         self._progress = progress
         self._bad: Bad = []
         self._new = self._known = 0
-        self._lifecycle = Lifecycle(store, keep=dry_run)
+        self._lifecycle = Lifecycle(context.store, keep=dry_run)
 
     def run(self, file: Iterable[str], size: int) -> tuple[int, int, Bad]:
         events: list[tuple[int, Event]] = []
@@ -125,7 +116,7 @@ class _Import:
         events.clear()
         while left:
             fresh, known, bad, left = self._lifecycle.judge(left)
-            new = len(fresh) if self._dry_run else self._store.ledger.append(fresh)
+            new = len(fresh) if self._dry_run else self._context.store.ledger.append(fresh)
             self._new += new
             self._known += known + len(fresh) - new
             self._bad += bad
@@ -134,7 +125,9 @@ class _Import:
         if statements and self._dry_run:
             self._new += len(statements)
         elif statements:
-            receipts = self._engine.remember_batch([line for _, line in statements])
+            from ..remember.service import remember_batch
+
+            receipts = remember_batch(self._context, [line for _, line in statements])
             for (number, _), receipt in zip(statements, receipts, strict=True):
                 if receipt.status == "rejected":
                     self._bad.append((number, receipt.reason or "rejected"))
@@ -156,7 +149,7 @@ class _Import:
             except (KeyError, TypeError, ValueError, AttributeError, LimpetError) as error:
                 self._bad.append((number, f"not a usage line: {error}"))
         if good and not self._dry_run:
-            self._store.usage.restore(good)
+            self._context.store.usage.restore(good)
 
     def _take_vectors(self, vectors: list[tuple[int, dict[str, Any]]]) -> None:
         """Vectors spare the embedding; those of an embedder with another fingerprint are left to the queue."""
@@ -183,18 +176,21 @@ class _Import:
                 if not fits.all():
                     raise ValueError("a vector that is nothing, or not of numbers")
                 if facts not in rows:
-                    rows[facts] = self._store.vectors.register(*facts).num
+                    rows[facts] = self._context.store.vectors.register(*facts).num
                 wanted.setdefault(rows[facts], {})[id] = unit
             except (KeyError, TypeError, ValueError, AttributeError, LimpetError) as error:
                 self._bad.append((number, f"not a vector line: {error}"))
         vectors.clear()
         for num, units in wanted.items():
-            bodies = self._store.search.texts_of(list(units))
-            found = [(one.body, units[one.id]) for one in self._store.search.candidates(bodies, Filter(states=STATES))]
+            bodies = self._context.store.search.texts_of(list(units))
+            found = [
+                (one.body, units[one.id])
+                for one in self._context.store.search.candidates(bodies, Filter(states=STATES))
+            ]
             if found:
                 stored = encode_for_store([body for body, _ in found], np.stack([unit for _, unit in found]))
-                self._store.vectors.add(num, stored)
-                self._store.jobs.finish("embed", [body for body, _ in found])
+                self._context.store.vectors.add(num, stored)
+                self._context.store.jobs.finish("embed", [body for body, _ in found])
 
 
 def _check_embedder(fingerprint: Any, name: Any, dimensions: Any) -> None:

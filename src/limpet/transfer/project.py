@@ -14,7 +14,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..model.clock import Clock
 from ..model.errors import BadInput, LimpetError
 from ..model.ids import format_id, parse_id
 from ..model.memory import STATES, Memory
@@ -26,7 +25,7 @@ from .folder import SourceFile, source_files
 from .record import Report, digest, imported_id
 
 if TYPE_CHECKING:
-    from ..store.contract import Store
+    from ..context import Context
 
 # format -> (module, what it reads)
 PROJECTS = {
@@ -64,19 +63,16 @@ class Indexer:
 
     def __init__(
         self,
-        store: Store,
-        clock: Clock,
-        write: Callable[[Change], None],
+        context: Context,
         *,
         format: str,
-        scope: str,
         dry_run: bool,
         report: Report,
     ) -> None:
         module, _ = PROJECTS[format]
         self._reader: Any = import_module(f".{module}", __package__)
-        self._store, self._clock, self._write = store, clock, write
-        self._format, self._scope, self._dry_run, self._report = format, scope, dry_run, report
+        self._context = context
+        self._format, self._dry_run, self._report = format, dry_run, report
         self._changes: list[Change] = []
         self._root = ""
 
@@ -111,10 +107,12 @@ class Indexer:
         """file -> key -> the memory of it that nothing has replaced."""
         found: dict[str, dict[str, Memory]] = {}
         states = tuple(one for one in STATES if one not in ("purged", "merged"))
-        where = Filter(scopes=(self._scope,), kinds=("note",), states=states)
+        where = Filter(scopes=(self._context.scope,), kinds=("note",), states=states)
         cursor = None
         while True:
-            page = self._store.listings.page(where, sort="created", limit=1_000, cursor=cursor, descending=False)
+            page = self._context.store.listings.page(
+                where, sort="created", limit=1_000, cursor=cursor, descending=False
+            )
             for one in page.memories:
                 mark = _mark(one)
                 if (mark.get("root"), mark.get("format")) != (self._root, self._format) or one.superseded_by:
@@ -155,8 +153,8 @@ class Indexer:
             "format": self._format, "root": self._root, "file": file.name, "key": one.key, "line": one.line,
             "lines": one.lines, "digest": one.digest, "file_digest": file.digest,
         }  # fmt: skip
-        id = imported_id(self._format, "\0".join((self._scope, self._root, file.name, one.key, one.digest)))
-        before = self._store.memories.get(id)
+        id = imported_id(self._format, "\0".join((self._context.scope, self._root, file.name, one.key, one.digest)))
+        before = self._context.store.memories.get(id)
         statement = admit(
             {
                 "content": content,
@@ -167,8 +165,8 @@ class Indexer:
                 "metadata": {INDEXED: mark},
                 "id": format_id(id) if before is None else None,
             },
-            scope=self._scope,
-            now=self._clock.now(),
+            scope=self._context.scope,
+            now=self._context.now(),
         )
         statement.metadata[INDEXED]["text"] = digest(statement.content)
         if old is None:
@@ -198,7 +196,7 @@ class Indexer:
 
     def _archived_here(self, id: bytes) -> bool:
         """Archived because it was gone, not by somebody."""
-        last = [event.origin for event in self._store.ledger.events(memory=id) if event.type == "archived"]
+        last = [event.origin for event in self._context.store.ledger.events(memory=id) if event.type == "archived"]
         return bool(last) and last[-1] == "import"
 
     def _archive(self, gone: Iterable[Memory]) -> None:
@@ -222,7 +220,7 @@ class Indexer:
             for change in changes:
                 change(writer)
 
-        self._write(all_of_them)
+        self._context.write(all_of_them)
 
 
 def _archive(id: bytes, writer: Writer) -> None:

@@ -1,1 +1,1 @@
-"""Slow work that writes leave behind: a durable queue in the store, drained by any process that lives long enough."""
+"""What grows out of the queue: looking for what was said twice, keys that mean the same, the doctor."""

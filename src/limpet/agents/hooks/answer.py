@@ -17,7 +17,7 @@ from ...text.blocks import plain_line, strip_blocks
 from .dialects import BLIND, DIALECTS, Call, shape
 
 if TYPE_CHECKING:
-    from ...engine import Limpet
+    from ...api import Limpet
     from ...model.clock import Clock
     from ...settings import Settings
     from .brief import Block
@@ -160,7 +160,7 @@ _ROLES: dict[str, Callable[[Call, Say, Find, Clock | None], None]] = {
 
 
 def _open(settings: Settings, clock: Clock | None) -> Limpet:
-    from ...engine import Limpet
+    from ...api import Limpet
 
     return Limpet(settings, clock=clock)
 

@@ -13,7 +13,7 @@ from ...text.instructions import reads_like_instruction
 from ...text.overlap import asked_weight, shared_weight
 
 if TYPE_CHECKING:
-    from ...engine import Limpet
+    from ...api import Limpet
     from ...model.memory import Memory
     from ...rank.trace import Trace
     from ...recall.answer import Item

@@ -8,13 +8,13 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ..jobs import embed, mentions
 from ..model.clock import MICROSECONDS_PER_SECOND, Clock
 from ..model.errors import EmbedderUnavailable, StoreError
 from ..rank import constants as C
 from ..recall.meaning import LOAD_SECONDS, QUERY_SECONDS, Meaning
 from ..recall.plan import Plan
 from ..text.grams import with_grams
-from . import embed, mentions
 
 if TYPE_CHECKING:
     from ..store.contract import Store

@@ -1,0 +1,165 @@
+"""What every service is given: the open store, whose scope it is, the clock, the content policy, semantic search."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
+from dataclasses import replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from .model.clock import Clock, parse_time
+from .model.ids import IdSource, parse_id
+from .model.memory import GLOBAL_SCOPE, Memory, check_kind, check_scope
+from .rank.adjust import confidence
+from .store.records import Filter
+
+if TYPE_CHECKING:
+    from .model.events import Event
+    from .recall.meaning import Meaning
+    from .remember.admit import Admitted
+    from .remember.door import Door
+    from .remember.write import Receipt, Writer
+    from .store.contract import Store
+    from .vectors.embedder import Embedder
+
+Time = str | int | datetime | None
+T = TypeVar("T")
+
+
+class Context:
+    """An open store seen from a scope. Thread-safe."""
+
+    def __init__(self, store: Store, scope: str, clock: Clock, embedder: str, given: Embedder | None) -> None:
+        """`embedder`: the name of the one to load; `given`: one to use instead."""
+        self.store = store
+        self.scope = scope
+        self.clock = clock
+        self.embedder = (embedder, given)
+        self._ids = IdSource()
+        self._policy: Door | None = None
+        self._semantic: Meaning | None = None
+        self._semantic_lock = threading.Lock()
+
+    def in_scope(self, scope: str) -> Context:
+        """The same open store, seen from another scope."""
+        _ = self.semantic(), self.policy  # shared from here on
+        other = copy(self)
+        other.scope = check_scope(scope)
+        return other
+
+    @property
+    def scopes(self) -> tuple[str, ...]:
+        """The scopes that reads see."""
+        return tuple(dict.fromkeys((self.scope, GLOBAL_SCOPE)))
+
+    def now(self) -> int:
+        """Microseconds UTC."""
+        return self.clock.now()
+
+    def new_id(self) -> bytes:
+        return self._ids.make(self.clock.now())
+
+    # -- what is composed at first use
+
+    @property
+    def policy(self) -> Door:
+        """What may become a belief, by rules that are compared by vector; made at the first write."""
+        if self._policy is None:
+            from .remember.door import Door
+
+            self._policy = Door(lambda: self.semantic().load(), lambda: self.semantic().is_loaded())
+        return self._policy
+
+    def semantic(self) -> Meaning:
+        """Search by meaning, composed at first use; NumPy is imported only when it searches."""
+        with self._semantic_lock:
+            if self._semantic is None:
+                from .recall.meaning import Meaning
+
+                name, given = self.embedder
+                self._semantic = Meaning(self.store, self.clock, name=name, embedder=given)
+            return self._semantic
+
+    # -- how writes are made
+
+    def validate(self, item: Mapping[str, Any]) -> Admitted:
+        """A statement of the arguments of `remember`. Raises BadInput."""
+        from .remember.admit import admit
+
+        return admit(item, scope=self.scope, now=self.clock.now())
+
+    def write(self, decide: Callable[[Writer], T]) -> T:
+        """Run a decision inside a write. It may run again when the lock was lost: the last answer counts."""
+        from .remember.write import Writer
+
+        answer: T
+
+        def inside(store: Store) -> Sequence[Event]:
+            nonlocal answer
+            now = self.clock.now()
+            writer = Writer(store, lambda: self._ids.make(now), now, self.scopes)
+            answer = decide(writer)
+            return writer.events
+
+        self.store.ledger.commit(inside)
+        return answer
+
+    def count_as_wrong(self, receipt: Receipt) -> Receipt:
+        """A wish to end what is trusted more is counted like `wrong`: the memory comes up for review."""
+        if receipt.status == "proposed" and receipt.id is not None:
+            self.store.usage.record([parse_id(receipt.id)], self.clock.now(), "wrong")
+        return receipt
+
+    # -- how reads are asked
+
+    def memory(self, id: str) -> Memory:
+        """The memory of these scopes that an id or a prefix names. Raises NotFound, AmbiguousId, BadInput."""
+        from .remember.write import need
+
+        return need(self.store, id, self.scopes)
+
+    def time(self, value: Time) -> int | None:
+        """Microseconds UTC. Raises BadInput."""
+        return None if value is None else parse_time(value, now=self.clock.now())
+
+    def with_confidence(self, memory: Memory) -> Memory:
+        """The memory with its confidence as of now, or as of the version's end."""
+        ended = memory.state in ("retracted", "purged") or memory.superseded_by is not None
+        value = confidence(
+            kind=memory.kind,
+            trust=memory.trust,
+            observations=memory.observations,
+            observed_at=memory.observed_at,
+            stated=memory.stated_confidence,
+            now=self.clock.now(),
+        )
+        return replace(memory, confidence=0.0 if ended and memory.retired_at is None else value)
+
+    def filter(
+        self,
+        kinds: Iterable[str] = (),
+        topics: Iterable[str] = (),
+        since: Time = None,
+        until: Time = None,
+        session: str | None = None,
+        *,
+        known_at: int | None = None,
+    ) -> Filter:
+        """What reads from these scopes let pass. Raises BadInput."""
+        kinds = (kinds,) if isinstance(kinds, str) else tuple(kinds)
+        topics = (topics,) if isinstance(topics, str) else tuple(topics)
+        if topics:
+            from .remember.admit import check_topics
+
+            topics = check_topics(topics)
+        return Filter(
+            scopes=self.scopes,
+            kinds=tuple(check_kind(kind) for kind in kinds),
+            topics=topics,
+            session=session,
+            since=self.time(since),
+            until=self.time(until),
+            known_at=known_at,
+        )

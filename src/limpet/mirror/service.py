@@ -1,0 +1,130 @@
+"""The Markdown copy of a scope that people read and edit. The contracts are those of the verbs in `api.py`."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..model.errors import BadInput, NotFound, StoreBusy, StoreError
+from ..model.memory import GLOBAL_SCOPE, check_origin
+from ..store.records import Filter
+
+if TYPE_CHECKING:
+    from ..context import Context
+    from ..mirror.report import MirrorReport
+
+# Memories that a topic's page shows on request, the newest; a mirror shows all.
+TOPIC_ENTRIES = 200
+
+
+def mirror_init(
+    context: Context, path: str | os.PathLike[str], *, author: str, index_bytes: int | None, with_global: bool
+) -> MirrorReport:
+    from ..mirror import base, folder
+
+    check_origin(author)
+    cap = base.DEFAULT_INDEX_BYTES if index_bytes is None else index_bytes
+    if isinstance(cap, bool) or not base.LEAST_INDEX_BYTES <= cap <= 10_000_000:
+        raise BadInput(f"index_bytes must be from {base.LEAST_INDEX_BYTES} to 10000000, not {cap!r}")
+    if context.store.path == ":memory:":
+        raise BadInput("a store in memory has no mirror", hint="open a store in a file")
+    root = folder.open_root(Path(path), make=True)
+    scopes = tuple(dict.fromkeys((context.scope, *([GLOBAL_SCOPE] if with_global else []))))
+    with folder.locked(root):
+        known = base.load(root)
+        store = str(Path(context.store.path).resolve())
+        if known is not None and (known.scopes[0] != context.scope or known.store != store):
+            raise BadInput(
+                f"{root} mirrors {known.scopes[0]} of {known.store}",
+                hint=f"to bind it anew, remove {root / folder.OWN / 'mirror.json'}; entries keep their marks",
+            )
+        made = base.Base(store=store, scopes=scopes, author=author, index_bytes=cap)
+        if known is not None:
+            made.files, made.lines = known.files, known.lines
+        base.save(root, made)
+        os.utime(root / folder.OWN / "mirror.json", ns=(0, 0))
+        _note_mirror(context, root)
+    return mirror_sync(context, root)
+
+
+def mirror_sync(
+    context: Context, path: str | os.PathLike[str], *, dry_run: bool = False, forget: bool = False, full: bool = False
+) -> MirrorReport:
+    from ..mirror import base, folder
+    from ..mirror.sync import Sync
+
+    root = folder.open_root(Path(path), make=False)
+    if not (root / folder.OWN).is_dir():
+        raise BadInput(f"{root} is no mirror", hint=f"limpet mirror init {root}")
+    with folder.locked(root):
+        known = base.load(root)
+        if known is None:
+            raise BadInput(f"{root} is no mirror", hint=f"limpet mirror init {root}")
+        if known.store != str(Path(context.store.path).resolve()):
+            raise BadInput(f"{root} mirrors {known.store}", hint=f"limpet --store {known.store} mirror sync")
+        home = context.in_scope(known.scopes[0])
+        sync = Sync(root, known, home)
+        return sync.run(dry_run=dry_run, forget=forget, full=full)
+
+
+def mirror_watch(
+    context: Context, path: str | os.PathLike[str], *, stop: threading.Event | None
+) -> Iterator[MirrorReport]:
+    from ..mirror.watch import changes
+
+    root = Path(path).resolve()
+    yield mirror_sync(context, root)
+    for _ in changes(root, context.store.data_version, stop or threading.Event()):
+        try:
+            yield mirror_sync(context, root)
+        except StoreBusy:
+            continue
+
+
+def read_topic(context: Context, topic: str) -> str:
+    from ..mirror import page
+    from ..remember.admit import check_topics
+
+    where = Filter(scopes=context.scopes, topics=check_topics([topic]), as_of=context.now())
+    found = context.store.listings.page(where, sort="created", limit=TOPIC_ENTRIES, cursor=None).memories
+    if not found:
+        raise NotFound(f"nothing is remembered about {topic}", hint="`limpet recall` finds by meaning")
+    return page.topic_text(topic, found)
+
+
+def mirrors(context: Context) -> list[str]:
+    from ..mirror import base
+
+    found = []
+    for name in _noted(context):
+        try:
+            known = base.load(Path(name))
+        except (BadInput, StoreError):
+            continue
+        if known is not None and known.scopes[0] == context.scope:
+            found.append(name)
+    return found
+
+
+def _note_mirror(context: Context, root: Path) -> None:
+    """Beside the store, so that `sync` need not be told where: a list of folders, nothing else."""
+    noted = _noted(context)
+    if str(root) in noted:
+        return
+    place = Path(context.store.path + ".mirrors")
+    try:
+        place.write_text(json.dumps(sorted([*noted, str(root)]), ensure_ascii=False), encoding="utf-8")
+    except OSError as error:
+        raise StoreError(f"cannot write {place}: {error.strerror}") from None
+
+
+def _noted(context: Context) -> list[str]:
+    try:
+        noted = json.loads(Path(context.store.path + ".mirrors").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return []
+    return [one for one in noted if isinstance(one, str)] if isinstance(noted, list) else []

@@ -1,0 +1,91 @@
+"""Memories by id, and listings. The contracts are those of the verbs in `api.py`."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ..model.errors import BadInput, NotFound
+from ..model.ids import format_id, parse_id
+from ..model.memory import STATES, Memory
+from ..store.records import Filter, Page
+
+if TYPE_CHECKING:
+    from ..context import Context, Time
+
+
+def get(context: Context, id: str, *, known_at: Time) -> Memory:
+    raw = context.store.memories.resolve(id, context.scopes)
+    memory = context.store.memories.get(raw, known_at=context.time(known_at))
+    if memory is None:
+        raise NotFound(f"memory {format_id(raw)} was not known then")
+    from ..recall.sources import Sources
+
+    return replace(context.with_confidence(memory), source_state=Sources().state(memory.metadata))
+
+
+def show(context: Context, id: str) -> Memory:
+    memory = get(context, id, known_at=None)
+    if not context.store.read_only and memory.state != "purged":
+        context.store.usage.record([parse_id(memory.id)], context.now())
+    return memory
+
+
+def history(context: Context, id: str) -> builtins.list[Memory]:
+    return [
+        context.with_confidence(one)
+        for one in context.store.memories.versions(context.store.memories.resolve(id, context.scopes))
+    ]
+
+
+def list(
+    context: Context,
+    *,
+    kinds: Iterable[str],
+    topics: Iterable[str],
+    sort: str,
+    since: Time,
+    until: Time,
+    session: str | None,
+    limit: int,
+    cursor: str | None,
+    all_states: bool,
+) -> Page:
+    if isinstance(limit, bool) or not 1 <= limit <= 10_000:
+        raise BadInput(f"limit must be from 1 to 10000, not {limit!r}")
+    where = _listed(context, kinds, topics, since, until, session, all_states)
+    page = context.store.listings.page(where, sort=sort, limit=limit, cursor=cursor)
+    return page._replace(memories=[context.with_confidence(one) for one in page.memories])
+
+
+def count(
+    context: Context,
+    *,
+    kinds: Iterable[str],
+    topics: Iterable[str],
+    since: Time,
+    until: Time,
+    session: str | None,
+    all_states: bool,
+) -> int:
+    return context.store.listings.count(_listed(context, kinds, topics, since, until, session, all_states))
+
+
+def abbreviate(context: Context, ids: Sequence[str], *, items: bool) -> builtins.list[str]:
+    several = [parse_id(id) for id in ids]
+    return context.store.reviews.abbreviate(several) if items else context.store.memories.abbreviate(several)
+
+
+def _listed(
+    context: Context,
+    kinds: Iterable[str],
+    topics: Iterable[str],
+    since: Time,
+    until: Time,
+    session: str | None,
+    all_states: bool,
+) -> Filter:
+    where = context.filter(kinds, topics, since, until, session)
+    return replace(where, states=STATES) if all_states else replace(where, as_of=context.now())

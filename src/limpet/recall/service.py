@@ -1,0 +1,174 @@
+"""Recall and briefs from a request. The contracts are those of the verbs in `api.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from ..model.errors import BadInput
+from ..model.ids import parse_id
+from ..store.records import Filter
+
+if TYPE_CHECKING:
+    from ..context import Context, Time
+    from ..recall.answer import Recall
+    from ..recall.brief import Brief
+    from ..recall.meaning import Meaning
+    from ..recall.plan import Plan
+    from ..recall.rerank import Reranker
+    from ..recall.sessions import SessionRecall
+
+
+def recall(
+    context: Context,
+    query: str,
+    *,
+    k: int,
+    kinds: Iterable[str],
+    topics: Iterable[str],
+    since: Time,
+    until: Time,
+    as_of: Time,
+    known_at: Time,
+    session: str | None,
+    budget_tokens: int | None,
+    deadline_ms: float | None,
+    lexical_only: bool,
+    trace: bool,
+    explain: bool,
+    fusion: str,
+    without: Iterable[str],
+    rerank: str | Reranker | None,
+) -> Recall:
+    from ..recall.answer import recall
+
+    if rerank is not None:
+        from ..recall.rerank import check
+
+        check(rerank)
+    plan, meaning = _asked(
+        context,
+        query,
+        context.filter(kinds, topics, since, until, session, known_at=context.time(known_at)),
+        context.time(as_of),
+        k=k,
+        deadline_ms=deadline_ms,
+        budget_tokens=budget_tokens,
+        lexical_only=lexical_only,
+        fusion=fusion,
+        without=frozenset(without),
+    )
+    return recall(context.store, meaning, plan, trace=trace, explain=explain, reranker=rerank)
+
+
+def recall_sessions(
+    context: Context,
+    query: str,
+    *,
+    k: int,
+    evidence: int,
+    kinds: Iterable[str],
+    topics: Iterable[str],
+    since: Time,
+    until: Time,
+    as_of: Time,
+    known_at: Time,
+    session: str | None,
+    budget_tokens: int | None,
+    deadline_ms: float | None,
+    lexical_only: bool,
+    explain: bool,
+) -> SessionRecall:
+    from ..recall.sessions import recall_sessions
+
+    if isinstance(evidence, bool) or not isinstance(evidence, int) or not 1 <= evidence <= 100:
+        raise BadInput(f"evidence must be from 1 to 100, not {evidence!r}")
+    plan, meaning = _asked(
+        context,
+        query,
+        context.filter(kinds, topics, since, until, session, known_at=context.time(known_at)),
+        context.time(as_of),
+        k=k,
+        deadline_ms=deadline_ms,
+        budget_tokens=budget_tokens,
+        lexical_only=lexical_only,
+        fusion="linear",
+        without=frozenset(),
+    )
+    return recall_sessions(context.store, meaning, plan, evidence=evidence, explain=explain)
+
+
+def _asked(context: Context, query: str, where: Filter, held: int | None, **given: Any) -> tuple[Plan, Meaning | None]:
+    """A request as a plan, held true at `held`, and the vector side if it takes part; of the texts that wait for
+    their vectors as many get them first as there is time for."""
+    from ..recall.plan import make_plan
+
+    now = context.now()
+    at = next((one for one in (held, where.known_at) if one is not None), now)
+    timeless = all(one is None for one in (held, where.known_at, where.since, where.until))
+    plan = make_plan(query, replace(where, as_of=at), now=now, timeless=timeless, **given)
+    if plan.lexical_only:
+        return plan, None
+    meaning = context.semantic()
+    waiting = meaning.waiting()
+    if not waiting:
+        return plan, meaning
+    from .catch_up import catch_up
+
+    return catch_up(context.store, meaning, plan, context.clock, waiting), meaning
+
+
+def related(context: Context, id: str, *, k: int) -> Recall:
+    from ..recall.answer import recall
+    from ..recall.plan import make_plan
+
+    memory = context.memory(id)
+    raw, now = parse_id(memory.id), context.now()
+    plan = make_plan(
+        memory.content[:2_000],
+        replace(context.filter((), (), None, None, None), as_of=now),
+        k=k,
+        now=now,
+        deadline_ms=None,
+        budget_tokens=None,
+        lexical_only=False,
+        fusion="linear",
+        without=frozenset(("neighbours", "session", "date", "speaker", "shape")),
+    )
+    found = recall(context.store, context.semantic(), plan, skip=raw)
+    # What is near answers no question: there is nothing to withhold.
+    return replace(found, relevance=1.0, relevant=True)
+
+
+def prepare(
+    context: Context,
+    message: str,
+    *,
+    budget: int | None,
+    full: bool,
+    session: str | None,
+    deadline_ms: float | None,
+    lexical_only: bool | None,
+) -> Brief:
+    from ..rank.constants import BRIEF_TOKENS
+    from ..recall.choose import MOST
+    from ..recall.plan import make_plan
+    from ..recall.prepare import prepare
+
+    now = context.now()
+    plan = make_plan(
+        message,
+        replace(context.filter((), (), None, None, None), as_of=now),
+        k=MOST["matches"],
+        now=now,
+        deadline_ms=deadline_ms,
+        budget_tokens=BRIEF_TOKENS if budget is None else budget,
+        lexical_only=bool(lexical_only),
+        fusion="linear",
+        without=frozenset(),
+    )
+    meaning = None if lexical_only else context.semantic()
+    if lexical_only is None and meaning is not None and not meaning.is_loaded():
+        plan, meaning = replace(plan, lexical_only=True), None
+    return prepare(context.store, meaning, plan, session=session, full=full)

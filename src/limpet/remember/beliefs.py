@@ -1,0 +1,197 @@
+"""Keyed facts, sessions, the review list, the sweep. The contracts are those of the verbs in `api.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from ..model.errors import AmbiguousId, BadInput, NotFound
+from ..model.ids import format_id, parse_id
+from ..model.memory import GLOBAL_SCOPE, Memory, check_key
+from ..store.records import SessionRow
+
+if TYPE_CHECKING:
+    from ..context import Context, Time
+    from ..recall.facts import Fact
+    from ..remember.review import ReviewItem
+    from ..remember.sweep import Swept
+    from ..remember.write import Receipt, Writer
+
+
+def set_fact(context: Context, key: str, value: str, **given: Any) -> Receipt:
+    (statement,) = context.policy.judged([context.validate({"content": value, "key": check_key(key), **given})])
+    return context.write(lambda writer: writer.state(statement))
+
+
+def fact(context: Context, key: str, *, as_of: Time, known_at: Time) -> Fact:
+    from ..recall.facts import as_fact, holding
+
+    known = context.time(known_at)
+    at = context.time(as_of)
+    instant = at if at is not None else known if known is not None else context.now()
+    for values in _values(context, key, known):
+        found = holding(values, instant)
+        if found is not None:
+            return as_fact(context.with_confidence(found))
+    raise NotFound(f"no value of {key} holds then" if at or known else f"no value of {key}", hint=_near(context, key))
+
+
+def fact_history(context: Context, key: str, *, known_at: Time) -> list[Fact]:
+    from ..recall.facts import as_fact
+
+    for values in _values(context, key, context.time(known_at)):
+        if values:
+            return [as_fact(context.with_confidence(one)) for one in values]
+    raise NotFound(f"no value of {key}", hint=_near(context, key))
+
+
+def end_fact(context: Context, key: str, *, at: Time, why: str | None, origin: str | None) -> Receipt:
+    from ..recall.facts import holding
+    from ..remember.replacement import proposed
+    from ..remember.write import Receipt
+    from ..text.secrets import redact
+
+    when = context.time(at)
+    reason = redact(why)[0] if why else None
+
+    def decide(writer: Writer) -> Receipt:
+        instant = writer.now if when is None else when
+        values = writer.reads.memories.keyed(context.scope, check_key(key))
+        if not values and (renamed := writer.reads.memories.renamed_key(context.scope, key)):
+            values = writer.reads.memories.keyed(context.scope, renamed)
+        held = holding(values, instant)
+        if held is None:
+            raise NotFound(f"no value of {key} holds then in {context.scope}", hint=_near(context, key))
+        if instant <= held.valid_from:
+            raise BadInput(f"{key} began to hold only then", hint=f"limpet retract {held.id}")
+        waits = proposed(writer, held, origin)
+        if waits is not None:
+            return waits
+        data: dict[str, Any] = {"valid_to": instant} | ({"why": reason} if reason else {})
+        made = writer.event("bounded", parse_id(held.id), origin=origin or "agent", **data)
+        return Receipt(id=held.id, status="changed", event=format_id(made.id))
+
+    return context.count_as_wrong(context.write(decide))
+
+
+def _values(context: Context, key: str, known: int | None) -> list[list[Memory]]:
+    """The values of a key in this scope, then in the global one; of the key that it was joined with, if it was."""
+    check_key(key)
+    found = []
+    for scope in dict.fromkeys((context.scope, GLOBAL_SCOPE)):
+        values = context.store.memories.keyed(scope, key, known_at=known)
+        if not values and (renamed := context.store.memories.renamed_key(scope, key)):
+            values = context.store.memories.keyed(scope, renamed, known_at=known)
+        found.append(values)
+    return found
+
+
+def _near(context: Context, key: str) -> str | None:
+    """Keys that are spelled like this one."""
+    import difflib
+
+    known = sorted({one for scope in (context.scope, GLOBAL_SCOPE) for one in context.store.memories.keys(scope)})
+    near = [one for one in difflib.get_close_matches(key, known, 4, 0.6) if one != key]
+    return f"keys like it: {', '.join(near)}" if near else None
+
+
+def session_start(context: Context, name: str | None, *, title: str | None) -> SessionRow:
+    from ..remember.admit import check_name
+    from ..remember.session import start
+    from ..text.secrets import redact
+
+    given = check_name("session", name) or format_id(context.new_id())
+    said = redact(check_name("title", title) or "")[0] or None
+    context.write(lambda writer: start(writer, context.scope, given, said))
+    return session(context, given)
+
+
+def session_end(context: Context, name: str, *, summary: str | None, origin: str) -> Receipt:
+    from ..remember.session import end
+
+    statement = None
+    if summary is not None:
+        statement = context.validate({"content": summary, "kind": "episode", "session": name, "origin": origin})
+    return context.write(lambda writer: end(writer, context.scope, name, statement))
+
+
+def session(context: Context, name: str) -> SessionRow:
+    found = context.store.sessions.get(context.scope, name)
+    if found is None:
+        raise NotFound(f"no session {name} in {context.scope}", hint="`limpet session list` shows them")
+    return found
+
+
+def sessions(context: Context, *, limit: int) -> list[SessionRow]:
+    if isinstance(limit, bool) or not 1 <= limit <= 10_000:
+        raise BadInput(f"limit must be from 1 to 10000, not {limit!r}")
+    return context.store.sessions.latest([context.scope], limit=limit)
+
+
+def session_memories(context: Context, name: str) -> list[Memory]:
+    session(context, name)
+    return [context.with_confidence(one) for one in context.store.sessions.memories(context.scope, name)]
+
+
+def compress(context: Context, name: str, *, summary: str | None) -> Receipt:
+    from ..remember.admit import check_text
+    from ..remember.session import compress
+
+    session(context, name)
+    given = None if summary is None else check_text(summary)
+
+    def decide(writer: Writer) -> Receipt:
+        return compress(writer, context.scope, name, given, admit=context.validate)
+
+    return context.write(decide)
+
+
+def review(context: Context, *, limit: int) -> list[ReviewItem]:
+    from ..remember.review import waiting
+
+    if isinstance(limit, bool) or not 1 <= limit <= 10_000:
+        raise BadInput(f"limit must be from 1 to 10000, not {limit!r}")
+    return waiting(context.store, context.scopes, context.now(), limit=limit)
+
+
+def accept(context: Context, id: str) -> Receipt:
+    return _decide(context, id, "accepted")
+
+
+def reject(context: Context, id: str) -> Receipt:
+    return _decide(context, id, "rejected")
+
+
+def _decide(context: Context, id: str, verdict: str) -> Receipt:
+    from ..remember.review import decide_pair, decide_single
+
+    pairs = context.store.reviews.from_prefix(id, context.scopes)
+    try:
+        raw = context.store.memories.resolve(id, context.scopes)
+    except NotFound:
+        if not pairs:
+            raise
+        raw = None
+    except AmbiguousId as error:
+        raise AmbiguousId(id, [*map(format_id, pairs), *error.candidates]) from None
+    if len(pairs) > 1 or (pairs and raw is not None):
+        raise AmbiguousId(id, [format_id(one) for one in (*pairs, *([raw] if raw else ()))])
+
+    def decide(writer: Writer) -> Receipt:
+        if raw is None:
+            return decide_pair(writer, pairs[0], verdict)
+        memory = writer.reads.memories.get(raw)
+        if memory is None or memory.scope not in context.scopes:
+            raise NotFound(f"nothing to review with the id {id} in {context.scope}")
+        return decide_single(writer, memory, verdict, writer.now)
+
+    return context.write(decide)
+
+
+def sweep(context: Context, *, apply: bool, progress: Callable[[int, int], None] | None) -> list[Swept]:
+    from ..remember.sweep import set_right, swept
+
+    found = swept(context.store, context.policy.rules(), context.scope, context.now(), progress)
+    if apply and found:
+        context.write(lambda writer: set_right(writer, found))
+    return found

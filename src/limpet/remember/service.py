@@ -1,0 +1,308 @@
+"""Writing beliefs: remember, correct, retract and the rest. The contracts are those of the verbs in `api.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..model.errors import BadInput, LimpetError, NotFound
+from ..model.ids import format_id, parse_id
+from ..model.memory import STATES, Memory
+from ..recall import lookup
+from ..store.records import Filter
+
+if TYPE_CHECKING:
+    from ..context import Context, Time
+    from ..remember.admit import Admitted
+    from ..remember.write import Receipt, Writer
+
+# Items that one transaction of a batch holds: few enough that other writers wait for milliseconds.
+BATCH_ITEMS = 1_000
+# A purge names memories that hold the longest line of what goes: lines shorter than this say nothing of their own, and
+# episodes quote about as much as the other.
+LEAST_QUOTED, MOST_QUOTED = 16, 120
+
+
+class PurgeReport(NamedTuple):
+    """What a purge erased, or would erase."""
+
+    id: str
+    versions: int
+    events: int
+    purged: bool
+    quoted: tuple[str, ...] = ()  # other memories that hold its words as they are: episodes, copies
+
+    def as_dict(self) -> dict[str, object]:
+        shown: dict[str, object] = {
+            "id": self.id, "versions": self.versions, "events": self.events, "purged": self.purged
+        }  # fmt: skip
+        return shown | ({"quoted": list(self.quoted)} if self.quoted else {})
+
+
+def remember(context: Context, item: Mapping[str, Any]) -> Receipt:
+    (statement,) = context.policy.judged([context.validate(item)])
+    return context.write(lambda writer: writer.state(statement))
+
+
+def remember_batch(context: Context, items: Iterable[Mapping[str, Any]]) -> list[Receipt]:
+    from ..remember.write import Receipt, rejected
+
+    receipts: list[Receipt] = []
+    part: list[tuple[int, Admitted]] = []
+    keys: set[tuple[str, str]] = set()
+
+    def flush() -> None:
+        statements = context.policy.judged([one for _, one in part])
+        for (place, _), receipt in zip(part, _write_batch(context, statements), strict=True):
+            receipts[place] = receipt
+        part.clear()
+        keys.clear()
+
+    for item in items:
+        place = len(receipts)
+        try:
+            if not isinstance(item, Mapping):
+                raise BadInput(f"an item must be an object, not {type(item).__name__}")
+            statement = context.validate(item)
+        except LimpetError as error:
+            receipts.append(rejected(error, item.get("id") if isinstance(item, Mapping) else None))
+            continue
+        # What builds on an earlier item of the batch must see it in the store.
+        slot = (statement.scope, statement.key or "")
+        if len(part) >= BATCH_ITEMS or statement.because or (statement.key and slot in keys):
+            flush()
+        keys.add(slot)
+        receipts.append(Receipt(id=None, status="rejected"))
+        part.append((place, statement))
+    flush()
+    return receipts
+
+
+def _write_batch(context: Context, statements: list[Admitted]) -> list[Receipt]:
+    from ..remember.write import rejected
+
+    def each(writer: Writer) -> list[Receipt]:
+        receipts = []
+        for statement, mark in zip(statements, writer.expect(statements), strict=True):
+            try:
+                receipts.append(writer.state(statement, mark=mark))
+            except (BadInput, NotFound) as error:
+                receipts.append(rejected(error, format_id(statement.id) if statement.id else None))
+        return receipts
+
+    return context.write(each) if statements else []
+
+
+def correct(context: Context, id: str, content: str, *, why: str | None, valid_from: Time, **given: Any) -> Receipt:
+    from ..remember.admit import as_episode, clean_text
+    from ..remember.write import need
+
+    statement = context.validate({"content": content, "valid_from": valid_from, **given})
+
+    def full(old: Memory) -> Admitted:
+        kept: dict[str, Any] = {
+            "scope": old.scope,
+            "kind": old.kind,
+            "topics": old.topics,
+            "key": old.key,
+            "importance": old.importance,
+            "metadata": old.metadata,
+            "speaker": old.speaker,
+            "pin": old.pinned,
+        }
+        kept = {name: value for name, value in kept.items() if name not in given}
+        if "key" in kept:  # what the value of this key is, is said by its name
+            text, found = clean_text(old.key, statement.content)
+            kept |= {"content": text, "redacted": tuple(dict.fromkeys((*statement.redacted, *found)))}
+        return replace(statement, **kept)
+
+    def decide(writer: Writer) -> Receipt:
+        old = need(writer.reads, id, writer.scopes)
+        return writer.correct(old, full(old) if demoted is None else as_episode(full(old), demoted), why)
+
+    (judged,) = context.policy.judged([full(need(context.store, id, context.scopes))])
+    demoted = judged.demoted
+    return context.write(decide)
+
+
+def edit(context: Context, id: str, content: str) -> Receipt:
+    from ..remember.admit import clean_text
+    from ..remember.write import Receipt, check_live, need
+
+    known = need(context.store, id, context.scopes)
+    text, redacted = clean_text(known.key, content)
+    said = {"content": text, "kind": known.kind, "key": known.key}
+    (judged,) = context.policy.judged([context.validate({**said, "origin": known.origin, "speaker": known.speaker})])
+    why = judged.demoted
+
+    def decide(writer: Writer) -> Receipt:
+        old = need(writer.reads, id, writer.scopes)
+        check_live(old)
+        if old.content == text:
+            return Receipt(id=old.id, status="unchanged")
+        more = {"kind": judged.kind, "demoted": why.as_data()} if why else {}
+        made = writer.event("edited", parse_id(old.id), origin="agent", content=text, **more)
+        receipt = Receipt(id=old.id, status="changed", event=format_id(made.id), redacted=redacted)
+        return replace(receipt, kind=judged.kind, rule=why.rule, reason=str(why)) if why else receipt
+
+    return context.write(decide)
+
+
+def tag(
+    context: Context, id: str, add: Iterable[str], remove: Iterable[str], values: Mapping[str, Any] | None
+) -> Receipt:
+    from ..remember.admit import check_topics, clean_metadata
+    from ..remember.write import Receipt, check_live, need
+
+    more, less = check_topics(add), set(check_topics(remove))
+    given, redacted = clean_metadata(values)
+
+    def decide(writer: Writer) -> Receipt:
+        old = need(writer.reads, id, writer.scopes)
+        check_live(old)
+        topics = check_topics([topic for topic in (*old.topics, *more) if topic not in less])
+        metadata = {name: value for name, value in {**old.metadata, **given}.items() if value is not None}
+        if topics == old.topics and metadata == old.metadata:
+            return Receipt(id=old.id, status="unchanged")
+        made = writer.event("tagged", parse_id(old.id), origin="agent", topics=list(topics), metadata=metadata)
+        return Receipt(id=old.id, status="changed", event=format_id(made.id), redacted=redacted)
+
+    return context.write(decide)
+
+
+def pin(context: Context, id: str) -> Receipt:
+    return _change(context, id, "pinned", lambda old: not old.pinned)
+
+
+def unpin(context: Context, id: str) -> Receipt:
+    return _change(context, id, "unpinned", lambda old: old.pinned)
+
+
+def archive(context: Context, id: str, *, origin: str | None) -> Receipt:
+    return _change(context, id, "archived", lambda old: old.state == "active", origin=origin)
+
+
+def restore(context: Context, id: str) -> Receipt:
+    return _change(context, id, "restored", lambda old: old.state in ("archived", "retracted"), live=False)
+
+
+def retract(context: Context, id: str, why: str, *, origin: str | None) -> Receipt:
+    from ..remember.admit import check_text
+    from ..text.secrets import redact
+
+    reason, _ = redact(check_text(why))
+    return _change(
+        context, id, "retracted", lambda old: old.state != "retracted", live=False, origin=origin, why=reason
+    )
+
+
+def _change(
+    context: Context,
+    id: str,
+    type: str,
+    applies: Callable[[Memory], bool],
+    *,
+    live: bool = True,
+    origin: str | None = None,
+    **data: Any,
+) -> Receipt:
+    from ..remember.replacement import proposed, take_key
+    from ..remember.write import Receipt, check_live, need
+
+    def decide(writer: Writer) -> Receipt:
+        old = need(writer.reads, id, writer.scopes)
+        if live or old.state == "purged":
+            check_live(old)
+        if not applies(old):
+            return Receipt(id=old.id, status="unchanged")
+        waits = proposed(writer, old, origin)
+        if waits is not None:
+            return waits
+        made = writer.event(type, parse_id(old.id), origin=origin or "agent", **data)
+        if type == "restored":
+            take_key(writer, old, origin="agent")
+        return Receipt(id=old.id, status="changed", event=format_id(made.id))
+
+    return context.count_as_wrong(context.write(decide))
+
+
+def purge(context: Context, id: str, *, confirm: bool) -> PurgeReport:
+    memory = context.memory(id)
+    raw = parse_id(memory.id)
+    versions, events = (
+        len(context.store.memories.versions(raw)),
+        sum(1 for _ in context.store.ledger.events(memory=raw)),
+    )
+    gone = memory.state == "purged"
+    quoted = () if gone else _quoting(context, memory)
+    if confirm and not gone:
+        context.write(lambda writer: writer.event("purged", raw, origin="agent"))
+    return PurgeReport(id=memory.id, versions=versions, events=events, purged=confirm or gone, quoted=quoted)
+
+
+def _quoting(context: Context, memory: Memory) -> tuple[str, ...]:
+    """Other memories of these scopes that hold the longest line of it, as far as an episode quotes."""
+    line = max((" ".join(one.split()) for one in memory.content.splitlines()), key=len, default="")
+    if len(line) < LEAST_QUOTED:
+        return ()
+    where = Filter(scopes=tuple({memory.scope, *context.scopes}), states=STATES)
+    found = context.store.search.candidates(context.store.search.substring(line[:MOST_QUOTED], where, limit=100), where)
+    return tuple(sorted({format_id(one.id) for one in found} - {memory.id}))
+
+
+def undo(context: Context, event: str | None) -> list[Receipt]:
+    from ..remember.write import Receipt
+
+    target = context.store.ledger.resolve(event) if event is not None else None
+
+    def decide(writer: Writer) -> list[Receipt]:
+        events = writer.reads.ledger.operation(target, writer.scopes)
+        if not events:
+            raise NotFound("nothing to undo")
+        if any(one.type == "purged" for one in events):
+            raise BadInput("a purge cannot be undone: the content is gone")
+        receipts: dict[bytes, Receipt] = {}
+        for one in events:
+            made = writer.event("undone", one.memory, origin="agent", undoes=one.id.hex())
+            receipts[one.memory] = Receipt(id=format_id(one.memory), status="changed", event=format_id(made.id))
+        return list(receipts.values())
+
+    return context.write(decide)
+
+
+def feedback(context: Context, id: str, verdict: str) -> Memory:
+    if verdict not in ("useful", "not_useful", "wrong"):
+        raise BadInput(f"unknown verdict: {verdict!r}", hint="one of: useful, not_useful, wrong")
+    memory = context.memory(id)
+    context.store.usage.record([parse_id(memory.id)], context.now(), verdict)
+    return lookup.get(context, memory.id, known_at=None)
+
+
+def link(context: Context, a: str, type: str, b: str, weight: float | None) -> Receipt:
+    from ..remember.link import link
+
+    receipt = context.write(lambda writer: link(writer, a, type, b, weight, context.scopes))
+    if receipt.status == "proposed":
+        _propose_replacement(context, a, b)
+    return receipt
+
+
+def _propose_replacement(context: Context, a: str, b: str) -> None:
+    from ..store.records import Proposal
+
+    new, old, now = context.memory(a), context.memory(b), context.now()
+    context.store.reviews.propose(
+        [
+            Proposal(
+                id=context.new_id(), kind="correction", scope=new.scope, memory=parse_id(new.id),
+                other=parse_id(old.id), reason="said to replace what is trusted more", score=0.0, created_at=now,
+            )
+        ]
+    )  # fmt: skip
+
+
+def unlink(context: Context, a: str, type: str, b: str) -> Receipt:
+    from ..remember.link import unlink
+
+    return context.write(lambda writer: unlink(writer, a, type, b, context.scopes))

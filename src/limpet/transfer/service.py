@@ -1,0 +1,104 @@
+"""Import, export and sync. The contracts are those of the verbs in `api.py`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from ..context import Context
+    from ..transfer.record import Report
+    from ..transfer.segments import SegmentReport
+
+Progress = Callable[[int, int], None]
+
+
+class ImportReport(NamedTuple):
+    """What an import brought. `rejected`: (line number, reason)."""
+
+    new: int
+    known: int
+    rejected: list[tuple[int, str]]
+
+
+def import_from(
+    context: Context, format: str, path: str | os.PathLike[str], *, dry_run: bool, progress: Progress | None
+) -> Report:
+    from ..transfer import formats
+    from ..transfer.bring import Importer
+    from ..transfer.project import PROJECTS, Indexer
+    from ..transfer.record import Report
+
+    report = Report(progress=progress)
+    if format in PROJECTS:
+        Indexer(context, format=format, dry_run=dry_run, report=report).run(Path(path))
+        report.progress = None
+        return report
+    source: Any = formats.records(format, Path(path), report)
+    Importer(context, format=format, dry_run=dry_run, report=report).run(source)
+    report.progress = None
+    return report
+
+
+def export_to(
+    context: Context,
+    format: str,
+    path: str | os.PathLike[str],
+    *,
+    vectors: bool,
+    all_scopes: bool,
+    force: bool,
+    progress: Progress | None,
+) -> Report:
+    from ..transfer import formats
+    from ..transfer.record import Report
+    from ..transfer.writers import Source
+
+    write = formats.writer(format)
+    report = Report(progress=progress)
+    active = next((row.num for row in context.store.vectors.embedders() if row.state == "active"), None)
+    source = Source(
+        store=context.store,
+        scopes=None if all_scopes else context.scopes,
+        now=context.now(),
+        report=report,
+        vectors=vectors,
+        embedder=active,
+        force=force,
+    )
+    report.new = write(source, Path(path))
+    report.progress = None
+    return report
+
+
+def export_segments(context: Context, folder: str | os.PathLike[str], *, progress: Progress | None) -> SegmentReport:
+    from ..transfer.segments import export_segments
+
+    return export_segments(context.store, Path(folder), progress=progress)
+
+
+def import_segments(
+    context: Context, folder: str | os.PathLike[str], *, dry_run: bool, progress: Progress | None
+) -> SegmentReport:
+    from ..transfer.segments import import_segments
+
+    return import_segments(context.store, Path(folder), dry_run=dry_run, progress=progress)
+
+
+def export_jsonl(
+    context: Context, target: str | os.PathLike[str] | IO[str], *, vectors: bool, force: bool, progress: Progress | None
+) -> int:
+    from ..transfer.export import export_jsonl
+
+    return export_jsonl(context.store, target, vectors=vectors, force=force, progress=progress)
+
+
+def import_jsonl(
+    context: Context, source: str | os.PathLike[str] | IO[str], *, dry_run: bool, progress: Progress | None
+) -> ImportReport:
+    from ..transfer.importing import import_jsonl
+
+    new, known, bad = import_jsonl(context, source, dry_run=dry_run, progress=progress)
+    return ImportReport(new=new, known=known, rejected=bad)

@@ -1,0 +1,66 @@
+"""What was put before agents, and whether it was of use. The contracts are those of the verbs in `api.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from ..model.errors import BadInput
+from ..model.ids import parse_id
+from ..store.records import Action, Surfaced
+
+if TYPE_CHECKING:
+    from ..context import Context
+    from ..history.usefulness import Surfacing, Usefulness
+
+
+def note_action(context: Context, session: str, kind: str, what: str) -> None:
+    from ..text.secrets import redact
+
+    context.store.journal.note(Action(context.scope, session, context.now(), kind, redact(what)[0]))
+
+
+def actions(context: Context, *, session: str | None, limit: int) -> list[Action]:
+    return context.store.journal.lines(context.scope, session=session, limit=limit)
+
+
+def note_surfaced(
+    context: Context,
+    items: Iterable[tuple[str, int]],
+    *,
+    session: str,
+    client: str,
+    via: str,
+    withheld: Iterable[str],
+    drawn: Iterable[str],
+    asked: str,
+) -> None:
+    from ..text.secrets import redact
+
+    now, by_lot = context.now(), frozenset(drawn)
+    rows = [
+        Surfaced(context.scope, session, client, now, via, parse_id(id), tokens, drawn=id in by_lot)
+        for id, tokens in items
+    ]
+    rows += [
+        Surfaced(context.scope, session, client, now, via, parse_id(id), 0, shown=False, drawn=True) for id in withheld
+    ]
+    action = Action(context.scope, session, now, "asked", redact(asked)[0]) if asked else None
+    if rows or action:
+        context.store.exposures.note(rows, action)
+
+
+def surfaced(context: Context, *, session: str | None, limit: int) -> Sequence[Surfacing]:
+    from ..history.usefulness import surfacing
+
+    if isinstance(limit, bool) or not 1 <= limit <= 10_000:
+        raise BadInput(f"limit must be from 1 to 10000, not {limit!r}")
+    return [surfacing(one) for one in context.store.exposures.latest(context.scope, session=session, limit=limit)]
+
+
+def usefulness(context: Context, *, limit: int) -> Usefulness:
+    from ..history.usefulness import usefulness
+
+    if isinstance(limit, bool) or not 1 <= limit <= 10_000:
+        raise BadInput(f"limit must be from 1 to 10000, not {limit!r}")
+    return usefulness(context.store.exposures.counts(context.scope), limit=limit)

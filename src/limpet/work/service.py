@@ -1,0 +1,97 @@
+"""The queue, the embedders and the care of the store. The contracts are those of the verbs in `api.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..model.errors import EmbedderUnavailable
+
+if TYPE_CHECKING:
+    from ..context import Context
+    from ..jobs.embed import WorkReport
+    from ..work.doctor import Check
+
+Progress = Callable[[int, int], None]
+
+
+class ModelInfo(NamedTuple):
+    """An embedder that this store or this installation knows. `state`: active, building, or installed."""
+
+    name: str
+    fingerprint: str | None
+    dimensions: int | None
+    state: str
+    available: bool
+    message: str = ""
+
+
+def work(context: Context, *, limit: int | None, only_vectors: bool, progress: Progress | None) -> WorkReport:
+    from ..jobs import mentions
+    from ..jobs.embed import drain
+    from . import duplicates
+
+    mentions.drain(context.store, limit=limit)
+    meaning = context.semantic()
+    embedder, row = meaning.for_writing()
+    report = drain(context.store, embedder, row, context.clock, limit=limit, progress=progress)
+    meaning.settle()
+    searchable = None if only_vectors else meaning.index()
+    if searchable is None:
+        return report
+    rest = None if limit is None else limit - report.done - report.failed
+    return replace(report, checked=duplicates.drain(context.store, embedder, *searchable, context.clock, limit=rest))
+
+
+def reembed(context: Context, *, progress: Progress | None) -> WorkReport:
+    meaning = context.semantic()
+    _, row = meaning.for_writing()
+    context.store.jobs.revive()
+    after = 0
+    while missing := context.store.vectors.missing(row.num, limit=5_000, after=after):
+        context.store.jobs.enqueue("embed", missing, context.now())
+        after = missing[-1]
+    return work(context, limit=None, only_vectors=False, progress=progress)
+
+
+def models(context: Context) -> list[ModelInfo]:
+    from ..vectors.embedder import installed, load_embedder
+
+    stored = {row.name: row for row in context.store.vectors.embedders()}
+    found = []
+    for name in sorted({*installed(), *stored}):
+        row = stored.get(name)
+        try:
+            loaded = load_embedder(name)
+            available, message = True, ""
+            facts: tuple[str | None, int | None] = (loaded.fingerprint, loaded.dimensions)
+        except EmbedderUnavailable as error:
+            available, message = False, error.message
+            facts = (row.fingerprint, row.dimensions) if row else (None, None)
+        state = row.state if row else "installed"
+        found.append(
+            ModelInfo(
+                name=name,
+                fingerprint=facts[0],
+                dimensions=facts[1],
+                state=state,
+                available=available,
+                message=message,
+            )
+        )
+    return found
+
+
+def rebuild(context: Context, *, progress: Progress | None) -> int:
+    from ..jobs import mentions
+
+    done = context.store.maintenance.rebuild(progress)
+    mentions.drain(context.store)
+    return done
+
+
+def doctor(context: Context) -> list[Check]:
+    from ..work.doctor import doctor
+
+    return doctor(context.store, context.semantic(), scope=context.scope)
