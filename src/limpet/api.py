@@ -88,15 +88,9 @@ class Limpet:
     """An open memory store, seen from a scope. Thread-safe; use it as a context manager, or `close()` it."""
 
     def __init__(
-        self,
-        settings: Settings,
-        *,
-        read_only: bool = False,
-        create: bool = True,
-        clock: Clock | None = None,
-        embedder: Embedder | str | None = None,
-        store: Store | None = None,
-    ) -> None:
+        self, settings: Settings, *, read_only: bool = False, create: bool = True, clock: Clock | None = None,
+        embedder: Embedder | str | None = None, store: Store | None = None,
+    ) -> None:  # fmt: skip
         name = embedder if isinstance(embedder, str) else settings.embedder
         given = None if isinstance(embedder, str) else embedder
         self._context = Context(
@@ -146,26 +140,12 @@ class Limpet:
             self._context.store.close()
 
     def recall(
-        self,
-        query: str,
-        *,
-        k: int = 10,
-        kinds: Iterable[str] = (),
-        topics: Iterable[str] = (),
-        since: Time = None,
-        until: Time = None,
-        as_of: Time = None,
-        known_at: Time = None,
-        session: str | None = None,
-        budget_tokens: int | None = None,
-        deadline_ms: float | None = None,
-        lexical_only: bool = False,
-        trace: bool = False,
-        explain: bool = False,
-        fusion: str = "linear",
-        without: Iterable[str] = (),
+        self, query: str, *, k: int = 10, kinds: Iterable[str] = (), topics: Iterable[str] = (), since: Time = None,
+        until: Time = None, as_of: Time = None, known_at: Time = None, session: str | None = None,
+        budget_tokens: int | None = None, deadline_ms: float | None = None, lexical_only: bool = False,
+        trace: bool = False, explain: bool = False, fusion: str = "linear", without: Iterable[str] = (),
         rerank: str | Reranker | None = None,
-    ) -> Recall:
+    ) -> Recall:  # fmt: skip
         """The memories that matter for `query`, best first: those of this scope and `global`, held true at `as_of`
         (default: now, or the time that an event found gives: "before the migration") as the store knew them at
         `known_at` (default: now).
@@ -177,44 +157,17 @@ class Limpet:
         nothing. Raises BadInput.
         """
         return recall_service.recall(
-            self._context,
-            query,
-            k=k,
-            kinds=kinds,
-            topics=topics,
-            since=since,
-            until=until,
-            as_of=as_of,
-            known_at=known_at,
-            session=session,
-            budget_tokens=budget_tokens,
-            deadline_ms=deadline_ms,
-            lexical_only=lexical_only,
-            trace=trace,
-            explain=explain,
-            fusion=fusion,
-            without=without,
-            rerank=rerank,
-        )
+            self._context, query, k=k, kinds=kinds, topics=topics, since=since, until=until, as_of=as_of,
+            known_at=known_at, session=session, budget_tokens=budget_tokens, deadline_ms=deadline_ms,
+            lexical_only=lexical_only, trace=trace, explain=explain, fusion=fusion, without=without, rerank=rerank,
+        )  # fmt: skip
 
     def recall_sessions(
-        self,
-        query: str,
-        *,
-        k: int = 5,
-        evidence: int = 3,
-        kinds: Iterable[str] = (),
-        topics: Iterable[str] = (),
-        since: Time = None,
-        until: Time = None,
-        as_of: Time = None,
-        known_at: Time = None,
-        session: str | None = None,
-        budget_tokens: int | None = None,
-        deadline_ms: float | None = None,
-        lexical_only: bool = False,
+        self, query: str, *, k: int = 5, evidence: int = 3, kinds: Iterable[str] = (), topics: Iterable[str] = (),
+        since: Time = None, until: Time = None, as_of: Time = None, known_at: Time = None, session: str | None = None,
+        budget_tokens: int | None = None, deadline_ms: float | None = None, lexical_only: bool = False,
         explain: bool = False,
-    ) -> SessionRecall:
+    ) -> SessionRecall:  # fmt: skip
         """The sessions that hold an answer to `query`, or a part of it, best first, each with the best `evidence` of
         its memories that a recall finds. Filters and times are those of `recall`, and so is the scope.
 
@@ -223,22 +176,10 @@ class Limpet:
         Raises BadInput.
         """
         return recall_service.recall_sessions(
-            self._context,
-            query,
-            k=k,
-            evidence=evidence,
-            kinds=kinds,
-            topics=topics,
-            since=since,
-            until=until,
-            as_of=as_of,
-            known_at=known_at,
-            session=session,
-            budget_tokens=budget_tokens,
-            deadline_ms=deadline_ms,
-            lexical_only=lexical_only,
-            explain=explain,
-        )
+            self._context, query, k=k, evidence=evidence, kinds=kinds, topics=topics, since=since, until=until,
+            as_of=as_of, known_at=known_at, session=session, budget_tokens=budget_tokens, deadline_ms=deadline_ms,
+            lexical_only=lexical_only, explain=explain,
+        )  # fmt: skip
 
     def related(self, id: str, *, k: int = 10) -> Recall:
         """What is near a memory in meaning and words, itself left out. Raises NotFound, BadInput."""
@@ -260,45 +201,23 @@ class Limpet:
         return recall_lookup.history(self._context, id)
 
     def list(
-        self,
-        *,
-        kinds: Iterable[str] = (),
-        topics: Iterable[str] = (),
-        sort: str = "created",
-        since: Time = None,
-        until: Time = None,
-        session: str | None = None,
-        limit: int = 50,
-        cursor: str | None = None,
+        self, *, kinds: Iterable[str] = (), topics: Iterable[str] = (), sort: str = "created", since: Time = None,
+        until: Time = None, session: str | None = None, limit: int = 50, cursor: str | None = None,
         all_states: bool = False,
-    ) -> Page:
+    ) -> Page:  # fmt: skip
         """Memories of this scope and `global`, newest (most used) first, a page at a time.
 
         `all_states`: also what is archived, retracted, purged or no longer true. Raises BadInput.
         """
         return recall_lookup.list(
-            self._context,
-            kinds=kinds,
-            topics=topics,
-            sort=sort,
-            since=since,
-            until=until,
-            session=session,
-            limit=limit,
-            cursor=cursor,
-            all_states=all_states,
-        )
+            self._context, kinds=kinds, topics=topics, sort=sort, since=since, until=until, session=session,
+            limit=limit, cursor=cursor, all_states=all_states,
+        )  # fmt: skip
 
     def count(
-        self,
-        *,
-        kinds: Iterable[str] = (),
-        topics: Iterable[str] = (),
-        since: Time = None,
-        until: Time = None,
-        session: str | None = None,
-        all_states: bool = False,
-    ) -> int:
+        self, *, kinds: Iterable[str] = (), topics: Iterable[str] = (), since: Time = None, until: Time = None,
+        session: str | None = None, all_states: bool = False,
+    ) -> int:  # fmt: skip
         """How many memories `list` would show."""
         return recall_lookup.count(
             self._context, kinds=kinds, topics=topics, since=since, until=until, session=session, all_states=all_states
@@ -338,13 +257,9 @@ class Limpet:
         return work_service.models(self._context)
 
     def export_jsonl(
-        self,
-        target: str | os.PathLike[str] | IO[str],
-        *,
-        vectors: bool = False,
-        force: bool = False,
+        self, target: str | os.PathLike[str] | IO[str], *, vectors: bool = False, force: bool = False,
         progress: Progress | None = None,
-    ) -> int:
+    ) -> int:  # fmt: skip
         """Write the whole store as JSONL, lossless; returns the number of lines. A file appears only when complete.
 
         `force`: replace a file that is there, which the store and what lies beside it never is.
@@ -367,26 +282,12 @@ class Limpet:
         return work_service.doctor(self._context)
 
     def remember(
-        self,
-        content: str,
-        *,
-        kind: str = "fact",
-        topics: Iterable[str] = (),
-        key: str | None = None,
-        importance: float | None = None,
-        pin: bool = False,
-        valid_from: Time = None,
-        valid_to: Time = None,
-        source: str | None = None,
-        origin: str = "agent",
-        session: str | None = None,
-        speaker: str | None = None,
-        because: Iterable[str] = (),
-        metadata: Mapping[str, Any] | None = None,
-        id: str | None = None,
-        confidence: float | None = None,
-        anyway: bool = False,
-    ) -> Receipt:
+        self, content: str, *, kind: str = "fact", topics: Iterable[str] = (), key: str | None = None,
+        importance: float | None = None, pin: bool = False, valid_from: Time = None, valid_to: Time = None,
+        source: str | None = None, origin: str = "agent", session: str | None = None, speaker: str | None = None,
+        because: Iterable[str] = (), metadata: Mapping[str, Any] | None = None, id: str | None = None,
+        confidence: float | None = None, anyway: bool = False,
+    ) -> Receipt:  # fmt: skip
         """Store one statement, durably, and return at once; its vector is made later by `work`.
 
         A statement that is known already (same scope, kind, speaker and text) is counted as an observation of it.
@@ -397,25 +298,12 @@ class Limpet:
         return remember_service.remember(
             self._context,
             {
-                "content": content,
-                "kind": kind,
-                "topics": topics,
-                "key": key,
-                "importance": importance,
-                "pin": pin,
-                "valid_from": valid_from,
-                "valid_to": valid_to,
-                "source": source,
-                "origin": origin,
-                "session": session,
-                "speaker": speaker,
-                "because": because,
-                "metadata": metadata,
-                "id": id,
-                "confidence": confidence,
+                "content": content, "kind": kind, "topics": topics, "key": key, "importance": importance, "pin": pin,
+                "valid_from": valid_from, "valid_to": valid_to, "source": source, "origin": origin, "session": session,
+                "speaker": speaker, "because": because, "metadata": metadata, "id": id, "confidence": confidence,
                 "anyway": anyway,
             },
-        )
+        )  # fmt: skip
 
     def remember_batch(self, items: Iterable[Mapping[str, Any]]) -> builtins.list[Receipt]:
         """Store many statements: dictionaries with the arguments of `remember` and `scope`. One receipt each.
@@ -443,12 +331,8 @@ class Limpet:
         return remember_service.edit(self._context, id, content)
 
     def tag(
-        self,
-        id: str,
-        add: Iterable[str] = (),
-        remove: Iterable[str] = (),
-        values: Mapping[str, Any] | None = None,
-    ) -> Receipt:
+        self, id: str, add: Iterable[str] = (), remove: Iterable[str] = (), values: Mapping[str, Any] | None = None,
+    ) -> Receipt:  # fmt: skip
         """Add and remove topics, set metadata values (None removes one). Raises NotFound, BadInput."""
         return remember_service.tag(self._context, id, add, remove, values)
 
@@ -570,15 +454,9 @@ class Limpet:
         return beliefs.sweep(self._context, apply=apply, progress=progress)
 
     def prepare(
-        self,
-        message: str = "",
-        *,
-        budget: int | None = None,
-        full: bool = False,
-        session: str | None = None,
-        deadline_ms: float | None = None,
-        lexical_only: bool | None = None,
-    ) -> Brief:
+        self, message: str = "", *, budget: int | None = None, full: bool = False, session: str | None = None,
+        deadline_ms: float | None = None, lexical_only: bool | None = None,
+    ) -> Brief:  # fmt: skip
         """What an agent should know before it answers `message`: standing context, facts, what matches (lessons first),
         open goals, the last day, active threads, and what to beware of; each memory once, within `budget` tokens.
 
@@ -587,14 +465,9 @@ class Limpet:
         Changes nothing. Raises BadInput.
         """
         return recall_service.prepare(
-            self._context,
-            message,
-            budget=budget,
-            full=full,
-            session=session,
-            deadline_ms=deadline_ms,
+            self._context, message, budget=budget, full=full, session=session, deadline_ms=deadline_ms,
             lexical_only=lexical_only,
-        )
+        )  # fmt: skip
 
     def link(self, a: str, type: str, b: str, weight: float | None = None) -> Receipt:
         """Say `a TYPE b` (any edge type but temporal_next). Linked already: unchanged. Raises NotFound, BadInput.
@@ -608,13 +481,9 @@ class Limpet:
         return remember_service.unlink(self._context, a, type, b)
 
     def mirror_init(
-        self,
-        path: str | os.PathLike[str],
-        *,
-        author: str = "user",
-        index_bytes: int | None = None,
+        self, path: str | os.PathLike[str], *, author: str = "user", index_bytes: int | None = None,
         with_global: bool = False,
-    ) -> MirrorReport:
+    ) -> MirrorReport:  # fmt: skip
         """Make a folder the mirror of this scope, and sync it. What is in it becomes memory, and nothing of it is lost.
 
         `author`: the origin of what files say, unless a file names its own. `index_bytes`: the cap of MEMORY.md.
@@ -657,18 +526,11 @@ class Limpet:
         organize_service.note_transcript(self._context, path)
 
     def organize(
-        self,
-        paths: Iterable[str | os.PathLike[str]] = (),
-        *,
-        clients: Sequence[str] = (),
-        by_folder: bool = False,
-        dry_run: bool = False,
-        summaries: bool = True,
-        models: Sequence[str] = (),
-        budget_tokens: int = organize_service.BUDGET_TOKENS,
-        budget_usd: float | None = None,
+        self, paths: Iterable[str | os.PathLike[str]] = (), *, clients: Sequence[str] = (), by_folder: bool = False,
+        dry_run: bool = False, summaries: bool = True, models: Sequence[str] = (),
+        budget_tokens: int = organize_service.BUDGET_TOKENS, budget_usd: float | None = None,
         progress: Progress | None = None,
-    ) -> OrganizeReport:
+    ) -> OrganizeReport:  # fmt: skip
         """Take what is worth remembering from transcripts and notes: by rules, and with `models` by these too.
 
         `paths`: files and folders; `clients`: also what these keep in their own folders. Without either, what hooks
@@ -677,17 +539,9 @@ class Limpet:
         are synced at the end. Raises BadInput, StoreError.
         """
         return organize_service.organize(
-            self._context,
-            paths,
-            clients=clients,
-            by_folder=by_folder,
-            dry_run=dry_run,
-            summaries=summaries,
-            models=models,
-            budget_tokens=budget_tokens,
-            budget_usd=budget_usd,
-            progress=progress,
-        )
+            self._context, paths, clients=clients, by_folder=by_folder, dry_run=dry_run, summaries=summaries,
+            models=models, budget_tokens=budget_tokens, budget_usd=budget_usd, progress=progress,
+        )  # fmt: skip
 
     def import_from(
         self, format: str, path: str | os.PathLike[str], *, dry_run: bool = False, progress: Progress | None = None
@@ -700,15 +554,9 @@ class Limpet:
         return transfer_service.import_from(self._context, format, path, dry_run=dry_run, progress=progress)
 
     def export_to(
-        self,
-        format: str,
-        path: str | os.PathLike[str],
-        *,
-        vectors: bool = False,
-        all_scopes: bool = False,
-        force: bool = False,
-        progress: Progress | None = None,
-    ) -> Report:
+        self, format: str, path: str | os.PathLike[str], *, vectors: bool = False, all_scopes: bool = False,
+        force: bool = False, progress: Progress | None = None,
+    ) -> Report:  # fmt: skip
         """Write the memories of this scope and `global` in another program's format; `new` counts them.
 
         The report says what the format cannot hold. `vectors`: where it can hold them. `force`: replace a file that is
@@ -735,16 +583,9 @@ class Limpet:
         return transfer_service.import_segments(self._context, folder, dry_run=dry_run, progress=progress)
 
     def note_surfaced(
-        self,
-        items: Iterable[tuple[str, int]],
-        *,
-        session: str = "",
-        client: str,
-        via: str,
-        withheld: Iterable[str] = (),
-        drawn: Iterable[str] = (),
-        asked: str = "",
-    ) -> None:
+        self, items: Iterable[tuple[str, int]], *, session: str = "", client: str, via: str,
+        withheld: Iterable[str] = (), drawn: Iterable[str] = (), asked: str = "",
+    ) -> None:  # fmt: skip
         """Keep what was put before an agent. `items`: ids and tokens; `withheld`: ids that a lot held back; `drawn`:
         those that it decided to show; `asked`: the message that it answers, as a line of the journal.
         """
