@@ -37,11 +37,8 @@ class ArrayArithmetic(Arithmetic):
     def maximum(self, column: Column, other: Any) -> Column:
         return np.maximum(column, other)
 
-    def minimum(self, column: Column, other: Any) -> Column:
-        return np.minimum(column, other)
-
-    def where(self, condition: Column, column: Column, other: Any) -> Column:
-        return np.where(condition, column, other)
+    def where(self, condition: Column, one: Any, other: Any) -> Column:
+        return np.where(condition, one, other)
 
     def at(self, places: Column, column: Column) -> Column:
         padded = np.zeros(len(column) + 1, dtype=column.dtype)
@@ -83,8 +80,8 @@ class ArrayArithmetic(Arithmetic):
         order = keys.argsort(kind="stable")
         ordered = keys[order]
         numbers = np.zeros(len(keys), dtype=np.int64)
-        numbers[order[1:]] = (ordered[1:] != ordered[:-1]).cumsum()
-        return numbers, int(numbers.max(initial=-1)) + 1
+        numbers[order[1:]] = steps = (ordered[1:] != ordered[:-1]).cumsum()
+        return numbers, int(steps[-1]) + 1 if len(steps) else len(keys)
 
     def sums(self, groups: tuple[Column, int], values: Column) -> Column:
         return np.bincount(groups[0], values, groups[1])
@@ -98,13 +95,15 @@ class ArrayArithmetic(Arithmetic):
         best = order[last]
         return np.bincount(of[best], values[best], count) / np.bincount(of[best], minlength=count)
 
-    def weighted(self, columns: Sequence[Column], weights: Sequence[float], count: int) -> Column:
+    def weighted(
+        self, columns: Sequence[Column], chosen: Column, weights: Sequence[float], others: Sequence[float]
+    ) -> Column:
         if not columns:
-            return self.zeros(count)
+            return self.zeros(len(chosen))
         parts = np.array(columns)
-        parts *= np.array(weights)[:, None]
+        parts *= np.where(chosen, np.array(weights)[:, None], np.array(others)[:, None])
         # One after the other: a dot product adds in another order, and so does the sum of a single row.
-        return parts.sum(axis=0) if count > 1 else parts.cumsum(axis=0)[-1]
+        return parts.sum(axis=0) if len(chosen) > 1 else parts.cumsum(axis=0)[-1]
 
     def order(self, scores: Column, ids: Sequence[bytes]) -> list[int]:
         order = (-scores).argsort(kind="stable")

@@ -246,7 +246,7 @@ def _length(given: FeatureInput) -> Column:
 
 
 def _log_of_length(size: int) -> float:
-    return math.log1p(min(size, LENGTH_CAP_CHARACTERS))
+    return math.log1p(size if size < LENGTH_CAP_CHARACTERS else LENGTH_CAP_CHARACTERS)
 
 
 def _long(given: FeatureInput) -> Column:
