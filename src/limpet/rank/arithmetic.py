@@ -55,7 +55,9 @@ class ListColumn:
     __sub__ = _by_elements(operator.sub)
     __truediv__ = _by_elements(operator.truediv)
     __rtruediv__ = _by_elements(lambda value, by: by / value)
+    __and__ = _by_elements(operator.and_)
     __or__ = _by_elements(operator.or_)
+    __rshift__ = _by_elements(operator.rshift)
     __gt__ = _by_elements(operator.gt)
 
 
@@ -90,11 +92,8 @@ class Arithmetic:
         values = [*column, 0]
         return ListColumn([values[place] for place in places])
 
-    def among(self, column: Column, wanted: Sequence[Any]) -> Column:
-        """1 where the value is one of some few, else 0."""
-        return ListColumn([1.0 if value in wanted else 0.0 for value in column])
-
     def look_up(self, column: Column, values: Mapping[Any, float]) -> Column:
+        """What stands for each value."""
         return ListColumn([values[key] for key in column])
 
     def neighbours(self, keys: Column, offsets: Sequence[int]) -> list[Column]:
@@ -102,18 +101,6 @@ class Arithmetic:
         nobody = len(keys)
         find = dict(zip(keys, range(nobody), strict=True)).get
         return [ListColumn([find(key + offset, nobody) for key in keys]) for offset in offsets]
-
-    def sums_of_sets(self, worth: Sequence[float]) -> Callable[[Column], Column]:
-        """What sets of some numbers sum up to; bit j of a set stands for the j-th."""
-        (first, *rest) = tables_of_sums(worth)
-
-        def sums(sets: Column) -> Column:
-            found = [first[one & 255] for one in sets]
-            for shift, table in enumerate(rest, 1):
-                found = [value + table[one >> 8 * shift & 255] for value, one in zip(found, sets, strict=True)]
-            return ListColumn(found)
-
-        return sums
 
     def groups(self, keys: Column) -> tuple[Column, int]:
         """For each key the number of its group, those of equal keys; and how many groups there are."""
@@ -150,14 +137,3 @@ class Arithmetic:
     def order(self, scores: Column, ids: Sequence[bytes]) -> list[int]:
         """Places from the highest score on, ties by id."""
         return [i for _, _, i in sorted(zip([-score for score in scores], ids, range(len(ids)), strict=True))]
-
-
-def tables_of_sums(worth: Sequence[float]) -> list[list[float]]:
-    """For each eight of some numbers the sums of all their sets, by bits."""
-    tables = []
-    for start in range(0, max(1, len(worth)), 8):
-        sums = [0.0]
-        for one in worth[start : start + 8]:
-            sums += [value + one for value in sums]
-        tables.append(sums)
-    return tables

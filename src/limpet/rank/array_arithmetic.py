@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from .arithmetic import Arithmetic, Column, ListColumn, tables_of_sums
+from .arithmetic import Arithmetic, Column
 
 # Up to this number, functions of whole numbers are looked up: most texts are shorter.
 MAX_KNOWN = 4_096
+# To set so many values, each where it belongs, takes less time than to look every one up.
+FEW = 6
 
 
 class ArrayArithmetic(Arithmetic):
@@ -45,16 +47,14 @@ class ArrayArithmetic(Arithmetic):
         padded[:-1] = column
         return padded[places]
 
-    def among(self, column: Column, wanted: Sequence[Any]) -> Column:
-        found = np.zeros(len(column))
-        for one in wanted:
-            found[column == one] = 1.0
-        return found
-
     def look_up(self, column: Column, values: Mapping[Any, float]) -> Column:
-        if len(values) == 1:
-            return np.zeros(len(column)) + next(iter(values.values()))
-        return self.each(values.__getitem__, column)
+        told = {key: value for key, value in values.items() if value}
+        if len(told) > FEW:
+            return self.each(values.__getitem__, column)
+        found = np.zeros(len(column))
+        for key, value in told.items():
+            found[column == key] = value
+        return found
 
     def neighbours(self, keys: Column, offsets: Sequence[int]) -> list[Column]:
         order = keys.argsort(kind="stable")
@@ -64,17 +64,6 @@ class ArrayArithmetic(Arithmetic):
         found = order.take(keys[order].searchsorted(wanted, side="right") - 1, mode="clip")
         found[keys[found] != wanted] = len(keys)
         return list(found)
-
-    def sums_of_sets(self, worth: Sequence[float]) -> Callable[[Column], Column]:
-        (first, *rest) = map(np.array, tables_of_sums(worth))
-
-        def sums(sets: Column) -> Column:
-            found = first[sets & 255]
-            for shift, table in enumerate(rest, 1):
-                found += table[sets >> 8 * shift & 255]
-            return found
-
-        return sums
 
     def groups(self, keys: Column) -> tuple[Column, int]:
         order = keys.argsort(kind="stable")
@@ -109,6 +98,6 @@ class ArrayArithmetic(Arithmetic):
         order = (-scores).argsort(kind="stable")
         ordered = scores[order]
         if (ordered[1:] == ordered[:-1]).any():
-            return super().order(ListColumn(scores.tolist()), ids)
+            order = np.lexsort((np.array(ids), -scores))
         found: list[int] = order.tolist()
         return found

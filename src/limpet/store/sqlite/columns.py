@@ -284,8 +284,7 @@ class SqliteColumns:
         self._sort()
         found = [bodies]
         for ordered, order in self._sorted:
-            low = np.searchsorted(ordered, keys - reach)
-            high = np.searchsorted(ordered, keys + reach, side="right")
+            low, high = ordered.searchsorted(keys - reach), ordered.searchsorted(keys + reach, side="right")
             found += [order[start:end] for start, end in zip(low.tolist(), high.tolist(), strict=True) if start < end]
         return distinct(np.concatenate(found))
 
