@@ -11,6 +11,7 @@ from __future__ import annotations
 import operator
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import reduce
 from itertools import repeat
 from typing import Any
 
@@ -20,13 +21,13 @@ Column = Any
 
 def _by_elements(operation: Callable[[Any, Any], Any]) -> Callable[[ListColumn, Any], ListColumn]:
     def of(one: ListColumn, other: Any) -> ListColumn:
-        return ListColumn(list(map(operation, one.values, _others(other))))
+        return ListColumn(list(map(operation, one.values, _values(other))))
 
     return of
 
 
-def _others(other: Any) -> Iterable[Any]:
-    return other.values if isinstance(other, ListColumn) else repeat(other)
+def _values(of: Any) -> Iterable[Any]:
+    return of.values if isinstance(of, ListColumn) else repeat(of)
 
 
 class ListColumn:
@@ -54,7 +55,9 @@ class ListColumn:
     __sub__ = _by_elements(operator.sub)
     __truediv__ = _by_elements(operator.truediv)
     __rtruediv__ = _by_elements(lambda value, by: by / value)
+    __and__ = _by_elements(operator.and_)
     __or__ = _by_elements(operator.or_)
+    __rshift__ = _by_elements(operator.rshift)
     __gt__ = _by_elements(operator.gt)
 
 
@@ -77,25 +80,20 @@ class Arithmetic:
         return self.each(function, column)
 
     def maximum(self, column: Column, other: Any) -> Column:
-        return _maximum(column, other)
+        return ListColumn([a if a > b else b for a, b in zip(column, _values(other), strict=False)])
 
-    def minimum(self, column: Column, other: Any) -> Column:
-        return _minimum(column, other)
-
-    def where(self, condition: Column, column: Column, other: Any) -> Column:
-        others = _others(other)
-        return ListColumn([one if chosen else b for chosen, one, b in zip(condition, column, others, strict=False)])
+    def where(self, condition: Column, one: Any, other: Any) -> Column:
+        """Of two columns or numbers."""
+        several = zip(condition, _values(one), _values(other), strict=False)
+        return ListColumn([a if chosen else b for chosen, a, b in several])
 
     def at(self, places: Column, column: Column) -> Column:
         """The values at some places of a column; 0 at the place after its last."""
         values = [*column, 0]
         return ListColumn([values[place] for place in places])
 
-    def among(self, column: Column, wanted: Sequence[Any]) -> Column:
-        """1 where the value is one of some few, else 0."""
-        return ListColumn([1.0 if value in wanted else 0.0 for value in column])
-
     def look_up(self, column: Column, values: Mapping[Any, float]) -> Column:
+        """What stands for each value."""
         return ListColumn([values[key] for key in column])
 
     def neighbours(self, keys: Column, offsets: Sequence[int]) -> list[Column]:
@@ -103,18 +101,6 @@ class Arithmetic:
         nobody = len(keys)
         find = dict(zip(keys, range(nobody), strict=True)).get
         return [ListColumn([find(key + offset, nobody) for key in keys]) for offset in offsets]
-
-    def sums_of_sets(self, worth: Sequence[float]) -> Callable[[Column], Column]:
-        """What sets of some numbers sum up to; bit j of a set stands for the j-th."""
-        (first, *rest) = tables_of_sums(worth)
-
-        def sums(sets: Column) -> Column:
-            found = [first[one & 255] for one in sets]
-            for shift, table in enumerate(rest, 1):
-                found = [value + table[one >> 8 * shift & 255] for value, one in zip(found, sets, strict=True)]
-            return ListColumn(found)
-
-        return sums
 
     def groups(self, keys: Column) -> tuple[Column, int]:
         """For each key the number of its group, those of equal keys; and how many groups there are."""
@@ -134,37 +120,20 @@ class Arithmetic:
         for group, value in zip(groups[0], values, strict=True):
             of[group].append(value)
         best = [sorted(of[group])[-most:] for group in range(groups[1])]
-        return ListColumn([_sum(several) / len(several) for several in best])
+        # Not `sum`, which rounds in another way since Python 3.12.
+        return ListColumn([reduce(operator.add, several) / len(several) for several in best])
 
-    def weighted(self, columns: Sequence[Column], weights: Sequence[float], count: int) -> Column:
-        """The sum of some columns of `count` values, each times its weight."""
-        total = self.zeros(count)
-        for column, weight in zip(columns, weights, strict=True):
-            total = ListColumn([value + weight * more for value, more in zip(total, column, strict=True)])
-        return total
+    def weighted(
+        self, columns: Sequence[Column], chosen: Column, weights: Sequence[float], others: Sequence[float]
+    ) -> Column:
+        """The sum of some columns, each times its weight: one of `weights` where chosen, else one of `others`."""
+        total = [0.0] * len(chosen)
+        for column, weight, other in zip(columns, weights, others, strict=True):
+            if any(column):  # most questions are of no date and name no speaker
+                rows = zip(total, column, chosen, strict=True)
+                total = [value + (weight if one else other) * more for value, more, one in rows]
+        return ListColumn(total)
 
     def order(self, scores: Column, ids: Sequence[bytes]) -> list[int]:
         """Places from the highest score on, ties by id."""
         return [i for _, _, i in sorted(zip([-score for score in scores], ids, range(len(ids)), strict=True))]
-
-
-def tables_of_sums(worth: Sequence[float]) -> list[list[float]]:
-    """For each eight of some numbers the sums of all their sets, by bits."""
-    tables = []
-    for start in range(0, max(1, len(worth)), 8):
-        sums = [0.0]
-        for one in worth[start : start + 8]:
-            sums += [value + one for value in sums]
-        tables.append(sums)
-    return tables
-
-
-def _sum(values: Sequence[float]) -> float:
-    """As arrays are summed; `sum` rounds in another way since Python 3.12."""
-    total = 0.0
-    for value in values:
-        total += value
-    return total
-
-
-_maximum, _minimum = _by_elements(max), _by_elements(min)

@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from .arithmetic import Arithmetic, Column, ListColumn, tables_of_sums
+from .arithmetic import Arithmetic, Column
 
 # Up to this number, functions of whole numbers are looked up: most texts are shorter.
 MAX_KNOWN = 4_096
+# To set so many values, each where it belongs, takes less time than to look every one up.
+FEW = 6
 
 
 class ArrayArithmetic(Arithmetic):
@@ -37,27 +39,22 @@ class ArrayArithmetic(Arithmetic):
     def maximum(self, column: Column, other: Any) -> Column:
         return np.maximum(column, other)
 
-    def minimum(self, column: Column, other: Any) -> Column:
-        return np.minimum(column, other)
-
-    def where(self, condition: Column, column: Column, other: Any) -> Column:
-        return np.where(condition, column, other)
+    def where(self, condition: Column, one: Any, other: Any) -> Column:
+        return np.where(condition, one, other)
 
     def at(self, places: Column, column: Column) -> Column:
         padded = np.zeros(len(column) + 1, dtype=column.dtype)
         padded[:-1] = column
         return padded[places]
 
-    def among(self, column: Column, wanted: Sequence[Any]) -> Column:
-        found = np.zeros(len(column))
-        for one in wanted:
-            found[column == one] = 1.0
-        return found
-
     def look_up(self, column: Column, values: Mapping[Any, float]) -> Column:
-        if len(values) == 1:
-            return np.zeros(len(column)) + next(iter(values.values()))
-        return self.each(values.__getitem__, column)
+        told = {key: value for key, value in values.items() if value}
+        if len(told) > FEW:
+            return self.each(values.__getitem__, column)
+        found = np.zeros(len(column))
+        for key, value in told.items():
+            found[column == key] = value
+        return found
 
     def neighbours(self, keys: Column, offsets: Sequence[int]) -> list[Column]:
         order = keys.argsort(kind="stable")
@@ -68,23 +65,12 @@ class ArrayArithmetic(Arithmetic):
         found[keys[found] != wanted] = len(keys)
         return list(found)
 
-    def sums_of_sets(self, worth: Sequence[float]) -> Callable[[Column], Column]:
-        (first, *rest) = map(np.array, tables_of_sums(worth))
-
-        def sums(sets: Column) -> Column:
-            found = first[sets & 255]
-            for shift, table in enumerate(rest, 1):
-                found += table[sets >> 8 * shift & 255]
-            return found
-
-        return sums
-
     def groups(self, keys: Column) -> tuple[Column, int]:
         order = keys.argsort(kind="stable")
         ordered = keys[order]
         numbers = np.zeros(len(keys), dtype=np.int64)
-        numbers[order[1:]] = (ordered[1:] != ordered[:-1]).cumsum()
-        return numbers, int(numbers.max(initial=-1)) + 1
+        numbers[order[1:]] = steps = (ordered[1:] != ordered[:-1]).cumsum()
+        return numbers, int(steps[-1]) + 1 if len(steps) else len(keys)
 
     def sums(self, groups: tuple[Column, int], values: Column) -> Column:
         return np.bincount(groups[0], values, groups[1])
@@ -98,18 +84,20 @@ class ArrayArithmetic(Arithmetic):
         best = order[last]
         return np.bincount(of[best], values[best], count) / np.bincount(of[best], minlength=count)
 
-    def weighted(self, columns: Sequence[Column], weights: Sequence[float], count: int) -> Column:
+    def weighted(
+        self, columns: Sequence[Column], chosen: Column, weights: Sequence[float], others: Sequence[float]
+    ) -> Column:
         if not columns:
-            return self.zeros(count)
+            return self.zeros(len(chosen))
         parts = np.array(columns)
-        parts *= np.array(weights)[:, None]
+        parts *= np.where(chosen, np.array(weights)[:, None], np.array(others)[:, None])
         # One after the other: a dot product adds in another order, and so does the sum of a single row.
-        return parts.sum(axis=0) if count > 1 else parts.cumsum(axis=0)[-1]
+        return parts.sum(axis=0) if len(chosen) > 1 else parts.cumsum(axis=0)[-1]
 
     def order(self, scores: Column, ids: Sequence[bytes]) -> list[int]:
         order = (-scores).argsort(kind="stable")
         ordered = scores[order]
         if (ordered[1:] == ordered[:-1]).any():
-            return super().order(ListColumn(scores.tolist()), ids)
+            order = np.lexsort((np.array(ids), -scores))
         found: list[int] = order.tolist()
         return found

@@ -42,12 +42,10 @@ def linear(arithmetic: Arithmetic, signals: Signals, spoken: Column) -> Column:
 
     `spoken`: which candidates are turns of a conversation; they have their own weights (weights.py says why).
     """
-
-    def weighted(weights: Mapping[str, float]) -> Column:
-        names = [name for name in signals if name in weights]
-        return arithmetic.weighted([signals[name] for name in names], [weights[name] for name in names], len(spoken))
-
-    return arithmetic.where(spoken, weighted(WEIGHTS), weighted(NOTE_WEIGHTS) + NOTE_OFFSET)
+    names = [name for name in signals if name in WEIGHTS or name in NOTE_WEIGHTS]
+    turns, notes = ([weights.get(name, 0.0) for name in names] for weights in (WEIGHTS, NOTE_WEIGHTS))
+    scores = arithmetic.weighted([signals[name] for name in names], spoken, turns, notes)
+    return scores + arithmetic.where(spoken, 0.0, NOTE_OFFSET)
 
 
 def weight_of(name: str, *, spoken: bool) -> float:

@@ -74,8 +74,9 @@ def find_candidates(store: Store, vectors: VectorSignal | None, plan: Plan) -> C
             best = best_of(orders, C.NEIGHBOURHOODS)
             pool |= set(index.neighbours(best, plan.where, reach=C.NEIGHBOUR_REACH))
         walked = _walk(store, plan, orders, found)
-        pool |= set(index.passing(_nearest(walked), plan.where))
-    text_ids = sorted(pool)
+        if walked:
+            pool |= set(index.passing(_nearest(walked), plan.where))
+    text_ids = arithmetic.column(sorted(pool))
     found.table = index.table(text_ids)
     fields, words = index.words(text_ids, text.stems)
     unit, whole = 1.0 / (text.weight or 1.0), sum(text.stems.values()) + text.absent
@@ -87,12 +88,10 @@ def find_candidates(store: Store, vectors: VectorSignal | None, plan: Plan) -> C
         fields=fields * unit,
         words=words,
         worth=[value / whole for value in text.stems.values()],
-        tells_when=_tells_when(arithmetic, store, text_ids, plan.query),
+        tells_when=_tells_when(arithmetic, store, found.table.text_ids, plan.query),
         after=plan.after,
-        near=arithmetic.column([walked.get(one, 0.0) for one in text_ids]) if walked else None,
-        cosines=None
-        if meaning is None or not text_ids
-        else arithmetic.column(meaning.cosines(text_ids, exact=C.RESCORED)),
+        near=arithmetic.each(lambda one: walked.get(one, 0.0), text_ids) if walked else None,
+        cosines=None if meaning is None or not pool else arithmetic.column(meaning.cosines(text_ids, exact=C.RESCORED)),
     )
     given = FeatureInput(arithmetic=arithmetic, table=found.table, match=match, query=plan.query, at=plan.at)
     found.features = compute_features(given, plan.without)
@@ -118,7 +117,7 @@ def best_of(orders: Sequence[Sequence[int]], count: int) -> list[int]:
     for order in orders:
         for place, one in enumerate(order[:count]):
             rank[one] = min(rank.get(one, place), place)
-    return sorted(rank, key=lambda one: (rank[one], one))[:count]
+    return [one for _, one in sorted(zip(rank.values(), rank, strict=True))[:count]]
 
 
 def _text_hits(index: SearchIndex, plan: Plan, found: Candidates) -> TextHits:

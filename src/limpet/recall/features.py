@@ -60,16 +60,18 @@ class FeatureInput:
     query: str
     at: int  # when it is asked, for "last week"; microseconds
     brevity: Column = field(init=False)  # 1 for an empty text, 1/2 for one of BRIEF_CHARACTERS
-    worth: Callable[[Column], Column] = field(init=False)  # of sets of the query's words, as a share of all asked
-    covered: Column = field(init=False)  # what the query's words that each has are worth
+    covered: Column = field(init=False)  # what the query's words that each has are worth, as a share of all asked
     in_session: Column = field(init=False)  # whether a candidate is in one
     neighbours: dict[int, Column] = field(init=False)  # by offset: the place of the neighbour, n = none
     sessions: tuple[Column, int] = field(init=False)  # the number of each one's session here, and how many there are
+    _worths: list[Column] = field(init=False)  # for each eight of the query's words what any set of them is worth
 
     def __post_init__(self) -> None:
         table, arithmetic = self.table, self.arithmetic
         self.brevity = BRIEF_CHARACTERS / (BRIEF_CHARACTERS + table.sizes)
-        self.worth = arithmetic.sums_of_sets(self.match.worth)
+        worth = self.match.worth
+        parts = (worth[start : start + 8] for start in range(0, max(1, len(worth)), 8))
+        self._worths = [arithmetic.column(_sums_of_sets(part)) for part in parts]
         self.covered = self.worth(self.match.words)
         self.in_session = table.sessions > 0
         # One number for a place in a session. A candidate of no session has no neighbours: nothing is beside ALONE.
@@ -77,6 +79,13 @@ class FeatureInput:
         seats = arithmetic.where(self.in_session, seats, ALONE)
         self.neighbours = dict(zip(OFFSETS, arithmetic.neighbours(seats, OFFSETS), strict=True))
         self.sessions = arithmetic.groups(table.sessions)
+
+    def worth(self, sets: Column) -> Column:
+        """What some sets of the query's words are worth, as a share of all that was asked."""
+        found: Column = 0.0
+        for place, worths in enumerate(self._worths):
+            found = self.arithmetic.at(sets >> 8 * place & 255, worths) + found
+        return found
 
     def beside(self, values: Column, *offsets: int) -> Column:
         """The best value above 0 of the neighbours at some offsets, by how brief the memory itself is: a long one
@@ -92,8 +101,9 @@ class FeatureInput:
 
     def by_speaker(self, wanted: Callable[[str], bool]) -> Column:
         """1 where the speaker is wanted."""
-        numbers = [number for number, name in self.table.speaker_names.items() if name is not None and wanted(name)]
-        return self.arithmetic.among(self.table.speakers, numbers)
+        names = self.table.speaker_names.items()
+        found = {number: float(name is not None and wanted(name)) for number, name in names}
+        return self.arithmetic.look_up(self.table.speakers, found)
 
     def nothing(self) -> Column:
         """0 for each."""
@@ -246,7 +256,7 @@ def _length(given: FeatureInput) -> Column:
 
 
 def _log_of_length(size: int) -> float:
-    return math.log1p(min(size, LENGTH_CAP_CHARACTERS))
+    return math.log1p(size if size < LENGTH_CAP_CHARACTERS else LENGTH_CAP_CHARACTERS)
 
 
 def _long(given: FeatureInput) -> Column:
@@ -303,3 +313,11 @@ FEATURES: tuple[Feature, ...] = (
     Feature("keyed", "shape", FLAG, _keyed),
     Feature("graph", "graph", "share of the nearest", _graph),
 )
+
+
+def _sums_of_sets(worth: Sequence[float]) -> list[float]:
+    """The sum of every set of up to eight numbers, by its bits."""
+    sums = [0.0]
+    for one in worth:
+        sums += [value + one for value in sums]
+    return sums

@@ -73,7 +73,7 @@ class TextHits:
     absent: float = 0.0  # what the query's words that no text has would be worth
     complete: bool = True  # False: the deadline came first
     # BM25 of some texts, in order of their ids; 0 for one that is no hit. None: nothing is.
-    scores: Callable[[Sequence[int]], Column] | None = None
+    scores: Callable[[Column], Column] | None = None
 
 
 class SearchIndex(Protocol):
@@ -97,11 +97,11 @@ class SearchIndex(Protocol):
         """Texts that pass the filter up to `reach` places before or after some in their sessions."""
         ...
 
-    def table(self, text_ids: Sequence[int]) -> CandidateTable:
+    def table(self, text_ids: Column) -> CandidateTable:
         """What ranking knows of some texts that this index has let pass, in order."""
         ...
 
-    def words(self, text_ids: Sequence[int], stems: Mapping[str, float]) -> tuple[Column, Column]:
+    def words(self, text_ids: Column, stems: Mapping[str, float]) -> tuple[Column, Column]:
         """Of some texts in order: what the query's words in topics, labels and dates are worth (a label's counts half),
         and which of the words each has anywhere, bit j for the j-th stem."""
         ...

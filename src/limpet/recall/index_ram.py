@@ -26,13 +26,12 @@ class RamIndex:
         self._columns = columns
 
     def text_hits(self, query: str, where: Filter, *, deadline: float | None) -> TextHits:
-        hits = self._columns.lexical(query, where, deadline=deadline)
         # As many as are asked of rows at first, so that both give scores to the same texts.
-        first = C.LEXICAL_CANDIDATES * 3
-        kept = hits.bodies[:first][self._columns.passing(hits.bodies[:first], where)]
-        if len(kept) >= C.LEXICAL_CANDIDATES or len(hits.bodies) < first:
-            hits = hits._replace(bodies=hits.bodies[:first], scores=hits.scores[:first])
-        else:
+        limit: int | None = C.LEXICAL_CANDIDATES * 3
+        hits = self._columns.lexical(query, where, limit=limit, deadline=deadline)
+        kept = hits.bodies[self._columns.passing(hits.bodies, where)]
+        if len(kept) < C.LEXICAL_CANDIDATES and len(hits.bodies) == limit:
+            hits = self._columns.lexical(query, where, limit=None, deadline=deadline)
             kept = hits.bodies[self._columns.passing(hits.bodies, where)]
         return TextHits(
             text_ids=kept[: C.LEXICAL_CANDIDATES].tolist(),
@@ -44,7 +43,7 @@ class RamIndex:
         )
 
     def passing(self, text_ids: Sequence[int], where: Filter) -> list[int]:
-        some = np.array(text_ids, dtype=np.int64)
+        some = np.asarray(text_ids, dtype=np.int64)
         found: list[int] = some[self._columns.passing(some, where)].tolist()
         return found
 
@@ -53,18 +52,18 @@ class RamIndex:
         return found
 
     def neighbours(self, text_ids: Sequence[int], where: Filter, *, reach: int) -> list[int]:
-        around = self._columns.near(np.array(text_ids, dtype=np.int64), reach)
+        around = self._columns.near(np.asarray(text_ids, dtype=np.int64), reach)
         found: list[int] = around[self._columns.passing(around, where)].tolist()
         return found
 
-    def table(self, text_ids: Sequence[int]) -> CandidateTable:
-        columns, some = self._columns, np.array(text_ids, dtype=np.int64)
+    def table(self, text_ids: Column) -> CandidateTable:
+        columns, some = self._columns, np.asarray(text_ids, dtype=np.int64)
         speakers = columns.speaker[some]
         priors, prior_of = self._priors(some)
         return CandidateTable(
             rows=columns.num[some].tolist(),
             ids=columns.id[some].view("V16").tolist(),  # as text it would lose zero bytes at its end
-            text_ids=list(text_ids),
+            text_ids=some.tolist(),
             sessions=columns.session[some].astype(np.int64),
             positions=columns.position[some],
             speakers=speakers,
@@ -94,16 +93,16 @@ class RamIndex:
             priors[-1 - i] = prior
         return priors, prior_of
 
-    def words(self, text_ids: Sequence[int], stems: Mapping[str, float]) -> tuple[Column, Column]:
+    def words(self, text_ids: Column, stems: Mapping[str, float]) -> tuple[Column, Column]:
         if not stems:
             return np.zeros(len(text_ids)), np.zeros(len(text_ids), dtype=np.int64)
-        fields, having = self._columns.words(np.array(text_ids, dtype=np.int64), stems)
+        fields, having = self._columns.words(np.asarray(text_ids, dtype=np.int64), stems)
         return fields, having @ (1 << np.arange(len(stems), dtype=np.int64))
 
 
-def _scores_of(hits: ArrayHits, text_ids: Sequence[int]) -> Column:
+def _scores_of(hits: ArrayHits, text_ids: Column) -> Column:
     """The score by words of each text, which are in order; 0 where there is none."""
-    wanted = np.array(text_ids, dtype=np.int64)
+    wanted = np.asarray(text_ids, dtype=np.int64)
     found = np.zeros(len(wanted))
     if len(wanted):
         at = wanted.searchsorted(hits.bodies)

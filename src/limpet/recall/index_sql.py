@@ -57,7 +57,7 @@ class SqlIndex:
         self._rows.update((one.body, one) for one in found)
         return [one.body for one in found]
 
-    def table(self, text_ids: Sequence[int]) -> CandidateTable:
+    def table(self, text_ids: Column) -> CandidateTable:
         rows = [self._rows[one] for one in text_ids]
         speakers: dict[str | None, int] = {None: 0}
         priors: dict[PriorFactors, int] = {}
@@ -77,7 +77,7 @@ class SqlIndex:
             priors={number: prior for prior, number in priors.items()},
         )
 
-    def words(self, text_ids: Sequence[int], stems: Mapping[str, float]) -> tuple[Column, Column]:
+    def words(self, text_ids: Column, stems: Mapping[str, float]) -> tuple[Column, Column]:
         if not stems:
             return ListColumn([0.0] * len(text_ids)), ListColumn([0] * len(text_ids))
         rows = [self._rows[one] for one in text_ids]

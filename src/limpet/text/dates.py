@@ -76,6 +76,11 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.IGNORECASE)
 
 
+@cache
+def _quick() -> re.Pattern[str]:
+    return re.compile(_QUICK)  # of folded text: a quarter of the time, and most questions name no date
+
+
 def date_words(at: int) -> str:
     """A time in words for the index: "friday 7 may 2023". `at`: microseconds UTC; "" beyond the calendar."""
     return _day_in_words(at // MICROSECONDS_PER_DAY)
@@ -93,7 +98,7 @@ def _day_in_words(days: int) -> str:
 def mentioned(text: str) -> Mentioned:
     """The parts of dates that a text names, in English or ISO 8601."""
     text = text[:2_000]
-    if not _compiled(_QUICK).search(text):
+    if not _quick().search(text.casefold()):
         return NOTHING
     years, months, days = set(), set(), set()
     for year, month, day in _compiled(_ISO).findall(text):

@@ -33,8 +33,8 @@ class Columns(Protocol):
     keyed: np.ndarray  # has a key
     id: np.ndarray  # zero bytes at the end are lost, the order is not
 
-    def lexical(self, text: str, where: Filter, *, deadline: float | None) -> ArrayHits:
-        """What `Search.lexical` finds without a limit."""
+    def lexical(self, text: str, where: Filter, *, limit: int | None, deadline: float | None) -> ArrayHits:
+        """What `Search.lexical` finds."""
         ...
 
     def words(self, bodies: np.ndarray, stems: Mapping[str, float]) -> tuple[np.ndarray, np.ndarray]:

@@ -285,8 +285,7 @@ class SqliteColumns:
         self._sort()
         found = [bodies]
         for ordered, order in self._sorted:
-            low = np.searchsorted(ordered, keys - reach)
-            high = np.searchsorted(ordered, keys + reach, side="right")
+            low, high = ordered.searchsorted(keys - reach), ordered.searchsorted(keys + reach, side="right")
             found += [order[start:end] for start, end in zip(low.tolist(), high.tolist(), strict=True) if start < end]
         return distinct(np.concatenate(found))
 
@@ -311,10 +310,10 @@ class SqliteColumns:
 
     # -- words and use
 
-    def lexical(self, text: str, where: Filter, *, deadline: float | None) -> ArrayHits:
-        """What `Search.lexical` finds without a limit. Raises apsw.InterruptError at the deadline."""
+    def lexical(self, text: str, where: Filter, *, limit: int | None, deadline: float | None) -> ArrayHits:
+        """What `Search.lexical` finds. Raises apsw.InterruptError at the deadline."""
         if self._done <= fulltext.SMALL_STORE:
-            found = self._lexical.search(text, where, limit=None, version=self._version, deadline=deadline)
+            found = self._lexical.search(text, where, limit=limit, version=self._version, deadline=deadline)
             bodies = np.array([hit.body for hit in found.hits], dtype=np.int64)
             scores = np.array([hit.score for hit in found.hits])
             return ArrayHits(bodies, scores, found.stems, found.weight, found.complete, found.absent)
@@ -322,7 +321,7 @@ class SqliteColumns:
             try:
                 # A list that is not there yet may take longer than any deadline.
                 held_only = deadline is not None and self.follows
-                return self.postings.search(text, where, self, held_only=held_only)
+                return self.postings.search(text, where, self, limit=limit, held_only=held_only)
             except apsw.InterruptError:
                 return ArrayHits.none()._replace(complete=False)
 

@@ -110,6 +110,7 @@ class Postings:
         self._more: dict[str, int] = {}  # how many such bodies
         self._added = 0
         self._ready: dict[str, Posting] = {}  # lists put together, as of this version of the store
+        self._frequencies: dict[str, int] = {}  # in how many bodies words are, as of this version
         self._phrases: dict[str, Posting] = {}
         self._held = 0
 
@@ -118,6 +119,7 @@ class Postings:
         self._bodies = bodies
         self._phrases.clear()
         self._ready.clear()
+        self._frequencies.clear()
         record = self._con.execute("SELECT block FROM body_fts_data WHERE id = 1").get or b""
         counts = varints(record)
         self._rows = counts[0] if counts else 0
@@ -222,6 +224,12 @@ class Postings:
 
     def frequency(self, stem: str) -> int:
         """In how many bodies a word is. Its list is read with it, unless the word is too common to be searched for."""
+        found = self._frequencies.get(stem)
+        if found is None:
+            found = self._frequencies[stem] = self._frequency(stem)
+        return found
+
+    def _frequency(self, stem: str) -> int:
         known = self._counts.get(stem)
         if known is None and self._covers(stem):
             slot = self._slot(stem)
@@ -262,8 +270,10 @@ class Postings:
             self._held -= len(self._single.pop(next(iter(self._single))).bodies)
         return found
 
-    def search(self, text: str, where: Filter, columns: SqliteColumns, *, held_only: bool = False) -> ArrayHits:
-        """All bodies that have the query's rarer words, best first, as `fulltext.Lexical.search` finds them.
+    def search(
+        self, text: str, where: Filter, columns: SqliteColumns, *, limit: int | None = None, held_only: bool = False
+    ) -> ArrayHits:
+        """Bodies that have the query's rarer words, best first, as `fulltext.Lexical.search` finds them.
 
         `held_only`: leave out words whose lists have not been read, and say so.
         """
@@ -293,7 +303,7 @@ class Postings:
             rows = rows[_at(phrase.bodies, rows)[1]]
         stems = {stem: max(1e-6, math.log((self._bodies - df + 0.5) / (df + 0.5))) for df, stem in useful}
         scores = self._scores([*phrases, *lists], len(phrases), rare, columns.tokens[rows], rows)
-        order = np.argsort(-scores, kind="stable")
+        order = _best(scores, limit)
         absent = sum(not count for count in counts.values()) * math.log((self._bodies + 0.5) / 0.5)
         return ArrayHits(rows[order], scores[order], stems, sum(stems.values()), complete, absent)
 
@@ -370,6 +380,8 @@ class Postings:
             if one.fields is None:
                 continue
             fields = one.fields.take(at, mode="clip") * there
+            if not fields.any():
+                continue
             topics += worth * (fields >= _TOPIC)
             labels += worth * (fields & _LABELS > 0)
             dates += worth * (fields & _DATES)
@@ -401,6 +413,16 @@ def _posting(places: np.ndarray, words: np.ndarray | None = None) -> tuple[Posti
 def _places(listed: str | None) -> Posting:
     """From the places of one word as `_ONE` gives them."""
     return _posting(np.fromstring(listed, dtype=np.int64, sep=","))[0] if listed else _EMPTY
+
+
+def _best(scores: np.ndarray, limit: int | None) -> np.ndarray:
+    """Places of the highest scores, at most so many, from the highest on; ties in order."""
+    if limit is None or limit >= len(scores):
+        return (-scores).argsort(kind="stable")
+    # Most need no order among themselves.
+    best = np.flatnonzero(scores >= np.partition(scores, -limit)[-limit])
+    found: np.ndarray = best[(-scores[best]).argsort(kind="stable")][:limit]
+    return found
 
 
 def _fields(one: Posting) -> np.ndarray:
