@@ -54,7 +54,7 @@ COMMANDS = {
     "diff": ("graph", "what the store came to believe and stopped believing between two moments"),
     "graph": (
         "graph",
-        "any query over the graph: chain, context, pattern, centrality, ground, revise, analogy, consolidate, and these",
+        "any query over the graph: chain, context, pattern, centrality, ground, revise, analogy, consolidate, these",
     ),
     "import": ("transfer", "read memories from a file"),
     "export": ("transfer", "write the whole store to a file, lossless"),
