@@ -64,8 +64,26 @@ def page() -> str:
         if own:
             parts.append("| argument | is |\n|---|---|\n" + "".join(_row(_names(one), one.help or "") for one in own))
         parts.append(f"```sh\n{command.example}\n```\n")
+        parts += _queries(name, own)
     parts.append("## Global options\n\n| option | is |\n|---|---|\n" + shared)
     return "\n".join(parts)
+
+
+def _queries(name: str, own: list[argparse.Action]) -> list[str]:
+    """The queries of a group, but for those that are commands too."""
+    parts = []
+    for group in own:
+        if isinstance(group, argparse._SubParsersAction):
+            for query, parser in group.choices.items():
+                if query in COMMANDS:
+                    continue
+                given, _ = _split(parser)
+                usage = _usage(f"{name} {query}", given)
+                parts.append(f"### {name} {query}\n\n{parser.description}\n\n```\n{usage}\n```\n")
+                parts.append(
+                    "| argument | is |\n|---|---|\n" + "".join(_row(_names(one), one.help or "") for one in given)
+                )
+    return parts
 
 
 def _split(parser: argparse.ArgumentParser) -> tuple[list[argparse.Action], str]:

@@ -593,6 +593,35 @@ def test_the_story_from_the_command_line(run, memory, story):
     assert run("why", "019999999999")[0] == 1
 
 
+def test_the_graph_group_answers_every_query_in_words_and_in_json_as_python_does(run, memory, story):
+    import json
+
+    memory.correct(story.limit, "The gateway allows 1000 requests a minute", why="measured")
+    claim, graph = "The gateway allows 500 requests a minute", memory.graph
+    since = Filter(kinds=("decision",))
+    for argv, answer, said in (
+        (["chain", story.limit], graph.chain(story.limit), "replaced: measured"),
+        (["context", story.enough, "--depth", "1"], graph.context([story.enough], depth=1), "caused_by"),
+        (["pattern", "--type", "caused_by", "--from-kind", "decision"], graph.pattern(types=["caused_by"], source=since),
+         "caused_by"),
+        (["centrality", "--limit", "1"], graph.centrality(limit=1), " in "),
+        (["ground", claim], graph.ground(claim), "against it (1)"),
+        (["revise", claim, "--against", story.load], graph.revise(claim, against=[story.load]), "would have to give"),
+        (["analogy", "few requests a minute", "--session", "s9"], graph.analogy("few requests a minute", session="s9"),
+         "requests"),
+        (["consolidate"], graph.consolidate(), ""),
+        (["why", story.enough], memory.why(story.enough), "caused by"),
+        (["path", story.load, story.cache], graph.path(story.load, story.cache), "cache"),
+    ):  # fmt: skip
+        code, out, _ = run("graph", *argv)
+        assert code == 0 and said in out
+        told = json.loads(run("graph", *argv, "--json")[1])
+        assert told == ([one.as_dict() for one in answer] if isinstance(answer, list) else answer.as_dict())
+    assert run("graph", "path", memory.remember("Alone").id, story.load)[0] == 1
+    assert run("graph", "chain", "019999999999")[0] == 1
+    assert run("graph")[0] == run("graph", "colour")[0] == 2
+
+
 def test_quality_counts_what_is_weak_stale_alone_unsupported_and_contradicted(memory, clock):
     ground = memory.remember("The gateway allows 100 requests", origin="user", topics=["api"]).id
     memory.remember("We batch by 50", kind="decision", because=[ground], session="s")

@@ -31,7 +31,7 @@ GAP_TITLES = {
 }
 
 
-class _Names:
+class Names:
     """Short ids of the memories in one answer."""
 
     def __init__(self, memory: Limpet, ids: Iterable[str]) -> None:
@@ -56,7 +56,7 @@ class _Names:
 def why(found: Why, memory: Limpet) -> None:
     """An indented tree: what each memory rests on stands below it. One that was shown above is only named."""
     nodes = {one.id: one for one in (found.memory, *found.reasons)}
-    names = _Names(memory, nodes)
+    names = Names(memory, nodes)
     below: dict[str, list[tuple[str, str]]] = {}
     for link in found.links:
         if link.type == "supports":
@@ -77,14 +77,14 @@ def why(found: Why, memory: Limpet) -> None:
         left += [(reason, depth + 1, how) for how, reason in reversed(below.get(id, []))]
     if not found.reasons:
         words("no reason is recorded" if not found.skipped else "no reason holds any more")
-    _left_out(found.skipped, found.truncated)
+    left_out(found.skipped, found.truncated)
 
 
 def impact(found: Impact, memory: Limpet) -> None:
     """Decisions first, then the rest; under each what would remain of its reasons."""
     shown = [*found.affected, *found.rested_before]
     every = [found.memory, *(one.node for one in shown), *(n for one in found.affected for n in one.remaining)]
-    names = _Names(memory, (one.id for one in every))
+    names = Names(memory, (one.id for one in every))
     line(names.node(found.memory))
     for title, several in (
         ("decisions that rest on it", [one for one in found.affected if one.node.kind == "decision"]),
@@ -109,7 +109,7 @@ def impact(found: Impact, memory: Limpet) -> None:
             line(names.node(one.node, INDENT))
     if not shown:
         words("nothing rests on it")
-    _left_out(found.skipped, found.truncated)
+    left_out(found.skipped, found.truncated)
 
 
 def path(found: Path, memory: Limpet) -> None:
@@ -117,7 +117,7 @@ def path(found: Path, memory: Limpet) -> None:
     if not found.found:
         words("no path between them" + (" within the limits; try a greater --depth" if found.truncated else ""))
         return
-    names = _Names(memory, (one.id for one in found.nodes))
+    names = Names(memory, (one.id for one in found.nodes))
     line(names.node(found.nodes[0]))
     for link, before, node in zip(found.links, found.nodes, found.nodes[1:], strict=False):
         relation = link.type if link.source == before.id else INVERSES[link.type]
@@ -126,7 +126,7 @@ def path(found: Path, memory: Limpet) -> None:
 
 def timeline(found: Timeline, memory: Limpet) -> None:
     """A line an entry: date, how it belongs here, memory."""
-    names = _Names(memory, (one.node.id for one in found.moments))
+    names = Names(memory, (one.node.id for one in found.moments))
     width = max((len(one.relation) for one in found.moments), default=0)
     for one in found.moments:
         relation = f"{one.relation:<{width}}  " if found.by == "memory" else ""
@@ -140,7 +140,7 @@ def timeline(found: Timeline, memory: Limpet) -> None:
 
 def contradictions(found: Contradictions, memory: Limpet) -> None:
     """Pairs with a blank line between them, the surer memory first."""
-    names = _Names(memory, (node.id for one in found.found for node in one.memories))
+    names = Names(memory, (node.id for one in found.found for node in one.memories))
     for number, one in enumerate(found.found):
         if number:
             line("")
@@ -158,7 +158,7 @@ def contradictions(found: Contradictions, memory: Limpet) -> None:
 
 def gaps(found: Gaps, memory: Limpet) -> None:
     """By kind of gap, the severest first."""
-    names = _Names(memory, (one.node.id for one in found.found))
+    names = Names(memory, (one.node.id for one in found.found))
     for number, (gap, count) in enumerate((gap, count) for gap, count in found.counts.items() if count):
         several = [one for one in found.found if one.gap == gap]
         if number:
@@ -177,7 +177,7 @@ def diff(found: Diff, memory: Limpet) -> None:
     """What came, what went, what changed, and the links."""
     changes = [*found.began, *found.ended, *found.changed]
     ends = [id for one in (*found.linked, *found.unlinked) for id in (one.source, one.target)]
-    names = _Names(memory, [*(one.node.id for one in changes), *ends])
+    names = Names(memory, [*(one.node.id for one in changes), *ends])
     line(paint(f"{format_time(found.start)} to {format_time(found.end)}", BOLD))
     _changes("+", GREEN, "came to believe", found.began, found.counts["began"], names)
     _changes("-", RED, "stopped believing", found.ended, found.counts["ended"], names)
@@ -188,7 +188,7 @@ def diff(found: Diff, memory: Limpet) -> None:
         words("nothing changed")
 
 
-def _changes(sign: str, colour: str, title: str, several: Sequence[Change], count: int, names: _Names) -> None:
+def _changes(sign: str, colour: str, title: str, several: Sequence[Change], count: int, names: Names) -> None:
     if not count:
         return
     line("")
@@ -203,7 +203,7 @@ def _changes(sign: str, colour: str, title: str, several: Sequence[Change], coun
     _more(several, count)
 
 
-def _links(sign: str, title: str, several: Sequence[Link], count: int, names: _Names) -> None:
+def _links(sign: str, title: str, several: Sequence[Link], count: int, names: Names) -> None:
     if not count:
         return
     line("")
@@ -218,7 +218,7 @@ def _more(several: Sequence[object], count: int) -> None:
         line(paint(f"{INDENT}... {count - len(several)} more", DIM))
 
 
-def _left_out(skipped: dict[str, str], truncated: bool) -> None:
+def left_out(skipped: dict[str, str], truncated: bool) -> None:
     if skipped:
         kinds = sorted(set(skipped.values()))
         words(f"{len(skipped)} left out ({', '.join(kinds)}); --all shows them")

@@ -52,6 +52,10 @@ COMMANDS = {
     "contradictions": ("graph", "pairs of memories that cannot both hold"),
     "gaps": ("graph", "weak places: decisions without reasons, thin foundations, stale beliefs"),
     "diff": ("graph", "what the store came to believe and stopped believing between two moments"),
+    "graph": (
+        "graph",
+        "any query over the graph: chain, context, pattern, centrality, ground, revise, analogy, consolidate, these",
+    ),
     "import": ("transfer", "read memories from a file"),
     "export": ("transfer", "write the whole store to a file, lossless"),
     "mirror": ("mirror", "a folder of Markdown that people read and edit: init, sync, status, watch, read"),

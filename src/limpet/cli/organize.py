@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from argparse import ArgumentParser, Namespace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..model.errors import BadInput
@@ -74,12 +75,9 @@ def organize(args: Namespace) -> int:
             _cost(_pass(memory, args, models, by_folder, dry_run=True), before=True)
         with output.progress("organizing") as progress:
             report = _pass(memory, args, models, by_folder, dry_run=args.dry_run, progress=progress)
-        if not args.json:
-            _show(report, dry_run=args.dry_run)
-        more = output.embedded(memory, args)
-    if args.json:
-        output.object_line(report.as_dict() | more)
-    return 2 if report.rejected else 0
+        return output.brought(
+            memory, args, report, partial(_show, report, dry_run=args.dry_run), bad=bool(report.rejected)
+        )
 
 
 def _pass(memory: Any, args: Namespace, models: list[str], by_folder: bool, **more: Any) -> OrganizeReport:

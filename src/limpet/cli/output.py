@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from argparse import Namespace
 
     from ..api import Limpet
+    from ..model.encode import JsonForm
     from ..model.memory import Memory
     from ..rank.trace import Trace
     from ..recall.answer import Item, Recall
@@ -196,6 +197,16 @@ def _caveats(found: Recall | SessionRecall, shown: int, budget_tokens: int | Non
         words("nothing found")
     elif not found.relevant:
         words("nothing relevant found: these are only the nearest")
+
+
+def brought(memory: Limpet, args: Namespace, report: JsonForm, show: Callable[[], object], *, bad: bool) -> int:
+    """Say what was brought in, make its vectors; the exit code. `show`: says it in words. `bad`: not all was taken."""
+    if not args.json:
+        show()
+    more = embedded(memory, args)
+    if args.json:
+        object_line(report.as_dict() | more)
+    return 2 if bad else 0
 
 
 def embedded(memory: Limpet, args: Namespace) -> dict[str, int]:

@@ -6,6 +6,7 @@ import io
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import IO, TYPE_CHECKING
 
 from ..model.errors import BadInput
@@ -61,12 +62,8 @@ def _import(args: Namespace) -> int:
         with open_store(args, create=True) as memory:
             with output.progress("importing") as progress:
                 taken = memory.import_segments(args.path, dry_run=args.dry_run, progress=progress)
-            if not args.json:
-                _segments(args, taken, exported=False)
-            more = output.embedded(memory, args)
-        if args.json:
-            output.object_line(taken.as_dict() | more)
-        return 2 if taken.problems else 0
+            show = partial(_segments, args, taken, exported=False)
+            return output.brought(memory, args, taken, show, bad=bool(taken.problems))
     if args.format != "jsonl":
         return _import_from(args)
     with open_store(args, create=True) as memory:
@@ -93,12 +90,9 @@ def _import_from(args: Namespace) -> int:
     with open_store(args, create=True) as memory:
         with output.progress("importing") as progress:
             report = memory.import_from(args.format, args.path, dry_run=args.dry_run, progress=progress)
-        if not args.json:
-            _show(report, dry_run=args.dry_run)
-        more = output.embedded(memory, args)
-    if args.json:
-        output.object_line(report.as_dict() | more)
-    return 2 if report.rejected else 0
+        return output.brought(
+            memory, args, report, partial(_show, report, dry_run=args.dry_run), bad=bool(report.rejected)
+        )
 
 
 def _show(report: Report, *, dry_run: bool) -> None:

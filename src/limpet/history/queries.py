@@ -10,7 +10,7 @@ from ..model.clock import parse_time
 from ..model.edges import check_edge_type
 from ..model.errors import BadInput, NotFound
 from ..model.ids import MIN_PREFIX_CHARACTERS, parse_id
-from ..model.memory import EDGE_TYPES, check_key, check_kind
+from ..model.memory import EDGE_TYPES, Memory, check_key, check_kind
 from ..store.records import Filter
 from . import claims, reasons, walk, whole
 from .audit import Audit, audit
@@ -135,17 +135,7 @@ class History:
                 found = of_key(view, what, limit=limit)
                 if found.moments:
                     return found
-        # Recall may write (it embeds what waits), so it stays outside the snapshot.
-        matches = self._recaller()(what, limit, (), view)
-        memories = view.memories(parse_id(one.id) for one in matches)
-        # Recall fills up to its limit; a timeline is of what is about the text.
-        about = [
-            memory
-            for one in matches
-            if (memory := memories.get(parse_id(one.id)))
-            and max(one.cosine or 0.0, claims.overlap(what, memory)) >= claims.NEAR
-        ]
-        return found_along(view, what, "text", about, limit=limit)
+        return found_along(view, what, "text", self._about(what, view, limit), limit=limit)
 
     def audit(self, about: str, *, limit: int = 10, as_of: Time = None, known_at: Time = None) -> Audit:
         """What is believed about a memory (an id), a key or a text, with where it comes from and what hangs on it."""
@@ -166,16 +156,7 @@ class History:
                 held = [one for one in every if view.standing(one) == "held"]
                 by, found = "key", (held or every[-1:])[:limit]
         if not found:
-            by = "text"
-            matches = self._recaller()(about, limit, (), view)
-            memories = view.memories(parse_id(one.id) for one in matches)
-            # Recall fills up to its limit; an audit is of what is about the text.
-            found = [
-                memory
-                for one in matches
-                if (memory := memories.get(parse_id(one.id)))
-                and max(one.cosine or 0.0, claims.overlap(about, memory)) >= claims.NEAR
-            ]
+            by, found = "text", self._about(about, view, limit)
         with self._context.store.snapshot():
             return audit(view, about, by, found)
 
@@ -281,6 +262,19 @@ class History:
             known_at=known,
             now=at,
         )
+
+    def _about(self, text: str, view: View, limit: int) -> list[Memory]:
+        """What is about a text; recall alone fills up to its limit. Recall may write (it embeds what waits), so that
+        this stays outside of snapshots.
+        """
+        matches = self._recaller()(text, limit, (), view)
+        memories = view.memories(parse_id(one.id) for one in matches)
+        return [
+            memory
+            for one in matches
+            if (memory := memories.get(parse_id(one.id)))
+            and max(one.cosine or 0.0, claims.overlap(text, memory)) >= claims.NEAR
+        ]
 
     def _recaller(self) -> claims.Recaller:
         if self._recall is None:

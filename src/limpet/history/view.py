@@ -12,7 +12,7 @@ from ..model.errors import BadInput, NotFound
 from ..model.ids import format_id, parse_id
 from ..model.memory import STATES, Memory
 from ..rank.adjust import confidence
-from ..store.records import Filter
+from ..store.records import Filter, GraphNode
 
 if TYPE_CHECKING:
     from ..store.contract import Store
@@ -21,6 +21,14 @@ if TYPE_CHECKING:
 FALLEN = ("superseded", "retracted", "merged", "purged", "future")
 # What waits for a person is not seen by any query.
 SEEN = tuple(state for state in STATES if state != "quarantined")
+
+
+def confidence_of(one: Memory | GraphNode, now: int) -> float:
+    """0 to 1, of what still holds."""
+    return confidence(
+        kind=one.kind, trust=one.trust, observations=one.observations, observed_at=one.observed_at,
+        stated=one.stated_confidence, now=now,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,16 +110,7 @@ class View:
 
     def confidence(self, one: Memory) -> float:
         """0 to 1; 0 for what no longer holds."""
-        if self.standing(one) in FALLEN:
-            return 0.0
-        return confidence(
-            kind=one.kind,
-            trust=one.trust,
-            observations=one.observations,
-            observed_at=one.observed_at,
-            stated=one.stated_confidence,
-            now=self.now,
-        )
+        return 0.0 if self.standing(one) in FALLEN else confidence_of(one, self.now)
 
     def node(self, one: Memory) -> Node:
         return Node(

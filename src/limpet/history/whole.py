@@ -9,11 +9,10 @@ from ..model.edges import STORED_TYPES, SYMMETRIC_TYPES
 from ..model.encode import INLINE, OPTIONAL, JsonForm, named, rounded
 from ..model.ids import format_id
 from ..model.memory import Memory
-from ..rank.adjust import confidence
 from ..store.records import MOST_WAITING, GraphNode, Proposal
 from ..text.normalise import normalise
 from ..text.statements import contradict
-from .view import FALLEN, Link, Node, View, link_of, raw_id, standing
+from .view import FALLEN, Link, Node, View, confidence_of, link_of, raw_id, standing
 
 # PageRank: the usual damping; the sum of changes at which it has settled. Brin & Page, 1998.
 DAMPING = 0.85
@@ -55,17 +54,7 @@ class Whole:
         return self.standings[place] not in FALLEN
 
     def confidence(self, place: int) -> float:
-        one = self.nodes[place]
-        if not self.counts(place):
-            return 0.0
-        return confidence(
-            kind=one.kind,
-            trust=one.trust,
-            observations=one.observations,
-            observed_at=one.observed_at,
-            stated=one.stated_confidence,
-            now=self.view.now,
-        )
+        return confidence_of(self.nodes[place], self.view.now) if self.counts(place) else 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

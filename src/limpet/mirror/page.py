@@ -23,7 +23,6 @@ HEADINGS = {kind: kind.capitalize() + "s" for kind in KINDS}
 _KINDS = {name.casefold(): kind for kind, title in HEADINGS.items() for name in (kind, title)}
 
 _BULLET = re.compile(r"[-*+](?:[ \t]+(.*)|)$", re.DOTALL)
-MARKS = re.compile(r" <!-- limpet [0-9a-f]{12,32} -->")
 _MARK = re.compile(r"[ \t]*<!-- limpet ([0-9a-f]{12,32}) -->[ \t]*$")
 _HEADING = re.compile(r"#{2,6}[ \t]+(.*?)[ \t]*#*$")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")

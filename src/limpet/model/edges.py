@@ -21,8 +21,6 @@ STORED_TYPES = tuple(type for type in EDGE_TYPES if type != TEMPORAL)
 ACYCLIC_TYPES = ("caused_by", "supersedes", "part_of")
 # Read alike from both ends.
 SYMMETRIC_TYPES = ("contradicts", "related_to")
-# What a belief rests on: its caused_by edges outwards, the supports edges that come in.
-REASON_TYPES = ("caused_by", "supports")
 # How a link reads from its target.
 INVERSES = {
     "caused_by": "causes",

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 EventType = Literal[
     "remembered",  # a new memory; data: everything a Memory has
@@ -32,7 +32,6 @@ EventType = Literal[
     "reviewed",  # a person decided; data: {about, verdict, item of the review list, confidence that it gives}
     "undone",  # an earlier event no longer counts; data: {undoes}
 ]
-EVENT_TYPES: tuple[str, ...] = get_args(EventType)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

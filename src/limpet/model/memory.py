@@ -40,9 +40,6 @@ _PART = r"[^\s\x00-\x1f\x7f-\x9f\ud800-\udfff{}]+"
 _KEY = re.compile(rf"{_PART}(?:\.{_PART})+".replace("{}", "."))
 _SCOPE = re.compile(_PART.replace("{}", ""))
 
-Scalar = str | int | float | bool | None
-Metadata = dict[str, "Scalar | list[object] | dict[str, object]"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Memory(JsonForm):

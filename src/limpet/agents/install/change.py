@@ -136,14 +136,7 @@ def plan_uninstall(parts: Sequence[Part]) -> list[Change]:
 
 def held(parts: Sequence[Part]) -> list[tuple[Path, str, bool]]:
     """(file, what, whether it is there as it would be installed now)."""
-    found = []
-    for part in parts:
-        data = files.read(part.path)
-        text = _decode(part.path, data)
-        with _readable(part.path):
-            there = data is not None and part.held(text)
-        found.append((part.path, part.what, there))
-    return found
+    return [(part.path, part.what, found is not None) for part, found in present(parts)]
 
 
 def present(parts: Sequence[Part]) -> list[tuple[Part, Any]]:

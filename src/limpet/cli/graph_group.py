@@ -1,0 +1,162 @@
+"""`limpet graph QUERY`: every query over the typed graph, those without a command of their own among them."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from typing import Any
+
+from ..model.memory import KINDS
+from . import graph_group_output as shown
+from .graph import COMMANDS as NAMED
+from .graph import TIMES, asks, depth, everything, limit, times, types
+from .options import Command, global_options, id_argument
+
+
+def options(parser: ArgumentParser) -> None:
+    from .main import COMMANDS
+
+    queries = parser.add_subparsers(
+        title="queries", metavar="QUERY", dest="query", required=True, help="what to ask; each has its own --help"
+    )
+    every = QUERIES | {name: (COMMANDS[name][1], command) for name, command in NAMED.items() if name != "graph"}
+    for name, (help, command) in every.items():
+        example = "\n".join("  " + line for line in command.example.splitlines())
+        said = f"{help[0].upper()}{help[1:]}."
+        made = queries.add_parser(name, help=help, description=said, epilog=f"example:\n{example}")
+        command.options(made)
+        global_options(made)
+        made.set_defaults(query_run=command.run)
+
+
+def _chain_options(parser: ArgumentParser) -> None:
+    id_argument(parser)
+    limit(parser, 200, "how many memories")
+    times(parser)
+
+
+def _context_options(parser: ArgumentParser) -> None:
+    parser.add_argument("ids", metavar="ID", nargs="+", help="ids, or unambiguous prefixes of them")
+    types(parser)
+    depth(parser, 2, "how far to go")
+    limit(parser, 200, "how many memories")
+    everything(parser, "also what was superseded, retracted or purged")
+    times(parser)
+
+
+def _pattern_options(parser: ArgumentParser) -> None:
+    types(parser)
+    for side, what in (("from", "begin"), ("to", "end")):
+        add = parser.add_argument
+        add(f"--{side}-kind", action="append", choices=KINDS, metavar="KIND", help=f"links that {what} at this kind")
+        add(f"--{side}-topic", action="append", metavar="TOPIC", help=f"links that {what} at this topic")
+        add(f"--{side}-session", metavar="NAME", help=f"links that {what} in this session")
+    limit(parser, 200, "how many links")
+    times(parser)
+
+
+def _pattern(args: Namespace) -> int:
+    args.source, args.target = _side(args, "from"), _side(args, "to")
+    return asks("pattern", shown.subgraph, f"types source target limit {TIMES}")(args)
+
+
+def _side(args: Namespace, side: str) -> Any:
+    from ..store.records import Filter
+
+    given = vars(args)
+    return Filter(
+        kinds=tuple(given[f"{side}_kind"] or ()), topics=tuple(given[f"{side}_topic"] or ()),
+        session=given[f"{side}_session"],
+    )  # fmt: skip
+
+
+def _centrality_options(parser: ArgumentParser) -> None:
+    types(parser)
+    limit(parser, 20, "how many memories")
+    times(parser)
+
+
+def _ground_options(parser: ArgumentParser) -> None:
+    parser.add_argument("claim", metavar="CLAIM", help="what may be so, in words")
+    limit(parser, 20, "how many beliefs")
+    times(parser)
+
+
+def _revise_options(parser: ArgumentParser) -> None:
+    parser.add_argument("claim", metavar="CLAIM", help="what would be so, in words")
+    parser.add_argument("--against", action="append", metavar="ID", help="a belief that it contradicts; repeat it")
+    depth(parser, 5, "how far to follow what rests on it")
+    limit(parser, 20, "how many beliefs")
+    times(parser)
+
+
+def _analogy_options(parser: ArgumentParser) -> None:
+    add = parser.add_argument
+    add("situation", metavar="SITUATION", help="what it is like, in words")
+    add("--kind", dest="kinds", action="append", choices=KINDS, metavar="KIND", help="only this kind; repeat it")
+    add("--session", metavar="NAME", help="the running session, which is left out")
+    limit(parser, 5, "how many situations")
+    times(parser)
+
+
+def _consolidate_options(parser: ArgumentParser) -> None:
+    limit(parser, 50, "how many proposals of each kind")
+    times(parser)
+
+
+# Query: (what it answers, the command).
+QUERIES: dict[str, tuple[str, Command]] = {
+    "chain": (
+        "the corrections that led to a memory, and those that replaced it",
+        Command(_chain_options, asks("chain", shown.chain, f"id limit {TIMES}"), "limpet graph chain 019e3f2a"),
+    ),
+    "context": (
+        "what surrounds some memories, and the links among all of it",
+        Command(
+            _context_options,
+            asks("context", shown.subgraph, f"ids types depth limit everything {TIMES}"),
+            "limpet graph context 019e3f2a 019e3f1b --depth 1",
+        ),
+    ),
+    "pattern": (
+        "links by their type and by what they join",
+        Command(_pattern_options, _pattern, "limpet graph pattern --type caused_by --from-kind decision"),
+    ),
+    "centrality": (
+        "the memories on which most turns",
+        Command(
+            _centrality_options,
+            asks("centrality", shown.centrality, f"types limit {TIMES}"),
+            "limpet graph centrality --type caused_by",
+        ),
+    ),
+    "ground": (
+        "which beliefs support a claim, and which speak against it",
+        Command(
+            _ground_options,
+            asks("ground", shown.ground, f"claim limit {TIMES}"),
+            'limpet graph ground "the gateway allows 100 requests a minute"',
+        ),
+    ),
+    "revise": (
+        "what would have to give if a claim were true; changes nothing",
+        Command(
+            _revise_options,
+            asks("revise", shown.revise, f"claim against depth limit {TIMES}"),
+            'limpet graph revise "the gateway allows 500 requests a minute"',
+        ),
+    ),
+    "analogy": (
+        "past situations like this one, and what followed",
+        Command(
+            _analogy_options,
+            asks("analogy", shown.analogy, f"situation kinds session limit {TIMES}"),
+            'limpet graph analogy "the queue grows faster than it is drained"',
+        ),
+    ),
+    "consolidate": (
+        "what could be merged, summarised or compressed; changes nothing",
+        Command(
+            _consolidate_options, asks("consolidate", shown.consolidate, f"limit {TIMES}"), "limpet graph consolidate"
+        ),
+    ),
+}
