@@ -20,7 +20,7 @@ from limpet.model.ids import format_id, parse_id, parse_prefix, shortest_unique
 from limpet.model.memory import Memory
 from limpet.model.state import MemoryState, replay, scrub
 from limpet.store.contract import Decide
-from limpet.store.records import Action, Candidate, Filter, Lately, Page, Proposal, Source, Surfaced, UseCount
+from limpet.store.records import Action, Candidate, Exposure, Filter, Lately, Page, Proposal, Source, UseCount
 from limpet.text.describe import describe
 
 
@@ -43,7 +43,7 @@ class ReferenceStore:
         self._uses: dict[bytes, dict[str, int]] = {}
         self._journal: list[Action] = []
         self._sources: dict[tuple[str, str], tuple[Source, bool]] = {}
-        self._exposed: list[Surfaced] = []
+        self._exposed: list[Exposure] = []
         self.ledger = SimpleNamespace(
             commit=self._commit,
             append=self._append_events,
@@ -481,17 +481,17 @@ class ReferenceStore:
         found = [one for one, waits in self._sources.values() if waits and scope in (None, one.scope)]
         return sorted(found, key=lambda one: (one.at, one.scope, one.path))
 
-    def _note_surfaced(self, surfaced: Sequence[Surfaced], action: Action | None = None) -> None:
+    def _note_surfaced(self, surfaced: Sequence[Exposure], action: Action | None = None) -> None:
         if action is not None:
             self._note_action(action)
         self._exposed = [*self._exposed, *surfaced][-50_000:]
 
-    def _surfaced(self, scope: str, *, session: str | None = None, limit: int) -> list[Surfaced]:
+    def _surfaced(self, scope: str, *, session: str | None = None, limit: int) -> list[Exposure]:
         found = [one for one in self._exposed if one.scope == scope and session in (None, one.session)]
         return found[::-1][:limit]
 
     def _use_counts(self, scope: str) -> list[UseCount]:
-        runs: dict[tuple[bytes, bool, bool], dict[str, list[Surfaced]]] = {}
+        runs: dict[tuple[bytes, bool, bool], dict[str, list[Exposure]]] = {}
         for one in self._exposed:
             if one.scope == scope:
                 runs.setdefault((one.memory, one.shown, one.drawn), {}).setdefault(one.session, []).append(one)

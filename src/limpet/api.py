@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from .remember.write import Receipt
     from .store.contract import Store
     from .store.records import Action, Page, Problem, SessionRow, StoreStats
-    from .transfer.record import Report
+    from .transfer.records import Report
     from .transfer.segments import SegmentReport
     from .vectors.embedder import Embedder
     from .work.doctor import Check

@@ -17,9 +17,9 @@ from .store.records import Filter
 
 if TYPE_CHECKING:
     from .model.events import Event
-    from .recall.meaning import Meaning
-    from .remember.admit import Admitted
-    from .remember.door import Door
+    from .recall.semantic import SemanticSearch
+    from .remember.policy import ContentPolicy
+    from .remember.validation import ValidStatement
     from .remember.write import Receipt, Writer
     from .store.contract import Store
     from .vectors.embedder import Embedder
@@ -38,8 +38,8 @@ class Context:
         self.clock = clock
         self.embedder = (embedder, given)
         self._ids = IdSource()
-        self._policy: Door | None = None
-        self._semantic: Meaning | None = None
+        self._policy: ContentPolicy | None = None
+        self._semantic: SemanticSearch | None = None
         self._semantic_lock = threading.Lock()
 
     def in_scope(self, scope: str) -> Context:
@@ -64,31 +64,31 @@ class Context:
     # -- what is composed at first use
 
     @property
-    def policy(self) -> Door:
+    def policy(self) -> ContentPolicy:
         """What may become a belief, by rules that are compared by vector; made at the first write."""
         if self._policy is None:
-            from .remember.door import Door
+            from .remember.policy import ContentPolicy
 
-            self._policy = Door(lambda: self.semantic().load(), lambda: self.semantic().is_loaded())
+            self._policy = ContentPolicy(lambda: self.semantic().load(), lambda: self.semantic().is_loaded())
         return self._policy
 
-    def semantic(self) -> Meaning:
+    def semantic(self) -> SemanticSearch:
         """Search by meaning, composed at first use; NumPy is imported only when it searches."""
         with self._semantic_lock:
             if self._semantic is None:
-                from .recall.meaning import Meaning
+                from .recall.semantic import SemanticSearch
 
                 name, given = self.embedder
-                self._semantic = Meaning(self.store, self.clock, name=name, embedder=given)
+                self._semantic = SemanticSearch(self.store, self.clock, name=name, embedder=given)
             return self._semantic
 
     # -- how writes are made
 
-    def validate(self, item: Mapping[str, Any]) -> Admitted:
+    def validate(self, item: Mapping[str, Any]) -> ValidStatement:
         """A statement of the arguments of `remember`. Raises BadInput."""
-        from .remember.admit import admit
+        from .remember.validation import validate
 
-        return admit(item, scope=self.scope, now=self.clock.now())
+        return validate(item, scope=self.scope, now=self.clock.now())
 
     def write(self, decide: Callable[[Writer], T]) -> T:
         """Run a decision inside a write. It may run again when the lock was lost: the last answer counts."""
@@ -151,7 +151,7 @@ class Context:
         kinds = (kinds,) if isinstance(kinds, str) else tuple(kinds)
         topics = (topics,) if isinstance(topics, str) else tuple(topics)
         if topics:
-            from .remember.admit import check_topics
+            from .remember.validation import check_topics
 
             topics = check_topics(topics)
         return Filter(

@@ -1,6 +1,6 @@
 """The journal without the engine: a line costs a connection and an insert, for a hook pays it after each tool call.
 
-The second place that names a concrete store, beside `engine.py`. The last lines may be lost with the power, not with
+The second place that names a concrete store, beside `api.py`. The last lines may be lost with the power, not with
 the process.
 """
 
@@ -60,7 +60,7 @@ def end_turn(settings: Settings, *, session: str, at: int, line: str, said: str)
     """A turn is over: note the agent's `line`, and judge for each memory it was shown whether it showed up in the work:
     in what the agent `said`, and in what it did. Raises StoreError.
     """
-    from .text.echo import showed_up
+    from .text.attribution import was_used
 
     with _written(settings) as con, con:
         turn = Turn(*journal.turn(con, settings.scope, session))
@@ -68,7 +68,7 @@ def end_turn(settings: Settings, *, session: str, at: int, line: str, said: str)
         asked = "\n".join(what for kind, what in turn.lines if kind == "asked")
         work = "\n".join([said, *(what for kind, what in turn.lines if kind in ("did", "failed"))])
         # Where the client hands over no answer, the deeds alone would say too often that nothing showed up.
-        verdicts = [(showed_up(one.content, work, asked) if said else None, one.num) for one in waiting]
+        verdicts = [(was_used(one.content, work, asked) if said else None, one.num) for one in waiting]
         exposures.judge(con, [(exposures.CANNOT_TELL if one is None else int(one), num) for one, num in verdicts])
         if line:
             con.execute(journal.INSERT, (settings.scope, session, at, "said", line))

@@ -13,7 +13,7 @@ from limpet import open as open_store
 from limpet.agents.hooks.entry import handle
 from limpet.cli.main import COMMANDS, main
 from limpet.model.ids import parse_id
-from limpet.store.records import Surfaced
+from limpet.store.records import Exposure
 
 
 class Result:
@@ -267,7 +267,7 @@ def test_the_lift_is_said_with_its_interval(limpet, path):
             for number in range(40)
         ]
         rows = [
-            Surfaced(
+            Exposure(
                 "project:api",
                 f"s{place}",
                 "claude",

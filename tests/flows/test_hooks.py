@@ -14,7 +14,7 @@ import pytest
 import limpet
 from limpet.agents.hooks import brief
 from limpet.agents.hooks.actions import describe_action
-from limpet.agents.hooks.dialects import DIALECTS
+from limpet.agents.hooks.client_adapters import CLIENT_ADAPTERS
 from limpet.agents.hooks.entry import handle
 from limpet.agents.hooks.gate import query_of
 from limpet.agents.hooks.lot import Lot
@@ -385,9 +385,9 @@ BAD_INPUT = [
 ]
 
 
-@pytest.mark.parametrize("client", sorted(DIALECTS))
+@pytest.mark.parametrize("client", sorted(CLIENT_ADAPTERS))
 def test_bad_input_is_answered_with_silence(hook, client):
-    for event in DIALECTS[client].events:
+    for event in CLIENT_ADAPTERS[client].events:
         for raw in BAD_INPUT:
             assert hook(client, event, raw) == ""
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import limpet
-from limpet.agents.hooks.dialects import DIALECTS
+from limpet.agents.hooks.client_adapters import CLIENT_ADAPTERS
 from limpet.agents.install import check
 from limpet.agents.install.clients import Place
 from limpet.cli.main import main
@@ -99,18 +99,20 @@ def test_a_later_version_of_the_entries_takes_the_place_of_the_earlier(home, run
     assert settings.read_text() == SETTINGS
 
 
-@pytest.mark.parametrize("client", sorted(DIALECTS))
+@pytest.mark.parametrize("client", sorted(CLIENT_ADAPTERS))
 def test_every_client_gets_server_and_hooks_that_run(home, run, client):
     code, out, err = run("install", client, "--json")
     assert (code, err) == (0, "")
     made = [Path(one["path"]) for one in json.loads(out)["changes"]]
     everything = "\n".join(path.read_text() for path in made)
     events = [
-        event for event in DIALECTS[client].events if f"hook {client} {event}" in everything or client == "opencode"
+        event
+        for event in CLIENT_ADAPTERS[client].events
+        if f"hook {client} {event}" in everything or client == "opencode"
     ]
-    assert len(events) >= len(DIALECTS[client].events) - 4
+    assert len(events) >= len(CLIENT_ADAPTERS[client].events) - 4
     for event in ("message", "tool"):
-        assert event in {DIALECTS[client].events[name] for name in events}
+        assert event in {CLIENT_ADAPTERS[client].events[name] for name in events}
     assert '"mcp"' in everything
     for path in made:
         if path.suffix == ".json":
@@ -167,14 +169,14 @@ def test_a_project_has_its_own_files(home, run, tmp_path):
     project = tmp_path / "shop"
     project.mkdir()
     put(project / "AGENTS.md", "# Rules\n")
-    for client in DIALECTS:
+    for client in CLIENT_ADAPTERS:
         assert run("install", client, "--project", str(project))[0] == 0
     assert files(home) == {}
     assert {".mcp.json", ".claude/settings.json", ".clinerules/hooks/TaskStart", ".github/hooks/limpet.json"} <= set(
         files(project)
     )
     assert os.access(project / ".clinerules" / "hooks" / "TaskStart", os.X_OK)
-    for client in DIALECTS:
+    for client in CLIENT_ADAPTERS:
         assert run("uninstall", client, "--project", str(project))[0] == 0
     assert files(project) == {"AGENTS.md": b"# Rules\n"}
     assert run("install", "claude", "--project", str(tmp_path / "nowhere"))[0] == 2
@@ -246,7 +248,7 @@ def test_a_plugin_for_claude_code_from_the_same_source(home, run, tmp_path):
         and manifest["version"] == market["plugins"][0]["version"]
     )
     hooks = json.loads(made[str(root / "hooks" / "hooks.json")])["hooks"]
-    assert set(hooks) == set(DIALECTS["claude"].events)
+    assert set(hooks) == set(CLIENT_ADAPTERS["claude"].events)
     assert hooks["Stop"][0]["hooks"][0]["command"] == "limpet hook claude Stop"
     assert json.loads(made[str(root / ".mcp.json")])["mcpServers"]["limpet"]["command"] == "limpet"
     assert made[str(root / "skills" / "memory" / "SKILL.md")].startswith(b"---\nname: memory\n")
@@ -271,7 +273,7 @@ def test_the_plugin_for_opencode_is_whole(home, run):
     run("install", "opencode", "--store", "/data/m.db")
     text = (home / ".config" / "opencode" / "plugin" / "limpet.js").read_text()
     assert "/* run */" not in text and 'const OPTIONS = ["--store", "/data/m.db"]' in text
-    for event in DIALECTS["opencode"].events:
+    for event in CLIENT_ADAPTERS["opencode"].events:
         assert f'"{event}"' in text
 
 

@@ -287,7 +287,7 @@ def test_token_and_socket_are_private_whatever_the_umask(tmp_path):
         "os.umask(0)\n"
         "import limpet\n"
         "from limpet.agents.http import token_for\n"
-        "from limpet.warm import Warm\n"
+        "from limpet.recall_server import Warm\n"
         "with limpet.open(sys.argv[1], scope='global') as memory:\n"
         "    token_for(memory.path)\n"
         "    warm = Warm(memory)\n"
@@ -308,7 +308,7 @@ def test_token_and_socket_are_private_whatever_the_umask(tmp_path):
 def test_the_names_beside_a_store_are_those_that_limpet_gives(tmp_path):
     """A new kind of file beside the store belongs into the list that exports are held against."""
     from limpet.agents.http import token_for
-    from limpet.warm import place
+    from limpet.recall_server import place
 
     store = str(tmp_path / "memory.db")
     assert token_for(store)[1].removeprefix(store) in files.SIDE_FILES

@@ -16,8 +16,8 @@ from contextlib import contextmanager
 import pytest
 
 import limpet
+from limpet.recall_server import RecallServer, ask, place
 from limpet.settings import read_settings
-from limpet.warm import Warm, ask, place
 
 pytestmark = pytest.mark.skipif(not hasattr(socket, "AF_UNIX"), reason="no Unix sockets here")
 
@@ -32,7 +32,7 @@ def until(condition):
 
 @contextmanager
 def warm(memory, **more):
-    server = Warm(memory, look_seconds=0.05, **more)
+    server = RecallServer(memory, look_seconds=0.05, **more)
     server.start()
     try:
         yield server

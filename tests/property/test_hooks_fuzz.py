@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import limpet
-from limpet.agents.hooks.dialects import DIALECTS
+from limpet.agents.hooks.client_adapters import CLIENT_ADAPTERS
 from limpet.agents.hooks.entry import handle
 from limpet.text.blocks import CLOSE, OPEN
 from tests.flows import hook_inputs
@@ -40,7 +40,7 @@ def calls(draw):
     client, event, data = draw(st.sampled_from(hook_inputs.ALL))
     if draw(st.integers(0, 9)) == 0:
         client, event = (
-            draw(st.sampled_from([*DIALECTS, "x", ""])),
+            draw(st.sampled_from([*CLIENT_ADAPTERS, "x", ""])),
             draw(st.sampled_from([event, "Stop", "", "\ud800"])),
         )
     data = dict(data)
@@ -101,7 +101,7 @@ def check(client, event, out):
     text = out.decode("utf-8")
     if not text:
         return
-    if DIALECTS[client].answers[DIALECTS[client].events[event]] != "plain":
+    if CLIENT_ADAPTERS[client].answers[CLIENT_ADAPTERS[client].events[event]] != "plain":
         answer = json.loads(text)
         assert isinstance(answer, dict)
         text = next(

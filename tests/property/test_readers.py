@@ -19,8 +19,8 @@ import limpet
 from limpet.model.errors import LimpetError
 from limpet.transfer import amem
 from limpet.transfer import formats as registry
-from limpet.transfer.circles import closing
-from limpet.transfer.record import Record, Report
+from limpet.transfer.cycles import edges_closing_cycle
+from limpet.transfer.records import Record, Report
 from tests import formats, transcripts
 
 # Cases a reader; the suite runs few, `make fuzz` 100,000 in all.
@@ -190,7 +190,7 @@ pairs = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=25)
 @given(pairs, pairs)
 def test_no_circle_is_left_and_nothing_is_left_out_without_one(new, there):
     there = [(a, b) for a, b in there if a > b]  # makes no circle by itself
-    out = closing(new, there, {i: i for i in range(10)})
+    out = edges_closing_cycle(new, there, {i: i for i in range(10)})
     kept = [pair for i, pair in enumerate(new) if i not in out]
     assert not _circular([*kept, *there])
     if not _circular([*new, *there]):

@@ -9,7 +9,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from limpet.recall.fit import distinct, fit, repeats, tokens_of, wording
+from limpet.recall.token_budget import distinct, fit, repeats, tokens_of, wording
 from limpet.text.excerpt import excerpt, one_line, words_of
 from limpet.vectors.embedder import load_embedder
 

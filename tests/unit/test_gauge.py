@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from limpet.model.errors import EmbedderUnavailable
+from limpet.vectors.calibration import FITTED, TEXTS, Calibration, measured, pairs
 from limpet.vectors.embedder import load_embedder
-from limpet.vectors.gauge import FITTED, TEXTS, Gauge, measured, pairs
 from tests.embedders import Aside
 
 
@@ -40,7 +40,7 @@ def test_the_cosines_that_all_was_chosen_with_stay_to_the_last_bit():
 
 
 def test_a_text_without_a_vector_stays_without_a_cosine():
-    assert Gauge(0.7, 0.8, 0.75).of_question(np.array([0.0, 0.7])).tolist() == [0.0, FITTED.unrelated]
+    assert Calibration(0.7, 0.8, 0.75).of_question(np.array([0.0, 0.7])).tolist() == [0.0, FITTED.unrelated]
 
 
 def test_an_embedder_that_tells_nothing_apart_is_left_as_it_is():

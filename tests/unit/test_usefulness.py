@@ -7,7 +7,7 @@ import pytest
 from limpet.agents.hooks.lot import Lot
 from limpet.rank.interval import Interval, difference, share
 from limpet.remember.ambient import note_of
-from limpet.text.echo import showed_up
+from limpet.text.attribution import was_used
 
 
 def test_wilsons_interval_is_the_published_one():
@@ -54,7 +54,7 @@ PORT = "The staging database listens on port 5433"
     ],
 )
 def test_a_text_shows_up_when_the_work_holds_what_only_it_says(text, work, known, verdict):
-    assert showed_up(text, work, known) is verdict
+    assert was_used(text, work, known) is verdict
 
 
 RED, GREEN, EDIT = ("failed", "Bash: make test"), ("did", "Bash: make test"), ("did", "Edit: api/retry.py")

@@ -2,7 +2,7 @@
 
 The engine is synchronous and thread-safe; calls run on worker threads (`calls.py`). A background thread embeds what
 was written, so that no call waits for a model except the first recall by meaning. What the store decides is in
-`engine.py`; the words that teach an agent to use it are here, and short: they are paid for in every session.
+`api.py`; the words that teach an agent to use it are here, and short: they are paid for in every session.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from mcp.types import ToolAnnotations
 import limpet
 
 from ..model.errors import LimpetError
+from ..recall_server import RecallServer
 from ..store.heap import give_back
-from ..warm import Warm
 from .calls import called, in_words
 from .resources import Pages
 from .stdio import StdioServer
@@ -172,7 +172,7 @@ def serve(store: str | None, scope: str | None, *, port: int | None = None) -> N
     No model is loaded before the first write or recall. Raises LimpetError if the store cannot be opened, or the port.
     """
     with limpet.open(store, scope=scope) as memory:
-        drain, warm = Drain(memory), Warm(memory)
+        drain, warm = Drain(memory), RecallServer(memory)
         if not memory.read_only:
             drain.start()
             warm.start()

@@ -15,7 +15,7 @@ from ..model.errors import BadInput
 from ..model.memory import Kind
 from ..rank.constants import BRIEF_TOKENS
 from ..recall.answer import Recall
-from ..recall.fit import tokens_of
+from ..recall.token_budget import tokens_of
 from .calls import caller
 
 if TYPE_CHECKING:

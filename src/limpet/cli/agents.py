@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..agents.hooks.dialects import DIALECTS
+from ..agents.hooks.client_adapters import CLIENT_ADAPTERS
 from ..model.errors import BadInput
 from . import output
 from .options import Command
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..agents.install.change import Change, Part
     from ..agents.install.clients import Place
 
-NAMES = ", ".join(DIALECTS)
+NAMES = ", ".join(CLIENT_ADAPTERS)
 _DONE = {"create": "created", "change": "changed", "restore": "restored", "remove": "removed", "keep": "unchanged"}
 
 

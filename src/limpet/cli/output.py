@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ..recall.explain import Explanation
     from ..recall.sessions import SessionRecall
     from ..remember.write import Receipt
-    from ..transfer.record import Report
+    from ..transfer.records import Report
 
 Progress = Callable[[int, int], None]
 encode = json.JSONEncoder(ensure_ascii=False).encode

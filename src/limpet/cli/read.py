@@ -92,8 +92,8 @@ def _warm(args: Namespace, given: dict[str, Any]) -> tuple[Recall, list[str]] | 
 
 
 def _answer_of_warm(args: Namespace, verb: str, given: dict[str, Any]) -> dict[str, Any] | None:
+    from ..recall_server import ask
     from ..settings import read_settings
-    from ..warm import ask
 
     settings = read_settings(args.store, args.scope, None)
     return ask(settings, verb, given, seconds=args.deadline_ms / 1000)

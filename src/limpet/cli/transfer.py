@@ -16,7 +16,7 @@ from . import output
 from .options import Command, open_store, vectors_option
 
 if TYPE_CHECKING:
-    from ..transfer.record import Report
+    from ..transfer.records import Report
     from ..transfer.segments import SegmentReport
 
 # `limpet organize` under the name of an import.

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 from ..model.encode import JsonForm, rounded
 from ..model.ids import format_id
 from ..store.records import Piece
-from ..vectors.gauge import stored
+from ..vectors.calibration import stored
 from .view import Node, View, raw_id
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from ..vectors.gauge import Gauge
+    from ..vectors.calibration import Calibration
 
 # Cosine from which two memories of one kind count as the same (domain model), and from which memories of one topic
 # count as a group that one summary could stand for. Guarded by tests/flows/test_graph.py.
@@ -121,7 +121,7 @@ def _shown(
     )
 
 
-def _vectors(view: View, pieces: Sequence[Piece]) -> tuple[np.ndarray, dict[int, int], Gauge] | None:
+def _vectors(view: View, pieces: Sequence[Piece]) -> tuple[np.ndarray, dict[int, int], Calibration] | None:
     """Unit vectors (n, d) float32 of the active embedder, place in `pieces` -> row, and how its cosines lie; None when
     there are none."""
     import numpy as np

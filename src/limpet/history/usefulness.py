@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from ..model.encode import TIME, JsonForm, by
 from ..model.ids import format_id
 from ..rank.interval import Interval, difference, share
-from ..store.records import Surfaced, UseCount
+from ..store.records import Exposure, UseCount
 
 
 def _interval(given: Interval | None) -> dict[str, float] | None:
@@ -55,7 +55,7 @@ class Usefulness(JsonForm):
     memories: tuple[tuple[str, Use], ...] = field(metadata=by(_memories))  # by id, the most tokens first
 
 
-def surfacing(one: Surfaced) -> Surfacing:
+def surfacing(one: Exposure) -> Surfacing:
     return Surfacing(
         id=format_id(one.memory), at=one.at, client=one.client, session=one.session, via=one.via, tokens=one.tokens,
         shown=one.shown, used=one.used,

@@ -1,4 +1,4 @@
-"""What the folder says, told to the store: each task becomes events, through the same door as every other write."""
+"""What the folder says, told to the store: each task becomes events, under the same content policy as every other write."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from ..model.clock import parse_time
 from ..model.errors import BadInput, LimpetError, NotFound
 from ..model.ids import parse_id
 from ..model.memory import Memory, is_below
-from ..remember.admit import Admitted
+from ..remember.validation import ValidStatement
 from ..remember.write import Writer
 from ..store.records import Proposal
 from ..text.normalise import fingerprint
 from ..transfer import claude_memory
-from ..transfer.record import Report
+from ..transfer.records import Report
 from . import page
-from .base import Base
 from .reconcile import Task, View
 from .report import MirrorReport
+from .state import SyncState
 
 if TYPE_CHECKING:
     from ..context import Context
@@ -33,11 +33,11 @@ _COUNTED = {"new": "created", "edit": "edited", "archive": "archived", "restore"
 
 
 class Prepared(NamedTuple):
-    """A task with the statement that passed the door, if it needs one."""
+    """A task with the statement that passed validation and policy, if it needs one."""
 
     task: Task
     origin: str
-    statement: Admitted | None
+    statement: ValidStatement | None
     tags: tuple[tuple[str, ...], dict[str, Any]] | None = None
 
 
@@ -46,8 +46,8 @@ class Commit:
 
     def __init__(
         self, context: Context,
-        *, root: Path, base: Base, views: Mapping[str, View], memories: Mapping[str, Memory], place: dict[str, str],
-        report: MirrorReport, dry_run: bool,
+        *, root: Path, base: SyncState, views: Mapping[str, View], memories: Mapping[str, Memory],
+        place: dict[str, str], report: MirrorReport, dry_run: bool,
     ) -> None:  # fmt: skip
         self._context, self._now = context, context.now()
         self._root, self._base, self._views, self._memories = root, base, views, memories
@@ -66,7 +66,7 @@ class Commit:
             elif allowed:
                 self._commit(allowed)
 
-    # -- the door
+    # -- validation and policy
 
     def _prepare(self, task: Task) -> Prepared | None:
         view = self._views.get(task.file)

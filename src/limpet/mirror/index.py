@@ -11,7 +11,7 @@ from urllib.parse import unquote
 
 from ..text.excerpt import one_line
 from ..transfer.claude_memory import ENTRY
-from ..transfer.record import digest
+from ..transfer.records import digest
 from .folder import MORE
 
 # Characters of a line that limpet writes: about 70 of them fill the default cap.

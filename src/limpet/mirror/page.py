@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from ..model.memory import KINDS, ORIGINS, Memory
 from ..text.excerpt import one_line
 from ..transfer import frontmatter
-from ..transfer.record import digest
+from ..transfer.records import digest
 
 BOM = "\ufeff"
 # Headings under which a topic page groups its entries; an entry that is added below one is of that kind.

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..model.memory import Memory
-from ..transfer.record import digest
+from ..transfer.records import digest
 from . import folder, page
-from .base import Base, FileBase, Was
+from .state import SyncedEntry, SyncedFile, SyncState
 
 
 @dataclass(slots=True, kw_only=True)
@@ -23,7 +23,7 @@ class View:
 
     name: str
     mark: folder.Mark
-    base: FileBase | None
+    base: SyncedFile | None
     held: str | None = None  # why it is left alone this time
     page: page.Page | None = None  # None: not read, because it is as it was
     text: str | None = None  # as it was read
@@ -59,7 +59,7 @@ def said_in(one: Memory, group: str) -> str:
 
 
 def views(
-    root: Path, there: Mapping[str, folder.Seen], base: Base, trusted_before: int, skip: Iterable[str]
+    root: Path, there: Mapping[str, folder.Seen], base: SyncState, trusted_before: int, skip: Iterable[str]
 ) -> dict[str, View]:
     """Every file but those of the index; only those are read that may have changed since the last sync."""
     found: dict[str, View] = {}
@@ -100,10 +100,10 @@ def load(root: Path, view: View, *, lazily: bool = False) -> None:
 class Matcher:
     """Finds out which memory each entry is, over all files of one sync."""
 
-    def __init__(self, views: Mapping[str, View], base: Base, memories: Mapping[str, Memory]) -> None:
+    def __init__(self, views: Mapping[str, View], base: SyncState, memories: Mapping[str, Memory]) -> None:
         self._views = views
         self.place: dict[str, str] = {}  # id -> file
-        self.was: dict[str, Was] = {one.id: one for file in base.files.values() for one in file.entries}
+        self.was: dict[str, SyncedEntry] = {one.id: one for file in base.files.values() for one in file.entries}
         self.home = {one.id: name for name, file in base.files.items() for one in file.entries}
         self._marks: dict[str, str | None] = {}
         for id in dict.fromkeys((*self.was, *memories)):

@@ -10,11 +10,11 @@ from ..model.clock import format_time
 from ..model.ids import parse_id
 from ..model.memory import KINDS, Memory
 from ..text.excerpt import one_line
-from ..transfer.record import digest
+from ..transfer.records import digest
 from . import folder, index, page
-from .base import Base, FileBase, Was
 from .reconcile import Matcher, View, load, said_in, store_hash
 from .report import MirrorReport
+from .state import SyncedEntry, SyncedFile, SyncState
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,7 +29,7 @@ class Render:
     """Writes a folder once, after the store was told what the folder says."""
 
     def __init__(
-        self, root: Path, base: Base, store: Store, *, views: dict[str, View], memories: dict[str, Memory],
+        self, root: Path, base: SyncState, store: Store, *, views: dict[str, View], memories: dict[str, Memory],
         matcher: Matcher, refused: Collection[int], report: MirrorReport, indexes: tuple[str, str], dry_run: bool,
     ) -> None:  # fmt: skip
         """`refused`: `id()` of the entries that the store did not take. `indexes`: names of the index and its rest."""
@@ -41,7 +41,7 @@ class Render:
     def run(self) -> None:
         before: dict[str, str | None] = {}
         unplaced = {id: one for id, one in self._memories.items() if id not in self._matcher.place}
-        files: dict[str, FileBase] = {}
+        files: dict[str, SyncedFile] = {}
         removed: dict[str, str | None] = {}
         for view in list(self._views.values()):
             before[view.name] = view.text
@@ -74,7 +74,7 @@ class Render:
         self._write_index(files)
         self._base.files = files
 
-    def _loaded(self, view: View, base: FileBase) -> bool:
+    def _loaded(self, view: View, base: SyncedFile) -> bool:
         """Read a file that was trusted to be as its base says. False: it is not."""
         load(self._root, view)
         if view.page is None or [entry.hash for entry in view.page.entries] != [was.file for was in base.entries]:
@@ -96,13 +96,13 @@ class Render:
         one = self._store.memories.get(parse_id(id))
         return one is not None and one.state == "quarantined"
 
-    def _file(self, view: View, unplaced: dict[str, Memory]) -> tuple[FileBase, bool, str | None]:
+    def _file(self, view: View, unplaced: dict[str, Memory]) -> tuple[SyncedFile, bool, str | None]:
         """Bring a file that was read to what the store says. The second: to be removed; the third: kept aside, as the
         last copy of this memory.
         """
         found = view.page
         assert found is not None
-        made = FileBase(
+        made = SyncedFile(
             mark=view.mark, whole=digest(view.text or ""), group=found.group, front=found.front_hash(),
             about=view.base.about if view.base else "",
             repeats=list(dict.fromkeys(view.repeats)), refused=view.refused,
@@ -120,7 +120,7 @@ class Render:
             if one is None and entry.id in unplaced:
                 one = unplaced[entry.id]
             if one is None and self._waits(entry.id):
-                made.entries.append(was or Was(entry.id, entry.hash, ""))
+                made.entries.append(was or SyncedEntry(entry.id, entry.hash, ""))
                 continue
             if one is None:
                 one = self._successor(entry.id, unplaced)
@@ -148,7 +148,7 @@ class Render:
                 return unplaced.pop(id)
         return None
 
-    def _entry(self, view: View, entry: page.Entry, one: Memory, was: Was | None) -> Was:
+    def _entry(self, view: View, entry: page.Entry, one: Memory, was: SyncedEntry | None) -> SyncedEntry:
         assert view.page is not None
         now, mark = store_hash(one), self._matcher.mark(one.id)
         agreed = was is not None and entry.hash == was.file and now == was.store
@@ -158,9 +158,9 @@ class Render:
             self._report.updated += 1
         elif view.group and entry.mark != mark:
             page.set_entry(view.page, entry, entry.text, mark)
-        return Was(one.id, entry.hash, now)
+        return SyncedEntry(one.id, entry.hash, now)
 
-    def _add(self, unplaced: dict[str, Memory], files: dict[str, FileBase]) -> None:
+    def _add(self, unplaced: dict[str, Memory], files: dict[str, SyncedFile]) -> None:
         """An entry for each memory that has none."""
         if not unplaced:
             return
@@ -182,7 +182,7 @@ class Render:
                 self._views[name] = View(
                     name=name, mark=(0, 0, 0), base=None, page=page.new_page(group, slug, group.title)
                 )  # fmt: skip
-                files[name] = FileBase(group=str(group), about=digest(group.title))
+                files[name] = SyncedFile(group=str(group), about=digest(group.title))
                 pages.setdefault(str(group), []).append(name)
             view = self._views[name]
             if view.page is None and not self._loaded(view, files[name]):
@@ -191,10 +191,10 @@ class Render:
             heading = (format_time(one.valid_from) or "")[:10] if group.month else page.HEADINGS[one.kind]
             made_entry = page.add(view.page, heading, page.shown(one.content, one.key), self._matcher.mark(one.id))
             made_entry.id = one.id
-            files[name].entries.append(Was(one.id, made_entry.hash, store_hash(one)))
+            files[name].entries.append(SyncedEntry(one.id, made_entry.hash, store_hash(one)))
             self._report.added += 1
 
-    def _describe(self, files: dict[str, FileBase]) -> None:
+    def _describe(self, files: dict[str, SyncedFile]) -> None:
         """Pages say in their front matter what they are about, as long as nobody else said it."""
         for name, made in files.items():
             if not made.group or self._views[name].held or not made.about:
@@ -227,7 +227,7 @@ class Render:
         return f"{said}: {one_line(text)[:80].strip()}"
 
     def _write_files(
-        self, files: dict[str, FileBase], before: dict[str, str | None], removed: dict[str, str | None]
+        self, files: dict[str, SyncedFile], before: dict[str, str | None], removed: dict[str, str | None]
     ) -> None:
         for name in sorted(files):
             view = self._views[name]
@@ -255,7 +255,7 @@ class Render:
                 else:
                     files[name].mark, files[name].whole, view.text = mark, digest(text), text
 
-    def _postpone(self, files: dict[str, FileBase], name: str) -> None:
+    def _postpone(self, files: dict[str, SyncedFile], name: str) -> None:
         """Somebody wrote to a file during the sync: it stays, and the next sync compares it with the last base."""
         self._report.files.remove(name)
         self._report.left.append((name, "changed just now: the next sync looks again"))
@@ -265,7 +265,7 @@ class Render:
         else:
             files[name] = was
 
-    def _write_index(self, files: dict[str, FileBase]) -> None:
+    def _write_index(self, files: dict[str, SyncedFile]) -> None:
         texts = {}
         for name in (self._index, self._more):
             text, _, problem = folder.read(self._root, name) if os.path.lexists(self._root / name) else (None, 0, None)
@@ -293,7 +293,7 @@ class Render:
                 return
         self._base.lines = made.ours
 
-    def _pointer(self, name: str, made: FileBase | None) -> index.Pointer:
+    def _pointer(self, name: str, made: SyncedFile | None) -> index.Pointer:
         memories = [self._memories[one.id] for one in made.entries if one.id in self._memories] if made else []
         title, hook = name.removesuffix(".md"), ""
         if made and made.group:

@@ -24,28 +24,28 @@ TOPIC_ENTRIES = 200
 def mirror_init(
     context: Context, path: str | os.PathLike[str], *, author: str, index_bytes: int | None, with_global: bool
 ) -> MirrorReport:
-    from ..mirror import base, folder
+    from ..mirror import folder, state
 
     check_origin(author)
-    cap = base.DEFAULT_INDEX_BYTES if index_bytes is None else index_bytes
-    if isinstance(cap, bool) or not base.LEAST_INDEX_BYTES <= cap <= 10_000_000:
-        raise BadInput(f"index_bytes must be from {base.LEAST_INDEX_BYTES} to 10000000, not {cap!r}")
+    cap = state.DEFAULT_INDEX_BYTES if index_bytes is None else index_bytes
+    if isinstance(cap, bool) or not state.LEAST_INDEX_BYTES <= cap <= 10_000_000:
+        raise BadInput(f"index_bytes must be from {state.LEAST_INDEX_BYTES} to 10000000, not {cap!r}")
     if context.store.path == ":memory:":
         raise BadInput("a store in memory has no mirror", hint="open a store in a file")
     root = folder.open_root(Path(path), make=True)
     scopes = tuple(dict.fromkeys((context.scope, *([GLOBAL_SCOPE] if with_global else []))))
     with folder.locked(root):
-        known = base.load(root)
+        known = state.load(root)
         store = str(Path(context.store.path).resolve())
         if known is not None and (known.scopes[0] != context.scope or known.store != store):
             raise BadInput(
                 f"{root} mirrors {known.scopes[0]} of {known.store}",
                 hint=f"to bind it anew, remove {root / folder.OWN / 'mirror.json'}; entries keep their marks",
             )
-        made = base.Base(store=store, scopes=scopes, author=author, index_bytes=cap)
+        made = state.SyncState(store=store, scopes=scopes, author=author, index_bytes=cap)
         if known is not None:
             made.files, made.lines = known.files, known.lines
-        base.save(root, made)
+        state.save(root, made)
         os.utime(root / folder.OWN / "mirror.json", ns=(0, 0))
         _note_mirror(context, root)
     return mirror_sync(context, root)
@@ -54,14 +54,14 @@ def mirror_init(
 def mirror_sync(
     context: Context, path: str | os.PathLike[str], *, dry_run: bool = False, forget: bool = False, full: bool = False
 ) -> MirrorReport:
-    from ..mirror import base, folder
+    from ..mirror import folder, state
     from ..mirror.sync import Sync
 
     root = folder.open_root(Path(path), make=False)
     if not (root / folder.OWN).is_dir():
         raise BadInput(f"{root} is no mirror", hint=f"limpet mirror init {root}")
     with folder.locked(root):
-        known = base.load(root)
+        known = state.load(root)
         if known is None:
             raise BadInput(f"{root} is no mirror", hint=f"limpet mirror init {root}")
         if known.store != str(Path(context.store.path).resolve()):
@@ -87,7 +87,7 @@ def mirror_watch(
 
 def read_topic(context: Context, topic: str) -> str:
     from ..mirror import page
-    from ..remember.admit import check_topics
+    from ..remember.validation import check_topics
 
     where = Filter(scopes=context.scopes, topics=check_topics([topic]), as_of=context.now())
     found = context.store.listings.page(where, sort="created", limit=TOPIC_ENTRIES, cursor=None).memories
@@ -97,12 +97,12 @@ def read_topic(context: Context, topic: str) -> str:
 
 
 def mirrors(context: Context) -> list[str]:
-    from ..mirror import base
+    from ..mirror import state
 
     found = []
     for name in _noted(context):
         try:
-            known = base.load(Path(name))
+            known = state.load(Path(name))
         except (BadInput, StoreError):
             continue
         if known is not None and known.scopes[0] == context.scope:

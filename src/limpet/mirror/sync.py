@@ -15,13 +15,13 @@ from ..model.errors import BadInput
 from ..model.ids import parse_id
 from ..model.memory import STATES, Memory
 from ..store.records import Filter
-from . import base as bases
 from . import folder
-from .base import Base
+from . import state as states
 from .commit import Commit
 from .reconcile import Matcher, View, decide, said_in, views
 from .render import Render
 from .report import MirrorReport
+from .state import SyncState
 
 if TYPE_CHECKING:
     from ..context import Context
@@ -36,7 +36,7 @@ NEVER = 1 << 62
 class Sync:
     """A folder and a store, once."""
 
-    def __init__(self, root: Path, base: Base, context: Context) -> None:
+    def __init__(self, root: Path, base: SyncState, context: Context) -> None:
         self._root, self._base, self._context = root, base, context
         self._memories: dict[str, Memory] = {}
         self._views: dict[str, View] = {}
@@ -95,7 +95,7 @@ class Sync:
         if not dry_run:
             folder.forget_removed(self._root, self._purged)
             self._remember_stand()
-            bases.save(self._root, self._base)
+            states.save(self._root, self._base)
             self._looked(began)
         return self._report
 

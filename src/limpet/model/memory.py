@@ -28,7 +28,7 @@ EDGE_TYPES: tuple[str, ...] = get_args(EdgeType)
 TRUST: dict[str, int] = {"user": 4, "agent": 3, "tool": 2, "web": 1, "import": 1}
 
 GLOBAL_SCOPE = "global"
-# Limits at the door, in characters unless said otherwise.
+# Limits of what is accepted, in characters unless said otherwise.
 MAX_CONTENT_BYTES = 1_000_000
 MAX_METADATA_BYTES = 64_000
 MAX_METADATA_DEPTH = 100  # objects and lists within each other

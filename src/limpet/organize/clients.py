@@ -12,7 +12,7 @@ from typing import Any
 
 from ..model.clock import MICROSECONDS_PER_SECOND
 from ..model.errors import BadInput
-from ..transfer.record import Report, moment
+from ..transfer.records import Report, moment
 from ..transfer.source import json_lines
 from .calls import OWN, call_of, decoded, is_own, output_text
 from .turns import Conversation, Role, Turn, injected, lines_of, said, texts

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..model.errors import BadInput
 from ..store.foreign import Cell, ForeignFile
-from ..transfer.record import Report
+from ..transfer.records import Report
 from ..transfer.source import report_damage
 from .calls import call_of, is_own, output_text
 from .clients import when

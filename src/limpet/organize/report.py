@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..model.encode import OPTIONAL, PLACES, named
-from ..transfer.record import Report
+from ..transfer.records import Report
 
 
 @dataclass(slots=True, kw_only=True)

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING
 from ..model.errors import BadInput, LimpetError
 from ..model.ids import format_id
 from ..model.memory import TRUST
-from ..remember.admit import Admitted, admit
+from ..remember.validation import ValidStatement, validate
 from ..remember.write import Writer
 from ..store.records import Filter, Proposal, Source
 from ..text.difference import differences
 from ..text.normalise import normalise
-from ..transfer.record import Report, imported_id
+from ..transfer.records import Report, imported_id
 from . import scan
 from .conflicts import Near, conflict, is_echo
 from .report import OrganizeReport
@@ -47,7 +47,7 @@ class Statement:
     """One that is on its way into the store."""
 
     found: Found
-    admitted: Admitted
+    admitted: ValidStatement
     place: str
 
     @property
@@ -57,7 +57,7 @@ class Statement:
 
 
 class Organizer:
-    """One run. `write` is the engine's way through the write door; `scope_of`: whose a folder is (None: nobody's)."""
+    """One run. `scope_of`: whose a folder is (None: nobody's)."""
 
     def __init__(
         self,
@@ -161,7 +161,7 @@ class Organizer:
             if at is not None:
                 days.setdefault(scope, set()).add(at)
 
-    def _admit(self, each: Found, one: Conversation, scope: str) -> Admitted:
+    def _admit(self, each: Found, one: Conversation, scope: str) -> ValidStatement:
         now = self._context.now()
         turn = each.turn
         # A lesson of work is the same one although an explanation came later; words are the same if they are.
@@ -172,7 +172,7 @@ class Organizer:
         identity = "\0".join(
             (scope, one.client, one.path if notes else one.id, "" if notes else turn.id, each.kind, words)
         )
-        return admit(
+        return validate(
             {
                 "content": each.content,
                 "kind": each.kind,
@@ -274,7 +274,7 @@ class Organizer:
             mine = TRUST[one.admitted.origin]
             for other in (*near[one.id], *before):
                 if other.kind != one.admitted.kind or normalise(other.content) == normalise(one.admitted.content):
-                    continue  # the same words are found by the write door
+                    continue  # the same words are found by the write itself
                 theirs = TRUST.get(other.trust, 0)
                 if theirs < mine or not differences(other.content, one.admitted.content).same_statement:
                     continue
@@ -349,7 +349,7 @@ class Organizer:
         return self._reading.complete
 
 
-def _heard(statement: Admitted) -> Admitted:
+def _heard(statement: ValidStatement) -> ValidStatement:
     """What a memory that is there already learns from it: who said so and where, not how rules weigh and file it."""
     return replace(statement, metadata={}, importance=None)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from ..model.errors import BadInput
 from ..store.foreign import is_sqlite
 from ..transfer import markdown
-from ..transfer.record import Report, is_own_file
+from ..transfer.records import Report, is_own_file
 from .clients import read_gemini_json, read_lines
 from .opencode import read_opencode
 from .turns import Conversation, Turn, said

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 from ..model.clock import MICROSECONDS_PER_SECOND, from_datetime
 from ..model.ids import format_id, parse_id
 from ..model.memory import Memory, least_trusted
-from ..remember.admit import admit
 from ..remember.session import WEIGHT
+from ..remember.validation import validate
 from ..remember.write import Writer
 from ..store.records import Filter
-from ..transfer.record import imported_id
+from ..transfer.records import imported_id
 
 if TYPE_CHECKING:
     from ..context import Context
@@ -52,7 +52,7 @@ def _one(
     if kind == "month" and len({_day(one.valid_from) for one in members}) < 2:
         return False  # its one day says the same
     id = imported_id("organize", f"{scope}\0{kind}\0{name}")
-    statement = admit(
+    statement = validate(
         {
             "content": _quoted(kind, name, members),
             "kind": "episode",

@@ -18,15 +18,15 @@ from ..rank import constants as C
 from ..rank.note_weights import NOTE_OFFSET
 from ..rank.trace import SignalTrace, Trace
 from ..text.describe import searchable
+from .anchor import resolve_anchor
 from .candidates import Candidates, find_candidates
-from .fold import best, best_within
+from .disputes import disputes
 from .index import PriorFactors, VectorSignal
-from .moment import placed
+from .near_duplicates import best, best_within
 from .plan import Plan
 from .relevance import features
 from .rerank import Reranker, RerankFailed, depth, new_order, rerank
 from .sources import Sources
-from .warnings import disputes
 
 if TYPE_CHECKING:
     from ..store.contract import Store
@@ -185,7 +185,7 @@ def recall(
     """
     started, asked = time.perf_counter(), plan.query
     with store.snapshot():
-        plan, event = placed(store, plan)
+        plan, event = resolve_anchor(store, plan)
         found = find_candidates(store, vectors, plan)
         if event is not None:
             found.notes["time"] = str(event)

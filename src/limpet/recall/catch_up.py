@@ -12,8 +12,8 @@ from ..jobs import embed, mentions
 from ..model.clock import MICROSECONDS_PER_SECOND, Clock
 from ..model.errors import EmbedderUnavailable, StoreError
 from ..rank import constants as C
-from ..recall.meaning import LOAD_SECONDS, QUERY_SECONDS, Meaning
 from ..recall.plan import Plan
+from ..recall.semantic import LOAD_SECONDS, QUERY_SECONDS, SemanticSearch
 from ..text.grams import with_grams
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ MENTIONS = 16
 MOST = 5_000
 
 
-def catch_up(store: Store, meaning: Meaning, plan: Plan, clock: Clock, waiting: int) -> Plan:
+def catch_up(store: Store, meaning: SemanticSearch, plan: Plan, clock: Clock, waiting: int) -> Plan:
     """Embed of the `waiting` texts what there is time for: the best by words of this query first, then the newest.
 
     Returns the plan with what still waits. Other processes may do the same at once: each leases what it works on. A
@@ -48,7 +48,7 @@ def catch_up(store: Store, meaning: Meaning, plan: Plan, clock: Clock, waiting: 
         return replace(plan, unembedded=waiting)
     with suppress(EmbedderUnavailable, StoreError):
         _embed(store, meaning, plan, clock, waiting)
-        meaning.settle()
+        meaning.activate_when_complete()
     return replace(plan, unembedded=meaning.waiting()).with_at_least(SECONDS_FOR_WORDS)
 
 
@@ -59,7 +59,7 @@ def _until(plan: Plan, waiting: int) -> float:
     return time.monotonic() + left - search
 
 
-def _embed(store: Store, meaning: Meaning, plan: Plan, clock: Clock, waiting: int) -> None:
+def _embed(store: Store, meaning: SemanticSearch, plan: Plan, clock: Clock, waiting: int) -> None:
     mentions.drain(store, limit=MENTIONS)
     embedder, row = meaning.for_writing()
     # Loaded and measured before the time is looked at again, and before any job is leased.

@@ -19,9 +19,9 @@ from ..rank import constants as C
 from ..text.excerpt import excerpt, one_line, words_of
 from .brief import BEWARE, INTRO, SECTIONS, STALE_LINE, Brief, BriefItem, Caution, Section, stats_line
 from .candidates import Candidates
-from .fit import distinct, fit, tokens_of, wording
+from .disputes import Warned, warnings
 from .plan import Plan
-from .warnings import Warned, warnings
+from .token_budget import distinct, fit, tokens_of, wording
 
 if TYPE_CHECKING:
     from ..store.contract import Store
@@ -50,7 +50,7 @@ class Entry:
     score: float | None = None
 
 
-class Danger(NamedTuple):
+class Caveat(NamedTuple):
     """What an item brings with it when it is shown. `others`: ids; `at`: microseconds UTC."""
 
     what: str
@@ -126,7 +126,7 @@ def choose(
     return replace(brief, tokens=_tokens(brief), elapsed_ms=(time.perf_counter() - started) * 1000)
 
 
-def _groups(entry: Entry, dangers: Sequence[Danger]) -> list[str]:
+def _groups(entry: Entry, dangers: Sequence[Caveat]) -> list[str]:
     """The headings and shared lines that must be there for an entry to be."""
     found = [entry.section]
     if dangers:
@@ -200,29 +200,29 @@ def _distinct(nums: Sequence[int], memories: dict[int, Memory], found: Candidate
 # -- warnings
 
 
-def _dangers(memory: Memory, warned: Warned, now: int) -> list[Danger]:
+def _dangers(memory: Memory, warned: Warned, now: int) -> list[Caveat]:
     """What to know about a memory before relying on it."""
     by_what: dict[str, list[str]] = {}
     for what, other in warned.get(memory.id, ()):
         by_what.setdefault(what, []).append(other)
-    found: list[Danger] = []
+    found: list[Caveat] = []
     against: set[str] = set()
     for what in ("contradicts", "contradiction"):
         for other in by_what.get(what, ()):
             if other not in against:
                 against.add(other)
-                found.append(Danger("contradicts", (other,), None))
+                found.append(Caveat("contradicts", (other,), None))
     replaced = by_what.get("replaced")
     if replaced and now - memory.valid_from <= CORRECTED_DAYS * MICROSECONDS_PER_DAY:
-        found.append(Danger("corrected", tuple(replaced[:REPLACED_SHOWN]), memory.valid_from))
+        found.append(Caveat("corrected", tuple(replaced[:REPLACED_SHOWN]), memory.valid_from))
     seen = max(memory.observed_at, memory.used_at or 0)
     stale = now - seen > C.STALE_DAYS * MICROSECONDS_PER_DAY
     if stale and memory.kind in C.STALE_KINDS and not memory.pinned:
-        found.append(Danger("stale", (), seen))
+        found.append(Caveat("stale", (), seen))
     return found
 
 
-def _danger_cost(one: Danger, others: dict[str, Memory], quotes: _Quotes) -> int:
+def _danger_cost(one: Caveat, others: dict[str, Memory], quotes: _Quotes) -> int:
     """The most that its line can take: less when the other memory is shown anyway."""
     if one.what == "stale":
         return ID_TOKENS
@@ -231,7 +231,7 @@ def _danger_cost(one: Danger, others: dict[str, Memory], quotes: _Quotes) -> int
 
 
 def _said(
-    shown: Sequence[tuple[BriefItem, Sequence[Danger]]], aside: dict[str, BriefItem], short: dict[str, str]
+    shown: Sequence[tuple[BriefItem, Sequence[Caveat]]], aside: dict[str, BriefItem], short: dict[str, str]
 ) -> list[Caution]:
     """The cautions about what is shown: a pair once, a text once."""
     there = {item.id for item, _ in shown}

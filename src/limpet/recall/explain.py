@@ -16,9 +16,9 @@ from ..model.errors import EmbedderUnavailable
 from ..model.memory import STATES, Memory
 from ..text.dates import MONTHS, WEEKDAYS, mentioned, spans
 from ..text.grams import with_grams
+from .anchor import TemporalAnchor
 from .candidates import best_of
 from .index import VectorSignal
-from .moment import Moment
 from .plan import Plan
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def explanation(
     vectors: VectorSignal | None,
     plan: Plan,
     dropped: Sequence[tuple[int, str]],
-    event: Moment | None,
+    event: TemporalAnchor | None,
     *,
     lower: int,
 ) -> Explanation:

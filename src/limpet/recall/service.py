@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from ..context import Context, Time
     from ..recall.answer import Recall
     from ..recall.brief import Brief
-    from ..recall.meaning import Meaning
     from ..recall.plan import Plan
     from ..recall.rerank import Reranker
+    from ..recall.semantic import SemanticSearch
     from ..recall.sessions import SessionRecall
 
 
@@ -99,7 +99,9 @@ def recall_sessions(
     return recall_sessions(context.store, meaning, plan, evidence=evidence, explain=explain)
 
 
-def _asked(context: Context, query: str, where: Filter, held: int | None, **given: Any) -> tuple[Plan, Meaning | None]:
+def _asked(
+    context: Context, query: str, where: Filter, held: int | None, **given: Any
+) -> tuple[Plan, SemanticSearch | None]:
     """A request as a plan, held true at `held`, and the vector side if it takes part; of the texts that wait for
     their vectors as many get them first as there is time for."""
     from ..recall.plan import make_plan

@@ -13,13 +13,13 @@ from ..model.memory import Memory
 from ..rank import constants as C
 from ..rank.sessions import parts, together
 from ..text.grams import grams
+from .anchor import resolve_anchor
 from .answer import Item, judge, rank, shown_items
 from .candidates import Candidates, find_candidates
-from .fit import tokens_of
+from .disputes import disputes
 from .index import VectorSignal
-from .moment import placed
 from .plan import Plan
-from .warnings import disputes
+from .token_budget import tokens_of
 
 if TYPE_CHECKING:
     from ..store.contract import Store
@@ -142,7 +142,7 @@ def recall_sessions(
     """
     started, asked = time.perf_counter(), plan.query
     with store.snapshot():
-        plan, event = placed(store, plan)
+        plan, event = resolve_anchor(store, plan)
         found = find_candidates(store, vectors, plan)
         if event is not None:
             found.notes["time"] = str(event)

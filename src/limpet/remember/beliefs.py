@@ -96,8 +96,8 @@ def _near(context: Context, key: str) -> str | None:
 
 
 def session_start(context: Context, name: str | None, *, title: str | None) -> SessionRow:
-    from ..remember.admit import check_name
     from ..remember.session import start
+    from ..remember.validation import check_name
     from ..text.secrets import redact
 
     given = check_name("session", name) or format_id(context.new_id())
@@ -134,14 +134,14 @@ def session_memories(context: Context, name: str) -> list[Memory]:
 
 
 def compress(context: Context, name: str, *, summary: str | None) -> Receipt:
-    from ..remember.admit import check_text
     from ..remember.session import compress
+    from ..remember.validation import check_text
 
     session(context, name)
     given = None if summary is None else check_text(summary)
 
     def decide(writer: Writer) -> Receipt:
-        return compress(writer, context.scope, name, given, admit=context.validate)
+        return compress(writer, context.scope, name, given, validate=context.validate)
 
     return context.write(decide)
 

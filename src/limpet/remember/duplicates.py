@@ -2,7 +2,7 @@
 
 Pure: the caller brings both texts and the cosine of their embeddings (content alone, without topics and metadata), of
 the same kind and scope. Exact duplicates never come here: see `text/normalise.py`. Rewordings are no business of a
-person's: recall folds them (`recall/fold.py`).
+person's: recall folds them (`recall/near_duplicates.py`).
 """
 
 from __future__ import annotations

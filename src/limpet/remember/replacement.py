@@ -15,7 +15,7 @@ from ..model.memory import Memory, check_origin, is_below
 
 if TYPE_CHECKING:
     from ..store.contract import Store
-    from .admit import Admitted
+    from .validation import ValidStatement
     from .write import Receipt, Writer
 
 # Characters of what is believed that a receipt quotes.
@@ -38,7 +38,7 @@ def kept_for_review(writer: Writer, stronger: Memory) -> str:
     return f"kept for review: {SPEAKERS[stronger.trust]} {said}; say origin {stronger.trust} if it comes from there"
 
 
-def proposed_before(writer: Writer, memory: bytes, stronger: Memory, statement: Admitted) -> Receipt | None:
+def proposed_before(writer: Writer, memory: bytes, stronger: Memory, statement: ValidStatement) -> Receipt | None:
     """The same statement over the same memory again: it waits already, or was decided. None: it is new."""
     from .write import Receipt
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ..model.edges import live_edges
 from ..model.ids import format_id, parse_id
 from ..model.memory import MAX_METADATA_BYTES, MAX_TOPICS, TRUST, Memory, is_below, least_trusted
-from .admit import Admitted
+from .validation import ValidStatement
 from .write import Receipt, Writer, effective_trust, raw_id
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def restate(
-    writer: Writer, known: Memory | MemoryState, statement: Admitted, *, unused: bytes | None = None
+    writer: Writer, known: Memory | MemoryState, statement: ValidStatement, *, unused: bytes | None = None
 ) -> Receipt:
     """Events of a memory that was stated again, the observation first. `unused`: the id to give that.
 
@@ -30,7 +30,7 @@ def restate(
 
 
 class _Restatement:
-    def __init__(self, writer: Writer, known: Memory | MemoryState, statement: Admitted) -> None:
+    def __init__(self, writer: Writer, known: Memory | MemoryState, statement: ValidStatement) -> None:
         self.writer, self.known, self.statement = writer, known, statement
         self.memory = raw_id(known)
         self.causes = writer.causes(statement) if statement.because else []

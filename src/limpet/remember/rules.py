@@ -17,8 +17,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol, get_args
 
-from .admit import RECORDS
 from .signs import NAMES, signs, states_of_self
+from .validation import RECORDS
 
 if TYPE_CHECKING:
     import numpy as np

@@ -14,7 +14,7 @@ from ..store.records import Filter
 
 if TYPE_CHECKING:
     from ..context import Context, Time
-    from ..remember.admit import Admitted
+    from ..remember.validation import ValidStatement
     from ..remember.write import Receipt, Writer
 
 # Items that one transaction of a batch holds: few enough that other writers wait for milliseconds.
@@ -49,7 +49,7 @@ def remember_batch(context: Context, items: Iterable[Mapping[str, Any]]) -> list
     from ..remember.write import Receipt, rejected
 
     receipts: list[Receipt] = []
-    part: list[tuple[int, Admitted]] = []
+    part: list[tuple[int, ValidStatement]] = []
     keys: set[tuple[str, str]] = set()
 
     def flush() -> None:
@@ -79,7 +79,7 @@ def remember_batch(context: Context, items: Iterable[Mapping[str, Any]]) -> list
     return receipts
 
 
-def _write_batch(context: Context, statements: list[Admitted]) -> list[Receipt]:
+def _write_batch(context: Context, statements: list[ValidStatement]) -> list[Receipt]:
     from ..remember.write import rejected
 
     def each(writer: Writer) -> list[Receipt]:
@@ -95,12 +95,12 @@ def _write_batch(context: Context, statements: list[Admitted]) -> list[Receipt]:
 
 
 def correct(context: Context, id: str, content: str, *, why: str | None, valid_from: Time, **given: Any) -> Receipt:
-    from ..remember.admit import as_episode, clean_text
+    from ..remember.validation import as_episode, clean_text
     from ..remember.write import need
 
     statement = context.validate({"content": content, "valid_from": valid_from, **given})
 
-    def full(old: Memory) -> Admitted:
+    def full(old: Memory) -> ValidStatement:
         kept: dict[str, Any] = {
             "scope": old.scope,
             "kind": old.kind,
@@ -127,7 +127,7 @@ def correct(context: Context, id: str, content: str, *, why: str | None, valid_f
 
 
 def edit(context: Context, id: str, content: str) -> Receipt:
-    from ..remember.admit import clean_text
+    from ..remember.validation import clean_text
     from ..remember.write import Receipt, check_live, need
 
     known = need(context.store, id, context.scopes)
@@ -152,7 +152,7 @@ def edit(context: Context, id: str, content: str) -> Receipt:
 def tag(
     context: Context, id: str, add: Iterable[str], remove: Iterable[str], values: Mapping[str, Any] | None
 ) -> Receipt:
-    from ..remember.admit import check_topics, clean_metadata
+    from ..remember.validation import check_topics, clean_metadata
     from ..remember.write import Receipt, check_live, need
 
     more, less = check_topics(add), set(check_topics(remove))
@@ -188,7 +188,7 @@ def restore(context: Context, id: str) -> Receipt:
 
 
 def retract(context: Context, id: str, why: str, *, origin: str | None) -> Receipt:
-    from ..remember.admit import check_text
+    from ..remember.validation import check_text
     from ..text.secrets import redact
 
     reason, _ = redact(check_text(why))

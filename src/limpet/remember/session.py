@@ -10,7 +10,7 @@ from ..model.clock import format_time
 from ..model.errors import BadInput, NotFound
 from ..model.ids import format_id, parse_id, session_mark
 from ..model.memory import Memory, least_trusted
-from .admit import Admitted
+from .validation import ValidStatement
 from .write import Receipt, Writer
 
 # How an episode says that a session was summed up in it; its own statements have other sources.
@@ -29,7 +29,7 @@ def start(writer: Writer, scope: str, name: str, title: str | None) -> None:
         writer.event("session_started", session_mark(scope, name), origin="agent", **data)
 
 
-def end(writer: Writer, scope: str, name: str, summary: Admitted | None) -> Receipt:
+def end(writer: Writer, scope: str, name: str, summary: ValidStatement | None) -> Receipt:
     known = writer.reads.sessions.get(scope, name)
     if known is None:
         raise NotFound(f"no session {name} in {scope}", hint="`limpet session list` shows them")
@@ -46,7 +46,7 @@ def compress(
     name: str,
     summary: str | None,
     *,
-    admit: Callable[[Mapping[str, Any]], Admitted],
+    validate: Callable[[Mapping[str, Any]], ValidStatement],
 ) -> Receipt:
     """One episode for a session, with a `part_of` edge from each of its memories. Unchanged when nothing was added."""
     every = writer.reads.sessions.memories(scope, name)
@@ -56,7 +56,7 @@ def compress(
         raise BadInput(f"session {name} holds no memories to sum up")
     if old is not None and summary is None and old.metadata.get("memories") == len(members):
         return Receipt(id=old.id, status="unchanged")
-    statement = admit(
+    statement = validate(
         {
             "content": summary or quoted(name, members),
             "kind": "episode",

@@ -12,7 +12,7 @@ from ..model.memory import Memory
 from ..store.records import Filter
 from ..text.instructions import reads_like_instruction
 from ..text.secrets import redact
-from .admit import OUTSIDE, Demotion
+from .validation import OUTSIDE, Demotion
 from .write import Writer
 
 if TYPE_CHECKING:

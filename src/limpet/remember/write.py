@@ -14,8 +14,8 @@ from ..model.memory import GLOBAL_SCOPE, Memory, is_below, least_trusted
 from ..model.state import MemoryState, replay
 from ..text.normalise import fingerprint
 from ..text.secrets import redact
-from .admit import Admitted
 from .replacement import kept_for_review, proposed_before, says_otherwise
+from .validation import ValidStatement
 
 if TYPE_CHECKING:
     from ..store.contract import Store
@@ -62,7 +62,7 @@ class Writer:
         # Memories that wait for a person: they end nothing.
         self.waiting: set[bytes] = set()
 
-    def expect(self, statements: Sequence[Admitted]) -> list[int]:
+    def expect(self, statements: Sequence[ValidStatement]) -> list[int]:
         """The fingerprints of a batch, looked up together."""
         marks = [_mark(one) for one in statements]
         asked = [*marks, *(_mark(replace(one, key=None)) for one in statements if one.key)]
@@ -106,12 +106,12 @@ class Writer:
 
     def state(
         self,
-        statement: Admitted,
+        statement: ValidStatement,
         *,
         fresh: bool = False,
         mark: int | None = None,
         unused: bytes | None = None,
-        again: Admitted | None = None,
+        again: ValidStatement | None = None,
     ) -> Receipt:
         """A statement arrives: known already (an observation) or new. `fresh`: new in any case.
 
@@ -124,12 +124,12 @@ class Writer:
 
     def _state(
         self,
-        statement: Admitted,
+        statement: ValidStatement,
         *,
         fresh: bool,
         mark: int | None = None,
         unused: bytes | None = None,
-        again: Admitted | None = None,
+        again: ValidStatement | None = None,
         corrects: Memory | None = None,
         why: str | None = None,
     ) -> Receipt:
@@ -152,8 +152,8 @@ class Writer:
         return self._create(statement, mark, values, unused=unused, corrects=corrects, why=why, renamed=renamed)
 
     def _create(
-        self, statement: Admitted, mark: int, values: list[Memory], *, unused: bytes | None, corrects: Memory | None,
-        why: str | None, renamed: str | None,
+        self, statement: ValidStatement, mark: int, values: list[Memory], *, unused: bytes | None,
+        corrects: Memory | None, why: str | None, renamed: str | None,
     ) -> Receipt:  # fmt: skip
         """A new memory, unless it would replace what is trusted more and a person decided that before."""
         causes = self.causes(statement)
@@ -192,7 +192,7 @@ class Writer:
         )
 
     def _outcome(
-        self, statement: Admitted, stronger: Memory | None, renamed: str | None, *, cut: bool
+        self, statement: ValidStatement, stronger: Memory | None, renamed: str | None, *, cut: bool
     ) -> tuple[str, str | None]:
         """(status, reason) of a new memory. `cut`: another value of its key ends it sooner than was said."""
         if statement.quarantine:
@@ -203,11 +203,11 @@ class Writer:
             return "created", "not kept: valid_to (another value of the key begins before)"
         return "created", f"its key is {renamed}" if renamed else None
 
-    def causes(self, statement: Admitted) -> list[Memory]:
+    def causes(self, statement: ValidStatement) -> list[Memory]:
         """What it rests on. Raises NotFound."""
         return [need(self.reads, cause, (statement.scope, GLOBAL_SCOPE)) for cause in statement.because]
 
-    def _data(self, statement: Admitted, trust: str) -> dict[str, Any]:
+    def _data(self, statement: ValidStatement, trust: str) -> dict[str, Any]:
         """What a `remembered` event holds beside its text; what is as usual is left out."""
         data: dict[str, Any] = {"scope": statement.scope, "kind": statement.kind}
         if statement.valid_from is not None:
@@ -235,7 +235,7 @@ class Writer:
                 data[name] = value
         return data
 
-    def _values(self, statement: Admitted) -> tuple[list[Memory], str | None]:
+    def _values(self, statement: ValidStatement) -> tuple[list[Memory], str | None]:
         """The values of its key; the key in use when a person has said that two keys name the same."""
         if statement.key is None:
             return [], None
@@ -243,7 +243,7 @@ class Writer:
         renamed = None if values else self.reads.memories.renamed_key(statement.scope, statement.key)
         return (values, None) if renamed is None else (self.reads.memories.keyed(statement.scope, renamed), renamed)
 
-    def _taken(self, statement: Admitted) -> Receipt | None:
+    def _taken(self, statement: ValidStatement) -> Receipt | None:
         """A given id that is there already: the same statement again is fine, another one is not."""
         assert statement.id is not None
         shown = format_id(statement.id)
@@ -256,7 +256,7 @@ class Writer:
             return Receipt(id=shown, status="observed", event=None, reason="stored under this id already")
         raise BadInput(f"the id {shown} names another memory", hint="leave the id out, or use `correct`")
 
-    def _known(self, statement: Admitted, mark: int, values: Sequence[Memory]) -> Memory | MemoryState | None:
+    def _known(self, statement: ValidStatement, mark: int, values: Sequence[Memory]) -> Memory | MemoryState | None:
         """The memory that says this already, of the time that is spoken of."""
         said = self._said.get((statement.scope, mark))
         there: Memory | MemoryState | None
@@ -272,7 +272,7 @@ class Writer:
             there = None if mark in self._new else self.reads.memories.same_statement(statement.scope, mark, self.now)
         return None if there is None or self._apart(there, statement) else there
 
-    def _without_key(self, statement: Admitted) -> Memory | None:
+    def _without_key(self, statement: ValidStatement) -> Memory | None:
         """A memory that says the same and has no key yet, if this statement may give it one: its first value."""
         mark = _mark(replace(statement, key=None))
         if mark in self._new or statement.valid_from is not None or statement.valid_to is not None:
@@ -281,14 +281,14 @@ class Writer:
         trusted = there is not None and not is_below(effective_trust(statement, self.causes(statement)), there.trust)
         return there if trusted else None
 
-    def _apart(self, there: Memory | MemoryState, statement: Admitted) -> bool:
+    def _apart(self, there: Memory | MemoryState, statement: ValidStatement) -> bool:
         """Whether it speaks of a time when the memory does not hold, or of one that is over: another statement."""
         start, end = statement.valid_from, statement.valid_to
         if start is not None and there.valid_to is not None and start >= there.valid_to:
             return True
         return end is not None and (end <= there.valid_from or (end <= self.now and not statement.key))
 
-    def observe(self, memory: bytes, statement: Admitted, *, unused: bytes | None = None) -> Receipt:
+    def observe(self, memory: bytes, statement: ValidStatement, *, unused: bytes | None = None) -> Receipt:
         """A memory was stated again. `unused`: the id to give the event, which the caller knows to be no other's."""
         from .restate import restate
 
@@ -310,7 +310,7 @@ class Writer:
         start = start if old.valid_to is None else min(start, old.valid_to)
         self.event("superseded", parse_id(old.id), origin=origin, by=new.hex(), valid_to=start, **more)
 
-    def correct(self, old: Memory, statement: Admitted, why: str | None, *, derived: bool = False) -> Receipt:
+    def correct(self, old: Memory, statement: ValidStatement, why: str | None, *, derived: bool = False) -> Receipt:
         """A newer memory replaces `old`; both stay, linked. `old` ends where the new one begins to hold.
 
         What is trusted less than `old` waits for review instead, unless both are `derived` from others.
@@ -335,7 +335,7 @@ class Writer:
         self.event("linked", new, origin=origin, edge="supersedes", target=raw.hex())
 
 
-def effective_trust(statement: Admitted, causes: Sequence[Memory]) -> str:
+def effective_trust(statement: ValidStatement, causes: Sequence[Memory]) -> str:
     """That of the least trusted it comes from or rests on."""
     if not causes and not statement.trust:
         return statement.origin
@@ -353,7 +353,7 @@ def fitted(values: Sequence[Memory], start: int, end: int | None) -> dict[str, A
     return {} if later is None or (end is not None and end <= later) else {"valid_to": later}
 
 
-def _told(receipt: Receipt, statement: Admitted) -> Receipt:
+def _told(receipt: Receipt, statement: ValidStatement) -> Receipt:
     why = statement.demoted
     if why is None:
         return receipt
@@ -378,7 +378,7 @@ def _waiting(waits: str, stronger: Memory | None, corrects: Memory | None, why: 
     return {name: value for name, value in told.items() if value}
 
 
-def _mark(statement: Admitted) -> int:
+def _mark(statement: ValidStatement) -> int:
     return fingerprint(statement.scope, statement.kind, statement.speaker, statement.key, statement.content)
 
 

@@ -117,7 +117,9 @@ class EmbedderRow(NamedTuple):
     name: str
     dimensions: int
     state: str  # "active" answers queries; "building" is being filled
-    gauge: tuple[float, float, float] | None = None  # how its cosines lie, see vectors/gauge.py; None = not known yet
+    gauge: tuple[float, float, float] | None = (
+        None  # how its cosines lie, see vectors/calibration.py; None = not known yet
+    )
 
 
 class NewVector(NamedTuple):
@@ -258,7 +260,7 @@ class Action(NamedTuple):
     what: str
 
 
-class Surfaced(NamedTuple):
+class Exposure(NamedTuple):
     """A memory that was put before an agent, or held back from it by lot. `at` in microseconds UTC."""
 
     scope: str

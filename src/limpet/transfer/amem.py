@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..model.errors import BadInput
-from .record import Link, Record, Report, in_range, time_or_note, unit
+from .records import Link, Record, Report, in_range, time_or_note, unit
 
 HEADER = struct.Struct("<4sIIIQQQQQQ")
 NODE = struct.Struct("<QB3xQIfIQfQIQH6x")

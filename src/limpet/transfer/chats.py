@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ..model.errors import BadInput
-from .record import Record, Report, digest, moment, time_or_note
+from .records import Record, Report, digest, moment, time_or_note
 from .source import json_items, member
 
 CONVERSATIONS = "conversations.json"

@@ -9,7 +9,7 @@ from pathlib import Path
 from ..model.errors import BadInput
 from . import frontmatter
 from .markdown import _WIKI, MAX_FILE_BYTES, MAX_FILES
-from .record import Link, Record, Report, in_range, is_own_file, kind_of, moment, text_list, time_or_note
+from .records import Link, Record, Report, in_range, is_own_file, kind_of, moment, text_list, time_or_note
 
 INDEX = "MEMORY.md"
 # Their types: what the user is, how they want things done, what a project is about, where something is found.

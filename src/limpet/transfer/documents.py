@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from ..model.errors import BadInput
 from . import markdown
 from .project import Piece, piece
-from .record import digest
+from .records import digest
 
 MAX_PDF_BYTES = 50_000_000
 MAX_PAGES = 5_000

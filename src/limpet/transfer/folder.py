@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..recall.sources import content_digest
-from .record import Report, is_own_file
+from .records import Report, is_own_file
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec

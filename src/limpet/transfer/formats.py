@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..model.errors import BadInput, StoreError
-from .record import Record, Report
+from .records import Record, Report
 
 if TYPE_CHECKING:
     from .writers import Source

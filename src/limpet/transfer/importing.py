@@ -13,7 +13,7 @@ from ..model.errors import BadInput, LimpetError
 from ..model.events import Event
 from ..model.ids import parse_id
 from ..model.memory import STATES
-from ..remember.admit import check_name
+from ..remember.validation import check_name
 from ..store.records import Filter
 from . import jsonl
 from .lifecycle import Lifecycle

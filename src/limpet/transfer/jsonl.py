@@ -17,7 +17,7 @@ from typing import Any
 from ..model.errors import BadInput
 from ..model.events import Event
 from ..model.ids import format_id, parse_id
-from ..remember.admit import check_topics, clean_metadata
+from ..remember.validation import check_topics, clean_metadata
 from ..text.secrets import redact, suspected
 from .schema import check_event
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from ..model.errors import BadInput
 from . import frontmatter
-from .record import Link, Record, Report, digest, in_range, is_own_file, kind_of, moment, text_list, time_or_note, unit
+from .records import Link, Record, Report, digest, in_range, is_own_file, kind_of, moment, text_list, time_or_note, unit
 
 MAX_FILE_BYTES = 5_000_000
 MAX_FILES = 100_000

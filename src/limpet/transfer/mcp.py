@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from .record import Link, Record, Report, digest, kind_of
+from .records import Link, Record, Report, digest, kind_of
 from .source import json_lines
 
 # Their relations are words in the active voice; these say what a link of ours says. All others are related_to.

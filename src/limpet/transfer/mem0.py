@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from .record import Record, Report, digest, kind_of, moment, text_list, time_or_note
+from .records import Record, Report, digest, kind_of, moment, text_list, time_or_note
 from .source import json_items, member
 
 KINDS = {"preferences": "preference", "goals": "goal", "decisions": "decision"}

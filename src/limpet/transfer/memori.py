@@ -9,7 +9,7 @@ from typing import Any
 
 from ..model.errors import BadInput
 from ..store.foreign import Cell, ForeignFile, is_sqlite
-from .record import Record, Report, kind_of, seconds, text_list, time_or_note, unit
+from .records import Record, Report, kind_of, seconds, text_list, time_or_note, unit
 from .source import cell_text, json_lines, json_object, report_damage
 
 NEWEST = 3

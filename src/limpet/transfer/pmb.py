@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ..model.errors import BadInput
 from ..store.foreign import Cell, ForeignFile, is_sqlite
-from .record import Link, Record, Report, kind_of, seconds, text_list, time_or_note, unit
+from .records import Link, Record, Report, kind_of, seconds, text_list, time_or_note, unit
 from .source import cell_text, json_object, report_damage
 
 KINDS = {

@@ -18,11 +18,11 @@ from ..model.errors import BadInput, LimpetError
 from ..model.ids import format_id, parse_id
 from ..model.memory import STATES, Memory
 from ..recall.sources import INDEXED, lines_digest
-from ..remember.admit import admit
+from ..remember.validation import validate
 from ..remember.write import Writer
 from ..store.records import Filter
 from .folder import SourceFile, source_files
-from .record import Report, digest, imported_id
+from .records import Report, digest, imported_id
 
 if TYPE_CHECKING:
     from ..context import Context
@@ -59,7 +59,7 @@ Change = Callable[[Writer], Any]
 
 
 class Indexer:
-    """One refresh of one folder in one scope. `write` is the engine's way through the write door."""
+    """One refresh of one folder in one scope."""
 
     def __init__(
         self,
@@ -155,7 +155,7 @@ class Indexer:
         }  # fmt: skip
         id = imported_id(self._format, "\0".join((self._context.scope, self._root, file.name, one.key, one.digest)))
         before = self._context.store.memories.get(id)
-        statement = admit(
+        statement = validate(
             {
                 "content": content,
                 "kind": "note",

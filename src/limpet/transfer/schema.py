@@ -18,7 +18,7 @@ from ..model.events import Event
 from ..model.ids import session_mark
 from ..model.memory import MAX_CONTENT_BYTES, TRUST, check_key, check_kind, check_origin, check_scope
 from ..model.state import SESSION_EVENTS, STRUCTURAL
-from ..remember.admit import check_metadata, check_name, check_text, check_topics
+from ..remember.validation import check_metadata, check_name, check_text, check_topics
 
 # Far above any session, far below where numbers of another size begin.
 MAX_POSITION = 1 << 30

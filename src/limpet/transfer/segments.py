@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..model.encode import JsonForm, rows
 from ..model.errors import BadInput, LimpetError, StoreError
-from ..model.settle import Placed
+from ..model.merge_order import SequencedEvent
 from ..model.state import scrub
 from ..store.files import check_place, new_file
 from ..store.records import IN_PART, SegmentRow
@@ -77,7 +77,7 @@ class _File(NamedTuple):
 class _Read(NamedTuple):
     file: _File
     row: SegmentRow
-    lines: list[Placed]
+    lines: list[SequencedEvent]
     bad: list[str]  # what is wrong with lines that are left out
 
 
@@ -219,7 +219,7 @@ def _write(store: Store, folder: Path, one: SegmentRow, report: SegmentReport) -
     return True
 
 
-def _content(header: dict[str, Any], lines: Sequence[Placed]) -> tuple[bytes, str]:
+def _content(header: dict[str, Any], lines: Sequence[SequencedEvent]) -> tuple[bytes, str]:
     text = [jsonl.encode(header | {"events": len(lines)})]
     text += [f'{{"order":[{one.stamp},{one.place}],{jsonl.write_event(one.event)[1:]}' for one in lines]
     content = ("\n".join(text) + "\n").encode()
@@ -305,7 +305,7 @@ def _read(file: _File) -> _Read:
     if hashlib.sha256(content).hexdigest()[:32] != file.digest:
         raise BadInput("its bytes do not fit its name: cut off, changed, or not there in full yet")
     header: dict[str, Any] = {}
-    lines: list[Placed] = []
+    lines: list[SequencedEvent] = []
     bad: list[str] = []
     try:
         for number, line in jsonl.lines(iter(content.decode("utf-8").split("\n"))):
@@ -323,7 +323,7 @@ def _read(file: _File) -> _Read:
     return _Read(file, SegmentRow(file.device, file.number, file.digest, header), lines, bad)
 
 
-def _placed(line: dict[str, Any] | BadInput) -> Placed:
+def _placed(line: dict[str, Any] | BadInput) -> SequencedEvent:
     """The event of a line, in its place. Raises BadInput."""
     if isinstance(line, BadInput):
         raise line
@@ -332,7 +332,7 @@ def _placed(line: dict[str, Any] | BadInput) -> Placed:
         order[0] >= MAX_STAMP or order[1] >= MAX_STAMP >> 21
     ):
         raise BadInput(f"not an order: {order!r:.60}")
-    return Placed(jsonl.read_event(line), *order)
+    return SequencedEvent(jsonl.read_event(line), *order)
 
 
 def _check_header(line: dict[str, Any] | BadInput, file: _File) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from ..context import Context
-    from ..transfer.record import Report
+    from ..transfer.records import Report
     from ..transfer.segments import SegmentReport
 
 Progress = Callable[[int, int], None]
@@ -27,9 +27,9 @@ def import_from(
     context: Context, format: str, path: str | os.PathLike[str], *, dry_run: bool, progress: Progress | None
 ) -> Report:
     from ..transfer import formats
-    from ..transfer.bring import Importer
+    from ..transfer.importer import Importer
     from ..transfer.project import PROJECTS, Indexer
-    from ..transfer.record import Report
+    from ..transfer.records import Report
 
     report = Report(progress=progress)
     if format in PROJECTS:
@@ -53,7 +53,7 @@ def export_to(
     progress: Progress | None,
 ) -> Report:
     from ..transfer import formats
-    from ..transfer.record import Report
+    from ..transfer.records import Report
     from ..transfer.writers import Source
 
     write = formats.writer(format)

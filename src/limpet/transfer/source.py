@@ -12,7 +12,7 @@ from typing import IO, Any
 
 from ..model.errors import BadInput
 from ..store.foreign import Cell, ForeignFile, TooLarge
-from .record import Report
+from .records import Report
 
 # The longest line of JSONL, and the largest item of a JSON array.
 MAX_LINE_BYTES = 16_000_000

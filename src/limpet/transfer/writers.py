@@ -17,10 +17,10 @@ from ..model.memory import Memory
 from ..rank.adjust import confidence
 from ..store.files import new_file, new_folder
 from ..store.records import Filter
-from .bring import MARK
+from .importer import MARK
 from .jsonl import encode
 from .memori import KINDS as MEMORI_KINDS
-from .record import Report, kind_of, moment, text_list
+from .records import Report, kind_of, moment, text_list
 
 if TYPE_CHECKING:
     from ..store.contract import Store

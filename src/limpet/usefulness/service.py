@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..model.errors import BadInput
 from ..model.ids import parse_id
-from ..store.records import Action, Surfaced
+from ..store.records import Action, Exposure
 
 if TYPE_CHECKING:
     from ..context import Context
@@ -39,11 +39,11 @@ def note_surfaced(
 
     now, by_lot = context.now(), frozenset(drawn)
     rows = [
-        Surfaced(context.scope, session, client, now, via, parse_id(id), tokens, drawn=id in by_lot)
+        Exposure(context.scope, session, client, now, via, parse_id(id), tokens, drawn=id in by_lot)
         for id, tokens in items
     ]
     rows += [
-        Surfaced(context.scope, session, client, now, via, parse_id(id), 0, shown=False, drawn=True) for id in withheld
+        Exposure(context.scope, session, client, now, via, parse_id(id), 0, shown=False, drawn=True) for id in withheld
     ]
     action = Action(context.scope, session, now, "asked", redact(asked)[0]) if asked else None
     if rows or action:

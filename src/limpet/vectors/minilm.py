@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..model.errors import EmbedderUnavailable
 from ..store.heap import give_back
-from .gauge import FITTED
+from .calibration import FITTED
 
 if TYPE_CHECKING:
     import numpy as np

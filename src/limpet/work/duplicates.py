@@ -24,8 +24,8 @@ from ..remember.review import merge
 from ..remember.write import Writer
 from ..store.records import Candidate, EmbedderRow, Filter, Proposal
 from ..text.statements import ceased
+from ..vectors.calibration import Calibration, calibration_of, stored
 from ..vectors.embedder import Embedder
-from ..vectors.gauge import Gauge, gauge_of, stored
 from ..vectors.index import VectorIndex
 from .keys import propose_synonyms
 
@@ -49,7 +49,7 @@ def drain(
     worker = f"{socket.gethostname()}:{os.getpid()}"
     ids = IdSource()
     # Vectors of an embedder that is being replaced may still answer; keys are embedded here.
-    gauge, of_keys = stored(row), gauge_of(embedder, row)
+    gauge, of_keys = stored(row), calibration_of(embedder, row)
     done = 0
     while limit is None or done < limit:
         if until is not None and time.monotonic() >= until:
@@ -79,7 +79,7 @@ def drain(
 
 
 def check(
-    store: Store, index: VectorIndex, gauge: Gauge, one: Candidate, new: Memory, vector: bytes, where: Filter,
+    store: Store, index: VectorIndex, gauge: Calibration, one: Candidate, new: Memory, vector: bytes, where: Filter,
     clock: Clock, ids: IdSource,
 ) -> None:  # fmt: skip
     """Compare one memory with those near it that are older; merge it, or put proposals on the list."""

@@ -11,8 +11,8 @@ from ..model.memory import Memory
 from ..rank.constants import SYNONYM_COSINE
 from ..store.records import Proposal
 from ..text.difference import differences
+from ..vectors.calibration import Calibration
 from ..vectors.embedder import Embedder
-from ..vectors.gauge import Gauge
 
 if TYPE_CHECKING:
     from ..store.contract import Store
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 COMPARED, PROPOSED = 1_000, 2
 
 
-def propose_synonyms(store: Store, embedder: Embedder, gauge: Gauge, new: Memory, clock: Clock, ids: IdSource) -> None:
+def propose_synonyms(
+    store: Store, embedder: Embedder, gauge: Calibration, new: Memory, clock: Clock, ids: IdSource
+) -> None:
     """For the first value of a key: older keys of its scope that mean the same are put on the review list.
 
     Embeds a phrase for each key of the scope. Raises EmbedderUnavailable.

@@ -36,7 +36,7 @@ def work(context: Context, *, limit: int | None, only_vectors: bool, progress: P
     meaning = context.semantic()
     embedder, row = meaning.for_writing()
     report = drain(context.store, embedder, row, context.clock, limit=limit, progress=progress)
-    meaning.settle()
+    meaning.activate_when_complete()
     searchable = None if only_vectors else meaning.index()
     if searchable is None:
         return report

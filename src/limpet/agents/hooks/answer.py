@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...text.blocks import plain_line, strip_blocks
-from .dialects import BLIND, DIALECTS, Call, shape
+from .client_adapters import CLIENT_ADAPTERS, NO_EXIT_STATUS, Call, shape
 
 if TYPE_CHECKING:
     from ...api import Limpet
@@ -58,7 +58,7 @@ def _message(call: Call, say: Say, find: Find, clock: Clock | None) -> None:
     from .lot import Lot
 
     # What a client cannot show is neither looked up nor drawn for.
-    shows = call.role in DIALECTS[call.client].answers
+    shows = call.role in CLIENT_ADAPTERS[call.client].answers
     lot = Lot(_session(call), settings.withhold)
     if not shows:
         _note(call, settings, clock, "asked", _line(text, ASKED_CHARACTERS))
@@ -96,7 +96,7 @@ def _turn(call: Call, _: Say, find: Find, clock: Clock | None) -> None:
     if not line and not Path(settings.path).exists():
         return
     turn = end_turn(settings, session=_session(call), at=_now(clock), line=line, said=said)
-    if turn.remembered or call.client in BLIND:
+    if turn.remembered or call.client in NO_EXIT_STATUS:
         return
     # Only where a result could be: the engine costs more than all the rest.
     if not any(kind == "failed" or "git commit" in what for kind, what in turn.lines):
@@ -120,7 +120,7 @@ def _start(call: Call, say: Say, find: Find, clock: Clock | None) -> None:
         if call.source != "resume":
             block = left_off(memory, _session(call), same=call.source == "compact")
             say(shape(call, block.text))
-            if call.role in DIALECTS[call.client].answers and not memory.read_only:
+            if call.role in CLIENT_ADAPTERS[call.client].answers and not memory.read_only:
                 _receipt(call, settings, clock, block)
         if call.session and not memory.read_only:
             memory.session_start(_session(call))
@@ -135,7 +135,7 @@ def _compact(call: Call, say: Say, find: Find, clock: Clock | None) -> None:
     with _open(settings, clock) as memory:
         block = survival(memory, _session(call))
         say(shape(call, block.text))
-        if call.role in DIALECTS[call.client].answers and not memory.read_only:
+        if call.role in CLIENT_ADAPTERS[call.client].answers and not memory.read_only:
             _receipt(call, settings, clock, block)
 
 

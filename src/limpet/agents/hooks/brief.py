@@ -79,7 +79,7 @@ def brief(memory: Limpet, message: str, budget: int, lot: Lot) -> Block:
 
 def warm_brief(settings: Settings, message: str, budget: int, lot: Lot) -> Block | None:
     """The same by meaning and by words, from a running limpet process; None when there is none that answers."""
-    from ...warm import ask
+    from ...recall_server import ask
 
     given = {"query": message, "k": ASKED, "trace": True, "deadline_ms": WARM_SECONDS * 1000}
     answer = ask(settings, "recall", given, seconds=WARM_SECONDS)

@@ -42,11 +42,11 @@ def _answer(argv: list[str], raw: bytes, put: Callable[[bytes], object], clock: 
     client, event, store, scope = words(argv)
     try:
         from .answer import answer
-        from .dialects import DIALECTS, understand
+        from .client_adapters import CLIENT_ADAPTERS, parse_event
 
-        if client not in DIALECTS:
-            raise ValueError(f"unknown client; one of {', '.join(DIALECTS)}")
-        call = understand(client, event, _parse(raw))
+        if client not in CLIENT_ADAPTERS:
+            raise ValueError(f"unknown client; one of {', '.join(CLIENT_ADAPTERS)}")
+        call = parse_event(client, event, _parse(raw))
 
         def say(text: str) -> None:
             if text:
@@ -132,10 +132,10 @@ def _watch(argv: list[str]) -> None:
     import _thread
     import time
 
-    from .dialects import DIALECTS, ROLES
+    from .client_adapters import CLIENT_ADAPTERS, ROLES
 
     client, event, store, _ = words(argv)
-    role = DIALECTS[client].events.get(event, "turn") if client in DIALECTS else "turn"
+    role = CLIENT_ADAPTERS[client].events.get(event, "turn") if client in CLIENT_ADAPTERS else "turn"
     limit = _limit(ROLES[role])
 
     def give_up() -> None:

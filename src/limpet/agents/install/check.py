@@ -17,7 +17,7 @@ from typing import Any
 
 from ...model.errors import LimpetError
 from ...work.doctor import Check
-from ..hooks.dialects import DIALECTS
+from ..hooks.client_adapters import CLIENT_ADAPTERS
 from .change import Part, present
 from .clients import CLIENTS, PATIENCE_SECONDS, Place, parts
 
@@ -119,13 +119,13 @@ def _greet(argv: list[str]) -> dict[str, Any] | None:
 def _hook(client: str, part: Part, there: Any) -> str | list[str] | None:
     """The command of one hook that does nothing for an empty event: a line for the shell, or words."""
     if isinstance(there, dict):
-        events = DIALECTS[client].events
+        events = CLIENT_ADAPTERS[client].events
         quiet = [name for name in there if events.get(name) in ("message", "tool")]
         return next((line for name in quiet if (line := _line(there[name]))), None)
     if client == "opencode" and isinstance(there, str):
         shim = {name: json.loads(words) for name, words in _SHIM.findall(there)}
         return [*shim["RUN"], "hook", client, "chat.message", *shim["OPTIONS"]] if len(shim) == 2 else None
-    if DIALECTS[client].events.get(part.path.name) == "message":
+    if CLIENT_ADAPTERS[client].events.get(part.path.name) == "message":
         return [str(part.path)]
     return None
 

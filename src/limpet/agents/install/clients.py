@@ -9,10 +9,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..hooks.dialects import DIALECTS
+from ..hooks.client_adapters import CLIENT_ADAPTERS
 from .change import Part, json_hooks, json_value, own_file, text_block, toml_table
 
-CLIENTS = tuple(DIALECTS)
+CLIENTS = tuple(CLIENT_ADAPTERS)
 # What a client waits for a hook at most, in seconds; the hook itself gives up sooner (hooks/dialects.py).
 PATIENCE_SECONDS = 5
 # The tools of Claude Code that act: a hook after the others would be started for nothing.
@@ -107,7 +107,7 @@ def claude_hooks(command: Callable[[str], str]) -> dict[str, Any]:
     A turn's end is waited for: `claude -p` leaves right after it, and ends what still runs in the background.
     """
     found: dict[str, Any] = {}
-    for event, role in DIALECTS["claude"].events.items():
+    for event, role in CLIENT_ADAPTERS["claude"].events.items():
         hook: dict[str, Any] = {"type": "command", "command": command(event), "timeout": PATIENCE_SECONDS}
         if role == "tool":
             hook["async"] = True
@@ -119,7 +119,7 @@ def _codex(place: Place) -> list[Part]:
     folder = place.project / ".codex" if place.project else place.folder("CODEX_HOME", ".codex")
     hooks = {
         event: {"hooks": [{"type": "command", "command": place.hook("codex", event), "timeout": PATIENCE_SECONDS}]}
-        for event in DIALECTS["codex"].events
+        for event in CLIENT_ADAPTERS["codex"].events
     }
     return [
         toml_table(folder / "config.toml", "MCP server", ("mcp_servers", "limpet"), place.server()),
@@ -137,7 +137,7 @@ def _gemini(place: Place) -> list[Part]:
                  "timeout": PATIENCE_SECONDS * 1000}
             ]
         }
-        for event in DIALECTS["gemini"].events
+        for event in CLIENT_ADAPTERS["gemini"].events
     }  # fmt: skip
     return [
         json_value(folder / "settings.json", "MCP server", ("mcpServers", "limpet"), place.server()),
@@ -152,7 +152,7 @@ def _copilot(place: Place) -> list[Part]:
     hooks = {
         event: {"type": "command", "bash": place.hook("copilot", event),
                 "powershell": "& " + quoted.hook("copilot", event), "timeoutSec": PATIENCE_SECONDS}
-        for event in DIALECTS["copilot"].events
+        for event in CLIENT_ADAPTERS["copilot"].events
     }  # fmt: skip
     server = {"type": "local", **place.server(), "tools": ["*"]}
     if place.project:
@@ -174,7 +174,9 @@ def _cursor(place: Place) -> list[Part]:
     folder = place.root / ".cursor"
     # Not the events that repeat what postToolUse says.
     events = [
-        name for name in DIALECTS["cursor"].events if not name.startswith("after") or name == "afterAgentResponse"
+        name
+        for name in CLIENT_ADAPTERS["cursor"].events
+        if not name.startswith("after") or name == "afterAgentResponse"
     ]
     hooks = {event: {"command": place.hook("cursor", event)} for event in events if event != "stop"}
     found = [
@@ -214,7 +216,8 @@ def opencode_plugin(place: Place) -> str:
 def _windsurf(place: Place) -> list[Part]:
     folder = place.project / ".windsurf" if place.project else place.home / ".codeium" / "windsurf"
     hooks = {
-        event: {"command": place.hook("windsurf", event), "show_output": False} for event in DIALECTS["windsurf"].events
+        event: {"command": place.hook("windsurf", event), "show_output": False}
+        for event in CLIENT_ADAPTERS["windsurf"].events
     }
     found = [json_hooks(folder / "hooks.json", hooks)]
     if place.project:  # Windsurf reads its MCP servers from the user's folder alone
@@ -242,7 +245,7 @@ def _cline(place: Place) -> list[Part]:
     servers = [json_value(file, "MCP server", ("mcpServers", "limpet"), place.server()) for file in found]
     # Cline runs its hooks as programs with a first line; on Windows it has none.
     scripts = []
-    for event in () if place.windows else DIALECTS["cline"].events:
+    for event in () if place.windows else CLIENT_ADAPTERS["cline"].events:
         script = f"#!/bin/sh\n# {MARK}\nexec {place.hook('cline', event)}\n"
         scripts.append(own_file(hooks / event, "hooks", script, mark=MARK, mode=0o755))
     return [*servers, *scripts, own_file(rules / "limpet.md", "instructions", INSTRUCTIONS, mark="Memory (limpet)")]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from ...model.settle import Placed
-from ..records import Action, Merged, Proposal, SegmentRow, Source, Surfaced, UseCount
+from ...model.merge_order import SequencedEvent
+from ..records import Action, Exposure, Merged, Proposal, SegmentRow, Source, UseCount
 
 
 class Reviews(Protocol):
@@ -67,11 +67,11 @@ class Sources(Protocol):
 class Exposures(Protocol):
     """What was put before agents."""
 
-    def note(self, rows: Sequence[Surfaced], action: Action | None = None) -> None:
+    def note(self, rows: Sequence[Exposure], action: Action | None = None) -> None:
         """Keep what was shown, and the journal's line that it answers, in one transaction. The last 50,000 stay."""
         ...
 
-    def latest(self, scope: str, *, session: str | None = None, limit: int) -> list[Surfaced]:
+    def latest(self, scope: str, *, session: str | None = None, limit: int) -> list[Exposure]:
         """The last ones of a scope, or of one of its sessions, newest first."""
         ...
 
@@ -96,7 +96,7 @@ class Devices(Protocol):
         """The identity used last, and all segments that are known."""
         ...
 
-    def lines(self, segment: int) -> list[Placed]:
+    def lines(self, segment: int) -> list[SequencedEvent]:
         """The events of a segment as they are now: without what was purged."""
         ...
 
@@ -108,6 +108,6 @@ class Devices(Protocol):
         """The purged memories that segments have events of, by segment."""
         ...
 
-    def merge(self, segments: Sequence[SegmentRow], lines: Sequence[Placed]) -> Merged:
+    def merge(self, segments: Sequence[SegmentRow], lines: Sequence[SequencedEvent]) -> Merged:
         """Take in others' segments after `seal`: union of the events, and what follows from their order."""
         ...

@@ -16,7 +16,7 @@ class Vectors(Protocol):
         ...
 
     def calibrate(self, num: int, calibration: tuple[float, float, float]) -> EmbedderRow:
-        """Note how an embedder's cosines lie (vectors/gauge.py)."""
+        """Note how an embedder's cosines lie (vectors/calibration.py)."""
         ...
 
     def activate(self, num: int) -> None:

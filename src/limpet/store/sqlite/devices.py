@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from ...model.settle import Placed
+    from ...model.merge_order import SequencedEvent
     from ..contract import Describe
     from ..records import Merged, SegmentRow
     from .sync import Sync
@@ -40,7 +40,7 @@ class SqliteDevices:
         with self._database.reading() as con:
             return con.execute("SELECT id FROM device ORDER BY num DESC LIMIT 1").get, segments(con)
 
-    def lines(self, segment: int) -> list[Placed]:
+    def lines(self, segment: int) -> list[SequencedEvent]:
         from .sync import segment_lines
 
         with self._database.reading() as con:
@@ -56,7 +56,7 @@ class SqliteDevices:
             found.setdefault(segment, set()).add(memory)
         return found
 
-    def merge(self, segments: Sequence[SegmentRow], lines: Sequence[Placed]) -> Merged:
+    def merge(self, segments: Sequence[SegmentRow], lines: Sequence[SequencedEvent]) -> Merged:
         with self._database.writing() as con:
             merged = self._sync(con).merge(segments, lines)
             if merged.purged:

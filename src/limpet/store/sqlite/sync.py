@@ -1,7 +1,7 @@
 """Sync: the events of several devices in one ledger, in one order, in one transaction that the caller has begun.
 
-The order and what follows from it are in `model/settle.py`. What is here: giving local events their place (`seal`),
-taking in those of others (`merge`), and projecting anew what they change.
+The order and what follows from it are in `model/merge_order.py`. What is here: giving local events their place
+(`seal`), taking in those of others (`merge`), and projecting anew what they change.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import apsw
 
 from ...model.events import Event
 from ...model.ids import session_mark
-from ...model.settle import Conflict, Placed, settle, variant
+from ...model.merge_order import Conflict, SequencedEvent, in_merge_order, variant
 from ...model.state import SESSION_EVENTS, scrub
 from ..records import IN_PART, Merged, Proposal, SegmentRow
 from . import reviews, rows
@@ -111,8 +111,8 @@ class Sync(Projection):
 
     # -- others' events
 
-    def merge(self, segments: Sequence[SegmentRow], lines: Sequence[Placed]) -> Merged:
-        """Take in segments. `Placed.segment` is the place in `segments`.
+    def merge(self, segments: Sequence[SegmentRow], lines: Sequence[SequencedEvent]) -> Merged:
+        """Take in segments. `SequencedEvent.segment` is the place in `segments`.
 
         An event of a memory that is nowhere is held back: its segment counts as not taken in whole, and is read again.
         """
@@ -143,7 +143,7 @@ class Sync(Projection):
             edited=sum(self._edited_at_once(one, segments) for one in lines if one.event.type == "edited"),
         )
 
-    def _edited_at_once(self, one: Placed, segments: Sequence[SegmentRow]) -> bool:
+    def _edited_at_once(self, one: SequencedEvent, segments: Sequence[SegmentRow]) -> bool:
         """Whether other words were given on a device that this edit's device had not heard of by then."""
         row = segments[one.segment]
         seen = row.header.get("seen", {})
@@ -168,7 +168,7 @@ class Sync(Projection):
         )
         return int(found)
 
-    def _scrubbed(self, lines: Sequence[Placed]) -> list[Placed]:
+    def _scrubbed(self, lines: Sequence[SequencedEvent]) -> list[SequencedEvent]:
         """What was purged anywhere comes back nowhere."""
         memories = {one.event.memory for one in lines}
         purged = {one.event.memory for one in lines if one.event.type == "purged"}
@@ -179,7 +179,7 @@ class Sync(Projection):
         statement = "SELECT 1 FROM event WHERE memory = ? AND memory <> id AND type = 'purged' LIMIT 1"
         return {id for id in memories if self._con.execute(statement, (id,)).get is not None}
 
-    def _with_beginning(self, lines: Sequence[Placed]) -> tuple[list[Placed], set[int]]:
+    def _with_beginning(self, lines: Sequence[SequencedEvent]) -> tuple[list[SequencedEvent], set[int]]:
         """Events of memories that this store or one of the lines begins, and the segments that have others too.
 
         A session begins with any event of a session.
@@ -200,7 +200,7 @@ class Sync(Projection):
         held = {place for place, one in enumerate(lines) if waits(one.event)}
         return [one for place, one in enumerate(lines) if place not in held], {lines[place].segment for place in held}
 
-    def _take(self, one: Placed, arrivals: _Arrivals) -> None:
+    def _take(self, one: SequencedEvent, arrivals: _Arrivals) -> None:
         """Put an event into the ledger, at its end, or note that it comes earlier than was known."""
         event = one.event
         known = self._event(event.id)
@@ -328,12 +328,12 @@ class Sync(Projection):
                 stamp, place, segment = self._con.execute(
                     "SELECT stamp, place, segment FROM synced WHERE id = ?", (event.id,)
                 ).fetchone()
-                one = Placed(event, stamp, place, segment)
+                one = SequencedEvent(event, stamp, place, segment)
                 if segment:
                     history.append(one)
                 else:
                     before[event.id] = one
-        derived, conflicts = settle(sorted(history, key=lambda one: one.order))
+        derived, conflicts = in_merge_order(sorted(history, key=lambda one: one.order))
         after = {one.event.id: one for one in derived}
         gone = [one for id, one in before.items() if id not in after]
         come = [one for id, one in after.items() if id not in before and not self._known(id)]
@@ -426,9 +426,9 @@ def segments(con: apsw.Connection) -> list[SegmentRow]:
     ]
 
 
-def segment_lines(con: apsw.Connection, num: int) -> list[Placed]:
+def segment_lines(con: apsw.Connection, num: int) -> list[SequencedEvent]:
     found = con.execute(statements()["segment_lines"], {"num": num})
-    return [Placed(rows.event(row[:9]), row[9], row[10], num) for row in found]
+    return [SequencedEvent(rows.event(row[:9]), row[9], row[10], num) for row in found]
 
 
 def _payload(event: Event) -> str:

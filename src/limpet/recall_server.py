@@ -78,7 +78,7 @@ def _is_ours(path: Path) -> bool:
 # -- the warm side
 
 
-class Warm:
+class RecallServer:
     """Answers cold processes on a daemon thread, as soon as no other process does. `stop` gives the place back."""
 
     def __init__(self, memory: Limpet, *, look_seconds: float = LOOK_SECONDS) -> None:

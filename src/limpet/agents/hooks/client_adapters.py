@@ -27,7 +27,7 @@ class Call(NamedTuple):
     transcript: str = ""  # the file in which the client keeps the session
 
 
-class Dialect(NamedTuple):
+class ClientAdapter(NamedTuple):
     """`fields`: our name -> places in the client's JSON, dotted, the first that holds something counts.
 
     `text` is the user's message, `answer` the agent's at the end of a turn.
@@ -47,33 +47,33 @@ _CLAUDE = {
     "transcript": ("transcript_path",),
 }  # fmt: skip
 
-DIALECTS = {
-    "claude": Dialect(
+CLIENT_ADAPTERS = {
+    "claude": ClientAdapter(
         {"SessionStart": "start", "UserPromptSubmit": "message", "PostToolUse": "tool", "PostToolUseFailure": "tool",
          "PreCompact": "compact", "Stop": "turn", "SessionEnd": "end"},
         _CLAUDE,
         {"start": "specific", "message": "specific", "compact": "plain"},
     ),
-    "codex": Dialect(
+    "codex": ClientAdapter(
         {"SessionStart": "start", "UserPromptSubmit": "message", "PostToolUse": "tool", "Stop": "turn",
          "SessionEnd": "end"},
         _CLAUDE,
         {"start": "specific", "message": "specific"},
     ),
-    "gemini": Dialect(
+    "gemini": ClientAdapter(
         {"SessionStart": "start", "BeforeAgent": "message", "AfterTool": "tool", "AfterAgent": "turn",
          "SessionEnd": "end"},
         _CLAUDE,
         {"start": "specific", "message": "specific"},
     ),
-    "copilot": Dialect(
+    "copilot": ClientAdapter(
         {"sessionStart": "start", "userPromptSubmitted": "message", "postToolUse": "tool", "agentStop": "turn",
          "sessionEnd": "end"},
         {"session": ("sessionId",), "folder": ("cwd",), "text": ("prompt",), "source": ("source",),
          "tool": ("toolName",), "input": ("toolArgs",), "failed": ("error",), "transcript": ("transcriptPath",)},
         {"start": "camel", "message": "camel"},
     ),
-    "cursor": Dialect(
+    "cursor": ClientAdapter(
         {"sessionStart": "start", "beforeSubmitPrompt": "message", "postToolUse": "tool", "postToolUseFailure": "tool",
          "afterShellExecution": "tool", "afterFileEdit": "tool", "afterMCPExecution": "tool",
          "afterAgentResponse": "turn", "stop": "turn", "sessionEnd": "end"},
@@ -83,14 +83,14 @@ DIALECTS = {
          "failed": ("error_message", "failure_type"), "transcript": ("transcript_path",)},
         {"start": "snake"},
     ),
-    "opencode": Dialect(
+    "opencode": ClientAdapter(
         {"session.created": "start", "chat.message": "message", "tool.execute.after": "tool",
          "experimental.session.compacting": "compact", "session.deleted": "end"},
         {"session": ("sessionID",), "folder": ("directory",), "text": ("prompt",), "tool": ("tool",),
          "input": ("args",), "failed": ("error",)},
         {"start": "camel", "message": "camel", "compact": "camel"},
     ),
-    "windsurf": Dialect(
+    "windsurf": ClientAdapter(
         {"pre_user_prompt": "message", "post_write_code": "tool", "post_run_command": "tool",
          "post_mcp_tool_use": "tool", "post_cascade_response": "turn"},
         {"session": ("trajectory_id",), "folder": ("tool_info.cwd",),
@@ -98,7 +98,7 @@ DIALECTS = {
          "input": ("tool_info.command_line", "tool_info.file_path", "tool_info.mcp_tool_arguments")},
         {},
     ),
-    "cline": Dialect(
+    "cline": ClientAdapter(
         {"TaskStart": "start", "TaskResume": "start", "UserPromptSubmit": "message", "PostToolUse": "tool",
          "TaskCancel": "end", "TaskComplete": "end"},
         {"session": ("taskId",), "folder": ("workspaceRoots.0",), "text": ("userPromptSubmit.prompt",),
@@ -108,7 +108,7 @@ DIALECTS = {
     ),
 }  # fmt: skip
 # Clients that do not tell how a command ended: what they did is no proof that it went well.
-BLIND = frozenset({"codex", "windsurf"})
+NO_EXIT_STATUS = frozenset({"codex", "windsurf"})
 # What a tool is called where the event alone says so.
 _TOOLS = {
     "afterShellExecution": "Shell", "afterFileEdit": "Edit", "post_run_command": "Shell", "post_write_code": "Edit",
@@ -117,9 +117,9 @@ _TOOLS = {
 _LONGEST_NAME = 120
 
 
-def understand(client: str, event: str, data: dict[str, Any]) -> Call | None:
+def parse_event(client: str, event: str, data: dict[str, Any]) -> Call | None:
     """A client's JSON in our words; None for an event that we do nothing about."""
-    dialect = DIALECTS[client]
+    dialect = CLIENT_ADAPTERS[client]
     role = dialect.events.get(event)
     if role is None:
         return None
@@ -161,7 +161,7 @@ def _exited(data: dict[str, Any]) -> bool:
 
 def shape(call: Call, text: str) -> str:
     """The text as the client takes it from stdout; nothing where it takes none."""
-    kind = DIALECTS[call.client].answers.get(call.role)
+    kind = CLIENT_ADAPTERS[call.client].answers.get(call.role)
     if not text or kind is None:
         return ""
     if kind == "plain":

@@ -20,7 +20,7 @@ from .state import MemoryState, apply, replay
 DERIVED_PLACE = 1 << 40
 
 
-class Placed(NamedTuple):
+class SequencedEvent(NamedTuple):
     """An event and its place in the order of all devices. `segment` 0: derived from the others."""
 
     event: Event
@@ -43,14 +43,14 @@ class Conflict(NamedTuple):
     at: int
 
 
-def settle(history: Iterable[Placed]) -> tuple[list[Placed], list[Conflict]]:
+def in_merge_order(history: Iterable[SequencedEvent]) -> tuple[list[SequencedEvent], list[Conflict]]:
     """What follows from the history of some keys, that no device said: which value ends where another begins.
 
     `history`: all events of every memory that ever had one of the keys, without derived ones, in their order. Of two
     values that hold at one instant after an operation, the one that began to hold first (of equals: that came first) is
     superseded by the other. O(events x memories).
     """
-    derived: list[Placed] = []
+    derived: list[SequencedEvent] = []
     conflicts: list[Conflict] = []
     seen: dict[bytes, list[Event]] = {}
     states: dict[bytes, MemoryState] = {}
@@ -112,7 +112,7 @@ def _overlapping(
     return [(a, b) for a, b in pairwise(live) if a.valid_to is None or a.valid_to > b.valid_from]
 
 
-def _superseded(old: MemoryState, new: MemoryState, stamp: int, operation: bytes, at: int, seq: int) -> Placed:
+def _superseded(old: MemoryState, new: MemoryState, stamp: int, operation: bytes, at: int, seq: int) -> SequencedEvent:
     start = new.valid_from
     event = Event(
         id=_hash(b"settled", old.id, new.id, str(start).encode(), str(stamp).encode(), operation),
@@ -123,7 +123,7 @@ def _superseded(old: MemoryState, new: MemoryState, stamp: int, operation: bytes
         data={"by": new.id.hex(), "valid_to": start, "settled": True},
         seq=seq,
     )
-    return Placed(event, stamp, DERIVED_PLACE)
+    return SequencedEvent(event, stamp, DERIVED_PLACE)
 
 
 def variant(event: Event, payload: str) -> bytes:

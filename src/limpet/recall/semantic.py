@@ -14,8 +14,8 @@ from ..model.clock import Clock
 from ..model.errors import EmbedderUnavailable, StoreError
 from ..store.records import EmbedderRow
 from ..text.scripts import latin_share
+from ..vectors.calibration import FITTED, TEXTS, Calibration, calibration_of, measured
 from ..vectors.embedder import Embedder, is_loaded, load_embedder
-from ..vectors.gauge import FITTED, TEXTS, Gauge, gauge_of, measured
 from .plan import Plan
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ QUERY_SECONDS = 0.008
 RANKING_SECONDS = 0.004
 
 
-class Meaning:
+class SemanticSearch:
     """Embedder and index of one store in one process. Thread-safe."""
 
     def __init__(self, store: Store, clock: Clock, *, name: str, embedder: Embedder | None) -> None:
@@ -71,7 +71,7 @@ class Meaning:
         except Exception:  # it cannot embed now: the texts that wait will tell why
             return row
 
-    def settle(self) -> None:
+    def activate_when_complete(self) -> None:
         """Let a complete new embedder take over from the old one."""
         embedder = self.load()
         for row in self._store.vectors.embedders():
@@ -105,7 +105,7 @@ class Meaning:
         known = latin_share(plan.query) if getattr(embedder, "latin_only", False) else 1.0
         scan = index.search(query, scopes=scopes, deadline=deadline)
         scan.complete = scan.complete and whole
-        return BoundScan(scan, index, query, known, gauge_of(embedder, row))
+        return BoundScan(scan, index, query, known, calibration_of(embedder, row))
 
     def _for_reading(self, plan: Plan) -> tuple[Embedder, EmbedderRow]:
         """The embedder whose vectors answer now. A different one than the current only while that is being filled."""
@@ -162,7 +162,7 @@ class BoundScan:
     __slots__ = ("_gauge", "_index", "_known", "_query", "_scan")
 
     def __init__(
-        self, scan: SearchScan, index: VectorIndex, query: np.ndarray, known: float = 1.0, gauge: Gauge = FITTED
+        self, scan: SearchScan, index: VectorIndex, query: np.ndarray, known: float = 1.0, gauge: Calibration = FITTED
     ) -> None:
         self._scan, self._index, self._query = scan, index, query
         self._known = known  # share of the query that the embedder understands: its cosines count by that

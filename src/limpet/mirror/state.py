@@ -17,7 +17,7 @@ DEFAULT_INDEX_BYTES = 10_240
 LEAST_INDEX_BYTES = 512
 
 
-class Was(NamedTuple):
+class SyncedEntry(NamedTuple):
     """One entry at the last sync."""
 
     id: str
@@ -26,7 +26,7 @@ class Was(NamedTuple):
 
 
 @dataclass(slots=True, kw_only=True)
-class FileBase:
+class SyncedFile:
     """One file at the last sync."""
 
     mark: Mark = (0, 0, 0)
@@ -34,22 +34,22 @@ class FileBase:
     whole: str = ""  # hash of its text
     front: str = ""  # hash of the front matter
     about: str = ""  # the description that limpet wrote; another one is a person's
-    entries: list[Was] = field(default_factory=list)
+    entries: list[SyncedEntry] = field(default_factory=list)
     # Texts in it that are no memory of their own, by hash: said elsewhere in the folder.
     repeats: list[str] = field(default_factory=list)
-    # Texts in it that the door refused: hash -> (line, why). They stay in the file, and are not judged again.
+    # Texts in it that were refused: hash -> (line, why). They stay in the file, and are not judged again.
     refused: dict[str, tuple[int, str]] = field(default_factory=dict)
 
 
 @dataclass(slots=True, kw_only=True)
-class Base:
+class SyncState:
     """The mirror's settings and every file at the last sync."""
 
     store: str
     scopes: tuple[str, ...]  # the first is where new entries go
     author: str = "user"  # the origin of what files say, unless a file names another
     index_bytes: int = DEFAULT_INDEX_BYTES
-    files: dict[str, FileBase] = field(default_factory=dict)
+    files: dict[str, SyncedFile] = field(default_factory=dict)
     lines: dict[str, str] = field(default_factory=dict)  # index lines that limpet wrote, hashed: file -> line
     # The index's files, and what the store's ledger said, when both sides were last alike: as long as that stays (until
     # a time at which something begins or ceases to hold) there is nothing to do.
@@ -58,7 +58,7 @@ class Base:
     alike: tuple[int, int] = (0, 0)  # from, until
 
 
-def load(root: Path) -> Base | None:
+def load(root: Path) -> SyncState | None:
     """None when the folder is no mirror. Raises BadInput for a base that is not ours or not whole."""
     path = root / OWN / "mirror.json"
     try:
@@ -78,21 +78,21 @@ def load(root: Path) -> Base | None:
         ) from None
 
 
-def _base(raw: dict[str, Any]) -> Base:
+def _base(raw: dict[str, Any]) -> SyncState:
     files = {
-        str(name): FileBase(
+        str(name): SyncedFile(
             mark=_mark(one[0]),
             group=str(one[1]),
             whole=str(one[7]),
             front=str(one[2]),
             about=str(one[3]),
-            entries=[Was(str(id), str(file), str(store)) for id, file, store in one[4]],
+            entries=[SyncedEntry(str(id), str(file), str(store)) for id, file, store in one[4]],
             repeats=[str(mark) for mark in one[5]],
             refused={str(mark): (int(line), str(why)) for mark, (line, why) in one[6].items()},
         )
         for name, one in raw["files"].items()
     }
-    return Base(
+    return SyncState(
         store=str(raw["store"]),
         scopes=tuple(check_scope(one) for one in raw["scopes"]),
         author=check_origin(raw["author"]),
@@ -109,7 +109,7 @@ def _mark(raw: Any) -> Mark:
     return int(raw[0]), int(raw[1]), int(raw[2])
 
 
-def dump(base: Base) -> str:
+def dump(base: SyncState) -> str:
     """The JSON form."""
     shown = {
         "version": VERSION,
@@ -129,7 +129,7 @@ def dump(base: Base) -> str:
     return json.dumps(shown, ensure_ascii=False, separators=(",", ":"))
 
 
-def save(root: Path, base: Base) -> None:
+def save(root: Path, base: SyncState) -> None:
     """Replace the base, when it changed. Raises StoreError."""
     path = root / OWN / "mirror.json"
     text = dump(base).encode("utf-8")

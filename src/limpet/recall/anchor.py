@@ -35,7 +35,7 @@ _HAPPENED = ("episode", "decision", "correction")
 _WORD = re.compile(r"[\w'-]+")
 
 
-class Moment(NamedTuple):
+class TemporalAnchor(NamedTuple):
     """The event that gives a question its time."""
 
     word: str  # before, after ...
@@ -52,7 +52,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.IGNORECASE)
 
 
-def placed(store: Store, plan: Plan) -> tuple[Plan, Moment | None]:
+def resolve_anchor(store: Store, plan: Plan) -> tuple[Plan, TemporalAnchor | None]:
     """The plan as of the event that its question names, if one is clearly meant and the caller gave no time."""
     asked = _compiled(_BY_EVENT).search(plan.query[:READ]) if plan.timeless else None
     if asked is None or not _compiled(_PAST).search(plan.query[:READ]):
@@ -61,7 +61,7 @@ def placed(store: Store, plan: Plan) -> tuple[Plan, Moment | None]:
     event = _event(store, plan, asked[2])
     if event is None:
         return plan, None
-    moment = Moment(word, event.id, event.valid_from, " ".join(event.content.split()))
+    moment = TemporalAnchor(word, event.id, event.valid_from, " ".join(event.content.split()))
     # What the event is called has been understood: it is not what is looked for.
     plan = replace(plan, query=plan.query[: asked.start()] + plan.query[asked.end() :])
     if word in _EARLIER:

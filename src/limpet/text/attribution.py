@@ -15,7 +15,7 @@ SHARE, LEAST = 0.5, 2
 _WORD = re.compile(r"[^\W_]+(?:[._/:-][^\W_]+)*")
 
 
-def showed_up(text: str, work: str, known: str) -> bool | None:
+def was_used(text: str, work: str, known: str) -> bool | None:
     """Whether `work` holds what `text` says and `known`, read before, does not. None: `text` brings too little to tell.
 
     Deterministic and strict: work that says the same in other words counts as no.

@@ -1,4 +1,4 @@
-"""What may not be stored, asked at the door: which texts are worth a judgement, and who may overrule it.
+"""The content policy: what becomes no belief, which texts are worth a judgement, and who may overrule it.
 
 A judgement embeds the text, some milliseconds where the model is loaded and half a second where it is not. So texts
 that cannot be about a person are passed by their structure alone: nearly all that an agent stores.
@@ -12,7 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from ..model.errors import EmbedderUnavailable
-from .admit import RECORDS, Admitted, Demotion, as_episode
+from .validation import RECORDS, Demotion, ValidStatement, as_episode
 
 if TYPE_CHECKING:
     from .rules import Embedder, Refusal, Rules
@@ -62,7 +62,7 @@ def demotion(against: Refusal, kind: str, key: str | None) -> Demotion:
     return Demotion(kind=kind, key=key, rule=against.rule, reason=against.reason)
 
 
-class Door:
+class ContentPolicy:
     """Judges statements with the store's embedder, when there is one whose prototypes are known."""
 
     def __init__(self, load: Callable[[], Embedder], is_loaded: Callable[[], bool]) -> None:
@@ -71,14 +71,14 @@ class Door:
         self._rules: Rules | None = None
         self._unavailable = False
 
-    def judged(self, statements: Sequence[Admitted]) -> list[Admitted]:
+    def judged(self, statements: Sequence[ValidStatement]) -> list[ValidStatement]:
         """The statements as they may be stored: what a rule speaks against is kept as an episode, which says so."""
         return [
             one if against is None else as_episode(one, demotion(against, one.kind, one.key))
             for one, against in zip(statements, self._against(statements), strict=True)
         ]
 
-    def _against(self, statements: Sequence[Admitted]) -> list[Refusal | None]:
+    def _against(self, statements: Sequence[ValidStatement]) -> list[Refusal | None]:
         """The rule that each breaks; None where there is none, or nothing to judge with."""
         closely = self._is_loaded() and len(statements) == 1
         doubtful = [

@@ -8,7 +8,7 @@ from typing import TypeVar
 T = TypeVar("T", bound=Hashable)
 
 
-def closing(new: Sequence[tuple[T, T]], there: Iterable[tuple[T, T]], order: dict[T, int]) -> set[int]:
+def edges_closing_cycle(new: Sequence[tuple[T, T]], there: Iterable[tuple[T, T]], order: dict[T, int]) -> set[int]:
     """Places in `new` that have to be left out so that `new` and `there` make no circle together.
 
     Within a knot (nodes that all reach each other) the links from a later node of `order` to an earlier one stay, as

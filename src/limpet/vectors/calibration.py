@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     Cosine = TypeVar("Cosine", float, np.ndarray)
 
 
-class Gauge(NamedTuple):
+class Calibration(NamedTuple):
     """Mean cosines of an embedder."""
 
     unrelated: float  # of a question and a text that does not answer it
@@ -46,7 +46,7 @@ class Gauge(NamedTuple):
 
 
 # Those of MiniLM, with which all weights and thresholds were chosen. tests/unit/test_gauge.py.
-FITTED = Gauge(0.0528, 0.471, 0.0775)
+FITTED = Calibration(0.0528, 0.471, 0.0775)
 # A question's answer is this much nearer than other texts, two texts this much apart: or else the embedder does not
 # read what it is measured on (it may be one for code, or for another language), and its cosines stay as they are.
 LEAST = 0.02
@@ -55,17 +55,17 @@ PAIRS = Path(__file__).parent / "data" / "gauge_pairs.tsv"
 TEXTS = 80
 
 
-def gauge_of(embedder: Embedder, row: EmbedderRow) -> Gauge:
+def calibration_of(embedder: Embedder, row: EmbedderRow) -> Calibration:
     """What an embedder states itself, or what the store knows if the row is its own; else its cosines stay."""
     stated: tuple[float, float, float] | None = getattr(embedder, "gauge", None)
     if stated is not None:
-        return Gauge(*stated)
+        return Calibration(*stated)
     return stored(row) if row.fingerprint == embedder.fingerprint else FITTED
 
 
-def stored(row: EmbedderRow) -> Gauge:
+def stored(row: EmbedderRow) -> Calibration:
     """What the store knows of an embedder that may not be here."""
-    return FITTED if row.gauge is None else Gauge(*row.gauge)
+    return FITTED if row.gauge is None else Calibration(*row.gauge)
 
 
 def pairs() -> list[tuple[str, str]]:
@@ -74,7 +74,7 @@ def pairs() -> list[tuple[str, str]]:
     return [(question, answer) for question, _, answer in (line.partition("\t") for line in lines)]
 
 
-def measured(embedder: Embedder) -> Gauge:
+def measured(embedder: Embedder) -> Calibration:
     """A run of the model for each question and each answer. Raises what the embedder raises."""
     import numpy as np
 
@@ -83,5 +83,5 @@ def measured(embedder: Embedder) -> Gauge:
     cosines = np.stack([np.asarray(embedder.embed_query(question)) for question, _ in several]) @ answers.T
     own = np.eye(len(several), dtype=bool)
     means = cosines[~own].mean(), cosines[own].mean(), (answers @ answers.T)[~own].mean()
-    found = Gauge(*(round(float(mean), 6) for mean in means))
+    found = Calibration(*(round(float(mean), 6) for mean in means))
     return found if found.related - found.unrelated >= LEAST and 1 - found.apart >= LEAST else FITTED

@@ -1,7 +1,7 @@
 """Results that say what a better one says already: folded into it, so that they take nobody's place.
 
-What counts as the same is `recall/fit.py`'s measure, the one of token budgets and briefs: two statements that differ in
-a name, a number, a date, a negation or one word in the place of another are two.
+What counts as the same is `recall/token_budget.py`'s measure, that of budgets and briefs: two statements that
+differ in a name, a number, a date, a negation or one word in the place of another are two.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..model.clock import MICROSECONDS_PER_DAY
 from ..rank import constants as C
-from .fit import Wording, distinct, fit, repeats, tokens_of, wording
+from .token_budget import Wording, distinct, fit, repeats, tokens_of, wording
 
 if TYPE_CHECKING:
     from ..model.memory import Memory

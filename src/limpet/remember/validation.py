@@ -1,4 +1,4 @@
-"""The door: what may be stored, in which shape. Bad input is refused with words and loses nothing."""
+"""Validation: what may be stored, in which shape. Bad input is refused with words and loses nothing."""
 
 from __future__ import annotations
 
@@ -62,8 +62,8 @@ class Demotion:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Admitted:
-    """A statement that passed the door. Times in microseconds UTC."""
+class ValidStatement:
+    """A statement that may be stored. Times in microseconds UTC."""
 
     content: str
     kind: str
@@ -89,7 +89,7 @@ class Admitted:
     demoted: Demotion | None = None  # a rule speaks against it: it is an episode
 
 
-def admit(item: Mapping[str, Any], *, scope: str, now: int) -> Admitted:
+def validate(item: Mapping[str, Any], *, scope: str, now: int) -> ValidStatement:
     """Check one statement: the keyword arguments of `remember`, or a line of a batch. Raises BadInput.
 
     `id`: as text, or as 16 bytes from a caller who made it.
@@ -113,7 +113,7 @@ def admit(item: Mapping[str, Any], *, scope: str, now: int) -> Admitted:
     origin = check_origin(item.get("origin") or "agent")
     if anyway and (anyway is not True or origin != "user"):
         raise BadInput("anyway is for a person to say", hint='give it with origin "user"')
-    return Admitted(
+    return ValidStatement(
         content=content,
         kind=check_kind(item.get("kind") or "fact"),
         scope=check_scope(item.get("scope") or scope),
@@ -174,7 +174,7 @@ def clean_text(key: str | None, content: Any) -> tuple[str, tuple[str, ...]]:
     return text, redacted
 
 
-def as_episode(statement: Admitted, why: Demotion) -> Admitted:
+def as_episode(statement: ValidStatement, why: Demotion) -> ValidStatement:
     """The statement as what was said; an episode is no fact and has no key."""
     return replace(statement, kind="episode", key=None, demoted=why)
 

@@ -1,4 +1,4 @@
-"""Records of any reader into the store, through its one write door.
+"""Records of any reader into the store.
 
 A thousand records are a transaction, and so are a thousand links: what stops in between is completed by importing
 again. An imported memory has an id that follows from the format, the scope and the id it had, so a second import finds
@@ -19,12 +19,12 @@ from ..model.edges import ACYCLIC_TYPES, MAX_WEIGHT, STORED_TYPES, SYMMETRIC_TYP
 from ..model.errors import BadInput, EmbedderUnavailable, LimpetError, NotFound
 from ..model.ids import parse_id
 from ..model.memory import Memory, is_below
-from ..remember.admit import Admitted, admit
+from ..remember.validation import ValidStatement, validate
 from ..remember.write import Writer
 from ..store.heap import no_collection
 from ..store.records import EmbedderRow, Filter
-from .circles import closing
-from .record import Record, Report, digest, imported_id
+from .cycles import edges_closing_cycle
+from .records import Record, Report, digest, imported_id
 
 if TYPE_CHECKING:
     from ..context import Context
@@ -53,7 +53,7 @@ class Link(NamedTuple):
 
 
 class Importer:
-    """One import into one scope. `write` is the engine's way through the write door."""
+    """One import into one scope."""
 
     def __init__(
         self,
@@ -90,7 +90,7 @@ class Importer:
 
     @no_collection()
     def _bring(self, batch: Sequence[Record]) -> None:
-        good: list[tuple[Record, Admitted]] = []
+        good: list[tuple[Record, ValidStatement]] = []
         for record in batch:
             id = self._id(record.id)
             if id in self._order:
@@ -116,7 +116,7 @@ class Importer:
     def _id(self, id: str) -> bytes:
         return imported_id(self._format, f"{self._context.scope}\0{id}")
 
-    def _admit(self, record: Record, id: bytes) -> Admitted:
+    def _admit(self, record: Record, id: bytes) -> ValidStatement:
         now = self._context.now()
         start = None if record.created is None else min(record.created, now)
         mark: dict[str, Any] = {"from": self._format, "id": record.id[:1_000]}
@@ -130,7 +130,7 @@ class Importer:
             end = None
         # An id that can neither hide a secret nor a control character needs no second look.
         plain = _PLAIN_ID.fullmatch(record.id) is not None and MARK not in record.metadata
-        admitted = admit(
+        admitted = validate(
             {
                 "content": record.content,
                 "kind": record.kind,
@@ -155,7 +155,7 @@ class Importer:
         admitted.metadata[MARK]["mark"] = _mark(record, admitted.content)
         return admitted
 
-    def _bring_part(self, part: Sequence[tuple[Record, Admitted]]) -> None:
+    def _bring_part(self, part: Sequence[tuple[Record, ValidStatement]]) -> None:
         outcomes: list[str] = []
 
         def decide(writer: Writer) -> None:
@@ -187,7 +187,7 @@ class Importer:
             self._bring_use(made)
             self._bring_vectors(made)
 
-    def _decide(self, writer: Writer, record: Record, one: Admitted, known: bool) -> str:
+    def _decide(self, writer: Writer, record: Record, one: ValidStatement, known: bool) -> str:
         """created, quarantined, proposed (both wait for review), known, changed, or why it was not taken."""
         assert one.id is not None
         there = writer.reads.memories.get(one.id) if known else None
@@ -221,7 +221,7 @@ class Importer:
 
     # -- what stands beside them
 
-    def _bring_use(self, made: Sequence[tuple[Record, Admitted]]) -> None:
+    def _bring_use(self, made: Sequence[tuple[Record, ValidStatement]]) -> None:
         rows = [
             {"id": one.id, "uses": min(record.uses, 1 << 31), "used_at": record.used or 0}
             | {"useful": 0, "not_useful": 0, "wrong": 0}
@@ -231,7 +231,7 @@ class Importer:
         if rows:
             self._context.store.usage.restore(rows)
 
-    def _bring_vectors(self, made: Sequence[tuple[Record, Admitted]]) -> None:
+    def _bring_vectors(self, made: Sequence[tuple[Record, ValidStatement]]) -> None:
         """Take over vectors that our embedder could have made; it makes all others later."""
         given = [(record, one) for record, one in made if record.vector and not one.redacted and not one.key]
         if not given:
@@ -249,7 +249,9 @@ class Importer:
         if fitting:
             self._store_vectors(fitting, embedder, row)
 
-    def _store_vectors(self, given: Sequence[tuple[Record, Admitted]], embedder: Embedder, row: EmbedderRow) -> None:
+    def _store_vectors(
+        self, given: Sequence[tuple[Record, ValidStatement]], embedder: Embedder, row: EmbedderRow
+    ) -> None:
         import numpy as np
 
         from ..vectors.codes import encode_for_store, to_unit
@@ -340,7 +342,7 @@ class Importer:
                 continue
             there = {(edge.source, edge.target) for edge in self._context.store.edges.all([type])}
             coming = [link for link in new if (link.source, link.target) not in there]
-            for place in closing([(link.source, link.target) for link in coming], there, self._order):
+            for place in edges_closing_cycle([(link.source, link.target) for link in coming], there, self._order):
                 dropped.add(coming[place])
                 self._report.bad(coming[place].place, f"{type} would close a circle")
         return [link for link in links if link not in dropped]
@@ -404,9 +406,9 @@ def _take(records: Iterator[Record]) -> tuple[list[Record], LimpetError | None]:
     return batch, None
 
 
-def _runs_of_keys(part: Iterable[tuple[Record, Admitted]]) -> Iterator[list[tuple[Record, Admitted]]]:
+def _runs_of_keys(part: Iterable[tuple[Record, ValidStatement]]) -> Iterator[list[tuple[Record, ValidStatement]]]:
     """Parts in which no key comes twice."""
-    run: list[tuple[Record, Admitted]] = []
+    run: list[tuple[Record, ValidStatement]] = []
     keys: set[str] = set()
     for record, one in part:
         if one.key and one.key in keys:
