@@ -134,6 +134,10 @@ def test_no_command_shows_or_changes_what_is_of_another_scope(path, clock, memor
     calls += [["review", verdict, id] for verdict in ("accept", "reject") for id in theirs]
     calls += [["session", "list"], *(["session", act, WORD] for act in ("show", "end", "compress"))]
     calls += [["stats", "--quality"], ["stats", "--usefulness"], ["surfaced"]]
+    calls += [["graph", query, theirs[0]] for query in ("chain", "context", "why", "impact")]
+    calls += [["graph", query, WORD] for query in ("ground", "revise", "analogy")]
+    calls += [["graph", query] for query in ("pattern", "centrality", "consolidate")]
+    calls += [["graph", "revise", WORD, "--against", theirs[0]], ["graph", "pattern", "--from-topic", WORD]]
     calls += [["mirror", "read", WORD], ["mirror", "status"]]
     of_the_file = {"remember", "stats", "undo", "import", "export", "backup", "verify", "doctor", "gc", "work", "reembed", "organize",
                    "rebuild", "models", "mcp", "completion", "install", "uninstall", "hook"}  # fmt: skip
