@@ -14,7 +14,7 @@ from .walk import edges_around
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TemporalAnchor(JsonForm):
+class Moment(JsonForm):
     """One entry of a timeline. `at`: microseconds UTC, when it began to hold."""
 
     SHOWN = ("node", "content", "at", "relation")
@@ -31,7 +31,7 @@ class Timeline(JsonForm):
 
     about: str
     by: str  # memory, key, text, or all
-    moments: list[TemporalAnchor]
+    moments: list[Moment]
     truncated: bool = False
 
 
@@ -83,7 +83,7 @@ def found_along(view: View, about: str, by: str, memories: Sequence[Memory], *, 
     return _line(about, by, [_moment(view, one, relation) for one in memories], limit)
 
 
-def _line(about: str, by: str, moments: list[TemporalAnchor], limit: int) -> Timeline:
+def _line(about: str, by: str, moments: list[Moment], limit: int) -> Timeline:
     """In order of time; the newest are kept when there are too many, and what was asked about."""
     moments.sort(key=lambda one: (one.at, one.node.position, one.node.recorded_at, one.node.id))
     own = [one for one in moments if one.relation in ("itself", "earlier version")][-limit:]
@@ -94,13 +94,13 @@ def _line(about: str, by: str, moments: list[TemporalAnchor], limit: int) -> Tim
     return Timeline(about=about, by=by, moments=shown, truncated=len(shown) < len(moments))
 
 
-def _moment(view: View, one: Memory, relation: str) -> TemporalAnchor:
-    return TemporalAnchor(at=one.valid_from, node=view.node(one), relation=relation, content=one.content)
+def _moment(view: View, one: Memory, relation: str) -> Moment:
+    return Moment(at=one.valid_from, node=view.node(one), relation=relation, content=one.content)
 
 
-def _versions(view: View, one: Memory) -> list[TemporalAnchor]:
+def _versions(view: View, one: Memory) -> list[Moment]:
     """The memory itself where it began to hold, and each change of its words where the store learned of it."""
-    moments: list[TemporalAnchor] = []
+    moments: list[Moment] = []
     words = None
     known = [
         v for v in view.store.memories.versions(raw_id(one)) if view.known_at is None or v.recorded_at <= view.known_at
@@ -110,10 +110,10 @@ def _versions(view: View, one: Memory) -> list[TemporalAnchor]:
         if version.content == words:
             continue
         at = version.valid_from if words is None else version.recorded_at
-        moments.append(TemporalAnchor(at=at, node=node, relation="earlier version", content=version.content))
+        moments.append(Moment(at=at, node=node, relation="earlier version", content=version.content))
         words = version.content
     last = moments[-1]
-    return [*moments[:-1], TemporalAnchor(at=last.at, node=last.node, relation="itself", content=last.content)]
+    return [*moments[:-1], Moment(at=last.at, node=last.node, relation="itself", content=last.content)]
 
 
 def chain(view: View, id: str, *, limit: int) -> Chain:

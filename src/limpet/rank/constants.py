@@ -77,8 +77,8 @@ CHARACTERS_PER_TOKEN = 3.5
 TOKENS_PER_ITEM = 16
 
 # Duplicates, by the cosine of the content alone: MiniLM's, where vectors/calibration.py moves those of others. At or
-# above the first and without any difference: merged (domain model). From the second on, without one: proposed. Guarded by
-# tests/quality/test_duplicates.py.
+# above the first and without any difference: merged (domain model). From the second on, without one: proposed.
+# Guarded by tests/quality/test_duplicates.py.
 DUPLICATE_COSINE = 0.92
 NEAR_DUPLICATE_COSINE = 0.70
 # Keys, by the cosine of "the ATTRIBUTE of SUBJECT": from here on two may name one thing, and a person is asked. Finds
