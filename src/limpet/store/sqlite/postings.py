@@ -31,6 +31,7 @@ from .posting_lists import (
     best,
     distinct,
     fields_of,
+    occurrences,
     parsed,
     positions,
     posting_of,
