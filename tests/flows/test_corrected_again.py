@@ -108,6 +108,6 @@ def test_a_value_that_is_set_again_is_set(memory):
 
 
 def test_another_scope_hears_nothing_of_it(corrected, path, clock):
-    memory, old, *_ = corrected
+    _, old, *_ = corrected
     with limpet.open(path, scope="project:other", clock=clock) as other:
         assert other.remember(old).status == "created"
