@@ -1,6 +1,6 @@
 """The MCP server over stdio; what it offers is in `tools.py`.
 
-The engine is synchronous and thread-safe; calls run on worker threads (`calls.py`). A background thread embeds what
+The API is synchronous and thread-safe; calls run on worker threads (`calls.py`). A background thread embeds what
 was written, so that no call waits for a model except the first recall by meaning. What the store decides is in
 `api.py`; the words that teach an agent to use it are here, and short: they are paid for in every session.
 """
@@ -172,10 +172,10 @@ def serve(store: str | None, scope: str | None, *, port: int | None = None) -> N
     No model is loaded before the first write or recall. Raises LimpetError if the store cannot be opened, or the port.
     """
     with limpet.open(store, scope=scope) as memory:
-        drain, warm = Drain(memory), RecallServer(memory)
+        drain, recall_server = Drain(memory), RecallServer(memory)
         if not memory.read_only:
             drain.start()
-            warm.start()
+            recall_server.start()
         try:
             server = build(memory, drain.wake, drain)
             if port is None:
@@ -190,7 +190,7 @@ def serve(store: str | None, scope: str | None, *, port: int | None = None) -> N
             pass
         finally:
             if not memory.read_only:
-                warm.stop()
+                recall_server.stop()
                 drain.stop()
 
 

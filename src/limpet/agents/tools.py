@@ -1,4 +1,4 @@
-"""What an agent can ask of its memory: eight tools at most, each a few lines over one engine call.
+"""What an agent can ask of its memory: eight tools at most, each a few lines over one call of the API.
 
 Arguments and answers are small: their schema is paid for in every session, their tokens at every call.
 """

@@ -134,8 +134,8 @@ def _vectors(view: View, pieces: Sequence[Piece]) -> tuple[np.ndarray, dict[int,
     parts, places = [], []
     for chunk in chunks:
         codes = np.frombuffer(chunk.codes, dtype=np.int8).reshape(-1, active.dimensions)[: chunk.used]
-        bodies = np.frombuffer(chunk.bodies, dtype="<i8")[: chunk.used].tolist()
-        kept = [(slot, place_of[body]) for slot, body in enumerate(bodies) if body in place_of]
+        text_ids = np.frombuffer(chunk.bodies, dtype="<i8")[: chunk.used].tolist()
+        kept = [(slot, place_of[text_id]) for slot, text_id in enumerate(text_ids) if text_id in place_of]
         if kept:
             part = codes[[slot for slot, _ in kept]].astype(np.float32)
             part /= np.maximum(np.linalg.norm(part, axis=1, keepdims=True), 1e-9)

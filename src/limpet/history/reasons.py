@@ -1,6 +1,6 @@
 """What rests on what: `why` walks backward to the facts, `impact` forward to what was built on them.
 
-A reason of X is what X is `caused_by`, and what `supports` X. Level by level, so that circles end and limits hold.
+A reason of X is what X is `caused_by`, and what `supports` X. Level by level, so that cycles end and limits hold.
 """
 
 from __future__ import annotations

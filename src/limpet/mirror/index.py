@@ -63,7 +63,7 @@ def compose(
     lines = _parse(index if index is not None else _NEW, pointers, ours, gone)
     rest = _parse(more if more is not None else _NEW_MORE, pointers, ours, gone)
     there = {one.file for one in lines} | {one.file for one in rest}
-    # What was pushed out may come back: all entries are placed anew, most useful first.
+    # What was pushed out may come back: all entries are laid out anew, most useful first.
     entries = {one.file: one for one in (*rest, *lines) if one.file is not None}
     entries |= {one.file: _Line(one.line(), one.file, True) for one in pointers.values() if one.file not in there}
     order = sorted(entries, key=lambda name: (pointers[name].rank, name), reverse=True)

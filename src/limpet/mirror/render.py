@@ -1,4 +1,4 @@
-"""The folder's side of a sync: every file brought to what the store says, pages for what has none, and the index."""
+"""Changes of the store into the folder: every file as the store says, pages for what has none, and the index."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Results that say what a better one says already: folded into it, so that they take nobody's place.
+"""Near-duplicate folding: a result that says what a better one says is listed under it and takes no place of its own.
 
 What counts as the same is `recall/token_budget.py`'s measure, that of budgets and briefs: two statements that
 differ in a name, a number, a date, a negation or one word in the place of another are two.

@@ -47,7 +47,7 @@ def recall(
         from ..recall.rerank import check
 
         check(rerank)
-    plan, meaning = _asked(
+    plan, semantic = _asked(
         context,
         query,
         context.filter(kinds, topics, since, until, session, known_at=context.time(known_at)),
@@ -59,7 +59,7 @@ def recall(
         fusion=fusion,
         without=frozenset(without),
     )
-    return recall(context.store, meaning, plan, trace=trace, explain=explain, reranker=rerank)
+    return recall(context.store, semantic, plan, trace=trace, explain=explain, reranker=rerank)
 
 
 def recall_sessions(
@@ -84,7 +84,7 @@ def recall_sessions(
 
     if isinstance(evidence, bool) or not isinstance(evidence, int) or not 1 <= evidence <= 100:
         raise BadInput(f"evidence must be from 1 to 100, not {evidence!r}")
-    plan, meaning = _asked(
+    plan, semantic = _asked(
         context,
         query,
         context.filter(kinds, topics, since, until, session, known_at=context.time(known_at)),
@@ -96,7 +96,7 @@ def recall_sessions(
         fusion="linear",
         without=frozenset(),
     )
-    return recall_sessions(context.store, meaning, plan, evidence=evidence, explain=explain)
+    return recall_sessions(context.store, semantic, plan, evidence=evidence, explain=explain)
 
 
 def _asked(
@@ -112,13 +112,13 @@ def _asked(
     plan = make_plan(query, replace(where, as_of=at), now=now, timeless=timeless, **given)
     if plan.lexical_only:
         return plan, None
-    meaning = context.semantic()
-    waiting = meaning.waiting()
+    semantic = context.semantic()
+    waiting = semantic.waiting()
     if not waiting:
-        return plan, meaning
+        return plan, semantic
     from .catch_up import catch_up
 
-    return catch_up(context.store, meaning, plan, context.clock, waiting), meaning
+    return catch_up(context.store, semantic, plan, context.clock, waiting), semantic
 
 
 def related(context: Context, id: str, *, k: int) -> Recall:
@@ -170,7 +170,7 @@ def prepare(
         fusion="linear",
         without=frozenset(),
     )
-    meaning = None if lexical_only else context.semantic()
-    if lexical_only is None and meaning is not None and not meaning.is_loaded():
-        plan, meaning = replace(plan, lexical_only=True), None
-    return prepare(context.store, meaning, plan, session=session, full=full)
+    semantic = None if lexical_only else context.semantic()
+    if lexical_only is None and semantic is not None and not semantic.is_loaded():
+        plan, semantic = replace(plan, lexical_only=True), None
+    return prepare(context.store, semantic, plan, session=session, full=full)

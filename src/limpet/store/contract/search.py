@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 class Columns(Protocol):
     """Current memories as arrays by text, for a process that answers many recalls. Valid within one snapshot.
 
-    `kind` and `speaker` hold places in `names`, `life` in `lives`. A text of no current memory has `num` 0.
+    `kind` and `speaker` hold places in `names`, `prior` in `priors`. A text of no current memory has `num` 0.
     """
 
     names: list[str | None]
     # (kind, importance, pinned, trust, observations, confidence that was stated), each that there is once.
-    lives: list[tuple[str, float, bool, str, int, float | None]]
+    priors: list[tuple[str, float, bool, str, int, float | None]]
     num: np.ndarray
     kind: np.ndarray
-    life: np.ndarray
+    prior: np.ndarray
     session: np.ndarray  # 0 = none
     position: np.ndarray
     speaker: np.ndarray

@@ -105,7 +105,7 @@ def _embedders(con: apsw.Connection) -> list[EmbedderRow]:
 
 
 def _add(con: apsw.Connection, embedder: int, vectors: Sequence[NewVector]) -> int:
-    """Store vectors of bodies that are (still) there and have none yet. Returns how many were stored."""
+    """Store vectors of texts that are (still) there and have none yet. Returns how many were stored."""
     dimensions = con.execute("SELECT dimensions FROM embedder WHERE num = ?", (embedder,)).get
     if dimensions is None:
         return 0  # another embedder took over meanwhile
