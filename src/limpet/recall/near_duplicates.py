@@ -24,7 +24,8 @@ REACH = 2
 REACH_WITHIN = 3
 REPEATS = "near-duplicate of a better one"
 # Where all have vectors and none are nearer than this, no two are taken for the same: the same words with and without
-# backticks, a full stop and capitals had 0.88 by MiniLM in the pair of test_fold.py, 0.97 with a full stop more.
+# backticks, a full stop and capitals had 0.88 by MiniLM in the pair of test_near_duplicates.py, 0.97 with one more full
+# stop.
 SAME_WORDS_COSINE = 0.8
 
 
