@@ -77,15 +77,15 @@ def consolidate(view: View, *, limit: int) -> Consolidation:
     if vectors is None:
         missing["vectors"] = "no memory has a vector yet; `limpet work` makes them"
     else:
-        matrix, rows, gauge = vectors
+        matrix, rows, calibration = vectors
         taken: set[int] = set()
         for label, places in _by_kind(pieces, rows):
-            for group, similarity in _alike(matrix, [rows[i] for i in places], gauge.threshold(SAME_COSINE), 2):
+            for group, similarity in _alike(matrix, [rows[i] for i in places], calibration.threshold(SAME_COSINE), 2):
                 members = [places[i] for i in group]
                 taken |= set(members)
                 groups.append(_Group(action="merge", label=label, places=members, similarity=similarity))
         for label, places in _by_topic(pieces, rows, taken):
-            least = gauge.threshold(GROUP_COSINE)
+            least = calibration.threshold(GROUP_COSINE)
             for group, similarity in _alike(matrix, [rows[i] for i in places], least, MIN_GROUP):
                 members = [places[i] for i in group]
                 groups.append(_Group(action="summarise", label=label, places=members, similarity=similarity))

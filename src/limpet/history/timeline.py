@@ -88,8 +88,8 @@ def _line(about: str, by: str, moments: list[Moment], limit: int) -> Timeline:
     moments.sort(key=lambda one: (one.at, one.node.position, one.node.recorded_at, one.node.id))
     own = [one for one in moments if one.relation in ("itself", "earlier version")][-limit:]
     others = [one for one in moments if one.relation not in ("itself", "earlier version")]
-    room = limit - len(own)
-    kept = {id(one) for one in own + (others[-room:] if room else [])}
+    space = limit - len(own)
+    kept = {id(one) for one in own + (others[-space:] if space else [])}
     shown = [one for one in moments if id(one) in kept]
     return Timeline(about=about, by=by, moments=shown, truncated=len(shown) < len(moments))
 

@@ -1,4 +1,4 @@
-"""Was what agents were shown of use? Counts of receipts with honest intervals, and what showing it changed."""
+"""Was what agents were shown of use? Counts of exposures with honest intervals, and what showing it changed."""
 
 from __future__ import annotations
 

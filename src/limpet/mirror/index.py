@@ -32,7 +32,7 @@ class Pointer(NamedTuple):
         title = one_line(self.title).translate(_NO_BRACKETS).strip()[:60] or self.file
         hook = one_line(self.hook)
         text = f"- [{title}]({self.file.translate(_ESCAPED)})"
-        room = LINE_CHARACTERS - len(title) - 20
+        space = LINE_CHARACTERS - len(title) - 20
         return f"{text} — {hook if len(hook) <= room else hook[: room - 1].rstrip() + '…'}" if hook else text
 
 
@@ -71,11 +71,11 @@ def compose(
     eol = "\r\n" if "\r\n" in (index or "") else "\n"
     prose = [one for one in lines if one.file is None]
     size = sum(len(one.raw.encode()) + len(eol) for one in prose) + len(eol)
-    room = cap - size
+    space = cap - size
     total = sum(len(entries[name].raw.encode()) + len(eol) for name in order)
     moved: list[_Line] = []
     kept = order
-    if total > room:
+    if total > space:
         kept, used = [], len(_pointer(len(order)).encode()) + len(eol)
         while prose and size + used > cap:  # more was written here by hand than the index may hold
             last = prose.pop()

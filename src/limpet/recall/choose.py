@@ -90,7 +90,7 @@ def choose(
     warned, others = warnings(store, plan, [memories[num] for num in nums])
     quotes = _Quotes(words_of(plan.query), max(60, min(C.BRIEF_EXCERPT, int(budget * C.CHARACTERS_PER_TOKEN / 3))))
     caveats = {num: _caveats(memories[num], warned, plan.now) for num in nums}
-    room = budget - tokens_of(INTRO) - 1 - (_heading("In this store") + tokens_of(stats_line(stats)) if stats else 0)
+    space = budget - tokens_of(INTRO) - 1 - (_heading("In this store") + tokens_of(stats_line(stats)) if stats else 0)
     kept = fit(
         [entries.by_num[num].value for num in nums],
         [
@@ -98,7 +98,7 @@ def choose(
             + sum(_caveat_cost(one, others, quotes) for one in caveats[num])
             for num in nums
         ],
-        room,
+        space,
         groups=[_groups(entries.by_num[num], caveats[num]) for num in nums],
         group_costs=_HEADINGS,
     )
@@ -120,7 +120,7 @@ def choose(
     brief = Brief(
         message=plan.query, budget_tokens=budget, tokens=0, sections=sections,
         warnings=_said([(items[num], caveats[num]) for num in chosen], aside, short),
-        stats=stats if room >= 0 else {}, truncated=len(chosen) < len(nums),
+        stats=stats if space >= 0 else {}, truncated=len(chosen) < len(nums),
         missing=found.missing, notes=found.notes,
     )  # fmt: skip
     return replace(brief, tokens=_tokens(brief), elapsed_ms=(time.perf_counter() - started) * 1000)

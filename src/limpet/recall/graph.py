@@ -42,11 +42,9 @@ def spread(store: Store, plan: Plan, seeds: Sequence[int]) -> dict[int, float]:
     start = start or {("memory", one): value for one, value in best.items()}
     found = walk(graph, start)
     # What a candidate has itself is in its other signals already: here counts what came to it from elsewhere.
-    brought = {node: (1.0 - C.GRAPH_DAMPING) * value for node, value in start.items()}
+    own = {node: (1.0 - C.GRAPH_DAMPING) * value for node, value in start.items()}
     whole = sum(start.values())
-    came = {
-        one: value - brought.get((kind, one), 0.0) / whole for (kind, one), value in found.items() if kind == "memory"
-    }
+    came = {one: value - own.get((kind, one), 0.0) / whole for (kind, one), value in found.items() if kind == "memory"}
     most = max(came.values(), default=0.0)
     return {text_id: value / most for text_id, value in came.items() if value > 1e-9} if most > 1e-9 else {}
 
@@ -73,8 +71,8 @@ def _grow(
         ends = sorted({end for pair in links for end in pair if end not in text_of})
         for end in store.search.candidates(store.search.texts_of(ends), plan.where) if ends else ():
             reached.setdefault(end.body, end.id)
-        room = C.GRAPH_MEMORIES - len(ids)
-        fresh = sorted(text_id for text_id in reached if text_id not in ids)[-room:]
+        space = C.GRAPH_MEMORIES - len(ids)
+        fresh = sorted(text_id for text_id in reached if text_id not in ids)[-space:]
         ids.update((text_id, reached[text_id]) for text_id in fresh)
         text_of.update((reached[text_id], text_id) for text_id in fresh)
         for source, target in links:

@@ -159,14 +159,19 @@ class SemanticSearch:
 class BoundScan:
     """A scan with its query, so that recall need not know about vectors."""
 
-    __slots__ = ("_gauge", "_index", "_known", "_query", "_scan")
+    __slots__ = ("_calibration", "_index", "_known", "_query", "_scan")
 
     def __init__(
-        self, scan: SearchScan, index: VectorIndex, query: np.ndarray, known: float = 1.0, gauge: Calibration = FITTED
+        self,
+        scan: SearchScan,
+        index: VectorIndex,
+        query: np.ndarray,
+        known: float = 1.0,
+        calibration: Calibration = FITTED,
     ) -> None:
         self._scan, self._index, self._query = scan, index, query
         self._known = known  # share of the query that the embedder understands: its cosines count by that
-        self._gauge = gauge  # how the embedder's cosines lie
+        self._calibration = calibration  # how the embedder's cosines lie
 
     @property
     def complete(self) -> bool:
@@ -187,14 +192,14 @@ class BoundScan:
         there, matrix = self._index.exact(np.asarray(text_ids)[best])
         if len(there):
             found[best[there]] = matrix @ self._query
-        found = self._gauge.of_question(found)
+        found = self._calibration.of_question(found)
         return found if self._known == 1.0 else found * self._known
 
     def among(self, text_ids: Sequence[int]) -> dict[tuple[int, int], float]:
         there, matrix = self._index.exact(text_ids)
         if len(there) < 2:
             return {}
-        cosines = self._gauge.of_texts(matrix @ matrix.T).tolist()
+        cosines = self._calibration.of_texts(matrix @ matrix.T).tolist()
         places = sorted(enumerate(there.tolist()), key=lambda one: one[1])
         return {(i, j): cosines[a][b] for b, j in places for a, i in places[:b]}
 

@@ -50,7 +50,7 @@ FITTED = Calibration(0.0528, 0.471, 0.0775)
 # A question's answer is this much nearer than other texts, two texts this much apart: or else the embedder does not
 # read what it is measured on (it may be one for code, or for another language), and its cosines stay as they are.
 LEAST = 0.02
-PAIRS = Path(__file__).parent / "data" / "gauge_pairs.tsv"
+PAIRS = Path(__file__).parent / "data" / "calibration_pairs.tsv"
 # Questions and answers there: texts that the measurement embeds.
 TEXTS = 80
 

@@ -67,9 +67,9 @@ def _message(call: Call, say: Say, find: Find, clock: Clock | None) -> None:
     asked = _line(text, ASKED_CHARACTERS)
     if block is not None:
         say(shape(call, block.text))
-        _receipt(call, settings, clock, block, asked=asked)
+        _note_exposures(call, settings, clock, block, asked=asked)
         return
-    # Nothing but the journal and receipts is written here: no need to wait for the disk.
+    # Nothing but the journal and exposures are written here: no need to wait for the disk.
     with _open(replace(settings, durable=False), clock) as memory:
         block = brief(memory, query, MESSAGE_TOKENS, holdout)
         say(shape(call, block.text))
@@ -121,7 +121,7 @@ def _start(call: Call, say: Say, find: Find, clock: Clock | None) -> None:
             block = left_off(memory, _session(call), same=call.source == "compact")
             say(shape(call, block.text))
             if call.role in CLIENT_ADAPTERS[call.client].answers and not memory.read_only:
-                _receipt(call, settings, clock, block)
+                _note_exposures(call, settings, clock, block)
         if call.session and not memory.read_only:
             memory.session_start(_session(call))
 
@@ -136,7 +136,7 @@ def _compact(call: Call, say: Say, find: Find, clock: Clock | None) -> None:
         block = survival(memory, _session(call))
         say(shape(call, block.text))
         if call.role in CLIENT_ADAPTERS[call.client].answers and not memory.read_only:
-            _receipt(call, settings, clock, block)
+            _note_exposures(call, settings, clock, block)
 
 
 def _end(call: Call, _: Say, find: Find, clock: Clock | None) -> None:
@@ -180,7 +180,7 @@ def _note(call: Call, settings: Settings, clock: Clock | None, kind: str, line: 
     note_action(settings, session=_session(call), at=_now(clock), kind=kind, what=line)
 
 
-def _receipt(call: Call, settings: Settings, clock: Clock | None, block: Block, asked: str = "") -> None:
+def _note_exposures(call: Call, settings: Settings, clock: Clock | None, block: Block, asked: str = "") -> None:
     """What was surfaced, and the line of the journal that it answers."""
     from ...journal import note_surfaced
 

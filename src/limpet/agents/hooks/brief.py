@@ -57,7 +57,7 @@ class Section(NamedTuple):
 
 
 class Block(NamedTuple):
-    """What is injected, and the receipt for it."""
+    """What is injected, and its exposures."""
 
     text: str = ""
     items: tuple[tuple[str, int], ...] = ()  # ids and their tokens, the frame of the block shared out among them

@@ -25,7 +25,7 @@ from .sql import statements
 SLICE = 2_000
 READ_SECONDS = 0.25
 # Texts, or index terms in thirties, that recalls read themselves; more of them are read ahead, beside the recalls.
-READ_BY_RECALLS, WORDS_A_BODY = 30_000, 30
+READ_BY_RECALLS, WORDS_A_TEXT = 30_000, 30
 # New texts that do not yet stand in the sorted order of sessions; with more it is sorted anew.
 MAX_UNSORTED = 4_096
 _NEVER = np.iinfo(np.int64).max
@@ -140,7 +140,7 @@ class SqliteColumns:
         return True
 
     def _read_words(self, until: float) -> None:
-        if self.postings.words_there_are <= READ_BY_RECALLS * WORDS_A_BODY or not self.follows:
+        if self.postings.words_there_are <= READ_BY_RECALLS * WORDS_A_TEXT or not self.follows:
             self.postings.read(until)
 
     def _note_events(self) -> bool:

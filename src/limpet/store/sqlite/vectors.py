@@ -120,7 +120,7 @@ def _add(con: apsw.Connection, embedder: int, vectors: Sequence[NewVector]) -> i
     fresh = [vector for vector in vectors if vector.body in there]
     start = 0
     while start < len(fresh):
-        chunk, used = _room(con, embedder, dimensions)
+        chunk, used = _free_slots(con, embedder, dimensions)
         part = fresh[start : start + CHUNK_SLOTS - used]
         columns = (
             ("codes", dimensions, b"".join(vector.code for vector in part)),
@@ -141,7 +141,7 @@ def _add(con: apsw.Connection, embedder: int, vectors: Sequence[NewVector]) -> i
     return len(fresh)
 
 
-def _room(con: apsw.Connection, embedder: int, dimensions: int) -> tuple[int, int]:
+def _free_slots(con: apsw.Connection, embedder: int, dimensions: int) -> tuple[int, int]:
     """The newest chunk that has room, and how much of it is used."""
     row = con.execute(
         "SELECT num, used FROM chunk WHERE embedder = ? ORDER BY num DESC LIMIT 1", (embedder,)
