@@ -129,7 +129,7 @@ def everything(memory):
             "conflicts": sorted((one.id, one.memory.id) for one in seen.review(limit=1_000) if one.kind == "conflict"),
             "links": sorted(
                 (edge.source, edge.type, edge.target, edge.weight, edge.recorded_at)
-                for edge in seen._store.edges.of([parse_id(one.id) for one in found])
+                for edge in seen._context.store.edges.of([parse_id(one.id) for one in found])
             ),
         }
     return said

@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from .remember.sweep import Swept
     from .remember.write import Receipt
     from .store.contract import Store
-    from .store.records import Action, Page, Problem, SessionRow, StoreStats
+    from .store.records import Action, Filter, Page, Problem, SessionRow, StoreStats
     from .transfer.records import Report
     from .transfer.segments import SegmentReport
     from .vectors.embedder import Embedder
@@ -156,9 +156,9 @@ class Limpet:
         which puts the first results in its own order; `missing` has "rerank" when it failed or was late. Changes
         nothing. Raises BadInput.
         """
+        where = self._filter(kinds, topics, since, until, session, known_at)
         return recall_service.recall(
-            self._context, query, k=k, kinds=kinds, topics=topics, since=since, until=until, as_of=as_of,
-            known_at=known_at, session=session, budget_tokens=budget_tokens, deadline_ms=deadline_ms,
+            self._context, query, where, k=k, as_of=as_of, budget_tokens=budget_tokens, deadline_ms=deadline_ms,
             lexical_only=lexical_only, trace=trace, explain=explain, fusion=fusion, without=without, rerank=rerank,
         )  # fmt: skip
 
@@ -175,10 +175,10 @@ class Limpet:
         other sessions that are found. What belongs to no session is counted (`without_session`). Changes nothing.
         Raises BadInput.
         """
+        where = self._filter(kinds, topics, since, until, session, known_at)
         return recall_service.recall_sessions(
-            self._context, query, k=k, evidence=evidence, kinds=kinds, topics=topics, since=since, until=until,
-            as_of=as_of, known_at=known_at, session=session, budget_tokens=budget_tokens, deadline_ms=deadline_ms,
-            lexical_only=lexical_only, explain=explain,
+            self._context, query, where, k=k, as_of=as_of, evidence=evidence, budget_tokens=budget_tokens,
+            deadline_ms=deadline_ms, lexical_only=lexical_only, explain=explain,
         )  # fmt: skip
 
     def related(self, id: str, *, k: int = 10) -> Recall:
@@ -209,19 +209,16 @@ class Limpet:
 
         `all_states`: also what is archived, retracted, purged or no longer true. Raises BadInput.
         """
-        return recall_lookup.list(
-            self._context, kinds=kinds, topics=topics, sort=sort, since=since, until=until, session=session,
-            limit=limit, cursor=cursor, all_states=all_states,
-        )  # fmt: skip
+        where = self._filter(kinds, topics, since, until, session)
+        return recall_lookup.list(self._context, where, sort=sort, limit=limit, cursor=cursor, all_states=all_states)
 
     def count(
         self, *, kinds: Iterable[str] = (), topics: Iterable[str] = (), since: Time = None, until: Time = None,
         session: str | None = None, all_states: bool = False,
     ) -> int:  # fmt: skip
         """How many memories `list` would show."""
-        return recall_lookup.count(
-            self._context, kinds=kinds, topics=topics, since=since, until=until, session=session, all_states=all_states
-        )
+        where = self._filter(kinds, topics, since, until, session)
+        return recall_lookup.count(self._context, where, all_states=all_states)
 
     def abbreviate(self, ids: Sequence[str], *, items: bool = False) -> builtins.list[str]:
         """The shortest unambiguous prefix of each id; with `items` among the items of the review list too."""
@@ -657,6 +654,13 @@ class Limpet:
     def diff(self, start: str | int, end: str | int | None = None, **given: Any) -> Diff:
         """What the store came to believe and stopped believing between two moments: `History.diff`."""
         return self.graph.diff(start, end, **given)
+
+    def _filter(
+        self, kinds: Iterable[str], topics: Iterable[str], since: Time, until: Time, session: str | None,
+        known_at: Time = None,
+    ) -> Filter:  # fmt: skip
+        context = self._context
+        return context.filter(kinds, topics, since, until, session, known_at=context.time(known_at))
 
     def _matches(self, text: str, k: int, kinds: Sequence[str], view: View) -> builtins.list[Match]:
         """Recall for the graph's queries: ids and cosines."""

@@ -7,8 +7,8 @@ from pathlib import Path
 
 SRC = Path(__file__).parents[2] / "src" / "limpet"
 MOST_LINES_OF_A_FILE, MOST_LINES_OF_A_FUNCTION, P95_LINES_OF_FUNCTIONS = 450, 60, 30
-# Every public verb stands in one file; what is left to shorten.
-LONG_FILES = {"api.py", "store/sqlite/postings.py"}
+# Every public verb stands in one file.
+LONG_FILES = {"api.py"}
 
 
 def files():

@@ -33,7 +33,7 @@ class Pointer(NamedTuple):
         hook = one_line(self.hook)
         text = f"- [{title}]({self.file.translate(_ESCAPED)})"
         space = LINE_CHARACTERS - len(title) - 20
-        return f"{text} — {hook if len(hook) <= room else hook[: room - 1].rstrip() + '…'}" if hook else text
+        return f"{text} — {hook if len(hook) <= space else hook[: space - 1].rstrip() + '…'}" if hook else text
 
 
 _NO_BRACKETS = str.maketrans("[]", "()")

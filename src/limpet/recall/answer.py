@@ -31,6 +31,7 @@ from .sources import Sources
 if TYPE_CHECKING:
     from ..store.contract import Store
     from .explain import Explanation
+    from .sessions import SessionRecall
 
 # Fields of an item that its JSON shape has in another form, or not always.
 _SHAPED = ("valid_to", "topics", "disputed_by", "source_state", "pinned", "why")
@@ -153,18 +154,25 @@ class Recall:
                 item.as_dict() | ({"also": list(self.also[item.id])} if item.id in self.also else {})
                 for item in self.items
             ],
-            "relevance": round(self.relevance, 4),
-            "relevant": self.relevant,
-            "missing": self.missing,
-            "elapsed_ms": round(self.elapsed_ms, 3),
-        }
-        if self.notes:
-            shown["notes"] = self.notes
-        if self.truncated:
-            shown["truncated"] = True
+        } | how_it_went(self)
         if self.explained is not None:
             shown["explained"] = self.explained.as_dict()
         return shown
+
+
+def how_it_went(answer: Recall | SessionRecall) -> dict[str, object]:
+    """What every answer says of itself, as JSON."""
+    shown: dict[str, object] = {
+        "relevance": round(answer.relevance, 4),
+        "relevant": answer.relevant,
+        "missing": answer.missing,
+        "elapsed_ms": round(answer.elapsed_ms, 3),
+    }
+    if answer.notes:
+        shown["notes"] = answer.notes
+    if answer.truncated:
+        shown["truncated"] = True
+    return shown
 
 
 def recall(

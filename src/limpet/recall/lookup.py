@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -40,37 +40,15 @@ def history(context: Context, id: str) -> builtins.list[Memory]:
     ]
 
 
-def list(
-    context: Context,
-    *,
-    kinds: Iterable[str],
-    topics: Iterable[str],
-    sort: str,
-    since: Time,
-    until: Time,
-    session: str | None,
-    limit: int,
-    cursor: str | None,
-    all_states: bool,
-) -> Page:
+def list(context: Context, where: Filter, *, sort: str, limit: int, cursor: str | None, all_states: bool) -> Page:
     if isinstance(limit, bool) or not 1 <= limit <= 10_000:
         raise BadInput(f"limit must be from 1 to 10000, not {limit!r}")
-    where = _listed(context, kinds, topics, since, until, session, all_states)
-    page = context.store.listings.page(where, sort=sort, limit=limit, cursor=cursor)
+    page = context.store.listings.page(_listed(context, where, all_states), sort=sort, limit=limit, cursor=cursor)
     return page._replace(memories=[context.with_confidence(one) for one in page.memories])
 
 
-def count(
-    context: Context,
-    *,
-    kinds: Iterable[str],
-    topics: Iterable[str],
-    since: Time,
-    until: Time,
-    session: str | None,
-    all_states: bool,
-) -> int:
-    return context.store.listings.count(_listed(context, kinds, topics, since, until, session, all_states))
+def count(context: Context, where: Filter, *, all_states: bool) -> int:
+    return context.store.listings.count(_listed(context, where, all_states))
 
 
 def abbreviate(context: Context, ids: Sequence[str], *, items: bool) -> builtins.list[str]:
@@ -78,14 +56,5 @@ def abbreviate(context: Context, ids: Sequence[str], *, items: bool) -> builtins
     return context.store.reviews.abbreviate(several) if items else context.store.memories.abbreviate(several)
 
 
-def _listed(
-    context: Context,
-    kinds: Iterable[str],
-    topics: Iterable[str],
-    since: Time,
-    until: Time,
-    session: str | None,
-    all_states: bool,
-) -> Filter:
-    where = context.filter(kinds, topics, since, until, session)
+def _listed(context: Context, where: Filter, all_states: bool) -> Filter:
     return replace(where, states=STATES) if all_states else replace(where, as_of=context.now())

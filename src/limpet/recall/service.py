@@ -23,90 +23,46 @@ if TYPE_CHECKING:
 def recall(
     context: Context,
     query: str,
+    where: Filter,
     *,
-    k: int,
-    kinds: Iterable[str],
-    topics: Iterable[str],
-    since: Time,
-    until: Time,
     as_of: Time,
-    known_at: Time,
-    session: str | None,
-    budget_tokens: int | None,
-    deadline_ms: float | None,
-    lexical_only: bool,
+    without: Iterable[str],
     trace: bool,
     explain: bool,
-    fusion: str,
-    without: Iterable[str],
     rerank: str | Reranker | None,
+    **limits: Any,
 ) -> Recall:
-    from ..recall.answer import recall
+    """`limits`: of `make_plan`."""
+    from .answer import recall
 
     if rerank is not None:
-        from ..recall.rerank import check
+        from .rerank import check
 
         check(rerank)
-    plan, semantic = _asked(
-        context,
-        query,
-        context.filter(kinds, topics, since, until, session, known_at=context.time(known_at)),
-        context.time(as_of),
-        k=k,
-        deadline_ms=deadline_ms,
-        budget_tokens=budget_tokens,
-        lexical_only=lexical_only,
-        fusion=fusion,
-        without=frozenset(without),
-    )
+    plan, semantic = _asked(context, query, where, as_of, without=frozenset(without), **limits)
     return recall(context.store, semantic, plan, trace=trace, explain=explain, reranker=rerank)
 
 
 def recall_sessions(
-    context: Context,
-    query: str,
-    *,
-    k: int,
-    evidence: int,
-    kinds: Iterable[str],
-    topics: Iterable[str],
-    since: Time,
-    until: Time,
-    as_of: Time,
-    known_at: Time,
-    session: str | None,
-    budget_tokens: int | None,
-    deadline_ms: float | None,
-    lexical_only: bool,
-    explain: bool,
+    context: Context, query: str, where: Filter, *, as_of: Time, evidence: int, explain: bool, **limits: Any
 ) -> SessionRecall:
-    from ..recall.sessions import recall_sessions
+    """`limits`: of `make_plan`."""
+    from .sessions import recall_sessions
 
     if isinstance(evidence, bool) or not isinstance(evidence, int) or not 1 <= evidence <= 100:
         raise BadInput(f"evidence must be from 1 to 100, not {evidence!r}")
-    plan, semantic = _asked(
-        context,
-        query,
-        context.filter(kinds, topics, since, until, session, known_at=context.time(known_at)),
-        context.time(as_of),
-        k=k,
-        deadline_ms=deadline_ms,
-        budget_tokens=budget_tokens,
-        lexical_only=lexical_only,
-        fusion="linear",
-        without=frozenset(),
-    )
+    plan, semantic = _asked(context, query, where, as_of, without=frozenset(), fusion="linear", **limits)
     return recall_sessions(context.store, semantic, plan, evidence=evidence, explain=explain)
 
 
 def _asked(
-    context: Context, query: str, where: Filter, held: int | None, **given: Any
+    context: Context, query: str, where: Filter, as_of: Time, **given: Any
 ) -> tuple[Plan, SemanticSearch | None]:
-    """A request as a plan, held true at `held`, and the vector side if it takes part; of the texts that wait for
+    """A request as a plan, held true at `as_of`, and the vector side if it takes part; of the texts that wait for
     their vectors as many get them first as there is time for."""
     from ..recall.plan import make_plan
 
-    now = context.now()
+    now, held = context.now(), context.time(as_of)
     at = next((one for one in (held, where.known_at) if one is not None), now)
     timeless = all(one is None for one in (held, where.known_at, where.since, where.until))
     plan = make_plan(query, replace(where, as_of=at), now=now, timeless=timeless, **given)

@@ -14,7 +14,7 @@ from ..rank import constants as C
 from ..rank.sessions import parts, together
 from ..text.grams import grams
 from .anchor import resolve_anchor
-from .answer import Item, judge, rank, shown_items
+from .answer import Item, how_it_went, judge, rank, shown_items
 from .candidates import Candidates, find_candidates
 from .disputes import disputes
 from .index import VectorSignal
@@ -108,20 +108,11 @@ class SessionRecall:
     def as_dict(self) -> dict[str, object]:
         """{"query", "sessions", "without_session", "relevance", "relevant", "missing", "elapsed_ms"}; where there are,
         more."""
-        shown: dict[str, object] = {
+        return {
             "query": self.query,
             "sessions": [one.as_dict() for one in self.sessions],
             "without_session": self.without_session,
-            "relevance": round(self.relevance, 4),
-            "relevant": self.relevant,
-            "missing": self.missing,
-            "elapsed_ms": round(self.elapsed_ms, 3),
-        }
-        if self.notes:
-            shown["notes"] = self.notes
-        if self.truncated:
-            shown["truncated"] = True
-        return shown
+        } | how_it_went(self)
 
 
 class Pooled(NamedTuple):

@@ -55,14 +55,7 @@ class Link(NamedTuple):
 class Importer:
     """One import into one scope."""
 
-    def __init__(
-        self,
-        context: Context,
-        *,
-        format: str,
-        dry_run: bool,
-        report: Report,
-    ) -> None:
+    def __init__(self, context: Context, *, format: str, dry_run: bool, report: Report) -> None:
         self._context = context
         self._format = format
         self._dry_run = dry_run

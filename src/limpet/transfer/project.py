@@ -61,14 +61,7 @@ Change = Callable[[Writer], Any]
 class Indexer:
     """One refresh of one folder in one scope."""
 
-    def __init__(
-        self,
-        context: Context,
-        *,
-        format: str,
-        dry_run: bool,
-        report: Report,
-    ) -> None:
+    def __init__(self, context: Context, *, format: str, dry_run: bool, report: Report) -> None:
         module, _ = PROJECTS[format]
         self._reader: Any = import_module(f".{module}", __package__)
         self._context = context

@@ -7,7 +7,7 @@ texts and those of changed memories, whichever process changed them. `postings.p
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import apsw
@@ -18,7 +18,8 @@ from ..records import ArrayHits, Filter
 from . import fulltext
 from .filters import carray, scope_number
 from .fulltext import Lexical, interrupted
-from .postings import Postings, among, distinct, varints
+from .posting_lists import among, distinct, varints
+from .postings import Postings
 from .sql import statements
 
 # Texts read at a time, and how long one recall may read before it answers from SQL, in seconds.
@@ -73,6 +74,7 @@ class SqliteColumns:
         for name, kind, _ in _COLUMNS:
             setattr(self, name, np.zeros(1, dtype=kind))
         self.postings = Postings(self._con, self._lexical)
+        self.words = self.postings.words
         # Kinds, states and speakers share their numbers; kinds come first.
         self.names: list[str | None] = [None, *KINDS]
         self._names = {name: number for number, name in enumerate(self.names)}
@@ -275,7 +277,7 @@ class SqliteColumns:
         found = self._exact.get(topic)
         if found is None:
             found = self._exact[topic] = np.zeros(len(self.num), dtype=bool)
-            found[self._lexical.allowed(Filter(topics=(topic,), states=()))] = True
+            found[fulltext.allowed(self._con, Filter(topics=(topic,), states=()), self._lexical.stems)] = True
         return found
 
     def near(self, bodies: np.ndarray, reach: int) -> np.ndarray:
@@ -324,9 +326,6 @@ class SqliteColumns:
                 return self.postings.search(text, where, self, limit=limit, held_only=held_only)
             except apsw.InterruptError:
                 return ArrayHits.none()._replace(complete=False)
-
-    def words(self, bodies: np.ndarray, stems: Mapping[str, float]) -> tuple[np.ndarray, np.ndarray]:
-        return self.postings.words(bodies, stems)
 
     def uses(self, bodies: np.ndarray) -> dict[int, tuple[int, int]]:
         """By place in `bodies`, of those that were ever used: how often, and when last; 0 = never."""

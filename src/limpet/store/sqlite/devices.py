@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
-from . import journal
+from ...model.merge_order import SequencedEvent
+from ..records import SegmentRow
+from . import journal, rows
 from .database import Database
 from .ledger import SqliteLedger, flush_erased
+from .reviews import SqliteReviews
 from .rows import to_json
 from .sql import statements
 
@@ -15,16 +19,16 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from ...model.merge_order import SequencedEvent
     from ..contract import Describe
-    from ..records import Merged, SegmentRow
+    from ..records import Merged
     from .sync import Sync
 
 
 class SqliteDevices:
-    def __init__(self, database: Database, ledger: SqliteLedger, describe: Describe) -> None:
+    def __init__(self, database: Database, ledger: SqliteLedger, reviews: SqliteReviews, describe: Describe) -> None:
         self._database = database
         self._ledger = ledger
+        self._reviews = reviews
         self._describe = describe
 
     def seal(self, place: str, *, renew: bool = False) -> tuple[bytes, list[SegmentRow]]:
@@ -32,19 +36,15 @@ class SqliteDevices:
             sync = self._sync(con)
             device = sync.device(place, renew=renew)
             sync.seal(device)
-            return device, sync.segments()
+            return device, _segments(con)
 
     def segments(self) -> tuple[bytes | None, list[SegmentRow]]:
-        from .sync import segments
-
         with self._database.reading() as con:
-            return con.execute("SELECT id FROM device ORDER BY num DESC LIMIT 1").get, segments(con)
+            return con.execute("SELECT id FROM device ORDER BY num DESC LIMIT 1").get, _segments(con)
 
     def lines(self, segment: int) -> list[SequencedEvent]:
-        from .sync import segment_lines
-
-        with self._database.reading() as con:
-            return segment_lines(con, segment)
+        found = self._database.rows(statements()["segment_lines"], {"num": segment})
+        return [SequencedEvent(rows.event(row[:9]), row[9], row[10], segment) for row in found]
 
     def written(self, segment: int, digest: str, header: dict[str, Any]) -> None:
         with self._database.writing() as con:
@@ -68,4 +68,14 @@ class SqliteDevices:
     def _sync(self, con: apsw.Connection) -> Sync:
         from .sync import Sync
 
-        return Sync(con, self._describe, self._ledger)
+        return Sync(con, self._describe, self._ledger, self._reviews)
+
+
+def _segments(con: apsw.Connection) -> list[SegmentRow]:
+    own = {row[0] for row in con.execute("SELECT id FROM device")}
+    return [
+        SegmentRow(bytes(device), number, digest, json.loads(header), device in own, num)
+        for num, device, number, digest, header in con.execute(
+            "SELECT num, device, number, digest, header FROM segment ORDER BY device, number, num"
+        )
+    ]

@@ -110,16 +110,6 @@ class Lexical:
             self._stemmed[text] = found
         return found
 
-    def allowed(self, where: Filter) -> list[int]:
-        """Every text that passes the filter, found by topic or session where one is asked for."""
-        topics = topic_expressions(where.topics, self.stems) if where.known_at is None else []
-        if topics:
-            statement, bound = filtered("allowed_of_topic", where)
-            bound["expression"] = " AND ".join(topics)
-        else:
-            statement, bound = filtered("allowed_of_session" if where.session is not None else "allowed", where)
-        return [row[0] for row in self._con.execute(statement, bound)]
-
     def _small(
         self, expression: str, useful: list[tuple[int, str]], absent: list[str], limit: int | None
     ) -> LexicalResult:
@@ -256,6 +246,17 @@ def choose(terms: Iterable[str], frequency: Callable[[str], int], bodies: int) -
 def topic_expressions(topics: Iterable[str], stems: Callable[[str], frozenset[str]]) -> list[str]:
     """For each topic the index expression that its rows match, some others too; none for one without words."""
     return ['topics : "' + topic.replace('"', '""') + '"' for topic in topics if stems(topic)]
+
+
+def allowed(con: apsw.Connection, where: Filter, stems: Callable[[str], frozenset[str]]) -> list[int]:
+    """Every text that passes the filter, found by topic or session where one is asked for."""
+    topics = topic_expressions(where.topics, stems) if where.known_at is None else []
+    if topics:
+        statement, bound = filtered("allowed_of_topic", where)
+        bound["expression"] = " AND ".join(topics)
+    else:
+        statement, bound = filtered("allowed_of_session" if where.session is not None else "allowed", where)
+    return [row[0] for row in con.execute(statement, bound)]
 
 
 def _expression(rare: list[str], common: list[str]) -> tuple[str, int]:

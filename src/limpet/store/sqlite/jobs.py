@@ -27,7 +27,9 @@ _UNTAKEN = (
 class SqliteJobs(Repository):
     def enqueue(self, kind: str, subjects: Sequence[int], at: int) -> int:
         with self._database.writing() as con:
-            return enqueue(con, kind, subjects, at)
+            before = con.total_changes()
+            con.executemany(statements()["insert_job"], [(kind, subject, at) for subject in subjects])
+            return con.total_changes() - before
 
     def lease(self, kind: str, *, limit: int, at: int, until: int, worker: str) -> list[Job]:
         with self._database.writing() as con:
@@ -66,7 +68,10 @@ class SqliteJobs(Repository):
 
     def finish(self, kind: str, subjects: Sequence[int]) -> None:
         with self._database.writing() as con:
-            finish(con, kind, subjects)
+            if kind == EMBED and subjects:
+                _take(con, through=max(subjects))
+            done = "DELETE FROM job WHERE kind = ? AND subject IN (SELECT value FROM carray(?))"
+            con.execute(done, (kind, carray(subjects)))
 
     def fail(self, kind: str, subjects: Sequence[int], *, error: str, not_before: int, dead: bool) -> None:
         with self._database.writing() as con:
@@ -97,18 +102,6 @@ class SqliteJobs(Repository):
                 "UPDATE job SET state = 'waiting', attempts = 0, not_before = 0, leased_until = 0 WHERE state = 'dead'"
             )
             return con.changes()
-
-
-def enqueue(con: apsw.Connection, kind: str, subjects: Sequence[int], at: int) -> int:
-    before = con.total_changes()
-    con.executemany(statements()["insert_job"], [(kind, subject, at) for subject in subjects])
-    return con.total_changes() - before
-
-
-def finish(con: apsw.Connection, kind: str, subjects: Sequence[int]) -> None:
-    if kind == EMBED and subjects:
-        _take(con, through=max(subjects))
-    con.execute("DELETE FROM job WHERE kind = ? AND subject IN (SELECT value FROM carray(?))", (kind, carray(subjects)))
 
 
 def _take(con: apsw.Connection, *, limit: int = -1, through: int | None = None) -> None:

@@ -21,6 +21,22 @@ import numpy as np
 from ..records import ArrayHits, Filter
 from .filters import carray
 from .fulltext import BM25_B, BM25_K1, Lexical, choose, common_share, topic_expressions
+from .posting_lists import (
+    DATES,
+    EMPTY,
+    LABELS,
+    TOPIC,
+    Posting,
+    among,
+    best,
+    distinct,
+    fields_of,
+    occurrences,
+    parsed,
+    positions,
+    posting_of,
+    varints,
+)
 
 if TYPE_CHECKING:
     from .columns import SqliteColumns
@@ -34,12 +50,6 @@ SLICE, READ_AT_ONCE = 20_000, 4_096
 MAX_ADDED, ADDED_SHARE = 16, 50
 # Scopes stand in the index too, each text in one list. Nobody asks for these.
 _NO_WORD = "\ue000"
-# What an occurrence counts in BM25, in halves, by column: text, topics, labels, dates, scope, pairs of characters.
-# As in `_SCORED`.
-_HALVES = np.array([2, 2, 1, 2, 0, 2])
-# In `Posting.fields`: a date has the word, a label has it, and how many topics' words are it.
-_DATES, _LABELS, _TOPIC = 1, 2, 4
-_FLAGS = np.array([0, 0, _LABELS, _DATES, 0, 0])
 _COLUMN = (
     "CASE col WHEN 'content' THEN 0 WHEN 'topics' THEN 1 WHEN 'labels' THEN 2 WHEN 'dates' THEN 3 WHEN 'scope' THEN 4"
     " ELSE 5 END"
@@ -53,30 +63,6 @@ _ALL = (
     f" FROM (SELECT term, doc * 8 + {_COLUMN} AS place FROM temp.word WHERE term > ? ORDER BY term LIMIT ?)"
     " GROUP BY term ORDER BY term"
 )
-
-
-class Posting(NamedTuple):
-    """The texts that have a word, in order."""
-
-    bodies: np.ndarray  # int32
-    halves: np.ndarray  # how often, as BM25 weighs it, in halves; as narrow as it goes
-    fields: np.ndarray | None  # None: in no topic, label or date at all
-
-    def part(self, start: int, end: int) -> Posting:
-        fields = None if self.fields is None else self.fields[start:end]
-        if fields is not None and not fields.any():
-            fields = None
-        return Posting(self.bodies[start:end], self.halves[start:end], fields)
-
-    def and_then(self, later: Posting) -> Posting:
-        """With the entries of later texts after its own."""
-        fields = None
-        if self.fields is not None or later.fields is not None:
-            fields = np.concatenate([_fields(self), _fields(later)])
-        return Posting(np.concatenate([self.bodies, later.bodies]), np.concatenate([self.halves, later.halves]), fields)
-
-
-_EMPTY = Posting(np.zeros(0, np.int32), np.zeros(0, np.uint8), None)
 
 
 class _Slice(NamedTuple):
@@ -140,9 +126,9 @@ class Postings:
             elif len(rows) == 1:
                 # More than a slice.
                 self._last = rows[0][0]
-                count, whole = self._count(self._last), _EMPTY
+                count, whole = self._count(self._last), EMPTY
                 if count * common_share(self._bodies) < self._bodies:
-                    whole = _places(self._con.execute(_ONE, (self._last, -1)).fetchone()[1])
+                    whole = parsed(self._con.execute(_ONE, (self._last, -1)).fetchone()[1])
                 self._slice([self._last], np.array([count]), np.array([len(whole.bodies)]), whole)
                 continue
             else:
@@ -152,7 +138,7 @@ class Postings:
                 return
             places = np.fromstring(",".join(row[2] for row in rows), dtype=np.int64, sep=",")
             words = np.repeat(np.arange(len(rows)), [row[1] for row in rows])
-            whole, ends = _posting(places, words)
+            whole, ends = posting_of(places, words)
             counts = np.diff(ends, prepend=0)
             stems = [row[0] for row in rows]
             unwanted = counts * common_share(self._bodies) >= self._bodies
@@ -167,7 +153,7 @@ class Postings:
     def _slice(self, stems: list[str], counts: np.ndarray, ends: np.ndarray, whole: Posting) -> None:
         for stem in stems:
             # What was read one by one is of the same version of the store.
-            self._held -= len(self._single.pop(stem, _EMPTY).bodies)
+            self._held -= len(self._single.pop(stem, EMPTY).bodies)
             for known in (self._counts, self._later, self._more, self._ready):
                 known.pop(stem, None)
         self._slices.append(_Slice(stems, counts, ends, whole))
@@ -214,7 +200,7 @@ class Postings:
         """The list of a word that is covered, as far as it was read; None: it is not held."""
         slot = self._slot(stem)
         if slot is None:
-            return _EMPTY
+            return EMPTY
         one, place = slot
         start, end = (int(one.ends[place - 1]) if place else 0), int(one.ends[place])
         return one.whole.part(start, end) if end - start == one.counts[place] else None
@@ -257,12 +243,12 @@ class Postings:
                 self._more.pop(stem, None)
                 found = self._hold(stem, self._con.execute(_ONE, (stem, -1)).fetchone()[1])
             elif stem in self._later:
-                found = found.and_then(_posting(np.array(self._later[stem]))[0])
+                found = found.and_then(posting_of(np.array(self._later[stem]))[0])
             self._ready[stem] = found
         return found
 
     def _hold(self, stem: str, places: str | None) -> Posting:
-        found = _places(places)
+        found = parsed(places)
         self._counts[stem] = len(found.bodies)
         self._single[stem] = found
         self._held += len(found.bodies)
@@ -300,10 +286,10 @@ class Postings:
         if scopes is not None:
             rows = rows[among(columns.scope[rows], scopes)]
         for phrase in phrases:
-            rows = rows[_at(phrase.bodies, rows)[1]]
+            rows = rows[positions(phrase.bodies, rows)[1]]
         stems = {stem: max(1e-6, math.log((self._bodies - df + 0.5) / (df + 0.5))) for df, stem in useful}
         scores = self._scores([*phrases, *lists], len(phrases), rare, columns.tokens[rows], rows)
-        order = _best(scores, limit)
+        order = best(scores, limit)
         absent = sum(not count for count in counts.values()) * math.log((self._bodies + 0.5) / 0.5)
         return ArrayHits(rows[order], scores[order], stems, sum(stems.values()), complete, absent)
 
@@ -317,10 +303,10 @@ class Postings:
         for row, one in zip(frequency, lists, strict=True):
             hits = len(one.bodies)
             if hits < len(rows):
-                at, there = _at(rows, one.bodies)
+                at, there = positions(rows, one.bodies)
                 row[at[there]] = 0.5 * one.halves[there]
             else:
-                at, there = _at(one.bodies, rows)
+                at, there = positions(one.bodies, rows)
                 np.multiply(one.halves.take(at, mode="clip"), 0.5 * there, out=row)
             weight = math.log((self._rows - hits + 0.5) / (hits + 0.5)) if self._rows - hits > hits else 0.0
             weights.append([weight if weight > 0 else 1e-6])
@@ -353,7 +339,7 @@ class Postings:
             words = list(self._lexical.tokens(topic))
             if len(words) == 1:
                 whole = self.posting(words[0])
-                times = _fields(whole) // _TOPIC
+                times = fields_of(whole) // TOPIC
                 bodies, times = whole.bodies[times > 0], times[times > 0]
             else:
                 (expression,) = topic_expressions([topic], self._lexical.stems)
@@ -363,7 +349,7 @@ class Postings:
                     (expression,),
                 ).fetchall()
                 bodies = np.array([row[0] for row in rows], dtype=np.int32)
-                times = np.array([_times(words, list(self._lexical.tokens(row[1]))) for row in rows])
+                times = np.array([occurrences(words, list(self._lexical.tokens(row[1]))) for row in rows])
             found = self._phrases[topic] = Posting(bodies, times.astype(np.uint32) * 2, None)
         return found
 
@@ -375,101 +361,14 @@ class Postings:
         bodies = bodies.astype(np.int32)
         for place, (stem, worth) in enumerate(stems.items()):
             one = self.posting(stem)
-            at, there = _at(one.bodies, bodies)
+            at, there = positions(one.bodies, bodies)
             having[:, place] = there
             if one.fields is None:
                 continue
             fields = one.fields.take(at, mode="clip") * there
             if not fields.any():
                 continue
-            topics += worth * (fields >= _TOPIC)
-            labels += worth * (fields & _LABELS > 0)
-            dates += worth * (fields & _DATES)
+            topics += worth * (fields >= TOPIC)
+            labels += worth * (fields & LABELS > 0)
+            dates += worth * (fields & DATES)
         return topics + 0.5 * labels + dates, having
-
-
-def _posting(places: np.ndarray, words: np.ndarray | None = None) -> tuple[Posting, np.ndarray]:
-    """From text * 8 + column of every occurrence, in order of texts.
-
-    `words`: the number of each occurrence's word, for several words one after the other; their ends come back too.
-    """
-    bodies, columns = places >> 3, places & 7
-    new = np.concatenate(([True], bodies[1:] != bodies[:-1]))
-    if words is not None:
-        new[1:] |= words[1:] != words[:-1]
-    first = np.flatnonzero(new)
-    halves = np.add.reduceat(_HALVES[columns], first)
-    halves = halves.astype(np.min_scalar_type(int(halves.max())))
-    in_fields = bool(((columns > 0) & (columns < 4)).any())
-    if in_fields:
-        times = np.add.reduceat((columns == 1).astype(np.int64), first)
-        fields = (np.bitwise_or.reduceat(_FLAGS[columns], first) + _TOPIC * np.minimum(times, 63)).astype(np.uint8)
-    else:
-        fields = None
-    ends = np.array([len(first)]) if words is None else np.searchsorted(words[first], np.arange(words[-1] + 1), "right")
-    return Posting(bodies[first].astype(np.int32), halves, fields), ends
-
-
-def _places(listed: str | None) -> Posting:
-    """From the places of one word as `_ONE` gives them."""
-    return _posting(np.fromstring(listed, dtype=np.int64, sep=","))[0] if listed else _EMPTY
-
-
-def _best(scores: np.ndarray, limit: int | None) -> np.ndarray:
-    """Places of the highest scores, at most so many, from the highest on; ties in order."""
-    if limit is None or limit >= len(scores):
-        return (-scores).argsort(kind="stable")
-    # Most need no order among themselves.
-    best = np.flatnonzero(scores >= np.partition(scores, -limit)[-limit])
-    found: np.ndarray = best[(-scores[best]).argsort(kind="stable")][:limit]
-    return found
-
-
-def _fields(one: Posting) -> np.ndarray:
-    return np.zeros(len(one.bodies), dtype=np.uint8) if one.fields is None else one.fields
-
-
-def _at(ordered: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Where texts stand in a list, or would, and whether they do. Both are int32: else the list would be copied."""
-    if not len(ordered):
-        return np.zeros(len(wanted), dtype=np.int64), np.zeros(len(wanted), dtype=bool)
-    at = ordered.searchsorted(wanted)
-    return at, ordered.take(at, mode="clip") == wanted
-
-
-def distinct(numbers: np.ndarray) -> np.ndarray:
-    """In order, each once. The array may be sorted in place. A fraction of np.unique's time for few."""
-    numbers.sort()
-    if len(numbers) < 2:
-        return numbers
-    new = np.empty(len(numbers), dtype=bool)
-    new[0] = True
-    np.not_equal(numbers[1:], numbers[:-1], out=new[1:])
-    found: np.ndarray = numbers[new]
-    return found
-
-
-def among(numbers: np.ndarray, wanted: Sequence[int]) -> np.ndarray:
-    """Which numbers are among a few."""
-    if not wanted:
-        return np.zeros(len(numbers), dtype=bool)
-    mask: np.ndarray = numbers == wanted[0]
-    for one in wanted[1:]:
-        mask |= numbers == one
-    return mask
-
-
-def _times(words: list[str], text: list[str]) -> int:
-    """How often some words stand one after the other."""
-    return sum(text[i : i + len(words)] == words for i in range(len(text) - len(words) + 1))
-
-
-def varints(data: bytes) -> list[int]:
-    """SQLite's variable-length integers, as FTS5 packs the sizes of texts."""
-    found, value = [], 0
-    for byte in data:
-        value = value << 7 | byte & 0x7F
-        if byte < 0x80:
-            found.append(value)
-            value = 0
-    return found

@@ -23,7 +23,16 @@ class SqliteReviews(Repository):
 
     def propose(self, proposals: Sequence[Proposal]) -> int:
         with self._database.writing() as con:
-            return propose(con, proposals)
+            before = con.total_changes()
+            con.executemany(
+                "INSERT INTO review (id, kind, scope, memory, other, reason, score, created_at)"
+                " VALUES (?, ?, (SELECT num FROM scope WHERE name = ?), ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+                [
+                    (one.id, one.kind, one.scope, one.memory, one.other, one.reason, one.score, one.created_at)
+                    for one in proposals
+                ],
+            )
+            return con.total_changes() - before
 
     def withdraw(self, kind: str, among: Sequence[bytes]) -> int:
         with self._database.writing() as con:
@@ -48,19 +57,6 @@ class SqliteReviews(Repository):
             return []
         found = self._database.rows(statements()["ids_around_items"], {"ids": apsw.carray(tuple(ids))})
         return [shortest_unique(id, [one for one in near if one]) for id, *near in found]
-
-
-def propose(con: apsw.Connection, proposals: Sequence[Proposal]) -> int:
-    before = con.total_changes()
-    con.executemany(
-        "INSERT INTO review (id, kind, scope, memory, other, reason, score, created_at)"
-        " VALUES (?, ?, (SELECT num FROM scope WHERE name = ?), ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-        [
-            (one.id, one.kind, one.scope, one.memory, one.other, one.reason, one.score, one.created_at)
-            for one in proposals
-        ],
-    )
-    return con.total_changes() - before
 
 
 def _proposal(row: tuple[Any, ...]) -> Proposal:

@@ -16,7 +16,7 @@ from ..heap import give_back
 from ..records import Candidate, Filter, LexicalResult
 from .database import Database
 from .filters import carray, filtered
-from .fulltext import Lexical, interrupted
+from .fulltext import Lexical, allowed, interrupted
 from .sql import statements
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ class SqliteSearch:
 
     def allowed(self, where: Filter) -> list[int]:
         with self._database.reading() as con:
-            return self._lexical(con).allowed(where)
+            return allowed(con, where, self._lexical(con).stems)
 
     def texts(self, bodies: Sequence[int]) -> list[tuple[int, str, str | None]]:
         with self._database.reading() as con:

@@ -44,14 +44,14 @@ class SqliteStore:
         self.mentions = SqliteMentions(self._database)
         self.edges = SqliteEdges(self._database)
         self.graph = SqliteGraph(self._database)
-        self.vectors = SqliteVectors(self._database)
         self.jobs = SqliteJobs(self._database)
+        self.vectors = SqliteVectors(self._database, self.jobs)
         self.usage = SqliteUsage(self._database)
         self.reviews = SqliteReviews(self._database)
         self.journal = SqliteJournal(self._database)
         self.sources = SqliteSources(self._database)
         self.exposures = SqliteExposures(self._database)
-        self.devices = SqliteDevices(self._database, self.ledger, describe)
+        self.devices = SqliteDevices(self._database, self.ledger, self.reviews, describe)
         self.maintenance = SqliteMaintenance(self._database, self.ledger, describe)
 
     def snapshot(self) -> AbstractContextManager[None]:

@@ -20,11 +20,11 @@ from ...model.ids import session_mark
 from ...model.merge_order import Conflict, SequencedEvent, in_merge_order, variant
 from ...model.state import SESSION_EVENTS, scrub
 from ..records import IN_PART, Merged, Proposal, SegmentRow
-from . import reviews, rows
+from . import rows
 from .filters import scope_token
 from .ledger import SqliteLedger
 from .projection import Projection, _event_row
-from .sql import statements
+from .reviews import SqliteReviews
 
 if TYPE_CHECKING:
     from ..contract import Describe
@@ -50,9 +50,12 @@ class _Arrivals:
 class Sync(Projection):
     """The projection with what is known of other devices. Every method needs an open write transaction."""
 
-    def __init__(self, connection: apsw.Connection, describe: Describe, ledger: SqliteLedger) -> None:
+    def __init__(
+        self, connection: apsw.Connection, describe: Describe, ledger: SqliteLedger, reviews: SqliteReviews
+    ) -> None:
         super().__init__(connection, describe)
         self._ledger = ledger
+        self._reviews = reviews
 
     # -- this device
 
@@ -403,7 +406,7 @@ class Sync(Projection):
             )
             for one in conflicts
         ]
-        new = reviews.propose(self._con, proposals)
+        new = self._reviews.propose(proposals)
         for one in proposals:
             for event in self._events_of(one.memory):
                 if event.type == "undone":
@@ -411,24 +414,6 @@ class Sync(Projection):
                 elif event.type == "reviewed":
                     self._project_verdict(event, event.data.get("verdict"), event.at)
         return new
-
-    def segments(self) -> list[SegmentRow]:
-        return segments(self._con)
-
-
-def segments(con: apsw.Connection) -> list[SegmentRow]:
-    own = {row[0] for row in con.execute("SELECT id FROM device")}
-    return [
-        SegmentRow(bytes(device), number, digest, json.loads(header), device in own, num)
-        for num, device, number, digest, header in con.execute(
-            "SELECT num, device, number, digest, header FROM segment ORDER BY device, number, num"
-        )
-    ]
-
-
-def segment_lines(con: apsw.Connection, num: int) -> list[SequencedEvent]:
-    found = con.execute(statements()["segment_lines"], {"num": num})
-    return [SequencedEvent(rows.event(row[:9]), row[9], row[10], num) for row in found]
 
 
 def _payload(event: Event) -> str:

@@ -9,9 +9,9 @@ import apsw
 
 from ...model.errors import BadInput
 from ..records import EmbedderRow, NewVector, VectorChunk
-from . import jobs
-from .database import Repository
+from .database import Database, Repository
 from .filters import carray
+from .jobs import EMBED, SqliteJobs
 from .sql import statements
 
 # Codes in one chunk: at 384 dimensions a chunk is 384 KiB, read in one go and rewritten a few pages at a time.
@@ -19,6 +19,10 @@ CHUNK_SLOTS = 1_024
 
 
 class SqliteVectors(Repository):
+    def __init__(self, database: Database, jobs: SqliteJobs) -> None:
+        super().__init__(database)
+        self._jobs = jobs
+
     def embedders(self) -> list[EmbedderRow]:
         return self._database.cached("embedders", _embedders)
 
@@ -62,9 +66,9 @@ class SqliteVectors(Repository):
     ) -> int:
         with self._database.writing() as con:
             stored = _add(con, embedder, vectors)
-            jobs.finish(con, jobs.EMBED, done)
+            self._jobs.finish(EMBED, done)
             if then is not None:
-                jobs.enqueue(con, then, done, at)
+                self._jobs.enqueue(then, done, at)
             return stored
 
     def chunks(
