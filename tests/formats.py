@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import struct
-from contextlib import edges_closing_cycle
+from contextlib import closing
 
 import apsw
 import numpy as np
@@ -17,7 +17,7 @@ T0 = 1_771_466_912.5
 def memori_db(path, rows, version=3, extra=""):
     """rows: dictionaries of columns; a schema of Memori as old as `version`."""
     columns = ["id", "content", "vector", "metadata", "created_at", "updated_at"]
-    with edges_closing_cycle(apsw.Connection(str(path))) as con:
+    with closing(apsw.Connection(str(path))) as con:
         con.execute(
             "CREATE TABLE memories (id TEXT PRIMARY KEY, content TEXT NOT NULL, vector BLOB, metadata TEXT,"
             " created_at REAL NOT NULL, updated_at REAL NOT NULL)"
@@ -67,7 +67,7 @@ def amem_file(path, nodes, edges=(), dimensions=128):
 
 def pmb_db(path, events, edges=(), entities=()):
     """events: dictionaries of columns; edges: (source, target, type); entities: (ulid, name)."""
-    with edges_closing_cycle(apsw.Connection(str(path))) as con:
+    with closing(apsw.Connection(str(path))) as con:
         con.execute(
             "CREATE TABLE events (id INTEGER PRIMARY KEY AUTOINCREMENT, ulid TEXT UNIQUE NOT NULL, workspace_id TEXT NOT"
             " NULL, event_type TEXT NOT NULL, content TEXT NOT NULL, metadata_json TEXT, timestamp REAL NOT NULL,"

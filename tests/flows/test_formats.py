@@ -399,7 +399,7 @@ def test_an_amem_export_says_what_it_cannot_hold(memory, tmp_path):
         assert what in said
 
 
-def test_circles_and_bad_links_are_reported_and_the_rest_is_linked(memory, tmp_path):
+def test_cycles_and_bad_links_are_reported_and_the_rest_is_linked(memory, tmp_path):
     nodes = [(i, 0, 1_771_466_912_000_000, 1, 0.5, f"n{i}") for i in range(4)]
     at = 1_771_466_912_000_000
     links = [(1, 0, 0, 1.0, at), (0, 1, 0, 1.0, at), (2, 2, 1, 1.0, at), (3, 99, 1, 1.0, at), (3, 0, 9, 1.0, at),

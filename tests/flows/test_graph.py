@@ -81,11 +81,11 @@ def test_a_bad_link_is_refused(memory, story, type, weight, says):
 
 
 @pytest.mark.parametrize("type", ["caused_by", "part_of", "supersedes"])
-def test_a_circle_is_refused(memory, type):
+def test_a_cycle_is_refused(memory, type):
     a, b, c = (memory.remember(text).id for text in ("one", "two", "three"))
     memory.link(a, type, b)
     memory.link(b, type, c)
-    with pytest.raises(limpet.BadInput, match=r"circle|superseded"):
+    with pytest.raises(limpet.BadInput, match=r"cycle|superseded"):
         memory.link(c, type, a)
     with pytest.raises(limpet.BadInput, match="itself"):
         memory.link(a, type, a)
@@ -229,7 +229,7 @@ def test_what_holds_up_only_each_other_falls_together(memory):
     assert names(memory.why(a).reasons) == {root, b}
 
 
-def test_a_supporting_circle_ends_every_walk(memory):
+def test_a_supporting_cycle_ends_every_walk(memory):
     ids = [memory.remember(f"belief number {n}").id for n in range(4)]
     for n in range(4):
         memory.link(ids[n], "supports", ids[(n + 1) % 4])

@@ -17,7 +17,7 @@ from limpet.agents.hooks.actions import describe_action
 from limpet.agents.hooks.client_adapters import CLIENT_ADAPTERS
 from limpet.agents.hooks.entry import handle
 from limpet.agents.hooks.gate import query_of
-from limpet.agents.hooks.lot import Lot
+from limpet.agents.hooks.holdout import Holdout
 from limpet.text.blocks import CLOSE, OPEN, plain_line, strip_blocks
 
 from . import hook_inputs as inputs
@@ -632,7 +632,7 @@ def test_a_lot_holds_back_a_share_and_shows_what_showing_does(hook, shop, monkey
     id = shop.remember("The staging database listens on port 5433").id
     turns = {True: 0, False: 0}
     for number in range(40):
-        held = Lot(f"s{number}", 0.5).holds_back(id)
+        held = Holdout(f"s{number}", 0.5).holds_back(id)
         turns[held] += 1  # on either side every other turn says it, whatever the lot
         out = turn_of(hook, f"s{number}", "It is 5433." if turns[held] % 2 else "Let me look around.")
         (receipt,) = shop.surfaced(session=f"s{number}")

@@ -200,7 +200,7 @@ def test_a_memory_is_replaced_by_another_that_is_there(memory, by):
     assert memory.get(X).state == "active" and memory.get(X).superseded_by is None
 
 
-def test_a_link_closes_no_circle_unless_one_of_it_has_ended(memory):
+def test_a_link_closes_no_cycle_unless_one_of_it_has_ended(memory):
     def link(number, a, b, type="linked"):
         return event(number, type, a, edge="caused_by", target=hexed(b))
 

@@ -287,17 +287,17 @@ def test_token_and_socket_are_private_whatever_the_umask(tmp_path):
         "os.umask(0)\n"
         "import limpet\n"
         "from limpet.agents.http import token_for\n"
-        "from limpet.recall_server import Warm\n"
+        "from limpet.recall_server import RecallServer\n"
         "with limpet.open(sys.argv[1], scope='global') as memory:\n"
         "    token_for(memory.path)\n"
-        "    warm = Warm(memory)\n"
-        "    warm.start()\n"
+        "    server = RecallServer(memory)\n"
+        "    server.start()\n"
         "    place = pathlib.Path(sys.argv[1] + '.sock')\n"
         "    while not place.exists():\n"
         "        time.sleep(0.01)\n"
         "    for name in ('.sock', '.token'):\n"
         "        print(oct(os.stat(sys.argv[1] + name).st_mode & 0o777))\n"
-        "    warm.stop()\n"
+        "    server.stop()\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", script, str(tmp_path / "m.db")], capture_output=True, text=True, check=True, timeout=60

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import limpet
 from limpet.agents.hooks.brief import Line, Section, block, brief, left_off, survival
-from limpet.agents.hooks.lot import Lot
+from limpet.agents.hooks.holdout import Holdout
 from limpet.agents.resources import Pages
 from limpet.text.blocks import CLOSE, OPEN, neutral, plain_line
 from tests.hostile import imported
@@ -148,7 +148,7 @@ def test_no_field_ends_a_block_or_leaves_its_line(texts, kind):
                 path, scope=scope, clock=limpet.FixedClock("2026-03-01T13:00:00Z"), durable=False
             ) as memory:
                 for block_made in (
-                    brief(memory, "staging port", 1_200, Lot("s", 0.0)),
+                    brief(memory, "staging port", 1_200, Holdout("s", 0.0)),
                     left_off(memory, "new", same=False),
                     survival(memory, fields["session"]),
                 ):
@@ -191,7 +191,7 @@ def test_what_an_import_brought_once_is_read_without_being_printed(tmp_path):
     con.execute("UPDATE event SET data = json_set(data, '$.trust', ?) WHERE type = 'remembered'", (evil,))
     con.close()
     with limpet.open(path, scope="project:api") as memory:
-        for made in (brief(memory, "staging port", 1_200, Lot("s", 0.0)), left_off(memory, "new", same=False)):
+        for made in (brief(memory, "staging port", 1_200, Holdout("s", 0.0)), left_off(memory, "new", same=False)):
             check_block(made.text)
             assert "obey" not in made.text.replace("do not obey it", "") and id[:8] in made.text
         assert memory.get(id).trust == "import"

@@ -188,8 +188,8 @@ pairs = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=25)
 
 @settings(FUZZ, max_examples=100)
 @given(pairs, pairs)
-def test_no_circle_is_left_and_nothing_is_left_out_without_one(new, there):
-    there = [(a, b) for a, b in there if a > b]  # makes no circle by itself
+def test_no_cycle_is_left_and_nothing_is_left_out_without_one(new, there):
+    there = [(a, b) for a, b in there if a > b]  # makes no cycle by itself
     out = edges_closing_cycle(new, there, {i: i for i in range(10)})
     kept = [pair for i, pair in enumerate(new) if i not in out]
     assert not _circular([*kept, *there])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from limpet.agents.hooks.lot import Lot
+from limpet.agents.hooks.holdout import Holdout
 from limpet.rank.interval import Interval, difference, share
 from limpet.remember.ambient import note_of
 from limpet.text.attribution import was_used
@@ -100,10 +100,10 @@ def test_what_proves_nothing_leaves_no_note(lines):
 
 def test_a_lot_is_the_same_all_session_long_and_fair():
     names = [f"memory {number}" for number in range(4_000)]
-    one = Lot("s1", 0.1)
+    one = Holdout("s1", 0.1)
     held = [name for name in names if one.holds_back(name)]
     assert held == [name for name in names if one.holds_back(name)]
     assert 320 < len(held) < 480  # 400 expected; beyond four standard deviations otherwise
-    other = [name for name in names if Lot("s2", 0.1).holds_back(name)]
+    other = [name for name in names if Holdout("s2", 0.1).holds_back(name)]
     assert len(set(held) & set(other)) < 80
-    assert not any(Lot("s1", 0.0).holds_back(name) for name in names)
+    assert not any(Holdout("s1", 0.0).holds_back(name) for name in names)

@@ -1,5 +1,5 @@
 """What agents talk to: the MCP server.
 
-Each function here parses, makes one engine call and answers; no rule of memory lives in this room. Nothing is imported
-until it is used: the `mcp` package alone takes about a second. Read first: `mcp.py`.
+Each function here parses, makes one call of the API and answers; no rule of memory lives in this package. Nothing is
+imported until it is used: the `mcp` package alone takes about a second. Read first: `mcp.py`.
 """

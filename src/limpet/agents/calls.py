@@ -1,6 +1,6 @@
 """What every call of a tool goes through: whose it is, errors in words, progress while it lasts, a short answer.
 
-The engine is synchronous: a call runs on a worker thread, and the loop goes on listening.
+The API is synchronous: a call runs on a worker thread, and the loop goes on listening.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The MCP server over stdio; what it offers is in `tools.py`.
 
-The engine is synchronous and thread-safe; calls run on worker threads (`calls.py`). A background thread embeds what
+The API is synchronous and thread-safe; calls run on worker threads (`calls.py`). A background thread embeds what
 was written, so that no call waits for a model except the first recall by meaning. What the store decides is in
 `api.py`; the words that teach an agent to use it are here, and short: they are paid for in every session.
 """
@@ -26,7 +26,7 @@ from ..store.heap import give_back
 from .calls import called, in_words
 from .resources import Pages
 from .stdio import StdioServer
-from .tools import Receipts, Tools
+from .tools import Exposures, Tools
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 WORK_BATCH_JOBS = 16
 # The drain looks for jobs that other processes left even when nobody writes here.
 IDLE_LOOK_SECONDS = 60.0
-# Receipts that wait for the thread; a store that cannot be written must not fill the memory.
-MOST_RECEIPTS = 1_000
+# Exposures that wait for the thread; a store that cannot be written must not fill the memory.
+MOST_EXPOSURES = 1_000
 # How long a stopping server waits for the batch in hand; its jobs are leased, another process takes them over.
 STOP_WAIT_SECONDS = 10.0
 
@@ -56,14 +56,14 @@ statement an item, with names and dates spelled out.
 
 
 class Drain:
-    """A daemon thread that works the queue after writes, and keeps receipts of what was surfaced while nobody waits.
+    """A daemon thread that works the queue after writes, and keeps exposures, what was surfaced, while nobody waits.
 
     Starts with the first `wake`; `stop` waits for its batch.
     """
 
     def __init__(self, memory: Limpet) -> None:
         self._memory = memory
-        self._surfaced: deque[tuple[str, list[tuple[str, int]], str]] = deque(maxlen=MOST_RECEIPTS)
+        self._surfaced: deque[tuple[str, list[tuple[str, int]], str]] = deque(maxlen=MOST_EXPOSURES)
         self._called = threading.Event()
         self._wrote = True  # what others left is looked for at the start
         self._stopping = threading.Event()
@@ -78,7 +78,7 @@ class Drain:
         self._called.set()
 
     def add(self, via: str, items: list[tuple[str, int]], session: str) -> None:
-        """A receipt for what a tool answered with."""
+        """An exposure for each memory that a tool answered with."""
         if items and not self._memory.read_only:
             self._surfaced.append((via, items, session))
             self._called.set()
@@ -112,7 +112,7 @@ class Drain:
             try:
                 self._memory.note_surfaced(items, session=session, client="mcp", via=via)
             except LimpetError as error:
-                print(f"limpet: receipts: {error.message}", file=sys.stderr)  # noqa: T201
+                print(f"limpet: exposures: {error.message}", file=sys.stderr)  # noqa: T201
                 return
 
     def _drain(self) -> None:
@@ -127,9 +127,11 @@ class Drain:
                 return
 
 
-def build(memory: Limpet, wrote: Callable[[], None] = lambda: None, receipts: Receipts | None = None) -> MCPServer[Any]:
+def build(
+    memory: Limpet, wrote: Callable[[], None] = lambda: None, exposures: Exposures | None = None
+) -> MCPServer[Any]:
     """A server whose tools speak to `memory`; it neither closes the store nor starts a thread."""
-    tools = Tools(memory, wrote, receipts)
+    tools = Tools(memory, wrote, exposures)
     read = ToolAnnotations(read_only_hint=True, open_world_hint=False)
     add = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False)
     # Nothing is lost by a correction (purge is not offered), so it is not destructive.
@@ -172,10 +174,10 @@ def serve(store: str | None, scope: str | None, *, port: int | None = None) -> N
     No model is loaded before the first write or recall. Raises LimpetError if the store cannot be opened, or the port.
     """
     with limpet.open(store, scope=scope) as memory:
-        drain, warm = Drain(memory), RecallServer(memory)
+        drain, recall_server = Drain(memory), RecallServer(memory)
         if not memory.read_only:
             drain.start()
-            warm.start()
+            recall_server.start()
         try:
             server = build(memory, drain.wake, drain)
             if port is None:
@@ -190,7 +192,7 @@ def serve(store: str | None, scope: str | None, *, port: int | None = None) -> N
             pass
         finally:
             if not memory.read_only:
-                warm.stop()
+                recall_server.stop()
                 drain.stop()
 
 

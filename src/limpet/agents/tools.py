@@ -1,4 +1,4 @@
-"""What an agent can ask of its memory: eight tools at most, each a few lines over one engine call.
+"""What an agent can ask of its memory: eight tools at most, each a few lines over one call of the API.
 
 Arguments and answers are small: their schema is paid for in every session, their tokens at every call.
 """
@@ -46,7 +46,7 @@ class NewMemory(BaseModel):
     session: str = ""
 
 
-class Receipts(Protocol):
+class Exposures(Protocol):
     """Takes what was surfaced, and writes it down when nobody waits."""
 
     def add(self, via: str, items: list[tuple[str, int]], session: str) -> None: ...
@@ -55,10 +55,10 @@ class Receipts(Protocol):
 class Tools:
     """The tools over one open store. `wrote` is called after every change."""
 
-    def __init__(self, memory: Limpet, wrote: Callable[[], None], receipts: Receipts | None = None) -> None:
+    def __init__(self, memory: Limpet, wrote: Callable[[], None], exposures: Exposures | None = None) -> None:
         self._memory = memory
         self._wrote = wrote
-        self._receipts = receipts
+        self._exposures = exposures
 
     def remember(self, items: list[NewMemory]) -> dict[str, Any]:
         """Store memories. One statement an item, understandable on its own."""
@@ -254,8 +254,8 @@ class Tools:
         return _written(receipt)
 
     def _surfaced(self, via: str, items: list[tuple[str, int]]) -> None:
-        if self._receipts is not None:
-            self._receipts.add(via, items, caller.get())
+        if self._exposures is not None:
+            self._exposures.add(via, items, caller.get())
 
     def _one(self, about: str, times: dict[str, Any]) -> str:
         """The id of the memory that is meant: by an id, a key, or words."""

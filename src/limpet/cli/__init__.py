@@ -1,1 +1,1 @@
-"""The command line `limpet`: each command parses, makes one engine call, prints. Read first: `main.py`."""
+"""The command line `limpet`: each command parses, makes one call of the API, prints. Read first: `main.py`."""

@@ -114,7 +114,7 @@ def _review(args: Namespace) -> int:
             except (NotFound, BadInput) as error:
                 if len(args.ids) == 1:
                     raise
-                # One that is settled already keeps none of the others from being decided.
+                # One that is decided already keeps none of the others from being decided.
                 output.receipt(rejected(error, id), as_json=args.json)
                 code = code or error.exit_code
     return code

@@ -118,7 +118,7 @@ def _timeline_options(parser: ArgumentParser) -> None:
 
 
 def _contradictions_options(parser: ArgumentParser) -> None:
-    everything(parser, "also those that were settled")
+    everything(parser, "also those that were decided")
     limit(parser, 200, "how many pairs")
     times(parser)
 

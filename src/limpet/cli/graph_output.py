@@ -147,7 +147,7 @@ def contradictions(found: Contradictions, memory: Limpet) -> None:
         why = f"both are values of {one.key}" if one.key else "linked as contradicting"
         if one.item is not None:
             why = f"waits for review: {memory.abbreviate([one.item], items=True)[0]}"
-        line(paint(f"{why}{'' if one.open else ', settled'}", BOLD))
+        line(paint(f"{why}{'' if one.open else ', decided'}", BOLD))
         for node in one.memories:
             line(names.node(node, INDENT, f"{node.confidence:.2f}  "))
     if not found.found:

@@ -1,4 +1,5 @@
-"""What commands share on their way in: the parser class, options, typed values, text from stdin, opening the store."""
+"""What commands share to read their arguments: the parser class, options, values, text from stdin, opening the
+store."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ def organize(args: Namespace) -> int:
             _cost(_pass(memory, args, models, by_folder, dry_run=True), before=True)
         with output.progress("organizing") as progress:
             report = _pass(memory, args, models, by_folder, dry_run=args.dry_run, progress=progress)
-        return output.brought(
+        return output.imported(
             memory, args, report, partial(_show, report, dry_run=args.dry_run), bad=bool(report.rejected)
         )
 
@@ -104,7 +104,7 @@ def _show(report: OrganizeReport, *, dry_run: bool) -> None:
         f"{would}new {report.new:,}, said again {report.observed:,}, known already {report.known:,}"
     )
     for count, what in (
-        (report.echoes, "were echoes of what limpet had recalled, and left out"),
+        (report.echoes, "repeated what limpet had recalled, and were left out"),
         (len(report.demoted), "are kept as episodes, by the rules of `limpet sweep`"),
         (report.quarantined, "read like instructions and wait for a person: `limpet review`"),
         (report.redacted, "held secrets, which were left out"),

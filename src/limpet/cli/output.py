@@ -1,4 +1,4 @@
-"""What commands share on their way out: JSON lines, receipts, memories, tables, progress. stdout is data, stderr words.
+"""What commands share to print answers: JSON lines, receipts, memories, tables, progress. stdout is data, stderr words.
 
 Text of memories comes from anywhere; `printable` takes out what a terminal would obey.
 """
@@ -199,8 +199,8 @@ def _caveats(found: Recall | SessionRecall, shown: int, budget_tokens: int | Non
         words("nothing relevant found: these are only the nearest")
 
 
-def brought(memory: Limpet, args: Namespace, report: JsonForm, show: Callable[[], object], *, bad: bool) -> int:
-    """Say what was brought in, make its vectors; the exit code. `show`: says it in words. `bad`: not all was taken."""
+def imported(memory: Limpet, args: Namespace, report: JsonForm, show: Callable[[], object], *, bad: bool) -> int:
+    """Say what was imported, make its vectors; the exit code. `show`: says it in words. `bad`: not all was taken."""
     if not args.json:
         show()
     more = embedded(memory, args)

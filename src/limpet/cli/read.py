@@ -56,9 +56,9 @@ def _recall(args: Namespace) -> int:
         return _recall_sessions(args, given)
     given |= {"fusion": args.fusion, "rerank": args.rerank}
     # Words alone are found faster here; a trace is not sent.
-    warm = None if args.lexical or args.explain else _warm(args, given)
-    if warm is not None:
-        found, short = warm
+    served = None if args.lexical or args.explain else _recalled_by_server(args, given)
+    if served is not None:
+        found, short = served
     else:
         with open_store(args) as memory:
             found = memory.recall(**given, lexical_only=args.lexical, explain=args.explain)
@@ -72,7 +72,7 @@ def _recall_sessions(args: Namespace, given: dict[str, Any]) -> int:
         raise BadInput(f"--sessions goes without {'--rerank' if args.rerank else '--fusion'}")
     from ..recall.sessions import SessionRecall
 
-    answer = None if args.lexical or args.explain else _answer_of_warm(args, "recall_sessions", given)
+    answer = None if args.lexical or args.explain else _from_server(args, "recall_sessions", given)
     if answer is not None:
         found, short = SessionRecall.from_dict(answer), answer["short"]
     else:
@@ -83,15 +83,15 @@ def _recall_sessions(args: Namespace, given: dict[str, Any]) -> int:
     return 0
 
 
-def _warm(args: Namespace, given: dict[str, Any]) -> tuple[Recall, list[str]] | None:
+def _recalled_by_server(args: Namespace, given: dict[str, Any]) -> tuple[Recall, list[str]] | None:
     """The answer of a running limpet process that has the embedder loaded, if there is one."""
     from ..recall.answer import Recall
 
-    answer = _answer_of_warm(args, "recall", given)
+    answer = _from_server(args, "recall", given)
     return None if answer is None else (Recall.from_dict(answer), answer["short"])
 
 
-def _answer_of_warm(args: Namespace, verb: str, given: dict[str, Any]) -> dict[str, Any] | None:
+def _from_server(args: Namespace, verb: str, given: dict[str, Any]) -> dict[str, Any] | None:
     from ..recall_server import ask
     from ..settings import read_settings
 

@@ -1,4 +1,4 @@
-"""The command's first step: a hook goes its own short way, everything else to `main`.
+"""The command's first step: a hook is run by itself, everything else by `main`.
 
 A client runs `limpet hook` with every message and tool call: argparse alone would be a tenth of what that may cost.
 """

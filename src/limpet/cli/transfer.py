@@ -63,7 +63,7 @@ def _import(args: Namespace) -> int:
             with output.progress("importing") as progress:
                 taken = memory.import_segments(args.path, dry_run=args.dry_run, progress=progress)
             show = partial(_segments, args, taken, exported=False)
-            return output.brought(memory, args, taken, show, bad=bool(taken.problems))
+            return output.imported(memory, args, taken, show, bad=bool(taken.problems))
     if args.format != "jsonl":
         return _import_from(args)
     with open_store(args, create=True) as memory:
@@ -90,7 +90,7 @@ def _import_from(args: Namespace) -> int:
     with open_store(args, create=True) as memory:
         with output.progress("importing") as progress:
             report = memory.import_from(args.format, args.path, dry_run=args.dry_run, progress=progress)
-        return output.brought(
+        return output.imported(
             memory, args, report, partial(_show, report, dry_run=args.dry_run), bad=bool(report.rejected)
         )
 

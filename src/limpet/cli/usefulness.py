@@ -76,10 +76,10 @@ def _told(found: Usefulness) -> list[str]:
     if found.lift is None:
         lines.append(
             "Whether they showed up because they were shown cannot be told: nothing was held back to compare with. "
-            "LIMPET_WITHHOLD=0.05 holds back 5 % by lot."
+            "LIMPET_WITHHOLD=0.05 holds out 5 % at random."
         )
         return lines
-    lines.append(f"By lot shown: {_of(found.drawn)}. By lot held back: {_of(found.withheld)}.")
+    lines.append(f"Randomized and shown: {_of(found.drawn)}. Held out: {_of(found.withheld)}.")
     lift = found.lift
     points = f"{lift.value * 100:+.0f} points (95 %: {lift.low * 100:+.0f} to {lift.high * 100:+.0f})"
     if lift.low > 0:

@@ -1,6 +1,6 @@
 """A claim against what is believed: grounded or not, what would have to give if it were true, what resembles it.
 
-Recall is given as a function, so that this room need not know the other. It never decides by a language model: a
+Recall is given as a function, so that this package need not know the other. It never decides by a language model: a
 similarity and the differences in numbers and negation speak, and the reader judges.
 """
 

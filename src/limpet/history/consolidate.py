@@ -77,15 +77,15 @@ def consolidate(view: View, *, limit: int) -> Consolidation:
     if vectors is None:
         missing["vectors"] = "no memory has a vector yet; `limpet work` makes them"
     else:
-        matrix, rows, gauge = vectors
+        matrix, rows, calibration = vectors
         taken: set[int] = set()
         for label, places in _by_kind(pieces, rows):
-            for group, similarity in _alike(matrix, [rows[i] for i in places], gauge.threshold(SAME_COSINE), 2):
+            for group, similarity in _alike(matrix, [rows[i] for i in places], calibration.threshold(SAME_COSINE), 2):
                 members = [places[i] for i in group]
                 taken |= set(members)
                 groups.append(_Group(action="merge", label=label, places=members, similarity=similarity))
         for label, places in _by_topic(pieces, rows, taken):
-            least = gauge.threshold(GROUP_COSINE)
+            least = calibration.threshold(GROUP_COSINE)
             for group, similarity in _alike(matrix, [rows[i] for i in places], least, MIN_GROUP):
                 members = [places[i] for i in group]
                 groups.append(_Group(action="summarise", label=label, places=members, similarity=similarity))
@@ -134,8 +134,8 @@ def _vectors(view: View, pieces: Sequence[Piece]) -> tuple[np.ndarray, dict[int,
     parts, places = [], []
     for chunk in chunks:
         codes = np.frombuffer(chunk.codes, dtype=np.int8).reshape(-1, active.dimensions)[: chunk.used]
-        bodies = np.frombuffer(chunk.bodies, dtype="<i8")[: chunk.used].tolist()
-        kept = [(slot, place_of[body]) for slot, body in enumerate(bodies) if body in place_of]
+        text_ids = np.frombuffer(chunk.bodies, dtype="<i8")[: chunk.used].tolist()
+        kept = [(slot, place_of[text_id]) for slot, text_id in enumerate(text_ids) if text_id in place_of]
         if kept:
             part = codes[[slot for slot, _ in kept]].astype(np.float32)
             part /= np.maximum(np.linalg.norm(part, axis=1, keepdims=True), 1e-9)

@@ -1,4 +1,4 @@
-"""Where beliefs are weak: decisions without reasons, inferences on one leg, what was corrected often, what is old."""
+"""Where beliefs are weak: decisions without reasons, inferences with one source, frequent corrections, old facts."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def _stale(whole: Whole, place: int) -> tuple[str, str]:
 
 
 def _replaced_counts(whole: Whole) -> dict[int, int]:
-    """How many memories each one replaced in the end, along edges and keyed values; circles are counted once."""
+    """How many memories each one replaced in the end, along edges and keyed values; cycles are counted once."""
     before: dict[int, set[int]] = {}
     for source, type, target, _ in whole.edges:
         if type == "supersedes":

@@ -1,4 +1,4 @@
-"""The way in: every query over the typed graph as one method, its limits checked here once. Read first: `view.py`."""
+"""Every query over the typed graph as one method of `History`, its limits checked here once. Read first: `view.py`."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """What rests on what: `why` walks backward to the facts, `impact` forward to what was built on them.
 
-A reason of X is what X is `caused_by`, and what `supports` X. Level by level, so that circles end and limits hold.
+A reason of X is what X is `caused_by`, and what `supports` X. Level by level, so that cycles end and limits hold.
 """
 
 from __future__ import annotations
@@ -100,9 +100,9 @@ def _walk(view: View, root: bytes, *, forward: bool, depth: int, limit: int, eve
             standings = {id: how for id, how in standings.items() if how not in FALLEN}
         walk.ends |= set(level) - {what for what, id, _ in edges if id in standings or id in walk.depths}
         order = [id for id in fresh if id in standings]
-        room = 0 if distance > depth else limit + 1 - len(walk.depths)
-        walk.truncated |= len(order) > room
-        level = order[:room]
+        space = 0 if distance > depth else limit + 1 - len(walk.depths)
+        walk.truncated |= len(order) > space
+        level = order[:space]
         walk.depths |= dict.fromkeys(level, distance)
         walk.edges += [edge for edge in edges if edge[1] in walk.depths]
         if not level:

@@ -88,8 +88,8 @@ def _line(about: str, by: str, moments: list[Moment], limit: int) -> Timeline:
     moments.sort(key=lambda one: (one.at, one.node.position, one.node.recorded_at, one.node.id))
     own = [one for one in moments if one.relation in ("itself", "earlier version")][-limit:]
     others = [one for one in moments if one.relation not in ("itself", "earlier version")]
-    room = limit - len(own)
-    kept = {id(one) for one in own + (others[-room:] if room else [])}
+    space = limit - len(own)
+    kept = {id(one) for one in own + (others[-space:] if space else [])}
     shown = [one for one in moments if id(one) in kept]
     return Timeline(about=about, by=by, moments=shown, truncated=len(shown) < len(moments))
 
@@ -117,7 +117,7 @@ def _versions(view: View, one: Memory) -> list[Moment]:
 
 
 def chain(view: View, id: str, *, limit: int) -> Chain:
-    """The corrections that led to a memory and those that replaced it. Circles end. Raises NotFound, BadInput."""
+    """The corrections that led to a memory and those that replaced it. Cycles end. Raises NotFound, BadInput."""
     one = view.find(id)
     seen = {raw_id(one)}
     back = _follow(view, seen, [raw_id(one)], _replaced, limit)
@@ -142,7 +142,7 @@ def _follow(
     step: Callable[[View, Sequence[bytes]], list[bytes]],
     limit: int,
 ) -> list[bytes]:
-    """Ids in the order met, step by step; `seen` grows, so that a circle ends."""
+    """Ids in the order met, step by step; `seen` grows, so that a cycle ends."""
     found: list[bytes] = []
     while level and len(found) < limit:
         fresh = [id for id in dict.fromkeys(step(view, level)) if id not in seen]

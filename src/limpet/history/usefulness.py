@@ -1,4 +1,4 @@
-"""Was what agents were shown of use? Counts of receipts with honest intervals, and what showing it changed."""
+"""Was what agents were shown of use? Counts of exposures with honest intervals, and what showing it changed."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Surfacing(JsonForm):
     session: str  # "" when the client did not say
     via: str  # message, start or compact: the hook; recall or prepare: the MCP tool
     tokens: int
-    shown: bool  # False: held back by lot
+    shown: bool  # False: held out
     used: bool | None  # whether it showed up in the work; None: not known, or it cannot be told
 
 
@@ -46,7 +46,8 @@ class Use(JsonForm):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usefulness(JsonForm):
-    """`shown`: all that was surfaced. `drawn` and `withheld`: what a lot decided; `lift`: what showing it changed."""
+    """`shown`: all that was surfaced. `drawn` and `withheld`: randomized, shown and held out; `lift`: what showing
+    changed."""
 
     shown: Use
     drawn: Use
@@ -65,8 +66,8 @@ def surfacing(one: Exposure) -> Surfacing:
 def usefulness(counts: Sequence[UseCount], *, limit: int) -> Usefulness:
     """Of the counts of a scope; the `limit` memories that cost most.
 
-    The lift compares what a lot showed with what it held back: nothing but the lot tells the two apart, so that their
-    difference is what showing does. What was shown without a lot is left out of it.
+    The lift compares what was randomized and shown with what was held out: nothing else tells the two apart, so that
+    their difference is what showing does. What was shown without being randomized is left out of it.
     """
     drawn = _use([one for one in counts if one.drawn and one.shown])
     withheld = _use([one for one in counts if not one.shown])

@@ -1,4 +1,4 @@
-"""From where a query looks: whose scopes, what was true when, as known when; and how a memory stands from there."""
+"""The view of a query over the graph: whose scopes, what was true when, as known when; and how a memory stands then."""
 
 from __future__ import annotations
 
@@ -105,8 +105,8 @@ class View:
 
     def standings(self, ids: Iterable[bytes]) -> dict[bytes, str]:
         """How some memories stand; what is not seen from here is left out."""
-        found = self.store.graph.lives(list(dict.fromkeys(ids)), self.where())
-        return {id: standing(*life, self.as_of) for id, life in found.items()}
+        found = self.store.graph.validity(list(dict.fromkeys(ids)), self.where())
+        return {id: standing(*validity, self.as_of) for id, validity in found.items()}
 
     def confidence(self, one: Memory) -> float:
         """0 to 1; 0 for what no longer holds."""

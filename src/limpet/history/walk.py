@@ -141,9 +141,9 @@ def context(
         ends = dict.fromkeys(end for edge in around for end in (edge.source, edge.target) if end not in depths)
         seen = _seen(view, list(ends), everything)
         fresh = [id for id in ends if id in seen]
-        room = max(0, limit - len(depths))
-        truncated |= len(fresh) > room
-        level = fresh[:room]
+        space = max(0, limit - len(depths))
+        truncated |= len(fresh) > space
+        level = fresh[:space]
         depths |= dict.fromkeys(level, distance)
         if not level:
             break

@@ -14,7 +14,7 @@ from ..text.normalise import normalise
 from ..text.statements import contradict
 from .view import FALLEN, Link, Node, View, confidence_of, link_of, raw_id, standing
 
-# PageRank: the usual damping; the sum of changes at which it has settled. Brin & Page, 1998.
+# PageRank: the usual damping; the sum of changes at which it has converged. Brin & Page, 1998.
 DAMPING = 0.85
 TOLERANCE = 1e-9
 MAX_ROUNDS = 100
@@ -88,7 +88,7 @@ class Central(JsonForm):
 
 
 def contradictions(view: View, *, limit: int, everything: bool) -> Contradictions:
-    """Pairs that contradict each other and both hold. `everything`: settled ones too.
+    """Pairs that contradict each other and both hold. `everything`: decided ones too.
 
     Linked by `contradicts`, waiting for review as a contradiction, or different values of one key in the scopes seen.
     """
@@ -181,9 +181,9 @@ def centrality(view: View, *, types: Sequence[str], limit: int) -> list[Central]
     for _ in range(MAX_ROUNDS):
         passed = np.bincount(taking, weights=rank[giving] * share, minlength=count)
         fresh = (1 - DAMPING) / count + DAMPING * (passed + rank[out == 0].sum() / count)
-        settled = float(np.abs(fresh - rank).sum()) < TOLERANCE
+        converged = float(np.abs(fresh - rank).sum()) < TOLERANCE
         rank = fresh
-        if settled:
+        if converged:
             break
     links_in = np.bincount(target, minlength=count)
     links_out = np.bincount(source, minlength=count)

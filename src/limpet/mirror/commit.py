@@ -1,4 +1,4 @@
-"""What the folder says, told to the store: each task becomes events, under the policy of every other write."""
+"""Changes of the folder into the store: each task becomes events, under the policy of every other write."""
 
 from __future__ import annotations
 

@@ -32,8 +32,8 @@ class Pointer(NamedTuple):
         title = one_line(self.title).translate(_NO_BRACKETS).strip()[:60] or self.file
         hook = one_line(self.hook)
         text = f"- [{title}]({self.file.translate(_ESCAPED)})"
-        room = LINE_CHARACTERS - len(title) - 20
-        return f"{text} — {hook if len(hook) <= room else hook[: room - 1].rstrip() + '…'}" if hook else text
+        space = LINE_CHARACTERS - len(title) - 20
+        return f"{text} — {hook if len(hook) <= space else hook[: space - 1].rstrip() + '…'}" if hook else text
 
 
 _NO_BRACKETS = str.maketrans("[]", "()")
@@ -63,7 +63,7 @@ def compose(
     lines = _parse(index if index is not None else _NEW, pointers, ours, gone)
     rest = _parse(more if more is not None else _NEW_MORE, pointers, ours, gone)
     there = {one.file for one in lines} | {one.file for one in rest}
-    # What was pushed out may come back: all entries are placed anew, most useful first.
+    # What was pushed out may come back: all entries are laid out anew, most useful first.
     entries = {one.file: one for one in (*rest, *lines) if one.file is not None}
     entries |= {one.file: _Line(one.line(), one.file, True) for one in pointers.values() if one.file not in there}
     order = sorted(entries, key=lambda name: (pointers[name].rank, name), reverse=True)
@@ -71,11 +71,11 @@ def compose(
     eol = "\r\n" if "\r\n" in (index or "") else "\n"
     prose = [one for one in lines if one.file is None]
     size = sum(len(one.raw.encode()) + len(eol) for one in prose) + len(eol)
-    room = cap - size
+    space = cap - size
     total = sum(len(entries[name].raw.encode()) + len(eol) for name in order)
     moved: list[_Line] = []
     kept = order
-    if total > room:
+    if total > space:
         kept, used = [], len(_pointer(len(order)).encode()) + len(eol)
         while prose and size + used > cap:  # more was written here by hand than the index may hold
             last = prose.pop()

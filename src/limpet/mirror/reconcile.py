@@ -1,4 +1,4 @@
-"""Folder, store and what they last agreed on: which entry is which memory, and what is to be done about each.
+"""Three-way comparison of folder, store and sync state: which entry is which memory, and what is to be done about each.
 
 A decision compares hashes: of the entry now, of the memory now, and of both at the last sync. Nothing is changed here.
 """

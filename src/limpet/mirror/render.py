@@ -1,4 +1,4 @@
-"""The folder's side of a sync: every file brought to what the store says, pages for what has none, and the index."""
+"""Changes of the store into the folder: every file as the store says, pages for what has none, and the index."""
 
 from __future__ import annotations
 
@@ -174,8 +174,8 @@ class Render:
             unplaced.values(), key=lambda one: (order[one.kind] if one.kind != "episode" else 0, one.valid_from, one.id)
         ):
             group = _group(one)
-            room = (place for place in pages.get(str(group), ()) if len(files[place].entries) < PAGE_ENTRIES)
-            name = next(room, "")
+            space = (place for place in pages.get(str(group), ()) if len(files[place].entries) < PAGE_ENTRIES)
+            name = next(space, "")
             if not name:
                 name, slug = folder.free_name(_wanted(group, self._base.scopes[0]), taken)
                 taken.add(folder.folded(name))

@@ -1,4 +1,5 @@
-"""What file and store said when they last agreed: hashes, never text. One JSON file in the mirror's own folder."""
+"""The sync state of a mirror: what file and store said when they last agreed, as hashes. One JSON file in its
+folder."""
 
 from __future__ import annotations
 

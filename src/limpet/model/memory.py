@@ -60,7 +60,7 @@ class Memory(JsonForm):
     speaker: str | None = None
     position: int = 0  # place in its session, from 1; 0 = none
     importance: float = 0.5  # 0 to 1
-    confidence: float = 0.0  # 0 to 1, as of the read; filled in by the engine
+    confidence: float = 0.0  # 0 to 1, as of the read; filled in by `Context.with_confidence`
     stated_confidence: float | None = None  # given by the caller or an import
     observations: int = 1  # distinct days on which it was stated
     observed_at: int = field(default=0, metadata=TIME)  # the last time it was stated

@@ -68,7 +68,7 @@ def in_merge_order(history: Iterable[SequencedEvent]) -> tuple[list[SequencedEve
             if event.type == "superseded":
                 said.add((event.memory, bytes.fromhex(event.data["by"])))
         for memory in touched:
-            _bring(memory, seen, states)
+            _replay(memory, seen, states)
         slots = {(s.scope, s.key) for memory in touched if (s := states.get(memory)) and s.key is not None}
         for scope, key in sorted(slots):
             for old, new in _overlapping(states, scope, key):
@@ -76,13 +76,13 @@ def in_merge_order(history: Iterable[SequencedEvent]) -> tuple[list[SequencedEve
                 made = _superseded(old, new, stamp, operation, last, counter)
                 derived.append(made)
                 seen[old.id].append(made.event)
-                _bring(old.id, seen, states)
+                _replay(old.id, seen, states)
                 if (old.id, new.id) not in said and old.content != new.content:
                     conflicts.append(Conflict(_hash(b"conflict", old.id, new.id), scope, new.id, old.id, last))
     return derived, conflicts
 
 
-def _bring(memory: bytes, seen: dict[bytes, list[Event]], states: dict[bytes, MemoryState]) -> None:
+def _replay(memory: bytes, seen: dict[bytes, list[Event]], states: dict[bytes, MemoryState]) -> None:
     events = seen[memory]
     if any(event.type == "undone" for event in events):
         state = replay(events)

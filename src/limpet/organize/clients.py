@@ -31,7 +31,7 @@ class _Reading:
         self._ids: set[str] = set()
 
     def message(self, role: Role, raw: str, id: Any, line: int, at: Any) -> None:
-        self.made.echoes += injected(raw)
+        self.made.injected_lines += injected(raw)
         text = said(raw)
         if text:
             self._add(Turn(role=role, id=self._id(id, line), place=f"line {line}", text=text, at=when(at)))
@@ -41,12 +41,12 @@ class _Reading:
             return
         self._open[key] = (tool, given)
         if isinstance(tool, str) and is_own(tool):
-            self.made.echoes += _given_texts(decoded(given))
+            self.made.injected_lines += _given_texts(decoded(given))
 
     def ended(self, key: Any, output: Any, failed: bool | None, line: int, at: Any) -> None:
         tool, given = self._open.pop(key, (None, None)) if isinstance(key, str) else (None, None)
         if isinstance(tool, str) and OWN in tool.lower():
-            self.made.echoes += lines_of(output_text(output))
+            self.made.injected_lines += lines_of(output_text(output))
         call = call_of(tool, given, output, failed)
         if call is not None:
             self._add(Turn(role="tool", id=self._id(key, line), place=f"line {line}", at=when(at), call=call))
@@ -97,7 +97,7 @@ def _claude(rows: Iterator[Row], path: Path) -> Conversation:
     for line, row in rows:
         kind = row.get("type")
         if kind == "attachment":
-            reading.made.echoes += injected(str(row.get("attachment"))[:100_000].replace("\\n", "\n"))
+            reading.made.injected_lines += injected(str(row.get("attachment"))[:100_000].replace("\\n", "\n"))
             continue
         if kind not in ("user", "assistant") or row.get("isSidechain"):
             continue
@@ -153,7 +153,7 @@ def _codex(rows: Iterator[Row], path: Path) -> Conversation:
             elif given.get("role") == "user" and not typed:
                 reading.message("user", text, given.get("id"), line, at)
             else:
-                reading.made.echoes += injected(text)
+                reading.made.injected_lines += injected(text)
         elif kind in ("function_call", "custom_tool_call", "local_shell_call"):
             action = given.get("action") if kind == "local_shell_call" else given.get("arguments", given.get("input"))
             reading.began(given.get("call_id"), given.get("name") or "local_shell", action)
@@ -251,7 +251,7 @@ def _copilot(rows: Iterator[Row], path: Path) -> Conversation:
             context = given.get("context")
             reading.folder(context.get("cwd") if isinstance(context, dict) else None)
         elif kind == "user.message" and given.get("source") in (None, "user"):
-            reading.made.echoes += injected(str(given.get("transformedContent") or ""))
+            reading.made.injected_lines += injected(str(given.get("transformedContent") or ""))
             reading.message("user", texts(given.get("content")), row.get("id"), line, at)
         elif kind == "assistant.message" and not given.get("parentToolCallId"):
             reading.message("agent", texts(given.get("content")), row.get("id"), line, at)

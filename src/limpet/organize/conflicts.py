@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from ..text.statements import clash
 
-# An agent's statement is an echo when so much of its words stands in one line of what was injected.
-ECHO_SHARE = 0.75
+# An agent's statement repeats what was injected when so much of its words stands in one line of it.
+REPEATED_SHARE = 0.75
 _WORD = re.compile(r"[\w@+#]+(?:[./-][\w@+#]+)*")
 # Words that say nothing of what a text is about.
 _SMALL_WORDS = """
@@ -41,9 +41,9 @@ def words(text: str) -> set[str]:
     return {word for word in map(str.lower, _WORD.findall(text)) if word not in _SMALL}
 
 
-def is_echo(content: str, echoes: Iterable[str]) -> bool:
+def repeats_injected(content: str, injected_lines: Iterable[str]) -> bool:
     mine = words(content)
-    return bool(mine) and any(len(mine & words(one)) >= ECHO_SHARE * len(mine) for one in echoes)
+    return bool(mine) and any(len(mine & words(one)) >= REPEATED_SHARE * len(mine) for one in injected_lines)
 
 
 def conflict(old: str, new: str, replaces: str = "") -> Clash | None:

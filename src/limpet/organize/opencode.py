@@ -58,7 +58,7 @@ def _add(into: Conversation, id: str, message: dict[str, Any], part: dict[str, A
         raw = part.get("text")
         if not isinstance(raw, str):
             return
-        into.echoes += injected(raw)
+        into.injected_lines += injected(raw)
         text = "" if part.get("synthetic") else said(raw)
         if text:
             role: Any = "user" if message.get("role") == "user" else "agent"
@@ -70,7 +70,7 @@ def _add(into: Conversation, id: str, message: dict[str, Any], part: dict[str, A
         output = state.get("output") or state.get("error")
         tool = part.get("tool")
         if isinstance(tool, str) and is_own(tool):
-            into.echoes += lines_of(output_text(output))
+            into.injected_lines += lines_of(output_text(output))
         meta = state.get("metadata")
         code = meta.get("exit") if isinstance(meta, dict) else None
         failed = state["status"] == "error" or (isinstance(code, int) and code != 0)

@@ -1,4 +1,4 @@
-"""What organizing tells of itself."""
+"""The report of `organize`: what was read, stored and left out."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class OrganizeReport(Report):
     echoes: int = 0  # an agent's words that limpet had put into the conversation
     proposals: int = 0  # pairs that wait for a person
     summaries: int = 0  # days and months, made or changed
-    mirrors: list[str] = field(default_factory=list)  # folders that were brought up to date afterwards
+    mirrors: list[str] = field(default_factory=list)  # folders that were synced afterwards
     refused: list[tuple[str, str]] = field(default_factory=list, metadata=PLACES)  # always empty: see `demoted`
     # (place, why): new ones kept as episodes by a rule
     demoted: list[tuple[str, str]] = field(default_factory=list, metadata=PLACES)

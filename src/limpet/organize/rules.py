@@ -1,4 +1,4 @@
-"""What people and agents say that is worth remembering, by rules: no model, and precision before recall.
+"""Extraction by rules: what people and agents say that is worth remembering. No model, and precision before recall.
 
 A statement is taken only when its form says what it is (a correction, a decision with its reason, a rule, a
 preference, a lesson, a standing fact; the words that tell are in `cues.py`) and when it can be understood without the

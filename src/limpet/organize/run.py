@@ -1,4 +1,4 @@
-"""Conversations into memories: scan, skip what is unchanged, extract, leave out echoes and duplicates, write, propose.
+"""Conversations into memories: scan, skip the unchanged, extract, leave out what is injected or known, write, propose.
 
 What is taken has an id that follows from the scope, the conversation, the turn and the words, and the event that
 stores or observes it has that id: so the ledger itself says what was taken, a run that was killed is completed by the
@@ -23,7 +23,7 @@ from ..text.difference import differences
 from ..text.normalise import normalise
 from ..transfer.records import Report, imported_id
 from . import scan
-from .conflicts import Near, conflict, is_echo
+from .conflicts import Near, conflict, repeats_injected
 from .report import OrganizeReport
 from .rules import Found
 from .summaries import summarize
@@ -47,13 +47,13 @@ class Statement:
     """One that is on its way into the store."""
 
     found: Found
-    admitted: ValidStatement
+    valid: ValidStatement
     place: str
 
     @property
     def id(self) -> bytes:
-        assert self.admitted.id is not None
-        return self.admitted.id
+        assert self.valid.id is not None
+        return self.valid.id
 
 
 class Organizer:
@@ -142,12 +142,12 @@ class Organizer:
         statements: list[Statement] = []
         ids: set[bytes] = set()
         for each in found:
-            if each.turn.role == "agent" and is_echo(each.content, one.echoes):
+            if each.turn.role == "agent" and repeats_injected(each.content, one.injected_lines):
                 self._report.echoes += 1
                 continue
             place = f"{Path(one.path).name}, {each.turn.place}"
             try:
-                statement = Statement(found=each, admitted=self._admit(each, one, scope), place=place)
+                statement = Statement(found=each, valid=self._validated(each, one, scope), place=place)
             except LimpetError as error:
                 self._report.bad(place, error.message)
                 continue
@@ -155,13 +155,13 @@ class Organizer:
                 ids.add(statement.id)
                 statements.append(statement)
         for begin in range(0, len(statements), BATCH):
-            self._bring(statements[begin : begin + BATCH], scope)
+            self._store(statements[begin : begin + BATCH], scope)
         for statement in statements:
-            at = statement.admitted.valid_from
+            at = statement.valid.valid_from
             if at is not None:
                 days.setdefault(scope, set()).add(at)
 
-    def _admit(self, each: Found, one: Conversation, scope: str) -> ValidStatement:
+    def _validated(self, each: Found, one: Conversation, scope: str) -> ValidStatement:
         now = self._context.now()
         turn = each.turn
         # A lesson of work is the same one although an explanation came later; words are the same if they are.
@@ -194,11 +194,11 @@ class Organizer:
 
     # -- into the store
 
-    def _bring(self, part: Sequence[Statement], scope: str) -> None:
+    def _store(self, part: Sequence[Statement], scope: str) -> None:
         there = {event.id for event in self._context.store.ledger.events(ids=[one.id for one in part])}
         fresh = [one for one in part if one.id not in there]
-        judged = self._context.policy.judged([one.admitted for one in fresh])
-        allowed = [replace(one, admitted=admitted) for one, admitted in zip(fresh, judged, strict=True)]
+        judged = self._context.policy.judged([one.valid for one in fresh])
+        allowed = [replace(one, valid=valid) for one, valid in zip(fresh, judged, strict=True)]
         twins = self._twins(allowed, {one.id: self._near(one, scope) for one in allowed})
         outcomes: dict[bytes, tuple[str, str | None]] = {}
 
@@ -214,10 +214,10 @@ class Organizer:
                     if twin.stronger:
                         outcomes[one.id] = ("observed", None)
                     else:
-                        receipt = writer.observe(twin.id, _heard(one.admitted), unused=one.id)
+                        receipt = writer.observe(twin.id, _heard(one.valid), unused=one.id)
                         outcomes[one.id] = (receipt.status, receipt.id)
                     continue
-                receipt = writer.state(one.admitted, unused=one.id, again=_heard(one.admitted))
+                receipt = writer.state(one.valid, unused=one.id, again=_heard(one.valid))
                 outcomes[one.id] = (receipt.status, receipt.id)
 
         if allowed:
@@ -239,12 +239,12 @@ class Organizer:
                 report.new += 1
                 report.rules[one.found.rule] += 1
                 report.quarantined += status == "quarantined"
-                report.redacted += bool(one.admitted.redacted)
-                if why := one.admitted.demoted:
-                    report.demoted.append((one.place, f"{why.rule}: {one.admitted.content[:120]}"))
+                report.redacted += bool(one.valid.redacted)
+                if why := one.valid.demoted:
+                    report.demoted.append((one.place, f"{why.rule}: {one.valid.content[:120]}"))
                 report.taken.append(
-                    {"id": id, "kind": one.admitted.kind, "content": one.admitted.content, "scope": one.admitted.scope}
-                    | {"origin": one.admitted.origin, "source": one.admitted.source, "rule": one.found.rule}
+                    {"id": id, "kind": one.valid.kind, "content": one.valid.content, "scope": one.valid.scope}
+                    | {"origin": one.valid.origin, "source": one.valid.source, "rule": one.found.rule}
                 )
             elif status == "observed":
                 report.observed += 1
@@ -255,11 +255,11 @@ class Organizer:
         """Memories of the scope that share words with a statement, the nearest first."""
         where = Filter(scopes=(scope,), as_of=self._context.now())
         # What it says is wrong is asked for apart: common words are passed over when rarer ones find enough.
-        texts = [one.admitted.content] + ([one.found.replaces] if one.found.replaces else [])
+        texts = [one.valid.content] + ([one.found.replaces] if one.found.replaces else [])
         hits = [hit for text in texts for hit in self._context.store.search.lexical(text, where, limit=NEAREST).hits]
-        bodies = list(dict.fromkeys(hit.body for hit in hits))
-        found = {each.body: each for each in self._context.store.search.candidates(bodies, where)}
-        chosen = [found[body] for body in bodies if body in found]
+        text_ids = list(dict.fromkeys(hit.body for hit in hits))
+        found = {each.body: each for each in self._context.store.search.candidates(text_ids, where)}
+        chosen = [found[text_id] for text_id in text_ids if text_id in found]
         return [
             Near(id=each.id, kind=each.kind, content=each.content, trust=each.trust, stronger=False)
             for each in chosen
@@ -271,12 +271,12 @@ class Organizer:
         found: dict[bytes, Near] = {}
         before: list[Near] = []
         for one in fresh:
-            mine = TRUST[one.admitted.origin]
+            mine = TRUST[one.valid.origin]
             for other in (*near[one.id], *before):
-                if other.kind != one.admitted.kind or normalise(other.content) == normalise(one.admitted.content):
+                if other.kind != one.valid.kind or normalise(other.content) == normalise(one.valid.content):
                     continue  # the same words are found by the write itself
                 theirs = TRUST.get(other.trust, 0)
-                if theirs < mine or not differences(other.content, one.admitted.content).same_statement:
+                if theirs < mine or not differences(other.content, one.valid.content).same_statement:
                     continue
                 found[one.id] = replace(found.get(other.id, other), stronger=theirs > mine)
                 break
@@ -284,9 +284,9 @@ class Organizer:
                 before.append(
                     Near(
                         id=one.id,
-                        kind=one.admitted.kind,
-                        content=one.admitted.content,
-                        trust=one.admitted.origin,
+                        kind=one.valid.kind,
+                        content=one.valid.content,
+                        trust=one.valid.origin,
                         stronger=False,
                     )
                 )
@@ -310,7 +310,7 @@ class Organizer:
                 old = self._context.store.memories.get(other.id)
                 if old is None or old.created_at > memory.created_at or order.get(other.id, 0) > order[one.id]:
                     continue
-                clash = conflict(other.content, one.admitted.content, one.found.replaces)
+                clash = conflict(other.content, one.valid.content, one.found.replaces)
                 if clash is not None:
                     proposals.append(
                         Proposal(

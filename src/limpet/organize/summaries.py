@@ -33,7 +33,7 @@ SOURCE = "organize"
 
 
 def summarize(context: Context, scope: str, moments: set[int]) -> int:
-    """Bring the episodes of the days and months of some moments up to date. Returns how many were made or changed."""
+    """Bring the episodes of the days and months of some times up to date. Returns how many were made or changed."""
     spans = {_day(at) for at in moments} | {_month(at) for at in moments}
     return sum(_one(context, scope, *span) for span in sorted(spans))
 

@@ -46,8 +46,8 @@ class Conversation:
     path: str
     folder: str = ""  # where the agent worked
     turns: list[Turn] = field(default_factory=list)
-    # What limpet put into the conversation, or was given to store from it: no agent's echo of these is taken.
-    echoes: list[str] = field(default_factory=list)
+    # What limpet put into the conversation, or was given to store from it: what an agent repeats of these is not taken.
+    injected_lines: list[str] = field(default_factory=list)
 
 
 # What clients write into messages of people: reminders, the environment, commands of their own and what they printed.

@@ -1,4 +1,4 @@
-"""What an agent's work shows: a failure, what was changed, the success that followed; and commands that work.
+"""Lessons from tool calls: a failure, what was changed, the success that followed; and commands that work.
 
 From tool calls alone. A test that fails while code is being written is no lesson: between failure and success there
 must be something that explains it (another wording of the command, a command that acts, a change of a configuration

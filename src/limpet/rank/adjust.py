@@ -1,4 +1,4 @@
-"""What a memory's life does to its score: use, decay, importance, confidence. Pure."""
+"""Prior factors of a score, whatever the query: use, decay, importance, confidence. Pure."""
 
 from __future__ import annotations
 

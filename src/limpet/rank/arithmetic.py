@@ -1,4 +1,4 @@
-"""Arithmetic on columns: a number for each candidate. Features and fusion are written in it, once.
+"""Column arithmetic: a number for each candidate. Features and fusion are written in it, once.
 
 It is there twice, with the same results to the last bit: on lists here, for a process that makes one recall and would
 wait longer for NumPy than for its answer; on arrays in `array_arithmetic.py`, where the index holds arrays anyway. The

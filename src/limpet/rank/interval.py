@@ -1,4 +1,4 @@
-"""How far a share that was counted can be trusted: intervals that hold for few cases too."""
+"""Confidence intervals of shares that were counted: intervals that hold for few cases too."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The read path: plan, gather signals, fuse, fit a budget. No language model, no writes."""
+"""The read path: plan, find candidates, compute features, fuse, fit a token budget. No language model, no writes."""

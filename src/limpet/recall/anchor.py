@@ -1,4 +1,4 @@
-"""Questions about a time that an event gives: "before the migration", "since we left MongoDB". English.
+"""Temporal anchors: questions that tell a time by an event, "before the migration", "since we left MongoDB". English.
 
 The event is looked for among the memories. Where it is clear which one is meant, what was true just before it is asked
 for (`before`, `until`), or what began with it or later counts as of the time asked for (`after`, `since`).
@@ -61,12 +61,12 @@ def resolve_anchor(store: Store, plan: Plan) -> tuple[Plan, TemporalAnchor | Non
     event = _event(store, plan, asked[2])
     if event is None:
         return plan, None
-    moment = TemporalAnchor(word, event.id, event.valid_from, " ".join(event.content.split()))
+    anchor = TemporalAnchor(word, event.id, event.valid_from, " ".join(event.content.split()))
     # What the event is called has been understood: it is not what is looked for.
     plan = replace(plan, query=plan.query[: asked.start()] + plan.query[asked.end() :])
     if word in _EARLIER:
-        return replace(plan, where=replace(plan.where, as_of=event.valid_from - 1)), moment
-    return replace(plan, after=event.valid_from), moment
+        return replace(plan, where=replace(plan.where, as_of=event.valid_from - 1)), anchor
+    return replace(plan, after=event.valid_from), anchor
 
 
 def _event(store: Store, plan: Plan, phrase: str) -> Candidate | None:

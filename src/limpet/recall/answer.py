@@ -1,4 +1,4 @@
-"""From signals to an answer: fuse, adjust, order, fit the token budget, explain."""
+"""From candidates to the answer of a recall: fuse, adjust, order, fold near-duplicates, fit the budget, explain."""
 
 from __future__ import annotations
 
@@ -263,8 +263,8 @@ def judge(store: Store, found: Candidates, order: list[int], scores: list[float]
 def rank(found: Candidates, plan: Plan) -> tuple[list[int], list[float]]:
     """Indices of candidates best first, and their scores."""
     table, arithmetic = found.table, found.arithmetic
-    # Most candidates share the same life (never used, stated once): their product is computed once.
-    products = {life: _product(one, plan.now if one.changes else 0) for life, one in table.priors.items()}
+    # Most candidates share the same prior factors (never used, stated once): their product is computed once.
+    products = {number: _product(one, plan.now if one.changes else 0) for number, one in table.priors.items()}
     factors = arithmetic.look_up(table.prior_of, products)
     if plan.fusion == "rrf":
         scores = arithmetic.column(fuse.rrf(found.features, len(table.rows)))
@@ -293,7 +293,7 @@ def _seat(found: Candidates, order: list[int], plan: Plan) -> tuple[list[int], l
 
 
 def _factors(one: PriorFactors, now: int) -> dict[str, float]:
-    """What a memory's life does to its score: one factor each."""
+    """The prior factors of a memory's score: one each."""
     return {
         "use": adjust.use_boost(one.uses),
         "decay": adjust.decay(one.kind, used_at=one.used_at, now=now, pinned=one.pinned),

@@ -1,4 +1,4 @@
-"""Which memories may be meant by a query, and the table of features about them.
+"""Candidates of a query: the memories that may be meant, and the table of features about them.
 
 Candidates come from full text, from vectors, from the neighbours of the best of both in their sessions, and for
 questions of several hops from names and links. Every signal is optional: one that cannot answer is named in `missing`,
@@ -59,10 +59,10 @@ def find_candidates(store: Store, vectors: VectorSignal | None, plan: Plan) -> C
     arithmetic = index.arithmetic
     found = Candidates(arithmetic)
     text = _text_hits(index, plan, found)
-    meaning = found.hits = _vector_hits(vectors, plan, found)
+    semantic = found.hits = _vector_hits(vectors, plan, found)
     orders, pool = [list(text.text_ids)], set(text.text_ids)
-    if meaning is not None:
-        passed, seen = _by_vector(index, meaning, plan)
+    if semantic is not None:
+        passed, seen = _by_vector(index, semantic, plan)
         orders.append(passed)
         pool |= seen
     walked: dict[int, float] = {}
@@ -91,7 +91,9 @@ def find_candidates(store: Store, vectors: VectorSignal | None, plan: Plan) -> C
         tells_when=_tells_when(arithmetic, store, found.table.text_ids, plan.query),
         after=plan.after,
         near=arithmetic.each(lambda one: walked.get(one, 0.0), text_ids) if walked else None,
-        cosines=None if meaning is None or not pool else arithmetic.column(meaning.cosines(text_ids, exact=C.RESCORED)),
+        cosines=None
+        if semantic is None or not pool
+        else arithmetic.column(semantic.cosines(text_ids, exact=C.RESCORED)),
     )
     given = FeatureInput(arithmetic=arithmetic, table=found.table, match=match, query=plan.query, at=plan.at)
     found.features = compute_features(given, plan.without)

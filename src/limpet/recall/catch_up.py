@@ -37,19 +37,19 @@ MENTIONS = 16
 MOST = 5_000
 
 
-def catch_up(store: Store, meaning: SemanticSearch, plan: Plan, clock: Clock, waiting: int) -> Plan:
+def catch_up(store: Store, semantic: SemanticSearch, plan: Plan, clock: Clock, waiting: int) -> Plan:
     """Embed of the `waiting` texts what there is time for: the best by words of this query first, then the newest.
 
     Returns the plan with what still waits. Other processes may do the same at once: each leases what it works on. A
     store that is open read-only is left as it is.
     """
-    first = SECONDS_PER_TEXT if meaning.is_loaded() else LOAD_SECONDS
-    if store.read_only or _until(plan, waiting) - time.monotonic() < first + meaning.to_measure() * SECONDS_PER_TEXT:
+    first = SECONDS_PER_TEXT if semantic.is_loaded() else LOAD_SECONDS
+    if store.read_only or _until(plan, waiting) - time.monotonic() < first + semantic.to_measure() * SECONDS_PER_TEXT:
         return replace(plan, unembedded=waiting)
     with suppress(EmbedderUnavailable, StoreError):
-        _embed(store, meaning, plan, clock, waiting)
-        meaning.activate_when_complete()
-    return replace(plan, unembedded=meaning.waiting()).with_at_least(SECONDS_FOR_WORDS)
+        _embed(store, semantic, plan, clock, waiting)
+        semantic.activate_when_complete()
+    return replace(plan, unembedded=semantic.waiting()).with_at_least(SECONDS_FOR_WORDS)
 
 
 def _until(plan: Plan, waiting: int) -> float:
@@ -59,9 +59,9 @@ def _until(plan: Plan, waiting: int) -> float:
     return time.monotonic() + left - search
 
 
-def _embed(store: Store, meaning: SemanticSearch, plan: Plan, clock: Clock, waiting: int) -> None:
+def _embed(store: Store, semantic: SemanticSearch, plan: Plan, clock: Clock, waiting: int) -> None:
     mentions.drain(store, limit=MENTIONS)
-    embedder, row = meaning.for_writing()
+    embedder, row = semantic.for_writing()
     # Loaded and measured before the time is looked at again, and before any job is leased.
     load = getattr(embedder, "load", None)
     if load is not None:

@@ -1,4 +1,4 @@
-"""Which candidates go into a brief: the set worth most within its token budget, each with what speaks against it.
+"""Selection for a brief: the set of candidates worth most within its token budget, each with what speaks against it.
 
 What the candidates are, and what each is worth, is in `prepare.py`.
 """
@@ -51,7 +51,7 @@ class Entry:
 
 
 class Caveat(NamedTuple):
-    """What an item brings with it when it is shown. `others`: ids; `at`: microseconds UTC."""
+    """What has to be said with an item when it is shown. `others`: ids; `at`: microseconds UTC."""
 
     what: str
     others: tuple[str, ...]
@@ -89,21 +89,21 @@ def choose(
 
     warned, others = warnings(store, plan, [memories[num] for num in nums])
     quotes = _Quotes(words_of(plan.query), max(60, min(C.BRIEF_EXCERPT, int(budget * C.CHARACTERS_PER_TOKEN / 3))))
-    dangers = {num: _dangers(memories[num], warned, plan.now) for num in nums}
-    room = budget - tokens_of(INTRO) - 1 - (_heading("In this store") + tokens_of(stats_line(stats)) if stats else 0)
+    caveats = {num: _caveats(memories[num], warned, plan.now) for num in nums}
+    space = budget - tokens_of(INTRO) - 1 - (_heading("In this store") + tokens_of(stats_line(stats)) if stats else 0)
     kept = fit(
         [entries.by_num[num].value for num in nums],
         [
             quotes.cost(memories[num], entries.by_num[num].label)
-            + sum(_danger_cost(one, others, quotes) for one in dangers[num])
+            + sum(_caveat_cost(one, others, quotes) for one in caveats[num])
             for num in nums
         ],
-        room,
-        groups=[_groups(entries.by_num[num], dangers[num]) for num in nums],
+        space,
+        groups=[_groups(entries.by_num[num], caveats[num]) for num in nums],
         group_costs=_HEADINGS,
     )
     chosen = [nums[i] for i in kept]
-    named = [id for num in chosen for one in dangers[num] for id in one.others]
+    named = [id for num in chosen for one in caveats[num] for id in one.others]
     ids = dict.fromkeys([*(memories[num].id for num in chosen), *named])
     short = dict(zip(ids, store.memories.abbreviate([parse_id(id) for id in ids]), strict=True))
     items = {num: _item(memories[num], entries.by_num[num], short, quotes, plan.now) for num in chosen}
@@ -119,19 +119,19 @@ def choose(
     }
     brief = Brief(
         message=plan.query, budget_tokens=budget, tokens=0, sections=sections,
-        warnings=_said([(items[num], dangers[num]) for num in chosen], aside, short),
-        stats=stats if room >= 0 else {}, truncated=len(chosen) < len(nums),
+        warnings=_said([(items[num], caveats[num]) for num in chosen], aside, short),
+        stats=stats if space >= 0 else {}, truncated=len(chosen) < len(nums),
         missing=found.missing, notes=found.notes,
     )  # fmt: skip
     return replace(brief, tokens=_tokens(brief), elapsed_ms=(time.perf_counter() - started) * 1000)
 
 
-def _groups(entry: Entry, dangers: Sequence[Caveat]) -> list[str]:
+def _groups(entry: Entry, caveats: Sequence[Caveat]) -> list[str]:
     """The headings and shared lines that must be there for an entry to be."""
     found = [entry.section]
-    if dangers:
+    if caveats:
         found.append(BEWARE)
-    if any(one.what == "stale" for one in dangers):
+    if any(one.what == "stale" for one in caveats):
         found.append("stale line")
     return found
 
@@ -190,9 +190,9 @@ def _distinct(nums: Sequence[int], memories: dict[int, Memory], found: Candidate
         several.append(wording(one.content, f"{one.key or ''}/{one.speaker or ''}/{day}"))
     cosines: dict[tuple[int, int], float] = {}
     if found.hits is not None:
-        body = dict(zip(found.table.rows, found.table.text_ids, strict=True))
-        places = [i for i, num in enumerate(nums) if num in body]
-        near = found.hits.among([body[nums[i]] for i in places])
+        text_of = dict(zip(found.table.rows, found.table.text_ids, strict=True))
+        places = [i for i, num in enumerate(nums) if num in text_of]
+        near = found.hits.among([text_of[nums[i]] for i in places])
         cosines = {(places[i], places[j]): cosine for (i, j), cosine in near.items()}
     return [nums[i] for i in distinct(several, cosines)]
 
@@ -200,7 +200,7 @@ def _distinct(nums: Sequence[int], memories: dict[int, Memory], found: Candidate
 # -- warnings
 
 
-def _dangers(memory: Memory, warned: Warned, now: int) -> list[Caveat]:
+def _caveats(memory: Memory, warned: Warned, now: int) -> list[Caveat]:
     """What to know about a memory before relying on it."""
     by_what: dict[str, list[str]] = {}
     for what, other in warned.get(memory.id, ()):
@@ -222,7 +222,7 @@ def _dangers(memory: Memory, warned: Warned, now: int) -> list[Caveat]:
     return found
 
 
-def _danger_cost(one: Caveat, others: dict[str, Memory], quotes: _Quotes) -> int:
+def _caveat_cost(one: Caveat, others: dict[str, Memory], quotes: _Quotes) -> int:
     """The most that its line can take: less when the other memory is shown anyway."""
     if one.what == "stale":
         return ID_TOKENS
@@ -237,8 +237,8 @@ def _said(
     there = {item.id for item, _ in shown}
     pairs: set[frozenset[str]] = set()
     said: list[Caution] = []
-    for item, dangers in shown:
-        for one in dangers:
+    for item, caveats in shown:
+        for one in caveats:
             if one.what in ("corrected", "stale"):
                 before = tuple(short[id] for id in one.others)
                 said.append(

@@ -1,4 +1,4 @@
-"""What speaks against memories that are about to be shown."""
+"""Caveats of memories that are about to be shown: what contradicts, corrects or replaces them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ def warnings(store: Store, plan: Plan, memories: Sequence[Memory]) -> tuple[Warn
     if not rows:
         return {}, {}
     held = store.graph.memories([other for what, _, other in rows if what != "replaced"], plan.where)
-    seen = store.graph.lives([other for what, _, other in rows if what == "replaced"], replace(plan.where, as_of=None))
+    seen = store.graph.validity(
+        [other for what, _, other in rows if what == "replaced"], replace(plan.where, as_of=None)
+    )
     warned: Warned = {}
     others: dict[str, Memory] = {}
     by_raw = {parse_id(one.id): one for one in memories}

@@ -80,8 +80,8 @@ def filtered(store: Store, vectors: VectorSignal | None, plan: Plan) -> list[Lef
     near = best_of(orders, LOOKED_AT * 6)
     there = {one.body: one for one in store.search.candidates(near, wide)}
     passing = {one.body for one in store.search.candidates(list(there), where)}
-    missed = [body for body in near if body in there and body not in passing][:LOOKED_AT]
-    several = store.memories.by_rows([there[body].num for body in missed])
+    missed = [text_id for text_id in near if text_id in there and text_id not in passing][:LOOKED_AT]
+    several = store.memories.by_rows([there[text_id].num for text_id in missed])
     return [LeftOut(one.id, why, one.content, detail) for one in several for why, detail in (_reason(one, plan),)]
 
 

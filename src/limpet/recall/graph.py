@@ -1,4 +1,4 @@
-"""Memories that are near the question by what they name and how they are linked: Personalised PageRank.
+"""The graph signal: memories near the question by what they name and link to. Personalised PageRank.
 
 A question may be answered by a memory that has none of its words: it names a thing that another memory names, which
 names what the question asks about. The walk starts at what the question names and at the best candidates, and goes
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 # Edges that join what belongs together; what replaces or speaks against something leads nowhere new.
 _JOINS = tuple(type for type in STORED_TYPES if type not in ("supersedes", "contradicts"))
-Node = tuple[str, int]  # ("memory", body) or ("thing", number)
+Node = tuple[str, int]  # ("memory", text id) or ("thing", number)
 
 
 def spread(store: Store, plan: Plan, seeds: Sequence[int]) -> dict[int, float]:
-    """How near each body is, the nearest 1, to what the query names and to `seeds`: the best candidates, best first."""
+    """How near each text is, the nearest 1, to what the query names and to `seeds`: the best candidates, best first."""
     asked = asked_for(plan.query)
     known = store.mentions.naming(list(asked), plan.where, most=C.GRAPH_HUB)
     several = {one.body: one.id for one in store.search.candidates(seeds[: C.GRAPH_SEEDS], plan.where)}
@@ -36,29 +36,27 @@ def spread(store: Store, plan: Plan, seeds: Sequence[int]) -> dict[int, float]:
         named[one.thing].append(one.body)
     graph = _grow(store, plan, several | {one.body: one.id for one in known}, named)
     # What few memories name tells more of what is meant; so does a better candidate, where the question names nothing.
-    things = {thing: 1.0 / len(bodies) for thing, bodies in named.items()}
-    best = {body: 1.0 / place for place, body in enumerate(seeds[: C.GRAPH_SEEDS], 1) if body in several}
+    things = {thing: 1.0 / len(text_ids) for thing, text_ids in named.items()}
+    best = {text_id: 1.0 / place for place, text_id in enumerate(seeds[: C.GRAPH_SEEDS], 1) if text_id in several}
     start: dict[Node, float] = {("thing", one): value for one, value in things.items()}
     start = start or {("memory", one): value for one, value in best.items()}
     found = walk(graph, start)
-    # What a candidate brought itself is in its other signals already: here counts what came to it from elsewhere.
-    brought = {node: (1.0 - C.GRAPH_DAMPING) * value for node, value in start.items()}
+    # What a candidate has itself is in its other signals already: here counts what came to it from elsewhere.
+    own = {node: (1.0 - C.GRAPH_DAMPING) * value for node, value in start.items()}
     whole = sum(start.values())
-    came = {
-        one: value - brought.get((kind, one), 0.0) / whole for (kind, one), value in found.items() if kind == "memory"
-    }
+    came = {one: value - own.get((kind, one), 0.0) / whole for (kind, one), value in found.items() if kind == "memory"}
     most = max(came.values(), default=0.0)
-    return {body: value / most for body, value in came.items() if value > 1e-9} if most > 1e-9 else {}
+    return {text_id: value / most for text_id, value in came.items() if value > 1e-9} if most > 1e-9 else {}
 
 
 def _grow(
-    store: Store, plan: Plan, bodies: Mapping[int, bytes], asked: Collection[int]
+    store: Store, plan: Plan, text_ids: Mapping[int, bytes], asked: Collection[int]
 ) -> dict[Node, dict[Node, float]]:
-    """The graph around some bodies: what they name and are linked to, and once more from there. `asked`: the things
+    """The graph around some texts: what they name and are linked to, and once more from there. `asked`: the things
     that the question names."""
     graph: dict[Node, dict[Node, float]] = defaultdict(dict)
-    ids = dict(bodies)
-    body_of = {id: body for body, id in ids.items()}
+    ids = dict(text_ids)
+    text_of = {id: text_id for text_id, id in ids.items()}
     fresh = sorted(ids)
     seen: set[int] = set()
     for _ in range(C.GRAPH_HOPS):
@@ -69,25 +67,25 @@ def _grow(
         seen.update(things)
         for one in store.mentions.naming(things, plan.where, most=C.GRAPH_HUB):
             reached.setdefault(one.body, one.id)
-        links = _links(store, plan, [ids[body] for body in fresh])
-        ends = sorted({end for pair in links for end in pair if end not in body_of})
+        links = _links(store, plan, [ids[text_id] for text_id in fresh])
+        ends = sorted({end for pair in links for end in pair if end not in text_of})
         for end in store.search.candidates(store.search.texts_of(ends), plan.where) if ends else ():
             reached.setdefault(end.body, end.id)
-        room = C.GRAPH_MEMORIES - len(ids)
-        fresh = sorted(body for body in reached if body not in ids)[-room:]
-        ids.update((body, reached[body]) for body in fresh)
-        body_of.update((reached[body], body) for body in fresh)
+        space = C.GRAPH_MEMORIES - len(ids)
+        fresh = sorted(text_id for text_id in reached if text_id not in ids)[-space:]
+        ids.update((text_id, reached[text_id]) for text_id in fresh)
+        text_of.update((reached[text_id], text_id) for text_id in fresh)
         for source, target in links:
-            if source in body_of and target in body_of:
-                _join(graph, ("memory", body_of[source]), ("memory", body_of[target]), 1.0)
+            if source in text_of and target in text_of:
+                _join(graph, ("memory", text_of[source]), ("memory", text_of[target]), 1.0)
     # What is named by one memory alone leads nowhere, and what many name tells none of them from the others.
     naming: dict[int, list[int]] = defaultdict(list)
-    for body, thing in store.mentions.named_in(sorted(ids)):
-        naming[thing].append(body)
+    for text_id, thing in store.mentions.named_in(sorted(ids)):
+        naming[thing].append(text_id)
     for thing, several in naming.items():
         if len(several) <= C.GRAPH_HUB and (len(several) > 1 or thing in asked):
-            for body in several:
-                _join(graph, ("memory", body), ("thing", thing), 1.0 / math.log2(1 + len(several)))
+            for text_id in several:
+                _join(graph, ("memory", text_id), ("thing", thing), 1.0 / math.log2(1 + len(several)))
     return graph
 
 

@@ -117,24 +117,24 @@ class VectorHits(Protocol):
 
     def take(self, n: int) -> list[int]: ...
 
-    def restrict(self, bodies: Sequence[int]) -> None:
+    def restrict(self, text_ids: Sequence[int]) -> None:
         """Take from these alone from now on, from the best one again."""
         ...
 
-    def cosines(self, bodies: Sequence[int] | np.ndarray, *, exact: int) -> Any:
-        """Of each body with the query, those of the best `exact` computed exactly; 0 for one without a vector."""
+    def cosines(self, text_ids: Sequence[int] | np.ndarray, *, exact: int) -> Any:
+        """Of each text with the query, those of the best `exact` computed exactly; 0 for one without a vector."""
         ...
 
-    def among(self, bodies: Sequence[int]) -> dict[tuple[int, int], float]:
-        """Cosines of some bodies with each other, by pairs of places (earlier, later), where both have vectors."""
+    def among(self, text_ids: Sequence[int]) -> dict[tuple[int, int], float]:
+        """Cosines of some texts with each other, by pairs of places (earlier, later), where both have vectors."""
         ...
 
-    def vectors(self, bodies: Sequence[int]) -> tuple[Any, Any]:
-        """The places of those bodies that have a vector, and the vectors, an array (n, dimensions) of float32."""
+    def vectors(self, text_ids: Sequence[int]) -> tuple[Any, Any]:
+        """The places of those texts that have a vector, and the vectors, an array (n, dimensions) of float32."""
         ...
 
 
 class VectorSignal(Protocol):
-    """The vector side of recall, kept by the engine. Raises EmbedderUnavailable with the reason."""
+    """The vector side of recall, kept by the context. Raises EmbedderUnavailable with the reason."""
 
     def search(self, plan: Plan) -> VectorHits: ...

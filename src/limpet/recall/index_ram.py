@@ -79,8 +79,10 @@ class RamIndex:
     def _priors(self, some: np.ndarray) -> tuple[dict[int, PriorFactors], Column]:
         """The priors of some texts, each put into words once, and which is whose."""
         columns = self._columns
-        prior_of = columns.life[some]
-        priors = {number: PriorFactors._make((*columns.lives[number], 0, None, 0)) for number in set(prior_of.tolist())}
+        prior_of = columns.prior[some]
+        priors = {
+            number: PriorFactors._make((*columns.priors[number], 0, None, 0)) for number in set(prior_of.tolist())
+        }
         own: dict[int, PriorFactors] = {}
         if any(one.kind == "opinion" for one in priors.values()):
             times = columns.observed_at[some].tolist()
@@ -89,7 +91,7 @@ class RamIndex:
         for i, (uses, used_at) in columns.uses(some).items():
             own[i] = own.get(i, priors[int(prior_of[i])])._replace(uses=uses, used_at=used_at or None)
         for i, prior in own.items():
-            prior_of[i] = -1 - i  # a number that no life has
+            prior_of[i] = -1 - i  # a number that no shared prior has
             priors[-1 - i] = prior
         return priors, prior_of
 

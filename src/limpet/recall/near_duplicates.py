@@ -1,4 +1,4 @@
-"""Results that say what a better one says already: folded into it, so that they take nobody's place.
+"""Near-duplicate folding: a result that says what a better one says is listed under it and takes no place of its own.
 
 What counts as the same is `recall/token_budget.py`'s measure, that of budgets and briefs: two statements that
 differ in a name, a number, a date, a negation or one word in the place of another are two.
@@ -24,7 +24,8 @@ REACH = 2
 REACH_WITHIN = 3
 REPEATS = "near-duplicate of a better one"
 # Where all have vectors and none are nearer than this, no two are taken for the same: the same words with and without
-# backticks, a full stop and capitals had 0.88 by MiniLM in the pair of test_fold.py, 0.97 with a full stop more.
+# backticks, a full stop and capitals had 0.88 by MiniLM in the pair of test_near_duplicates.py, 0.97 with one more full
+# stop.
 SAME_WORDS_COSINE = 0.8
 
 

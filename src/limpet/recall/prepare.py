@@ -176,12 +176,12 @@ def _threads(rows: Sequence[Lately], now: int, entries: Entries, capped: str) ->
         if one.session is not None and one.open and one.created_at <= now - MICROSECONDS_PER_DAY:
             groups.setdefault(("session", one.session), []).append(one)
 
-    def life(group: Sequence[Lately]) -> float:
+    def activity(group: Sequence[Lately]) -> float:
         return sum(1 / (1 + (now - one.created_at) / MICROSECONDS_PER_DAY) for one in group)
 
     several = [name for name, group in groups.items() if len(group) > 1]
     place = 0
-    for name in sorted(several, key=lambda name: (-round(life(groups[name]), 6), name)):
+    for name in sorted(several, key=lambda name: (-round(activity(groups[name]), 6), name)):
         if place == MOST["threads"]:
             break
         best = _speaker(groups[name], entries)

@@ -1,4 +1,4 @@
-"""What tells an answer from the nearest thing that is there: features of the best hits, for `rank/relevance.py`."""
+"""Features of relevance, for `rank/relevance.py`: what tells an answer from the nearest thing that is there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The vector signal: which embedder speaks for this store, and its search index in this process.
+"""Semantic search, the vector signal: which embedder speaks for this store, and its search index in this process.
 
 While a changed embedder fills its vectors in, the old one answers; when it is complete, it takes over.
 """
@@ -159,14 +159,19 @@ class SemanticSearch:
 class BoundScan:
     """A scan with its query, so that recall need not know about vectors."""
 
-    __slots__ = ("_gauge", "_index", "_known", "_query", "_scan")
+    __slots__ = ("_calibration", "_index", "_known", "_query", "_scan")
 
     def __init__(
-        self, scan: SearchScan, index: VectorIndex, query: np.ndarray, known: float = 1.0, gauge: Calibration = FITTED
+        self,
+        scan: SearchScan,
+        index: VectorIndex,
+        query: np.ndarray,
+        known: float = 1.0,
+        calibration: Calibration = FITTED,
     ) -> None:
         self._scan, self._index, self._query = scan, index, query
         self._known = known  # share of the query that the embedder understands: its cosines count by that
-        self._gauge = gauge  # how the embedder's cosines lie
+        self._calibration = calibration  # how the embedder's cosines lie
 
     @property
     def complete(self) -> bool:
@@ -175,28 +180,28 @@ class BoundScan:
     def take(self, n: int) -> list[int]:
         return self._scan.take(n)
 
-    def restrict(self, bodies: Sequence[int]) -> None:
-        self._scan.restrict(bodies)
+    def restrict(self, text_ids: Sequence[int]) -> None:
+        self._scan.restrict(text_ids)
 
-    def cosines(self, bodies: Sequence[int] | np.ndarray, *, exact: int) -> Any:
+    def cosines(self, text_ids: Sequence[int] | np.ndarray, *, exact: int) -> Any:
         import numpy as np
 
-        found = self._scan.score_of(bodies)
+        found = self._scan.score_of(text_ids)
         count = len(found)
         best = np.argpartition(found, count - exact)[count - exact :] if exact < count else np.arange(count)
-        there, matrix = self._index.exact(np.asarray(bodies)[best])
+        there, matrix = self._index.exact(np.asarray(text_ids)[best])
         if len(there):
             found[best[there]] = matrix @ self._query
-        found = self._gauge.of_question(found)
+        found = self._calibration.of_question(found)
         return found if self._known == 1.0 else found * self._known
 
-    def among(self, bodies: Sequence[int]) -> dict[tuple[int, int], float]:
-        there, matrix = self._index.exact(bodies)
+    def among(self, text_ids: Sequence[int]) -> dict[tuple[int, int], float]:
+        there, matrix = self._index.exact(text_ids)
         if len(there) < 2:
             return {}
-        cosines = self._gauge.of_texts(matrix @ matrix.T).tolist()
+        cosines = self._calibration.of_texts(matrix @ matrix.T).tolist()
         places = sorted(enumerate(there.tolist()), key=lambda one: one[1])
         return {(i, j): cosines[a][b] for b, j in places for a, i in places[:b]}
 
-    def vectors(self, bodies: Sequence[int]) -> tuple[Any, Any]:
-        return self._index.exact(bodies)
+    def vectors(self, text_ids: Sequence[int]) -> tuple[Any, Any]:
+        return self._index.exact(text_ids)

@@ -68,13 +68,13 @@ def _asked(
     plan = make_plan(query, replace(where, as_of=at), now=now, timeless=timeless, **given)
     if plan.lexical_only:
         return plan, None
-    meaning = context.semantic()
-    waiting = meaning.waiting()
+    semantic = context.semantic()
+    waiting = semantic.waiting()
     if not waiting:
-        return plan, meaning
+        return plan, semantic
     from .catch_up import catch_up
 
-    return catch_up(context.store, meaning, plan, context.clock, waiting), meaning
+    return catch_up(context.store, semantic, plan, context.clock, waiting), semantic
 
 
 def related(context: Context, id: str, *, k: int) -> Recall:
@@ -126,7 +126,7 @@ def prepare(
         fusion="linear",
         without=frozenset(),
     )
-    meaning = None if lexical_only else context.semantic()
-    if lexical_only is None and meaning is not None and not meaning.is_loaded():
-        plan, meaning = replace(plan, lexical_only=True), None
-    return prepare(context.store, meaning, plan, session=session, full=full)
+    semantic = None if lexical_only else context.semantic()
+    if lexical_only is None and semantic is not None and not semantic.is_loaded():
+        plan, semantic = replace(plan, lexical_only=True), None
+    return prepare(context.store, semantic, plan, session=session, full=full)

@@ -226,7 +226,8 @@ def _together(store: Store, found: Candidates, several: Sequence[Sequence[int]])
     covered = found.features["coverage"]
     read = [sorted(places[: C.MEMORIES_READ], key=lambda i: -covered[i]) for places in several[: C.SESSIONS_READ]]
     texts = {
-        body: text for body, text, _ in store.search.texts([found.table.text_ids[i] for places in read for i in places])
+        text_id: text
+        for text_id, text, _ in store.search.texts([found.table.text_ids[i] for places in read for i in places])
     }
     whole = sum(found.stems.values()) + found.absent
     said = []
@@ -258,11 +259,11 @@ def _alike(found: Candidates, several: Sequence[Sequence[int]]) -> list[float]:
     import numpy as np
 
     owner = {found.table.text_ids[i]: number for number, places in enumerate(several) for i in places}
-    bodies = list(owner)
-    embedded, vectors = found.hits.vectors(bodies)
+    text_ids = list(owner)
+    embedded, vectors = found.hits.vectors(text_ids)
     if not len(embedded):
         return [0.0] * len(several)
-    of = np.array([owner[bodies[place]] for place in embedded.tolist()])
+    of = np.array([owner[text_ids[place]] for place in embedded.tolist()])
     order = np.argsort(of, kind="stable")
     there, starts = np.unique(of[order], return_index=True)
     means = np.zeros((len(several), vectors.shape[1]), dtype=np.float32)

@@ -1,4 +1,4 @@
-"""Is what a memory was read from still as it was? For memories of an indexed project: fresh, drifted or gone.
+"""Drift of indexed sources: whether the file that a memory was read from is fresh, drifted or gone.
 
 Only files are compared; nothing is stored, and no rank depends on it.
 """

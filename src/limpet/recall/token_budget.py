@@ -1,4 +1,4 @@
-"""Which results go into a token budget, and that no statement crowds it by being there in several wordings.
+"""Token budgets: which results go into one, and one wording of each statement.
 
 Pure: values, costs and texts in, places out.
 """

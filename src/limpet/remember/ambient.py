@@ -1,4 +1,4 @@
-"""A note of a turn that the agent forgot to write: only of results, read off the journal, and only of plain ones."""
+"""A note of a turn in which the agent stored nothing: only of plain results, read off the journal."""
 
 from __future__ import annotations
 

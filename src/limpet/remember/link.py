@@ -19,7 +19,7 @@ def link(writer: Writer, a: str, type: str, b: str, weight: float | None, scopes
 
     A `supersedes` link also ends `b`, from when `a` begins to hold; if `b` is trusted more, nothing is linked and the
     receipt says `proposed`: the caller puts the pair on the review list. Raises NotFound, BadInput: an unknown type, a
-    link to itself, a memory of another scope or a purged one, a circle of `caused_by`, `supersedes` or `part_of`.
+    link to itself, a memory of another scope or a purged one, a cycle of `caused_by`, `supersedes` or `part_of`.
     """
     check_edge_type(type, derived=False)
     given = None if weight is None else check_weight(weight)
@@ -32,7 +32,7 @@ def link(writer: Writer, a: str, type: str, b: str, weight: float | None, scopes
         start, goal = known.source, known.target
     elif type in ACYCLIC_TYPES and writer.reads.edges.reaches(type, goal, start):
         raise BadInput(
-            f"{source.id} {type} {target.id} would close a circle: {target.id} leads back to {source.id} by {type}",
+            f"{source.id} {type} {target.id} would close a cycle: {target.id} leads back to {source.id} by {type}",
             hint=f"`limpet unlink` one of the {type} links in between first",
         )
     if type == "supersedes" and known is None:

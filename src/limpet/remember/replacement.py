@@ -1,4 +1,4 @@
-"""What may not replace a more trusted memory by itself: it waits, a person decides, and then it takes its place.
+"""Replacement across trust levels: what is trusted less waits, a person decides, and then it takes its place.
 
 The statement is in the ledger, in quarantine; its `remembered` event names what it would end (`over`, the one that is
 trusted more, and `corrects`), so that it waits again after a rebuild, on another device and in another store.

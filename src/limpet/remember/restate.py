@@ -1,4 +1,4 @@
-"""What a statement that is known already adds to its memory. Everything it says is kept, or named in the receipt.
+"""Restatement: what a statement that is known already adds to its memory. All it says is kept, or named in the receipt.
 
 What stands beside the words (topics, metadata, reasons, a pin) is added. What takes the place of something else
 (importance, confidence, a metadata value, an interval) is taken over unless the memory is trusted more.
@@ -144,7 +144,7 @@ class _Restatement:
             if reads.edges.between(self.memory, "caused_by", target) is not None:
                 continue
             if target == self.memory or reads.edges.reaches("caused_by", target, self.memory):
-                self.left.append(f"because {cause.id} (it rests on this itself: a circle)")
+                self.left.append(f"because {cause.id} (it rests on this itself: a cycle)")
                 continue
             self.writer.event(
                 "linked", self.memory, origin=self.statement.origin, edge="caused_by", target=target.hex()

@@ -1,4 +1,4 @@
-"""What waits for a person, and what their decision becomes: merges, corrections, quarantine, confidence, resurfacing.
+"""The review list: what waits for a person, and what a decision becomes: merges, corrections, quarantine, confidence.
 
 Pairs are proposals in the store, made by background checks. The rest follows from the memories themselves: an item of
 that kind has the memory's id. Deciding twice the same is unchanged; deciding otherwise says what was decided.

@@ -1,4 +1,4 @@
-"""Today's rules over yesterday's rows: what is stored and would not be stored so today."""
+"""The sweep: today's rules over what is stored: what would not be stored so today."""
 
 from __future__ import annotations
 

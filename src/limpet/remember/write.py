@@ -425,6 +425,6 @@ def need(reads: Store, id: str, scopes: Sequence[str] | None) -> Memory:
 
 
 def rejected(error: LimpetError, id: Any = None) -> Receipt:
-    """The receipt of a statement that was not admitted."""
+    """The receipt of a statement that is not valid."""
     reason = error.message if not error.hint else f"{error.message} ({error.hint})"
     return Receipt(id=str(id) if id is not None else None, status="rejected", reason=reason)

@@ -1,8 +1,8 @@
 """SQLite files of other programs, read and never written: for imports.
 
-It stands in this room because only this room knows the driver. It has nothing to do with the store, and trusts nothing
-in the file: only ordinary tables are read, views, virtual tables and computed columns are not there, a cell that is too
-large comes as its size, and text comes as bytes, since nothing says that it is UTF-8.
+It stands in this package because only this package knows the driver. It has nothing to do with the store, and trusts
+nothing in the file: only ordinary tables are read, views, virtual tables and computed columns are not there, a cell
+that is too large comes as its size, and text comes as bytes, since nothing says that it is UTF-8.
 """
 
 from __future__ import annotations

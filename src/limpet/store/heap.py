@@ -1,4 +1,4 @@
-"""What the interpreter and the C library do with memory, where the usual is not the best."""
+"""Memory of the process: garbage collection, and heap that is given back to the system."""
 
 from __future__ import annotations
 

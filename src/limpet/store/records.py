@@ -48,7 +48,7 @@ class Candidate(NamedTuple):
     topics: str | None
     labels: str | None
     dates: str | None
-    # from here on, its life: what importance, use and confidence are computed from
+    # from here on, its prior factors: what importance, use and confidence are computed from
     kind: str
     importance: float
     pinned: bool
@@ -62,14 +62,14 @@ class Candidate(NamedTuple):
 
 
 class LexicalHit(NamedTuple):
-    """BM25 of one body over its text, topics, metadata and date; higher is better."""
+    """BM25 of one text over its content, topics, metadata and date; higher is better."""
 
     body: int
     score: float
 
 
 class LexicalResult(NamedTuple):
-    """The best bodies for a query text, best first. The filter holds only as far as the index knows it (topics, small
+    """The best texts for a query text, best first. The filter holds only as far as the index knows it (topics, small
     scopes): `candidates` says which of them pass."""
 
     hits: list[LexicalHit]
@@ -123,7 +123,7 @@ class EmbedderRow(NamedTuple):
 
 
 class NewVector(NamedTuple):
-    """A vector to store for a body: float16 for rescoring, int8 code and its scale for scanning."""
+    """A vector to store for a text: float16 for rescoring, int8 code and its scale for scanning."""
 
     body: int
     exact: bytes
@@ -148,7 +148,7 @@ class Job(NamedTuple):
     error: str | None = None
 
 
-class Life(NamedTuple):
+class Validity(NamedTuple):
     """What decides how a memory stands. Times are microseconds."""
 
     state: str
@@ -261,7 +261,7 @@ class Action(NamedTuple):
 
 
 class Exposure(NamedTuple):
-    """A memory that was put before an agent, or held back from it by lot. `at` in microseconds UTC."""
+    """A memory that was put before an agent, or held out of what it was shown. `at` in microseconds UTC."""
 
     scope: str
     session: str
@@ -271,7 +271,7 @@ class Exposure(NamedTuple):
     memory: bytes
     tokens: int
     shown: bool = True
-    drawn: bool = False  # whether to show it was decided by lot
+    drawn: bool = False  # whether showing it was randomized
     used: bool | None = None  # whether it showed up in the work; None: not known, or it cannot be told
 
 
@@ -330,7 +330,7 @@ class SegmentRow(NamedTuple):
 
 
 class Merged(NamedTuple):
-    """What segments brought. `held`: places of those taken in part, for they speak of memories that are nowhere yet."""
+    """The outcome of segments. `held`: places of those taken in part: they speak of memories that are nowhere yet."""
 
     new: int
     known: int

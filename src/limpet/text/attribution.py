@@ -1,4 +1,4 @@
-"""Did a text show up in work that was done after it was read? Words that the work can only have from there."""
+"""Attribution: whether work that was done after a text was read uses it. By words that it can only have from there."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from .grams import grams
 SHORTEST, LOOKED_AT = 4, 50_000
 # An exact name or a number says more than a word, and is rarely hit by chance.
 EXACT_WEIGHT, WORD_WEIGHT = 2, 1
-# So much of what the text alone could have brought must be there, and never less than two words or one exact name.
+# So much of what the text alone could have given must be there, and never less than two words or one exact name.
 SHARE, LEAST = 0.5, 2
 _WORD = re.compile(r"[^\W_]+(?:[._/:-][^\W_]+)*")
 
 
 def was_used(text: str, work: str, known: str) -> bool | None:
-    """Whether `work` holds what `text` says and `known`, read before, does not. None: `text` brings too little to tell.
+    """Whether `work` holds what `text` says and `known`, read before, does not. None: `text` holds too little to tell.
 
     Deterministic and strict: work that says the same in other words counts as no.
     """

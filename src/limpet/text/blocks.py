@@ -1,7 +1,7 @@
 """Blocks of recalled text in a prompt: their markers, what keeps a memory from leaving its block, and taking them out.
 
 What limpet injected comes back in what clients hand to hooks and keep in transcripts. It is taken out before anything
-is stored, so that no memory is ever fed by its own echo.
+is stored, so that no memory is ever confirmed by itself.
 """
 
 from __future__ import annotations

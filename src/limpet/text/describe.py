@@ -46,18 +46,18 @@ def searchable(text: str, key: str | None) -> str:
 def leaves(value: Any) -> list[str]:
     """The texts and numbers in nested metadata, in order; neither keys nor truth values."""
     found: list[str] = []
-    _gather(value, found)
+    _collect(value, found)
     return found
 
 
-def _gather(value: Any, found: list[str]) -> None:
+def _collect(value: Any, found: list[str]) -> None:
     if isinstance(value, str):
         found.append(value)
     elif isinstance(value, dict):
         for one in value.values():
-            _gather(one, found)
+            _collect(one, found)
     elif isinstance(value, list):
         for one in value:
-            _gather(one, found)
+            _collect(one, found)
     elif value is not None and not isinstance(value, bool):
         found.append(str(value))

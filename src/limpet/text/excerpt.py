@@ -36,23 +36,23 @@ def excerpt(text: str, words: frozenset[str], limit: int) -> tuple[str, bool]:
     if len(line) <= limit and len(text) <= LOOKED_AT:
         return line, False
     line = line[:LOOKED_AT]
-    room = max(1, limit - 2)
-    start = _densest(line, words, room)
+    space = max(1, limit - 2)
+    start = _densest(line, words, space)
     if start:
         # Begin with a word, not within one.
         start = line.find(" ", start, start + 30) + 1 or start
-    part = line[start : start + room].rstrip()
+    part = line[start : start + space].rstrip()
     return ("…" if start else "") + part + "…", True
 
 
-def _densest(line: str, words: frozenset[str], room: int) -> int:
+def _densest(line: str, words: frozenset[str], space: int) -> int:
     """Where the window of `room` characters begins that has most of the words, a little before the first of them."""
     places = [(one.start(), word) for one in _WORD.finditer(line) if (word := one[0].casefold()) in words]
     best, where, first = 0, 0, 0
     inside: dict[str, int] = {}
     for last, (place, word) in enumerate(places):
         inside[word] = inside.get(word, 0) + 1
-        while place - places[first][0] > room * 3 // 4:
+        while place - places[first][0] > space * 3 // 4:
             gone = places[first][1]
             inside[gone] -= 1
             if not inside[gone]:
@@ -62,4 +62,4 @@ def _densest(line: str, words: frozenset[str], room: int) -> int:
             best, where = len(inside), places[first][0]
         if last > 2_000:
             break
-    return max(0, where - room // 8)
+    return max(0, where - space // 8)

@@ -1,4 +1,4 @@
-"""Text that reads like an instruction to an agent: what a web page or a tool's output must not smuggle into memory.
+"""Prompt injection: text that reads like an instruction to an agent, which a web page or a tool's output must not smuggle into memory.
 
 Structure, not topics: commands about instructions, roles, secrecy and tools. A memory *about* such text that a person
 or the agent itself states is not judged here; only what came from outside is.

@@ -1,4 +1,4 @@
-"""When two texts are the same statement."""
+"""The normal form of a text and its fingerprint: when two texts are the same statement."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Links that would close a circle among those that make none (caused_by, supersedes, part_of). Pure."""
+"""Links that would close a cycle among those that make none (caused_by, supersedes, part_of). Pure."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ T = TypeVar("T", bound=Hashable)
 
 
 def edges_closing_cycle(new: Sequence[tuple[T, T]], there: Iterable[tuple[T, T]], order: dict[T, int]) -> set[int]:
-    """Places in `new` that have to be left out so that `new` and `there` make no circle together.
+    """Places in `new` that have to be left out so that `new` and `there` make no cycle together.
 
-    Within a knot (nodes that all reach each other) the links from a later node of `order` to an earlier one stay, as
-    things rest on what was there before; where links that are there already take part in a knot, none of the new ones
-    within it stays. `there` makes no circle by itself. O(nodes + links).
+    Within a strongly connected component (nodes that all reach each other) the links from a later node of `order` to an
+    earlier one stay, as things rest on what was there before; where links that are there already take part in a
+    strongly connected component, none of the new ones within it stays. `there` makes no cycle by itself. O(nodes +
+    links).
     """
     after: dict[T, list[T]] = {}
     for source, target in new:
@@ -21,21 +22,24 @@ def edges_closing_cycle(new: Sequence[tuple[T, T]], there: Iterable[tuple[T, T]]
     known = list(there)
     for source, target in known:
         after.setdefault(source, []).append(target)
-    knot = _knots(after)
-    old = {knot[source] for source, target in known if knot[source] == knot[target]}
+    component = _strongly_connected(after)
+    old = {component[source] for source, target in known if component[source] == component[target]}
     return {
         place
         for place, (source, target) in enumerate(new)
         if source == target
-        or (knot[source] == knot[target] and (knot[source] in old or order.get(source, -1) <= order.get(target, -1)))
+        or (
+            component[source] == component[target]
+            and (component[source] in old or order.get(source, -1) <= order.get(target, -1))
+        )
     }
 
 
-def _knots(after: dict[T, list[T]]) -> dict[T, int]:
+def _strongly_connected(after: dict[T, list[T]]) -> dict[T, int]:
     """Node -> number of its strongly connected component (Tarjan, without recursion)."""
     number: dict[T, int] = {}
     low: dict[T, int] = {}
-    knot: dict[T, int] = {}
+    component: dict[T, int] = {}
     open_nodes: list[T] = []
     for root in list(after):
         if root in number:
@@ -51,7 +55,7 @@ def _knots(after: dict[T, list[T]]) -> dict[T, int]:
                     open_nodes.append(other)
                     work.append((other, iter(after.get(other, ()))))
                     break
-                if other not in knot:
+                if other not in component:
                     low[node] = min(low[node], number[other])
             else:
                 work.pop()
@@ -60,7 +64,7 @@ def _knots(after: dict[T, list[T]]) -> dict[T, int]:
                 if low[node] == number[node]:
                     while True:
                         member = open_nodes.pop()
-                        knot[member] = number[node]
+                        component[member] = number[node]
                         if member == node:
                             break
-    return knot
+    return component

@@ -60,15 +60,15 @@ def _lines(store: Store, *, vectors: bool) -> Iterator[str]:
 
 
 def _vector_lines(store: Store) -> Iterator[str]:
-    """Vectors of current texts, by memory id: body numbers mean nothing in another store."""
+    """Vectors of current texts, by memory id: text numbers mean nothing in another store."""
     active = next((row for row in store.vectors.embedders() if row.state == "active"), None)
     if active is None:
         return
     facts: dict[str, Any] = {"embedder": active.fingerprint, "name": active.name, "dimensions": active.dimensions}
-    bodies = store.search.allowed(Filter(states=STATES))
-    for start in range(0, len(bodies), 1_000):
-        part = bodies[start : start + 1_000]
+    text_ids = store.search.allowed(Filter(states=STATES))
+    for start in range(0, len(text_ids), 1_000):
+        part = text_ids[start : start + 1_000]
         ids = {one.body: one.id for one in store.search.candidates(part, Filter(states=STATES))}
-        for body, exact in store.vectors.exact(active.num, part):
+        for text_id, exact in store.vectors.exact(active.num, part):
             data = base64.b64encode(exact).decode()
-            yield jsonl.encode({"vector": {"id": format_id(ids[body]), **facts, "exact": data}})
+            yield jsonl.encode({"vector": {"id": format_id(ids[text_id]), **facts, "exact": data}})

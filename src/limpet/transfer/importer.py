@@ -71,18 +71,18 @@ class Importer:
             batch, error = _take(records)
             if error is not None and not batch and not self._order:
                 raise error
-            self._bring(batch)
+            self._import_batch(batch)
             if error is not None:
                 self._report.bad("the rest", f"not read: {error.message}")
             if error is not None or not batch:
                 break
-        self._bring_links()
+        self._import_links()
         return self._report
 
     # -- memories
 
     @no_collection()
-    def _bring(self, batch: Sequence[Record]) -> None:
+    def _import_batch(self, batch: Sequence[Record]) -> None:
         good: list[tuple[Record, ValidStatement]] = []
         for record in batch:
             id = self._id(record.id)
@@ -90,7 +90,7 @@ class Importer:
                 self._report.bad(record.place, f"the id {record.id[:100]!r} was there before")
                 continue
             try:
-                good.append((record, self._admit(record, id)))
+                good.append((record, self._validated(record, id)))
             except LimpetError as error:
                 self._report.bad(record.place, error.message)
                 continue
@@ -104,12 +104,12 @@ class Importer:
                 )
         # What takes a key's place must see the one before it in the store.
         for part in _runs_of_keys(good):
-            self._bring_part(part)
+            self._import_part(part)
 
     def _id(self, id: str) -> bytes:
         return imported_id(self._format, f"{self._context.scope}\0{id}")
 
-    def _admit(self, record: Record, id: bytes) -> ValidStatement:
+    def _validated(self, record: Record, id: bytes) -> ValidStatement:
         now = self._context.now()
         start = None if record.created is None else min(record.created, now)
         mark: dict[str, Any] = {"from": self._format, "id": record.id[:1_000]}
@@ -123,7 +123,7 @@ class Importer:
             end = None
         # An id that can neither hide a secret nor a control character needs no second look.
         plain = _PLAIN_ID.fullmatch(record.id) is not None and MARK not in record.metadata
-        admitted = validate(
+        valid = validate(
             {
                 "content": record.content,
                 "kind": record.kind,
@@ -144,11 +144,11 @@ class Importer:
             now=now,
         )
         if plain:
-            admitted.metadata[MARK] = mark
-        admitted.metadata[MARK]["mark"] = _mark(record, admitted.content)
-        return admitted
+            valid.metadata[MARK] = mark
+        valid.metadata[MARK]["mark"] = _mark(record, valid.content)
+        return valid
 
-    def _bring_part(self, part: Sequence[tuple[Record, ValidStatement]]) -> None:
+    def _import_part(self, part: Sequence[tuple[Record, ValidStatement]]) -> None:
         outcomes: list[str] = []
 
         def decide(writer: Writer) -> None:
@@ -177,8 +177,8 @@ class Importer:
             else:
                 self._report.bad(record.place, outcome)
         if not self._dry_run:
-            self._bring_use(made)
-            self._bring_vectors(made)
+            self._import_use(made)
+            self._import_vectors(made)
 
     def _decide(self, writer: Writer, record: Record, one: ValidStatement, known: bool) -> str:
         """created, quarantined, proposed (both wait for review), known, changed, or why it was not taken."""
@@ -214,7 +214,7 @@ class Importer:
 
     # -- what stands beside them
 
-    def _bring_use(self, made: Sequence[tuple[Record, ValidStatement]]) -> None:
+    def _import_use(self, made: Sequence[tuple[Record, ValidStatement]]) -> None:
         rows = [
             {"id": one.id, "uses": min(record.uses, 1 << 31), "used_at": record.used or 0}
             | {"useful": 0, "not_useful": 0, "wrong": 0}
@@ -224,7 +224,7 @@ class Importer:
         if rows:
             self._context.store.usage.restore(rows)
 
-    def _bring_vectors(self, made: Sequence[tuple[Record, ValidStatement]]) -> None:
+    def _import_vectors(self, made: Sequence[tuple[Record, ValidStatement]]) -> None:
         """Take over vectors that our embedder could have made; it makes all others later."""
         given = [(record, one) for record, one in made if record.vector and not one.redacted and not one.key]
         if not given:
@@ -275,10 +275,10 @@ class Importer:
             return
         ids = {given[place][1].id or b"": i for i, place in enumerate(usable)}
         everything = Filter(states=("active", "archived"))
-        bodies = self._context.store.search.candidates(self._context.store.search.texts_of(list(ids)), everything)
-        found = [(one.body, ids[one.id]) for one in bodies]
+        candidates = self._context.store.search.candidates(self._context.store.search.texts_of(list(ids)), everything)
+        found = [(one.body, ids[one.id]) for one in candidates]
         if found:
-            stored = encode_for_store([body for body, _ in found], unit[[place for _, place in found]])
+            stored = encode_for_store([text_id for text_id, _ in found], unit[[place for _, place in found]])
             # As when we made them: the look for what was said twice comes next.
             self._context.store.vectors.add(
                 row.num, stored, done=[one.body for one in stored], then="duplicates", at=self._context.now()
@@ -287,7 +287,7 @@ class Importer:
 
     # -- links
 
-    def _bring_links(self) -> None:
+    def _import_links(self) -> None:
         wanted: dict[tuple[bytes, str, bytes], Link] = {}
         for link in self._links:
             reason = self._unfit(link)
@@ -300,7 +300,7 @@ class Importer:
                 twin = (link.target, link.type, link.source)
                 if not (link.type in SYMMETRIC_TYPES and twin in wanted):
                     wanted.setdefault(slot, link)
-        links = self._without_circles(list(wanted.values()))
+        links = self._without_cycles(list(wanted.values()))
         coming = iter(links)
         while part := list(islice(coming, BATCH)):
             count = 0
@@ -327,7 +327,7 @@ class Importer:
             return f"{link.type}: a weight must be from 0 to {MAX_WEIGHT:g}"
         return None
 
-    def _without_circles(self, links: list[Link]) -> list[Link]:
+    def _without_cycles(self, links: list[Link]) -> list[Link]:
         dropped: set[Link] = set()
         for type in ACYCLIC_TYPES:
             new = [link for link in links if link.type == type]
@@ -337,7 +337,7 @@ class Importer:
             coming = [link for link in new if (link.source, link.target) not in there]
             for place in edges_closing_cycle([(link.source, link.target) for link in coming], there, self._order):
                 dropped.add(coming[place])
-                self._report.bad(coming[place].place, f"{type} would close a circle")
+                self._report.bad(coming[place].place, f"{type} would close a cycle")
         return [link for link in links if link not in dropped]
 
     def _decide_link(self, writer: Writer, link: Link, replaced: set[bytes]) -> bool:

@@ -182,15 +182,15 @@ class _Import:
                 self._bad.append((number, f"not a vector line: {error}"))
         vectors.clear()
         for num, units in wanted.items():
-            bodies = self._context.store.search.texts_of(list(units))
+            text_ids = self._context.store.search.texts_of(list(units))
             found = [
                 (one.body, units[one.id])
-                for one in self._context.store.search.candidates(bodies, Filter(states=STATES))
+                for one in self._context.store.search.candidates(text_ids, Filter(states=STATES))
             ]
             if found:
-                stored = encode_for_store([body for body, _ in found], np.stack([unit for _, unit in found]))
+                stored = encode_for_store([text_id for text_id, _ in found], np.stack([unit for _, unit in found]))
                 self._context.store.vectors.add(num, stored)
-                self._context.store.jobs.finish("embed", [body for body, _ in found])
+                self._context.store.jobs.finish("embed", [text_id for text_id, _ in found])
 
 
 def _check_embedder(fingerprint: Any, name: Any, dimensions: Any) -> None:

@@ -44,7 +44,7 @@ class Lifecycle:
     def __init__(self, store: Store, *, keep: bool) -> None:
         self._store = store
         self._keep = keep
-        # What was looked up, and what lines brought that are not stored yet.
+        # What was looked up, and what came with lines that are not stored yet.
         self._memories: dict[bytes, _Memory] = {}
         self._events: dict[bytes, tuple[str, bytes]] = {}  # type, memory
         self._sessions: set[bytes] = set()
@@ -67,11 +67,11 @@ class Lifecycle:
             reason = None if same in (None, (event.type, event.memory)) else "has the id of another event"
             if same is None:
                 reason = self._unfit(event)
-                if reason is None and self._closes_circle(event):
+                if reason is None and self._closes_cycle(event):
                     if fresh and not self._keep:
-                        # What is not stored yet may have ended a link of the circle.
+                        # What is not stored yet may have ended a link of the cycle.
                         return Judged(fresh, known, bad, part[place:])
-                    reason = "leads in a circle"
+                    reason = "leads in a cycle"
             if reason is not None:
                 bad.append((number, f"{event.type} {reason}"))
                 continue
@@ -127,7 +127,7 @@ class Lifecycle:
             self._sessions.add(id)
         return id in self._sessions
 
-    def _closes_circle(self, event: Event) -> bool:
+    def _closes_cycle(self, event: Event) -> bool:
         if event.type != "linked" or event.data["edge"] not in ACYCLIC_TYPES:
             return False
         type, goal = event.data["edge"], event.memory

@@ -135,12 +135,12 @@ class Indexer:
         reworded = _reworded(pieces, known)
         for one in pieces:
             try:
-                self._bring(file, one, rest.pop(reworded.get(one.key, one.key), None))
+                self._index(file, one, rest.pop(reworded.get(one.key, one.key), None))
             except LimpetError as error:
                 self._report.bad(f"{file.name}:{one.line}", error.message)
         self._archive(rest.values())
 
-    def _bring(self, file: SourceFile, one: Piece, old: Memory | None) -> None:
+    def _index(self, file: SourceFile, one: Piece, old: Memory | None) -> None:
         content = one.content if len(one.content) <= MAX_CONTENT else one.content[: MAX_CONTENT - 4] + " ..."
         mark = {
             "format": self._format, "root": self._root, "file": file.name, "key": one.key, "line": one.line,

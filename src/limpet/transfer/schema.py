@@ -1,6 +1,6 @@
 """What an event that comes from outside must look like: which fields each type has, and what each may hold.
 
-One table for every way in: a line of JSONL, a line of a segment. The event is judged alone, so that all devices judge
+One table for every input: a line of JSONL, a line of a segment. The event is judged alone, so that all devices judge
 alike; whether what it speaks of is there is asked by `lifecycle.py`. A field that no type of today has stays as it is,
 within the bounds of metadata: a newer limpet may have written it.
 """

@@ -313,7 +313,7 @@ def _read(file: _File) -> _Read:
                 header = _check_header(line, file)
                 continue
             try:
-                lines.append(_placed(line))
+                lines.append(_sequenced(line))
             except LimpetError as error:
                 bad.append(f"line {number}: {error.message}")
     except UnicodeDecodeError as error:
@@ -323,7 +323,7 @@ def _read(file: _File) -> _Read:
     return _Read(file, SegmentRow(file.device, file.number, file.digest, header), lines, bad)
 
 
-def _placed(line: dict[str, Any] | BadInput) -> SequencedEvent:
+def _sequenced(line: dict[str, Any] | BadInput) -> SequencedEvent:
     """The event of a line, in its place. Raises BadInput."""
     if isinstance(line, BadInput):
         raise line

@@ -16,7 +16,7 @@ Progress = Callable[[int, int], None]
 
 
 class ImportReport(NamedTuple):
-    """What an import brought. `rejected`: (line number, reason)."""
+    """What an import did. `rejected`: (line number, reason)."""
 
     new: int
     known: int

@@ -176,14 +176,14 @@ def _vectors(source: Source, part: Sequence[Memory]) -> dict[str, list[float]]:
     import numpy as np
 
     ids = [parse_id(one.id) for one in part]
-    bodies = {
+    memory_of = {
         one.body: one.id
         for one in source.store.search.candidates(source.store.search.texts_of(ids), Filter(scopes=source.scopes))
     }
     names = {parse_id(one.id): one.id for one in part}
     return {
-        names[bodies[body]]: np.frombuffer(exact, dtype=np.float16).astype(np.float32).tolist()
-        for body, exact in source.store.vectors.exact(source.embedder, list(bodies))
+        names[memory_of[text_id]]: np.frombuffer(exact, dtype=np.float16).astype(np.float32).tolist()
+        for text_id, exact in source.store.vectors.exact(source.embedder, list(memory_of))
     }
 
 

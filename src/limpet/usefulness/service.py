@@ -37,9 +37,9 @@ def note_surfaced(
 ) -> None:
     from ..text.secrets import redact
 
-    now, by_lot = context.now(), frozenset(drawn)
+    now, randomized = context.now(), frozenset(drawn)
     rows = [
-        Exposure(context.scope, session, client, now, via, parse_id(id), tokens, drawn=id in by_lot)
+        Exposure(context.scope, session, client, now, via, parse_id(id), tokens, drawn=id in randomized)
         for id, tokens in items
     ]
     rows += [

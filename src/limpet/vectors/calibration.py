@@ -45,12 +45,12 @@ class Calibration(NamedTuple):
         return cosine if self == FITTED else 1 - (1 - cosine) * (1 - self.apart) / (1 - FITTED.apart)
 
 
-# Those of MiniLM, with which all weights and thresholds were chosen. tests/unit/test_gauge.py.
+# Those of MiniLM, with which all weights and thresholds were chosen. tests/unit/test_calibration.py.
 FITTED = Calibration(0.0528, 0.471, 0.0775)
 # A question's answer is this much nearer than other texts, two texts this much apart: or else the embedder does not
 # read what it is measured on (it may be one for code, or for another language), and its cosines stay as they are.
 LEAST = 0.02
-PAIRS = Path(__file__).parent / "data" / "gauge_pairs.tsv"
+PAIRS = Path(__file__).parent / "data" / "calibration_pairs.tsv"
 # Questions and answers there: texts that the measurement embeds.
 TEXTS = 80
 

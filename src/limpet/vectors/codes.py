@@ -33,13 +33,13 @@ def to_unit(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return (vectors / by[:, None]).astype(np.float32), fits
 
 
-def encode_for_store(bodies: Sequence[int], vectors: np.ndarray) -> list[NewVector]:
+def encode_for_store(text_ids: Sequence[int], vectors: np.ndarray) -> list[NewVector]:
     """What the store keeps of each vector. Raises ValueError for vectors that are not finite numbers."""
     if not np.isfinite(vectors).all():
         raise ValueError("a vector holds something that is no number")
     codes, scales = quantise(vectors)
     exact = vectors.astype(np.float16)
     return [
-        NewVector(body=body, exact=exact[i].tobytes(), code=codes[i].tobytes(), scale=float(scales[i]))
-        for i, body in enumerate(bodies)
+        NewVector(body=text_id, exact=exact[i].tobytes(), code=codes[i].tobytes(), scale=float(scales[i]))
+        for i, text_id in enumerate(text_ids)
     ]

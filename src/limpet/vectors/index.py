@@ -137,7 +137,7 @@ class VectorIndex:
         return dict(zip([bodies[place] for place in there.tolist()], (matrix @ query).tolist(), strict=True))
 
     def exact(self, bodies: Sequence[int] | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The places of those bodies that have a vector, and these as they were stored, float32 (n, dimensions)."""
+        """The places of those texts that have a vector, and these as they were stored, float32 (n, dimensions)."""
         state = self._state
         if state.used <= EXACT_HELD and self._searches > 1:
             slots = state.slots_of(bodies)
@@ -171,7 +171,7 @@ def _wide(rows: Sequence[tuple[int, bytes]]) -> np.ndarray:
 
 
 class _Arrays:
-    """Codes, scales, bodies and scopes, a block of 1,024 slots for each chunk. Body 0 = empty slot.
+    """Codes, scales, texts and scopes, a block of 1,024 slots for each chunk. Text 0 = empty slot.
 
     A slot is written once and emptied at most. So a running search may share all arrays with the states after its own:
     it does not look beyond the slots that its own uses.
@@ -186,7 +186,7 @@ class _Arrays:
         self.exact = np.zeros((0, dimensions), dtype=np.float32)  # none until they are asked for
         self.held = np.zeros(0, dtype=bool)  # slots whose exact vector is there
         self.lacking = True  # some may not be
-        self.place = np.zeros(0, dtype=np.int32)  # the slot of each body; what is not there has any
+        self.place = np.zeros(0, dtype=np.int32)  # the slot of each text; what is not there has any
         self.used = 0
         self.filled = 0  # slots in use that are not empty
         self.present: frozenset[int] = frozenset()  # scopes
@@ -237,7 +237,7 @@ class _Arrays:
         return out
 
     def slots_of(self, bodies: Sequence[int] | np.ndarray) -> np.ndarray:
-        """The slot of each body, -1 where there is none."""
+        """The slot of each text, -1 where there is none."""
         wanted = np.asarray(bodies, dtype=np.int64)
         if not self.used:
             return np.full(len(wanted), -1)
@@ -257,7 +257,7 @@ def _longer(array: np.ndarray, length: int) -> np.ndarray:
 
 
 class SearchScan:
-    """The scores of one query: bodies on demand, best first, and the score of any body."""
+    """The scores of one query: texts on demand, best first, and the score of any text."""
 
     def __init__(self, state: _Arrays, scores: np.ndarray, hidden: np.ndarray | None, *, complete: bool = True) -> None:
         self.complete = complete  # False: the deadline came first
@@ -279,7 +279,7 @@ class SearchScan:
         self._ordered, self._taken = [], 0
 
     def take(self, n: int) -> list[int]:
-        """The next `n` bodies by approximate cosine, best first, ties by body; [] at the end."""
+        """The next `n` texts by approximate cosine, best first, ties by text; [] at the end."""
         end = min(self._taken + n, self._visible)
         if end > len(self._ordered):
             self._order(end)
@@ -300,7 +300,7 @@ class SearchScan:
         self._ordered = bodies[sequence][:count].tolist()
 
     def score_of(self, bodies: Sequence[int] | np.ndarray) -> np.ndarray:
-        """Approximate cosines (n,), float64; 0 for a body without a vector."""
+        """Approximate cosines (n,), float64; 0 for a text without a vector."""
         slots = self._state.slots_of(bodies)
         if not len(self._scores):
             return np.zeros(len(slots))

@@ -22,7 +22,7 @@ class Check:
     hint: str | None = None
 
 
-def doctor(store: Store, meaning: SemanticSearch, *, scope: str) -> list[Check]:
+def doctor(store: Store, semantic: SemanticSearch, *, scope: str) -> list[Check]:
     """Findings in the order a person would look: file, content, queue, embedder, scope."""
     stats = store.maintenance.stats()
     found = [
@@ -64,7 +64,7 @@ def doctor(store: Store, meaning: SemanticSearch, *, scope: str) -> list[Check]:
     else:
         found.append(Check(name="queue", status="ok", message="empty"))
     try:
-        embedder = meaning.load()
+        embedder = semantic.load()
         load_now = getattr(embedder, "load", None)
         if load_now is not None:
             load_now()  # a model whose file is missing says so only then

@@ -22,7 +22,7 @@ COMPARED, PROPOSED = 1_000, 2
 
 
 def propose_synonyms(
-    store: Store, embedder: Embedder, gauge: Calibration, new: Memory, clock: Clock, ids: IdSource
+    store: Store, embedder: Embedder, calibration: Calibration, new: Memory, clock: Clock, ids: IdSource
 ) -> None:
     """For the first value of a key: older keys of its scope that mean the same are put on the review list.
 
@@ -36,7 +36,7 @@ def propose_synonyms(
     if not others:
         return
     vectors = embedder.embed_passages([_phrase(key) for key in (new.key, *others)])
-    cosines = gauge.of_texts(vectors[1:] @ vectors[0])
+    cosines = calibration.of_texts(vectors[1:] @ vectors[0])
     near = sorted(zip(map(float, cosines), others, strict=True), reverse=True)[:PROPOSED]
     found = [(cosine, key) for cosine, key in near if cosine >= SYNONYM_COSINE and _same(new.key, key)]
     store.reviews.propose(

@@ -33,11 +33,11 @@ def work(context: Context, *, limit: int | None, only_vectors: bool, progress: P
     from . import duplicates
 
     mentions.drain(context.store, limit=limit)
-    meaning = context.semantic()
-    embedder, row = meaning.for_writing()
+    semantic = context.semantic()
+    embedder, row = semantic.for_writing()
     report = drain(context.store, embedder, row, context.clock, limit=limit, progress=progress)
-    meaning.activate_when_complete()
-    searchable = None if only_vectors else meaning.index()
+    semantic.activate_when_complete()
+    searchable = None if only_vectors else semantic.index()
     if searchable is None:
         return report
     rest = None if limit is None else limit - report.done - report.failed
@@ -45,8 +45,8 @@ def work(context: Context, *, limit: int | None, only_vectors: bool, progress: P
 
 
 def reembed(context: Context, *, progress: Progress | None) -> WorkReport:
-    meaning = context.semantic()
-    _, row = meaning.for_writing()
+    semantic = context.semantic()
+    _, row = semantic.for_writing()
     context.store.jobs.revive()
     after = 0
     while missing := context.store.vectors.missing(row.num, limit=5_000, after=after):

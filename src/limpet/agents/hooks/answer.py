@@ -1,6 +1,6 @@
 """What an event asks for: look up, note, begin, end. Each role opens only what it needs.
 
-A message and a start open the store with the engine; a tool call and an answer are a line of the journal, without it.
+A message and a start open the store by the API; a tool call and an answer are a line of the journal, without it.
 """
 
 from __future__ import annotations
@@ -54,24 +54,24 @@ def _message(call: Call, say: Say, find: Find, clock: Clock | None) -> None:
     settings = find()
     if not Path(settings.path).exists():
         return
-    from .brief import MESSAGE_TOKENS, brief, warm_brief
-    from .lot import Lot
+    from .brief import MESSAGE_TOKENS, brief, brief_from_server
+    from .holdout import Holdout
 
-    # What a client cannot show is neither looked up nor drawn for.
+    # What a client cannot show is neither looked up nor randomized.
     shows = call.role in CLIENT_ADAPTERS[call.client].answers
-    lot = Lot(_session(call), settings.withhold)
+    holdout = Holdout(_session(call), settings.withhold)
     if not shows:
         _note(call, settings, clock, "asked", _line(text, ASKED_CHARACTERS))
         return
-    block = warm_brief(settings, query, MESSAGE_TOKENS, lot)
+    block = brief_from_server(settings, query, MESSAGE_TOKENS, holdout)
     asked = _line(text, ASKED_CHARACTERS)
     if block is not None:
         say(shape(call, block.text))
-        _receipt(call, settings, clock, block, asked=asked)
+        _note_exposures(call, settings, clock, block, asked=asked)
         return
-    # Nothing but the journal and receipts is written here: no need to wait for the disk.
+    # Nothing but the journal and exposures are written here: no need to wait for the disk.
     with _open(replace(settings, durable=False), clock) as memory:
-        block = brief(memory, query, MESSAGE_TOKENS, lot)
+        block = brief(memory, query, MESSAGE_TOKENS, holdout)
         say(shape(call, block.text))
         if not memory.read_only:
             memory.note_surfaced(
@@ -98,7 +98,7 @@ def _turn(call: Call, _: Say, find: Find, clock: Clock | None) -> None:
     turn = end_turn(settings, session=_session(call), at=_now(clock), line=line, said=said)
     if turn.remembered or call.client in NO_EXIT_STATUS:
         return
-    # Only where a result could be: the engine costs more than all the rest.
+    # Only where a result could be: opening the store costs more than all the rest.
     if not any(kind == "failed" or "git commit" in what for kind, what in turn.lines):
         return
     from ...remember.ambient import note_of
@@ -121,7 +121,7 @@ def _start(call: Call, say: Say, find: Find, clock: Clock | None) -> None:
             block = left_off(memory, _session(call), same=call.source == "compact")
             say(shape(call, block.text))
             if call.role in CLIENT_ADAPTERS[call.client].answers and not memory.read_only:
-                _receipt(call, settings, clock, block)
+                _note_exposures(call, settings, clock, block)
         if call.session and not memory.read_only:
             memory.session_start(_session(call))
 
@@ -136,7 +136,7 @@ def _compact(call: Call, say: Say, find: Find, clock: Clock | None) -> None:
         block = survival(memory, _session(call))
         say(shape(call, block.text))
         if call.role in CLIENT_ADAPTERS[call.client].answers and not memory.read_only:
-            _receipt(call, settings, clock, block)
+            _note_exposures(call, settings, clock, block)
 
 
 def _end(call: Call, _: Say, find: Find, clock: Clock | None) -> None:
@@ -180,7 +180,7 @@ def _note(call: Call, settings: Settings, clock: Clock | None, kind: str, line: 
     note_action(settings, session=_session(call), at=_now(clock), kind=kind, what=line)
 
 
-def _receipt(call: Call, settings: Settings, clock: Clock | None, block: Block, asked: str = "") -> None:
+def _note_exposures(call: Call, settings: Settings, clock: Clock | None, block: Block, asked: str = "") -> None:
     """What was surfaced, and the line of the journal that it answers."""
     from ...journal import note_surfaced
 

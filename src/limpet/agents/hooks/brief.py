@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ...rank.trace import Trace
     from ...recall.answer import Item
     from ...settings import Settings
-    from .lot import Lot
+    from .holdout import Holdout
 
 # No client takes more without spilling it to a file: Codex 2,500 tokens, Claude Code some 10,000 characters.
 MAX_TOKENS, MAX_CHARACTERS = 2_000, 9_000
@@ -36,7 +36,7 @@ WORDS, PART = 2, 0.2
 # `prepare`.
 COSINE = 0.3
 # Memories that are looked at, and how long a running process may take to find them.
-ASKED, WARM_SECONDS = 12, 0.3
+ASKED, SERVER_SECONDS = 12, 0.3
 # Texts of other origins are left out when they read like an instruction.
 INSIDE = frozenset({"user", "agent"})
 _HEAD = (
@@ -57,15 +57,15 @@ class Section(NamedTuple):
 
 
 class Block(NamedTuple):
-    """What is injected, and the receipt for it."""
+    """What is injected, and its exposures."""
 
     text: str = ""
     items: tuple[tuple[str, int], ...] = ()  # ids and their tokens, the frame of the block shared out among them
-    withheld: tuple[str, ...] = ()  # ids that a lot held back
-    drawn: frozenset[str] = frozenset()  # ids that a lot could have held back
+    withheld: tuple[str, ...] = ()  # ids that were held out
+    drawn: frozenset[str] = frozenset()  # ids that were randomized: they could have been held out
 
 
-def brief(memory: Limpet, message: str, budget: int, lot: Lot) -> Block:
+def brief(memory: Limpet, message: str, budget: int, holdout: Holdout) -> Block:
     """What the store knows that fits this message, as a block of `budget` tokens at most; empty when nothing fits.
 
     By words alone: a hook is a cold process, and a model would not be loaded in time.
@@ -74,15 +74,15 @@ def brief(memory: Limpet, message: str, budget: int, lot: Lot) -> Block:
     fits = _fits(message)
     kept = [one for one in found.items if fits(one, _raw(one.why, "lexical"))]
     pinned = {one.id for one in kept if one.pinned}
-    return _by_lot(kept, pinned, memory.abbreviate, budget, lot)
+    return _after_holdout(kept, pinned, memory.abbreviate, budget, holdout)
 
 
-def warm_brief(settings: Settings, message: str, budget: int, lot: Lot) -> Block | None:
+def brief_from_server(settings: Settings, message: str, budget: int, holdout: Holdout) -> Block | None:
     """The same by meaning and by words, from a running limpet process; None when there is none that answers."""
     from ...recall_server import ask
 
-    given = {"query": message, "k": ASKED, "trace": True, "deadline_ms": WARM_SECONDS * 1000}
-    answer = ask(settings, "recall", given, seconds=WARM_SECONDS)
+    given = {"query": message, "k": ASKED, "trace": True, "deadline_ms": SERVER_SECONDS * 1000}
+    answer = ask(settings, "recall", given, seconds=SERVER_SECONDS)
     if answer is None:
         return None
     from ...recall.answer import Recall
@@ -95,17 +95,17 @@ def warm_brief(settings: Settings, message: str, budget: int, lot: Lot) -> Block
         for one, shown in zip(found.items, answer["items"], strict=True)
         if fits(one, _sent(shown, "lexical")) or (found.relevant and _sent(shown, "vector") >= COSINE)
     ]
-    return _by_lot(kept, set(answer["pinned"]), lambda ids: [short[id] for id in ids], budget, lot)
+    return _after_holdout(kept, set(answer["pinned"]), lambda ids: [short[id] for id in ids], budget, holdout)
 
 
-def _by_lot(
-    kept: list[Item], pinned: set[str], abbreviate: Callable[[list[str]], list[str]], budget: int, lot: Lot
+def _after_holdout(
+    kept: list[Item], pinned: set[str], abbreviate: Callable[[list[str]], list[str]], budget: int, holdout: Holdout
 ) -> Block:
-    """The block, without what the lot holds back. What somebody pinned, prefers or wants is never held back."""
+    """The block, without what is held out. What somebody pinned, prefers or wants is never held out."""
     kept = [one for one in kept if may_be_shown(one)]
     eligible = {one.id for one in kept if one.id not in pinned and one.kind not in ("preference", "goal")}
-    drawn = frozenset(eligible) if lot.share else frozenset[str]()
-    withheld = tuple(one.id for one in kept if one.id in drawn and lot.holds_back(one.id))
+    drawn = frozenset(eligible) if holdout.share else frozenset[str]()
+    withheld = tuple(one.id for one in kept if one.id in drawn and holdout.holds_back(one.id))
     made = block([Section("", told((one for one in kept if one.id not in withheld), abbreviate))], budget)
     return made._replace(withheld=withheld, drawn=drawn)
 

@@ -1,4 +1,4 @@
-"""The clients' dialects as data: which event means what, where a field lies, how an answer looks.
+"""Client adapters as data: for each client which event means what, where a field lies, how an answer looks.
 
 Read from the clients themselves or their documentation, November 2026; docs/how-to/clients/ says which were run.
 """
@@ -119,13 +119,13 @@ _LONGEST_NAME = 120
 
 def parse_event(client: str, event: str, data: dict[str, Any]) -> Call | None:
     """A client's JSON in our words; None for an event that we do nothing about."""
-    dialect = CLIENT_ADAPTERS[client]
-    role = dialect.events.get(event)
+    adapter = CLIENT_ADAPTERS[client]
+    role = adapter.events.get(event)
     if role is None:
         return None
 
     def find(name: str) -> Any:
-        for path in dialect.fields.get(name, ()):
+        for path in adapter.fields.get(name, ()):
             found = _at(data, path)
             if found not in (None, "", [], {}):
                 return found

@@ -1,4 +1,4 @@
-"""Is a message worth a look-up? A few structural signs, the same in every language; no lists of words.
+"""The gate: whether a message is worth a look-up. A few structural signs, the same in every language, no words.
 
 The gate only saves time: what passes is still measured by recall, and nothing is injected that does not fit. Without
 regular expressions: compiling them would take longer than all the rest.

@@ -13,7 +13,7 @@ from ..hooks.client_adapters import CLIENT_ADAPTERS
 from .change import Part, json_hooks, json_value, own_file, text_block, toml_table
 
 CLIENTS = tuple(CLIENT_ADAPTERS)
-# What a client waits for a hook at most, in seconds; the hook itself gives up sooner (hooks/dialects.py).
+# What a client waits for a hook at most, in seconds; the hook itself gives up sooner (hooks/client_adapters.py).
 PATIENCE_SECONDS = 5
 # The tools of Claude Code that act: a hook after the others would be started for nothing.
 CLAUDE_ACTS = "Bash|Edit|MultiEdit|Write|NotebookEdit|mcp__.*"

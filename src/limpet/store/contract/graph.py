@@ -7,7 +7,7 @@ from typing import Protocol
 
 from ...model.edges import STORED_TYPES, Edge
 from ...model.memory import Memory
-from ..records import Filter, GraphNode, Life, Piece
+from ..records import Filter, GraphNode, Piece, Validity
 
 
 class Edges(Protocol):
@@ -56,7 +56,7 @@ class Graph(Protocol):
 
     def memories(self, ids: Sequence[bytes], where: Filter) -> dict[bytes, Memory]: ...
 
-    def lives(self, ids: Sequence[bytes], where: Filter) -> dict[bytes, Life]:
+    def validity(self, ids: Sequence[bytes], where: Filter) -> dict[bytes, Validity]:
         """How some memories stand: all that a walk needs to know of most of them."""
         ...
 

@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 class Columns(Protocol):
     """Current memories as arrays by text, for a process that answers many recalls. Valid within one snapshot.
 
-    `kind` and `speaker` hold places in `names`, `life` in `lives`. A text of no current memory has `num` 0.
+    `kind` and `speaker` hold places in `names`, `prior` in `priors`. A text of no current memory has `num` 0.
     """
 
     names: list[str | None]
     # (kind, importance, pinned, trust, observations, confidence that was stated), each that there is once.
-    lives: list[tuple[str, float, bool, str, int, float | None]]
+    priors: list[tuple[str, float, bool, str, int, float | None]]
     num: np.ndarray
     kind: np.ndarray
-    life: np.ndarray
+    prior: np.ndarray
     session: np.ndarray  # 0 = none
     position: np.ndarray
     speaker: np.ndarray
@@ -37,12 +37,12 @@ class Columns(Protocol):
         """What `Search.lexical` finds."""
         ...
 
-    def words(self, bodies: np.ndarray, stems: Mapping[str, float]) -> tuple[np.ndarray, np.ndarray]:
+    def words(self, text_ids: np.ndarray, stems: Mapping[str, float]) -> tuple[np.ndarray, np.ndarray]:
         """What the query's words are worth in topics, labels and dates of some texts (a label's counts half), and
         which of the words each text has, wherever: (texts, stems)."""
         ...
 
-    def passing(self, bodies: np.ndarray, where: Filter) -> np.ndarray:
+    def passing(self, text_ids: np.ndarray, where: Filter) -> np.ndarray:
         """Which of some texts pass a filter without `known_at`."""
         ...
 
@@ -50,11 +50,11 @@ class Columns(Protocol):
         """Every text that passes it, in order."""
         ...
 
-    def near(self, bodies: np.ndarray, reach: int) -> np.ndarray:
+    def near(self, text_ids: np.ndarray, reach: int) -> np.ndarray:
         """Texts up to `reach` places before or after some in their sessions, those themselves included, in order."""
         ...
 
-    def uses(self, bodies: np.ndarray) -> dict[int, tuple[int, int]]:
+    def uses(self, text_ids: np.ndarray) -> dict[int, tuple[int, int]]:
         """By place in `bodies`, of those that were ever used: how often, and when last; 0 = never."""
         ...
 
@@ -79,7 +79,7 @@ class Search(Protocol):
         """Texts that hold a text as it is; none when the deadline comes first."""
         ...
 
-    def candidates(self, bodies: Iterable[int], where: Filter) -> list[Candidate]:
+    def candidates(self, text_ids: Iterable[int], where: Filter) -> list[Candidate]:
         """The candidates among some texts that pass the filter."""
         ...
 
@@ -91,7 +91,7 @@ class Search(Protocol):
         """Every text that passes the filter."""
         ...
 
-    def texts(self, bodies: Sequence[int]) -> list[tuple[int, str, str | None]]:
+    def texts(self, text_ids: Sequence[int]) -> list[tuple[int, str, str | None]]:
         """(number, text, key or None) of those that are there."""
         ...
 
@@ -111,7 +111,7 @@ class Mentions(Protocol):
         """Note what the next few texts name that nobody has looked at; returns how many, 0 when none is left."""
         ...
 
-    def named_in(self, bodies: Sequence[int]) -> list[tuple[int, int]]:
+    def named_in(self, text_ids: Sequence[int]) -> list[tuple[int, int]]:
         """(text, thing) of some texts, in a stable order."""
         ...
 

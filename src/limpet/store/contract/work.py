@@ -47,7 +47,7 @@ class Vectors(Protocol):
         there are, in order."""
         ...
 
-    def exact(self, embedder: int, bodies: Sequence[int]) -> list[tuple[int, bytes]]:
+    def exact(self, embedder: int, text_ids: Sequence[int]) -> list[tuple[int, bytes]]:
         """(text, vector of float16) of those that have one."""
         ...
 

@@ -1,7 +1,7 @@
 """The store's current memories as arrays, for a process that answers many recalls: no row is fetched to be ranked.
 
-One slot a body number, since that is what words and vectors speak of. The arrays follow the store: `refresh` reads new
-bodies and those of changed memories, whichever process changed them. `postings.py` holds the words.
+One slot a text number, since that is what words and vectors speak of. The arrays follow the store: `refresh` reads new
+texts and those of changed memories, whichever process changed them. `postings.py` holds the words.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from .posting_lists import among, distinct, varints
 from .postings import Postings
 from .sql import statements
 
-# Bodies read at a time, and how long one recall may read before it answers from SQL, in seconds.
+# Texts read at a time, and how long one recall may read before it answers from SQL, in seconds.
 SLICE = 2_000
 READ_SECONDS = 0.25
-# Bodies, or index terms in thirties, that recalls read themselves; more of them are read ahead, beside the recalls.
-READ_BY_RECALLS, WORDS_A_BODY = 30_000, 30
-# New bodies that do not yet stand in the sorted order of sessions; with more it is sorted anew.
+# Texts, or index terms in thirties, that recalls read themselves; more of them are read ahead, beside the recalls.
+READ_BY_RECALLS, WORDS_A_TEXT = 30_000, 30
+# New texts that do not yet stand in the sorted order of sessions; with more it is sorted anew.
 MAX_UNSORTED = 4_096
 _NEVER = np.iinfo(np.int64).max
 _PLACES = 1 << 40  # positions in one session that keys leave room for
 
-# Name, type, and what stands where there is no value. `num` 0: no current memory has this body.
+# Name, type, and what stands where there is no value. `num` 0: no current memory has this text.
 _COLUMNS: tuple[tuple[str, str, Any], ...] = (
-    ("num", "i8", 0), ("scope", "i4", 0), ("state", "i2", 0), ("kind", "i2", 0), ("life", "i4", 0),
+    ("num", "i8", 0), ("scope", "i4", 0), ("state", "i2", 0), ("kind", "i2", 0), ("prior", "i4", 0),
     ("session", "i4", 0), ("position", "i8", 0), ("speaker", "i4", 0), ("valid_from", "i8", 0),
     ("valid_to", "i8", _NEVER), ("observed_at", "i8", 0), ("size", "i4", 0), ("asked", "?", False),
     ("keyed", "?", False), ("tokens", "i4", 0), ("id", "S16", b""), ("described", "i4", 0),
@@ -42,13 +42,13 @@ _COLUMNS: tuple[tuple[str, str, Any], ...] = (
 
 
 class SqliteColumns:
-    """Arrays by body number. Not thread-safe: used under the lock of the connection that it reads."""
+    """Arrays by text number. Not thread-safe: used under the lock of the connection that it reads."""
 
     num: np.ndarray
     scope: np.ndarray
     state: np.ndarray
     kind: np.ndarray
-    life: np.ndarray  # place in `lives`
+    prior: np.ndarray  # place in `priors`
     session: np.ndarray  # 0 = none
     position: np.ndarray
     speaker: np.ndarray
@@ -78,11 +78,11 @@ class SqliteColumns:
         # Kinds, states and speakers share their numbers; kinds come first.
         self.names: list[str | None] = [None, *KINDS]
         self._names = {name: number for number, name in enumerate(self.names)}
-        # What a memory's life does to its score is the same for most: it is held once. The first: of no memory.
-        self.lives: list[tuple[Any, ...]] = [()]
-        self._lives: dict[tuple[Any, ...], int] = {}
+        # Prior factors of scores: most memories share the same ones, which are held once. The first: of no memory.
+        self.priors: list[tuple[Any, ...]] = [()]
+        self._prior_numbers: dict[tuple[Any, ...], int] = {}
         self._version = -1
-        self._done = 0  # the last body read
+        self._done = 0  # the last text read
         self._seq = -1  # the last event known
         self._changed: set[bytes] = set()  # memories to read again
         self._used = False
@@ -142,11 +142,11 @@ class SqliteColumns:
         return True
 
     def _read_words(self, until: float) -> None:
-        if self.postings.words_there_are <= READ_BY_RECALLS * WORDS_A_BODY or not self.follows:
+        if self.postings.words_there_are <= READ_BY_RECALLS * WORDS_A_TEXT or not self.follows:
             self.postings.read(until)
 
     def _note_events(self) -> bool:
-        """Note the memories that changed since the last look; whether one was purged. New ones are read as bodies."""
+        """Note the memories that changed since the last look; whether one was purged. New ones are read as texts."""
         last = self._con.execute("SELECT ifnull(max(seq), 0) FROM event").get
         if self._seq < 0:
             self._seq = last
@@ -183,7 +183,7 @@ class SqliteColumns:
             "scope": map(scope_number, scope),
             "state": map(number, state),
             "kind": map(number, kind),
-            "life": map(self._life, kind, importance, pinned, trust, observations, stated),
+            "prior": map(self._prior, kind, importance, pinned, trust, observations, stated),
             "session": session,
             "position": position,
             "speaker": map(number, speaker),
@@ -220,15 +220,15 @@ class SqliteColumns:
             self.names.append(name)
         return number
 
-    def _life(self, kind: str | None, *rest: Any) -> int:
+    def _prior(self, kind: str | None, *rest: Any) -> int:
         if kind is None:
             return 0
         importance, pinned, trust, observations, stated = rest
-        life = (kind, importance, bool(pinned), trust, observations, stated)
-        number = self._lives.get(life)
+        prior = (kind, importance, bool(pinned), trust, observations, stated)
+        number = self._prior_numbers.get(prior)
         if number is None:
-            number = self._lives[life] = len(self.lives)
-            self.lives.append(life)
+            number = self._prior_numbers[prior] = len(self.priors)
+            self.priors.append(prior)
         return number
 
     # -- what passes, and what is near
@@ -242,7 +242,7 @@ class SqliteColumns:
         return [self._scopes[name] for name in dict.fromkeys(names) if name in self._scopes]
 
     def passing(self, bodies: np.ndarray, where: Filter) -> np.ndarray:
-        """Which of some bodies pass the filter; it must not ask for what was known at another time."""
+        """Which of some texts pass the filter; it must not ask for what was known at another time."""
         mask = self._among(self.state[bodies], where.states) if where.states else self.num[bodies] > 0
         if where.scopes is not None:
             mask &= among(self.scope[bodies], self.scope_numbers(where.scopes))
@@ -262,7 +262,7 @@ class SqliteColumns:
         return mask
 
     def allowed(self, where: Filter) -> np.ndarray:
-        """Every body that passes the filter, in order."""
+        """Every text that passes the filter, in order."""
         if where.topics:
             some = np.flatnonzero(self._with_topic(where.topics[0]))
         else:
@@ -281,7 +281,7 @@ class SqliteColumns:
         return found
 
     def near(self, bodies: np.ndarray, reach: int) -> np.ndarray:
-        """Bodies up to `reach` places before or after the given ones in their sessions, themselves included."""
+        """Texts up to `reach` places before or after the given ones in their sessions, themselves included."""
         bodies = bodies[self.session[bodies] > 0]
         keys = self.session[bodies] * np.int64(_PLACES) + self.position[bodies]
         self._sort()
@@ -292,7 +292,7 @@ class SqliteColumns:
         return distinct(np.concatenate(found))
 
     def _sort(self) -> None:
-        """Bodies by session and position: most of them sorted once, the newest beside them."""
+        """Texts by session and position: most of them sorted once, the newest beside them."""
         base, end = self._sorted_to
         if end == self._done + 1:
             return

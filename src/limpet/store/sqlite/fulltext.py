@@ -63,7 +63,7 @@ class Lexical:
     def search(
         self, text: str, where: Filter, *, limit: int | None, version: int, deadline: float | None
     ) -> LexicalResult:
-        """Best bodies for any text whatever: its words are looked up, never interpreted.
+        """Best texts for any text whatever: its words are looked up, never interpreted.
 
         Two phases: rows come from the rarest terms, every term then counts in the BM25 of those rows.
         """
@@ -204,7 +204,7 @@ class Lexical:
     def _scored(
         self, expression: str, most: int | None, deadline: float | None
     ) -> tuple[list[tuple[int, float]], bool]:
-        """(body, score) best first, lower is better as FTS5 has it; at most `most`."""
+        """(text id, score) best first, lower is better as FTS5 has it; at most `most`."""
         try:
             with interrupted(self._con, deadline):
                 return self._con.execute(_SCORED, (expression, -1 if most is None else most)).fetchall(), True

@@ -9,7 +9,7 @@ import apsw
 
 from ...model.edges import STORED_TYPES, TEMPORAL, Edge
 from ...model.memory import Memory
-from ..records import Filter, GraphNode, Life, Piece
+from ..records import Filter, GraphNode, Piece, Validity
 from . import rows
 from .database import Repository
 from .filters import visible
@@ -80,11 +80,11 @@ class SqliteGraph(Repository):
         text, bound = _about("memories_by_id", where)
         return {row[1]: rows.memory(row) for row in self._database.rows(text, bound | _ids(ids))}
 
-    def lives(self, ids: Sequence[bytes], where: Filter) -> dict[bytes, Life]:
+    def validity(self, ids: Sequence[bytes], where: Filter) -> dict[bytes, Validity]:
         if not ids:
             return {}
         text, bound = _about("lives_by_id", where)
-        return {row[0]: Life._make(row[1:]) for row in self._database.rows(text, bound | _ids(ids))}
+        return {row[0]: Validity._make(row[1:]) for row in self._database.rows(text, bound | _ids(ids))}
 
     def matching(self, ids: Sequence[bytes], where: Filter) -> set[bytes]:
         if not ids:

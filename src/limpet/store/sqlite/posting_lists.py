@@ -16,7 +16,7 @@ _FLAGS = np.array([0, 0, LABELS, DATES, 0, 0])
 
 
 class Posting(NamedTuple):
-    """The bodies that have a word, in order."""
+    """The texts that have a word, in order."""
 
     bodies: np.ndarray  # int32
     halves: np.ndarray  # how often, as BM25 weighs it, in halves; as narrow as it goes
@@ -29,7 +29,7 @@ class Posting(NamedTuple):
         return Posting(self.bodies[start:end], self.halves[start:end], fields)
 
     def and_then(self, later: Posting) -> Posting:
-        """With the entries of greater bodies after its own."""
+        """With the entries of later texts after its own."""
         fields = None
         if self.fields is not None or later.fields is not None:
             fields = np.concatenate([fields_of(self), fields_of(later)])
@@ -40,7 +40,7 @@ EMPTY = Posting(np.zeros(0, np.int32), np.zeros(0, np.uint8), None)
 
 
 def posting_of(places: np.ndarray, words: np.ndarray | None = None) -> tuple[Posting, np.ndarray]:
-    """From body * 8 + column of every occurrence, in order of bodies.
+    """From text id * 8 + column of every occurrence, in order of texts.
 
     `words`: the number of each occurrence's word, for several words one after the other; their ends come back too.
     """
@@ -81,7 +81,7 @@ def fields_of(one: Posting) -> np.ndarray:
 
 
 def positions(ordered: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Where bodies stand in a list, or would, and whether they do. Both are int32: else the list would be copied."""
+    """Where texts stand in a list, or would, and whether they do. Both are int32: else the list would be copied."""
     if not len(ordered):
         return np.zeros(len(wanted), dtype=np.int64), np.zeros(len(wanted), dtype=bool)
     at = ordered.searchsorted(wanted)

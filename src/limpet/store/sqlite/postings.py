@@ -46,9 +46,9 @@ if TYPE_CHECKING:
 MAX_HELD, MAX_READ_AHEAD = 30_000_000, 25_000_000
 # Occurrences read at a time of the whole index (some milliseconds), and of a word about which nothing is known.
 SLICE, READ_AT_ONCE = 20_000, 4_096
-# With more new bodies than this, or than that share of all, reading lists again is cheaper than adding to them.
+# With more new texts than this, or than that share of all, reading lists again is cheaper than adding to them.
 MAX_ADDED, ADDED_SHARE = 16, 50
-# Scopes stand in the index too, each body in one list. Nobody asks for these.
+# Scopes stand in the index too, each text in one list. Nobody asks for these.
 _NO_WORD = "\ue000"
 _COLUMN = (
     "CASE col WHEN 'content' THEN 0 WHEN 'topics' THEN 1 WHEN 'labels' THEN 2 WHEN 'dates' THEN 3 WHEN 'scope' THEN 4"
@@ -69,7 +69,7 @@ class _Slice(NamedTuple):
     """Lists of words that follow each other, end to end: a word alone is put together when it is asked for."""
 
     stems: list[str]
-    counts: np.ndarray  # in how many bodies each is
+    counts: np.ndarray  # in how many texts each is
     ends: np.ndarray  # of its entries; those of a word too common to be searched for are not held
     whole: Posting
 
@@ -91,12 +91,12 @@ class Postings:
         self._firsts: list[str] = []  # the first word of each slice
         self._last: str | None = ""  # all words up to it are in the slices; None: all there are
         self._single: dict[str, Posting] = {}  # lists that were read one by one, the oldest first
-        self._counts: dict[str, int] = {}  # in how many bodies words are that are in no slice
-        self._later: dict[str, list[int]] = {}  # places in bodies that came after a list was read
-        self._more: dict[str, int] = {}  # how many such bodies
+        self._counts: dict[str, int] = {}  # in how many texts words are that are in no slice
+        self._later: dict[str, list[int]] = {}  # places in texts that came after a list was read
+        self._more: dict[str, int] = {}  # how many such texts
         self._added = 0
         self._ready: dict[str, Posting] = {}  # lists put together, as of this version of the store
-        self._frequencies: dict[str, int] = {}  # in how many bodies words are, as of this version
+        self._frequencies: dict[str, int] = {}  # in how many texts words are, as of this version
         self._phrases: dict[str, Posting] = {}
         self._held = 0
 
@@ -161,7 +161,7 @@ class Postings:
         self._held += len(whole.bodies)
 
     def add(self, bodies: Sequence[int]) -> None:
-        """Take in new bodies."""
+        """Take in new texts."""
         if not self._counts and self._last == "":
             return
         self._added += len(bodies)
@@ -209,7 +209,7 @@ class Postings:
         return stem in self._single or (self._covers(stem) and self._known(stem) is not None)
 
     def frequency(self, stem: str) -> int:
-        """In how many bodies a word is. Its list is read with it, unless the word is too common to be searched for."""
+        """In how many texts a word is. Its list is read with it, unless the word is too common to be searched for."""
         found = self._frequencies.get(stem)
         if found is None:
             found = self._frequencies[stem] = self._frequency(stem)
@@ -238,7 +238,7 @@ class Postings:
             if found is None and self._covers(stem):
                 found = self._known(stem)
             if found is None:
-                # All of it, bodies that came later included.
+                # All of it, texts that came later included.
                 self._later.pop(stem, None)
                 self._more.pop(stem, None)
                 found = self._hold(stem, self._con.execute(_ONE, (stem, -1)).fetchone()[1])
@@ -259,7 +259,7 @@ class Postings:
     def search(
         self, text: str, where: Filter, columns: SqliteColumns, *, limit: int | None = None, held_only: bool = False
     ) -> ArrayHits:
-        """Bodies that have the query's rarer words, best first, as `fulltext.Lexical.search` finds them.
+        """Texts that have the query's rarer words, best first, as `fulltext.Lexical.search` finds them.
 
         `held_only`: leave out words whose lists have not been read, and say so.
         """
@@ -333,7 +333,7 @@ class Postings:
         return (scopes if held * 2 <= self._bodies else None), phrases
 
     def _phrase(self, topic: str) -> Posting:
-        """The bodies whose topics have the words of a topic one after the other, and how often."""
+        """The texts whose topics have the words of a topic one after the other, and how often."""
         found = self._phrases.get(topic)
         if found is None:
             words = list(self._lexical.tokens(topic))
@@ -354,8 +354,8 @@ class Postings:
         return found
 
     def words(self, bodies: np.ndarray, stems: Mapping[str, float]) -> tuple[np.ndarray, np.ndarray]:
-        """What the query's words are worth in topics, labels and dates of some bodies (a label's counts half), and
-        which of the words each body has, wherever: (bodies, stems)."""
+        """What the query's words are worth in topics, labels and dates of some texts (a label's counts half), and
+        which of the words each text has, wherever: (texts, stems)."""
         topics, labels, dates = np.zeros(len(bodies)), np.zeros(len(bodies)), np.zeros(len(bodies))
         having = np.zeros((len(bodies), len(stems)), dtype=bool)
         bodies = bodies.astype(np.int32)

@@ -86,7 +86,7 @@ class Projection:
             else:
                 later += 1
             ledger.append(_event_row(seq, event, num))
-            written.append(_placed(event, seq))
+            written.append(_with_sequence(event, seq))
             versions.append(self._version(num or later - 1, state, event.at, num, fields.fingerprint))
         self._insert_texts(texts)
         self._con.executemany(self._sql["insert_event"], ledger)
@@ -117,7 +117,7 @@ class Projection:
                 )
         seq = self._next("event", "seq")
         self._con.execute(self._sql["insert_event"], _event_row(seq, event, body))
-        written = _placed(event, seq)
+        written = _with_sequence(event, seq)
         self.project(written, body)
         return written
 
@@ -177,7 +177,7 @@ class Projection:
         return [rows.event(row) for row in found]
 
     def _body_for(self, state: MemoryState, id: bytes) -> int | None:
-        """The body with the state's content: that of the last version, or an earlier one after an undo."""
+        """The text with the state's content: that of the last version, or an earlier one after an undo."""
         if state.content is None:
             return None
         found = self._con.execute(
@@ -392,7 +392,7 @@ class Projection:
         self._insert_version(initial(first), purged.at, None)
 
 
-def _placed(event: Event, seq: int) -> Event:
+def _with_sequence(event: Event, seq: int) -> Event:
     """The event with its place in the ledger: `dataclasses.replace` at a third of its price, at every write."""
     return Event(
         id=event.id,

@@ -81,7 +81,7 @@ class Sync(Projection):
         }
         number = seen.get(device.hex(), 0)
         segment, count, size = None, 0, 0
-        placed = []
+        sequenced = []
         for operation, run in groupby(fresh, lambda event: event.operation):
             for place, event in enumerate(run):
                 if place == 0:
@@ -97,12 +97,12 @@ class Sync(Projection):
                     }
                     segment, count, size = self._add_segment(device, number, "", header), 0, 0
                 count, size = count + 1, size + len(event.content or "")
-                placed.append((event.id, stamp, operation, place, segment))
+                sequenced.append((event.id, stamp, operation, place, segment))
         self._con.executemany(
-            "INSERT INTO synced (id, stamp, operation, place, segment) VALUES (?, ?, ?, ?, ?)", placed
+            "INSERT INTO synced (id, stamp, operation, place, segment) VALUES (?, ?, ?, ?, ?)", sequenced
         )
         self._con.execute("UPDATE sealed SET through = ?", (fresh[-1].seq,))
-        self._settle({event.memory for event in fresh})
+        self._derive_merge_order({event.memory for event in fresh})
 
     def _add_segment(self, device: bytes, number: int, digest: str, header: dict[str, Any]) -> int:
         # Until its file is written, a segment has a digest that no other has.
@@ -141,7 +141,7 @@ class Sync(Projection):
             new=arrivals.new,
             known=len(wanted) - arrivals.new,
             held=sorted(held),
-            conflicts=self._settle(arrivals.touched),
+            conflicts=self._derive_merge_order(arrivals.touched),
             purged=len(purges),
             edited=sum(self._edited_at_once(one, segments) for one in lines if one.event.type == "edited"),
         )
@@ -320,7 +320,7 @@ class Sync(Projection):
             num = self._intern_session(self._intern_scope(scope), name, first)
             self._con.execute("UPDATE session SET started_at = ? WHERE num = ?", (first, num))
 
-    def _settle(self, touched: Iterable[bytes]) -> int:
+    def _derive_merge_order(self, touched: Iterable[bytes]) -> int:
         """Derive anew what follows for every key that some memories ever had. Returns the conflicts that are new."""
         members = self._key_mates(touched)
         if not members:

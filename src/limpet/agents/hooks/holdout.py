@@ -1,15 +1,15 @@
-"""Which of what fits a message is held back, so that showing a memory can be told from its being there anyway."""
+"""The randomized holdout: a share of the memories that fit a message is not shown, to measure what showing does."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 
-class Lot(NamedTuple):
-    """A draw for one session. The same memory draws the same lot in all of it, so that a session is on one side."""
+class Holdout(NamedTuple):
+    """The assignment for one session: the same memory is shown or held out in all of it, without any state."""
 
     session: str
-    share: float  # of eligible memories, 0 to 0.5; 0: nothing is drawn
+    share: float  # of eligible memories, 0 to 0.5; 0: nothing is randomized
 
     def holds_back(self, id: str) -> bool:
         if not self.share:
