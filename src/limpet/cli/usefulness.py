@@ -83,12 +83,12 @@ def _told(found: Usefulness) -> list[str]:
     lift = found.lift
     points = f"{lift.value * 100:+.0f} points (95 %: {lift.low * 100:+.0f} to {lift.high * 100:+.0f})"
     if lift.low > 0:
-        meaning = "showing memories makes their content show up in the work more often"
+        verdict = "showing memories makes their content show up in the work more often"
     elif lift.high < 0:
-        meaning = "showing memories makes their content show up in the work less often"
+        verdict = "showing memories makes their content show up in the work less often"
     else:
-        meaning = "too few cases to say whether showing memories changes the work"
-    lines.append(f"Lift: {points}: {meaning}.")
+        verdict = "too few cases to say whether showing memories changes the work"
+    lines.append(f"Lift: {points}: {verdict}.")
     return lines
 
 

@@ -159,11 +159,11 @@ def _make_private(path: str) -> None:
         store = os.stat(real)  # noqa: PTH116
         if not store.st_size:
             Path(real).chmod(0o600)  # an empty file that becomes a store
-        for beside in (f"{real}-wal", f"{real}-shm"):
+        for side_file in (f"{real}-wal", f"{real}-shm"):
             with contextlib.suppress(FileNotFoundError):
-                mode = os.lstat(beside).st_mode
+                mode = os.lstat(side_file).st_mode
                 if stat.S_ISREG(mode) and mode & ~store.st_mode & 0o777:
-                    Path(beside).chmod(mode & store.st_mode & 0o777)
+                    Path(side_file).chmod(mode & store.st_mode & 0o777)
 
 
 def _busy_handler() -> Callable[[int], bool]:
