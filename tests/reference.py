@@ -56,6 +56,7 @@ class ReferenceStore:
             get=self._get,
             versions=self._history,
             same_statement=self._same_statement,
+            superseded_statement=self._superseded_statement,
             with_fingerprints=self._marked,
             keyed=self._keyed,
             renamed_key=self._renamed_key,
@@ -211,6 +212,17 @@ class ReferenceStore:
             ):
                 return one
         return None
+
+    def _superseded_statement(self, scope: str, fingerprint: int, at: int) -> Memory | None:
+        replaced = [
+            one
+            for one in self._current()
+            if (one.scope, one.state, self._mark(one)) == (scope, "active", fingerprint)
+            and one.superseded_by
+            and one.valid_to is not None
+            and one.valid_to <= at
+        ]
+        return max(replaced, key=lambda one: one.created_at, default=None)
 
     def _marked(self, fingerprints: Sequence[int]) -> set[int]:
         return {mark for one in self._current() if one.state == "active" and (mark := self._mark(one)) in fingerprints}

@@ -193,18 +193,18 @@ class TwoStores(RuleBasedStateMachine):
 
 
 def known(engine, id, moment):
-    return engine._store.memories.get(parse_id(id), known_at=moment)
+    return engine._context.store.memories.get(parse_id(id), known_at=moment)
 
 
 def links(engine, moment=None):
-    found = engine._store.edges.all(known_at=moment)
+    found = engine._context.store.edges.all(known_at=moment)
     return {(one.source, one.type, one.target): one.weight for one in found}
 
 
 def everything(engine):
     """Every version of every memory, without row numbers."""
-    ids = dict.fromkeys(event.memory for event in engine._store.ledger.events())
-    return [replace(one, used_at=None) for id in ids for one in engine._store.memories.versions(id)]
+    ids = dict.fromkeys(event.memory for event in engine._context.store.ledger.events())
+    return [replace(one, used_at=None) for id in ids for one in engine._context.store.memories.versions(id)]
 
 
 TestTwoStores = TwoStores.TestCase

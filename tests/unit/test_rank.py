@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from limpet.rank.adjust import confidence, confidence_factor, decay, importance_factor, use_boost
 from limpet.rank.arithmetic import Arithmetic
 from limpet.rank.array_arithmetic import ArrayArithmetic
-from limpet.rank.constants import DECAY_FLOOR, DECAY_PER_DAY, RRF_K
+from limpet.rank.constants import DECAY_PER_DAY, RRF_K
 from limpet.rank.fuse import fuse_ranks, linear, ranks, rrf
 from limpet.rank.session_weights import SESSION_WEIGHTS
 from limpet.rank.sessions import parts, together
@@ -66,14 +68,14 @@ def test_use_boosts_by_a_tenth_of_its_logarithm(uses, expected):
 @pytest.mark.parametrize(("kind", "rate"), [("skill", 0.002), ("lesson", 0.005), ("fact", 0.01), ("inference", 0.02)])
 def test_what_was_used_once_decays_by_its_kind(kind, rate):
     assert DECAY_PER_DAY[kind] == rate
-    assert decay(kind, used_at=0, now=7 * DAY, pinned=False) == pytest.approx(math.exp(-7 * rate))
-    assert decay(kind, used_at=0, now=100_000 * DAY, pinned=False) == DECAY_FLOOR
+    assert decay(kind, uses=1_000, used_at=0, now=7 * DAY, pinned=False) == pytest.approx(math.exp(-7 * rate))
+    assert decay(kind, uses=3, used_at=0, now=100_000 * DAY, pinned=False) == pytest.approx(1 / use_boost(3))
 
 
 def test_never_used_pinned_or_used_in_the_future_does_not_decay():
-    assert decay("inference", used_at=None, now=999 * DAY, pinned=False) == 1.0
-    assert decay("inference", used_at=0, now=999 * DAY, pinned=True) == 1.0
-    assert decay("inference", used_at=5 * DAY, now=0, pinned=False) == 1.0
+    assert decay("inference", uses=1, used_at=None, now=999 * DAY, pinned=False) == 1.0
+    assert decay("inference", uses=1, used_at=0, now=999 * DAY, pinned=True) == 1.0
+    assert decay("inference", uses=1, used_at=5 * DAY, now=0, pinned=False) == 1.0
 
 
 def test_importance_and_confidence_move_a_score_a_little():
@@ -125,3 +127,10 @@ def test_a_session_has_the_weighted_sum_of_what_it_is_judged_by():
     values = {"best": 5.0, "together": 0.5, "alike": -0.25}
     assert parts(values) == {name: SESSION_WEIGHTS[name] * value for name, value in values.items()}
     assert all(weight > 0 for weight in SESSION_WEIGHTS.values())
+
+
+@given(st.sampled_from(sorted(DECAY_PER_DAY)), st.integers(1, 10_000), st.integers(0, 100_000), st.booleans())
+def test_what_was_used_is_at_no_time_worth_less_than_what_never_was(kind, uses, days, pinned):
+    worth = use_boost(uses) * decay(kind, uses=uses, used_at=0, now=days * DAY, pinned=pinned)
+
+    assert worth >= 1.0 - 1e-12

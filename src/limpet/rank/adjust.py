@@ -15,12 +15,15 @@ def use_boost(uses: int) -> float:
     return 1.0 + C.USE_BOOST * math.log1p(uses)
 
 
-def decay(kind: str, *, used_at: int | None, now: int, pinned: bool) -> float:
-    """The share of a score that is left, `DECAY_FLOOR` to 1. Times in microseconds. Never used or pinned: 1."""
+def decay(kind: str, *, uses: int, used_at: int | None, now: int, pinned: bool) -> float:
+    """The share of a score that is left since the last use. Times in microseconds. Never used or pinned: 1.
+
+    It takes back what use gave and no more: what was used is at no time worth less than what never was.
+    """
     if used_at is None or pinned:
         return 1.0
     days = max(0, now - used_at) / MICROSECONDS_PER_DAY
-    return max(C.DECAY_FLOOR, math.exp(-C.DECAY_PER_DAY[kind] * days))
+    return max(1.0 / use_boost(uses), math.exp(-C.DECAY_PER_DAY[kind] * days))
 
 
 def importance_factor(importance: float) -> float:

@@ -29,7 +29,7 @@ GRAPH_SEATS, SEATED_FROM = 2, 5
 USE_BOOST = 0.1
 
 # Decay of a memory that was used once and then no more, per day since its last use: exp(-rate x days), half-life
-# ln 2 / rate. Never used = no decay; pinned = no decay. Domain model. test_rank.py.
+# ln 2 / rate, until what use gave is taken back. Never used = no decay; pinned = no decay. Domain model. test_rank.py.
 DECAY_PER_DAY = {
     "skill": 0.002,
     "preference": 0.002,
@@ -43,9 +43,6 @@ DECAY_PER_DAY = {
     "episode": 0.01,
     "inference": 0.02,
 }
-# Decay never takes more than this share of a score: an old memory that answers the question is still the answer.
-DECAY_FLOOR = 0.8
-
 # Importance 0.5 is neutral; 0 and 1 take or give this share. test_rank.py.
 IMPORTANCE_SPAN = 0.1
 # Confidence 0 takes this share of a score, 1 none. Small, because most memories are stated once. test_rank.py.

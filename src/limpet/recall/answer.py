@@ -296,7 +296,7 @@ def _factors(one: PriorFactors, now: int) -> dict[str, float]:
     """The prior factors of a memory's score: one each."""
     return {
         "use": adjust.use_boost(one.uses),
-        "decay": adjust.decay(one.kind, used_at=one.used_at, now=now, pinned=one.pinned),
+        "decay": adjust.decay(one.kind, uses=one.uses, used_at=one.used_at, now=now, pinned=one.pinned),
         "importance": adjust.importance_factor(one.importance),
         "confidence": adjust.confidence_factor(_confidence(one, now)),
     }

@@ -24,18 +24,25 @@ QUOTED_CHARACTERS = 80
 SPEAKERS = {"user": "the user", "agent": "an agent", "tool": "a tool", "web": "a web page", "import": "an import"}
 
 
-def says_otherwise(stronger: Memory) -> str:
-    """Why a statement waits, for the memory itself: without words of another one, which may be purged."""
+def says_otherwise(stronger: Memory, *, again: bool = False) -> str:
+    """Why a statement waits, for the memory itself: without words of another one, which may be purged. `again`: it was
+    corrected to that."""
+    if again:
+        return "is said again after it was corrected"
     return f"says otherwise than what {SPEAKERS[stronger.trust]} said"
 
 
 def kept_for_review(writer: Writer, stronger: Memory) -> str:
     """Why something waits, and what to do; what this caller may not read is not quoted."""
-    text = " ".join(stronger.content.split())
+    told = f"say origin {stronger.trust} if it comes from there"
+    return f"kept for review: {SPEAKERS[stronger.trust]} said {quoted(writer, stronger)}; {told}"
+
+
+def quoted(writer: Writer, memory: Memory) -> str:
+    """The first words of a memory; "otherwise" of one that this caller may not read."""
+    text = " ".join(memory.content.split())
     text = text if len(text) <= QUOTED_CHARACTERS else text[: QUOTED_CHARACTERS - 1] + "…"
-    visible = writer.scopes is None or stronger.scope in writer.scopes
-    said = f'said "{text}"' if visible else "said otherwise"
-    return f"kept for review: {SPEAKERS[stronger.trust]} {said}; say origin {stronger.trust} if it comes from there"
+    return f'"{text}"' if writer.scopes is None or memory.scope in writer.scopes else "otherwise"
 
 
 def proposed_before(writer: Writer, memory: bytes, stronger: Memory, statement: ValidStatement) -> Receipt | None:

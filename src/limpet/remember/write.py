@@ -142,6 +142,7 @@ class Writer:
             taken = self._taken(statement)
             if taken:
                 return taken
+        revives: Memory | None = None
         if not fresh:
             known = self._known(statement, mark, values)
             if known is not None:
@@ -149,18 +150,31 @@ class Writer:
 
                 self._said[statement.scope, mark] = raw_id(known)
                 return restate(self, known, again or statement, unused=unused)
-        return self._create(statement, mark, values, unused=unused, corrects=corrects, why=why, renamed=renamed)
+            if mark not in self._new and corrects is None:
+                from .corrected import corrected_since, observe_corrected
+
+                before = corrected_since(self, statement, mark)
+                if before is not None and statement.origin != "user":
+                    return observe_corrected(self, *before, statement)
+                revives = before and before[1]
+        return self._create(
+            statement, mark, values, unused=unused, corrects=corrects, why=why, renamed=renamed, revives=revives
+        )
 
     def _create(
         self, statement: ValidStatement, mark: int, values: list[Memory], *, unused: bytes | None,
-        corrects: Memory | None, why: str | None, renamed: str | None,
+        corrects: Memory | None, why: str | None, renamed: str | None, revives: Memory | None,
     ) -> Receipt:  # fmt: skip
-        """A new memory, unless it would replace what is trusted more and a person decided that before."""
+        """A new memory, unless it would replace what is trusted more and a person decided that before.
+
+        `revives`: what replaced the same statement earlier: a person is asked whether it holds again.
+        """
         causes = self.causes(statement)
         start = statement.valid_from if statement.valid_from is not None else self.now
         trust = effective_trust(statement, causes)
         ended = held(values, start)
-        stronger = next((one for one in (ended, corrects) if one and is_below(trust, one.trust)), None)
+        stronger = revives or next((one for one in (ended, corrects) if one and is_below(trust, one.trust)), None)
+        corrects = corrects or revives
         memory = unused or statement.id
         if stronger is not None and memory is None:
             memory = proposal_id(parse_id(stronger.id), mark)
@@ -169,7 +183,7 @@ class Writer:
                 return before
         new_id = memory or self._make_id()
         data = self._data(statement, trust)
-        waits = statement.quarantine or (stronger and says_otherwise(stronger))
+        waits = statement.quarantine or (stronger and says_otherwise(stronger, again=revives is not None))
         if waits:
             self.waiting.add(new_id)
             data |= _waiting(waits, stronger, corrects, why)
@@ -186,17 +200,29 @@ class Writer:
             self.supersede(ended, new_id, statement.origin, start, **told)
         for cause in causes:
             self.event("linked", new_id, origin=statement.origin, edge="caused_by", target=parse_id(cause.id).hex())
-        status, reason = self._outcome(statement, stronger, renamed, cut=bool(end) and statement.valid_to is not None)
+        status, reason = self._outcome(
+            statement, stronger, renamed, revives, cut=bool(end) and statement.valid_to is not None
+        )
         return Receipt(
             id=format_id(new_id), status=status, event=format_id(made.id), reason=reason, redacted=statement.redacted
         )
 
     def _outcome(
-        self, statement: ValidStatement, stronger: Memory | None, renamed: str | None, *, cut: bool
+        self,
+        statement: ValidStatement,
+        stronger: Memory | None,
+        renamed: str | None,
+        revives: Memory | None,
+        *,
+        cut: bool,
     ) -> tuple[str, str | None]:
         """(status, reason) of a new memory. `cut`: another value of its key ends it sooner than was said."""
         if statement.quarantine:
             return "quarantined", f"it {statement.quarantine}; `limpet review` shows what waits"
+        if revives is not None:
+            from .corrected import corrected_to
+
+            return "proposed", f"kept for review: {corrected_to(self, revives)}"
         if stronger is not None:
             return "proposed", kept_for_review(self, stronger)
         if cut:

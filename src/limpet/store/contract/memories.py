@@ -34,6 +34,10 @@ class Memories(Protocol):
         """An active memory with this fingerprint that is held true at `at`."""
         ...
 
+    def superseded_statement(self, scope: str, fingerprint: int, at: int) -> Memory | None:
+        """The newest memory with this fingerprint that another one has replaced by `at`."""
+        ...
+
     def with_fingerprints(self, fingerprints: Sequence[int]) -> set[int]:
         """Those among some fingerprints that an active memory of any scope has."""
         ...

@@ -47,11 +47,11 @@ class SqliteMemories(Repository):
 
     def same_statement(self, scope: str, fingerprint: int, at: int) -> Memory | None:
         found = self._rows("same_statement", fingerprint=fingerprint, at=at)
-        if not found:
-            return None
-        _, first = min(found)
-        (row,) = self._rows("memories_by_num", nums=carray([first]))
-        return rows.memory(row) if row[2] == scope else None
+        return self._in(scope, min(found)[1]) if found else None
+
+    def superseded_statement(self, scope: str, fingerprint: int, at: int) -> Memory | None:
+        found = self._rows("superseded_statement", fingerprint=fingerprint, at=at)
+        return self._in(scope, max(found)[1]) if found else None
 
     def with_fingerprints(self, fingerprints: Sequence[int]) -> set[int]:
         return {row[0] for row in self._rows("marked", marks=carray(fingerprints))}
@@ -70,6 +70,11 @@ class SqliteMemories(Repository):
 
     def disputed(self, scopes: Sequence[str]) -> list[tuple[bytes, int]]:
         return self._rows("disputed", scopes=scope_list(scopes))
+
+    def _in(self, scope: str, num: int) -> Memory | None:
+        """A whole memory by row, if it is of a scope."""
+        (found,) = self.by_rows([num])
+        return found if found.scope == scope else None
 
     def _rows(self, name: str, **bound: Any) -> list[Any]:
         return self._database.rows(statements()[name], bound)
