@@ -36,7 +36,7 @@ def _surfaced(args: Namespace) -> int:
         return 0
     rows = [
         [
-            output.moment(one.at) or "", one.client, one.session[:12] or "-", one.via if one.shown else "held back",
+            output.moment(one.at) or "", one.client, one.session[:12] or "-", one.via if one.shown else "held out",
             short[one.id], str(one.tokens), _USED[one.used],
         ]
         for one in found
@@ -75,7 +75,7 @@ def _told(found: Usefulness) -> list[str]:
         )
     if found.lift is None:
         lines.append(
-            "Whether they showed up because they were shown cannot be told: nothing was held back to compare with. "
+            "Whether they showed up because they were shown cannot be told: nothing was held out to compare with. "
             "LIMPET_WITHHOLD=0.05 holds out 5 % at random."
         )
         return lines

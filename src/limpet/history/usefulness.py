@@ -21,7 +21,7 @@ def _memories(given: tuple[tuple[str, Use], ...]) -> list[dict[str, object]]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surfacing(JsonForm):
-    """One memory as it was put before one agent, or held back from it."""
+    """One memory as it was put before one agent, or held out."""
 
     id: str
     at: int = field(metadata=TIME)  # microseconds UTC

@@ -276,7 +276,7 @@ class Exposure(NamedTuple):
 
 
 class UseCount(NamedTuple):
-    """How often a memory was surfaced (or, `shown` False, held back) and used. Judged and used: once a session."""
+    """How often a memory was surfaced (or, `shown` False, held out) and used. Judged and used: once a session."""
 
     memory: bytes
     shown: bool
