@@ -34,7 +34,7 @@ OF_ALL = {"contradictions": (), "count": (), "diff": ("2026-01-01",), "gaps": ()
           "sweep": (), "undo": (), "actions": (), "surfaced": (), "usefulness": ()}  # fmt: skip
 # Of the whole file, for the person who owns it; they show no content, or copy everything.
 OF_THE_FILE = {"abbreviate", "backup", "close", "doctor", "embedder", "export_jsonl", "export_segments", "export_to", "gc", "import_jsonl", "import_from", "import_segments", "in_scope",
-               "models", "note_transcript", "organize", "path", "read_only", "rebuild", "reembed", "stats", "verify", "work"}  # fmt: skip
+               "models", "note_transcript", "organize", "path", "read_only", "scope", "rebuild", "reembed", "stats", "verify", "work"}  # fmt: skip
 ADDS = {"note_action", "note_surfaced", "remember", "remember_batch", "session_start", "set_fact"}
 # Of a folder, which has a scope of its own; tests/flows/test_mirror.py holds them to it.
 OF_A_FOLDER = {"mirror_init", "mirror_sync", "mirror_watch", "mirrors"}
