@@ -44,6 +44,29 @@ def test_an_old_statement_that_is_repeated_is_an_observation_of_it(corrected, or
     assert memory.get(first).observations == 2
 
 
+def test_what_the_repetition_adds_is_kept_with_what_was_corrected(corrected):
+    memory, old, first, *_ = corrected
+
+    receipt = memory.remember(old, topics=["tools"], metadata={"seen": "wiki"}, importance=0.9, pin=True)
+
+    known = memory.get(first)
+    assert (known.topics, known.metadata["seen"], known.importance, known.pinned) == (("tools",), "wiki", 0.9, True)
+    assert set(receipt.added) >= {"topics", "metadata", "importance", "pin"}
+    memory.undo()
+    assert memory.get(first).topics == ()
+
+
+def test_what_replaced_it_in_another_scope_is_told_to_nobody(memory, path, clock):
+    first = memory.remember("The office is in Warsaw").id
+    clock.advance(days=1)
+    memory.correct(first, "The office is in Tampa", scope="project:secret")
+    clock.advance(days=1)
+
+    receipt = memory.remember("The office is in Warsaw")
+
+    assert (receipt.status, receipt.reason) == ("created", None)
+
+
 def test_of_the_user_it_is_asked_about_and_accepted_it_holds_again(corrected):
     memory, old, _, new, second = corrected
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ..model.ids import format_id, parse_id
+from ..model.ids import parse_id
 from ..model.memory import Memory
 from .replacement import quoted
 
@@ -31,19 +32,19 @@ def corrected_since(writer: Writer, statement: ValidStatement, mark: int) -> tup
         current = writer.reads.memories.get(parse_id(current.superseded_by))
     if old is None or current is None or current.id == old.id or current.state != "active":
         return None
+    if writer.scopes is not None and current.scope not in writer.scopes:
+        return None  # nothing of it may be told here
     holds = current.superseded_by is None and (current.valid_to is None or writer.now < current.valid_to)
     return (old, current) if holds else None
 
 
 def observe_corrected(writer: Writer, old: Memory, current: Memory, statement: ValidStatement) -> Receipt:
-    """Counted as an observation of the belief that was corrected."""
-    from .write import Receipt
+    """An observation of the belief that was corrected, with all that the statement adds to it."""
+    from .restate import restate
 
-    made = writer.observed(parse_id(old.id), statement.origin, {}, None)
-    return Receipt(
-        id=old.id, status="observed", event=format_id(made.id), reason=corrected_to(writer, current),
-        redacted=statement.redacted,
-    )  # fmt: skip
+    known = restate(writer, old, statement)
+    told = corrected_to(writer, current)
+    return replace(known, reason=f"{told}; {known.reason}" if known.reason else told)
 
 
 def corrected_to(writer: Writer, current: Memory) -> str:
