@@ -63,10 +63,10 @@ class Writer:
         self.waiting: set[bytes] = set()
 
     def expect(self, statements: Sequence[ValidStatement]) -> list[int]:
-        """The fingerprints of a batch, looked up together."""
+        """The fingerprints of some statements, looked up together."""
         marks = [_mark(one) for one in statements]
         asked = [*marks, *(_mark(replace(one, key=None)) for one in statements if one.key)]
-        self._new = set(asked) - self.reads.memories.with_fingerprints(asked)
+        self._new |= set(asked) - self.reads.memories.with_fingerprints(asked)
         return marks
 
     def event(self, type: str, memory: bytes, *, origin: str, content: str | None = None, **data: Any) -> Event:
@@ -137,7 +137,7 @@ class Writer:
         if renamed is not None:
             statement, mark = replace(statement, key=renamed), None
         if mark is None:
-            mark = _mark(statement)
+            (mark,) = self.expect([statement])  # nearly all are new: one look-up for each of them
         if statement.id is not None and unused is None:
             taken = self._taken(statement)
             if taken:

@@ -180,6 +180,8 @@ def names_secret(name: str) -> bool:
 
 def redact(text: str) -> tuple[str, tuple[str, ...]]:
     """The text with every secret replaced by `[redacted:NAME]`, and the names, each once, in order of the table."""
+    if not text:
+        return text, ()
     lower = text.lower()
     told, given = _told(text, lower), _given(lower)
     if not told and not given and not _formed(lower):
