@@ -56,7 +56,7 @@ class ReferenceStore:
             get=self._get,
             versions=self._history,
             same_statement=self._same_statement,
-            superseded_statement=self._superseded_statement,
+            stated_before=self._stated_before,
             with_fingerprints=self._marked,
             keyed=self._keyed,
             renamed_key=self._renamed_key,
@@ -213,7 +213,9 @@ class ReferenceStore:
                 return one
         return None
 
-    def _superseded_statement(self, scope: str, fingerprint: int, at: int) -> Memory | None:
+    def _stated_before(self, scope: str, fingerprint: int, at: int) -> Memory | None:
+        if (held := self._same_statement(scope, fingerprint, at)) is not None:
+            return held
         replaced = [
             one
             for one in self._current()

@@ -17,25 +17,24 @@ if TYPE_CHECKING:
 MOST_CORRECTIONS = 100
 
 
-def corrected_since(writer: Writer, statement: ValidStatement, mark: int) -> tuple[Memory, Memory] | None:
-    """(the memory that said the same, the one that holds in its place), if it was corrected and says nothing of when.
+def correction_of(writer: Writer, old: Memory, statement: ValidStatement) -> Memory | None:
+    """What holds in the place of a memory that said the same as the statement and was replaced.
 
-    A value of a key is set, not repeated; what has an id or a time of its own is a statement of its own.
+    None where nothing does, where nothing of it may be told here, and for a statement of its own: one with an id or a
+    time. (A value of a key is set, not repeated: it does not come here.)
     """
-    if statement.key or statement.id or statement.valid_from is not None or statement.valid_to is not None:
+    if statement.id or statement.valid_from is not None or statement.valid_to is not None:
         return None
-    old = writer.reads.memories.superseded_statement(statement.scope, mark, writer.now)
-    current = old
+    current: Memory | None = old
     for _ in range(MOST_CORRECTIONS):
         if current is None or current.superseded_by is None:
             break
         current = writer.reads.memories.get(parse_id(current.superseded_by))
-    if old is None or current is None or current.id == old.id or current.state != "active":
+    if current is None or current.state != "active" or current.superseded_by is not None:
         return None
-    if writer.scopes is not None and current.scope not in writer.scopes:
-        return None  # nothing of it may be told here
-    holds = current.superseded_by is None and (current.valid_to is None or writer.now < current.valid_to)
-    return (old, current) if holds else None
+    if current.valid_to is not None and current.valid_to <= writer.now:
+        return None
+    return current if writer.scopes is None or current.scope in writer.scopes else None
 
 
 def observe_corrected(writer: Writer, old: Memory, current: Memory, statement: ValidStatement) -> Receipt:

@@ -137,7 +137,7 @@ class Writer:
         if renamed is not None:
             statement, mark = replace(statement, key=renamed), None
         if mark is None:
-            (mark,) = self.expect([statement])  # nearly all are new: one look-up for each of them
+            mark = _mark(statement)
         if statement.id is not None and unused is None:
             taken = self._taken(statement)
             if taken:
@@ -145,18 +145,18 @@ class Writer:
         revives: Memory | None = None
         if not fresh:
             known = self._known(statement, mark, values)
+            if isinstance(known, Memory) and was_replaced(known, self.now):
+                from .corrected import correction_of, observe_corrected
+
+                current = correction_of(self, known, statement)
+                if current is not None and statement.origin != "user":
+                    return observe_corrected(self, known, current, statement)
+                known, revives = None, current
             if known is not None:
                 from .restate import restate
 
                 self._said[statement.scope, mark] = raw_id(known)
                 return restate(self, known, again or statement, unused=unused)
-            if mark not in self._new and corrects is None:
-                from .corrected import corrected_since, observe_corrected
-
-                before = corrected_since(self, statement, mark)
-                if before is not None and statement.origin != "user":
-                    return observe_corrected(self, *before, statement)
-                revives = before and before[1]
         return self._create(
             statement, mark, values, unused=unused, corrects=corrects, why=why, renamed=renamed, revives=revives
         )
@@ -295,7 +295,7 @@ class Writer:
                 return there if _mark_of(there) == mark else None
             there = None if values else self._without_key(statement)
         else:
-            there = None if mark in self._new else self.reads.memories.same_statement(statement.scope, mark, self.now)
+            there = None if mark in self._new else self.reads.memories.stated_before(statement.scope, mark, self.now)
         return None if there is None or self._apart(there, statement) else there
 
     def _without_key(self, statement: ValidStatement) -> Memory | None:
@@ -366,6 +366,11 @@ def effective_trust(statement: ValidStatement, causes: Sequence[Memory]) -> str:
     if not causes and not statement.trust:
         return statement.origin
     return least_trusted([statement.origin, statement.trust or statement.origin, *(cause.trust for cause in causes)])
+
+
+def was_replaced(memory: Memory, at: int) -> bool:
+    """Whether another memory holds in its place by then."""
+    return memory.superseded_by is not None and memory.valid_to is not None and memory.valid_to <= at
 
 
 def held(values: Sequence[Memory], at: int) -> Memory | None:

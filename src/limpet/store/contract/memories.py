@@ -34,8 +34,8 @@ class Memories(Protocol):
         """An active memory with this fingerprint that is held true at `at`."""
         ...
 
-    def superseded_statement(self, scope: str, fingerprint: int, at: int) -> Memory | None:
-        """The newest memory with this fingerprint that another one has replaced by `at`."""
+    def stated_before(self, scope: str, fingerprint: int, at: int) -> Memory | None:
+        """`same_statement`; if there is none, the newest with this fingerprint that another has replaced by `at`."""
         ...
 
     def with_fingerprints(self, fingerprints: Sequence[int]) -> set[int]:

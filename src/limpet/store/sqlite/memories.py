@@ -49,9 +49,12 @@ class SqliteMemories(Repository):
         found = self._rows("same_statement", fingerprint=fingerprint, at=at)
         return self._in(scope, min(found)[1]) if found else None
 
-    def superseded_statement(self, scope: str, fingerprint: int, at: int) -> Memory | None:
-        found = self._rows("superseded_statement", fingerprint=fingerprint, at=at)
-        return self._in(scope, max(found)[1]) if found else None
+    def stated_before(self, scope: str, fingerprint: int, at: int) -> Memory | None:
+        found = self._rows("stated_before", fingerprint=fingerprint, at=at)
+        if not found:
+            return None
+        holding = [row for row in found if row[0]]
+        return self._in(scope, (min(holding) if holding else max(found))[2])
 
     def with_fingerprints(self, fingerprints: Sequence[int]) -> set[int]:
         return {row[0] for row in self._rows("marked", marks=carray(fingerprints))}

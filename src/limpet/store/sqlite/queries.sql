@@ -62,11 +62,11 @@ SELECT created_at, num FROM memory INDEXED BY memory_fingerprint
  WHERE fingerprint = :fingerprint AND retired_at IS NULL AND state = 'active'
    AND (valid_to IS NULL OR :at < valid_to)
 
--- name: superseded_statement
--- Rows with this fingerprint that other memories have replaced by :at. memory_fingerprint.
-SELECT created_at, num FROM memory INDEXED BY memory_fingerprint
+-- name: stated_before
+-- Rows with this fingerprint, whether they are held true at :at or other memories have replaced them. memory_fingerprint.
+SELECT valid_to IS NULL OR :at < valid_to, created_at, num FROM memory INDEXED BY memory_fingerprint
  WHERE fingerprint = :fingerprint AND retired_at IS NULL AND state = 'active'
-   AND superseded_by IS NOT NULL AND valid_to <= :at
+   AND (valid_to IS NULL OR :at < valid_to OR superseded_by IS NOT NULL)
 
 -- name: marked
 -- Those among some fingerprints that an active memory has. memory_fingerprint.
