@@ -11,13 +11,13 @@ import hashlib
 import json
 import re
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol, get_args
 
-from .signs import NAMES, signs, states_of_self
+from .signs import NAMES, asks, of_the_user, signs, states_of_self
 from .validation import RECORDS
 
 if TYPE_CHECKING:
@@ -48,9 +48,13 @@ KERNEL_POWER = 3
 # A language other than English is judged if the English prototypes alone tell its own apart this well (the probability
 # that a refused one scores above a fine one): 0.98 with a multilingual embedder, 0.65 with one that reads English only.
 UNDERSTOOD_FROM = 0.85
-# A text of a few sentences is refused for one of them too, when that one is clear: the whole would drown it.
-PART_REFUSED_FROM = 0.6
+# A text of a few sentences is judged by each: nothing that one of them states may be lost for the mood of another. What
+# is said of the user, or infers or labels clearly, counts alone: it is no less wrong for what stands beside it.
+ABOUT_THE_USER_FROM = 0.6
+ALONE_FROM = 0.7
 PARTS = 5
+# A greeting, thanks, a cry: so few words that they state nothing.
+STATEMENT_WORDS = 4
 # A joke has at least so many words.
 JOKE_WORDS = 4
 # Longer texts are documents and transcripts, not statements; they are not judged.
@@ -134,18 +138,12 @@ class Rules:
         found: list[Refusal | None] = [None] * len(texts)
         if not open_to_doubt:
             return found
-        chosen = [texts[i] for i in open_to_doubt]
-        rows = vectors[open_to_doubt] if vectors is not None else self._embedder.embed_passages(chosen)
-        judged = list(zip(open_to_doubt, chosen, self._refusals(chosen, rows, REFUSED_FROM), strict=True))
-        parts = [(i, part) for i, text, refusal in judged if not refusal for part in _parts(text)]
-        if parts:
-            sentences = [part for _, part in parts]
-            refusals = self._refusals(sentences, self._embedder.embed_passages(sentences), PART_REFUSED_FROM)
-            judged += [(i, part, refusal) for (i, part), refusal in zip(parts, refusals, strict=True)]
-        for i, text, refusal in judged:
+        sentences = {i: _sentences(texts[i]) for i in open_to_doubt}
+        known = {} if vectors is None else {texts[i]: vectors[i] for i in open_to_doubt}
+        against = self._refusals(dict.fromkeys(one for several in sentences.values() for one in several), known)
+        for i, several in sentences.items():
             by = (origins[i] if origins else "agent", speakers[i] if speakers else None)
-            if refusal and not found[i] and not _own_statement(refusal, text, *by) and not _fragment(refusal, text):
-                found[i] = refusal
+            found[i] = _decided([(one, _allowed(against[one], one, *by)) for one in several])
         return found
 
     def scores(self, texts: Sequence[str]) -> np.ndarray:
@@ -153,19 +151,27 @@ class Rules:
         found, _ = self._scores(texts, self._embedder.embed_passages(texts))
         return found
 
-    def _refusals(self, texts: Sequence[str], vectors: np.ndarray, threshold: float) -> list[Refusal | None]:
-        scores, near = self._scores(texts, vectors)
+    def _refusals(self, texts: Iterable[str], known: Mapping[str, np.ndarray]) -> dict[str, Refusal | None]:
+        """What speaks against each sentence alone. `known`: the vectors of some."""
+        import numpy as np
+
+        texts = list(texts)
+        if not texts:
+            return {}
+        new = [text for text in texts if text not in known]
+        vectors = dict(known) | (dict(zip(new, self._embedder.embed_passages(new), strict=True)) if new else {})
+        scores, near = self._scores(texts, np.array([vectors[text] for text in texts]))
         fitted = self._fit()
-        found: list[Refusal | None] = []
-        for row, similar in zip(scores, near, strict=True):
+        found: dict[str, Refusal | None] = {}
+        for text, row, similar in zip(texts, scores, near, strict=True):
             worst = int(row.argmax())
-            if row[worst] < threshold:
-                found.append(None)
+            if row[worst] < REFUSED_FROM:
+                found[text] = None
                 continue
             of_rule = fitted.classes == worst + 1
             like = fitted.texts[int((similar - 2 * ~of_rule).argmax())]
             rule = RULES[worst]
-            found.append(Refusal(rule=rule, reason=REASONS[rule], score=round(float(row[worst]), 3), like=like))
+            found[text] = Refusal(rule=rule, reason=REASONS[rule], score=round(float(row[worst]), 3), like=like)
         return found
 
     def _scores(self, texts: Sequence[str], vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -303,15 +309,38 @@ def _is_statement(text: str) -> bool:
     return bool(text.strip()) and len(text) <= JUDGED_CHARACTERS
 
 
-def _fragment(refusal: Refusal, text: str) -> bool:
-    """Whether it is too short to exaggerate: "said by us" resembles a joke only because it resembles nothing."""
-    return refusal.rule == "joke or hyperbole" and len(text.split()) < JOKE_WORDS
+def _sentences(text: str) -> list[str]:
+    """The sentences of a text; none when it has more than a few: such a text always says something that lasts."""
+    several = [one for one in _SENTENCE_END.split(text) if one.strip()]
+    return [] if len(several) > PARTS else several if len(several) > 1 else [text]
 
 
-def _parts(text: str) -> list[str]:
-    """The sentences of a text that has a few; none for one sentence, or for many."""
-    parts = [part for part in _SENTENCE_END.split(text) if part.strip()]
-    return parts if 1 < len(parts) <= PARTS else []
+def _decided(sentences: Sequence[tuple[str, Refusal | None]]) -> Refusal | None:
+    """What speaks against a text of these sentences: against all that state something, or clearly against one."""
+    against = [(one, text) for text, one in sentences if one]
+    if any(_says_something(text) for text, one in sentences if one is None):
+        against = [(one, text) for one, text in against if _clear(one, text)]
+    return max((one for one, _ in against), key=lambda one: one.score, default=None)
+
+
+def _clear(refusal: Refusal, sentence: str) -> bool:
+    if of_the_user(sentence):
+        return refusal.score >= ABOUT_THE_USER_FROM
+    return refusal.rule in OWN_TO_STATE and refusal.score >= ALONE_FROM
+
+
+def _says_something(sentence: str) -> bool:
+    """A greeting, thanks or a cry says nothing beside the mood of the sentence that follows."""
+    return len(sentence.split()) >= STATEMENT_WORDS
+
+
+def _allowed(refusal: Refusal | None, text: str, origin: str, speaker: str | None) -> Refusal | None:
+    """None as well of a question, where the rule does not hold for this speaker, and where the text is too short."""
+    if refusal is None or asks(text) or _own_statement(refusal, text, origin, speaker):
+        return None
+    # "said by us" resembles a joke only because it resembles nothing.
+    fragment = refusal.rule == "joke or hyperbole" and len(text.split()) < JOKE_WORDS
+    return None if fragment else refusal
 
 
 def _own_statement(refusal: Refusal, text: str, origin: str, speaker: str | None) -> bool:
