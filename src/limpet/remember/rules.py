@@ -12,7 +12,7 @@ import json
 import re
 import threading
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol, get_args
@@ -38,19 +38,21 @@ OWN_TO_STATE = frozenset({"inferred status", "personality label"})
 
 # Chosen on the tuning half of tests/quality/bias_sentences.jsonl by `benchmarks.tune --part rules`; guarded by
 # tests/quality/test_bias_rules.py.
-# Score, 0 to 1, from which a sentence is refused: nearer to a rule than to what is fine. 0.48 finds 2 in 100 more
-# and refuses fair statements, of which agents store a hundred for each that should be refused.
-REFUSED_FROM = 0.5
+# Score, 0 to 1, from which a rule speaks against a sentence on an agent's user ("The user is ..."), and against any
+# other one. The others are mostly conversation and facts on people's lives, nearly all of them fair: there a rule must
+# be clearer.
+ABOUT_THE_USER_FROM = 0.5
+REFUSED_FROM = 0.55
 # How much a sign counts against the meaning, whose vector has length 1.
 SIGN_WEIGHT = 0.3
-RIDGE = 3.0
-KERNEL_POWER = 3
+RIDGE = 1.0
+KERNEL_POWER = 4
 # A language other than English is judged if the English prototypes alone tell its own apart this well (the probability
 # that a refused one scores above a fine one): 0.98 with a multilingual embedder, 0.65 with one that reads English only.
 UNDERSTOOD_FROM = 0.85
 # A text of a few sentences is judged by each: nothing that one of them states may be lost for the mood of another. What
-# is said of the user, or infers or labels clearly, counts alone: it is no less wrong for what stands beside it.
-ABOUT_THE_USER_FROM = 0.6
+# is said of the user, or labels or infers clearly, counts alone: it is no less wrong for what stands beside it.
+USER_ALONE_FROM = 0.6
 ALONE_FROM = 0.7
 PARTS = 5
 # A greeting, thanks, a cry: so few words that they state nothing.
@@ -85,7 +87,7 @@ class Refusal:
 
     rule: str  # one of RULES
     reason: str  # one sentence for a person
-    score: float  # 0 to 1; REFUSED_FROM and more is refused
+    score: float  # 0 to 1
     like: str  # the prototype of that rule that it resembles most
 
 
@@ -94,6 +96,7 @@ class _Fitted:
     """The prototypes in the space of one embedder. n prototypes, d dimensions, s signs, c classes (0 = fine)."""
 
     texts: tuple[str, ...]
+    kept: np.ndarray  # bool (all prototypes,): those in a language that the embedder understands, which are the n
     classes: np.ndarray  # int (n,)
     middle: np.ndarray  # float32 (d,): the mean of all vectors, taken off each
     points: np.ndarray  # float32 (n, d + s)
@@ -165,7 +168,7 @@ class Rules:
         found: dict[str, Refusal | None] = {}
         for text, row, similar in zip(texts, scores, near, strict=True):
             worst = int(row.argmax())
-            if row[worst] < REFUSED_FROM:
+            if row[worst] < (ABOUT_THE_USER_FROM if of_the_user(text) else REFUSED_FROM):
                 found[text] = None
                 continue
             of_rule = fitted.classes == worst + 1
@@ -188,34 +191,37 @@ class Rules:
         with self._lock:
             if self._fitted is None:
                 packaged = _VECTORS / file_name(self._embedder)
-                self._fitted = _fitted_to(packaged) if packaged.is_file() else fit(self._stored())
+                self._fitted = _read(packaged) if packaged.is_file() else self._stored()
             return self._fitted
 
-    def _stored(self) -> np.ndarray:
-        """The prototypes' vectors: from the folder, or from the embedder."""
+    def _stored(self) -> _Fitted:
+        """From the folder, or else the prototypes' vectors from the embedder."""
         import numpy as np
 
         kept = self._folder / file_name(self._embedder) if self._folder else None
         if kept is not None and kept.is_file():
-            return _read_vectors(kept)
+            return _read(kept)
         texts = [text for _, _, text in prototypes()]
         embedded = np.asarray(self._embedder.embed_passages(texts), dtype=np.float32)
-        if kept is not None:
-            write_vectors(embedded, kept)
-        return embedded
+        if kept is None:
+            return fit(embedded)
+        write_vectors(embedded, kept)
+        return _read(kept)
 
 
-@cache  # half a second of processor time, the same for every store that a process opens
-def _fitted_to(packaged: Path) -> _Fitted:
-    return fit(_read_vectors(packaged))
-
-
-def _read_vectors(path: Path) -> np.ndarray:
+@cache  # the same for every store that a process opens
+def _read(path: Path) -> _Fitted:
     import numpy as np
 
     with np.load(path) as stored:
-        vectors: np.ndarray = stored["codes"].astype(np.float32) * stored["scales"][:, None]
-        return vectors
+        return _fitted(_unpacked(stored["codes"], stored["scales"]), stored["kept"], stored["weights"])
+
+
+def _unpacked(codes: np.ndarray, scales: np.ndarray) -> np.ndarray:
+    import numpy as np
+
+    vectors: np.ndarray = codes.astype(np.float32) * scales[:, None]
+    return vectors
 
 
 @cache
@@ -235,24 +241,33 @@ def is_measured(embedder: Embedder) -> bool:
     return (_VECTORS / file_name(embedder)).is_file()
 
 
+def languages(embedder: Embedder) -> tuple[str, ...]:
+    """The languages that are judged with a measured embedder; texts in others are let through."""
+    kept = _read(_VECTORS / file_name(embedder)).kept
+    return tuple(dict.fromkeys(language for (language, _, _), one in zip(prototypes(), kept, strict=True) if one))
+
+
 def file_name(embedder: Embedder) -> str:
-    """The file of the prototypes' vectors: another one for another embedder and for other prototypes."""
-    parts = [embedder.fingerprint, *(text for _, _, text in prototypes())]
+    """The file of the prototypes' vectors and weights: another one for another embedder, other prototypes or numbers."""
+    numbers = f"{SIGN_WEIGHT} {RIDGE} {KERNEL_POWER}"
+    parts = [embedder.fingerprint, numbers, *(text for _, _, text in prototypes())]
     safe = "".join(letter if letter.isalnum() else "-" for letter in embedder.name)
     return f"{safe}-{hashlib.sha256(chr(0).join(parts).encode()).hexdigest()[:12]}.npz"
 
 
 def write_vectors(vectors: np.ndarray, path: Path) -> None:
-    """Keep vectors as one byte a number and a scale a row; whole or not at all."""
+    """Keep vectors as one byte a number and a scale a row, and what `fit` makes of them; whole or not at all."""
     import os
 
     import numpy as np
 
     path.parent.mkdir(parents=True, exist_ok=True)
-    scales = np.abs(vectors).max(axis=1) / 127
+    scales = (np.abs(vectors).max(axis=1) / 127).astype(np.float32)
+    codes = np.rint(vectors / scales[:, None]).astype(np.int8)
+    fitted = fit(_unpacked(codes, scales))
     unfinished = path.with_suffix(f".{os.getpid()}.part")
     with unfinished.open("wb") as file:
-        np.savez(file, codes=np.rint(vectors / scales[:, None]).astype(np.int8), scales=scales.astype(np.float32))
+        np.savez(file, codes=codes, scales=scales, kept=fitted.kept, weights=fitted.weights)
     unfinished.replace(path)
 
 
@@ -284,15 +299,27 @@ def _solve(vectors: np.ndarray, kept: np.ndarray) -> _Fitted:
     """Kernel ridge regression of class membership (+1, -1) on the prototypes that are kept: bool (n,)."""
     import numpy as np
 
+    fitted = _fitted(vectors, kept, np.empty((0, 0), np.float32))
+    kernel = (1 + fitted.points @ fitted.points.T).astype(np.float64) ** KERNEL_POWER
+    wanted = np.where(np.eye(len(RULES) + 1)[fitted.classes] > 0, 1.0, -1.0)
+    weights = np.linalg.solve(kernel + RIDGE * np.eye(len(wanted)), wanted).astype(np.float32)
+    return replace(fitted, weights=weights)
+
+
+def _fitted(vectors: np.ndarray, kept: np.ndarray, weights: np.ndarray) -> _Fitted:
+    import numpy as np
+
     rows = [row for row, keep in zip(prototypes(), kept, strict=True) if keep]
-    texts = [text for _, _, text in rows]
-    classes = np.array([(FINE, *RULES).index(name) for _, name, _ in rows])
+    texts = tuple(text for _, _, text in rows)
     middle = vectors[kept].mean(axis=0)
-    points = _points(texts, vectors[kept], middle)
-    kernel = (1 + points @ points.T).astype(np.float64) ** KERNEL_POWER
-    wanted = np.where(np.eye(len(RULES) + 1)[classes] > 0, 1.0, -1.0)
-    weights = np.linalg.solve(kernel + RIDGE * np.eye(len(rows)), wanted).astype(np.float32)
-    return _Fitted(texts=tuple(texts), classes=classes, middle=middle, points=points, weights=weights)
+    return _Fitted(
+        texts=texts,
+        kept=kept,
+        classes=np.array([(FINE, *RULES).index(name) for _, name, _ in rows]),
+        middle=middle,
+        points=_points(texts, vectors[kept], middle),
+        weights=weights,
+    )
 
 
 def _points(texts: Sequence[str], vectors: np.ndarray, middle: np.ndarray) -> np.ndarray:
@@ -325,7 +352,7 @@ def _decided(sentences: Sequence[tuple[str, Refusal | None]]) -> Refusal | None:
 
 def _clear(refusal: Refusal, sentence: str) -> bool:
     if of_the_user(sentence):
-        return refusal.score >= ABOUT_THE_USER_FROM
+        return refusal.score >= USER_ALONE_FROM
     return refusal.rule in OWN_TO_STATE and refusal.score >= ALONE_FROM
 
 
