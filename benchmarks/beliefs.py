@@ -1,12 +1,13 @@
-"""What becomes of a store that nobody corrected: demotions, proposals per 1,000 memories, and a sample of each to read.
+"""What becomes of a store that nobody corrected: demotions, proposals per 1,000 memories, a sample of each to read.
 
-    python -m benchmarks.beliefs --data FILE_OR_FOLDER [--plain] [--most N] [--sample N --seed S] [--half tuning|held-back]
-        [--json OUT] [--record]
+    python -m benchmarks.beliefs --data FILE_OR_FOLDER [--plain] [--most N] [--sample N --seed S]
+        [--half tuning|held-back] [--json OUT] [--record]
 
 `--data`: LoCoMo's JSON or its facts, LongMemEval's JSON, conversations ({"turns": [{"speaker", "text"}]}, also
 gzipped), lines of {"text"} (JSONL), or a folder of Markdown. Turns are stored with speaker and session, everything else
-as plain statements; `--plain` stores turns so too, with neither speaker, session nor kind, so that the rules judge them. Demotions
-are split in two by their id, for rules that are made on one half and judged on the other. LoCoMo is CC BY-NC 4.0: what is read of it is written down as ids and verdicts alone.
+as plain statements. `--plain` stores turns so too, with neither speaker, session nor kind, so that rules judge them.
+Demotions are split in two by their id, for rules that are made on one half and judged on the other. LoCoMo is CC BY-NC
+4.0: what is read of it is written down as ids and verdicts alone.
 """
 
 from __future__ import annotations
@@ -82,27 +83,47 @@ def stores(path: Path) -> Iterator[list[dict[str, Any]]]:
     data = [json.loads(line) for line in text.splitlines()] if path.suffix == ".jsonl" else json.loads(text)
     if isinstance(data, dict):  # LongMemEval: one user's chats
         yield [
-            {"content": turn["content"], "speaker": turn["role"], "session": session}
+            {
+                "content": turn["content"],
+                "speaker": turn["role"],
+                "session": session,
+                "source": f"lme:{session}:{place}",
+            }
             for session, turns in data["sessions"].items()
-            for turn in turns
+            for place, turn in enumerate(turns)
             if turn["content"].strip()
         ]
     elif "fact" in data[0]:
         for name in dict.fromkeys(one["conversation"] for one in data):
-            yield [{"content": one["fact"]} for one in data if one["conversation"] == name]
+            yield [
+                {"content": one["fact"], "source": f"fact:{place}"}
+                for place, one in enumerate(data)
+                if one["conversation"] == name
+            ]
     elif "text" in data[0]:
-        yield [{"content": one["text"]} for one in data]
+        yield [{"content": one["text"], "source": f"line:{place}"} for place, one in enumerate(data)]
     elif "turns" in data[0]:
         for number, one in enumerate(data):
             yield [
-                {"content": turn["text"], "speaker": turn["speaker"], "session": f"s{number}"}
-                for turn in one["turns"]
+                {
+                    "content": turn["text"],
+                    "speaker": turn["speaker"],
+                    "session": f"s{number}",
+                    "source": f"train:{number}:{place}",
+                }
+                for place, turn in enumerate(one["turns"])
                 if turn["text"].strip()
             ]
     else:
         for haystack in locomo.read(str(path)):
             yield [
-                {"content": one.content, "speaker": one.speaker, "session": one.session, "valid_from": one.at}
+                {
+                    "content": one.content,
+                    "speaker": one.speaker,
+                    "session": one.session,
+                    "valid_from": one.at,
+                    "source": f"{haystack.name}:{one.id}",
+                }
                 for one in haystack.turns
             ]
 
@@ -118,18 +139,18 @@ def run(data: Path, *, embedder: Any, most: int | None, folder: Path, plain: boo
         if most is not None and found.memories >= most:
             break
         with _store(folder / f"{number}.db", embedder) as memory:
-            items = items[: most and most - found.memories]
-            receipts = memory.remember_batch({"content": one["content"]} if plain else one for one in items)
+            stored = items[: most and most - found.memories]
+            receipts = memory.remember_batch({"content": one["content"]} if plain else one for one in stored)
             found.refused += sum(one.id is None for one in receipts)
             found.demoted += [
-                Demoted(id=f"{data.name.split('.')[0]}:{number}:{place}", rule=receipt.rule, text=one["content"])
-                for place, (one, receipt) in enumerate(zip(items, receipts, strict=True))
+                Demoted(id=one["source"], rule=receipt.rule, text=one["content"])
+                for one, receipt in zip(stored, receipts, strict=True)
                 if receipt.rule
             ]
             if not plain:
                 _check(memory, found)
             else:
-                found.memories += len(items)
+                found.memories += len(stored)
     return found
 
 
@@ -189,7 +210,8 @@ def main() -> int:
     print(table(["kind", "pairs", "per 1,000"], rows))
     share = 100 * len(found.demoted) / max(1, found.memories)
     print(f"demoted: {len(found.demoted)} ({share:.1f} %)", dict(Counter(one.rule for one in found.demoted)))
-    demoted = [one for one in found.demoted if options.half in (None, "held-back" if one.held_back else "tuning")]
+    half = {None: (True, False), "tuning": (False,), "held-back": (True,)}[options.half]
+    demoted = [one for one in found.demoted if one.held_back in half]
     for one in random.Random(options.seed).sample(demoted, min(options.sample, len(demoted))):
         print(f"\ndemoted {one.id}, {one.rule}\n  {one.text}")
     for kind in KINDS:
@@ -198,7 +220,8 @@ def main() -> int:
             shown = "" if one.score is None else f" {one.score:.2f}  {one.reason}"
             print(f"\n{kind}{shown}\n  older: {one.texts[0]}\n  newer: {one.texts[1]}")
     content = provenance() | {"data": options.data.name, "memories": found.memories, "refused": found.refused}
-    save(f"beliefs-{options.data.name.split('.')[0]}", content | {"pairs": found.counts(), "demoted": len(found.demoted)},
+    content |= {"pairs": found.counts(), "demoted": len(found.demoted)}
+    save(f"beliefs-{options.data.name.split('.')[0]}", content,
          out=options.json, keep=options.record)  # fmt: skip
     return 0
 

@@ -354,7 +354,7 @@ class Limpet:
         return remember_service.restore(self._context, id)
 
     def promote(self, id: str) -> Receipt:
-        """Make a belief, of the kind and key it was stated with, of what a rule kept as an episode; a person's decision.
+        """Make what a rule kept as an episode a belief, of the kind and key it was stated with: a person's decision.
 
         Raises NotFound, BadInput (no rule spoke against it).
         """

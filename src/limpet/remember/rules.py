@@ -1,7 +1,7 @@
 """What may not be stored: five rules against bias, each a class of sentences that prototypes stand for.
 
 A sentence is compared with the prototypes by the vectors of an embedder and a few structural signs; a ridge regression
-over a cubic kernel of that similarity, solved once, weighs them. Nothing open-ended is listed as words. Secrets are not
+over a kernel of that similarity, whose weights come with the package, weighs them. Nothing open-ended is listed as words. Secrets are not
 asked for here (`text/secrets.py`), and a refusal is not final: a person may override it. No NumPy at import.
 """
 
@@ -40,16 +40,22 @@ OWN_TO_STATE = frozenset({"inferred status", "personality label"})
 # tests/quality/test_bias_rules.py.
 # Score, 0 to 1, from which a rule speaks against a sentence on an agent's user ("The user is ..."), and against any
 # other one. The others are mostly conversation and facts on people's lives, nearly all of them fair: there a rule must
-# be clearer.
+# be clearer, most of all where oddness or a hedge ("I guess") is all that speaks against it.
 ABOUT_THE_USER_FROM = 0.5
-REFUSED_FROM = 0.55
+REFUSED_FROM: dict[str, float] = {
+    "passing emotion": 0.55,
+    "joke or hyperbole": 0.6,
+    "guess about a mind": 0.6,
+    "inferred status": 0.55,
+    "personality label": 0.55,
+}
 # How much a sign counts against the meaning, whose vector has length 1.
 SIGN_WEIGHT = 0.3
 RIDGE = 1.0
 KERNEL_POWER = 4
 # A language other than English is judged if the English prototypes alone tell its own apart this well (the probability
-# that a refused one scores above a fine one): 0.98 with a multilingual embedder, 0.65 with one that reads English only.
-UNDERSTOOD_FROM = 0.85
+# that a refused one scores above a fine one): from 0.84 with a multilingual embedder, 0.65 with one that reads English.
+UNDERSTOOD_FROM = 0.8
 # A text of a few sentences is judged by each: nothing that one of them states may be lost for the mood of another. What
 # is said of the user, or labels or infers clearly, counts alone: it is no less wrong for what stands beside it.
 USER_ALONE_FROM = 0.6
@@ -59,6 +65,8 @@ PARTS = 5
 STATEMENT_WORDS = 4
 # A joke has at least so many words.
 JOKE_WORDS = 4
+# Prototypes that are compared at once.
+BLOCK = 1_000
 # Longer texts are documents and transcripts, not statements; they are not judged.
 JUDGED_CHARACTERS = 2_000
 
@@ -107,7 +115,7 @@ class Rules:
     """Judges texts with one embedder. Thread-safe; prototypes are embedded once, at the first judgement.
 
     Their vectors come with the package for the embedders that limpet brings. For another one, give a `folder` where
-    they may be kept from one process to the next; else each process embeds about a thousand sentences once.
+    they may be kept from one process to the next; else each process embeds two thousand sentences once.
     """
 
     def __init__(self, embedder: Embedder, *, folder: Path | None = None) -> None:
@@ -168,12 +176,12 @@ class Rules:
         found: dict[str, Refusal | None] = {}
         for text, row, similar in zip(texts, scores, near, strict=True):
             worst = int(row.argmax())
-            if row[worst] < (ABOUT_THE_USER_FROM if of_the_user(text) else REFUSED_FROM):
+            rule = RULES[worst]
+            if row[worst] < (ABOUT_THE_USER_FROM if of_the_user(text) else REFUSED_FROM[rule]):
                 found[text] = None
                 continue
             of_rule = fitted.classes == worst + 1
             like = fitted.texts[int((similar - 2 * ~of_rule).argmax())]
-            rule = RULES[worst]
             found[text] = Refusal(rule=rule, reason=REASONS[rule], score=round(float(row[worst]), 3), like=like)
         return found
 
@@ -183,7 +191,9 @@ class Rules:
 
         fitted = self._fit()
         points = _points(texts, vectors, fitted.middle)
-        near = points @ fitted.points.T
+        # In blocks that linear algebra multiplies in this thread: waking others costs more than the product.
+        blocks = [fitted.points[start : start + BLOCK] for start in range(0, len(fitted.points), BLOCK)]
+        near = np.hstack([points @ block.T for block in blocks])
         belongs = (1 + near) ** KERNEL_POWER @ fitted.weights
         return np.clip((belongs[:, 1:] - belongs[:, :1] + 2) / 4, 0, 1), near
 
@@ -248,7 +258,7 @@ def languages(embedder: Embedder) -> tuple[str, ...]:
 
 
 def file_name(embedder: Embedder) -> str:
-    """The file of the prototypes' vectors and weights: another one for another embedder, other prototypes or numbers."""
+    """The file of the vectors and weights: another one for another embedder, other prototypes or numbers."""
     numbers = f"{SIGN_WEIGHT} {RIDGE} {KERNEL_POWER}"
     parts = [embedder.fingerprint, numbers, *(text for _, _, text in prototypes())]
     safe = "".join(letter if letter.isalnum() else "-" for letter in embedder.name)
