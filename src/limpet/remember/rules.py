@@ -1,8 +1,9 @@
 """What may not be stored: five rules against bias, each a class of sentences that prototypes stand for.
 
 A sentence is compared with the prototypes by the vectors of an embedder and a few structural signs; a ridge regression
-over a kernel of that similarity, whose weights come with the package, weighs them. Nothing open-ended is listed as words. Secrets are not
-asked for here (`text/secrets.py`), and a refusal is not final: a person may override it. No NumPy at import.
+over a kernel of that similarity weighs them, and its weights come with the package. Nothing open-ended is listed as
+words. Secrets are not asked for here (`text/secrets.py`). Nothing is lost by a refusal: the text is an episode, and a
+person may make a belief of it. No NumPy at import.
 """
 
 from __future__ import annotations
