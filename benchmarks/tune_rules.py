@@ -16,7 +16,7 @@ from tests.quality.halves import is_held_back, read
 
 from . import embedding_cache
 
-GRID = {"SIGN_WEIGHT": (0.2, 0.3, 0.4), "RIDGE": (1.0, 3.0, 6.0), "KERNEL_POWER": (2, 3, 4)}
+GRID = {"SIGN_WEIGHT": (0.2, 0.3, 0.4), "RIDGE": (0.5, 1.0, 3.0), "KERNEL_POWER": (2, 3, 4)}
 WANTED_PRECISION = 0.97
 
 

@@ -279,7 +279,7 @@ class Limpet:
         return work_service.doctor(self._context)
 
     def remember(
-        self, content: str, *, kind: str = "fact", topics: Iterable[str] = (), key: str | None = None,
+        self, content: str, *, kind: str | None = None, topics: Iterable[str] = (), key: str | None = None,
         importance: float | None = None, pin: bool = False, valid_from: Time = None, valid_to: Time = None,
         source: str | None = None, origin: str = "agent", session: str | None = None, speaker: str | None = None,
         because: Iterable[str] = (), metadata: Mapping[str, Any] | None = None, id: str | None = None,
@@ -288,7 +288,8 @@ class Limpet:
         """Store one statement, durably, and return at once; its vector is made later by `work`.
 
         A statement that is known already (same scope, kind, speaker and text) is counted as an observation of it.
-        What it adds to that memory is kept and in the receipt's `added`. `because`: ids of what it rests on. What a
+        What it adds to that memory is kept and in the receipt's `added`. `kind`: an episode where a speaker is named
+        and no key, else a fact. `because`: ids of what it rests on. What a
         rule speaks against (docs/domain-model.md) is kept as an episode, unless a person (`origin="user"`) says
         `anyway`. Raises BadInput, NotFound (because), StoreError.
         """
@@ -348,6 +349,13 @@ class Limpet:
     def restore(self, id: str) -> Receipt:
         """Bring an archived or retracted memory back into recall."""
         return remember_service.restore(self._context, id)
+
+    def promote(self, id: str) -> Receipt:
+        """Make what a rule kept as an episode a belief, of the kind and key it was stated with: a person's decision.
+
+        Raises NotFound, BadInput (no rule spoke against it).
+        """
+        return remember_service.promote(self._context, id)
 
     def retract(self, id: str, why: str, *, origin: str | None = None) -> Receipt:
         """No longer believed, and nothing replaces it. `why` stays with it.

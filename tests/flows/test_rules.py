@@ -43,6 +43,63 @@ def test_a_person_may_store_it_anyway_and_it_is_on_record(memory):
     assert memory.sweep() == []
 
 
+def test_a_person_makes_a_belief_of_it_and_takes_that_back(memory, clock):
+    was = memory.set_fact("maria.character", "She leads the Oslo office").id
+    clock.advance(days=1)
+    receipt = memory.set_fact("maria.character", LABEL)
+    assert "limpet promote" in receipt.reason
+
+    done = memory.promote(receipt.id)
+
+    assert (done.status, done.kind) == ("changed", "fact")
+    assert (memory.fact("maria.character").value, memory.get(receipt.id).kind) == (LABEL, "fact")
+    assert memory.promote(receipt.id).status == "unchanged"
+    assert memory.sweep() == [], "what a person decided is not judged again"
+    memory.rebuild()
+    assert memory.fact("maria.character").value == LABEL
+    memory.undo()
+    assert memory.get(receipt.id).kind == "episode" and memory.get(receipt.id).key is None
+    assert memory.fact("maria.character").id == was
+    with pytest.raises(limpet.BadInput, match="kept as it was stated"):
+        memory.promote(was)
+
+
+def test_a_command_promotes_and_says_so(path, clock, capsys):
+    with limpet.open(path, scope="project:t", clock=clock) as memory:
+        id = memory.remember(LABEL).id
+    assert main(["promote", id, "--store", str(path), "--scope", "project:t", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["kind"] == "fact"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "My neighbour was knocked off her bike on the way to work",
+        "The user is a baker",
+        "I was at a gathering of the choir's parents yesterday",
+        "Evenings with my grandchildren matter to me",
+        "User has a cold and stays home this week",
+        "I have a migraine today",
+        "We call the old gateway Kraken",
+        "I finished my first puppet film last Friday, such a relief!",
+        "Wow, thanks! I'm so happy. My daughter starts school in August.",
+    ],
+)
+def test_what_says_something_of_a_life_is_a_belief(memory, text):
+    for origin in ("user", "agent"):
+        assert memory.remember(text, origin=origin).rule is None
+
+
+def test_what_a_speaker_says_is_an_episode_as_it_is(memory):
+    receipt = memory.remember("I am so angry right now!", speaker="Ana")
+    assert (memory.get(receipt.id).kind, receipt.rule) == ("episode", None)
+
+
+def test_the_doctor_says_which_languages_are_judged(memory):
+    (check,) = [one for one in memory.doctor() if one.name == "rules"]
+    assert "judge en; every other language is kept as stated" in check.message
+
+
 def test_a_batch_refuses_nothing(memory):
     said = [{"content": "CI runs on Debian 12"}, {"content": LABEL}, {"content": "The user prefers tabs"}]
     receipts = memory.remember_batch(said)

@@ -35,6 +35,7 @@ COMMANDS = {
     "retract": ("write", "no longer believe a memory, with the reason why"),
     "archive": ("write", "take a memory out of recall; it stays in the store"),
     "restore": ("write", "bring an archived or retracted memory back"),
+    "promote": ("write", "make a belief of what a rule kept as an episode"),
     "purge": ("write", "erase a memory's content for good; a dry run unless --confirm"),
     "undo": ("write", "take back the last operation, or the one with this event"),
     "fact": ("beliefs", "a keyed fact: read it, set it, end it, see its history"),

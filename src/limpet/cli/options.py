@@ -98,7 +98,7 @@ def text_argument(parser: argparse.ArgumentParser, *, optional: bool = False) ->
 def statement_options(parser: argparse.ArgumentParser) -> None:
     """What can be said about a statement besides its text; `statement` reads them."""
     add = parser.add_argument
-    add("--kind", choices=KINDS, metavar="KIND", help=f"{', '.join(KINDS)} (default: fact)")
+    add("--kind", choices=KINDS, metavar="KIND", help=f"{', '.join(KINDS)} (default: fact; episode with --speaker)")
     add("--topic", action="append", metavar="TOPIC", help="a topic; repeat it for several")
     add("--key", metavar="SUBJECT.ATTRIBUTE", help="the keyed fact this is a value of, such as user.city")
     add("--importance", type=float, metavar="NUMBER", help="from 0 to 1 (default: 0.5)")

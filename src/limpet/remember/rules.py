@@ -1,8 +1,9 @@
 """What may not be stored: five rules against bias, each a class of sentences that prototypes stand for.
 
 A sentence is compared with the prototypes by the vectors of an embedder and a few structural signs; a ridge regression
-over a cubic kernel of that similarity, solved once, weighs them. Nothing open-ended is listed as words. Secrets are not
-asked for here (`text/secrets.py`), and a refusal is not final: a person may override it. No NumPy at import.
+over a kernel of that similarity weighs them, and its weights come with the package. Nothing open-ended is listed as
+words. Secrets are not asked for here (`text/secrets.py`). Nothing is lost by a refusal: the text is an episode, and a
+person may make a belief of it. No NumPy at import.
 """
 
 from __future__ import annotations
@@ -11,13 +12,13 @@ import hashlib
 import json
 import re
 import threading
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol, get_args
 
-from .signs import NAMES, signs, states_of_self
+from .signs import NAMES, asks, of_the_user, signs, states_of_self
 from .validation import RECORDS
 
 if TYPE_CHECKING:
@@ -38,21 +39,35 @@ OWN_TO_STATE = frozenset({"inferred status", "personality label"})
 
 # Chosen on the tuning half of tests/quality/bias_sentences.jsonl by `benchmarks.tune --part rules`; guarded by
 # tests/quality/test_bias_rules.py.
-# Score, 0 to 1, from which a sentence is refused: nearer to a rule than to what is fine. 0.48 finds 2 in 100 more
-# and refuses fair statements, of which agents store a hundred for each that should be refused.
-REFUSED_FROM = 0.5
+# Score, 0 to 1, from which a rule speaks against a sentence on an agent's user ("The user is ..."), and against any
+# other one. The others are mostly conversation and facts on people's lives, nearly all of them fair: there a rule must
+# be clearer, most of all where oddness or a hedge ("I guess") is all that speaks against it.
+ABOUT_THE_USER_FROM = 0.5
+REFUSED_FROM: dict[str, float] = {
+    "passing emotion": 0.55,
+    "joke or hyperbole": 0.6,
+    "guess about a mind": 0.6,
+    "inferred status": 0.55,
+    "personality label": 0.55,
+}
 # How much a sign counts against the meaning, whose vector has length 1.
 SIGN_WEIGHT = 0.3
-RIDGE = 3.0
-KERNEL_POWER = 3
+RIDGE = 1.0
+KERNEL_POWER = 4
 # A language other than English is judged if the English prototypes alone tell its own apart this well (the probability
-# that a refused one scores above a fine one): 0.98 with a multilingual embedder, 0.65 with one that reads English only.
-UNDERSTOOD_FROM = 0.85
-# A text of a few sentences is refused for one of them too, when that one is clear: the whole would drown it.
-PART_REFUSED_FROM = 0.6
+# that a refused one scores above a fine one): from 0.84 with a multilingual embedder, 0.65 with one that reads English.
+UNDERSTOOD_FROM = 0.8
+# A text of a few sentences is judged by each: nothing that one of them states may be lost for the mood of another. What
+# is said of the user, or labels or infers clearly, counts alone: it is no less wrong for what stands beside it.
+USER_ALONE_FROM = 0.6
+ALONE_FROM = 0.7
 PARTS = 5
+# A greeting, thanks, a cry: so few words that they state nothing.
+STATEMENT_WORDS = 4
 # A joke has at least so many words.
 JOKE_WORDS = 4
+# Prototypes that are compared at once.
+BLOCK = 1_000
 # Longer texts are documents and transcripts, not statements; they are not judged.
 JUDGED_CHARACTERS = 2_000
 
@@ -81,7 +96,7 @@ class Refusal:
 
     rule: str  # one of RULES
     reason: str  # one sentence for a person
-    score: float  # 0 to 1; REFUSED_FROM and more is refused
+    score: float  # 0 to 1
     like: str  # the prototype of that rule that it resembles most
 
 
@@ -90,6 +105,7 @@ class _Fitted:
     """The prototypes in the space of one embedder. n prototypes, d dimensions, s signs, c classes (0 = fine)."""
 
     texts: tuple[str, ...]
+    kept: np.ndarray  # bool (all prototypes,): those in a language that the embedder understands, which are the n
     classes: np.ndarray  # int (n,)
     middle: np.ndarray  # float32 (d,): the mean of all vectors, taken off each
     points: np.ndarray  # float32 (n, d + s)
@@ -100,7 +116,7 @@ class Rules:
     """Judges texts with one embedder. Thread-safe; prototypes are embedded once, at the first judgement.
 
     Their vectors come with the package for the embedders that limpet brings. For another one, give a `folder` where
-    they may be kept from one process to the next; else each process embeds about a thousand sentences once.
+    they may be kept from one process to the next; else each process embeds two thousand sentences once.
     """
 
     def __init__(self, embedder: Embedder, *, folder: Path | None = None) -> None:
@@ -134,18 +150,12 @@ class Rules:
         found: list[Refusal | None] = [None] * len(texts)
         if not open_to_doubt:
             return found
-        chosen = [texts[i] for i in open_to_doubt]
-        rows = vectors[open_to_doubt] if vectors is not None else self._embedder.embed_passages(chosen)
-        judged = list(zip(open_to_doubt, chosen, self._refusals(chosen, rows, REFUSED_FROM), strict=True))
-        parts = [(i, part) for i, text, refusal in judged if not refusal for part in _parts(text)]
-        if parts:
-            sentences = [part for _, part in parts]
-            refusals = self._refusals(sentences, self._embedder.embed_passages(sentences), PART_REFUSED_FROM)
-            judged += [(i, part, refusal) for (i, part), refusal in zip(parts, refusals, strict=True)]
-        for i, text, refusal in judged:
+        sentences = {i: _sentences(texts[i]) for i in open_to_doubt}
+        known = {} if vectors is None else {texts[i]: vectors[i] for i in open_to_doubt}
+        against = self._refusals(dict.fromkeys(one for several in sentences.values() for one in several), known)
+        for i, several in sentences.items():
             by = (origins[i] if origins else "agent", speakers[i] if speakers else None)
-            if refusal and not found[i] and not _own_statement(refusal, text, *by) and not _fragment(refusal, text):
-                found[i] = refusal
+            found[i] = _decided([(one, _allowed(against[one], one, *by)) for one in several])
         return found
 
     def scores(self, texts: Sequence[str]) -> np.ndarray:
@@ -153,19 +163,27 @@ class Rules:
         found, _ = self._scores(texts, self._embedder.embed_passages(texts))
         return found
 
-    def _refusals(self, texts: Sequence[str], vectors: np.ndarray, threshold: float) -> list[Refusal | None]:
-        scores, near = self._scores(texts, vectors)
+    def _refusals(self, texts: Iterable[str], known: Mapping[str, np.ndarray]) -> dict[str, Refusal | None]:
+        """What speaks against each sentence alone. `known`: the vectors of some."""
+        import numpy as np
+
+        texts = list(texts)
+        if not texts:
+            return {}
+        new = [text for text in texts if text not in known]
+        vectors = dict(known) | (dict(zip(new, self._embedder.embed_passages(new), strict=True)) if new else {})
+        scores, near = self._scores(texts, np.array([vectors[text] for text in texts]))
         fitted = self._fit()
-        found: list[Refusal | None] = []
-        for row, similar in zip(scores, near, strict=True):
+        found: dict[str, Refusal | None] = {}
+        for text, row, similar in zip(texts, scores, near, strict=True):
             worst = int(row.argmax())
-            if row[worst] < threshold:
-                found.append(None)
+            rule = RULES[worst]
+            if row[worst] < (ABOUT_THE_USER_FROM if of_the_user(text) else REFUSED_FROM[rule]):
+                found[text] = None
                 continue
             of_rule = fitted.classes == worst + 1
             like = fitted.texts[int((similar - 2 * ~of_rule).argmax())]
-            rule = RULES[worst]
-            found.append(Refusal(rule=rule, reason=REASONS[rule], score=round(float(row[worst]), 3), like=like))
+            found[text] = Refusal(rule=rule, reason=REASONS[rule], score=round(float(row[worst]), 3), like=like)
         return found
 
     def _scores(self, texts: Sequence[str], vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -174,7 +192,9 @@ class Rules:
 
         fitted = self._fit()
         points = _points(texts, vectors, fitted.middle)
-        near = points @ fitted.points.T
+        # In blocks that linear algebra multiplies in this thread: waking others costs more than the product.
+        blocks = [fitted.points[start : start + BLOCK] for start in range(0, len(fitted.points), BLOCK)]
+        near = np.hstack([points @ block.T for block in blocks])
         belongs = (1 + near) ** KERNEL_POWER @ fitted.weights
         return np.clip((belongs[:, 1:] - belongs[:, :1] + 2) / 4, 0, 1), near
 
@@ -182,34 +202,37 @@ class Rules:
         with self._lock:
             if self._fitted is None:
                 packaged = _VECTORS / file_name(self._embedder)
-                self._fitted = _fitted_to(packaged) if packaged.is_file() else fit(self._stored())
+                self._fitted = _read(packaged) if packaged.is_file() else self._stored()
             return self._fitted
 
-    def _stored(self) -> np.ndarray:
-        """The prototypes' vectors: from the folder, or from the embedder."""
+    def _stored(self) -> _Fitted:
+        """From the folder, or else the prototypes' vectors from the embedder."""
         import numpy as np
 
         kept = self._folder / file_name(self._embedder) if self._folder else None
         if kept is not None and kept.is_file():
-            return _read_vectors(kept)
+            return _read(kept)
         texts = [text for _, _, text in prototypes()]
         embedded = np.asarray(self._embedder.embed_passages(texts), dtype=np.float32)
-        if kept is not None:
-            write_vectors(embedded, kept)
-        return embedded
+        if kept is None:
+            return fit(embedded)
+        write_vectors(embedded, kept)
+        return _read(kept)
 
 
-@cache  # half a second of processor time, the same for every store that a process opens
-def _fitted_to(packaged: Path) -> _Fitted:
-    return fit(_read_vectors(packaged))
-
-
-def _read_vectors(path: Path) -> np.ndarray:
+@cache  # the same for every store that a process opens
+def _read(path: Path) -> _Fitted:
     import numpy as np
 
     with np.load(path) as stored:
-        vectors: np.ndarray = stored["codes"].astype(np.float32) * stored["scales"][:, None]
-        return vectors
+        return _fitted(_unpacked(stored["codes"], stored["scales"]), stored["kept"], stored["weights"])
+
+
+def _unpacked(codes: np.ndarray, scales: np.ndarray) -> np.ndarray:
+    import numpy as np
+
+    vectors: np.ndarray = codes.astype(np.float32) * scales[:, None]
+    return vectors
 
 
 @cache
@@ -229,24 +252,33 @@ def is_measured(embedder: Embedder) -> bool:
     return (_VECTORS / file_name(embedder)).is_file()
 
 
+def languages(embedder: Embedder) -> tuple[str, ...]:
+    """The languages that are judged with a measured embedder; texts in others are let through."""
+    kept = _read(_VECTORS / file_name(embedder)).kept
+    return tuple(dict.fromkeys(language for (language, _, _), one in zip(prototypes(), kept, strict=True) if one))
+
+
 def file_name(embedder: Embedder) -> str:
-    """The file of the prototypes' vectors: another one for another embedder and for other prototypes."""
-    parts = [embedder.fingerprint, *(text for _, _, text in prototypes())]
+    """The file of the vectors and weights: another one for another embedder, other prototypes or numbers."""
+    numbers = f"{SIGN_WEIGHT} {RIDGE} {KERNEL_POWER}"
+    parts = [embedder.fingerprint, numbers, *(text for _, _, text in prototypes())]
     safe = "".join(letter if letter.isalnum() else "-" for letter in embedder.name)
     return f"{safe}-{hashlib.sha256(chr(0).join(parts).encode()).hexdigest()[:12]}.npz"
 
 
 def write_vectors(vectors: np.ndarray, path: Path) -> None:
-    """Keep vectors as one byte a number and a scale a row; whole or not at all."""
+    """Keep vectors as one byte a number and a scale a row, and what `fit` makes of them; whole or not at all."""
     import os
 
     import numpy as np
 
     path.parent.mkdir(parents=True, exist_ok=True)
-    scales = np.abs(vectors).max(axis=1) / 127
+    scales = (np.abs(vectors).max(axis=1) / 127).astype(np.float32)
+    codes = np.rint(vectors / scales[:, None]).astype(np.int8)
+    fitted = fit(_unpacked(codes, scales))
     unfinished = path.with_suffix(f".{os.getpid()}.part")
     with unfinished.open("wb") as file:
-        np.savez(file, codes=np.rint(vectors / scales[:, None]).astype(np.int8), scales=scales.astype(np.float32))
+        np.savez(file, codes=codes, scales=scales, kept=fitted.kept, weights=fitted.weights)
     unfinished.replace(path)
 
 
@@ -278,15 +310,27 @@ def _solve(vectors: np.ndarray, kept: np.ndarray) -> _Fitted:
     """Kernel ridge regression of class membership (+1, -1) on the prototypes that are kept: bool (n,)."""
     import numpy as np
 
+    fitted = _fitted(vectors, kept, np.empty((0, 0), np.float32))
+    kernel = (1 + fitted.points @ fitted.points.T).astype(np.float64) ** KERNEL_POWER
+    wanted = np.where(np.eye(len(RULES) + 1)[fitted.classes] > 0, 1.0, -1.0)
+    weights = np.linalg.solve(kernel + RIDGE * np.eye(len(wanted)), wanted).astype(np.float32)
+    return replace(fitted, weights=weights)
+
+
+def _fitted(vectors: np.ndarray, kept: np.ndarray, weights: np.ndarray) -> _Fitted:
+    import numpy as np
+
     rows = [row for row, keep in zip(prototypes(), kept, strict=True) if keep]
-    texts = [text for _, _, text in rows]
-    classes = np.array([(FINE, *RULES).index(name) for _, name, _ in rows])
+    texts = tuple(text for _, _, text in rows)
     middle = vectors[kept].mean(axis=0)
-    points = _points(texts, vectors[kept], middle)
-    kernel = (1 + points @ points.T).astype(np.float64) ** KERNEL_POWER
-    wanted = np.where(np.eye(len(RULES) + 1)[classes] > 0, 1.0, -1.0)
-    weights = np.linalg.solve(kernel + RIDGE * np.eye(len(rows)), wanted).astype(np.float32)
-    return _Fitted(texts=tuple(texts), classes=classes, middle=middle, points=points, weights=weights)
+    return _Fitted(
+        texts=texts,
+        kept=kept,
+        classes=np.array([(FINE, *RULES).index(name) for _, name, _ in rows]),
+        middle=middle,
+        points=_points(texts, vectors[kept], middle),
+        weights=weights,
+    )
 
 
 def _points(texts: Sequence[str], vectors: np.ndarray, middle: np.ndarray) -> np.ndarray:
@@ -303,15 +347,38 @@ def _is_statement(text: str) -> bool:
     return bool(text.strip()) and len(text) <= JUDGED_CHARACTERS
 
 
-def _fragment(refusal: Refusal, text: str) -> bool:
-    """Whether it is too short to exaggerate: "said by us" resembles a joke only because it resembles nothing."""
-    return refusal.rule == "joke or hyperbole" and len(text.split()) < JOKE_WORDS
+def _sentences(text: str) -> list[str]:
+    """The sentences of a text; none when it has more than a few: such a text always says something that lasts."""
+    several = [one for one in _SENTENCE_END.split(text) if one.strip()]
+    return [] if len(several) > PARTS else several if len(several) > 1 else [text]
 
 
-def _parts(text: str) -> list[str]:
-    """The sentences of a text that has a few; none for one sentence, or for many."""
-    parts = [part for part in _SENTENCE_END.split(text) if part.strip()]
-    return parts if 1 < len(parts) <= PARTS else []
+def _decided(sentences: Sequence[tuple[str, Refusal | None]]) -> Refusal | None:
+    """What speaks against a text of these sentences: against all that state something, or clearly against one."""
+    against = [(one, text) for text, one in sentences if one]
+    if any(_says_something(text) for text, one in sentences if one is None):
+        against = [(one, text) for one, text in against if _clear(one, text)]
+    return max((one for one, _ in against), key=lambda one: one.score, default=None)
+
+
+def _clear(refusal: Refusal, sentence: str) -> bool:
+    if of_the_user(sentence):
+        return refusal.score >= USER_ALONE_FROM
+    return refusal.rule in OWN_TO_STATE and refusal.score >= ALONE_FROM
+
+
+def _says_something(sentence: str) -> bool:
+    """A greeting, thanks or a cry says nothing beside the mood of the sentence that follows."""
+    return len(sentence.split()) >= STATEMENT_WORDS
+
+
+def _allowed(refusal: Refusal | None, text: str, origin: str, speaker: str | None) -> Refusal | None:
+    """None as well of a question, where the rule does not hold for this speaker, and where the text is too short."""
+    if refusal is None or asks(text) or _own_statement(refusal, text, origin, speaker):
+        return None
+    # "said by us" resembles a joke only because it resembles nothing.
+    fragment = refusal.rule == "joke or hyperbole" and len(text.split()) < JOKE_WORDS
+    return None if fragment else refusal
 
 
 def _own_statement(refusal: Refusal, text: str, origin: str, speaker: str | None) -> bool:

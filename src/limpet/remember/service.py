@@ -187,6 +187,30 @@ def restore(context: Context, id: str) -> Receipt:
     return _change(context, id, "restored", lambda old: old.state in ("archived", "retracted"), live=False)
 
 
+def promote(context: Context, id: str) -> Receipt:
+    from ..remember.replacement import take_key
+    from ..remember.write import Receipt, check_live, need
+
+    def decide(writer: Writer) -> Receipt:
+        old = need(writer.reads, id, writer.scopes)
+        check_live(old)
+        raw = parse_id(old.id)
+        data = [event.data for event in writer.reads.ledger.events(memory=raw)]
+        stated = next((one["demoted"] for one in reversed(data) if "demoted" in one), None)
+        if stated is None:
+            raise BadInput(f"memory {old.id} was kept as it was stated", hint="only what a rule made an episode")
+        kind, key = stated["kind"], stated.get("key")
+        if old.kind != "episode":
+            return Receipt(id=old.id, status="unchanged", kind=old.kind)
+        made = writer.event("edited", raw, origin="user", content=old.content, kind=kind, anyway=True)
+        if key is not None:
+            writer.event("keyed", raw, origin="user", key=key)
+            take_key(writer, replace(old, kind=kind, key=key), origin="user")
+        return Receipt(id=old.id, status="changed", event=format_id(made.id), kind=kind)
+
+    return context.write(decide)
+
+
 def retract(context: Context, id: str, why: str, *, origin: str | None) -> Receipt:
     from ..remember.validation import check_text
     from ..text.secrets import redact

@@ -52,3 +52,13 @@ def states_of_self(text: str) -> bool:
     """Whether the text is somebody's unhedged statement about themself: "I'm an introvert", not "I think he is"."""
     found = dict(zip(NAMES, signs(text), strict=True))
     return found["of oneself"] and not found["hedged"] and not found["of the user"]
+
+
+def of_the_user(text: str) -> bool:
+    """Whether the sentence is about an agent's user: "The user is arrogant"."""
+    return bool(_compiled()[NAMES.index("of the user")].search(text))
+
+
+def asks(text: str) -> bool:
+    """Whether the sentence is a question: it states nothing."""
+    return bool(_compiled()[NAMES.index("question")].search(text))

@@ -57,7 +57,7 @@ class Demotion:
         article = "an" if self.kind[0] in "eio" else "a"
         return (
             f"kept as an episode, not as {article} {self.kind}{lost}: {self.rule}: {self.reason} "
-            "(a person keeps it as stated: anyway, origin user)"
+            "(`limpet promote` and its id make it one after all)"
         )
 
 
@@ -109,13 +109,15 @@ def validate(item: Mapping[str, Any], *, scope: str, now: int) -> ValidStatement
     if not isinstance(pin, bool):
         raise BadInput(f"pin must be true or false, not {pin!r}")
     anyway = item.get("anyway") or False
+    speaker = check_name("speaker", item.get("speaker"))
     metadata, hidden = clean_metadata(item.get("metadata"))
     origin = check_origin(item.get("origin") or "agent")
     if anyway and (anyway is not True or origin != "user"):
         raise BadInput("anyway is for a person to say", hint='give it with origin "user"')
     return ValidStatement(
         content=content,
-        kind=check_kind(item.get("kind") or "fact"),
+        # What somebody said is a record of that, unless it is stated to be more.
+        kind=check_kind(item.get("kind") or ("episode" if speaker and key is None else "fact")),
         scope=check_scope(item.get("scope") or scope),
         topics=check_topics(item.get("topics") or ()),
         key=key,
@@ -126,7 +128,7 @@ def validate(item: Mapping[str, Any], *, scope: str, now: int) -> ValidStatement
         source=source or None,
         origin=origin,
         session=check_name("session", item.get("session")),
-        speaker=check_name("speaker", item.get("speaker")),
+        speaker=speaker,
         because=_ids(item.get("because") or ()),
         metadata=metadata,
         id=id if id is None or isinstance(id, bytes) else parse_id(str(id)),

@@ -144,7 +144,7 @@ TYPES: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     ),
     # Stated again: what the second statement adds.
     "observed": _fields("", f"{_STATED} confidence stated_at"),
-    "edited": _fields("", "kind demoted"),
+    "edited": _fields("", "kind demoted anyway"),
     "tagged": _fields("topics metadata"),
     "keyed": _fields("key"),
     "bounded": _fields("", "valid_from valid_to why"),

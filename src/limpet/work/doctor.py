@@ -10,6 +10,7 @@ from ..recall.semantic import SemanticSearch
 
 if TYPE_CHECKING:
     from ..store.contract import Store
+    from ..vectors.embedder import Embedder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,9 +72,19 @@ def doctor(store: Store, semantic: SemanticSearch, *, scope: str) -> list[Check]
         found.append(
             Check(name="embedder", status="ok", message=f"{embedder.name}, {embedder.dimensions} dimensions, local")
         )
+        found.append(_rules(embedder))
     except EmbedderUnavailable as error:
         found.append(
             Check(name="embedder", status="warn", message=f"{error.message}; recall works by words", hint=error.hint)
         )
     found.append(Check(name="scope", status="ok", message=f"{scope}: recall sees it and global"))
     return found
+
+
+def _rules(embedder: Embedder) -> Check:
+    """In which languages statements are judged; an embedder tells apart only what it reads."""
+    from ..remember.rules import is_measured, languages
+
+    judged = languages(embedder) if is_measured(embedder) else ()
+    said = f"judge {', '.join(judged)}; every other language is kept as stated" if judged else "judge nothing"
+    return Check(name="rules", status="ok", message=f"with {embedder.name} they {said}")
