@@ -276,6 +276,7 @@ def _item(item: Item) -> dict[str, Any]:
         "content": item.content,
         "score": round(item.score, 3),
         "confidence": round(item.confidence, 2),
+        "confidence_word": item.confidence_word,
         "date": (format_time(item.valid_from) or "")[:10],
         "topics": list(item.topics),
         "key": item.key,
@@ -315,7 +316,7 @@ def _written(receipt: Receipt) -> dict[str, Any]:
 
 def _value(fact: Fact) -> dict[str, Any]:
     shown = fact.as_dict()
-    return _full({name: shown[name] for name in ("key", "value", "id", "valid_from", "valid_to", "confidence")})
+    return _full({name: shown[name] for name in ("key", "value", "id", "valid_from", "valid_to", "confidence", "confidence_word")})
 
 
 def _run(session: SessionRow) -> dict[str, Any]:

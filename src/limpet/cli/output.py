@@ -47,6 +47,9 @@ LINES_PER_ITEM = 12
 LEFT_OUT_WIDTH = 150
 MARGIN = "   "
 
+# A confidence that is said with a result: it was said to be wrong, or is an old opinion.
+DOUBTFUL = "doubtful"
+
 DIM, BOLD, RED, GREEN, YELLOW, CYAN = "2", "1", "31", "32", "33", "36"
 
 
@@ -278,6 +281,8 @@ def _marks(item: Item) -> str:
         marks.append(f"said by {item.speaker}")
     if item.source_state:
         marks.append(f"source {item.source_state}")
+    if item.confidence_word == DOUBTFUL:
+        marks.append(DOUBTFUL)
     return printable("  ".join(marks)).replace("\n", " ")
 
 
@@ -353,7 +358,7 @@ def _facts(one: Memory) -> dict[str, str]:
         "source": (one.source or "") + (f" ({one.source_state})" if one.source_state else ""),
         "session": one.session or "",
         "speaker": one.speaker or "",
-        "confidence": f"{one.confidence:.2f}, stated on {one.observations} day{'s' * (one.observations != 1)}",
+        "confidence": f"{one.confidence_word}, stated on {one.observations} day{'s' * (one.observations != 1)}",
         "importance": f"{one.importance:g}" + (", pinned" if one.pinned else ""),
         "used": f"{one.uses} x, last {moment(one.used_at)}" if one.uses else "",
         "metadata": encode(one.metadata) if one.metadata else "",

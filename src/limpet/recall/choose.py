@@ -290,14 +290,8 @@ def _item(memory: Memory, entry: Entry, short: dict[str, str], quotes: _Quotes, 
     one.scope = memory.scope
     one.origin = memory.origin
     one.trust = memory.trust
-    one.confidence = adjust.confidence(
-        kind=memory.kind,
-        trust=memory.trust,
-        observations=memory.observations,
-        observed_at=memory.observed_at,
-        stated=memory.stated_confidence,
-        now=now,
-    )
+    one.confidence = adjust.confidence_of(memory, now)
+    one.confidence_word = adjust.confidence_word(memory, one.confidence)
     one.valid_from = memory.valid_from
     one.recorded_at = memory.created_at
     one.topics = memory.topics
