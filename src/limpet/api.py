@@ -154,8 +154,9 @@ class Limpet:
         named in `missing`. `trace`: each item tells how its score arose; `explain`: also how the question was read and
         what was left out, which takes a second, wider search. `rerank`: a reranker, or the name of an installed one,
         which puts the first results in its own order; `missing` has "rerank" when it failed or was late. Changes
-        nothing. Raises BadInput.
+        nothing, but takes in first what people edited in a mirror. Raises BadInput.
         """
+        self._look_at_mirrors()
         where = self._filter(kinds, topics, since, until, session, known_at)
         return recall_service.recall(
             self._context, query, where, k=k, as_of=as_of, budget_tokens=budget_tokens, deadline_ms=deadline_ms,
@@ -175,6 +176,7 @@ class Limpet:
         other sessions that are found. What belongs to no session is counted (`without_session`). Changes nothing.
         Raises BadInput.
         """
+        self._look_at_mirrors()
         where = self._filter(kinds, topics, since, until, session, known_at)
         return recall_service.recall_sessions(
             self._context, query, where, k=k, as_of=as_of, evidence=evidence, budget_tokens=budget_tokens,
@@ -469,6 +471,7 @@ class Limpet:
         whose news it knows. Meaning is asked when its model is loaded already; `lexical_only` True or False decides it.
         Changes nothing. Raises BadInput.
         """
+        self._look_at_mirrors()
         return recall_service.prepare(
             self._context, message, budget=budget, full=full, session=session, deadline_ms=deadline_ms,
             lexical_only=lexical_only,
@@ -508,6 +511,17 @@ class Limpet:
         Raises BadInput (no mirror, or of another store), StoreBusy, StoreError.
         """
         return mirror_service.mirror_sync(self._context, path, dry_run=dry_run, forget=forget, full=full)
+
+    def take_in_edits(self) -> None:
+        """Bring in what people changed in the folders of this scope's mirrors, if anything did, as `mirror_sync` would.
+
+        A recall and a brief do so by themselves, of folders of up to 1,000 files. What cannot be taken in now waits;
+        `mirror_sync` says why.
+        """
+        mirror_service.take_in_edits(self._context)
+
+    def _look_at_mirrors(self) -> None:
+        mirror_service.take_in_edits(self._context, most=mirror_service.SEEN_BY_RECALLS)
 
     def mirror_watch(
         self, path: str | os.PathLike[str], *, stop: threading.Event | None = None

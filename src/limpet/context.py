@@ -37,6 +37,8 @@ class Context:
         self.scope = scope
         self.clock = clock
         self.embedder = (embedder, given)
+        # (scope, folder of a mirror) -> the change that a look has found last, in nanoseconds.
+        self.edits_seen: dict[tuple[str, str], int] = {}
         self._ids = IdSource()
         self._policy: ContentPolicy | None = None
         self._semantic: SemanticSearch | None = None
