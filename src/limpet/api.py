@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from .history.claims import Match
     from .history.diff import Diff
     from .history.gaps import Gaps
+    from .history.names import Named, Topic
     from .history.queries import History
     from .history.reasons import Impact, Why
     from .history.timeline import Timeline
@@ -222,6 +223,17 @@ class Limpet:
         where = self._filter(kinds, topics, since, until, session)
         return recall_lookup.count(self._context, where, all_states=all_states)
 
+    def topics(self, *, limit: int = 200) -> builtins.list[Topic]:
+        """The topics of what is held in this scope and `global`, the most used first. Raises BadInput."""
+        return self.graph.topics(limit=limit)
+
+    def entities(self, *, limit: int = 200) -> builtins.list[Named]:
+        """The things that what is held names (files, symbols, tickets, people), the most named first: reads every text.
+
+        Raises BadInput.
+        """
+        return self.graph.entities(limit=limit)
+
     def abbreviate(self, ids: Sequence[str], *, items: bool = False) -> builtins.list[str]:
         """The shortest unambiguous prefix of each id; with `items` among the items of the review list too."""
         return recall_lookup.abbreviate(self._context, ids, items=items)
@@ -351,6 +363,13 @@ class Limpet:
     def restore(self, id: str) -> Receipt:
         """Bring an archived or retracted memory back into recall."""
         return remember_service.restore(self._context, id)
+
+    def reach(self, id: str, *, origin: str | None = None) -> Receipt:
+        """A goal is reached: it holds until now, leaves the open goals, and says so. `undo` opens it again.
+
+        `origin`: as in `retract`. Raises NotFound, BadInput (it is no goal).
+        """
+        return remember_service.reach(self._context, id, origin=origin)
 
     def promote(self, id: str) -> Receipt:
         """Make what a rule kept as an episode a belief, of the kind and key it was stated with: a person's decision.
@@ -515,7 +534,7 @@ class Limpet:
     def take_in_edits(self) -> None:
         """Bring in what people changed in the folders of this scope's mirrors, if anything did, as `mirror_sync` would.
 
-        A recall and a brief do so by themselves, of folders of up to 1,000 files. What cannot be taken in now waits;
+        A recall and a brief do so by themselves, of folders of up to 200 files. What cannot be taken in now waits;
         `mirror_sync` says why.
         """
         mirror_service.take_in_edits(self._context)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from ..model.clock import format_time
 from ..model.errors import LimpetError
+from ..model.memory import REACHED
 from .options import terminal_width
 
 if TYPE_CHECKING:
@@ -375,7 +376,7 @@ def _named(facts: dict[str, str]) -> None:
 def _state(one: Memory) -> str:
     if one.state != "active":
         return one.state
-    return "superseded" if one.superseded_by else ""
+    return "superseded" if one.superseded_by else REACHED if one.reason == REACHED else ""
 
 
 def day(at: int | None) -> str:

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 # Memories that a topic's page shows on request, the newest; a mirror shows all.
 TOPIC_ENTRIES = 200
-# Files of a folder that a recall looks at, some 3 ms; the start of a session and a server look at any number.
-SEEN_BY_RECALLS = 1_000
+# Files of a folder that a recall looks at, about a millisecond; a session's start and a server look at any number.
+SEEN_BY_RECALLS = 200
 
 
 def mirror_init(

@@ -28,6 +28,8 @@ EDGE_TYPES: tuple[str, ...] = get_args(EdgeType)
 TRUST: dict[str, int] = {"user": 4, "agent": 3, "tool": 2, "web": 1, "import": 1}
 
 GLOBAL_SCOPE = "global"
+# The reason for which a goal ended that was reached.
+REACHED = "reached"
 # Limits of what is accepted, in characters unless said otherwise.
 MAX_CONTENT_BYTES = 1_000_000
 MAX_METADATA_BYTES = 64_000
@@ -71,7 +73,7 @@ class Memory(JsonForm):
     created_at: int = field(metadata=TIME | named("recorded_at"))  # when the store first knew it
     retired_at: int | None = field(default=None, metadata=TIME)  # exclusive; None = current version
     superseded_by: str | None = None
-    reason: str | None = None  # why it was retracted, or quarantined
+    reason: str | None = None  # why it was retracted, or quarantined; "reached" of a goal
     uses: int = 0
     used_at: int | None = field(default=None, metadata=TIME)
     useful: int = 0  # verdicts of `feedback`

@@ -103,6 +103,13 @@ SELECT now.key FROM memory once INDEXED BY memory_key JOIN memory now ON now.id 
    AND now.key IS NOT NULL AND now.key <> :key AND now.state = 'active'
  ORDER BY once.retired_at DESC, now.created_at DESC, now.id DESC LIMIT 1
 
+-- name: key_in_other_case
+-- The key in use that differs from :key in case alone, the oldest. memory_key.
+SELECT m.key FROM memory m INDEXED BY memory_key
+ WHERE m.scope = (SELECT num FROM scope WHERE name = :scope) AND m.key IS NOT NULL AND m.key = :key COLLATE NOCASE
+   AND m.key <> :key AND m.retired_at IS NULL AND m.state = 'active'
+ ORDER BY m.created_at, m.id LIMIT 1
+
 -- name: session
 -- One session. Primary key by (scope, name), memory_session.
 SELECT e.name, s.name, e.started_at, e.ended_at, e.title, count(m.num), max(e.started_at, ifnull(max(m.created_at), 0))
