@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from limpet.agents.hooks.brief import Section, block, told
+from limpet.cli.main import main
+
 FIRST = "Deployments to production go out on Tuesdays after the smoke tests"
 SECOND = "Production deployments are announced in the release channel beforehand"
 QUESTION = "when do deployments to production go out?"
@@ -56,6 +59,30 @@ def test_what_was_said_to_be_wrong_is_doubtful_until_a_person_decides(memory, tw
 
     memory.reject(first)  # it is right
     assert memory.get(first).confidence_word == "stated" and order(memory)[0] == first
+
+
+def test_what_is_doubtful_says_so_wherever_it_is_shown(memory, two, capsys, path):
+    first, _ = two
+    memory.feedback(first, "wrong")
+    assert f"] doubtful: {FIRST}" in memory.prepare(QUESTION).text()
+    shown = block([Section("", told(memory.recall(QUESTION).items, memory.abbreviate))], 1_000).text
+    assert f"| doubtful] {FIRST}" in shown and f"| doubtful] {SECOND}" not in shown
+
+    at = ["--store", str(path), "--scope", memory.scope]
+    assert main([*at, "recall", QUESTION, "--lexical"]) == 0
+    assert "doubtful" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", [["show"], ["audit"], ["audit", "--json"], ["show", "--json"]])
+def test_people_read_a_word_and_programs_a_number(memory, two, capsys, path, command):
+    first, _ = two
+    memory.recall(QUESTION)
+    assert main(["--store", str(path), "--scope", memory.scope, command[0], first, *command[1:]]) == 0
+    out = capsys.readouterr().out
+    if "--json" in command:
+        assert '"confidence": 0.1, "confidence_word": "stated"' in out
+    else:
+        assert "stated" in out and "0.1" not in out
 
 
 def test_feedback_counts_the_same_in_a_process_that_answers_many_recalls(memory, two):

@@ -119,7 +119,9 @@ def test_a_session_begins_with_what_a_person_edited_in_the_mirror(hook, shop, tm
     shop.remember("Prices are in cents", kind="preference")
     shop.mirror_init(tmp_path / "mirror")
     for file in (tmp_path / "mirror").glob("*.md"):
-        file.write_text(file.read_text(encoding="utf-8").replace("in cents", "in hundredths of a cent"), encoding="utf-8")
+        file.write_text(
+            file.read_text(encoding="utf-8").replace("in cents", "in hundredths of a cent"), encoding="utf-8"
+        )
     assert "Prices are in hundredths of a cent" in text_at(hook(*inputs.STARTS[0][:3]), inputs.STARTS[0][3])
 
 

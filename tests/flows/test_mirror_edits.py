@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 
 import limpet
@@ -83,7 +81,7 @@ def test_another_scopes_folder_is_left_alone(memory, root):
 
 
 def test_a_folder_that_is_gone_disturbs_nobody(memory, root):
-    os.rename(root, root.with_name("elsewhere"))
+    root.rename(root.with_name("elsewhere"))
     assert memory.recall("requests").items
 
 

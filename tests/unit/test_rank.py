@@ -9,7 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from limpet.rank.adjust import (
-    confidence, confidence_factor, decay, faded, feedback_factor, importance_factor, use_boost,
+    confidence,
+    confidence_factor,
+    decay,
+    faded,
+    feedback_factor,
+    importance_factor,
+    use_boost,
 )  # fmt: skip
 from limpet.rank.arithmetic import Arithmetic
 from limpet.rank.array_arithmetic import ArrayArithmetic

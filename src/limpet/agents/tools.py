@@ -319,7 +319,12 @@ def _written(receipt: Receipt) -> dict[str, Any]:
 
 def _value(fact: Fact) -> dict[str, Any]:
     shown = fact.as_dict()
-    return _full({name: shown[name] for name in ("key", "value", "id", "valid_from", "valid_to", "confidence", "confidence_word")})
+    return _full(
+        {
+            name: shown[name]
+            for name in ("key", "value", "id", "valid_from", "valid_to", "confidence", "confidence_word")
+        }
+    )
 
 
 def _run(session: SessionRow) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from ..model.clock import format_time
 from ..model.errors import LimpetError
 from ..model.memory import REACHED
+from ..rank.adjust import DOUBTFUL
 from .options import terminal_width
 
 if TYPE_CHECKING:
@@ -47,9 +48,6 @@ LINES_PER_ITEM = 12
 # Characters of the line on something that was left out.
 LEFT_OUT_WIDTH = 150
 MARGIN = "   "
-
-# A confidence that is said with a result: it was said to be wrong, or is an old opinion.
-DOUBTFUL = "doubtful"
 
 DIM, BOLD, RED, GREEN, YELLOW, CYAN = "2", "1", "31", "32", "33", "36"
 

@@ -17,8 +17,8 @@ from .audit import Audit, audit
 from .consolidate import Consolidation, consolidate
 from .diff import Diff, diff
 from .gaps import Gaps, gaps
-from .quality import Quality, quality
 from .names import Named, Topic, named, topics
+from .quality import Quality, quality
 from .timeline import Chain, Timeline, around, chain, found_along, of_key
 from .view import View, check_count
 

@@ -12,7 +12,7 @@ from ..model.errors import BadInput, NotFound
 from ..model.ids import format_id, parse_id
 from ..model.memory import STATES, Memory
 from ..rank.adjust import confidence_of, confidence_word
-from ..store.records import Filter, GraphNode
+from ..store.records import Filter
 
 if TYPE_CHECKING:
     from ..store.contract import Store

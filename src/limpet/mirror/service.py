@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from ..model.errors import BadInput, LimpetError, NotFound, StoreBusy, StoreError
 from ..model.memory import GLOBAL_SCOPE, check_origin
 from ..store.records import Filter
-from .look import changed_at
+from .edits import changed_at
 
 if TYPE_CHECKING:
     from ..context import Context

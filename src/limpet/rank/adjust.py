@@ -9,6 +9,8 @@ from typing import Protocol
 from . import constants as C
 
 MICROSECONDS_PER_DAY = 86_400_000_000
+# The word for a confidence that is to be said with every memory that has it.
+DOUBTFUL = "doubtful"
 
 
 class Stated(Protocol):
@@ -110,10 +112,15 @@ def confidence_of(one: Stated, now: int) -> float:
     return round(value / (1 + doubts), 4) if doubts else value
 
 
+def is_doubtful(one: Stated, value: float) -> bool:
+    """Whether it was said to be wrong, or has less than what a single statement has: an old opinion."""
+    return objections(one) > 0 or value < C.OBSERVED_PER_DAY
+
+
 def confidence_word(one: Stated, value: float) -> str:
     """A confidence for people and models: stated, repeated, confirmed or doubtful."""
-    if objections(one) or value < C.OBSERVED_PER_DAY:
-        return "doubtful"
+    if is_doubtful(one, value):
+        return DOUBTFUL
     if value >= C.CONFIRMED:
         return "confirmed"
     return "repeated" if one.observations >= C.HYPOTHESIS_DAYS else "stated"

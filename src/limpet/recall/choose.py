@@ -85,6 +85,9 @@ def choose(
     nums = _distinct(nums, memories, found)
     for num in nums:
         _place(entries.by_num[num], memories[num])
+        if adjust.is_doubtful(memories[num], adjust.confidence_of(memories[num], plan.now)):
+            entry = entries.by_num[num]
+            entry.label = ", ".join(filter(None, (adjust.DOUBTFUL, entry.label)))
     nums = _at_most(nums, entries)
 
     warned, others = warnings(store, plan, [memories[num] for num in nums])

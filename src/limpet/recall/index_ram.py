@@ -81,7 +81,8 @@ class RamIndex:
         columns = self._columns
         prior_of = columns.prior[some]
         priors = {
-            number: PriorFactors(*columns.priors[number], 0, None, 0) for number in set(prior_of.tolist())
+            number: PriorFactors._make((*columns.priors[number], 0, None, 0, 0, 0, 0))
+            for number in set(prior_of.tolist())
         }
         own: dict[int, PriorFactors] = {}
         ages = {number for number, one in priors.items() if dated(one.kind, one.importance)}
