@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from .store.records import Action, Filter, Page, Problem, SessionRow, StoreStats
     from .transfer.records import Report
     from .transfer.segments import SegmentReport
+    from .usefulness.adherence import Adherence
     from .vectors.embedder import Embedder
     from .work.doctor import Check
 
@@ -245,6 +246,12 @@ class Limpet:
     def actions(self, *, session: str | None = None, limit: int = 20) -> builtins.list[Action]:
         """The last lines of this scope's journal, or of one session, oldest first."""
         return usefulness_service.actions(self._context, session=session, limit=limit)
+
+    def adherence(self, session: str) -> builtins.list[Adherence]:
+        """Which rules (preferences, lessons, decisions, corrections) a session kept or broke, by the commands and edits
+        of its journal; unknown where these do not say. Asked again later, it says what is known by then.
+        """
+        return usefulness_service.adherence(self._context, session)
 
     def work(
         self, *, limit: int | None = None, only_vectors: bool = False, progress: Progress | None = None
