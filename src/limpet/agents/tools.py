@@ -150,7 +150,7 @@ class Tools:
         valid_from: Annotated[str, Field(description="when the new one became true")] = "",
         origin: Said = "agent",
     ) -> dict[str, Any]:
-        """Change a belief: supersede (new content), retract (was wrong), archive, or reach a goal. History is kept."""
+        """Change a belief: supersede (new content), retract (was wrong), archive; reach a goal. History is kept."""
         if action == "supersede":
             if not content:
                 raise BadInput("to supersede, give the new content", hint="retract needs none")
