@@ -65,8 +65,8 @@ def faded(importance: float, kind: str, *, seen_at: int, now: int, pinned: bool)
 
 
 def confidence_factor(confidence: float) -> float:
-    """0.955 for a single statement of an agent, 1.03 for one of the user, 0.66 for an opinion nobody repeated."""
-    factor = 1.0 + C.CONFIDENCE_SPAN * (confidence - C.CONFIDENCE_NEUTRAL)
+    """0.955 for a single statement of an agent, 0.98 for one of the user, 0.665 for an opinion nobody repeated."""
+    factor = 1.0 - C.CONFIDENCE_SPAN * (1.0 - confidence)
     return factor * (1.0 - C.DOUBT_SPAN * max(0.0, 1.0 - confidence / C.OBSERVED_PER_DAY))
 
 

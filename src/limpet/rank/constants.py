@@ -46,10 +46,10 @@ DECAY_PER_DAY = {
 # Importance 0.5 is neutral; 0 and 1 take or give this share. What is above it fades like use, by DECAY_PER_DAY, from
 # the last time that the memory was stated or used. test_rank.py.
 IMPORTANCE_SPAN, USUAL_IMPORTANCE = 0.1, 0.5
-# Confidence: factor = 1 + 0.15 (confidence - 0.4), so that a single statement of an agent (0.1) has the 0.955 that
-# the thresholds of relevance know. Below 0.1, down to an opinion that nobody repeated, another share of up to 0.3 is
-# lost. The largest that cost the own set less than half a point of any@k: docs/log.md. test_rank.py.
-CONFIDENCE_SPAN, CONFIDENCE_NEUTRAL, DOUBT_SPAN = 0.15, 0.4, 0.3
+# Confidence 0 takes this share of a score, 1 none. Small, because most memories are stated once, and the thresholds of
+# relevance know it. Below 0.1, down to an opinion that nobody repeated, another share of up to 0.3 is lost: the least
+# at which a fact of the user stood first in all pairs of docs/log.md. test_rank.py.
+CONFIDENCE_SPAN, DOUBT_SPAN = 0.05, 0.3
 # Feedback: verdicts against a memory take up to this share, half of it when so many `not_useful` are unanswered; a
 # `wrong` counts as so many of them, and a `useful` answers as many. test_feedback.py.
 FEEDBACK_SPAN, FEEDBACK_HALF, VERDICT_WORTH = 0.6, 4, 5
