@@ -529,6 +529,7 @@ class ReferenceStore:
             pinned=state.pinned, valid_from=state.valid_from, valid_to=state.valid_to, created_at=state.created_at,
             recorded_at=recorded_at, superseded_by=format_id(state.superseded_by) if state.superseded_by else None,
             reason=state.reason, uses=used.get("uses", 0), used_at=used.get("used_at") or None,
+            **{name: used.get(name, 0) for name in ("useful", "not_useful", "wrong")},
         )  # fmt: skip
 
 
@@ -541,6 +542,7 @@ def _candidate(one: Version) -> Candidate:
         speaker=m.speaker, valid_from=m.valid_from, topics=None, labels=None, dates=None, kind=m.kind,
         importance=m.importance, pinned=m.pinned, trust=m.trust, observations=m.observations,
         observed_at=m.observed_at, stated_confidence=m.stated_confidence, uses=m.uses, used_at=m.used_at,
+        useful=m.useful, not_useful=m.not_useful, wrong=m.wrong,
     )  # fmt: skip
 
 

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from .history.claims import Match
     from .history.diff import Diff
     from .history.gaps import Gaps
+    from .history.names import Named, Topic
     from .history.queries import History
     from .history.reasons import Impact, Why
     from .history.timeline import Timeline
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
     from .store.records import Action, Filter, Page, Problem, SessionRow, StoreStats
     from .transfer.records import Report
     from .transfer.segments import SegmentReport
+    from .usefulness.adherence import Adherence
     from .vectors.embedder import Embedder
     from .work.doctor import Check
 
@@ -154,8 +156,9 @@ class Limpet:
         named in `missing`. `trace`: each item tells how its score arose; `explain`: also how the question was read and
         what was left out, which takes a second, wider search. `rerank`: a reranker, or the name of an installed one,
         which puts the first results in its own order; `missing` has "rerank" when it failed or was late. Changes
-        nothing. Raises BadInput.
+        nothing, but takes in first what people edited in a mirror. Raises BadInput.
         """
+        self._look_at_mirrors()
         where = self._filter(kinds, topics, since, until, session, known_at)
         return recall_service.recall(
             self._context, query, where, k=k, as_of=as_of, budget_tokens=budget_tokens, deadline_ms=deadline_ms,
@@ -175,6 +178,7 @@ class Limpet:
         other sessions that are found. What belongs to no session is counted (`without_session`). Changes nothing.
         Raises BadInput.
         """
+        self._look_at_mirrors()
         where = self._filter(kinds, topics, since, until, session, known_at)
         return recall_service.recall_sessions(
             self._context, query, where, k=k, as_of=as_of, evidence=evidence, budget_tokens=budget_tokens,
@@ -220,6 +224,17 @@ class Limpet:
         where = self._filter(kinds, topics, since, until, session)
         return recall_lookup.count(self._context, where, all_states=all_states)
 
+    def topics(self, *, limit: int = 200) -> builtins.list[Topic]:
+        """The topics of what is held in this scope and `global`, the most used first. Raises BadInput."""
+        return self.graph.topics(limit=limit)
+
+    def entities(self, *, limit: int = 200) -> builtins.list[Named]:
+        """The things that what is held names (files, symbols, tickets, people), the most named first: reads every text.
+
+        Raises BadInput.
+        """
+        return self.graph.entities(limit=limit)
+
     def abbreviate(self, ids: Sequence[str], *, items: bool = False) -> builtins.list[str]:
         """The shortest unambiguous prefix of each id; with `items` among the items of the review list too."""
         return recall_lookup.abbreviate(self._context, ids, items=items)
@@ -231,6 +246,12 @@ class Limpet:
     def actions(self, *, session: str | None = None, limit: int = 20) -> builtins.list[Action]:
         """The last lines of this scope's journal, or of one session, oldest first."""
         return usefulness_service.actions(self._context, session=session, limit=limit)
+
+    def adherence(self, session: str) -> builtins.list[Adherence]:
+        """Which rules (preferences, lessons, decisions, corrections) a session kept or broke, by the commands and edits
+        of its journal; unknown where these do not say. Asked again later, it says what is known by then.
+        """
+        return usefulness_service.adherence(self._context, session)
 
     def work(
         self, *, limit: int | None = None, only_vectors: bool = False, progress: Progress | None = None
@@ -349,6 +370,13 @@ class Limpet:
     def restore(self, id: str) -> Receipt:
         """Bring an archived or retracted memory back into recall."""
         return remember_service.restore(self._context, id)
+
+    def reach(self, id: str, *, origin: str | None = None) -> Receipt:
+        """A goal is reached: it holds until now, leaves the open goals, and says so. `undo` opens it again.
+
+        `origin`: as in `retract`. Raises NotFound, BadInput (it is no goal).
+        """
+        return remember_service.reach(self._context, id, origin=origin)
 
     def promote(self, id: str) -> Receipt:
         """Make what a rule kept as an episode a belief, of the kind and key it was stated with: a person's decision.
@@ -469,6 +497,7 @@ class Limpet:
         whose news it knows. Meaning is asked when its model is loaded already; `lexical_only` True or False decides it.
         Changes nothing. Raises BadInput.
         """
+        self._look_at_mirrors()
         return recall_service.prepare(
             self._context, message, budget=budget, full=full, session=session, deadline_ms=deadline_ms,
             lexical_only=lexical_only,
@@ -508,6 +537,17 @@ class Limpet:
         Raises BadInput (no mirror, or of another store), StoreBusy, StoreError.
         """
         return mirror_service.mirror_sync(self._context, path, dry_run=dry_run, forget=forget, full=full)
+
+    def take_in_edits(self) -> None:
+        """Bring in what people changed in the folders of this scope's mirrors, if anything did, as `mirror_sync` would.
+
+        A recall and a brief do so by themselves, of folders of up to 200 files. What cannot be taken in now waits;
+        `mirror_sync` says why.
+        """
+        mirror_service.take_in_edits(self._context)
+
+    def _look_at_mirrors(self) -> None:
+        mirror_service.take_in_edits(self._context, most=mirror_service.SEEN_BY_RECALLS)
 
     def mirror_watch(
         self, path: str | os.PathLike[str], *, stop: threading.Event | None = None

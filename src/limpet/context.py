@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from .model.clock import Clock, parse_time
 from .model.ids import IdSource, parse_id
 from .model.memory import GLOBAL_SCOPE, Memory, check_kind, check_scope
-from .rank.adjust import confidence
+from .rank.adjust import confidence_of, confidence_word
 from .store.records import Filter
 
 if TYPE_CHECKING:
@@ -37,6 +37,8 @@ class Context:
         self.scope = scope
         self.clock = clock
         self.embedder = (embedder, given)
+        # (scope, folder of a mirror) -> the change that a look has found last, in nanoseconds.
+        self.edits_seen: dict[tuple[str, str], int] = {}
         self._ids = IdSource()
         self._policy: ContentPolicy | None = None
         self._semantic: SemanticSearch | None = None
@@ -127,15 +129,8 @@ class Context:
     def with_confidence(self, memory: Memory) -> Memory:
         """The memory with its confidence as of now, or as of the version's end."""
         ended = memory.state in ("retracted", "purged") or memory.superseded_by is not None
-        value = confidence(
-            kind=memory.kind,
-            trust=memory.trust,
-            observations=memory.observations,
-            observed_at=memory.observed_at,
-            stated=memory.stated_confidence,
-            now=self.clock.now(),
-        )
-        return replace(memory, confidence=0.0 if ended and memory.retired_at is None else value)
+        value = 0.0 if ended and memory.retired_at is None else confidence_of(memory, self.clock.now())
+        return replace(memory, confidence=value, confidence_word=confidence_word(memory, value))
 
     def filter(
         self,

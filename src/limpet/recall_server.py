@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .api import Limpet
     from .settings import Settings
 
-VERSION = 2
+VERSION = 3
 # Connecting to a process of this machine takes microseconds; one that does not accept is not worth waiting for.
 CONNECT_SECONDS = 0.05
 # What the other side may need beyond its deadline to send its answer.

@@ -376,6 +376,9 @@ def replace_numbers(candidates):
             dates=None,
             uses=one.uses or 0,
             used_at=one.used_at or None,
+            useful=one.useful or 0,
+            not_useful=one.not_useful or 0,
+            wrong=one.wrong or 0,
         )
         for one in candidates
     ]

@@ -115,6 +115,16 @@ def test_a_session_begins_with_where_the_last_one_left_off(hook, shop, clock, cl
     assert hook(client, event, {**data, "source": "resume"}) == "" or client in ("opencode", "cline")
 
 
+def test_a_session_begins_with_what_a_person_edited_in_the_mirror(hook, shop, tmp_path):
+    shop.remember("Prices are in cents", kind="preference")
+    shop.mirror_init(tmp_path / "mirror")
+    for file in (tmp_path / "mirror").glob("*.md"):
+        file.write_text(
+            file.read_text(encoding="utf-8").replace("in cents", "in hundredths of a cent"), encoding="utf-8"
+        )
+    assert "Prices are in hundredths of a cent" in text_at(hook(*inputs.STARTS[0][:3]), inputs.STARTS[0][3])
+
+
 def test_no_hook_shows_what_is_of_another_scope(hook, shop):
     shop.remember("The staging database listens on port 5433", session="before")
     shop.remember("Ship the billing page", kind="goal")

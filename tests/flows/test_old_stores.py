@@ -36,10 +36,21 @@ def ask(path, clock):
     return json.loads(json.dumps(made.ask(path, clock)))
 
 
+# Answers with scores. Confidence, feedback and the age of importance have moved scores since, and with them what stands
+# far down; what stands first is as it was.
+RANKED, FIRST = ("recall", "lexical", "known"), 5
+
+
+def first(answers):
+    return {query: [id for id, _ in found[:FIRST]] for query, found in answers.items()}
+
+
 def test_an_old_store_answers_as_it_did(old, answers):
     given = ask(old / "memory.db", limpet.FixedClock(answers["now"]))
     for what, before in answers.items():
-        if what != "now":
+        if what in RANKED:
+            assert first(given[what]) == first(before), what
+        elif what != "now":
             assert given[what] == before, what
 
 

@@ -322,6 +322,8 @@ def test_the_budget_is_never_exceeded(given_, budget, message, full, days):
         for id in ids[::4]:
             if memory.get(id).superseded_by is None:
                 memory.correct(id, "deploys need the VPN, now more than ever")
+        for id in ids[1::3]:
+            memory.feedback(id, "wrong")
         clock.advance(days=days)
         brief = memory.prepare(message, budget=budget, full=full)
         assert tokens_of(brief.text()) <= brief.tokens <= budget

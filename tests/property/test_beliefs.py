@@ -23,21 +23,21 @@ CHANGES = st.lists(
 # Every verb is in one of these; a new one fails the first test until somebody has decided where it belongs.
 BY_ID = {
     "accept": (), "archive": (), "correct": ("newer words",), "edit": ("other words",), "feedback": ("useful",), "get": (),
-    "history": (), "impact": (), "pin": (), "promote": (), "purge": (), "reject": (), "related": (), "restore": (),
+    "history": (), "impact": (), "pin": (), "promote": (), "purge": (), "reach": (), "reject": (), "related": (), "restore": (),
     "retract": ("wrong",), "show": (), "tag": (["x"],), "unpin": (), "why": (),
 }  # fmt: skip
 BY_TWO_IDS = {"link": "supports", "unlink": "supports", "path_between": None}
 BY_NAME = {"session": "{s}", "session_end": "{s}", "session_memories": "{s}", "compress": "{s}", "fact": "{k}",
-           "fact_history": "{k}", "end_fact": "{k}"}  # fmt: skip
+           "fact_history": "{k}", "end_fact": "{k}", "adherence": "{s}"}  # fmt: skip
 BY_WORDS = {"audit", "prepare", "read_topic", "recall", "recall_sessions", "timeline"}
 OF_ALL = {"contradictions": (), "count": (), "diff": ("2026-01-01",), "gaps": (), "list": (), "review": (), "sessions": (),
-          "sweep": (), "undo": (), "actions": (), "surfaced": (), "usefulness": ()}  # fmt: skip
+          "sweep": (), "undo": (), "actions": (), "surfaced": (), "usefulness": (), "topics": (), "entities": ()}  # fmt: skip
 # Of the whole file, for the person who owns it; they show no content, or copy everything.
 OF_THE_FILE = {"abbreviate", "backup", "close", "doctor", "embedder", "export_jsonl", "export_segments", "export_to", "gc", "import_jsonl", "import_from", "import_segments", "in_scope",
                "models", "note_transcript", "organize", "path", "read_only", "scope", "rebuild", "reembed", "stats", "verify", "work"}  # fmt: skip
 ADDS = {"note_action", "note_surfaced", "remember", "remember_batch", "session_start", "set_fact"}
 # Of a folder, which has a scope of its own; tests/flows/test_mirror.py holds them to it.
-OF_A_FOLDER = {"mirror_init", "mirror_sync", "mirror_watch", "mirrors"}
+OF_A_FOLDER = {"mirror_init", "mirror_sync", "mirror_watch", "mirrors", "take_in_edits"}
 QUERIES = {"analogy": (WORD,), "centrality": (), "consolidate": (), "context": ("[id]",), "chain": ("id",), "ground": (WORD,),
            "pattern": (), "quality": (), "revise": (WORD,)}  # fmt: skip
 
@@ -113,8 +113,8 @@ def test_no_verb_shows_or_changes_what_is_of_another_scope(path, clock, memory, 
 
 def test_no_command_shows_or_changes_what_is_of_another_scope(path, clock, memory, theirs, capsys):
     mine = memory.remember("the limit of ours is 200").id
-    by_id = {"show", "related", "edit", "tag", "pin", "unpin", "correct", "retract", "archive", "restore", "promote", "purge",
-             "feedback", "why", "impact"}  # fmt: skip
+    by_id = {"show", "related", "edit", "tag", "pin", "unpin", "correct", "retract", "archive", "restore", "purge", "feedback",
+             "why", "impact", "promote", "reach"}  # fmt: skip
     more = {"edit": ["x"], "tag": ["+x"], "correct": ["x"], "retract": ["--why", "x"], "purge": ["--confirm"],
             "feedback": ["useful"]}  # fmt: skip
     calls = [[name, id, *more.get(name, [])] for name in by_id for id in theirs]
@@ -132,8 +132,8 @@ def test_no_command_shows_or_changes_what_is_of_another_scope(path, clock, memor
     calls += [["fact", f"{WORD}.limit", "--history"], ["fact", f"{WORD}.limit", "--end"], ["audit", WORD], ["timeline"]]
     calls += [["timeline", WORD], ["contradictions"], ["gaps"], ["diff", "2026-01-01"], ["review"], ["sweep"]]
     calls += [["review", verdict, id] for verdict in ("accept", "reject") for id in theirs]
-    calls += [["session", "list"], *(["session", act, WORD] for act in ("show", "end", "compress"))]
-    calls += [["stats", "--quality"], ["stats", "--usefulness"], ["surfaced"]]
+    calls += [["session", "list"], *(["session", act, WORD] for act in ("show", "end", "compress", "rules"))]
+    calls += [["stats", "--quality"], ["stats", "--usefulness"], ["surfaced"], ["topics"], ["entities"]]
     calls += [["graph", query, theirs[0]] for query in ("chain", "context", "why", "impact")]
     calls += [["graph", query, WORD] for query in ("ground", "revise", "analogy")]
     calls += [["graph", query] for query in ("pattern", "centrality", "consolidate")]

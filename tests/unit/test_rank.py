@@ -8,7 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from limpet.rank.adjust import confidence, confidence_factor, decay, importance_factor, use_boost
+from limpet.rank.adjust import (
+    confidence,
+    confidence_factor,
+    decay,
+    faded,
+    feedback_factor,
+    importance_factor,
+    use_boost,
+)  # fmt: skip
 from limpet.rank.arithmetic import Arithmetic
 from limpet.rank.array_arithmetic import ArrayArithmetic
 from limpet.rank.constants import DECAY_PER_DAY, RRF_K
@@ -78,9 +86,30 @@ def test_never_used_pinned_or_used_in_the_future_does_not_decay():
     assert decay("inference", uses=1, used_at=5 * DAY, now=0, pinned=False) == 1.0
 
 
-def test_importance_and_confidence_move_a_score_a_little():
+def test_importance_and_confidence_move_a_score_a_little_and_a_dead_opinion_a_good_deal():
     assert [importance_factor(value) for value in (0, 0.5, 1)] == pytest.approx([0.9, 1.0, 1.1])
-    assert [confidence_factor(value) for value in (0, 1)] == pytest.approx([0.95, 1.0])
+    assert [confidence_factor(value) for value in (0.1, 0.6, 1)] == pytest.approx([0.955, 0.98, 1.0])
+    assert [confidence_factor(value) for value in (0, 0.05)] == pytest.approx([0.665, 0.809625])
+
+
+@given(st.sampled_from(sorted(DECAY_PER_DAY)), st.floats(0, 1), st.integers(0, 10_000), st.integers(0, 10_000))
+def test_importance_fades_to_the_usual_and_what_was_used_keeps_more_of_it(kind, importance, days, used):
+    at = {"now": days * DAY, "pinned": False}
+    left = faded(importance, kind, seen_at=0, **at)
+    assert min(importance, 0.5) <= left <= importance
+    assert faded(importance, kind, seen_at=used * DAY, **at) >= left
+    assert faded(importance, kind, seen_at=0, now=days * DAY, pinned=True) == importance
+
+
+@given(st.integers(0, 50), st.integers(0, 50), st.integers(0, 50))
+def test_each_verdict_moves_its_way_and_none_takes_more_than_the_bound(useful, not_useful, wrong):
+    given = {"useful": useful, "not_useful": not_useful, "wrong": wrong}
+    worth = feedback_factor(**given)
+    assert 0.4 < worth <= 1
+    for name, better in (("useful", True), ("not_useful", False), ("wrong", False)):
+        more = feedback_factor(**given | {name: given[name] + 1})
+        assert more >= worth if better else more <= worth
+    assert feedback_factor(**given | {"useful": useful + wrong + not_useful}) == 1
 
 
 @pytest.mark.parametrize(("days", "expected"), [(1, 0.1), (2, 0.5), (3, 0.8), (4, 0.9), (5, 0.95), (50, 0.95)])

@@ -89,16 +89,26 @@ class Drain:
         self._thread.join(STOP_WAIT_SECONDS)
 
     def _run(self) -> None:
+        self._take_in_edits()
         while not self._stopping.is_set():
             asked = self._called.wait(IDLE_LOOK_SECONDS)
             self._called.clear()
             # At once: a client that has its answer may end this process without a word.
             self._keep()
+            if not asked:
+                self._take_in_edits()
             if self._wrote or not asked:
                 self._wrote = False
                 self._drain()
                 self._give_back()
         self._keep()
+
+    def _take_in_edits(self) -> None:
+        """Of folders of any size: recalls look at small ones themselves."""
+        try:
+            self._memory.take_in_edits()
+        except LimpetError as error:
+            print(f"limpet: mirrors: {error.message}", file=sys.stderr)  # noqa: T201
 
     def _give_back(self) -> None:
         """What this thread's work and the calls beside it left free in the heaps of their threads, some 30 MB."""

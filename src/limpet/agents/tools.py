@@ -144,13 +144,13 @@ class Tools:
         self,
         *,
         id: str,
-        action: Literal["supersede", "retract", "archive"] = "supersede",
+        action: Literal["supersede", "retract", "archive", "reach"] = "supersede",
         content: Annotated[str, Field(description="the new statement, to supersede")] = "",
         why: str = "",
         valid_from: Annotated[str, Field(description="when the new one became true")] = "",
         origin: Said = "agent",
     ) -> dict[str, Any]:
-        """Change a belief: supersede (new content), retract (was wrong) or archive. History is kept."""
+        """Change a belief: supersede (new content), retract (was wrong), archive; reach a goal. History is kept."""
         if action == "supersede":
             if not content:
                 raise BadInput("to supersede, give the new content", hint="retract needs none")
@@ -161,6 +161,9 @@ class Tools:
             if not why:
                 raise BadInput("say why it is retracted", hint="give why")
             receipt = self._memory.retract(id, why, origin=origin)
+        elif action == "reach":
+            # What an agent was asked to do, it may tick off; a page or a tool's output may not.
+            receipt = self._memory.reach(id, origin=None if origin == "agent" else origin)
         else:
             receipt = self._memory.archive(id, origin=origin)
         self._wrote()
@@ -276,6 +279,7 @@ def _item(item: Item) -> dict[str, Any]:
         "content": item.content,
         "score": round(item.score, 3),
         "confidence": round(item.confidence, 2),
+        "confidence_word": item.confidence_word,
         "date": (format_time(item.valid_from) or "")[:10],
         "topics": list(item.topics),
         "key": item.key,
@@ -315,7 +319,12 @@ def _written(receipt: Receipt) -> dict[str, Any]:
 
 def _value(fact: Fact) -> dict[str, Any]:
     shown = fact.as_dict()
-    return _full({name: shown[name] for name in ("key", "value", "id", "valid_from", "valid_to", "confidence")})
+    return _full(
+        {
+            name: shown[name]
+            for name in ("key", "value", "id", "valid_from", "valid_to", "confidence", "confidence_word")
+        }
+    )
 
 
 def _run(session: SessionRow) -> dict[str, Any]:

@@ -125,8 +125,8 @@ def _review(args: Namespace) -> int:
 
 def _session_options(parser: ArgumentParser) -> None:
     add = parser.add_argument
-    add("action", metavar="ACTION", choices=("start", "end", "list", "show", "compress"),
-        help="start, end, list, show or compress")  # fmt: skip
+    add("action", metavar="ACTION", choices=("start", "end", "list", "show", "compress", "rules"),
+        help="start, end, list, show or compress; rules: which rules it kept or broke, by what it did")  # fmt: skip
     add("name", metavar="NAME", nargs="?", help="the session; start without one makes a name")
     add("--title", metavar="TEXT", help="with start: what it is about")
     add("--summary", metavar="TEXT", help="with end and compress: what happened, in your words; - reads stdin")
@@ -134,7 +134,7 @@ def _session_options(parser: ArgumentParser) -> None:
 
 
 def _session(args: Namespace) -> int:
-    if args.name is None and args.action in ("end", "show", "compress"):
+    if args.name is None and args.action in ("end", "show", "compress", "rules"):
         raise BadInput(f"session {args.action} needs a name", hint="`limpet session list` shows them")
     summary = None if args.summary is None else given_text(args.summary)
     with open_store(args, create=args.action == "start") as memory:
@@ -146,6 +146,13 @@ def _session(args: Namespace) -> int:
             return 0
         if args.action == "compress":
             return output.receipt(memory.compress(args.name, summary=summary), as_json=args.json)
+        if args.action == "rules":
+            judged = memory.adherence(args.name)
+            if args.json:
+                output.object_line({"rules": [one.as_dict() for one in judged]})
+            else:
+                shown.rules(judged)
+            return 0
         if args.action == "list":
             rows = memory.sessions(limit=args.limit)
             if args.json:

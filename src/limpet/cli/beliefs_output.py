@@ -6,7 +6,23 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from ..model.clock import format_time
-from .output import BOLD, CYAN, DIM, MARGIN, RED, YELLOW, day, line, moment, paint, printable, table, words, wrapped
+from .output import (
+    BOLD,
+    CYAN,
+    DIM,
+    GREEN,
+    MARGIN,
+    RED,
+    YELLOW,
+    day,
+    line,
+    moment,
+    paint,
+    printable,
+    table,
+    words,
+    wrapped,
+)
 
 if TYPE_CHECKING:
     from ..api import Limpet
@@ -16,6 +32,7 @@ if TYPE_CHECKING:
     from ..remember.review import ReviewItem
     from ..remember.sweep import Swept
     from ..store.records import SessionRow
+    from ..usefulness.adherence import Adherence
 
 
 def facts(found: Sequence[Fact]) -> None:
@@ -46,7 +63,7 @@ def _belief(one: Belief, short: dict[str, str]) -> None:
     for text in wrapped(node.content):
         line(text)
     days = f"stated on {one.observations} day{'s' * (one.observations != 1)}"
-    _named("confidence", f"{node.confidence:.2f}  {one.stage}, {days}")
+    _named("confidence", f"{node.confidence_word}, {days}")
     until = f" to {moment(node.valid_to)}" if node.valid_to is not None else ""
     _named("holds", f"from {moment(node.valid_from)}{until}")
     _named("known since", moment(node.recorded_at))
@@ -65,6 +82,22 @@ def _belief(one: Belief, short: dict[str, str]) -> None:
         falls = paint("  would fall", RED) if affected.falls else ""
         _nodes("rests on it", [affected.node], short, {}, falls)
     _nodes("to look at", [affected.node for affected in one.rested_before], short, {}, "  rested on what it replaced")
+
+
+def rules(judged: Sequence[Adherence]) -> None:
+    """The rules that were kept or broken, with what says so; how many are not known."""
+    for one in judged:
+        if one.verdict == "unknown":
+            continue
+        colour = RED if one.verdict == "broken" else GREEN
+        line(f"{paint(one.verdict, colour)}  {' '.join(printable(one.memory.content).split())}")
+        for said in one.evidence:
+            line(MARGIN + paint(printable(said), DIM))
+    unknown = sum(one.verdict == "unknown" for one in judged)
+    if unknown:
+        words(f"{unknown:,} rule{'s' * (unknown != 1)} of which the session's commands and edits say nothing")
+    elif not judged:
+        words("there are no rules")
 
 
 def _nodes(label: str, nodes: Iterable[Node], short: dict[str, str], why: dict[str, str], mark: str = "") -> None:

@@ -149,7 +149,7 @@ def contradictions(found: Contradictions, memory: Limpet) -> None:
             why = f"waits for review: {memory.abbreviate([one.item], items=True)[0]}"
         line(paint(f"{why}{'' if one.open else ', decided'}", BOLD))
         for node in one.memories:
-            line(names.node(node, INDENT, f"{node.confidence:.2f}  "))
+            line(names.node(node, INDENT, f"{node.confidence_word:<9}  "))
     if not found.found:
         words("no contradiction is open")
     elif found.count > len(found.found):

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from ..model.clock import format_time
 from ..model.errors import LimpetError
+from ..model.memory import REACHED
+from ..rank.adjust import DOUBTFUL
 from .options import terminal_width
 
 if TYPE_CHECKING:
@@ -278,6 +280,8 @@ def _marks(item: Item) -> str:
         marks.append(f"said by {item.speaker}")
     if item.source_state:
         marks.append(f"source {item.source_state}")
+    if item.confidence_word == DOUBTFUL:
+        marks.append(DOUBTFUL)
     return printable("  ".join(marks)).replace("\n", " ")
 
 
@@ -353,7 +357,7 @@ def _facts(one: Memory) -> dict[str, str]:
         "source": (one.source or "") + (f" ({one.source_state})" if one.source_state else ""),
         "session": one.session or "",
         "speaker": one.speaker or "",
-        "confidence": f"{one.confidence:.2f}, stated on {one.observations} day{'s' * (one.observations != 1)}",
+        "confidence": f"{one.confidence_word}, stated on {one.observations} day{'s' * (one.observations != 1)}",
         "importance": f"{one.importance:g}" + (", pinned" if one.pinned else ""),
         "used": f"{one.uses} x, last {moment(one.used_at)}" if one.uses else "",
         "metadata": encode(one.metadata) if one.metadata else "",
@@ -370,7 +374,7 @@ def _named(facts: dict[str, str]) -> None:
 def _state(one: Memory) -> str:
     if one.state != "active":
         return one.state
-    return "superseded" if one.superseded_by else ""
+    return "superseded" if one.superseded_by else REACHED if one.reason == REACHED else ""
 
 
 def day(at: int | None) -> str:

@@ -205,6 +205,34 @@ def _quality(args: Namespace) -> int:
     return 0
 
 
+def _listing_options(parser: ArgumentParser) -> None:
+    parser.add_argument("--limit", type=int, default=50, metavar="COUNT", help="how many at most (default: 50)")
+
+
+def _topics(args: Namespace) -> int:
+    with open_store(args) as memory:
+        found = memory.topics(limit=args.limit)
+    if args.json:
+        output.object_line({"topics": [one.as_dict() for one in found]})
+    elif found:
+        output.table(["topic", "memories"], [[one.topic, f"{one.count:,}"] for one in found])
+    else:
+        output.words("no memory has a topic")
+    return 0
+
+
+def _entities(args: Namespace) -> int:
+    with open_store(args) as memory:
+        found = memory.entities(limit=args.limit)
+    if args.json:
+        output.object_line({"entities": [one.as_dict() for one in found]})
+    elif found:
+        output.table(["name", "kind", "memories"], [[one.name, one.kind, f"{one.count:,}"] for one in found])
+    else:
+        output.words("no memory names anything")
+    return 0
+
+
 def _stats(args: Namespace) -> int:
     if args.quality:
         return _quality(args)
@@ -260,5 +288,7 @@ COMMANDS = {
     "list": Command(_list_options, _list, 'limpet list --kind lesson --since "2 weeks ago" --sort uses'),
     "related": Command(_related_options, _related, "limpet related 019e3f2a -k 5"),
     "count": Command(_count_options, _count, "limpet count --topic sqlite"),
+    "topics": Command(_listing_options, _topics, "limpet topics --limit 20"),
+    "entities": Command(_listing_options, _entities, "limpet entities --json"),
     "stats": Command(_stats_options, _stats, "limpet stats --json\nlimpet stats --quality\nlimpet stats --usefulness"),
 }

@@ -253,11 +253,11 @@ def _retract(args: Namespace) -> int:
 
 
 def _change(verb: str, args: Namespace) -> int:
-    """pin, unpin, archive, restore and promote: one id, one receipt."""
+    """pin, unpin, archive, restore, reach and promote: one id, one receipt."""
     with open_store(args) as memory:
         verbs: dict[str, Callable[[str], Receipt]] = {
             "pin": memory.pin, "unpin": memory.unpin, "archive": memory.archive, "restore": memory.restore,
-            "promote": memory.promote,
+            "promote": memory.promote, "reach": memory.reach,
         }  # fmt: skip
         return output.receipt(verbs[verb](args.id), as_json=args.json)
 
@@ -345,6 +345,7 @@ COMMANDS = {
     "retract": Command(_retract_options, _retract, 'limpet retract 019e3f2a --why "it was a rumour"'),
     "archive": _of_id("archive", "limpet archive 019e3f2a"),
     "restore": _of_id("restore", "limpet restore 019e3f2a"),
+    "reach": _of_id("reach", "limpet reach 019e3f2a"),
     "promote": _of_id("promote", "limpet promote 019e3f2a"),
     "purge": Command(_purge_options, _purge, "limpet purge 019e3f2a --confirm"),
     "undo": Command(_undo_options, _undo, "limpet undo"),

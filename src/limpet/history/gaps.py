@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 from ..model.clock import MICROSECONDS_PER_DAY
 from ..model.encode import INLINE, JsonForm, named, rounded
 from ..model.errors import BadInput
-from ..rank.constants import STALE_DAYS, STALE_KINDS
+from ..rank.constants import OBSERVED_PER_DAY, STALE_DAYS, STALE_KINDS
 from .view import Node, View, raw_id
 from .whole import Whole
 
 GAPS = ("unjustified_decision", "single_source_inference", "weak_foundation", "superseded_often", "stale")
-# Below this confidence a reason is a single observation: not stated by the user, not heard on a second day (domain
-# model). A foundation is weak when its best reason is. Guarded by tests/flows/test_graph.py.
-WEAK_CONFIDENCE = 0.3
+# Below this confidence a reason is doubtful: less than a single statement has, for it was said to be wrong, is an old
+# opinion, or was stated so. A foundation is weak when its best reason is. Guarded by tests/flows/test_graph.py.
+WEAK_CONFIDENCE = OBSERVED_PER_DAY
 # Corrections after which a belief counts as unsettled: three, as in the list. tests/flows/test_graph.py.
 OFTEN = 3
 
@@ -92,9 +92,8 @@ def _of_reasons(whole: Whole, place: int, kind: str, reasons: set[int]) -> tuple
         )  # fmt: skip
     if kind == "inference" and len(live) <= 1:
         return "single_source_inference", "rests on one memory alone" if live else "rests on nothing"
-    best = max(whole.confidence(one) for one in live)
-    if best < WEAK_CONFIDENCE:
-        return "weak_foundation", f"its surest reason has confidence {best:.2f}"
+    if max(whole.confidence(one) for one in live) < WEAK_CONFIDENCE:
+        return "weak_foundation", "its surest reason is doubtful"
     return "", ""
 
 

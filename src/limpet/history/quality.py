@@ -11,7 +11,7 @@ from .whole import Whole, contradictions
 
 # What each count says; shown in this order.
 MEANS = {
-    "weak": f"confidence below {WEAK_CONFIDENCE:g}: stated once, and not by the user",
+    "weak": "doubtful: said to be wrong, or an opinion that nobody repeated",
     "stale": "neither stated nor used for half a year",
     "orphaned": "no link, key, session or topic: only a search finds it",
     "unsupported": "a decision of whose reasons none stands",

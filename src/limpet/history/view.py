@@ -11,8 +11,8 @@ from ..model.encode import OPTIONAL, TIME, JsonForm
 from ..model.errors import BadInput, NotFound
 from ..model.ids import format_id, parse_id
 from ..model.memory import STATES, Memory
-from ..rank.adjust import confidence
-from ..store.records import Filter, GraphNode
+from ..rank.adjust import confidence_of, confidence_word
+from ..store.records import Filter
 
 if TYPE_CHECKING:
     from ..store.contract import Store
@@ -21,14 +21,6 @@ if TYPE_CHECKING:
 FALLEN = ("superseded", "retracted", "merged", "purged", "future")
 # What waits for a person is not seen by any query.
 SEEN = tuple(state for state in STATES if state != "quarantined")
-
-
-def confidence_of(one: Memory | GraphNode, now: int) -> float:
-    """0 to 1, of what still holds."""
-    return confidence(
-        kind=one.kind, trust=one.trust, observations=one.observations, observed_at=one.observed_at,
-        stated=one.stated_confidence, now=now,
-    )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +33,7 @@ class Node(JsonForm):
     scope: str
     standing: str  # held, ended, archived; superseded, retracted, merged, purged, future
     confidence: float  # 0 to 1; 0 for what is superseded, retracted or purged
+    confidence_word: str  # stated, repeated, confirmed, doubtful
     origin: str
     valid_from: int = field(metadata=TIME)
     valid_to: int | None = field(metadata=TIME)
@@ -113,13 +106,15 @@ class View:
         return 0.0 if self.standing(one) in FALLEN else confidence_of(one, self.now)
 
     def node(self, one: Memory) -> Node:
+        confidence = self.confidence(one)
         return Node(
             id=one.id,
             kind=one.kind,
             content=one.content,
             scope=one.scope,
             standing=self.standing(one),
-            confidence=self.confidence(one),
+            confidence=confidence,
+            confidence_word=confidence_word(one, confidence),
             origin=one.origin,
             valid_from=one.valid_from,
             valid_to=one.valid_to,

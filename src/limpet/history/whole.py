@@ -9,10 +9,11 @@ from ..model.edges import STORED_TYPES, SYMMETRIC_TYPES
 from ..model.encode import INLINE, OPTIONAL, JsonForm, named, rounded
 from ..model.ids import format_id
 from ..model.memory import Memory
+from ..rank.adjust import confidence_of
 from ..store.records import MOST_WAITING, GraphNode, Proposal
 from ..text.normalise import normalise
 from ..text.statements import contradict
-from .view import FALLEN, Link, Node, View, confidence_of, link_of, raw_id, standing
+from .view import FALLEN, Link, Node, View, link_of, raw_id, standing
 
 # PageRank: the usual damping; the sum of changes at which it has converged. Brin & Page, 1998.
 DAMPING = 0.85

@@ -14,8 +14,9 @@ from pathlib import Path
 from ..model.errors import BadInput, StoreBusy, StoreError
 from ..store.files import partial_file, publish, writing
 from ..transfer.markdown import MAX_FILE_BYTES, MAX_FILES
+from . import edits
 
-OWN = ".limpet"  # the mirror's own folder in it: the base, the lock, files that were taken away
+OWN = edits.OWN
 REMOVED = "removed"  # in there: the last copies of files whose memory the store has given up, by its id
 INDEX = "MEMORY.md"
 MORE = "MEMORY-more.md"

@@ -6,12 +6,14 @@ import json
 import os
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..model.errors import BadInput, NotFound, StoreBusy, StoreError
+from ..model.errors import BadInput, LimpetError, NotFound, StoreBusy, StoreError
 from ..model.memory import GLOBAL_SCOPE, check_origin
 from ..store.records import Filter
+from .edits import changed_at
 
 if TYPE_CHECKING:
     from ..context import Context
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
 
 # Memories that a topic's page shows on request, the newest; a mirror shows all.
 TOPIC_ENTRIES = 200
+# Files of a folder that a recall looks at, about a millisecond; a session's start and a server look at any number.
+SEEN_BY_RECALLS = 200
 
 
 def mirror_init(
@@ -69,6 +73,20 @@ def mirror_sync(
         home = context.in_scope(known.scopes[0])
         sync = Sync(root, known, home)
         return sync.run(dry_run=dry_run, forget=forget, full=full)
+
+
+def take_in_edits(context: Context, *, most: int | None = None) -> None:
+    if context.store.read_only:
+        return
+    for name in _noted(context):
+        at = changed_at(name, most=most)
+        # What cannot be taken in now (a busy folder, one that lost most of its entries) is tried at the next change.
+        if at is None or context.edits_seen.get((context.scope, name)) == at:
+            continue
+        context.edits_seen[context.scope, name] = at
+        with suppress(LimpetError):
+            if name in mirrors(context):
+                mirror_sync(context, name)
 
 
 def mirror_watch(

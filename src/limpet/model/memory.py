@@ -28,6 +28,8 @@ EDGE_TYPES: tuple[str, ...] = get_args(EdgeType)
 TRUST: dict[str, int] = {"user": 4, "agent": 3, "tool": 2, "web": 1, "import": 1}
 
 GLOBAL_SCOPE = "global"
+# The reason for which a goal ended that was reached.
+REACHED = "reached"
 # Limits of what is accepted, in characters unless said otherwise.
 MAX_CONTENT_BYTES = 1_000_000
 MAX_METADATA_BYTES = 64_000
@@ -61,6 +63,7 @@ class Memory(JsonForm):
     position: int = 0  # place in its session, from 1; 0 = none
     importance: float = 0.5  # 0 to 1
     confidence: float = 0.0  # 0 to 1, as of the read; filled in by `Context.with_confidence`
+    confidence_word: str = ""  # the same for people and models: stated, repeated, confirmed, doubtful
     stated_confidence: float | None = None  # given by the caller or an import
     observations: int = 1  # distinct days on which it was stated
     observed_at: int = field(default=0, metadata=TIME)  # the last time it was stated
@@ -70,9 +73,12 @@ class Memory(JsonForm):
     created_at: int = field(metadata=TIME | named("recorded_at"))  # when the store first knew it
     retired_at: int | None = field(default=None, metadata=TIME)  # exclusive; None = current version
     superseded_by: str | None = None
-    reason: str | None = None  # why it was retracted, or quarantined
+    reason: str | None = None  # why it was retracted, or quarantined; "reached" of a goal
     uses: int = 0
     used_at: int | None = field(default=None, metadata=TIME)
+    useful: int = 0  # verdicts of `feedback`
+    not_useful: int = 0
+    wrong: int = 0
     source_state: str | None = None  # of an indexed file, when it was looked at: fresh, drifted or gone
     # When the store came to know this version; as in recall, `recorded_at` of the JSON form is when it knew the memory.
     recorded_at: int = field(metadata=TIME | named("version_at"))

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from .clock import MICROSECONDS_PER_DAY
 from .events import Event
-from .memory import TRUST, least_trusted
+from .memory import REACHED, TRUST, least_trusted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -237,6 +237,7 @@ def _bounded(state: MemoryState, event: Event) -> MemoryState:
         state,
         valid_from=event.data.get("valid_from", state.valid_from),
         valid_to=event.data.get("valid_to", state.valid_to),
+        reason=REACHED if event.data.get("reached") else state.reason,
     )
 
 

@@ -1,13 +1,35 @@
-"""Prior factors of a score, whatever the query: use, decay, importance, confidence. Pure."""
+"""The prior of a memory, whatever the query: use, decay, importance, confidence and feedback, a factor each. Pure."""
 
 from __future__ import annotations
 
 import math
 from functools import lru_cache
+from typing import Protocol
 
 from . import constants as C
 
 MICROSECONDS_PER_DAY = 86_400_000_000
+# The word for a confidence that is to be said with every memory that has it.
+DOUBTFUL = "doubtful"
+
+
+class Stated(Protocol):
+    """What the confidence of a memory follows from. Times in microseconds."""
+
+    @property
+    def kind(self) -> str: ...
+    @property
+    def trust(self) -> str: ...
+    @property
+    def observations(self) -> int: ...
+    @property
+    def observed_at(self) -> int: ...
+    @property
+    def stated_confidence(self) -> float | None: ...
+    @property
+    def useful(self) -> int: ...
+    @property
+    def wrong(self) -> int: ...
 
 
 def use_boost(uses: int) -> float:
@@ -31,9 +53,32 @@ def importance_factor(importance: float) -> float:
     return 1.0 + C.IMPORTANCE_SPAN * 2 * (importance - 0.5)
 
 
+def faded(importance: float, kind: str, *, seen_at: int, now: int, pinned: bool) -> float:
+    """What is left of an importance above the usual since the memory was last stated or used; of a pinned one all.
+
+    The usual is the floor: what is important is at no time worth less than what is not.
+    """
+    if importance <= C.USUAL_IMPORTANCE or pinned:
+        return importance
+    days = max(0, now - seen_at) / MICROSECONDS_PER_DAY
+    return C.USUAL_IMPORTANCE + (importance - C.USUAL_IMPORTANCE) * math.exp(-C.DECAY_PER_DAY[kind] * days)
+
+
 def confidence_factor(confidence: float) -> float:
-    """0.95 to 1 for 0 to 1."""
-    return 1.0 - C.CONFIDENCE_SPAN * (1.0 - confidence)
+    """0.955 for a single statement of an agent, 0.98 for one of the user, 0.665 for an opinion nobody repeated."""
+    factor = 1.0 - C.CONFIDENCE_SPAN * (1.0 - confidence)
+    return factor * (1.0 - C.DOUBT_SPAN * max(0.0, 1.0 - confidence / C.OBSERVED_PER_DAY))
+
+
+def feedback_factor(*, useful: int, not_useful: int, wrong: int) -> float:
+    """What verdicts leave of a score: 1 when `useful` answers the others, else less, and never below a bound."""
+    against = max(0, not_useful + C.VERDICT_WORTH * (wrong - useful))
+    return 1.0 - C.FEEDBACK_SPAN * against / (against + C.FEEDBACK_HALF)
+
+
+def objections(one: Stated) -> int:
+    """How often it was said to be wrong and nobody said since that it is useful."""
+    return max(0, one.wrong - one.useful)
 
 
 def stage(observations: int, trust: str) -> str:
@@ -55,6 +100,30 @@ def confidence(*, kind: str, trust: str, observations: int, observed_at: int, st
     if kind == "opinion":
         lost = C.OPINION_LOSS_PER_DAY * (max(0, now - observed_at) // MICROSECONDS_PER_DAY)
     return _confidence(trust, observations, stated, lost)
+
+
+def confidence_of(one: Stated, now: int) -> float:
+    """`confidence` of a memory: a share of it for each time that it was said to be wrong."""
+    value = confidence(
+        kind=one.kind, trust=one.trust, observations=one.observations, observed_at=one.observed_at,
+        stated=one.stated_confidence, now=now,
+    )  # fmt: skip
+    doubts = objections(one)
+    return round(value / (1 + doubts), 4) if doubts else value
+
+
+def is_doubtful(one: Stated, value: float) -> bool:
+    """Whether it was said to be wrong, or has less than what a single statement has: an old opinion."""
+    return objections(one) > 0 or value < C.OBSERVED_PER_DAY
+
+
+def confidence_word(one: Stated, value: float) -> str:
+    """A confidence for people and models: stated, repeated, confirmed or doubtful."""
+    if is_doubtful(one, value):
+        return DOUBTFUL
+    if value >= C.CONFIRMED:
+        return "confirmed"
+    return "repeated" if one.observations >= C.HYPOTHESIS_DAYS else "stated"
 
 
 @lru_cache(maxsize=1024)  # most memories share it

@@ -43,16 +43,24 @@ DECAY_PER_DAY = {
     "episode": 0.01,
     "inference": 0.02,
 }
-# Importance 0.5 is neutral; 0 and 1 take or give this share. test_rank.py.
-IMPORTANCE_SPAN = 0.1
-# Confidence 0 takes this share of a score, 1 none. Small, because most memories are stated once. test_rank.py.
-CONFIDENCE_SPAN = 0.05
+# Importance 0.5 is neutral; 0 and 1 take or give this share. What is above it fades like use, by DECAY_PER_DAY, from
+# the last time that the memory was stated or used. test_rank.py.
+IMPORTANCE_SPAN, USUAL_IMPORTANCE = 0.1, 0.5
+# Confidence 0 takes this share of a score, 1 none. Small, because most memories are stated once, and the thresholds of
+# relevance know it. Below 0.1, down to an opinion that nobody repeated, another share of up to 0.3 is lost: the least
+# at which a fact of the user stood first in all pairs of docs/log.md. test_rank.py.
+CONFIDENCE_SPAN, DOUBT_SPAN = 0.05, 0.3
+# Feedback: verdicts against a memory take up to this share, half of it when so many `not_useful` are unanswered; a
+# `wrong` counts as so many of them, and a `useful` answers as many. test_feedback.py.
+FEEDBACK_SPAN, FEEDBACK_HALF, VERDICT_WORTH = 0.6, 4, 5
 
 # Confidence by observations n on distinct days. Domain model. test_rank.py.
 OBSERVED_PER_DAY = 0.1
 HYPOTHESIS_BASE, HYPOTHESIS_CAP, HYPOTHESIS_DAYS = 0.3, 0.6, 2
 VERIFIED_BASE, VERIFIED_CAP, VERIFIED_DAYS = 0.5, 0.95, 3
 OPINION_LOSS_PER_DAY = 0.02
+# From this confidence on the word for it is "confirmed": stated on VERIFIED_DAYS, or confirmed in review. test_rank.py.
+CONFIRMED = 0.8
 
 # A person is asked to confirm what was said on this many distinct days, or on VERIFIED_DAYS over so many days.
 # Domain model. test_review.py.

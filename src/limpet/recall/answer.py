@@ -50,6 +50,7 @@ class Item:
     scope: str
     score: float
     confidence: float  # 0 to 1
+    confidence_word: str  # the same for people and models: stated, repeated, confirmed, doubtful
     topics: tuple[str, ...]
     key: str | None
     origin: str
@@ -90,6 +91,7 @@ class Item:
             "scope": self.scope,
             "score": round(self.score, 6),
             "confidence": self.confidence,
+            "confidence_word": self.confidence_word,
             "topics": list(self.topics),
             "key": self.key,
             "origin": self.origin,
@@ -264,7 +266,7 @@ def rank(found: Candidates, plan: Plan) -> tuple[list[int], list[float]]:
     """Indices of candidates best first, and their scores."""
     table, arithmetic = found.table, found.arithmetic
     # Most candidates share the same prior factors (never used, stated once): their product is computed once.
-    products = {number: _product(one, plan.now if one.changes else 0) for number, one in table.priors.items()}
+    products = {number: _product(one, one.evaluated_at(plan.now)) for number, one in table.priors.items()}
     factors = arithmetic.look_up(table.prior_of, products)
     if plan.fusion == "rrf":
         scores = arithmetic.column(fuse.rrf(found.features, len(table.rows)))
@@ -297,20 +299,15 @@ def _factors(one: PriorFactors, now: int) -> dict[str, float]:
     return {
         "use": adjust.use_boost(one.uses),
         "decay": adjust.decay(one.kind, uses=one.uses, used_at=one.used_at, now=now, pinned=one.pinned),
-        "importance": adjust.importance_factor(one.importance),
-        "confidence": adjust.confidence_factor(_confidence(one, now)),
+        "importance": adjust.importance_factor(_importance(one, now)),
+        "confidence": adjust.confidence_factor(adjust.confidence_of(one, now)),
+        "feedback": adjust.feedback_factor(useful=one.useful, not_useful=one.not_useful, wrong=one.wrong),
     }
 
 
-def _confidence(one: PriorFactors, now: int) -> float:
-    return adjust.confidence(
-        kind=one.kind,
-        trust=one.trust,
-        observations=one.observations,
-        observed_at=one.observed_at,
-        stated=one.stated_confidence,
-        now=now,
-    )
+def _importance(one: PriorFactors, now: int) -> float:
+    seen_at = max(one.observed_at, one.used_at or 0)
+    return adjust.faded(one.importance, one.kind, seen_at=seen_at, now=now, pinned=one.pinned)
 
 
 def _explain(
@@ -336,7 +333,7 @@ def _explain(
                 name: SignalTrace(ranks[name][i], values[i], contribution(name, i)) for name, values in table.items()
             }
             | ({"rerank": SignalTrace(places[i], read[i], 0.0)} if i in read else {}),
-            adjustments=_factors(found.table.prior(i), plan.now),
+            adjustments=_factors(found.table.prior(i), found.table.prior(i).evaluated_at(plan.now)),
             seated=i in seated,
             offset=0.0 if found.spoken(i) or plan.fusion == "rrf" else NOTE_OFFSET,
         )
@@ -359,7 +356,8 @@ def shown_items(
         _item(
             memory,
             scores[i],
-            _confidence(found.table.prior(i), plan.now),
+            found.table.prior(i),
+            plan.now,
             disputed.get(memory.id, ()),
             traces.get(i),
             sources.state(memory.metadata),
@@ -371,7 +369,8 @@ def shown_items(
 def _item(
     memory: Memory,
     score: float,
-    confidence: float,
+    prior: PriorFactors,
+    now: int,
     disputed_by: tuple[str, ...],
     why: Trace | None,
     source_state: str | None,
@@ -382,7 +381,8 @@ def _item(
     one.content = memory.content
     one.scope = memory.scope
     one.score = score
-    one.confidence = confidence
+    one.confidence = adjust.confidence_of(prior, now)
+    one.confidence_word = adjust.confidence_word(prior, one.confidence)
     one.topics = memory.topics
     one.key = memory.key
     one.origin = memory.origin

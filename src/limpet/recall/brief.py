@@ -47,6 +47,7 @@ class BriefItem:
     origin: str
     trust: str  # the least trusted origin it rests on
     confidence: float  # 0 to 1
+    confidence_word: str
     valid_from: int
     recorded_at: int  # when the store first knew it
     topics: tuple[str, ...]
@@ -81,6 +82,7 @@ class BriefItem:
             "trust": self.trust,
             "scope": self.scope,
             "confidence": self.confidence,
+            "confidence_word": self.confidence_word,
             "recorded_at": format_time(self.recorded_at),
             "topics": list(self.topics),
             "session": self.session,

@@ -85,6 +85,9 @@ def choose(
     nums = _distinct(nums, memories, found)
     for num in nums:
         _place(entries.by_num[num], memories[num])
+        if adjust.is_doubtful(memories[num], adjust.confidence_of(memories[num], plan.now)):
+            entry = entries.by_num[num]
+            entry.label = ", ".join(filter(None, (adjust.DOUBTFUL, entry.label)))
     nums = _at_most(nums, entries)
 
     warned, others = warnings(store, plan, [memories[num] for num in nums])
@@ -290,14 +293,8 @@ def _item(memory: Memory, entry: Entry, short: dict[str, str], quotes: _Quotes, 
     one.scope = memory.scope
     one.origin = memory.origin
     one.trust = memory.trust
-    one.confidence = adjust.confidence(
-        kind=memory.kind,
-        trust=memory.trust,
-        observations=memory.observations,
-        observed_at=memory.observed_at,
-        stated=memory.stated_confidence,
-        now=now,
-    )
+    one.confidence = adjust.confidence_of(memory, now)
+    one.confidence_word = adjust.confidence_word(memory, one.confidence)
     one.valid_from = memory.valid_from
     one.recorded_at = memory.created_at
     one.topics = memory.topics

@@ -20,11 +20,13 @@ class Fact:
     valid_from: int
     valid_to: int | None
     confidence: float
+    confidence_word: str
     origin: str
     recorded_at: int  # when the store first knew it
 
     def as_dict(self) -> dict[str, object]:
-        """{"key", "value", "id", "valid_from", "valid_to", "confidence", "scope", "origin", "recorded_at"}."""
+        """{"key", "value", "id", "valid_from", "valid_to", "confidence", "confidence_word",
+        "scope", "origin", "recorded_at"}."""
         return {
             "key": self.key,
             "value": self.value,
@@ -32,6 +34,7 @@ class Fact:
             "valid_from": format_time(self.valid_from),
             "valid_to": format_time(self.valid_to),
             "confidence": self.confidence,
+            "confidence_word": self.confidence_word,
             "scope": self.scope,
             "origin": self.origin,
             "recorded_at": format_time(self.recorded_at),
@@ -49,6 +52,7 @@ def as_fact(memory: Memory) -> Fact:
         valid_from=memory.valid_from,
         valid_to=memory.valid_to,
         confidence=memory.confidence,
+        confidence_word=memory.confidence_word,
         origin=memory.origin,
         recorded_at=memory.created_at,
     )

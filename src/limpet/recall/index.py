@@ -11,7 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from ..model.clock import MICROSECONDS_PER_DAY
 from ..rank.arithmetic import Arithmetic, Column, ListColumn
+from ..rank.constants import USUAL_IMPORTANCE
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,12 +33,21 @@ class PriorFactors(NamedTuple):
     stated_confidence: float | None
     uses: int
     used_at: int | None  # None = never
-    observed_at: int  # of opinions; 0 for all others, to whom it does not matter
+    observed_at: int  # of what is `dated`; 0 for all others, to whom it does not matter
+    useful: int = 0
+    not_useful: int = 0
+    wrong: int = 0
 
-    @property
-    def changes(self) -> bool:
-        """Whether what it says depends on the time."""
-        return self.used_at is not None or self.kind == "opinion"
+    def evaluated_at(self, now: int) -> int:
+        """What of the time it depends on: the instant, the day, or nothing. Fewer of them are computed once."""
+        if self.used_at is not None or self.kind == "opinion":
+            return now
+        return now - now % MICROSECONDS_PER_DAY if self.observed_at else 0
+
+
+def dated(kind: str, importance: float) -> bool:
+    """Whether it matters when such a memory was last stated: an opinion loses confidence, importance fades."""
+    return kind == "opinion" or importance > USUAL_IMPORTANCE
 
 
 @dataclass(slots=True, kw_only=True)

@@ -11,7 +11,7 @@ from ..rank import constants as C
 from ..rank.arithmetic import Arithmetic, Column
 from ..rank.array_arithmetic import ArrayArithmetic
 from ..store.records import ArrayHits, Filter
-from .index import CandidateTable, PriorFactors, TextHits
+from .index import CandidateTable, PriorFactors, TextHits, dated
 
 if TYPE_CHECKING:
     from ..store.contract import Columns
@@ -81,15 +81,21 @@ class RamIndex:
         columns = self._columns
         prior_of = columns.prior[some]
         priors = {
-            number: PriorFactors._make((*columns.priors[number], 0, None, 0)) for number in set(prior_of.tolist())
+            number: PriorFactors._make((*columns.priors[number], 0, None, 0, 0, 0, 0))
+            for number in set(prior_of.tolist())
         }
         own: dict[int, PriorFactors] = {}
-        if any(one.kind == "opinion" for one in priors.values()):
+        ages = {number for number, one in priors.items() if dated(one.kind, one.importance)}
+        if ages:
             times = columns.observed_at[some].tolist()
-            opinions = (i for i, number in enumerate(prior_of.tolist()) if priors[number].kind == "opinion")
-            own = {i: priors[int(prior_of[i])]._replace(observed_at=times[i]) for i in opinions}
-        for i, (uses, used_at) in columns.uses(some).items():
-            own[i] = own.get(i, priors[int(prior_of[i])])._replace(uses=uses, used_at=used_at or None)
+            own = {
+                i: priors[number]._replace(observed_at=times[i])
+                for i, number in enumerate(prior_of.tolist())
+                if number in ages
+            }
+        for i, use in columns.uses(some).items():
+            shared = own.get(i, priors[int(prior_of[i])])
+            own[i] = shared._replace(**use._asdict() | {"used_at": use.used_at or None})
         for i, prior in own.items():
             prior_of[i] = -1 - i  # a number that no shared prior has
             priors[-1 - i] = prior

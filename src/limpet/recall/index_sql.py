@@ -9,7 +9,7 @@ from ..rank import constants as C
 from ..rank.arithmetic import Arithmetic, Column, ListColumn
 from ..store.records import Candidate, Filter, LexicalHit, LexicalResult
 from ..text.grams import grams
-from .index import CandidateTable, PriorFactors, TextHits
+from .index import CandidateTable, PriorFactors, TextHits, dated
 
 if TYPE_CHECKING:
     from ..store.contract import Store
@@ -120,5 +120,8 @@ def _prior(one: Candidate) -> PriorFactors:
         one.stated_confidence,
         one.uses or 0,
         one.used_at or None,
-        one.observed_at if one.kind == "opinion" else 0,
+        one.observed_at if dated(one.kind, one.importance) else 0,
+        one.useful or 0,
+        one.not_useful or 0,
+        one.wrong or 0,
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..model.errors import AmbiguousId, BadInput, NotFound
 from ..model.ids import format_id, parse_id
 from ..model.memory import GLOBAL_SCOPE, Memory, check_key
+from ..rank.adjust import objections
 from ..store.records import SessionRow
 
 if TYPE_CHECKING:
@@ -185,7 +186,11 @@ def _decide(context: Context, id: str, verdict: str) -> Receipt:
             raise NotFound(f"nothing to review with the id {id} in {context.scope}")
         return decide_single(writer, memory, verdict, writer.now)
 
-    return context.write(decide)
+    receipt = context.write(decide)
+    if raw is not None and receipt.reason == "wrong rejected":
+        # It is right for all that: what was said against it is answered.
+        context.store.usage.record([raw] * objections(context.memory(receipt.id or id)), context.now(), "useful")
+    return receipt
 
 
 def sweep(context: Context, *, apply: bool, progress: Callable[[int, int], None] | None) -> list[Swept]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..model.errors import BadInput, LimpetError, NotFound
 from ..model.ids import format_id, parse_id
-from ..model.memory import STATES, Memory
+from ..model.memory import REACHED, STATES, Memory
 from ..recall import lookup
 from ..store.records import Filter
 
@@ -69,7 +69,7 @@ def remember_batch(context: Context, items: Iterable[Mapping[str, Any]]) -> list
             receipts.append(rejected(error, item.get("id") if isinstance(item, Mapping) else None))
             continue
         # What builds on an earlier item of the batch must see it in the store.
-        slot = (statement.scope, statement.key or "")
+        slot = (statement.scope, (statement.key or "").lower())
         if len(part) >= BATCH_ITEMS or statement.because or (statement.key and slot in keys):
             flush()
         keys.add(slot)
@@ -185,6 +185,27 @@ def archive(context: Context, id: str, *, origin: str | None) -> Receipt:
 
 def restore(context: Context, id: str) -> Receipt:
     return _change(context, id, "restored", lambda old: old.state in ("archived", "retracted"), live=False)
+
+
+def reach(context: Context, id: str, *, origin: str | None) -> Receipt:
+    from ..remember.replacement import proposed
+    from ..remember.write import Receipt, check_live, need
+
+    def decide(writer: Writer) -> Receipt:
+        old = need(writer.reads, id, writer.scopes)
+        check_live(old)
+        if old.kind != "goal":
+            raise BadInput(f"memory {old.id} is a {old.kind}, not a goal", hint="only a goal can be reached")
+        if old.reason == REACHED:
+            return Receipt(id=old.id, status="unchanged", reason="reached already")
+        waits = proposed(writer, old, origin)
+        if waits is not None:
+            return waits
+        end = max(writer.now, old.valid_from + 1)
+        made = writer.event("bounded", parse_id(old.id), origin=origin or "agent", valid_to=end, reached=True)
+        return Receipt(id=old.id, status="changed", event=format_id(made.id), reason=REACHED)
+
+    return context.count_as_wrong(context.write(decide))
 
 
 def promote(context: Context, id: str) -> Receipt:

@@ -201,8 +201,9 @@ class Writer:
         for cause in causes:
             self.event("linked", new_id, origin=statement.origin, edge="caused_by", target=parse_id(cause.id).hex())
         status, reason = self._outcome(
-            statement, stronger, renamed, revives, cut=bool(end) and statement.valid_to is not None
-        )
+            statement, stronger, renamed, revives,
+            cut=bool(end) and statement.valid_to is not None, first=statement.key is not None and not values,
+        )  # fmt: skip
         return Receipt(
             id=format_id(new_id), status=status, event=format_id(made.id), reason=reason, redacted=statement.redacted
         )
@@ -215,8 +216,10 @@ class Writer:
         revives: Memory | None,
         *,
         cut: bool,
+        first: bool,
     ) -> tuple[str, str | None]:
-        """(status, reason) of a new memory. `cut`: another value of its key ends it sooner than was said."""
+        """(status, reason) of a new memory. `cut`: another value of its key ends it sooner than was said. `first`: of
+        its key."""
         if statement.quarantine:
             return "quarantined", f"it {statement.quarantine}; `limpet review` shows what waits"
         if revives is not None:
@@ -227,7 +230,14 @@ class Writer:
             return "proposed", kept_for_review(self, stronger)
         if cut:
             return "created", "not kept: valid_to (another value of the key begins before)"
-        return "created", f"its key is {renamed}" if renamed else None
+        return "created", f"its key is {renamed}" if renamed else self._near(statement) if first else None
+
+    def _near(self, statement: ValidStatement) -> str | None:
+        """What to say of a key that is new: keys in use that may be meant."""
+        from .keys import near_keys
+
+        near = near_keys(statement.key or "", self.reads.memories.keys(statement.scope))
+        return f"a new key; in use: {', '.join(near)}" if near else None
 
     def causes(self, statement: ValidStatement) -> list[Memory]:
         """What it rests on. Raises NotFound."""

@@ -58,7 +58,20 @@ class Candidate(NamedTuple):
     stated_confidence: float | None
     uses: int
     used_at: int | None
+    useful: int | None
+    not_useful: int | None
+    wrong: int | None
     key: str | None = None
+
+
+class Use(NamedTuple):
+    """How often a memory was used, when last (0: never), and what `feedback` said of it."""
+
+    uses: int
+    used_at: int
+    useful: int
+    not_useful: int
+    wrong: int
 
 
 class LexicalHit(NamedTuple):
@@ -173,6 +186,8 @@ class GraphNode(NamedTuple):
     importance: float
     pinned: bool
     used_at: int | None
+    useful: int
+    wrong: int
     key: str | None
 
 

@@ -79,7 +79,12 @@ manual|automatic
 left|right
 top|bottom
 allow permit|deny forbid block
-accept|reject
+accept approve grant|reject decline refuse deny
+agree|refuse disagree
+confirm|cancel
+keep|remove delete drop abandon
+succeeded|failed
+win won|lose lost
 add create insert|remove delete drop
 include|exclude
 internal|external

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..model.errors import BadInput
@@ -12,6 +13,11 @@ from ..store.records import Action, Exposure
 if TYPE_CHECKING:
     from ..context import Context
     from ..history.usefulness import Surfacing, Usefulness
+    from .adherence import Adherence
+
+# Kinds that tell an agent what to do, how many of them are looked at, and lines of a session's journal.
+RULE_KINDS = ("preference", "lesson", "decision", "correction")
+MOST_RULES, MOST_LINES = 1_000, 10_000
 
 
 def note_action(context: Context, session: str, kind: str, what: str) -> None:
@@ -22,6 +28,15 @@ def note_action(context: Context, session: str, kind: str, what: str) -> None:
 
 def actions(context: Context, *, session: str | None, limit: int) -> list[Action]:
     return context.store.journal.lines(context.scope, session=session, limit=limit)
+
+
+def adherence(context: Context, session: str) -> list[Adherence]:
+    from ..recall.lookup import list as listed
+    from .adherence import adherence
+
+    where = replace(context.filter(RULE_KINDS), as_of=context.now())
+    rules = listed(context, where, sort="created", limit=MOST_RULES, cursor=None, all_states=False).memories
+    return adherence(rules, context.store.journal.lines(context.scope, session=session, limit=MOST_LINES))
 
 
 def note_surfaced(

@@ -116,6 +116,7 @@ def _start(call: Call, say: Say, find: Find, clock: Clock | None) -> None:
     from .brief import left_off
 
     with _open(settings, clock) as memory:
+        memory.take_in_edits()
         # What was resumed is still in front of the agent.
         if call.source != "resume":
             block = left_off(memory, _session(call), same=call.source == "compact")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...model.clock import format_time
 from ...model.memory import KINDS, TRUST
+from ...rank.adjust import DOUBTFUL
 from ...text.blocks import CLOSE, OPEN, neutral, one_line, plain_line, word
 from ...text.instructions import reads_like_instruction
 from ...text.overlap import asked_weight, shared_weight
@@ -182,7 +183,8 @@ def told(several: Iterable[Item | Memory], abbreviate: Callable[[list[str]], lis
         origin, trust = word(one.origin, TRUST), word(one.trust, TRUST)
         said = trust if trust == origin else f"{origin}, resting on {trust}"
         stale = _STALE.get(one.source_state or "", "")
-        head = f"- [{id} | {word(one.kind, KINDS)} | from {said} | {day(one.valid_from)}{stale}]"
+        doubt = f" | {DOUBTFUL}" if one.confidence_word == DOUBTFUL else ""
+        head = f"- [{id} | {word(one.kind, KINDS)} | from {said} | {day(one.valid_from)}{stale}{doubt}]"
         yield Line(f"{head} {plain_line(one.content, ITEM_CHARACTERS)}", one.id)
 
 

@@ -51,7 +51,8 @@ class Memories(Protocol):
         ...
 
     def renamed_key(self, scope: str, key: str) -> str | None:
-        """The key that what was once under `key` has now, when it has another; by its last change."""
+        """The key that what was once under `key` has now, when it has another; by its last change. Else one in use that
+        differs in case alone."""
         ...
 
     def disputed(self, scopes: Sequence[str]) -> list[tuple[bytes, int]]:

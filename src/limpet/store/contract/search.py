@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from ..records import ArrayHits, Candidate, Filter, LexicalResult, Mention
+from ..records import ArrayHits, Candidate, Filter, LexicalResult, Mention, Use
 
 if TYPE_CHECKING:
     import numpy as np
@@ -54,7 +54,7 @@ class Columns(Protocol):
         """Texts up to `reach` places before or after some in their sessions, those themselves included, in order."""
         ...
 
-    def uses(self, text_ids: np.ndarray) -> dict[int, tuple[int, int]]:
+    def uses(self, text_ids: np.ndarray) -> dict[int, Use]:
         """By place in `bodies`, of those that were ever used: how often, and when last; 0 = never."""
         ...
 

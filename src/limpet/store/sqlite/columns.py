@@ -14,7 +14,7 @@ import apsw
 import numpy as np
 
 from ...model.memory import KINDS
-from ..records import ArrayHits, Filter
+from ..records import ArrayHits, Filter, Use
 from . import fulltext
 from .filters import carray, scope_number
 from .fulltext import Lexical, interrupted
@@ -327,13 +327,13 @@ class SqliteColumns:
             except apsw.InterruptError:
                 return ArrayHits.none()._replace(complete=False)
 
-    def uses(self, bodies: np.ndarray) -> dict[int, tuple[int, int]]:
-        """By place in `bodies`, of those that were ever used: how often, and when last; 0 = never."""
+    def uses(self, bodies: np.ndarray) -> dict[int, Use]:
+        """By place in `bodies`, of those that were ever used or judged."""
         if not self._used:
             return {}
         place = {body: i for i, body in enumerate(bodies.tolist())}
         rows = self._con.execute(statements()["usage_of"], {"nums": carray(self.num[bodies].tolist())})
-        return {place[body]: (uses, used_at or 0) for body, uses, used_at in rows}
+        return {place[body]: Use._make(rest) for body, *rest in rows}
 
 
 def _count(sizes: bytes | None) -> int:

@@ -69,6 +69,7 @@ class SqliteMemories(Repository):
 
     def renamed_key(self, scope: str, key: str) -> str | None:
         found = self._rows("renamed_key", scope=scope, key=key)
+        found = found or self._rows("key_in_other_case", scope=scope, key=key)
         return str(found[0][0]) if found else None
 
     def disputed(self, scopes: Sequence[str]) -> list[tuple[bytes, int]]:

@@ -6,7 +6,8 @@
 -- A whole version row, in the order that rows.py reads.
 m.num, m.id, s.name, m.kind, b.content, m.topics, m.key, m.metadata, m.state, m.origin, m.source, e.name, m.speaker,
 m.position, m.importance, m.stated_confidence, m.observations, m.observed_at, m.pinned, m.valid_from, m.valid_to,
-m.created_at, m.recorded_at, m.retired_at, m.superseded_by, m.reason, u.uses, u.used_at, m.trust
+m.created_at, m.recorded_at, m.retired_at, m.superseded_by, m.reason, u.uses, u.used_at, m.trust,
+u.useful, u.not_useful, u.wrong
 
 -- fragment: tables
 memory m JOIN scope s ON s.num = m.scope LEFT JOIN body b ON b.num = m.body
@@ -14,7 +15,8 @@ LEFT JOIN session e ON e.num = m.session LEFT JOIN usage u ON u.id = m.id
 
 -- fragment: candidate
 m.num, m.body, m.id, b.content, m.session, m.position, m.speaker, m.valid_from, b.topics, b.labels, b.dates,
-m.kind, m.importance, m.pinned, m.trust, m.observations, m.observed_at, m.stated_confidence, u.uses, u.used_at, m.key
+m.kind, m.importance, m.pinned, m.trust, m.observations, m.observed_at, m.stated_confidence, u.uses, u.used_at,
+u.useful, u.not_useful, u.wrong, m.key
 
 -- fragment: column
 b.num, m.num, b.scope, m.state, m.kind, m.trust, m.pinned, m.session, m.position, m.speaker, m.valid_from, m.valid_to,
@@ -100,6 +102,13 @@ SELECT now.key FROM memory once INDEXED BY memory_key JOIN memory now ON now.id 
  WHERE once.scope = (SELECT num FROM scope WHERE name = :scope) AND once.key = :key AND once.retired_at IS NOT NULL
    AND now.key IS NOT NULL AND now.key <> :key AND now.state = 'active'
  ORDER BY once.retired_at DESC, now.created_at DESC, now.id DESC LIMIT 1
+
+-- name: key_in_other_case
+-- The key in use that differs from :key in case alone, the oldest. memory_key.
+SELECT m.key FROM memory m INDEXED BY memory_key
+ WHERE m.scope = (SELECT num FROM scope WHERE name = :scope) AND m.key IS NOT NULL AND m.key = :key COLLATE NOCASE
+   AND m.key <> :key AND m.retired_at IS NULL AND m.state = 'active'
+ ORDER BY m.created_at, m.id LIMIT 1
 
 -- name: session
 -- One session. Primary key by (scope, name), memory_session.
@@ -261,7 +270,7 @@ SELECT m.body FROM carray(:ids) c CROSS JOIN memory m ON m.id = c.value AND m.re
 
 -- name: usage_of
 -- Use of some memories. Primary keys.
-SELECT m.body, u.uses, u.used_at FROM carray(:nums) c CROSS JOIN memory m ON m.num = c.value
+SELECT m.body, u.uses, u.used_at, u.useful, u.not_useful, u.wrong FROM carray(:nums) c CROSS JOIN memory m ON m.num = c.value
   CROSS JOIN usage u ON u.id = m.id
 
 -- name: neighbours
@@ -435,7 +444,7 @@ SELECT m.id, m.state, m.superseded_by IS NOT NULL, m.valid_from, m.valid_to
 -- name: graph_nodes
 -- What the whole graph needs of every memory. A scan of the scopes.
 SELECT m.id, m.kind, m.state, m.superseded_by, m.valid_from, m.valid_to, m.trust, m.observations, m.observed_at,
-  m.stated_confidence, m.importance, m.pinned, u.used_at, m.key
+  m.stated_confidence, m.importance, m.pinned, u.used_at, ifnull(u.useful, 0), ifnull(u.wrong, 0), m.key
   FROM memory m LEFT JOIN usage u ON u.id = m.id WHERE {visible}
 
 -- name: graph_edges

@@ -56,6 +56,7 @@ def memory(row: tuple[Any, ...]) -> Memory:
     one.position = row[13]
     one.importance = row[14]
     one.confidence = 0.0
+    one.confidence_word = ""
     one.stated_confidence = row[15]
     one.observations = row[16]
     one.observed_at = row[17]
@@ -69,6 +70,9 @@ def memory(row: tuple[Any, ...]) -> Memory:
     one.reason = row[25]
     one.uses = row[26] or 0
     one.used_at = row[27] or None
+    one.useful = row[29] or 0
+    one.not_useful = row[30] or 0
+    one.wrong = row[31] or 0
     one.source_state = None
     one.__class__ = Memory
     made: Memory = one

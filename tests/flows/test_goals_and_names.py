@@ -1,0 +1,102 @@
+"""Goals that are reached, keys in another spelling, and what there is to ask about."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import limpet
+from limpet.cli.main import main
+
+
+def open_goals(memory):
+    return [one.content for one in memory.list(kinds=["goal"]).memories]
+
+
+def test_a_reached_goal_leaves_the_open_ones_and_says_so(memory, clock):
+    goal = memory.remember("Ship the billing page", kind="goal").id
+    clock.advance(days=1)
+    assert memory.reach(goal).reason == "reached"
+    clock.advance(days=1)
+
+    assert open_goals(memory) == [] and not memory.prepare("billing page").section("goals")
+    one = memory.get(goal)
+    assert (one.reason, one.state, one.valid_to) == ("reached", "active", clock.now() - 86_400_000_000)
+    assert memory.reach(goal).status == "unchanged"
+    assert memory.verify() == []
+
+
+def test_a_goal_is_open_again_after_an_undo(memory):
+    goal = memory.remember("Ship the billing page", kind="goal").id
+    memory.reach(goal)
+    memory.undo()
+    assert open_goals(memory) == ["Ship the billing page"] and memory.get(goal).reason is None
+
+
+def test_a_page_does_not_end_what_the_user_wants(memory):
+    goal = memory.remember("Ship the billing page", kind="goal", origin="user").id
+    assert memory.reach(goal, origin="web").status == "proposed"
+    assert open_goals(memory) == ["Ship the billing page"]
+    assert memory.reach(goal).status == "changed"
+
+
+def test_only_a_goal_can_be_reached(memory):
+    with pytest.raises(limpet.BadInput, match="not a goal"):
+        memory.reach(memory.remember("The API has a limit").id)
+
+
+def test_the_command_shows_a_goal_as_reached(memory, path, capsys):
+    goal = memory.remember("Ship the billing page", kind="goal").id
+    at = ["--store", str(path), "--scope", memory.scope]
+    assert main([*at, "reach", goal]) == 0
+    assert main([*at, "list", "--all"]) == 0
+    assert "[reached] Ship the billing page" in capsys.readouterr().out
+
+
+def test_a_key_in_another_case_is_the_same_key_and_the_receipt_says_so(memory, clock):
+    memory.set_fact("user.city", "Tampa")
+    clock.advance(days=1)
+    receipt = memory.set_fact("User.City", "Warsaw")
+    assert (receipt.status, receipt.reason) == ("created", "its key is user.city")
+    assert memory.fact("user.city").value == memory.fact("USER.city").value == "Warsaw"
+    assert [one.value for one in memory.fact_history("User.City")] == ["Tampa", "Warsaw"]
+
+    clock.advance(days=1)
+    memory.end_fact("User.city")
+    clock.advance(days=1)
+    with pytest.raises(limpet.NotFound):
+        memory.fact("user.city")
+
+
+def test_keys_of_one_batch_are_compared_without_case_too(memory):
+    memory.remember_batch([{"content": "Tampa", "key": "user.city"}, {"content": "Oslo", "key": "User.city"}])
+    assert [one.key for one in memory.list().memories] == ["user.city"]
+
+
+@pytest.mark.parametrize(
+    ("key", "near"),
+    [("user.adress", "user.address"), ("usr.address", "user.address"), ("user.home_address", "user.address"),
+     ("api.port2", None), ("user.age", None), ("api.host", None), ("pool.max", None)],
+)  # fmt: skip
+def test_a_new_key_names_the_one_that_may_be_meant(memory, key, near):
+    for known in ("user.address", "api.port1", "pool.min"):
+        memory.set_fact(known, "x")
+    reason = memory.set_fact(key, "y").reason
+    assert reason == (f"a new key; in use: {near}" if near else None)
+
+
+def test_topics_and_entities_are_listed_the_most_used_first(memory, path, capsys):
+    memory.remember("RateLimiter guards api/limits.py", topics=["api", "limits"])
+    memory.remember("Marta wrote the rate_limiter", topics=["api"])
+    gone = memory.remember("Pedro left", topics=["people"]).id
+    memory.retract(gone, "he did not")
+    assert [(one.topic, one.count) for one in memory.topics()] == [("api", 2), ("limits", 1)]
+    found = {one.name: one.count for one in memory.entities()}
+    assert found["RateLimiter"] == 2 and found["Marta"] == 1 and "Pedro" not in found
+
+    at = ["--store", str(path), "--scope", memory.scope]
+    assert main([*at, "topics", "--limit", "1", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"topics": [{"topic": "api", "count": 2}]}
+    assert main([*at, "entities"]) == 0
+    assert "Marta" in capsys.readouterr().out
