@@ -129,9 +129,7 @@ def updates(path: str, embedder: Any, **options: Any) -> list[Asked]:
             ids = {str(receipt.id): turn.id for receipt, turn in zip(receipts, haystack.turns, strict=True)}
             found = [ids[one.id] for one in memory.recall(question.text, k=DEPTH, **options).items]
         places = [found.index(id) + 1 if id in found else DEPTH + 1 for id in ordered]
-        asked.append(
-            Asked(id=question.id, group="update", form="turn", wanted=places[-1], other=min(places[:-1]))
-        )
+        asked.append(Asked(id=question.id, group="update", form="turn", wanted=places[-1], other=min(places[:-1])))
     return asked
 
 
@@ -154,6 +152,10 @@ def figures(asked: Sequence[Asked]) -> list[tuple[str, int, float, float]]:
     ]
 
 
+def as_dict(rows: Sequence[tuple[str, int, float, float]]) -> dict[str, dict[str, float]]:
+    return {name: {"questions": n, "right": right, "first": first} for name, n, right, first in rows}
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--half", choices=HALVES, help="only this half of the set")
@@ -171,7 +173,7 @@ def main() -> int:
         asked = run(half, embedder, one_store=options.one_store, **given)
         rows = figures(asked)
         print(table([half, "questions", "right order, %", "first of all, %"], rows))
-        content[half] = {name: {"questions": n, "right": right, "first": first} for name, n, right, first in rows}
+        content[half] = as_dict(rows)
         if options.misses and half == "tuning":
             for one in asked:
                 if not one.right:
@@ -179,7 +181,7 @@ def main() -> int:
     if options.data:
         rows = figures(updates(options.data, embedder, **given))
         print(table(["LongMemEval", "questions", "right order, %", "first of all, %"], rows))
-        content["longmemeval"] = {name: {"questions": n, "right": right, "first": first} for name, n, right, first in rows}
+        content["longmemeval"] = as_dict(rows)
     embedder.save()
     save("recency", content, out=options.json, keep=options.record)
     return 0

@@ -27,7 +27,7 @@ ARCHIVED = "retention"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retention:
-    """What a retention rule takes out of recall: `archive`, oldest first; `fold`: sessions summed up before, by name."""
+    """What expires: `archive`, the oldest first; `fold`: names of sessions that are summed up before."""
 
     archive: list[Memory]
     fold: list[str]
@@ -37,8 +37,7 @@ class Retention:
         """{"archive": [{"id", "kind", "session", "content"}], "fold": [names], "applied"}."""
         return {
             "archive": [
-                {"id": one.id, "kind": one.kind, "session": one.session, "content": one.content}
-                for one in self.archive
+                {"id": one.id, "kind": one.kind, "session": one.session, "content": one.content} for one in self.archive
             ],
             "fold": self.fold,
             "applied": self.applied,
