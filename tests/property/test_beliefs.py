@@ -31,7 +31,7 @@ BY_NAME = {"session": "{s}", "session_end": "{s}", "session_memories": "{s}", "c
            "fact_history": "{k}", "end_fact": "{k}"}  # fmt: skip
 BY_WORDS = {"audit", "prepare", "read_topic", "recall", "recall_sessions", "timeline"}
 OF_ALL = {"contradictions": (), "count": (), "diff": ("2026-01-01",), "gaps": (), "list": (), "review": (), "sessions": (),
-          "sweep": (), "undo": (), "actions": (), "surfaced": (), "usefulness": ()}  # fmt: skip
+          "retention": (), "sweep": (), "undo": (), "actions": (), "surfaced": (), "usefulness": ()}  # fmt: skip
 # Of the whole file, for the person who owns it; they show no content, or copy everything.
 OF_THE_FILE = {"abbreviate", "backup", "close", "doctor", "embedder", "export_jsonl", "export_segments", "export_to", "gc", "import_jsonl", "import_from", "import_segments", "in_scope",
                "models", "note_transcript", "organize", "path", "read_only", "scope", "rebuild", "reembed", "stats", "verify", "work"}  # fmt: skip
@@ -130,7 +130,15 @@ def test_no_command_shows_or_changes_what_is_of_another_scope(path, clock, memor
         ["fact", f"{WORD}.limit"],
     ]
     calls += [["fact", f"{WORD}.limit", "--history"], ["fact", f"{WORD}.limit", "--end"], ["audit", WORD], ["timeline"]]
-    calls += [["timeline", WORD], ["contradictions"], ["gaps"], ["diff", "2026-01-01"], ["review"], ["sweep"]]
+    calls += [
+        ["timeline", WORD],
+        ["contradictions"],
+        ["gaps"],
+        ["diff", "2026-01-01"],
+        ["review"],
+        ["sweep"],
+        ["retention"],
+    ]
     calls += [["review", verdict, id] for verdict in ("accept", "reject") for id in theirs]
     calls += [["session", "list"], *(["session", act, WORD] for act in ("show", "end", "compress"))]
     calls += [["stats", "--quality"], ["stats", "--usefulness"], ["surfaced"]]
