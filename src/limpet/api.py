@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from .recall.facts import Fact
     from .recall.rerank import Reranker
     from .recall.sessions import SessionRecall
+    from .remember.retention import Retention
     from .remember.review import ReviewItem
     from .remember.sweep import Swept
     from .remember.write import Receipt
@@ -485,6 +486,16 @@ class Limpet:
         brings them back. Raises EmbedderUnavailable.
         """
         return beliefs.sweep(self._context, apply=apply, progress=progress)
+
+    def retention(
+        self, *, days: float = 365, kinds: Sequence[str] = ("episode",), fold: bool = True, apply: bool = False
+    ) -> Retention:
+        """What of this scope was neither stated nor used for `days`: says it, and archives it with `apply`.
+
+        `fold`: sessions that lose three or more are summed up first. Never what is pinned, keyed, a summary, or the
+        reason of something held. `undo` brings all back. Raises BadInput.
+        """
+        return beliefs.retention(self._context, days=days, kinds=kinds, fold=fold, apply=apply)
 
     def prepare(
         self, message: str = "", *, budget: int | None = None, full: bool = False, session: str | None = None,

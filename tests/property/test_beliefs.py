@@ -130,7 +130,15 @@ def test_no_command_shows_or_changes_what_is_of_another_scope(path, clock, memor
         ["fact", f"{WORD}.limit"],
     ]
     calls += [["fact", f"{WORD}.limit", "--history"], ["fact", f"{WORD}.limit", "--end"], ["audit", WORD], ["timeline"]]
-    calls += [["timeline", WORD], ["contradictions"], ["gaps"], ["diff", "2026-01-01"], ["review"], ["sweep"]]
+    calls += [
+        ["timeline", WORD],
+        ["contradictions"],
+        ["gaps"],
+        ["diff", "2026-01-01"],
+        ["review"],
+        ["sweep"],
+        ["retention"],
+    ]
     calls += [["review", verdict, id] for verdict in ("accept", "reject") for id in theirs]
     calls += [["session", "list"], *(["session", act, WORD] for act in ("show", "end", "compress", "rules"))]
     calls += [["stats", "--quality"], ["stats", "--usefulness"], ["surfaced"], ["topics"], ["entities"]]

@@ -204,3 +204,13 @@ def test_another_embedder_embeds_the_prototypes_once_and_keeps_them(tmp_path):
 def test_importing_the_rules_does_not_import_numpy():
     code = "import sys, limpet.remember.rules, limpet.remember.duplicates; sys.exit('numpy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_what_counts_something_or_runs_long_states_a_fact_however_droll(judge):
+    for text in (
+        "The old printer eats paper for breakfast, 3 jams a day since the move.",
+        "My brother calls me a vampire, but I do the night shift at the harbour from Monday on, so he feeds the cats.",
+        "Room 12 again. It smells like a goat's holiday home.",
+    ):
+        assert judge.judge(text) is None, text
+    assert judge.judge("This code was written by drunken monkeys.").rule == "joke or hyperbole"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from ..model.errors import BadInput, NotFound
-from ..model.memory import ORIGINS
+from ..model.memory import KINDS, ORIGINS
 from . import beliefs_output as shown
 from . import output
 from .options import TIME_FORMS, Command, given_text, open_store
@@ -208,6 +208,30 @@ def _sweep(args: Namespace) -> int:
     return 0
 
 
+# -- retention
+
+
+def _retention_options(parser: ArgumentParser) -> None:
+    add = parser.add_argument
+    add("--days", metavar="N", type=float, default=365.0, help="neither stated nor used for so long (default: 365)")
+    add("--kind", action="append", choices=KINDS, metavar="KIND",
+        help="of this kind (default: episode); repeat it")  # fmt: skip
+    add("--no-fold", action="store_true", help="do not sum up the sessions that lose three memories or more")
+    add("--apply", action="store_true", help="do it; without this it is only said. `limpet undo` takes it back")
+
+
+def _retention(args: Namespace) -> int:
+    with open_store(args) as memory:
+        found = memory.retention(
+            days=args.days, kinds=args.kind or ["episode"], fold=not args.no_fold, apply=args.apply
+        )
+        if args.json:
+            output.object_line(found.as_dict())
+        else:
+            shown.retention(found, memory.abbreviate([one.id for one in found.archive[: shown.LISTED]]))
+    return 0
+
+
 COMMANDS = {
     "fact": Command(
         _fact_options,
@@ -219,6 +243,9 @@ COMMANDS = {
     ),
     "review": Command(_review_options, _review, "limpet review\nlimpet review accept 019e3f2a"),
     "sweep": Command(_sweep_options, _sweep, "limpet sweep\nlimpet sweep --apply"),
+    "retention": Command(
+        _retention_options, _retention, "limpet retention --days 180\nlimpet retention --days 180 --apply"
+    ),
     "session": Command(
         _session_options,
         _session,

@@ -29,10 +29,14 @@ if TYPE_CHECKING:
     from ..history.audit import Audit, Belief
     from ..history.view import Node
     from ..recall.facts import Fact
+    from ..remember.retention import Retention
     from ..remember.review import ReviewItem
     from ..remember.sweep import Swept
     from ..store.records import SessionRow
     from ..usefulness.adherence import Adherence
+
+# Expiring memories that are listed, and the characters of each.
+LISTED, EXCERPT = 20, 90
 
 
 def facts(found: Sequence[Fact]) -> None:
@@ -152,6 +156,23 @@ def swept(one: Swept, short: str) -> None:
     line(f"{paint(short, YELLOW)}  {paint(one.rule, RED)}  {printable(one.reason)}")
     for text in wrapped(" ".join(str(one.as_dict()["content"]).split())):
         line(text)
+
+
+def retention(found: Retention, short: Sequence[str]) -> None:
+    """The first of what expires, a line each; then how many there are, and what is done with them."""
+    for one, name in zip(found.archive, short, strict=False):
+        line(f"{paint(name, YELLOW)}  {day(one.created_at)}  {printable(' '.join(one.content.split()))[:EXCERPT]}")
+    count = len(found.archive)
+    if not count:
+        words("nothing is that old and unused")
+        return
+    sessions = f"{len(found.fold)} session{'s' * (len(found.fold) != 1)}"
+    folded = f", {sessions} summed up before" if found.fold else ""
+    more = f" ({count - len(short)} more than shown)" if count > len(short) else ""
+    if found.applied:
+        words(f"{count} archived{folded}{more}; `limpet undo` brings them back")
+    else:
+        words(f"{count} would be archived{folded}{more}; --apply does it")
 
 
 def sessions(rows: Sequence[SessionRow]) -> None:

@@ -45,6 +45,7 @@ COMMANDS = {
     "audit": ("beliefs", "what is believed about something: how sure, since when, from whom, against what"),
     "review": ("beliefs", "what waits for a person; accept or reject it"),
     "sweep": ("beliefs", "today's rules over yesterday's memories: what would not be stored so today"),
+    "retention": ("beliefs", "what is old and nobody used: list it, sum its sessions up, take it out of recall"),
     "session": ("beliefs", "runs of an agent: start, end, list, show, compress into an episode"),
     "feedback": ("write", "say whether a recalled memory was useful"),
     "link": ("graph", "say how two memories belong together: A caused_by B, A supports B, ..."),

@@ -1,8 +1,9 @@
-"""Keyed facts, sessions, the review list, the sweep. The contracts are those of the verbs in `api.py`."""
+"""Keyed facts, sessions, the review list, the sweep, retention. The contracts are those of the verbs in `api.py`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..model.errors import AmbiguousId, BadInput, NotFound
@@ -14,6 +15,7 @@ from ..store.records import SessionRow
 if TYPE_CHECKING:
     from ..context import Context, Time
     from ..recall.facts import Fact
+    from ..remember.retention import Retention
     from ..remember.review import ReviewItem
     from ..remember.sweep import Swept
     from ..remember.write import Receipt, Writer
@@ -200,3 +202,13 @@ def sweep(context: Context, *, apply: bool, progress: Callable[[int, int], None]
     if apply and found:
         context.write(lambda writer: set_right(writer, found))
     return found
+
+
+def retention(context: Context, *, days: float, kinds: Sequence[str], fold: bool, apply: bool) -> Retention:
+    from ..remember.retention import archive, expired
+
+    found = expired(context.store, context.scope, now=context.now(), days=days, kinds=kinds, fold=fold)
+    if not apply or not found.archive:
+        return found
+    context.write(lambda writer: archive(writer, context.scope, found, validate=context.validate))
+    return replace(found, applied=True)

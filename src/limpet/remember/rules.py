@@ -64,13 +64,14 @@ ALONE_FROM = 0.7
 PARTS = 5
 # A greeting, thanks, a cry: so few words that they state nothing.
 STATEMENT_WORDS = 4
-# A joke has at least so many words.
-JOKE_WORDS = 4
+# A joke has so many words, and no figures: what is longer or counts something states a fact in a droll way.
+JOKE_WORDS = range(4, 16)
 # Prototypes that are compared at once.
 BLOCK = 1_000
 # Longer texts are documents and transcripts, not statements; they are not judged.
 JUDGED_CHARACTERS = 2_000
 
+_FIGURE = re.compile(r"\d")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=\S)|\n+")
 _PROTOTYPES = Path(__file__).parent / "prototypes.json"
 _VECTORS = Path(__file__).parent / "prototype_vectors"
@@ -368,8 +369,8 @@ def _clear(refusal: Refusal, sentence: str) -> bool:
 
 
 def _says_something(sentence: str) -> bool:
-    """A greeting, thanks or a cry says nothing beside the mood of the sentence that follows."""
-    return len(sentence.split()) >= STATEMENT_WORDS
+    """A greeting, thanks or a cry says nothing beside the mood of the sentence that follows; a figure always does."""
+    return len(sentence.split()) >= STATEMENT_WORDS or bool(_FIGURE.search(sentence))
 
 
 def _allowed(refusal: Refusal | None, text: str, origin: str, speaker: str | None) -> Refusal | None:
@@ -377,8 +378,8 @@ def _allowed(refusal: Refusal | None, text: str, origin: str, speaker: str | Non
     if refusal is None or asks(text) or _own_statement(refusal, text, origin, speaker):
         return None
     # "said by us" resembles a joke only because it resembles nothing.
-    fragment = refusal.rule == "joke or hyperbole" and len(text.split()) < JOKE_WORDS
-    return None if fragment else refusal
+    joke = len(text.split()) in JOKE_WORDS and not _FIGURE.search(text)
+    return None if refusal.rule == "joke or hyperbole" and not joke else refusal
 
 
 def _own_statement(refusal: Refusal, text: str, origin: str, speaker: str | None) -> bool:
