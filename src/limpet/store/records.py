@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from ..model.memory import Memory
 
 
@@ -78,23 +76,6 @@ class LexicalResult(NamedTuple):
     complete: bool = True  # False: the deadline came first
     more: bool = False  # there are more than were asked for
     absent: float = 0.0  # what the query's words that no text has would be worth
-
-
-class ArrayHits(NamedTuple):
-    """A `LexicalResult` without a limit, as arrays."""
-
-    bodies: "np.ndarray"
-    scores: "np.ndarray"
-    stems: dict[str, float]
-    weight: float
-    complete: bool = True
-    absent: float = 0.0
-
-    @classmethod
-    def none(cls) -> "ArrayHits":
-        import numpy as np
-
-        return cls(np.zeros(0, dtype=np.int64), np.zeros(0), {}, 0.0)
 
 
 class VectorChunk(NamedTuple):
