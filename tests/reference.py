@@ -2,7 +2,7 @@
 
 It keeps the ledger as a list and answers every question by folding it anew. SQLite is held to it by
 tests/property/test_state_machine.py and tests/contract/. Full text, vectors, the queue and the care of a file are not
-here: tests/contract/ asks the engines that have them.
+here: tests/contract/ asks the engines that have them. What is searched in arrays is (tests/reference_feed.py).
 """
 
 from __future__ import annotations
@@ -19,13 +19,15 @@ from limpet.model.events import Event
 from limpet.model.ids import format_id, parse_id, parse_prefix, shortest_unique
 from limpet.model.memory import Memory
 from limpet.model.state import MemoryState, replay, scrub
+from limpet.store.arrays.following import FollowingArrays
 from limpet.store.contract import Decide
 from limpet.store.records import Action, Candidate, Exposure, Filter, Lately, Page, Proposal, Source, UseCount
 from limpet.text.describe import describe
+from tests.reference_feed import ReferenceFeed
 
 
 class Version(NamedTuple):
-    """One version of a memory. `num`: place of the event that began it; `body`: of the one that said its text."""
+    """One version of a memory. `num`: place of the event that began it; `body`: of its text among all texts."""
 
     num: int
     body: int | None
@@ -40,6 +42,7 @@ class ReferenceStore:
 
     def __init__(self) -> None:
         self._ledger: list[Event] = []
+        self._text_ids: dict[int, int] = {}  # of the event that said a text -> its place
         self._uses: dict[bytes, dict[str, int]] = {}
         self._journal: list[Action] = []
         self._sources: dict[tuple[str, str], tuple[Source, bool]] = {}
@@ -92,6 +95,7 @@ class ReferenceStore:
             substring=self._substring,
             candidates=self._candidates,
             neighbours=self._neighbours,
+            arrays=FollowingArrays(lambda: ReferenceFeed(self)),
         )
         self.usage = SimpleNamespace(
             record=self._record_use,
@@ -135,6 +139,8 @@ class ReferenceStore:
                 raise BadInput(f"event {event.id.hex()} changes a memory that is not there")
             written.append(replace(event, seq=len(self._ledger) + 1))
             self._ledger.append(written[-1])
+            if event.content is not None:
+                self._text_ids[len(self._ledger)] = len(self._text_ids) + 1
         gone = {event.memory for event in written if event.type == "purged"}
         self._ledger = [scrub(event) if event.memory in gone else event for event in self._ledger]
         self._uses = {id: row for id, row in self._uses.items() if id not in gone}
@@ -187,7 +193,7 @@ class ReferenceStore:
                 ended = versions[-1]
                 versions[-1] = ended._replace(memory=replace(ended.memory, retired_at=event.at))
             said = [one.seq for one in events[:count] if one.content is not None and one.content == state.content]
-            versions.append(Version(event.seq, max(said), self._shown(state, event.at)))
+            versions.append(Version(event.seq, self._text_ids[max(said)], self._shown(state, event.at)))
             last = state
         return versions
 
