@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from itertools import groupby
+from itertools import accumulate, groupby
 
 import apsw
 import numpy as np
 
 from limpet.model.ids import parse_id
-from limpet.store.arrays.rows import Changes, IndexedText, TextColumns
+from limpet.store.arrays.rows import Changes, IndexedText, TextColumns, WordLists
 from limpet.store.records import Filter
 from limpet.store.sqlite.fulltext import Lexical
 from limpet.text.describe import describe
@@ -131,11 +131,17 @@ class ReferenceWordFeed:
     def occurrences(self, word: str, *, most: int | None = None) -> np.ndarray:
         return np.array([place for one, place in self._index() if one == word][:most], dtype=np.int64)
 
-    def occurrences_after(self, word: str, *, most: int) -> tuple[list[str], list[int], np.ndarray]:
-        part = [one for one in self._index() if one[0] > word][:most]
-        lists = [(stem, len(list(places))) for stem, places in groupby(part, lambda one: one[0])]
-        places = np.array([place for _, place in part], dtype=np.int64)
-        return [stem for stem, _ in lists], [count for _, count in lists], places
+    def lists_after(self, word: str, *, most: int) -> WordLists:
+        later = [one for one in self._index() if one[0] > word]
+        lists = [(stem, [place for _, place in part]) for stem, part in groupby(later, lambda one: one[0])]
+        ends = list(accumulate(len(places) for _, places in lists))
+        fit = sum(end < most for end in ends)
+        if lists and not fit:
+            return WordLists([lists[0][0]], [len(lists[0][1])], np.array([], dtype=np.int64), True)
+        places = np.array([place for _, part in lists[:fit] for place in part], dtype=np.int64)
+        return WordLists(
+            [stem for stem, _ in lists[:fit]], [len(part) for _, part in lists[:fit]], places, fit < len(lists)
+        )
 
     def texts(self, text_ids: Iterable[int]) -> list[IndexedText]:
         wanted = set(text_ids)

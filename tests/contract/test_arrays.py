@@ -155,8 +155,16 @@ def test_a_feed_gives_words_in_order_with_their_places(store, scribe):
     assert words.occurrences("two").tolist() == [1 * 8, 1 * 8 + 1, 2 * 8]
     assert words.occurrences("two", most=1).tolist() == [8]
     assert words.occurrences("never").tolist() == []
-    stems, sizes, places = words.occurrences_after("thr", most=2)
-    assert (stems, sizes, places.tolist()) == (["three", "two"], [1, 1], [1 * 8 + 1, 1 * 8])
+
+    def after(word, most):
+        stems, sizes, places, more = words.lists_after(word, most=most)
+        return stems, sizes, places.tolist(), more
+
+    assert after("thr", 6) == (["three", "two"], [1, 3], [1 * 8 + 1, 1 * 8, 1 * 8 + 1, 2 * 8], True)
+    assert after("thr", 4)[:3] == (["three"], [1], [1 * 8 + 1])
+    assert (after("three", 2)[0], after("three", 2)[2:]) == (["two"], ([], True))
+    assert after("two", 9)[0][0].startswith("\ue000"), "scopes are words too"
+    assert after("two", 9)[3] is False
     assert [one.content for one in words.texts([2])] == ["two"]
     assert [text_id for text_id, _ in words.with_topic_words("two three")] == [1]
     assert words.with_topic_words("three two") == []

@@ -101,22 +101,15 @@ class Postings:
     def read(self, until: float) -> None:
         """Read lists in order, as far as the time goes; `until` on the monotonic clock."""
         while not self.all_read and time.monotonic() < until:
-            stems, sizes, places = self._feed.occurrences_after(self._last or "", most=SLICE)
-            if len(places) < SLICE:
-                self._last = None
-            elif len(stems) == 1:
+            stems, sizes, places, more = self._feed.lists_after(self._last or "", most=SLICE)
+            self._last = stems[-1] if more else None
+            if stems and not len(places):
                 # More than a slice.
-                self._last = stems[0]
                 count, whole = self._feed.frequency(stems[0]), EMPTY
                 if count * lexical.common_share(self._texts) < self._texts:
                     whole = self._read(stems[0])
                 self._slice(stems, np.array([count]), np.array([len(whole.text_ids)]), whole)
                 continue
-            else:
-                # The last one may be cut off.
-                self._last = stems[-2]
-                places = places[: -sizes.pop()]
-                stems.pop()
             if not stems:
                 return
             words = np.repeat(np.arange(len(stems)), sizes)

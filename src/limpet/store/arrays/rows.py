@@ -62,6 +62,15 @@ class TextColumns(NamedTuple):
     words: Sequence[int]  # how many words of it the full-text index has, in all columns
 
 
+class WordLists(NamedTuple):
+    """Where some words are that follow each other in the index."""
+
+    words: list[str]
+    sizes: list[int]  # how many places each has
+    places: np.ndarray  # all of them, one word's after the other's; int64
+    more: bool  # whether other words follow
+
+
 class IndexedText(NamedTuple):
     """A text as the full-text index has it, a column a field."""
 

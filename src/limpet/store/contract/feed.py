@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Protocol
 
-from ..arrays.rows import Changes, IndexedText, TextColumns
+from ..arrays.rows import Changes, IndexedText, TextColumns, WordLists
 
 if TYPE_CHECKING:
     import numpy as np
@@ -93,9 +93,9 @@ class WordFeed(Protocol):
         """Where a word is: the first places, int64."""
         ...
 
-    def occurrences_after(self, word: str, *, most: int) -> tuple[list[str], list[int], np.ndarray]:
-        """Where the words are that follow: words, how many places each has, all places, int64. At most so many, so
-        the last word may lack some; fewer: there are no more."""
+    def lists_after(self, word: str, *, most: int) -> WordLists:
+        """All places of the words that follow, of as many words as have fewer together than so many. A word that has
+        more comes alone, without its places."""
         ...
 
     def texts(self, text_ids: Iterable[int]) -> Iterable[IndexedText]:

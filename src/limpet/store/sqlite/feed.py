@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 import apsw
 import numpy as np
 
-from ..arrays.rows import Changes, IndexedText, TextColumns
+from ..arrays.rows import Changes, IndexedText, TextColumns, WordLists
 from ..records import Filter
 from .database import Database
 from .filters import carray
@@ -48,9 +48,15 @@ class SqliteWordFeed:
     def occurrences(self, word: str, *, most: int | None = None) -> np.ndarray:
         return _numbers(self._con.execute(_ONE, (word, -1 if most is None else most)).get)
 
-    def occurrences_after(self, word: str, *, most: int) -> tuple[list[str], list[int], np.ndarray]:
+    def lists_after(self, word: str, *, most: int) -> WordLists:
         rows = self._con.execute(_AFTER, (word, most)).fetchall()
-        return [row[0] for row in rows], [row[1] for row in rows], _numbers(",".join(row[2] for row in rows))
+        more = sum(row[1] for row in rows) >= most
+        if more and len(rows) == 1:
+            return WordLists([rows[0][0]], [most], _numbers(None), more)
+        if more:
+            rows.pop()  # cut off
+        places = _numbers(",".join(row[2] for row in rows))
+        return WordLists([row[0] for row in rows], [row[1] for row in rows], places, more)
 
     def texts(self, text_ids: Iterable[int]) -> Iterable[IndexedText]:
         rows = self._con.execute(
