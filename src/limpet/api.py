@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from .history.timeline import Timeline
     from .history.usefulness import Surfacing, Usefulness
     from .history.view import View
-    from .history.walk import Path as GraphPath
+    from .history.walk import GraphPath
     from .history.whole import Contradictions
     from .jobs.embed import WorkReport
     from .mirror.report import MirrorReport
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from .remember.write import Receipt
     from .store.contract import Store
     from .store.records import Action, Filter, Page, Problem, SessionRow, StoreStats
-    from .transfer.records import Report
+    from .transfer.records import TransferReport
     from .transfer.segments import SegmentReport
     from .vectors.embedder import Embedder
     from .work.doctor import Check
@@ -550,7 +550,7 @@ class Limpet:
 
     def import_from(
         self, format: str, path: str | os.PathLike[str], *, dry_run: bool = False, progress: Progress | None = None
-    ) -> Report:
+    ) -> TransferReport:
         """Read another program's memories into this scope; the source is never written. Twice is once.
 
         `code` and `docs` index a project: again, they bring what changed there. The report says what was not
@@ -561,7 +561,7 @@ class Limpet:
     def export_to(
         self, format: str, path: str | os.PathLike[str], *, vectors: bool = False, all_scopes: bool = False,
         force: bool = False, progress: Progress | None = None,
-    ) -> Report:  # fmt: skip
+    ) -> TransferReport:  # fmt: skip
         """Write the memories of this scope and `global` in another program's format; `new` counts them.
 
         The report says what the format cannot hold. `vectors`: where it can hold them. `force`: replace a file that is

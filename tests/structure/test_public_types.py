@@ -31,8 +31,13 @@ def named(module, annotation):
     """The classes of limpet that an annotation names, as text or evaluated."""
     if isinstance(annotation, str):
         known = vars(module) | imported_for_checkers(module)
-        names = (one.id for one in ast.walk(ast.parse(annotation)) if isinstance(one, ast.Name))
-        found = [known.get(name) for name in names]
+        nodes = list(ast.walk(ast.parse(annotation)))
+        found = [known.get(one.id) for one in nodes if isinstance(one, ast.Name)]
+        found += [
+            getattr(known.get(one.value.id), one.attr, None)
+            for one in nodes
+            if isinstance(one, ast.Attribute) and isinstance(one.value, ast.Name)
+        ]
     else:
         found = [annotation]
         for part in typing.get_args(annotation):
@@ -45,7 +50,7 @@ def annotations(owner):
     if inspect.isfunction(owner):
         yield from owner.__annotations__.values()
         return
-    yield from vars(owner).get("__annotations__", {}).values()
+    yield from inspect.get_annotations(owner).values()
     for name, member in vars(owner).items():
         method = member.fget if isinstance(member, property) else getattr(member, "__func__", member)
         if inspect.isfunction(method) and not name.startswith("_"):
@@ -84,7 +89,7 @@ def test_every_public_name_says_what_it_is():
 
     # A class made by `dataclass` without a docstring gets its signature as one.
     assert [one.__name__ for one in classes if (inspect.getdoc(one) or "").startswith(f"{one.__name__}(")] == []
-    assert [one.__name__ for one in classes if not inspect.getdoc(one)] == []
+    assert [one.__name__ for one in classes if not one.__doc__] == []
 
 
 def test_help_shows_every_public_name():

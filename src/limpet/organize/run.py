@@ -21,7 +21,7 @@ from ..remember.write import Writer
 from ..store.records import Filter, Proposal, Source
 from ..text.difference import differences
 from ..text.normalise import normalise
-from ..transfer.records import Report, imported_id
+from ..transfer.records import TransferReport, imported_id
 from . import scan
 from .conflicts import Near, conflict, repeats_injected
 from .report import OrganizeReport
@@ -102,7 +102,7 @@ class Organizer:
             if not self._dry_run:
                 self._context.store.sources.keep(before._replace(at=self._context.now()))
             return
-        of_file = Report()
+        of_file = TransferReport()
         days: dict[str, set[int]] = {}
         complete = True
         try:

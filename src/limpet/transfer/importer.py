@@ -24,7 +24,7 @@ from ..remember.write import Writer
 from ..store.heap import no_collection
 from ..store.records import EmbedderRow, Filter
 from .cycles import edges_closing_cycle
-from .records import Record, Report, digest, imported_id
+from .records import Record, TransferReport, digest, imported_id
 
 if TYPE_CHECKING:
     from ..context import Context
@@ -55,7 +55,7 @@ class Link(NamedTuple):
 class Importer:
     """One import into one scope."""
 
-    def __init__(self, context: Context, *, format: str, dry_run: bool, report: Report) -> None:
+    def __init__(self, context: Context, *, format: str, dry_run: bool, report: TransferReport) -> None:
         self._context = context
         self._format = format
         self._dry_run = dry_run
@@ -65,7 +65,7 @@ class Importer:
         self._links: list[Link] = []
         self._refused: set[int] = set()  # lengths of vectors that are not ours
 
-    def run(self, records: Iterator[Record]) -> Report:
+    def run(self, records: Iterator[Record]) -> TransferReport:
         """Raises BadInput when the source cannot be read at all; when it breaks off later, that is in the report."""
         while True:
             batch, error = _take(records)
