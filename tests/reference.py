@@ -21,7 +21,7 @@ from limpet.model.memory import Memory
 from limpet.model.state import MemoryState, replay, scrub
 from limpet.store.arrays.following import FollowingArrays
 from limpet.store.contract import Decide
-from limpet.store.records import Action, Candidate, Exposure, Filter, Lately, Page, Proposal, Source, UseCount
+from limpet.store.records import Action, Candidate, ExposureRow, Filter, Lately, Page, Proposal, Source, UseCount
 from limpet.text.describe import describe
 from tests.reference_feed import ReferenceFeed
 
@@ -46,7 +46,7 @@ class ReferenceStore:
         self._uses: dict[bytes, dict[str, int]] = {}
         self._journal: list[Action] = []
         self._sources: dict[tuple[str, str], tuple[Source, bool]] = {}
-        self._exposed: list[Exposure] = []
+        self._exposed: list[ExposureRow] = []
         self.ledger = SimpleNamespace(
             commit=self._commit,
             append=self._append_events,
@@ -113,8 +113,8 @@ class ReferenceStore:
             waiting=self._named_sources,
         )
         self.exposures = SimpleNamespace(
-            note=self._note_surfaced,
-            latest=self._surfaced,
+            note=self._note_exposures,
+            latest=self._exposures,
             counts=self._use_counts,
         )
 
@@ -501,17 +501,17 @@ class ReferenceStore:
         found = [one for one, waits in self._sources.values() if waits and scope in (None, one.scope)]
         return sorted(found, key=lambda one: (one.at, one.scope, one.path))
 
-    def _note_surfaced(self, surfaced: Sequence[Exposure], action: Action | None = None) -> None:
+    def _note_exposures(self, surfaced: Sequence[ExposureRow], action: Action | None = None) -> None:
         if action is not None:
             self._note_action(action)
         self._exposed = [*self._exposed, *surfaced][-50_000:]
 
-    def _surfaced(self, scope: str, *, session: str | None = None, limit: int) -> list[Exposure]:
+    def _exposures(self, scope: str, *, session: str | None = None, limit: int) -> list[ExposureRow]:
         found = [one for one in self._exposed if one.scope == scope and session in (None, one.session)]
         return found[::-1][:limit]
 
     def _use_counts(self, scope: str) -> list[UseCount]:
-        runs: dict[tuple[bytes, bool, bool], dict[str, list[Exposure]]] = {}
+        runs: dict[tuple[bytes, bool, bool], dict[str, list[ExposureRow]]] = {}
         for one in self._exposed:
             if one.scope == scope:
                 runs.setdefault((one.memory, one.shown, one.drawn), {}).setdefault(one.session, []).append(one)

@@ -10,7 +10,7 @@ import apsw
 import numpy as np
 
 from limpet.model.ids import parse_id
-from limpet.store.arrays.rows import Changes, IndexedText, TextColumns, WordLists
+from limpet.store.arrays.feed_records import Changes, IndexedText, TextColumns, WordLists
 from limpet.store.records import Filter
 from limpet.store.sqlite.fulltext import Lexical
 from limpet.text.describe import describe

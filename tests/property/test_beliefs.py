@@ -23,7 +23,7 @@ CHANGES = st.lists(
 # Every verb is in one of these; a new one fails the first test until somebody has decided where it belongs.
 BY_ID = {
     "accept": (), "archive": (), "correct": ("newer words",), "edit": ("other words",), "feedback": ("useful",), "get": (),
-    "history": (), "impact": (), "pin": (), "purge": (), "reject": (), "related": (), "restore": (),
+    "history": (), "impact": (), "pin": (), "promote": (), "purge": (), "reject": (), "related": (), "restore": (),
     "retract": ("wrong",), "show": (), "tag": (["x"],), "unpin": (), "why": (),
 }  # fmt: skip
 BY_TWO_IDS = {"link": "supports", "unlink": "supports", "path_between": None}
@@ -31,11 +31,11 @@ BY_NAME = {"session": "{s}", "session_end": "{s}", "session_memories": "{s}", "c
            "fact_history": "{k}", "end_fact": "{k}"}  # fmt: skip
 BY_WORDS = {"audit", "prepare", "read_topic", "recall", "recall_sessions", "timeline"}
 OF_ALL = {"contradictions": (), "count": (), "diff": ("2026-01-01",), "gaps": (), "list": (), "review": (), "sessions": (),
-          "sweep": (), "undo": (), "actions": (), "surfaced": (), "usefulness": ()}  # fmt: skip
+          "sweep": (), "undo": (), "actions": (), "exposures": (), "usefulness": ()}  # fmt: skip
 # Of the whole file, for the person who owns it; they show no content, or copy everything.
 OF_THE_FILE = {"abbreviate", "backup", "close", "doctor", "embedder", "export_jsonl", "export_segments", "export_to", "gc", "import_jsonl", "import_from", "import_segments", "in_scope",
                "models", "note_transcript", "organize", "path", "read_only", "scope", "rebuild", "reembed", "stats", "verify", "work"}  # fmt: skip
-ADDS = {"note_action", "note_surfaced", "remember", "remember_batch", "session_start", "set_fact"}
+ADDS = {"note_action", "note_exposures", "remember", "remember_batch", "session_start", "set_fact"}
 # Of a folder, which has a scope of its own; tests/flows/test_mirror.py holds them to it.
 OF_A_FOLDER = {"mirror_init", "mirror_sync", "mirror_watch", "mirrors"}
 QUERIES = {"analogy": (WORD,), "centrality": (), "consolidate": (), "context": ("[id]",), "chain": ("id",), "ground": (WORD,),
@@ -62,7 +62,7 @@ def theirs(path, clock):
         changed = other.correct(decision, f"{WORD} sends in smaller batches", why=f"{WORD} said so").id
         other.link(changed, "contradicts", fact)
         other.note_action(WORD, "asked", WORD)
-        other.note_surfaced([(fact, 20)], session=WORD, client=WORD, via="message", withheld=[decision])
+        other.note_exposures([(fact, 20)], session=WORD, client=WORD, via="message", withheld=[decision])
         other.work()
         return [fact, decision, waits, changed]
 
@@ -114,7 +114,7 @@ def test_no_verb_shows_or_changes_what_is_of_another_scope(path, clock, memory, 
 def test_no_command_shows_or_changes_what_is_of_another_scope(path, clock, memory, theirs, capsys):
     mine = memory.remember("the limit of ours is 200").id
     by_id = {"show", "related", "edit", "tag", "pin", "unpin", "correct", "retract", "archive", "restore", "purge", "feedback",
-             "why", "impact"}  # fmt: skip
+             "promote", "why", "impact"}  # fmt: skip
     more = {"edit": ["x"], "tag": ["+x"], "correct": ["x"], "retract": ["--why", "x"], "purge": ["--confirm"],
             "feedback": ["useful"]}  # fmt: skip
     calls = [[name, id, *more.get(name, [])] for name in by_id for id in theirs]
@@ -133,7 +133,7 @@ def test_no_command_shows_or_changes_what_is_of_another_scope(path, clock, memor
     calls += [["timeline", WORD], ["contradictions"], ["gaps"], ["diff", "2026-01-01"], ["review"], ["sweep"]]
     calls += [["review", verdict, id] for verdict in ("accept", "reject") for id in theirs]
     calls += [["session", "list"], *(["session", act, WORD] for act in ("show", "end", "compress"))]
-    calls += [["stats", "--quality"], ["stats", "--usefulness"], ["surfaced"]]
+    calls += [["stats", "--quality"], ["stats", "--usefulness"], ["exposures"]]
     calls += [["graph", query, theirs[0]] for query in ("chain", "context", "why", "impact")]
     calls += [["graph", query, WORD] for query in ("ground", "revise", "analogy")]
     calls += [["graph", query] for query in ("pattern", "centrality", "consolidate")]

@@ -15,7 +15,7 @@ from .index import CandidateTable, PriorFactors, TextHits
 
 if TYPE_CHECKING:
     from ..store.arrays.columns import Columns
-    from ..store.arrays.rows import ArrayHits
+    from ..store.arrays.feed_records import ArrayHits
 
 
 class RamIndex:

@@ -98,7 +98,7 @@ class EmbedderRow(NamedTuple):
     name: str
     dimensions: int
     state: str  # "active" answers queries; "building" is being filled
-    gauge: tuple[float, float, float] | None = (
+    calibration: tuple[float, float, float] | None = (
         None  # how its cosines lie, see vectors/calibration.py; None = not known yet
     )
 
@@ -241,7 +241,7 @@ class Action(NamedTuple):
     what: str
 
 
-class Exposure(NamedTuple):
+class ExposureRow(NamedTuple):
     """A memory that was put before an agent, or held out of what it was shown. `at` in microseconds UTC."""
 
     scope: str

@@ -49,7 +49,7 @@ def drain(
     worker = f"{socket.gethostname()}:{os.getpid()}"
     ids = IdSource()
     # Vectors of an embedder that is being replaced may still answer; keys are embedded here.
-    gauge, of_keys = stored(row), calibration_of(embedder, row)
+    calibration, of_keys = stored(row), calibration_of(embedder, row)
     done = 0
     while limit is None or done < limit:
         if until is not None and time.monotonic() >= until:
@@ -72,15 +72,15 @@ def drain(
             if new.key is not None:
                 propose_synonyms(store, embedder, of_keys, new, clock, ids)
             else:
-                check(store, index, gauge, one, new, vectors[one.body], where, clock, ids)
+                check(store, index, calibration, one, new, vectors[one.body], where, clock, ids)
         store.jobs.finish(KIND, bodies)
         done += len(jobs)
     return done
 
 
 def check(
-    store: Store, index: VectorIndex, gauge: Calibration, one: Candidate, new: Memory, vector: bytes, where: Filter,
-    clock: Clock, ids: IdSource,
+    store: Store, index: VectorIndex, calibration: Calibration, one: Candidate, new: Memory, vector: bytes,
+    where: Filter, clock: Clock, ids: IdSource,
 ) -> None:  # fmt: skip
     """Compare one memory with those near it that are older; merge it, or put proposals on the list."""
     query = np.frombuffer(vector, dtype=np.float16).astype(np.float32)
@@ -90,7 +90,7 @@ def check(
     if not others:
         return
     exact = index.rescore(query, [c.body for c in others])
-    cosines = {body: gauge.of_texts(cosine) for body, cosine in exact.items()}
+    cosines = {body: calibration.of_texts(cosine) for body, cosine in exact.items()}
     memories = store.memories.by_rows([c.num for c in others])
     ordered = sorted(zip(memories, others, strict=True), key=lambda pair: -cosines.get(pair[1].body, 0.0))
     proposals: list[Proposal] = []

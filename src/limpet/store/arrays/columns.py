@@ -14,9 +14,9 @@ import numpy as np
 
 from ...model.memory import KINDS
 from ..records import Filter
+from .feed_records import ArrayHits, TextColumns
 from .posting_lists import among, distinct
 from .postings import Postings
-from .rows import ArrayHits, TextColumns
 
 if TYPE_CHECKING:
     from ..contract import ChangeFeed

@@ -19,6 +19,7 @@ import numpy as np
 
 from .. import lexical
 from ..records import Filter
+from .feed_records import ArrayHits
 from .posting_lists import (
     DATES,
     EMPTY,
@@ -33,7 +34,6 @@ from .posting_lists import (
     positions,
     posting_of,
 )
-from .rows import ArrayHits
 
 if TYPE_CHECKING:
     from ..contract import WordFeed

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Protocol
 
-from ..arrays.rows import Changes, IndexedText, TextColumns, WordLists
+from ..arrays.feed_records import Changes, IndexedText, TextColumns, WordLists
 
 if TYPE_CHECKING:
     import numpy as np

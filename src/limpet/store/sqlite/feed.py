@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 import apsw
 import numpy as np
 
-from ..arrays.rows import Changes, IndexedText, TextColumns, WordLists
+from ..arrays.feed_records import Changes, IndexedText, TextColumns, WordLists
 from ..records import Filter
 from .database import Database
 from .filters import carray

@@ -101,8 +101,8 @@ class SqliteVectors(Repository):
 
 def _embedders(con: apsw.Connection) -> list[EmbedderRow]:
     return [
-        EmbedderRow(num, fingerprint, name, dimensions, state, None if gauge[0] is None else tuple(gauge))
-        for num, fingerprint, name, dimensions, state, *gauge in con.execute(
+        EmbedderRow(num, fingerprint, name, dimensions, state, None if calibration[0] is None else tuple(calibration))
+        for num, fingerprint, name, dimensions, state, *calibration in con.execute(
             "SELECT num, fingerprint, name, dimensions, state, unrelated, related, apart FROM embedder ORDER BY num"
         )
     ]
