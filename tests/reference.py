@@ -27,10 +27,10 @@ from tests.reference_feed import ReferenceFeed
 
 
 class Version(NamedTuple):
-    """One version of a memory. `num`: place of the event that began it; `body`: of its text among all texts."""
+    """One version of a memory. `num`: place of the event that began it; `text_id`: of its text among all texts."""
 
     num: int
-    body: int | None
+    text_id: int | None
     memory: Memory
 
 
@@ -321,26 +321,26 @@ class ReferenceStore:
         return len(self._passing(where))
 
     def _allowed(self, where: Filter) -> list[int]:
-        return [one.body for one in self._passing(where) if one.body is not None]
+        return [one.text_id for one in self._passing(where) if one.text_id is not None]
 
     def _recent(self, where: Filter, *, limit: int) -> list[int]:
         newest = sorted(self._passing(where), key=lambda one: (one.memory.created_at, one.memory.id), reverse=True)
-        return [one.body for one in newest if one.body is not None][:limit]
+        return [one.text_id for one in newest if one.text_id is not None][:limit]
 
     def _bodies_of(self, ids: Sequence[bytes]) -> list[int]:
-        current = {parse_id(one.memory.id): one.body for one in self._known(None)}
+        current = {parse_id(one.memory.id): one.text_id for one in self._known(None)}
         return [body for id in ids if (body := current.get(id)) is not None]
 
     def _substring(self, text: str, where: Filter, *, limit: int, deadline: float | None = None) -> list[int]:
         wanted = text.strip().casefold()
         holding = [
-            one for one in self._passing(where) if one.body is not None and wanted in one.memory.content.casefold()
+            one for one in self._passing(where) if one.text_id is not None and wanted in one.memory.content.casefold()
         ]
-        return sorted({one.body for one in holding}, reverse=True)[:limit] if wanted else []
+        return sorted({one.text_id for one in holding}, reverse=True)[:limit] if wanted else []
 
     def _candidates(self, bodies: Iterable[int], where: Filter) -> list[Candidate]:
         wanted = set(bodies)
-        return [_candidate(one) for one in self._passing(where) if one.body in wanted]
+        return [_candidate(one) for one in self._passing(where) if one.text_id in wanted]
 
     def _neighbours(self, nums: Iterable[int], where: Filter, *, reach: int) -> list[Candidate]:
         ids = dict.fromkeys(event.memory for event in self._ledger)
@@ -348,7 +348,7 @@ class ReferenceStore:
         return [
             _candidate(one)
             for one in self._passing(where)
-            if one.body is not None and any(_near(one, other, reach) for other in given)
+            if one.text_id is not None and any(_near(one, other, reach) for other in given)
         ]
 
     def _memories(self, nums: Sequence[int]) -> list[Memory]:
@@ -541,9 +541,9 @@ class ReferenceStore:
 def _candidate(one: Version) -> Candidate:
     """A candidate with the session left out: its number is an engine's own."""
     m = one.memory
-    assert one.body is not None
+    assert one.text_id is not None
     return Candidate(
-        num=one.num, body=one.body, id=parse_id(m.id), content=m.content, session=None, position=m.position,
+        num=one.num, text_id=one.text_id, id=parse_id(m.id), content=m.content, session=None, position=m.position,
         speaker=m.speaker, valid_from=m.valid_from, topics=None, labels=None, dates=None, kind=m.kind,
         importance=m.importance, pinned=m.pinned, trust=m.trust, observations=m.observations,
         observed_at=m.observed_at, stated_confidence=m.stated_confidence, uses=m.uses, used_at=m.used_at,

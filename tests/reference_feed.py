@@ -52,12 +52,12 @@ class ReferenceFeed:
         return self._columns([one for one in self.indexed() if one.text_id in text_ids])
 
     def uses(self, rows: Sequence[int]) -> list[tuple[int, int, int | None]]:
-        current = [one for one in self._store._known(None) if one.num in rows and one.body is not None]
-        return [(one.body, one.memory.uses, one.memory.used_at) for one in current if one.memory.uses]
+        current = [one for one in self._store._known(None) if one.num in rows and one.text_id is not None]
+        return [(one.text_id, one.memory.uses, one.memory.used_at) for one in current if one.memory.uses]
 
     def with_topic(self, topic: str) -> list[int]:
         where = Filter(topics=(topic,), states=("active", "archived", "retracted"))
-        return [one.body for one in self._store._passing(where) if one.body is not None]
+        return [one.text_id for one in self._store._passing(where) if one.text_id is not None]
 
     def scope_number(self, name: str) -> int | None:
         return self._numbers.get(name)
@@ -69,7 +69,7 @@ class ReferenceFeed:
         """Every text there is, as the last version that has it describes it."""
         store, found = self._store, []
         latest = {
-            version.body: version.memory
+            version.text_id: version.memory
             for id in dict.fromkeys(event.memory for event in store._ledger)
             for version in store._versions(id)
         }
@@ -85,10 +85,10 @@ class ReferenceFeed:
         return found
 
     def _bodies(self, id: bytes) -> set[int]:
-        return {version.body for version in self._store._versions(id) if version.body is not None}
+        return {version.text_id for version in self._store._versions(id) if version.text_id is not None}
 
     def _columns(self, texts: Sequence[IndexedText]) -> TextColumns:
-        current = {one.body: one for one in self._store._known(None)}
+        current = {one.text_id: one for one in self._store._known(None)}
         rows = []
         for text in texts:
             row, length = current.get(text.text_id), sum(1 for _ in self.words.cut(text))

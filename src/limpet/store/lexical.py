@@ -97,7 +97,7 @@ def small_result(
         norm = BM25_K1 * (1 - BM25_B + BM25_B * size / mean)
         score = sum(weights[stem] * n * (BM25_K1 + 1) / (n + norm) for stem, n in found.items())
         hits.append(LexicalHit(text_id, score + sum(weights[stem] for stem in named)))
-    hits.sort(key=lambda hit: (-hit.score, hit.body))
+    hits.sort(key=lambda hit: (-hit.score, hit.text_id))
     missing = sum(idf(0, stem) for stem in absent)
     return LexicalResult(
         hits=hits[:limit],

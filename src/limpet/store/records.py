@@ -32,10 +32,10 @@ class Filter:
 
 
 class Candidate(NamedTuple):
-    """What ranking needs to know of one memory. `body` is the key that search signals speak of."""
+    """What ranking needs to know of one memory. `text_id` is the key that search signals speak of."""
 
     num: int  # row of this version
-    body: int
+    text_id: int
     id: bytes
     content: str
     session: int | None
@@ -62,7 +62,7 @@ class Candidate(NamedTuple):
 class LexicalHit(NamedTuple):
     """BM25 of one text over its content, topics, metadata and date; higher is better."""
 
-    body: int
+    text_id: int
     score: float
 
 
@@ -86,7 +86,7 @@ class VectorChunk(NamedTuple):
     used: int  # slots in use, from the first
     codes: bytes  # used x dimensions int8
     scales: bytes  # used x float32: vector = code * scale
-    bodies: bytes  # used x int64; 0 = empty slot
+    text_ids: bytes  # used x int64; 0 = empty slot
     scopes: bytes  # used x int32
 
 
@@ -106,7 +106,7 @@ class EmbedderRow(NamedTuple):
 class NewVector(NamedTuple):
     """A vector to store for a text: float16 for rescoring, int8 code and its scale for scanning."""
 
-    body: int
+    text_id: int
     exact: bytes
     code: bytes
     scale: float
@@ -116,7 +116,7 @@ class Mention(NamedTuple):
     """A memory whose text names a thing."""
 
     thing: int
-    body: int
+    text_id: int
     id: bytes
 
 
@@ -160,7 +160,7 @@ class GraphNode(NamedTuple):
 class Piece(NamedTuple):
     """What consolidation needs of a memory. `scope` and `session` are numbers, `topics` a JSON list, size in bytes."""
 
-    body: int
+    text_id: int
     id: bytes
     scope: int
     kind: str

@@ -276,12 +276,12 @@ class Importer:
         ids = {given[place][1].id or b"": i for i, place in enumerate(usable)}
         everything = Filter(states=("active", "archived"))
         candidates = self._context.store.search.candidates(self._context.store.search.texts_of(list(ids)), everything)
-        found = [(one.body, ids[one.id]) for one in candidates]
+        found = [(one.text_id, ids[one.id]) for one in candidates]
         if found:
             stored = encode_for_store([text_id for text_id, _ in found], unit[[place for _, place in found]])
             # As when we made them: the look for what was said twice comes next.
             self._context.store.vectors.add(
-                row.num, stored, done=[one.body for one in stored], then="duplicates", at=self._context.now()
+                row.num, stored, done=[one.text_id for one in stored], then="duplicates", at=self._context.now()
             )
             self._report.vectors += len(stored)
 

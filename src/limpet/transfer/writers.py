@@ -177,7 +177,7 @@ def _vectors(source: Source, part: Sequence[Memory]) -> dict[str, list[float]]:
 
     ids = [parse_id(one.id) for one in part]
     memory_of = {
-        one.body: one.id
+        one.text_id: one.id
         for one in source.store.search.candidates(source.store.search.texts_of(ids), Filter(scopes=source.scopes))
     }
     names = {parse_id(one.id): one.id for one in part}

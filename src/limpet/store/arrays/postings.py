@@ -277,7 +277,7 @@ class Postings:
             for one in self._feed.texts(rows.tolist())
         )
         found = lexical.small_result(self._tokenizer, self._texts, useful, absent, matching, limit)
-        text_ids = np.array([hit.body for hit in found.hits], dtype=np.int64)
+        text_ids = np.array([hit.text_id for hit in found.hits], dtype=np.int64)
         scores = np.array([hit.score for hit in found.hits])
         return ArrayHits(text_ids, scores, found.stems, found.weight, absent=found.absent)
 
