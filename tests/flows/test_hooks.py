@@ -12,7 +12,7 @@ import apsw
 import pytest
 
 import limpet
-from limpet.agents.hooks import brief
+from limpet.agents.hooks import injected
 from limpet.agents.hooks.actions import describe_action
 from limpet.agents.hooks.client_adapters import CLIENT_ADAPTERS
 from limpet.agents.hooks.entry import handle
@@ -241,7 +241,7 @@ def test_the_answer_stays_within_its_budget(hook, shop):
     for client, event, data, where in (inputs.MESSAGES[0], inputs.STARTS[0], inputs.COMPACTIONS[0]):
         text = text_at(hook(client, event, data), where)
         assert OPEN in text and text.endswith(CLOSE)
-        assert len(text) <= 9_000 and brief.cost(text) <= 2_000
+        assert len(text) <= 9_000 and injected.cost(text) <= 2_000
 
 
 def test_what_was_injected_is_never_written_down(hook, shop, journal):
