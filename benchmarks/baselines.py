@@ -13,7 +13,7 @@ from typing import Any
 import apsw
 import numpy as np
 
-from limpet.store.sqlite.fulltext import COMMON_WORDS
+from limpet.store.lexical import COMMON_WORDS
 
 BASELINES = ("plain BM25", "plain vectors")
 _WORD = re.compile(r"\w+")

@@ -2,7 +2,8 @@
 
 docs/reference/cli.md is made from the command line's own parsers: from their actions, not from their --help, so that it
 is the same for every terminal and Python version. docs/scoring.md has its tables of numbers from the modules that hold
-them, each between two comments that name it.
+them, docs/reference/python.md its table of types from their docstrings,
+docs/reference/settings.md the names that were given up, each between two comments that name it.
 """
 
 from __future__ import annotations
@@ -10,11 +11,14 @@ from __future__ import annotations
 import argparse
 import ast
 import difflib
+import inspect
 import re
 import sys
 from pathlib import Path
 
+import limpet
 from limpet.cli.main import COMMANDS, command_parser, find
+from limpet.model import old_names
 from limpet.rank import constants
 from limpet.rank.note_weights import NOTE_OFFSET, NOTE_WEIGHTS
 from limpet.rank.session_weights import SESSION_WEIGHTS
@@ -24,6 +28,8 @@ from limpet.settings import ENVIRONMENT
 DOCS = Path(__file__).parent
 TARGET = DOCS / "reference" / "cli.md"
 SCORING = DOCS / "scoring.md"
+PYTHON = DOCS / "reference" / "python.md"
+SETTINGS = DOCS / "reference" / "settings.md"
 COLUMNS = 100
 
 HEAD = """\
@@ -132,10 +138,48 @@ def _row(left: str, right: str) -> str:
 
 def scoring() -> str:
     """docs/scoring.md with its tables made anew."""
-    text = SCORING.read_text(encoding="utf-8")
-    for name, made in (("weights", _weights()), ("sessions", _sessions()), ("constants", _constants())):
-        text = re.sub(rf"(<!-- made: {name} -->\n).*?(<!-- end -->)", rf"\g<1>\n{made}\n\g<2>", text, flags=re.DOTALL)
+    return _filled(SCORING, weights=_weights(), sessions=_sessions(), constants=_constants())
+
+
+def python() -> str:
+    """docs/reference/python.md with its table made anew."""
+    return _filled(PYTHON, types=_types())
+
+
+def settings() -> str:
+    """docs/reference/settings.md with its table made anew."""
+    return _filled(SETTINGS, **{"old names": _old_names()})
+
+
+def _filled(target: Path, **tables: str) -> str:
+    text = target.read_text(encoding="utf-8")
+    for name, made in tables.items():
+        between = rf"(<!-- made: {name} -->\n).*?(<!-- end -->)"
+        text = re.sub(between, lambda found, made=made: f"{found[1]}\n{made}\n{found[2]}", text, flags=re.DOTALL)
     return text
+
+
+def _old_names() -> str:
+    tables = (
+        ("limpet {}", old_names.COMMANDS),
+        ("{}", old_names.SETTINGS),
+        ("Limpet.{}()", old_names.METHODS),
+        ("Embedder.{}", old_names.EMBEDDER),
+    )
+    rows = [
+        _row(f"`{form.format(old)}`", f"`{form.format(new)}`") for form, names in tables for old, new in names.items()
+    ]
+    return "| old | now |\n|---|---|\n" + "".join(rows)
+
+
+def _types() -> str:
+    """What each public type says of itself first."""
+    rows = []
+    for name in sorted(limpet.__all__):
+        one = getattr(limpet, name)
+        if isinstance(one, type) and not issubclass(one, limpet.LimpetError):
+            rows.append(_row(f"`{name}`", " ".join((inspect.getdoc(one) or "").split("\n\n")[0].split())))
+    return "| type | is |\n|---|---|\n" + "".join(rows)
 
 
 def _weights() -> str:
@@ -188,7 +232,7 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="write nothing; exit 1 when the page is not up to date")
     args = parser.parse_args()
     wrong = 0
-    for target, new in ((TARGET, page()), (SCORING, scoring())):
+    for target, new in ((TARGET, page()), (SCORING, scoring()), (PYTHON, python()), (SETTINGS, settings())):
         name = f"docs/{target.relative_to(DOCS).as_posix()}"
         if not args.check:
             target.parent.mkdir(parents=True, exist_ok=True)

@@ -2,7 +2,7 @@
 
 It keeps the ledger as a list and answers every question by folding it anew. SQLite is held to it by
 tests/property/test_state_machine.py and tests/contract/. Full text, vectors, the queue and the care of a file are not
-here: tests/contract/ asks the engines that have them.
+here: tests/contract/ asks the engines that have them. What is searched in arrays is (tests/reference_feed.py).
 """
 
 from __future__ import annotations
@@ -19,16 +19,18 @@ from limpet.model.events import Event
 from limpet.model.ids import format_id, parse_id, parse_prefix, shortest_unique
 from limpet.model.memory import Memory
 from limpet.model.state import MemoryState, replay, scrub
+from limpet.store.arrays.following import FollowingArrays
 from limpet.store.contract import Decide
-from limpet.store.records import Action, Candidate, Exposure, Filter, Lately, Page, Proposal, Source, UseCount
+from limpet.store.records import Action, Candidate, ExposureRow, Filter, Lately, Page, Proposal, Source, UseCount
 from limpet.text.describe import describe
+from tests.reference_feed import ReferenceFeed
 
 
 class Version(NamedTuple):
-    """One version of a memory. `num`: place of the event that began it; `body`: of the one that said its text."""
+    """One version of a memory. `num`: place of the event that began it; `text_id`: of its text among all texts."""
 
     num: int
-    body: int | None
+    text_id: int | None
     memory: Memory
 
 
@@ -40,10 +42,11 @@ class ReferenceStore:
 
     def __init__(self) -> None:
         self._ledger: list[Event] = []
+        self._text_ids: dict[int, int] = {}  # of the event that said a text -> its place
         self._uses: dict[bytes, dict[str, int]] = {}
         self._journal: list[Action] = []
         self._sources: dict[tuple[str, str], tuple[Source, bool]] = {}
-        self._exposed: list[Exposure] = []
+        self._exposed: list[ExposureRow] = []
         self.ledger = SimpleNamespace(
             commit=self._commit,
             append=self._append_events,
@@ -92,6 +95,7 @@ class ReferenceStore:
             substring=self._substring,
             candidates=self._candidates,
             neighbours=self._neighbours,
+            arrays=FollowingArrays(lambda: ReferenceFeed(self)),
         )
         self.usage = SimpleNamespace(
             record=self._record_use,
@@ -109,8 +113,8 @@ class ReferenceStore:
             waiting=self._named_sources,
         )
         self.exposures = SimpleNamespace(
-            note=self._note_surfaced,
-            latest=self._surfaced,
+            note=self._note_exposures,
+            latest=self._exposures,
             counts=self._use_counts,
         )
 
@@ -135,6 +139,8 @@ class ReferenceStore:
                 raise BadInput(f"event {event.id.hex()} changes a memory that is not there")
             written.append(replace(event, seq=len(self._ledger) + 1))
             self._ledger.append(written[-1])
+            if event.content is not None:
+                self._text_ids[len(self._ledger)] = len(self._text_ids) + 1
         gone = {event.memory for event in written if event.type == "purged"}
         self._ledger = [scrub(event) if event.memory in gone else event for event in self._ledger]
         self._uses = {id: row for id, row in self._uses.items() if id not in gone}
@@ -187,7 +193,7 @@ class ReferenceStore:
                 ended = versions[-1]
                 versions[-1] = ended._replace(memory=replace(ended.memory, retired_at=event.at))
             said = [one.seq for one in events[:count] if one.content is not None and one.content == state.content]
-            versions.append(Version(event.seq, max(said), self._shown(state, event.at)))
+            versions.append(Version(event.seq, self._text_ids[max(said)], self._shown(state, event.at)))
             last = state
         return versions
 
@@ -315,26 +321,26 @@ class ReferenceStore:
         return len(self._passing(where))
 
     def _allowed(self, where: Filter) -> list[int]:
-        return [one.body for one in self._passing(where) if one.body is not None]
+        return [one.text_id for one in self._passing(where) if one.text_id is not None]
 
     def _recent(self, where: Filter, *, limit: int) -> list[int]:
         newest = sorted(self._passing(where), key=lambda one: (one.memory.created_at, one.memory.id), reverse=True)
-        return [one.body for one in newest if one.body is not None][:limit]
+        return [one.text_id for one in newest if one.text_id is not None][:limit]
 
     def _bodies_of(self, ids: Sequence[bytes]) -> list[int]:
-        current = {parse_id(one.memory.id): one.body for one in self._known(None)}
+        current = {parse_id(one.memory.id): one.text_id for one in self._known(None)}
         return [body for id in ids if (body := current.get(id)) is not None]
 
     def _substring(self, text: str, where: Filter, *, limit: int, deadline: float | None = None) -> list[int]:
         wanted = text.strip().casefold()
         holding = [
-            one for one in self._passing(where) if one.body is not None and wanted in one.memory.content.casefold()
+            one for one in self._passing(where) if one.text_id is not None and wanted in one.memory.content.casefold()
         ]
-        return sorted({one.body for one in holding}, reverse=True)[:limit] if wanted else []
+        return sorted({one.text_id for one in holding}, reverse=True)[:limit] if wanted else []
 
     def _candidates(self, bodies: Iterable[int], where: Filter) -> list[Candidate]:
         wanted = set(bodies)
-        return [_candidate(one) for one in self._passing(where) if one.body in wanted]
+        return [_candidate(one) for one in self._passing(where) if one.text_id in wanted]
 
     def _neighbours(self, nums: Iterable[int], where: Filter, *, reach: int) -> list[Candidate]:
         ids = dict.fromkeys(event.memory for event in self._ledger)
@@ -342,7 +348,7 @@ class ReferenceStore:
         return [
             _candidate(one)
             for one in self._passing(where)
-            if one.body is not None and any(_near(one, other, reach) for other in given)
+            if one.text_id is not None and any(_near(one, other, reach) for other in given)
         ]
 
     def _memories(self, nums: Sequence[int]) -> list[Memory]:
@@ -495,17 +501,17 @@ class ReferenceStore:
         found = [one for one, waits in self._sources.values() if waits and scope in (None, one.scope)]
         return sorted(found, key=lambda one: (one.at, one.scope, one.path))
 
-    def _note_surfaced(self, surfaced: Sequence[Exposure], action: Action | None = None) -> None:
+    def _note_exposures(self, surfaced: Sequence[ExposureRow], action: Action | None = None) -> None:
         if action is not None:
             self._note_action(action)
         self._exposed = [*self._exposed, *surfaced][-50_000:]
 
-    def _surfaced(self, scope: str, *, session: str | None = None, limit: int) -> list[Exposure]:
+    def _exposures(self, scope: str, *, session: str | None = None, limit: int) -> list[ExposureRow]:
         found = [one for one in self._exposed if one.scope == scope and session in (None, one.session)]
         return found[::-1][:limit]
 
     def _use_counts(self, scope: str) -> list[UseCount]:
-        runs: dict[tuple[bytes, bool, bool], dict[str, list[Exposure]]] = {}
+        runs: dict[tuple[bytes, bool, bool], dict[str, list[ExposureRow]]] = {}
         for one in self._exposed:
             if one.scope == scope:
                 runs.setdefault((one.memory, one.shown, one.drawn), {}).setdefault(one.session, []).append(one)
@@ -536,9 +542,9 @@ class ReferenceStore:
 def _candidate(one: Version) -> Candidate:
     """A candidate with the session left out: its number is an engine's own."""
     m = one.memory
-    assert one.body is not None
+    assert one.text_id is not None
     return Candidate(
-        num=one.num, body=one.body, id=parse_id(m.id), content=m.content, session=None, position=m.position,
+        num=one.num, text_id=one.text_id, id=parse_id(m.id), content=m.content, session=None, position=m.position,
         speaker=m.speaker, valid_from=m.valid_from, topics=None, labels=None, dates=None, kind=m.kind,
         importance=m.importance, pinned=m.pinned, trust=m.trust, observations=m.observations,
         observed_at=m.observed_at, stated_confidence=m.stated_confidence, uses=m.uses, used_at=m.used_at,

@@ -1,10 +1,28 @@
-"""limpet: persistent memory for AI agents. Begin with `limpet.open()`."""
+"""limpet: persistent memory for AI agents. Begin with `limpet.open()`.
+
+Every type that a verb of `Limpet` takes or gives can be imported from here.
+"""
 
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .api import ImportReport, Limpet, ModelInfo, PurgeReport, open
-    from .model.clock import FixedClock, SystemClock
+    from .api import Limpet, open
+    from .history.audit import Audit, Belief
+    from .history.claims import Analogy, Grounding, Revision, Support, Yields
+    from .history.consolidate import Consolidation, Proposal
+    from .history.diff import Change, Diff
+    from .history.gaps import Gap, Gaps
+    from .history.quality import Quality
+    from .history.queries import History
+    from .history.reasons import Affected, Impact, Why
+    from .history.timeline import Chain, Moment, Timeline
+    from .history.usefulness import Exposure, Use, Usefulness
+    from .history.view import Link, Node
+    from .history.walk import GraphPath, Subgraph
+    from .history.whole import Central, Contradiction, Contradictions
+    from .jobs.embed import WorkReport
+    from .mirror.report import MirrorReport
+    from .model.clock import Clock, FixedClock, SystemClock
     from .model.errors import (
         AmbiguousId,
         BadInput,
@@ -19,32 +37,86 @@ if TYPE_CHECKING:
         StoreTooNew,
     )
     from .model.memory import Memory
+    from .organize.report import OrganizeReport
+    from .rank.interval import Interval
+    from .rank.trace import SignalTrace, Trace
     from .recall.answer import Item, Recall
+    from .recall.brief import Brief, BriefItem, Caution, Section
+    from .recall.explain import Explanation, LeftOut
+    from .recall.facts import Fact
+    from .recall.rerank import Reranker
     from .recall.sessions import RecalledSession, SessionRecall
+    from .remember.review import ReviewItem
+    from .remember.service import PurgeReport
+    from .remember.sweep import Swept
     from .remember.write import Receipt
+    from .store.records import Action, Filter, Page, Problem, SessionRow, StoreStats
+    from .transfer.records import TransferReport
+    from .transfer.segments import SegmentReport
+    from .transfer.service import ImportReport
+    from .vectors.embedder import Embedder
+    from .work.doctor import Check
+    from .work.service import ModelInfo
 
 __version__ = "0.1.0"
 
 __all__ = [
-    "AmbiguousId", "BadInput", "EmbedderUnavailable", "FixedClock", "ImportReport", "Item", "Limpet",
-    "LimpetError", "Memory", "ModelInfo", "NotFound", "PurgeReport", "Recall", "RecalledSession", "Receipt",
-    "SessionRecall", "StoreBusy", "StoreDamaged", "StoreError", "StoreMissing", "StoreReadOnly", "StoreTooNew",
-    "SystemClock",
-    "__version__", "open",
+    "Action", "Affected", "AmbiguousId", "Analogy", "Audit", "BadInput", "Belief", "Brief", "BriefItem", "Caution",
+    "Central", "Chain", "Change", "Check", "Clock", "Consolidation", "Contradiction", "Contradictions", "Diff",
+    "Embedder", "EmbedderUnavailable", "Explanation", "Exposure", "Fact", "Filter", "FixedClock", "Gap", "Gaps",
+    "GraphPath", "Grounding", "History", "Impact", "ImportReport", "Interval", "Item", "LeftOut", "Limpet",
+    "LimpetError", "Link", "Memory", "MirrorReport", "ModelInfo", "Moment", "Node", "NotFound", "OrganizeReport",
+    "Page", "Problem", "Proposal", "PurgeReport", "Quality", "Recall", "RecalledSession", "Receipt", "Reranker",
+    "ReviewItem", "Revision", "Section", "SegmentReport", "SessionRecall", "SessionRow", "SignalTrace", "StoreBusy",
+    "StoreDamaged", "StoreError", "StoreMissing", "StoreReadOnly", "StoreStats", "StoreTooNew", "Subgraph",
+    "Support", "Swept", "SystemClock", "Timeline", "Trace", "TransferReport", "Use", "Usefulness", "Why",
+    "WorkReport", "Yields", "__version__", "open",
 ]  # fmt: skip
 
 # Where a public name lives.
 _HOMES = {
-    "api": ("ImportReport", "Limpet", "ModelInfo", "PurgeReport", "open"),
-    "model.clock": ("FixedClock", "SystemClock"),
+    "api": ("Limpet", "open"),
+    "history.audit": ("Audit", "Belief"),
+    "history.claims": ("Analogy", "Grounding", "Revision", "Support", "Yields"),
+    "history.consolidate": ("Consolidation", "Proposal"),
+    "history.diff": ("Change", "Diff"),
+    "history.gaps": ("Gap", "Gaps"),
+    "history.quality": ("Quality",),
+    "history.queries": ("History",),
+    "history.reasons": ("Affected", "Impact", "Why"),
+    "history.timeline": ("Chain", "Moment", "Timeline"),
+    "history.usefulness": ("Exposure", "Use", "Usefulness"),
+    "history.view": ("Link", "Node"),
+    "history.walk": ("GraphPath", "Subgraph"),
+    "history.whole": ("Central", "Contradiction", "Contradictions"),
+    "jobs.embed": ("WorkReport",),
+    "mirror.report": ("MirrorReport",),
+    "model.clock": ("Clock", "FixedClock", "SystemClock"),
     "model.errors": (
         "AmbiguousId", "BadInput", "EmbedderUnavailable", "LimpetError", "NotFound", "StoreBusy", "StoreDamaged",
         "StoreError", "StoreMissing", "StoreReadOnly", "StoreTooNew",
     ),
     "model.memory": ("Memory",),
+    "organize.report": ("OrganizeReport",),
+    "rank.interval": ("Interval",),
+    "rank.trace": ("SignalTrace", "Trace"),
     "recall.answer": ("Item", "Recall"),
+    "recall.brief": ("Brief", "BriefItem", "Caution", "Section"),
+    "recall.explain": ("Explanation", "LeftOut"),
+    "recall.facts": ("Fact",),
+    "recall.rerank": ("Reranker",),
     "recall.sessions": ("RecalledSession", "SessionRecall"),
+    "remember.review": ("ReviewItem",),
+    "remember.service": ("PurgeReport",),
+    "remember.sweep": ("Swept",),
     "remember.write": ("Receipt",),
+    "store.records": ("Action", "Filter", "Page", "Problem", "SessionRow", "StoreStats"),
+    "transfer.records": ("TransferReport",),
+    "transfer.segments": ("SegmentReport",),
+    "transfer.service": ("ImportReport",),
+    "vectors.embedder": ("Embedder",),
+    "work.doctor": ("Check",),
+    "work.service": ("ModelInfo",),
 }  # fmt: skip
 
 
@@ -57,3 +129,7 @@ def __getattr__(name: str) -> Any:
             value = globals()[name] = getattr(import_module(f".{home}", __name__), name)
             return value
     raise AttributeError(f"module 'limpet' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -14,6 +14,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from .context import Context, Time
 from .mirror import service as mirror_service
+from .model import old_names
 from .model.clock import Clock, SystemClock
 from .organize import service as organize_service
 from .recall import lookup as recall_lookup
@@ -39,9 +40,9 @@ if TYPE_CHECKING:
     from .history.queries import History
     from .history.reasons import Impact, Why
     from .history.timeline import Timeline
-    from .history.usefulness import Surfacing, Usefulness
+    from .history.usefulness import Exposure, Usefulness
     from .history.view import View
-    from .history.walk import Path as GraphPath
+    from .history.walk import GraphPath
     from .history.whole import Contradictions
     from .jobs.embed import WorkReport
     from .mirror.report import MirrorReport
@@ -58,7 +59,7 @@ if TYPE_CHECKING:
     from .remember.write import Receipt
     from .store.contract import Store
     from .store.records import Action, Filter, Page, Problem, SessionRow, StoreStats
-    from .transfer.records import Report
+    from .transfer.records import TransferReport
     from .transfer.segments import SegmentReport
     from .usefulness.adherence import Adherence
     from .vectors.embedder import Embedder
@@ -130,6 +131,14 @@ class Limpet:
         other._context = self._context.in_scope(scope)
         other._owns_store = False
         return other
+
+    if not TYPE_CHECKING:  # which shows that a name is old
+
+        def __getattr__(self, name: str) -> Any:
+            """A verb by a name that it had before."""
+            if name in old_names.METHODS:
+                return getattr(self, old_names.METHODS[name])
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __enter__(self) -> Limpet:
         return self
@@ -601,7 +610,7 @@ class Limpet:
 
     def import_from(
         self, format: str, path: str | os.PathLike[str], *, dry_run: bool = False, progress: Progress | None = None
-    ) -> Report:
+    ) -> TransferReport:
         """Read another program's memories into this scope; the source is never written. Twice is once.
 
         `code` and `docs` index a project: again, they bring what changed there. The report says what was not
@@ -612,7 +621,7 @@ class Limpet:
     def export_to(
         self, format: str, path: str | os.PathLike[str], *, vectors: bool = False, all_scopes: bool = False,
         force: bool = False, progress: Progress | None = None,
-    ) -> Report:  # fmt: skip
+    ) -> TransferReport:  # fmt: skip
         """Write the memories of this scope and `global` in another program's format; `new` counts them.
 
         The report says what the format cannot hold. `vectors`: where it can hold them. `force`: replace a file that is
@@ -638,20 +647,20 @@ class Limpet:
         """
         return transfer_service.import_segments(self._context, folder, dry_run=dry_run, progress=progress)
 
-    def note_surfaced(
+    def note_exposures(
         self, items: Iterable[tuple[str, int]], *, session: str = "", client: str, via: str,
         withheld: Iterable[str] = (), drawn: Iterable[str] = (), asked: str = "",
     ) -> None:  # fmt: skip
         """Keep what was put before an agent. `items`: ids and tokens; `withheld`: ids that were held out; `drawn`:
         those that were randomized and shown; `asked`: the message that it answers, as a line of the journal.
         """
-        usefulness_service.note_surfaced(
+        usefulness_service.note_exposures(
             self._context, items, session=session, client=client, via=via, withheld=withheld, drawn=drawn, asked=asked
         )
 
-    def surfaced(self, *, session: str | None = None, limit: int = 20) -> Sequence[Surfacing]:
+    def exposures(self, *, session: str | None = None, limit: int = 20) -> Sequence[Exposure]:
         """What was put before agents in this scope, or in one session, newest first. Raises BadInput."""
-        return usefulness_service.surfaced(self._context, session=session, limit=limit)
+        return usefulness_service.exposures(self._context, session=session, limit=limit)
 
     def usefulness(self, *, limit: int = 10) -> Usefulness:
         """What was surfaced in this scope, at what cost, how much of it showed up in the work, and what showing it

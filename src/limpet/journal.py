@@ -32,7 +32,7 @@ def note_action(settings: Settings, *, session: str, at: int, kind: str, what: s
         con.execute(journal.INSERT, (settings.scope, session, at, kind, what))
 
 
-def note_surfaced(
+def note_exposures(
     settings: Settings,
     items: Iterable[tuple[str, int]],
     *,
@@ -44,7 +44,7 @@ def note_surfaced(
     drawn: Collection[str] = (),
     asked: str = "",
 ) -> None:
-    """Keep what was put before an agent, as `Limpet.note_surfaced` does. Raises StoreError."""
+    """Keep what was put before an agent, as `Limpet.note_exposures` does. Raises StoreError."""
     head = (settings.scope, session, client, at, via)
     rows = [(*head, parse_id(id), tokens, True, id in drawn, None) for id, tokens in items]
     rows += [(*head, parse_id(id), 0, False, True, None) for id in withheld]

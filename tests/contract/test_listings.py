@@ -369,7 +369,7 @@ def replace_numbers(candidates):
     return [
         one._replace(
             num=0,
-            body=0,
+            text_id=0,
             session=None,
             topics=None,
             labels=None,

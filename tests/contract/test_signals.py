@@ -16,8 +16,8 @@ from tests.contract.conftest import body_of, contents, texts_of
 def found(store, text, where=None, **more):
     """What a text finds, best first; the search itself keeps to scopes and topics, the candidates to the filter."""
     where = where or Filter()
-    hits = [hit.body for hit in store.search.lexical(text, where, limit=50, **more).hits]
-    passing = {one.body for one in store.search.candidates(hits, where)}
+    hits = [hit.text_id for hit in store.search.lexical(text, where, limit=50, **more).hits]
+    passing = {one.text_id for one in store.search.candidates(hits, where)}
     return texts_of(store, [body for body in hits if body in passing], where)
 
 
@@ -130,7 +130,7 @@ def test_the_best_hit_is_the_first_and_higher_is_better(full_store, full):
     ):
         full.remember(text)
     result = full_store.search.lexical("warm radiator cat", Filter(), limit=10)
-    assert texts_of(full_store, [hit.body for hit in result.hits]) == [
+    assert texts_of(full_store, [hit.text_id for hit in result.hits]) == [
         "the cat sleeps on the warm radiator",
         "the cat sleeps",
     ]
@@ -143,7 +143,7 @@ def test_a_hit_in_a_topic_counts_and_short_texts_are_stemmed_alike(full_store, f
     for text, topics in (("one thing", ["zebras"]), ("a zebra", []), ("x", []), ("y", []), ("z", [])):
         full.remember(text, topics=topics)
     result = full_store.search.lexical("zebra", Filter(), limit=9)
-    assert set(texts_of(full_store, [hit.body for hit in result.hits])) == {"one thing", "a zebra"}
+    assert set(texts_of(full_store, [hit.text_id for hit in result.hits])) == {"one thing", "a zebra"}
     assert full_store.search.stems(["Zebras run", ""]) == {"Zebras run": {"zebra", "run"}, "": set()}
     assert set(result.stems) == {"zebra"}
 
@@ -159,7 +159,7 @@ def test_any_query_is_words_and_nothing_else(full_store, full, query):
     full.remember("the cat sleeps")
     full.remember("something else")
     result = full_store.search.lexical(query, Filter(), limit=5)
-    assert set(texts_of(full_store, [hit.body for hit in result.hits])) <= {"the cat sleeps"}
+    assert set(texts_of(full_store, [hit.text_id for hit in result.hits])) <= {"the cat sleeps"}
     if "\ud800" not in query:
         full_store.search.substring(query, Filter(), limit=5)
 

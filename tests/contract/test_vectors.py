@@ -30,7 +30,7 @@ def slots(store, row):
         codes = np.frombuffer(chunk.codes, np.int8).reshape(chunk.used, DIMENSIONS)
         columns = (
             np.frombuffer(chunk.scales, "<f4"),
-            np.frombuffer(chunk.bodies, "<i8"),
+            np.frombuffer(chunk.text_ids, "<i8"),
             np.frombuffer(chunk.scopes, "<i4"),
         )
         assert [len(column) for column in columns] == [chunk.used] * 3
@@ -60,12 +60,12 @@ def test_the_first_embedder_is_active_and_later_ones_are_built_up(full_store):
 
 
 def test_how_cosines_lie_is_kept_with_an_embedder(full_store, row):
-    assert row.gauge is None
+    assert row.calibration is None
     other = full_store.vectors.register("words:2", "words", DIMENSIONS)
 
     gauged = full_store.vectors.calibrate(row.num, (0.7, 0.8, 0.75))
 
-    assert gauged == row._replace(gauge=(0.7, 0.8, 0.75))
+    assert gauged == row._replace(calibration=(0.7, 0.8, 0.75))
     assert full_store.vectors.embedders() == [gauged, other]
     assert full_store.vectors.register("words:1", "words", DIMENSIONS) == gauged
 

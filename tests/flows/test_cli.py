@@ -13,7 +13,7 @@ from limpet import open as open_store
 from limpet.agents.hooks.entry import handle
 from limpet.cli.main import COMMANDS, main
 from limpet.model.ids import parse_id
-from limpet.store.records import Exposure
+from limpet.store.records import ExposureRow
 
 
 class Result:
@@ -236,14 +236,14 @@ def test_hot_commands_stay_cold(path):
 def test_what_was_surfaced_and_of_what_use_it_was_in_words(limpet, path):
     open_store(path).close()
     assert "No memory was put before an agent yet" in limpet("stats", "--usefulness").out
-    assert "nothing was surfaced yet" in limpet("surfaced").err
+    assert "nothing was surfaced yet" in limpet("exposures").err
     id = limpet("remember", "The staging database listens on port 5433", "--json").json["id"]
     event = {"session_id": "s1", "prompt": "Which port does the staging database listen on?"}
     handle(["claude", "UserPromptSubmit"], json.dumps(event).encode())
     assert limpet("stats", "--usefulness", "--json").json["shown"]["rate"] is None
     handle(["claude", "Stop"], json.dumps({"session_id": "s1", "last_assistant_message": "It is 5433."}).encode())
 
-    (seen,) = limpet("surfaced", "--session", "s1", "--json").lines
+    (seen,) = limpet("exposures", "--session", "s1", "--json").lines
     assert (seen["id"], seen["client"], seen["via"], seen["used"], seen["shown"]) == (
         id,
         "claude",
@@ -251,12 +251,12 @@ def test_what_was_surfaced_and_of_what_use_it_was_in_words(limpet, path):
         True,
         True,
     )
-    assert "claude" in limpet("surfaced").out and "yes" in limpet("surfaced").out
-    assert limpet("surfaced", "--limit", "0").code == 2
+    assert "claude" in limpet("exposures").out and "yes" in limpet("exposures").out
+    assert limpet("exposures", "--limit", "0").code == 2
     said = limpet("stats", "--usefulness").out
     assert f"put before agents once, for {seen['tokens']} tokens" in said
     assert "1 showed up in the work: 100 % (95 %: 21 to 100 %)" in said
-    assert "cannot be told" in said and "LIMPET_WITHHOLD=0.05" in said and "5433" in said
+    assert "cannot be told" in said and "LIMPET_HOLDOUT=0.05" in said and "5433" in said
 
 
 def test_the_lift_is_said_with_its_interval(limpet, path):
@@ -267,7 +267,7 @@ def test_the_lift_is_said_with_its_interval(limpet, path):
             for number in range(40)
         ]
         rows = [
-            Exposure(
+            ExposureRow(
                 "project:api",
                 f"s{place}",
                 "claude",
@@ -291,9 +291,9 @@ def test_the_lift_is_said_with_its_interval(limpet, path):
 def test_a_receipt_outlives_its_memory(limpet, path):
     with open_store(path, scope="project:api") as memory:
         kept, gone = (memory.remember(f"The staging database {number} is old").id for number in range(2))
-        memory.note_surfaced([(kept, 20), (gone, 30)], client="claude", via="message")
+        memory.note_exposures([(kept, 20), (gone, 30)], client="claude", via="message")
         memory.undo()
-    assert {one["id"] for one in limpet("surfaced", "--json").lines} == {kept, gone}
-    assert limpet("surfaced").code == 0
+    assert {one["id"] for one in limpet("exposures", "--json").lines} == {kept, gone}
+    assert limpet("exposures").code == 0
     said = limpet("stats", "--usefulness")
     assert said.code == 0 and "for 50 tokens" in said.out

@@ -74,7 +74,7 @@ def test_an_embedder_is_measured_once_and_the_store_knows(opened):
 
     assert embedder.texts == embedded + 1
     (row,) = again._context.store.vectors.embedders()
-    assert row.gauge[0] > 0.85
+    assert row.calibration[0] > 0.85
 
 
 def test_two_wordings_are_told_from_two_statements_by_any_embedder(opened):

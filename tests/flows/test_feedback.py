@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from limpet.agents.hooks.brief import Section, block, told
+from limpet.agents.hooks.injected import Section, block, told
 from limpet.cli.main import main
 
 FIRST = "Deployments to production go out on Tuesdays after the smoke tests"

@@ -12,7 +12,7 @@ import apsw
 import pytest
 
 import limpet
-from limpet.agents.hooks import brief
+from limpet.agents.hooks import injected
 from limpet.agents.hooks.actions import describe_action
 from limpet.agents.hooks.client_adapters import CLIENT_ADAPTERS
 from limpet.agents.hooks.entry import handle
@@ -251,7 +251,7 @@ def test_the_answer_stays_within_its_budget(hook, shop):
     for client, event, data, where in (inputs.MESSAGES[0], inputs.STARTS[0], inputs.COMPACTIONS[0]):
         text = text_at(hook(client, event, data), where)
         assert OPEN in text and text.endswith(CLOSE)
-        assert len(text) <= 9_000 and brief.cost(text) <= 2_000
+        assert len(text) <= 9_000 and injected.cost(text) <= 2_000
 
 
 def test_what_was_injected_is_never_written_down(hook, shop, journal):
@@ -583,7 +583,7 @@ def test_what_is_surfaced_leaves_a_receipt_and_the_end_of_the_turn_its_verdict(h
     clock.advance(days=1)
     turn_of(hook, "s1", "It is 5433.")
     turn_of(hook, "s2", "I could not find out.")
-    (missed, used) = shop.surfaced()
+    (missed, used) = shop.exposures()
     assert (used.id, used.client, used.session, used.via, used.shown, used.used) == (
         id,
         "claude",
@@ -594,7 +594,7 @@ def test_what_is_surfaced_leaves_a_receipt_and_the_end_of_the_turn_its_verdict(h
     )
     assert (missed.session, missed.used) == ("s2", False)
     assert used.at == clock.now() and 20 < used.tokens < 150
-    assert [one.session for one in shop.surfaced(session="s2")] == ["s2"]
+    assert [one.session for one in shop.exposures(session="s2")] == ["s2"]
 
     found = shop.usefulness()
     assert (found.shown.times, found.shown.tokens, found.shown.judged, found.shown.used) == (2, 2 * used.tokens, 2, 1)
@@ -608,7 +608,7 @@ def test_a_turn_whose_answer_is_not_told_is_not_judged(hook, shop):
     about = {"sessionId": "c1", "cwd": "/work/shop"}
     hook("copilot", "userPromptSubmitted", {**about, "prompt": "Which port does the staging database listen on?"})
     hook("copilot", "agentStop", {**about, "stopReason": "end_turn"})
-    (shown,) = shop.surfaced()
+    (shown,) = shop.exposures()
     assert shown.session == "c1" and shown.used is None
     assert shop.usefulness().shown.judged == 0
     hook("copilot", "agentStop", about)
@@ -617,16 +617,16 @@ def test_a_turn_whose_answer_is_not_told_is_not_judged(hook, shop):
 
 def test_a_tools_receipt_is_judged_with_the_session_it_names(hook, shop):
     id = shop.remember("The staging database listens on port 5433").id
-    shop.note_surfaced([(id, 20)], session="s1", client="mcp", via="recall")
+    shop.note_exposures([(id, 20)], session="s1", client="mcp", via="recall")
     hook("claude", "Stop", {"session_id": "s1", "last_assistant_message": "It listens on 5433."})
-    assert [(one.client, one.used) for one in shop.surfaced()] == [("mcp", True)]
+    assert [(one.client, one.used) for one in shop.exposures()] == [("mcp", True)]
 
 
 def test_a_start_and_a_compaction_leave_receipts_too(hook, shop):
     goal = shop.remember("Ship the billing page", kind="goal").id
     hook(*inputs.STARTS[0][:3])
     hook(*inputs.COMPACTIONS[0][:3])
-    assert [(one.id, one.via) for one in shop.surfaced()] == [(goal, "compact"), (goal, "start")]
+    assert [(one.id, one.via) for one in shop.exposures()] == [(goal, "compact"), (goal, "start")]
 
 
 def test_a_client_that_shows_nothing_leaves_no_receipt(hook, shop):
@@ -634,18 +634,18 @@ def test_a_client_that_shows_nothing_leaves_no_receipt(hook, shop):
     for client, event, data, where in inputs.MESSAGES:
         if where is None:
             hook(client, event, data)
-    assert shop.surfaced() == [] and len(shop.actions()) == 2
+    assert shop.exposures() == [] and len(shop.actions()) == 2
 
 
 def test_a_lot_holds_back_a_share_and_shows_what_showing_does(hook, shop, monkeypatch):
-    monkeypatch.setenv("LIMPET_WITHHOLD", "0.5")
+    monkeypatch.setenv("LIMPET_HOLDOUT", "0.5")
     id = shop.remember("The staging database listens on port 5433").id
     turns = {True: 0, False: 0}
     for number in range(40):
         held = Holdout(f"s{number}", 0.5).holds_back(id)
         turns[held] += 1  # on either side every other turn says it, whatever the lot
         out = turn_of(hook, f"s{number}", "It is 5433." if turns[held] % 2 else "Let me look around.")
-        (receipt,) = shop.surfaced(session=f"s{number}")
+        (receipt,) = shop.exposures(session=f"s{number}")
         assert receipt.id == id and receipt.shown == ("5433" in out) == (not held)
         if not receipt.shown:
             assert out == "" and receipt.tokens == 0
@@ -655,7 +655,7 @@ def test_a_lot_holds_back_a_share_and_shows_what_showing_does(hook, shop, monkey
 
 
 def test_what_somebody_pinned_or_wants_is_never_held_back(hook, shop, monkeypatch):
-    monkeypatch.setenv("LIMPET_WITHHOLD", "0.5")
+    monkeypatch.setenv("LIMPET_HOLDOUT", "0.5")
     shop.pin(shop.remember("The staging database listens on port 5433").id)
     shop.remember("The staging database port is asked for first", kind="preference")
     for number in range(12):
@@ -665,9 +665,9 @@ def test_what_somebody_pinned_or_wants_is_never_held_back(hook, shop, monkeypatc
 
 @pytest.mark.parametrize("wrong", ["much", "-1", "0.9", "nan"])
 def test_a_share_that_is_none_is_said_in_the_log(hook, shop, path, monkeypatch, wrong):
-    monkeypatch.setenv("LIMPET_WITHHOLD", wrong)
+    monkeypatch.setenv("LIMPET_HOLDOUT", wrong)
     assert hook(*inputs.MESSAGES[0][:3]) == ""
-    assert "LIMPET_WITHHOLD must be a share from 0 to 0.5" in log_of(path)[0]
+    assert "LIMPET_HOLDOUT must be a share from 0 to 0.5" in log_of(path)[0]
 
 
 def test_a_turn_with_a_result_is_noted_when_the_agent_forgot(hook, shop, clock):

@@ -395,7 +395,7 @@ def test_what_tools_answer_with_leaves_receipts(memory):
 
     asyncio.run(run())
     drain.stop()
-    (prepared, recalled) = memory.surfaced()
+    (prepared, recalled) = memory.exposures()
     assert (recalled.id, recalled.via, recalled.client, prepared.via) == (id, "recall", "mcp", "prepare")
     assert recalled.tokens > 5 and prepared.tokens > 5 and recalled.used is None
 
@@ -412,7 +412,7 @@ def receipts(memory, *metas):
 
     asyncio.run(run())
     drain.stop()
-    return [one.session for one in memory.surfaced()]
+    return [one.session for one in memory.exposures()]
 
 
 def test_a_receipt_names_the_clients_session(memory, monkeypatch):

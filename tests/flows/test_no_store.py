@@ -17,7 +17,7 @@ READS = [
     ("show", ID), ("list",), ("related", ID), ("count",), ("stats",), ("stats", "--quality"), ("stats", "--usefulness"),
     ("fact", "user.city"), ("fact", "user.city", "--history"), ("audit", "x"), ("review",), ("session", "list"),
     ("session", "show", "s1"), ("why", ID), ("impact", ID), ("path", ID, ID), ("timeline",), ("contradictions",), ("gaps",),
-    ("diff", "3 days ago"), ("verify",), ("surfaced",), ("mirror", "status"),
+    ("diff", "3 days ago"), ("verify",), ("exposures",), ("mirror", "status"),
     ("mirror", "read", "topic"), ("export", "jsonl", "-"), ("sweep",), ("work",), ("tag", ID, "+x"), ("undo",),
 ]  # fmt: skip
 

@@ -56,7 +56,7 @@ WAYS = {
     "session title": lambda m: m.session_start("s", title=TOLD),
     "session summary": lambda m: (m.session_start("s"), m.session_end("s", summary=TOLD)),
     "journal": lambda m: m.note_action("s", "did", f"Bash: mysql -u root -p{SECRET} shop"),
-    "journal of what was asked": lambda m: m.note_surfaced([], session="s", client="x", via="message", asked=TOLD),
+    "journal of what was asked": lambda m: m.note_exposures([], session="s", client="x", via="message", asked=TOLD),
 }
 
 

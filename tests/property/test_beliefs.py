@@ -31,11 +31,11 @@ BY_NAME = {"session": "{s}", "session_end": "{s}", "session_memories": "{s}", "c
            "fact_history": "{k}", "end_fact": "{k}", "adherence": "{s}"}  # fmt: skip
 BY_WORDS = {"audit", "prepare", "read_topic", "recall", "recall_sessions", "timeline"}
 OF_ALL = {"contradictions": (), "count": (), "diff": ("2026-01-01",), "gaps": (), "list": (), "review": (), "sessions": (),
-          "sweep": (), "undo": (), "actions": (), "surfaced": (), "usefulness": (), "topics": (), "entities": ()}  # fmt: skip
+          "sweep": (), "retention": (), "undo": (), "actions": (), "exposures": (), "usefulness": (), "topics": (), "entities": ()}  # fmt: skip
 # Of the whole file, for the person who owns it; they show no content, or copy everything.
 OF_THE_FILE = {"abbreviate", "backup", "close", "doctor", "embedder", "export_jsonl", "export_segments", "export_to", "gc", "import_jsonl", "import_from", "import_segments", "in_scope",
                "models", "note_transcript", "organize", "path", "read_only", "scope", "rebuild", "reembed", "stats", "verify", "work"}  # fmt: skip
-ADDS = {"note_action", "note_surfaced", "remember", "remember_batch", "session_start", "set_fact"}
+ADDS = {"note_action", "note_exposures", "remember", "remember_batch", "session_start", "set_fact"}
 # Of a folder, which has a scope of its own; tests/flows/test_mirror.py holds them to it.
 OF_A_FOLDER = {"mirror_init", "mirror_sync", "mirror_watch", "mirrors", "take_in_edits"}
 QUERIES = {"analogy": (WORD,), "centrality": (), "consolidate": (), "context": ("[id]",), "chain": ("id",), "ground": (WORD,),
@@ -62,7 +62,7 @@ def theirs(path, clock):
         changed = other.correct(decision, f"{WORD} sends in smaller batches", why=f"{WORD} said so").id
         other.link(changed, "contradicts", fact)
         other.note_action(WORD, "asked", WORD)
-        other.note_surfaced([(fact, 20)], session=WORD, client=WORD, via="message", withheld=[decision])
+        other.note_exposures([(fact, 20)], session=WORD, client=WORD, via="message", withheld=[decision])
         other.work()
         return [fact, decision, waits, changed]
 
@@ -141,7 +141,7 @@ def test_no_command_shows_or_changes_what_is_of_another_scope(path, clock, memor
     ]
     calls += [["review", verdict, id] for verdict in ("accept", "reject") for id in theirs]
     calls += [["session", "list"], *(["session", act, WORD] for act in ("show", "end", "compress", "rules"))]
-    calls += [["stats", "--quality"], ["stats", "--usefulness"], ["surfaced"], ["topics"], ["entities"]]
+    calls += [["stats", "--quality"], ["stats", "--usefulness"], ["exposures"], ["topics"], ["entities"]]
     calls += [["graph", query, theirs[0]] for query in ("chain", "context", "why", "impact")]
     calls += [["graph", query, WORD] for query in ("ground", "revise", "analogy")]
     calls += [["graph", query] for query in ("pattern", "centrality", "consolidate")]

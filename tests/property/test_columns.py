@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 
 import limpet
 from limpet.rank import constants
-from limpet.store.sqlite import columns, fulltext, postings
-from limpet.store.sqlite.search import SqliteSearch
+from limpet.store import lexical
+from limpet.store.arrays import columns, postings
+from limpet.store.arrays.following import FollowingArrays
+from limpet.store.sqlite import fulltext
 
 WORDS = "rate limit is 100 per minute deploys deploy on friday never Berlin WAL rate_limit café 東京 don't retry user api".split()
 TEXTS = st.lists(st.sampled_from(WORDS), min_size=1, max_size=9).map(" ".join)
@@ -60,7 +62,7 @@ def limits(request, monkeypatch):
     if request.param == "as it is":
         return
     for place, name, value in (
-        (fulltext, "SMALL_STORE", 0), (fulltext, "ROW_BUDGET", 4), (fulltext, "LARGE_STORE", 12), (fulltext, "COMMON_SHARE", 3),
+        (lexical, "SMALL_STORE", 0), (lexical, "ROW_BUDGET", 4), (lexical, "LARGE_STORE", 12), (lexical, "COMMON_SHARE", 3),
         (constants, "LEXICAL_CANDIDATES", 3), (constants, "VECTOR_CANDIDATES", 3), (constants, "NEIGHBOURHOODS", 2),
         (columns, "SLICE", 4), (columns, "MAX_UNSORTED", 5),
         (postings, "SLICE", 9), (postings, "READ_AT_ONCE", 3), (postings, "MAX_ADDED", 5),
@@ -69,12 +71,12 @@ def limits(request, monkeypatch):
 
 
 def same_recalls(memory, queries, **more):
-    kept = memory._context.store.search.columns
+    kept = memory._context.store.search.arrays.current
     for query in queries:
         quick = memory.recall(query, explain=True, **more)
-        memory._context.store.search.columns = lambda deadline=None, **_: None
+        memory._context.store.search.arrays.current = lambda deadline=None, **_: None
         plain = memory.recall(query, explain=True, **more)
-        memory._context.store.search.columns = kept
+        memory._context.store.search.arrays.current = kept
         assert [(one.id, one.score, one.why) for one in quick.items] == [
             (one.id, pytest.approx(one.score, rel=1e-12), one.why) for one in plain.items
         ]
@@ -127,7 +129,7 @@ def test_arrays_answer_as_rows_do(limits, life):
         more = {"scope": "project:api", "clock": clock, "embedder": Checksums()}
         with limpet.open(path, **more) as ours, limpet.open(path, **more) as theirs:
             ids: list[str] = []
-            ours._context.store.search.columns()  # as after a first recall
+            ours._context.store.search.arrays.current()  # as after a first recall
             for (step, given_), by_us, asked, query in life:
                 clock.advance(hours=7, seconds=1)
                 try:
@@ -143,15 +145,15 @@ def read_beside(monkeypatch):
     monkeypatch.setattr(columns, "READ_BY_RECALLS", 0)
     monkeypatch.setattr(columns, "SLICE", 3)
     monkeypatch.setattr(postings, "SLICE", 9)
-    monkeypatch.setattr(fulltext, "SMALL_STORE", 0)
+    monkeypatch.setattr(lexical, "SMALL_STORE", 0)
 
 
 def all_there(memory):
     """Ask until what is read ahead is there."""
     for _ in range(2_000):
         memory.recall("deploy")
-        ahead = memory._context.store.search._ahead
-        if memory._context.store.search._columns is not None and ahead is None:
+        ahead = memory._context.store.search.arrays._ahead
+        if memory._context.store.search.arrays._made is not None and ahead is None:
             return
         if ahead is not None:
             ahead.join(0.01)
@@ -173,7 +175,7 @@ def test_what_is_read_ahead_answers_as_rows_do(read_beside, tmp_path):
         for _ in range(5):
             same_recalls(ours, ["deploy friday", "n7 limit"])
         all_there(ours)
-        assert ours._context.store.search._columns.all_read
+        assert ours._context.store.search.arrays._made[1].all_read
         same_recalls(ours, ["deploy friday", "n7 limit"])
         for number in range(30):
             theirs.remember(f"deploy number {number} fails")
@@ -189,7 +191,7 @@ def test_a_store_that_is_closed_while_it_is_read_stays_closed(read_beside, tmp_p
     memory.remember_batch({"content": text} for text in some(200))
     for _ in range(3):
         memory.recall("deploy")
-    ahead = memory._context.store.search._ahead
+    ahead = memory._context.store.search.arrays._ahead
     memory.close()
     if ahead is not None:
         ahead.join(10)
@@ -198,13 +200,13 @@ def test_a_store_that_is_closed_while_it_is_read_stays_closed(read_beside, tmp_p
 
 def test_words_whose_lists_are_not_there_are_left_out_when_time_is_short(read_beside, tmp_path, monkeypatch):
     """And the answer says so."""
-    monkeypatch.setattr(SqliteSearch, "_read_ahead", lambda self, columns: None)
+    monkeypatch.setattr(FollowingArrays, "_read_ahead", lambda self: None)
     with limpet.open(tmp_path / "m.db", embedder=Checksums()) as memory:
         memory.remember_batch({"content": text} for text in some(60))
         memory.recall("deploy")
         with memory._context.store.snapshot():
-            memory._context.store.search.columns()
-            held = memory._context.store.search._columns
+            memory._context.store.search.arrays.current()
+            held = memory._context.store.search.arrays._made[1]
             while not held.refresh(memory._context.store.data_version(), None, seconds=0.01):
                 pass
         found = memory.recall("deploy friday", lexical_only=True, deadline_ms=10_000)
@@ -224,10 +226,10 @@ def test_lists_that_do_not_fit_make_room_for_others(tmp_path, monkeypatch):
     monkeypatch.setattr(postings, "MAX_HELD", 40)
     monkeypatch.setattr(postings, "MAX_READ_AHEAD", 20)
     monkeypatch.setattr(postings, "SLICE", 9)
-    monkeypatch.setattr(fulltext, "SMALL_STORE", 0)
+    monkeypatch.setattr(lexical, "SMALL_STORE", 0)
     with limpet.open(tmp_path / "m.db", embedder=Checksums()) as memory:
         memory.remember_batch({"content": text} for text in some(80))
         memory.recall("deploy")
         for query in (*WORDS, "n7 n8 n9", "n70 user"):
             same_recalls(memory, [query])
-        assert memory._context.store.search._columns.postings._held <= 80
+        assert memory._context.store.search.arrays._made[1].postings._held <= 80

@@ -13,8 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import limpet
-from limpet.agents.hooks.brief import Line, Section, block, brief, left_off, survival
 from limpet.agents.hooks.holdout import Holdout
+from limpet.agents.hooks.injected import Line, Section, block, brief, left_off, survival
 from limpet.agents.resources import Pages
 from limpet.text.blocks import CLOSE, OPEN, neutral, plain_line
 from tests.hostile import imported

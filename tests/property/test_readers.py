@@ -20,7 +20,7 @@ from limpet.model.errors import LimpetError
 from limpet.transfer import amem
 from limpet.transfer import formats as registry
 from limpet.transfer.cycles import edges_closing_cycle
-from limpet.transfer.records import Record, Report
+from limpet.transfer.records import Record, TransferReport
 from tests import formats, transcripts
 
 # Cases a reader; the suite runs few, `make fuzz` 100,000 in all.
@@ -125,7 +125,7 @@ def test_any_file_is_read_reported_or_refused(name, place):
         @given(damaged(seed))
         def run(data):
             (folder / file_name).write_bytes(data)
-            report = Report()
+            report = TransferReport()
             try:
                 for record in registry.records(format, path, report):
                     assert isinstance(record, Record) and isinstance(record.content, str)

@@ -17,19 +17,19 @@ def test_what_an_embedder_states_is_what_is_measured(name):
         embedder = load_embedder(name)
     except EmbedderUnavailable as missing:
         pytest.skip(str(missing))
-    assert measured(embedder) == pytest.approx(embedder.gauge, abs=0.005)
+    assert measured(embedder) == pytest.approx(embedder.calibration, abs=0.005)
 
 
 def test_cosines_that_are_squeezed_come_out_as_they_were():
     embedder = load_embedder("minilm")
-    gauge = measured(Aside(embedder, 0.8))
-    assert gauge.related - gauge.unrelated < 0.1
+    calibration = measured(Aside(embedder, 0.8))
+    assert calibration.related - calibration.unrelated < 0.1
 
     cosines = np.array([-0.1, 0.05, 0.3, 0.9])
-    assert gauge.of_question(0.8 + 0.2 * cosines) == pytest.approx(cosines, abs=0.01)
-    assert gauge.of_texts(0.8 + 0.2 * cosines) == pytest.approx(cosines, abs=0.01)
-    assert gauge.threshold(0.92) == pytest.approx(0.8 + 0.2 * 0.92, abs=0.002)
-    assert gauge.of_texts(1.0) == 1.0
+    assert calibration.of_question(0.8 + 0.2 * cosines) == pytest.approx(cosines, abs=0.01)
+    assert calibration.of_texts(0.8 + 0.2 * cosines) == pytest.approx(cosines, abs=0.01)
+    assert calibration.threshold(0.92) == pytest.approx(0.8 + 0.2 * 0.92, abs=0.002)
+    assert calibration.of_texts(1.0) == 1.0
 
 
 def test_the_cosines_that_all_was_chosen_with_stay_to_the_last_bit():

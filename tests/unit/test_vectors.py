@@ -42,7 +42,7 @@ class OneChunk:
         codes, scales = quantise(self.rows)
         chunk = VectorChunk(
             num=1, version=self.version, used=len(self.bodies), codes=codes.tobytes(), scales=scales.tobytes(),
-            bodies=np.asarray(self.bodies, "<i8").tobytes(), scopes=np.asarray(self.scopes, "<i4").tobytes(),
+            text_ids=np.asarray(self.bodies, "<i8").tobytes(), scopes=np.asarray(self.scopes, "<i4").tobytes(),
         )  # fmt: skip
         return ([] if known.get(1) == self.version else [chunk]), [1]
 
@@ -81,7 +81,7 @@ def test_what_is_no_number_is_not_stored():
 def test_stored_vectors_keep_code_scale_and_float16():
     vectors = unit(2)
     one, two = encode_for_store([7, 9], vectors)
-    assert (one.body, two.body) == (7, 9)
+    assert (one.text_id, two.text_id) == (7, 9)
     assert np.allclose(np.frombuffer(one.exact, np.float16), vectors[0], atol=1e-3)
     assert np.allclose(np.frombuffer(two.code, np.int8) * two.scale, vectors[1], atol=1e-2)
 
@@ -207,7 +207,7 @@ class Chunks:
             changed.append(VectorChunk(
                 num=num, version=self.version, used=len(bodies),
                 codes=codes.tobytes()[:100] if num == self.damaged else codes.tobytes(), scales=scales.tobytes(),
-                bodies=np.asarray(bodies, "<i8").tobytes(), scopes=np.ones(len(bodies), "<i4").tobytes(),
+                text_ids=np.asarray(bodies, "<i8").tobytes(), scopes=np.ones(len(bodies), "<i4").tobytes(),
             ))  # fmt: skip
         return changed, list(range(1, len(self.parts) + 1))
 

@@ -63,7 +63,7 @@ class Drain:
 
     def __init__(self, memory: Limpet) -> None:
         self._memory = memory
-        self._surfaced: deque[tuple[str, list[tuple[str, int]], str]] = deque(maxlen=MOST_EXPOSURES)
+        self._exposures: deque[tuple[str, list[tuple[str, int]], str]] = deque(maxlen=MOST_EXPOSURES)
         self._called = threading.Event()
         self._wrote = True  # what others left is looked for at the start
         self._stopping = threading.Event()
@@ -80,7 +80,7 @@ class Drain:
     def add(self, via: str, items: list[tuple[str, int]], session: str) -> None:
         """An exposure for each memory that a tool answered with."""
         if items and not self._memory.read_only:
-            self._surfaced.append((via, items, session))
+            self._exposures.append((via, items, session))
             self._called.set()
 
     def stop(self) -> None:
@@ -117,10 +117,10 @@ class Drain:
             self._given_back = time.monotonic()
 
     def _keep(self) -> None:
-        while self._surfaced:
-            via, items, session = self._surfaced.popleft()
+        while self._exposures:
+            via, items, session = self._exposures.popleft()
             try:
-                self._memory.note_surfaced(items, session=session, client="mcp", via=via)
+                self._memory.note_exposures(items, session=session, client="mcp", via=via)
             except LimpetError as error:
                 print(f"limpet: exposures: {error.message}", file=sys.stderr)  # noqa: T201
                 return

@@ -107,7 +107,7 @@ class Tools:
             "explained": None if found.explained is None else found.explained.as_dict(),
         }
         answer = {"items": [_full(one) for one in items], **_relevance(found), **_full(shown)}
-        self._surfaced("recall", [(str(one["id"]), tokens_of(str(one))) for one in items])
+        self._expose("recall", [(str(one["id"]), tokens_of(str(one))) for one in items])
         return answer
 
     def _recall_sessions(self, query: str, given: dict[str, Any]) -> dict[str, Any]:
@@ -129,7 +129,7 @@ class Tools:
             **_relevance(found),
             **_full(shown),
         }
-        self._surfaced("recall", [(str(item["id"]), tokens_of(str(item))) for several in items for item in several])
+        self._expose("recall", [(str(item["id"]), tokens_of(str(item))) for several in items for item in several])
         return answer
 
     def prepare(self, message: str, budget_tokens: Annotated[int, Field(ge=1)] = BRIEF_TOKENS) -> str:
@@ -137,7 +137,7 @@ class Tools:
         brief = self._memory.prepare(message, budget=budget_tokens, lexical_only=False, deadline_ms=PREPARE_DEADLINE_MS)
         text = brief.text()
         ids = [item.id for section in brief.sections for item in section.items]
-        self._surfaced("prepare", [(id, brief.tokens // len(ids)) for id in ids])
+        self._expose("prepare", [(id, brief.tokens // len(ids)) for id in ids])
         return text or "Nothing is remembered here yet."
 
     def correct(
@@ -256,7 +256,7 @@ class Tools:
         self._wrote()
         return _written(receipt)
 
-    def _surfaced(self, via: str, items: list[tuple[str, int]]) -> None:
+    def _expose(self, via: str, items: list[tuple[str, int]]) -> None:
         if self._exposures is not None:
             self._exposures.add(via, items, caller.get())
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..history.reasons import Impact, Why
     from ..history.timeline import Timeline
     from ..history.view import Link, Node
-    from ..history.walk import Path
+    from ..history.walk import GraphPath
     from ..history.whole import Contradictions
 
 INDENT = "  "
@@ -112,7 +112,7 @@ def impact(found: Impact, memory: Limpet) -> None:
     left_out(found.skipped, found.truncated)
 
 
-def path(found: Path, memory: Limpet) -> None:
+def path(found: GraphPath, memory: Limpet) -> None:
     """From one end to the other, a line for each memory and each link."""
     if not found.found:
         words("no path between them" + (" within the limits; try a greater --depth" if found.truncated else ""))

@@ -13,6 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import NoReturn, cast
 
+from ..model import old_names
 from ..model.errors import BadInput, LimpetError, StoreError
 from . import output
 from .options import Command, Parser, global_options
@@ -21,7 +22,7 @@ from .options import Command, Parser, global_options
 COMMANDS = {
     "remember": ("write", "store a statement, or a batch of them"),
     "recall": ("read", "find the memories that matter for a question, best first"),
-    "prepare": ("brief", "the brief for an agent before it answers a message"),
+    "prepare": ("briefing", "the brief for an agent before it answers a message"),
     "show": ("read", "one memory in full, and the memory counts as used"),
     "list": ("read", "memories page by page, newest first"),
     "related": ("read", "what is near a memory in meaning and words"),
@@ -78,7 +79,7 @@ COMMANDS = {
     "models": ("upkeep", "the embedders this store knows, and those that are installed"),
     "install": ("agents", "put limpet into an agent client: MCP server, hooks, instructions"),
     "uninstall": ("agents", "take limpet out of an agent client again"),
-    "surfaced": ("usefulness", "what was put before agents: when, to whom, at how many tokens, and was it used"),
+    "exposures": ("usefulness", "what was put before agents: when, to whom, at how many tokens, and was it used"),
     "hook": ("agents", "what agent clients call at their events; always ends with 0"),
     "mcp": ("serve", "serve the store to an agent over stdin and stdout (Model Context Protocol)"),
     "completion": ("serve", "print the completion script of a shell"),
@@ -146,6 +147,8 @@ def _dispatch(argv: list[str]) -> int:
             raise BadInput("no command given", hint="`limpet --help` lists the commands")
         parser.print_help(sys.stderr)
         return 2
+    if name not in COMMANDS:
+        name = old_names.COMMANDS.get(name, name)
     if name not in COMMANDS:
         raise BadInput(f"unknown command: {name[:60]!r}", hint=_near(name))
     if before:

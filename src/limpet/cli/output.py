@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ..recall.explain import Explanation
     from ..recall.sessions import SessionRecall
     from ..remember.write import Receipt
-    from ..transfer.records import Report
+    from ..transfer.records import TransferReport
 
 Progress = Callable[[int, int], None]
 encode = json.JSONEncoder(ensure_ascii=False).encode
@@ -96,7 +96,7 @@ def leave(stream: TextIO) -> None:
         os.close(nowhere)
 
 
-def notes(report: Report) -> None:
+def notes(report: TransferReport) -> None:
     """What was kept in another way, and what was not understood, on stderr."""
     for what, count in sorted(report.notes.items()):
         words(f"{count:,} x {what}")

@@ -16,7 +16,7 @@ from . import output
 from .options import Command, open_store, vectors_option
 
 if TYPE_CHECKING:
-    from ..transfer.records import Report
+    from ..transfer.records import TransferReport
     from ..transfer.segments import SegmentReport
 
 # `limpet organize` under the name of an import.
@@ -95,7 +95,7 @@ def _import_from(args: Namespace) -> int:
         )
 
 
-def _show(report: Report, *, dry_run: bool) -> None:
+def _show(report: TransferReport, *, dry_run: bool) -> None:
     would = "would be " if dry_run else ""
     output.line(
         f"{would}new {report.new:,}, changed {report.changed:,}, known already {report.known:,}, "

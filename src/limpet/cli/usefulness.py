@@ -1,4 +1,4 @@
-"""What agents were shown and whether it was of use: `limpet surfaced`, `limpet stats --usefulness`."""
+"""What agents were shown and whether it was of use: `limpet exposures`, `limpet stats --usefulness`."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ NAMED = 10
 _USED = {True: "yes", False: "no", None: "-"}
 
 
-def _surfaced_options(parser: ArgumentParser) -> None:
+def _exposures_options(parser: ArgumentParser) -> None:
     parser.add_argument("--session", metavar="NAME", help="of one session only")
     parser.add_argument("--limit", type=int, default=20, metavar="N", help="at most so many (default: 20)")
 
 
-def _surfaced(args: Namespace) -> int:
+def _exposures(args: Namespace) -> int:
     with open_store(args) as memory:
-        found = memory.surfaced(session=args.session, limit=args.limit)
+        found = memory.exposures(session=args.session, limit=args.limit)
         short = dict(zip((one.id for one in found), memory.abbreviate([one.id for one in found]), strict=True))
     if args.json:
         for one in found:
@@ -76,7 +76,7 @@ def _told(found: Usefulness) -> list[str]:
     if found.lift is None:
         lines.append(
             "Whether they showed up because they were shown cannot be told: nothing was held out to compare with. "
-            "LIMPET_WITHHOLD=0.05 holds out 5 % at random."
+            "LIMPET_HOLDOUT=0.05 holds out 5 % at random."
         )
         return lines
     lines.append(f"Randomized and shown: {_of(found.drawn)}. Held out: {_of(found.withheld)}.")
@@ -110,7 +110,7 @@ def _said(rate: Interval) -> str:
 
 
 COMMANDS = {
-    "surfaced": Command(
-        _surfaced_options, _surfaced, "limpet surfaced --limit 5\nlimpet surfaced --session s1 --json"
+    "exposures": Command(
+        _exposures_options, _exposures, "limpet exposures --limit 5\nlimpet exposures --session s1 --json"
     ),
 }  # fmt: skip

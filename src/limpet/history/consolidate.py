@@ -130,11 +130,11 @@ def _vectors(view: View, pieces: Sequence[Piece]) -> tuple[np.ndarray, dict[int,
     if active is None:
         return None
     chunks, _ = view.store.vectors.chunks(active.num, {})
-    place_of = {piece.body: place for place, piece in enumerate(pieces)}
+    place_of = {piece.text_id: place for place, piece in enumerate(pieces)}
     parts, places = [], []
     for chunk in chunks:
         codes = np.frombuffer(chunk.codes, dtype=np.int8).reshape(-1, active.dimensions)[: chunk.used]
-        text_ids = np.frombuffer(chunk.bodies, dtype="<i8")[: chunk.used].tolist()
+        text_ids = np.frombuffer(chunk.text_ids, dtype="<i8")[: chunk.used].tolist()
         kept = [(slot, place_of[text_id]) for slot, text_id in enumerate(text_ids) if text_id in place_of]
         if kept:
             part = codes[[slot for slot, _ in kept]].astype(np.float32)

@@ -35,7 +35,7 @@ Time = str | int | None
 
 
 class History:
-    """Queries from some scopes. `now`: microseconds, asked at each call. Thread-safe as its store is.
+    """Queries of the graph from some scopes. `now`: microseconds, asked at each call. Thread-safe as its store is.
 
     `as_of`: when it was true (default: `known_at`, else now); `known_at`: as the store knew it then (default: now);
     each a time as `parse_time` reads it, or None. `everything`: also what was superseded, retracted, purged, or not
@@ -79,7 +79,7 @@ class History:
     def path(
         self, a: str, b: str, *, types: Iterable[str] = (), depth: int = 8, everything: bool = False,
         as_of: Time = None, known_at: Time = None,
-    ) -> walk.Path:  # fmt: skip
+    ) -> walk.GraphPath:  # fmt: skip
         """The shortest way from one memory to another along links of some types (default: all), either way."""
         check_count("depth", depth, MAX_DEPTH)
         view, chosen = self._view(as_of, known_at), _types(types)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from ..model.encode import TIME, JsonForm, by
 from ..model.ids import format_id
 from ..rank.interval import Interval, difference, share
-from ..store.records import Exposure, UseCount
+from ..store.records import ExposureRow, UseCount
 
 
 def _interval(given: Interval | None) -> dict[str, float] | None:
@@ -20,7 +20,7 @@ def _memories(given: tuple[tuple[str, Use], ...]) -> list[dict[str, object]]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Surfacing(JsonForm):
+class Exposure(JsonForm):
     """One memory as it was put before one agent, or held out."""
 
     id: str
@@ -46,7 +46,7 @@ class Use(JsonForm):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usefulness(JsonForm):
-    """`shown`: all that was surfaced. `drawn` and `withheld`: randomized, shown and held out; `lift`: what showing
+    """`shown`: all that was shown. `drawn` and `withheld`: randomized, shown and held out; `lift`: what showing
     changed."""
 
     shown: Use
@@ -56,8 +56,8 @@ class Usefulness(JsonForm):
     memories: tuple[tuple[str, Use], ...] = field(metadata=by(_memories))  # by id, the most tokens first
 
 
-def surfacing(one: Exposure) -> Surfacing:
-    return Surfacing(
+def exposure(one: ExposureRow) -> Exposure:
+    return Exposure(
         id=format_id(one.memory), at=one.at, client=one.client, session=one.session, via=one.via, tokens=one.tokens,
         shown=one.shown, used=one.used,
     )  # fmt: skip

@@ -17,7 +17,7 @@ MAX_VISITED = 50_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Path(JsonForm):
+class GraphPath(JsonForm):
     """The shortest way between two memories; no nodes when there is none within the depth."""
 
     SHOWN = ("found", "nodes", "links", "truncated")
@@ -68,14 +68,14 @@ def _seen(view: View, ids: list[bytes], everything: bool) -> set[bytes]:
     return {id for id, standing in view.standings(ids).items() if standing not in FALLEN}
 
 
-def path(view: View, a: str, b: str, *, types: Sequence[str], depth: int, everything: bool) -> Path:
+def path(view: View, a: str, b: str, *, types: Sequence[str], depth: int, everything: bool) -> GraphPath:
     """The shortest path between two memories along edges of some types, either way. From both ends at once.
 
     Raises NotFound, AmbiguousId, BadInput.
     """
     ends = (raw_id(view.find(a)), raw_id(view.find(b)))
     if ends[0] == ends[1]:
-        return Path(nodes=view.nodes(ends[:1]), links=[])
+        return GraphPath(nodes=view.nodes(ends[:1]), links=[])
     came: tuple[dict[bytes, tuple[bytes, Edge] | None], ...] = ({ends[0]: None}, {ends[1]: None})
     levels = [[ends[0]], [ends[1]]]
     for _ in range(depth):
@@ -84,10 +84,10 @@ def path(view: View, a: str, b: str, *, types: Sequence[str], depth: int, everyt
         if met is not None:
             return _joined(view, met, came)
         if not levels[side]:
-            return Path(nodes=[], links=[])
+            return GraphPath(nodes=[], links=[])
         if len(came[0]) + len(came[1]) > MAX_VISITED:
             break
-    return Path(nodes=[], links=[], truncated=True)
+    return GraphPath(nodes=[], links=[], truncated=True)
 
 
 def _step(
@@ -111,7 +111,7 @@ def _step(
     return min((id for id in fresh if id in other), default=None), fresh
 
 
-def _joined(view: View, met: bytes, came: Sequence[dict[bytes, tuple[bytes, Edge] | None]]) -> Path:
+def _joined(view: View, met: bytes, came: Sequence[dict[bytes, tuple[bytes, Edge] | None]]) -> GraphPath:
     halves: list[tuple[list[bytes], list[Edge]]] = []
     for side in came:
         ids, edges = [met], []
@@ -121,7 +121,7 @@ def _joined(view: View, met: bytes, came: Sequence[dict[bytes, tuple[bytes, Edge
         halves.append((ids, edges))
     ids = halves[0][0][::-1] + halves[1][0][1:]
     edges = halves[0][1][::-1] + halves[1][1]
-    return Path(nodes=view.nodes(ids), links=[link_of(edge) for edge in edges])
+    return GraphPath(nodes=view.nodes(ids), links=[link_of(edge) for edge in edges])
 
 
 def context(

@@ -16,7 +16,7 @@ from ..remember.write import Writer
 from ..store.records import Proposal
 from ..text.normalise import fingerprint
 from ..transfer import claude_memory
-from ..transfer.records import Report
+from ..transfer.records import TransferReport
 from . import page
 from .reconcile import Task, View
 from .report import MirrorReport
@@ -121,7 +121,7 @@ class Commit:
         """A file that is one memory, read as an import reads it."""
         assert view.page is not None
         lines = [line.removesuffix("\r") for line in view.page.lines]
-        found = claude_memory.record(self._root / view.name, lines, None, {}, Report())
+        found = claude_memory.record(self._root / view.name, lines, None, {}, TransferReport())
         start = None if found.created is None else min(found.created, self._now)
         return {"content": entry.text, "kind": found.kind, "topics": found.topics, "valid_from": start,
                 "source": view.name, "metadata": found.metadata, "scope": self._base.scopes[0]}  # fmt: skip

@@ -17,6 +17,8 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Clock(Protocol):
+    """What tells a store the time."""
+
     def now(self) -> int:
         """Microseconds since 1970, UTC."""
         ...

@@ -38,16 +38,22 @@ class LimpetError(Exception):
 
 
 class NotFound(LimpetError):
+    """The id or event is not there."""
+
     code = "not_found"
     exit_code = 1
 
 
 class BadInput(LimpetError):
+    """What was given cannot be used; nothing was changed."""
+
     code = "bad_input"
     exit_code = 2
 
 
 class AmbiguousId(BadInput):
+    """A prefix that names several memories; `candidates` lists them."""
+
     code = "ambiguous_id"
 
     def __init__(self, prefix: str, candidates: list[str], *, hint: str | None = None) -> None:
@@ -60,28 +66,42 @@ class AmbiguousId(BadInput):
 
 
 class StoreError(LimpetError):
+    """The store cannot be opened, read or written."""
+
     code = "store_error"
 
 
 class StoreMissing(StoreError):
+    """There is no store at the path, and what was asked for makes none."""
+
     code = "store_missing"
 
 
 class StoreDamaged(StoreError):
+    """The file is no limpet store, or its content is broken."""
+
     code = "store_damaged"
 
 
 class StoreTooNew(StoreError):
+    """A newer limpet wrote the store."""
+
     code = "store_too_new"
 
 
 class StoreReadOnly(StoreError):
+    """A write on a store that cannot be written."""
+
     code = "store_read_only"
 
 
 class StoreBusy(StoreError):
+    """Another process held the write lock for over a minute."""
+
     code = "store_busy"
 
 
 class EmbedderUnavailable(LimpetError):
+    """A package of the embedder is missing, or its model is not what it should be."""
+
     code = "embedder_unavailable"

@@ -12,7 +12,7 @@ from typing import Any
 
 from ..model.clock import MICROSECONDS_PER_SECOND
 from ..model.errors import BadInput
-from ..transfer.records import Report, moment
+from ..transfer.records import TransferReport, moment
 from ..transfer.source import json_lines
 from .calls import OWN, call_of, decoded, is_own, output_text
 from .turns import Conversation, Role, Turn, injected, lines_of, said, texts
@@ -316,7 +316,7 @@ def client_of(row: dict[str, Any]) -> str | None:
     return None
 
 
-def read_lines(path: Path, report: Report) -> Iterator[Conversation]:
+def read_lines(path: Path, report: TransferReport) -> Iterator[Conversation]:
     """The conversation in a file of JSON lines. Raises BadInput when no client that is known wrote it."""
     rows = json_lines(path, report)
     ahead: list[Row] = []
@@ -338,7 +338,7 @@ def read_lines(path: Path, report: Report) -> Iterator[Conversation]:
     yield _READERS[client](again(), path)
 
 
-def read_gemini_json(path: Path, report: Report) -> Iterator[Conversation]:
+def read_gemini_json(path: Path, report: TransferReport) -> Iterator[Conversation]:
     """Gemini CLI's older form: the whole conversation is one object."""
     from ..transfer.source import json_items
 

@@ -9,14 +9,14 @@ from typing import Any
 
 from ..model.errors import BadInput
 from ..store.foreign import Cell, ForeignFile
-from ..transfer.records import Report
+from ..transfer.records import TransferReport
 from ..transfer.source import report_damage
 from .calls import call_of, is_own, output_text
 from .clients import when
 from .turns import Conversation, Turn, injected, lines_of, said
 
 
-def read_opencode(path: Path, report: Report) -> Iterator[Conversation]:
+def read_opencode(path: Path, report: TransferReport) -> Iterator[Conversation]:
     """Its conversations, one after the other; those of subagents are left out. Raises BadInput."""
     with ForeignFile(path) as file:
         if not (file.has("session", "id", "directory") and file.has("message", "id", "session_id", "data")):
@@ -83,7 +83,7 @@ def _text(cell: Cell) -> str | None:
     return bytes(cell).decode("utf-8", "replace") if isinstance(cell, bytes) and cell else None
 
 
-def _object(cell: Cell, place: str, report: Report) -> dict[str, Any] | None:
+def _object(cell: Cell, place: str, report: TransferReport) -> dict[str, Any] | None:
     try:
         value = json.loads(cell) if isinstance(cell, bytes) else None
     except (ValueError, RecursionError):

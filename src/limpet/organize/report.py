@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..model.encode import OPTIONAL, PLACES, named
-from ..transfer.records import Report
+from ..transfer.records import TransferReport
 
 
 @dataclass(slots=True, kw_only=True)
-class OrganizeReport(Report):
+class OrganizeReport(TransferReport):
     """What organizing did. `new`, `known` and so on are of statements; a known one was taken by an earlier run."""
 
     SHOWN = (

@@ -21,7 +21,7 @@ from ..remember.write import Writer
 from ..store.records import Filter, Proposal, Source
 from ..text.difference import differences
 from ..text.normalise import normalise
-from ..transfer.records import Report, imported_id
+from ..transfer.records import TransferReport, imported_id
 from . import scan
 from .conflicts import Near, conflict, repeats_injected
 from .report import OrganizeReport
@@ -102,7 +102,7 @@ class Organizer:
             if not self._dry_run:
                 self._context.store.sources.keep(before._replace(at=self._context.now()))
             return
-        of_file = Report()
+        of_file = TransferReport()
         days: dict[str, set[int]] = {}
         complete = True
         try:
@@ -257,8 +257,8 @@ class Organizer:
         # What it says is wrong is asked for apart: common words are passed over when rarer ones find enough.
         texts = [one.valid.content] + ([one.found.replaces] if one.found.replaces else [])
         hits = [hit for text in texts for hit in self._context.store.search.lexical(text, where, limit=NEAREST).hits]
-        text_ids = list(dict.fromkeys(hit.body for hit in hits))
-        found = {each.body: each for each in self._context.store.search.candidates(text_ids, where)}
+        text_ids = list(dict.fromkeys(hit.text_id for hit in hits))
+        found = {each.text_id: each for each in self._context.store.search.candidates(text_ids, where)}
         chosen = [found[text_id] for text_id in text_ids if text_id in found]
         return [
             Near(id=each.id, kind=each.kind, content=each.content, trust=each.trust, stronger=False)

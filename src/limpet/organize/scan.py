@@ -10,7 +10,7 @@ from pathlib import Path
 from ..model.errors import BadInput
 from ..store.foreign import is_sqlite
 from ..transfer import markdown
-from ..transfer.records import Report, is_own_file
+from ..transfer.records import TransferReport, is_own_file
 from .clients import read_gemini_json, read_lines
 from .opencode import read_opencode
 from .turns import Conversation, Turn, said
@@ -28,7 +28,7 @@ PLACES: dict[str, tuple[str, str, str]] = {
 }
 
 
-def find(paths: Sequence[Path], report: Report) -> list[Path]:
+def find(paths: Sequence[Path], report: TransferReport) -> list[Path]:
     """The files to read: those that are named, and in folders all that could be transcripts or notes, sorted.
 
     Raises BadInput for a path that is not there.
@@ -44,7 +44,7 @@ def find(paths: Sequence[Path], report: Report) -> list[Path]:
     return list(found)
 
 
-def _in_folder(root: Path, report: Report) -> Iterator[Path]:
+def _in_folder(root: Path, report: TransferReport) -> Iterator[Path]:
     count = 0
     for folder, folders, files in os.walk(root, followlinks=False):
         folders[:] = [one for one in folders if one not in markdown.SKIPPED_FOLDERS and one != ".git"]
@@ -84,7 +84,7 @@ def digest_of(path: Path) -> str:
     return mark.hexdigest()
 
 
-def read(path: Path, report: Report) -> Iterator[Conversation]:
+def read(path: Path, report: TransferReport) -> Iterator[Conversation]:
     """What is in a file. Raises BadInput when it is nothing that is known, or cannot be read at all."""
     name = path.name.lower()
     if name.endswith(NOTES):
@@ -98,7 +98,7 @@ def read(path: Path, report: Report) -> Iterator[Conversation]:
         _unfinished(path, report)
 
 
-def _unfinished(path: Path, report: Report) -> None:
+def _unfinished(path: Path, report: TransferReport) -> None:
     """The last line of a session that goes on may be half written: the next run reads it."""
     with path.open("rb") as file:
         size = file.seek(0, os.SEEK_END)

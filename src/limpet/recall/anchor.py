@@ -78,7 +78,9 @@ def _event(store: Store, plan: Plan, phrase: str) -> Candidate | None:
     if not hits.stems or hits.absent:
         return None
     # A turn of a conversation says when it was said, not when it was.
-    notes = [one for one in store.search.candidates([hit.body for hit in hits.hits], plan.where) if one.speaker is None]
+    notes = [
+        one for one in store.search.candidates([hit.text_id for hit in hits.hits], plan.where) if one.speaker is None
+    ]
     stems = store.search.stems(one.content for one in notes)
     several = [one for one in notes if set(hits.stems) <= stems[one.content]]
     if len(several) > 1:

@@ -18,7 +18,7 @@ from ..rank import constants as C
 from ..rank.note_weights import NOTE_OFFSET
 from ..rank.trace import SignalTrace, Trace
 from ..text.describe import searchable
-from .anchor import resolve_anchor
+from .anchor import TemporalAnchor, resolve_anchor
 from .candidates import Candidates, find_candidates
 from .disputes import disputes
 from .index import PriorFactors, VectorSignal
@@ -195,11 +195,7 @@ def recall(
     """
     started, asked = time.perf_counter(), plan.query
     with store.snapshot():
-        plan, event = resolve_anchor(store, plan)
-        found = find_candidates(store, vectors, plan)
-        if event is not None:
-            found.notes["time"] = str(event)
-        order, scores = rank(found, plan)
+        plan, event, found, order, scores = find_and_rank(store, vectors, plan)
         if skip is not None:
             order = [i for i in order if found.table.ids[i] != skip]
         likely, relevant = judge(store, found, order, scores, plan)
@@ -260,6 +256,17 @@ def judge(store: Store, found: Candidates, order: list[int], scores: list[float]
     vectors = "vector" in found.features
     likely = relevance.probability(features(store, found, order, scores, plan), vectors=vectors)
     return likely, relevance.is_relevant(likely, vectors=vectors)
+
+
+def find_and_rank(
+    store: Store, vectors: VectorSignal | None, plan: Plan
+) -> tuple[Plan, TemporalAnchor | None, Candidates, list[int], list[float]]:
+    """The plan as of the time that the question tells by an event, and that event, if it does; candidates, ranked."""
+    plan, event = resolve_anchor(store, plan)
+    found = find_candidates(store, vectors, plan)
+    if event is not None:
+        found.notes["time"] = str(event)
+    return plan, event, found, *rank(found, plan)
 
 
 def rank(found: Candidates, plan: Plan) -> tuple[list[int], list[float]]:

@@ -104,7 +104,9 @@ def open_index(store: Store, plan: Plan) -> SearchIndex:
     """Arrays where the store holds them and the question is of now, else rows."""
     # A process that embeds nothing has no reason to load NumPy for its words.
     columns = (
-        None if plan.where.known_at is not None else store.search.columns(plan.deadline, build=not plan.lexical_only)
+        None
+        if plan.where.known_at is not None
+        else store.search.arrays.current(plan.deadline, build=not plan.lexical_only)
     )
     if columns is None:
         return SqlIndex(store)

@@ -68,7 +68,7 @@ def _embed(store: Store, semantic: SemanticSearch, plan: Plan, clock: Clock, wai
         load()
     until = _until(plan, waiting) if plan.deadline is not None else time.monotonic() + SECONDS
     words = store.search.lexical(with_grams(plan.query), plan.where, limit=C.LEXICAL_CANDIDATES, deadline=until)
-    queue = store.jobs.due(clock.now(), first=[hit.body for hit in words.hits], most=MOST)
+    queue = store.jobs.due(clock.now(), first=[hit.text_id for hit in words.hits], most=MOST)
     slowest, most = 0.0, FIRST_BATCH  # not measured yet
     while queue:
         started = time.monotonic()

@@ -73,13 +73,13 @@ def filtered(store: Store, vectors: VectorSignal | None, plan: Plan) -> list[Lef
     orders = []
     if "lexical" not in plan.without:
         hits = store.search.lexical(with_grams(plan.query), wide, limit=LOOKED_AT * 3).hits
-        orders.append([hit.body for hit in hits])
+        orders.append([hit.text_id for hit in hits])
     if vectors is not None and not plan.lexical_only and "vector" not in plan.without and plan.query.strip():
         with suppress(EmbedderUnavailable):  # the recall's notes say so
             orders.append(vectors.search(plan).take(LOOKED_AT * 3))
     near = best_of(orders, LOOKED_AT * 6)
-    there = {one.body: one for one in store.search.candidates(near, wide)}
-    passing = {one.body for one in store.search.candidates(list(there), where)}
+    there = {one.text_id: one for one in store.search.candidates(near, wide)}
+    passing = {one.text_id for one in store.search.candidates(list(there), where)}
     missed = [text_id for text_id in near if text_id in there and text_id not in passing][:LOOKED_AT]
     several = store.memories.by_rows([there[text_id].num for text_id in missed])
     return [LeftOut(one.id, why, one.content, detail) for one in several for why, detail in (_reason(one, plan),)]

@@ -30,11 +30,11 @@ def spread(store: Store, plan: Plan, seeds: Sequence[int]) -> dict[int, float]:
     """How near each text is, the nearest 1, to what the query names and to `seeds`: the best candidates, best first."""
     asked = asked_for(plan.query)
     known = store.mentions.naming(list(asked), plan.where, most=C.GRAPH_HUB)
-    several = {one.body: one.id for one in store.search.candidates(seeds[: C.GRAPH_SEEDS], plan.where)}
+    several = {one.text_id: one.id for one in store.search.candidates(seeds[: C.GRAPH_SEEDS], plan.where)}
     named: dict[int, list[int]] = defaultdict(list)
     for one in known:
-        named[one.thing].append(one.body)
-    graph = _grow(store, plan, several | {one.body: one.id for one in known}, named)
+        named[one.thing].append(one.text_id)
+    graph = _grow(store, plan, several | {one.text_id: one.id for one in known}, named)
     # What few memories name tells more of what is meant; so does a better candidate, where the question names nothing.
     things = {thing: 1.0 / len(text_ids) for thing, text_ids in named.items()}
     best = {text_id: 1.0 / place for place, text_id in enumerate(seeds[: C.GRAPH_SEEDS], 1) if text_id in several}
@@ -66,11 +66,11 @@ def _grow(
         things = sorted({thing for _, thing in store.mentions.named_in(fresh)} - seen)
         seen.update(things)
         for one in store.mentions.naming(things, plan.where, most=C.GRAPH_HUB):
-            reached.setdefault(one.body, one.id)
+            reached.setdefault(one.text_id, one.id)
         links = _links(store, plan, [ids[text_id] for text_id in fresh])
         ends = sorted({end for pair in links for end in pair if end not in text_of})
         for end in store.search.candidates(store.search.texts_of(ends), plan.where) if ends else ():
-            reached.setdefault(end.body, end.id)
+            reached.setdefault(end.text_id, end.id)
         space = C.GRAPH_MEMORIES - len(ids)
         fresh = sorted(text_id for text_id in reached if text_id not in ids)[-space:]
         ids.update((text_id, reached[text_id]) for text_id in fresh)

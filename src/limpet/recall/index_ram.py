@@ -10,11 +10,12 @@ import numpy as np
 from ..rank import constants as C
 from ..rank.arithmetic import Arithmetic, Column
 from ..rank.array_arithmetic import ArrayArithmetic
-from ..store.records import ArrayHits, Filter
+from ..store.records import Filter
 from .index import CandidateTable, PriorFactors, TextHits, dated
 
 if TYPE_CHECKING:
-    from ..store.contract import Columns
+    from ..store.arrays.columns import Columns
+    from ..store.arrays.feed_records import ArrayHits
 
 
 class RamIndex:
@@ -29,10 +30,10 @@ class RamIndex:
         # As many as are asked of rows at first, so that both give scores to the same texts.
         limit: int | None = C.LEXICAL_CANDIDATES * 3
         hits = self._columns.lexical(query, where, limit=limit, deadline=deadline)
-        kept = hits.bodies[self._columns.passing(hits.bodies, where)]
-        if len(kept) < C.LEXICAL_CANDIDATES and len(hits.bodies) == limit:
+        kept = hits.text_ids[self._columns.passing(hits.text_ids, where)]
+        if len(kept) < C.LEXICAL_CANDIDATES and len(hits.text_ids) == limit:
             hits = self._columns.lexical(query, where, limit=None, deadline=deadline)
-            kept = hits.bodies[self._columns.passing(hits.bodies, where)]
+            kept = hits.text_ids[self._columns.passing(hits.text_ids, where)]
         return TextHits(
             text_ids=kept[: C.LEXICAL_CANDIDATES].tolist(),
             stems=hits.stems,
@@ -61,7 +62,7 @@ class RamIndex:
         speakers = columns.speaker[some]
         priors, prior_of = self._priors(some)
         return CandidateTable(
-            rows=columns.num[some].tolist(),
+            rows=columns.row[some].tolist(),
             ids=columns.id[some].view("V16").tolist(),  # as text it would lose zero bytes at its end
             text_ids=some.tolist(),
             sessions=columns.session[some].astype(np.int64),
@@ -113,7 +114,7 @@ def _scores_of(hits: ArrayHits, text_ids: Column) -> Column:
     wanted = np.asarray(text_ids, dtype=np.int64)
     found = np.zeros(len(wanted))
     if len(wanted):
-        at = wanted.searchsorted(hits.bodies)
-        there = wanted.take(at, mode="clip") == hits.bodies
+        at = wanted.searchsorted(hits.text_ids)
+        there = wanted.take(at, mode="clip") == hits.text_ids
         found[at[there]] = hits.scores[there]
     return found

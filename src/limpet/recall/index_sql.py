@@ -38,14 +38,14 @@ class SqlIndex:
         kept: list[int] = []
         start, step = 0, C.LEXICAL_CANDIDATES
         while start < len(hits) and len(kept) < C.LEXICAL_CANDIDATES:
-            kept += self.passing([hit.body for hit in hits[start : start + step]], where)
+            kept += self.passing([hit.text_id for hit in hits[start : start + step]], where)
             start += step
             step *= 2
         return kept[: C.LEXICAL_CANDIDATES]
 
     def passing(self, text_ids: Sequence[int], where: Filter) -> list[int]:
         fresh = [one for one in text_ids if one not in self._rows]
-        self._rows.update((one.body, one) for one in self._store.search.candidates(fresh, where))
+        self._rows.update((one.text_id, one) for one in self._store.search.candidates(fresh, where))
         return [one for one in text_ids if one in self._rows]
 
     def allowed(self, where: Filter) -> list[int]:
@@ -54,8 +54,8 @@ class SqlIndex:
     def neighbours(self, text_ids: Sequence[int], where: Filter, *, reach: int) -> list[int]:
         near = [self._rows[one].num for one in text_ids if self._rows[one].session is not None]
         found = self._store.search.neighbours(near, where, reach=reach) if near else []
-        self._rows.update((one.body, one) for one in found)
-        return [one.body for one in found]
+        self._rows.update((one.text_id, one) for one in found)
+        return [one.text_id for one in found]
 
     def table(self, text_ids: Column) -> CandidateTable:
         rows = [self._rows[one] for one in text_ids]
@@ -94,7 +94,7 @@ class SqlIndex:
 
 
 def _text_hits(result: LexicalResult, text_ids: list[int]) -> TextHits:
-    scores = {hit.body: hit.score for hit in result.hits}
+    scores = {hit.text_id: hit.score for hit in result.hits}
     return TextHits(
         text_ids=text_ids,
         stems=result.stems,

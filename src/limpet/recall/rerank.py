@@ -20,7 +20,7 @@ GROUP = "limpet.rerankers"
 
 @runtime_checkable
 class Reranker(Protocol):
-    """Must be thread-safe."""
+    """A model that says how well texts answer a query. Must be thread-safe."""
 
     def scores(self, query: str, texts: Sequence[str]) -> Sequence[float]:
         """How well each text answers the query; more is better."""

@@ -14,7 +14,7 @@ from ..model.clock import Clock
 from ..model.errors import EmbedderUnavailable, StoreError
 from ..store.records import EmbedderRow
 from ..text.scripts import latin_share
-from ..vectors.calibration import FITTED, TEXTS, Calibration, calibration_of, measured
+from ..vectors.calibration import FITTED, TEXTS, Calibration, calibration_of, measured, stated
 from ..vectors.embedder import Embedder, is_loaded, load_embedder
 from .plan import Plan
 
@@ -62,10 +62,10 @@ class SemanticSearch:
 
     def _measured(self, embedder: Embedder, row: EmbedderRow) -> EmbedderRow:
         """The row with how the embedder's cosines lie."""
-        if row.gauge is not None:
+        if row.calibration is not None:
             return row
         try:
-            return self._store.vectors.calibrate(row.num, getattr(embedder, "gauge", None) or measured(embedder))
+            return self._store.vectors.calibrate(row.num, stated(embedder) or measured(embedder))
         except (StoreError, EmbedderUnavailable):
             raise
         except Exception:  # it cannot embed now: the texts that wait will tell why
@@ -152,7 +152,7 @@ class SemanticSearch:
             return 0
         embedder = self.load()
         rows = (one for one in self._store.vectors.embedders() if one.fingerprint == embedder.fingerprint)
-        is_known = getattr(embedder, "gauge", None) is not None or any(one.gauge is not None for one in rows)
+        is_known = stated(embedder) is not None or any(one.calibration is not None for one in rows)
         return 0 if is_known else TEXTS
 
 

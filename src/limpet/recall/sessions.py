@@ -13,9 +13,8 @@ from ..model.memory import Memory
 from ..rank import constants as C
 from ..rank.sessions import parts, together
 from ..text.grams import grams
-from .anchor import resolve_anchor
-from .answer import Item, how_it_went, judge, rank, shown_items
-from .candidates import Candidates, find_candidates
+from .answer import Item, find_and_rank, how_it_went, judge, shown_items
+from .candidates import Candidates
 from .disputes import disputes
 from .index import VectorSignal
 from .plan import Plan
@@ -133,11 +132,7 @@ def recall_sessions(
     """
     started, asked = time.perf_counter(), plan.query
     with store.snapshot():
-        plan, event = resolve_anchor(store, plan)
-        found = find_candidates(store, vectors, plan)
-        if event is not None:
-            found.notes["time"] = str(event)
-        order, scores = rank(found, plan)
+        plan, _, found, order, scores = find_and_rank(store, vectors, plan)
         likely, relevant = judge(store, found, order, scores, plan)
         several = pool(store, found, order, scores, plan)[: plan.k]
         lowest = min((scores[one.places[0]] for one in several), default=float("-inf"))

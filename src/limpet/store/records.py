@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from ..model.memory import Memory
 
 
@@ -34,10 +32,10 @@ class Filter:
 
 
 class Candidate(NamedTuple):
-    """What ranking needs to know of one memory. `body` is the key that search signals speak of."""
+    """What ranking needs to know of one memory. `text_id` is the key that search signals speak of."""
 
     num: int  # row of this version
-    body: int
+    text_id: int
     id: bytes
     content: str
     session: int | None
@@ -77,7 +75,7 @@ class Use(NamedTuple):
 class LexicalHit(NamedTuple):
     """BM25 of one text over its content, topics, metadata and date; higher is better."""
 
-    body: int
+    text_id: int
     score: float
 
 
@@ -93,23 +91,6 @@ class LexicalResult(NamedTuple):
     absent: float = 0.0  # what the query's words that no text has would be worth
 
 
-class ArrayHits(NamedTuple):
-    """A `LexicalResult` without a limit, as arrays."""
-
-    bodies: "np.ndarray"
-    scores: "np.ndarray"
-    stems: dict[str, float]
-    weight: float
-    complete: bool = True
-    absent: float = 0.0
-
-    @classmethod
-    def none(cls) -> "ArrayHits":
-        import numpy as np
-
-        return cls(np.zeros(0, dtype=np.int64), np.zeros(0), {}, 0.0)
-
-
 class VectorChunk(NamedTuple):
     """Up to 1,024 int8 vectors of one embedder, as they lie in the store."""
 
@@ -118,7 +99,7 @@ class VectorChunk(NamedTuple):
     used: int  # slots in use, from the first
     codes: bytes  # used x dimensions int8
     scales: bytes  # used x float32: vector = code * scale
-    bodies: bytes  # used x int64; 0 = empty slot
+    text_ids: bytes  # used x int64; 0 = empty slot
     scopes: bytes  # used x int32
 
 
@@ -130,7 +111,7 @@ class EmbedderRow(NamedTuple):
     name: str
     dimensions: int
     state: str  # "active" answers queries; "building" is being filled
-    gauge: tuple[float, float, float] | None = (
+    calibration: tuple[float, float, float] | None = (
         None  # how its cosines lie, see vectors/calibration.py; None = not known yet
     )
 
@@ -138,7 +119,7 @@ class EmbedderRow(NamedTuple):
 class NewVector(NamedTuple):
     """A vector to store for a text: float16 for rescoring, int8 code and its scale for scanning."""
 
-    body: int
+    text_id: int
     exact: bytes
     code: bytes
     scale: float
@@ -148,7 +129,7 @@ class Mention(NamedTuple):
     """A memory whose text names a thing."""
 
     thing: int
-    body: int
+    text_id: int
     id: bytes
 
 
@@ -194,7 +175,7 @@ class GraphNode(NamedTuple):
 class Piece(NamedTuple):
     """What consolidation needs of a memory. `scope` and `session` are numbers, `topics` a JSON list, size in bytes."""
 
-    body: int
+    text_id: int
     id: bytes
     scope: int
     kind: str
@@ -275,7 +256,7 @@ class Action(NamedTuple):
     what: str
 
 
-class Exposure(NamedTuple):
+class ExposureRow(NamedTuple):
     """A memory that was put before an agent, or held out of what it was shown. `at` in microseconds UTC."""
 
     scope: str

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..model.errors import BadInput
-from .records import Link, Record, Report, in_range, time_or_note, unit
+from .records import Link, Record, TransferReport, in_range, time_or_note, unit
 
 HEADER = struct.Struct("<4sIIIQQQQQQ")
 NODE = struct.Struct("<QB3xQIfIQfQIQH6x")
@@ -42,7 +42,7 @@ class Head(NamedTuple):
     features: int
 
 
-def read(path: Path, report: Report) -> Iterator[Record]:
+def read(path: Path, report: TransferReport) -> Iterator[Record]:
     """Records of the nodes, in the order of their ids. Raises BadInput for a file whose tables cannot be right."""
     size = path.stat().st_size
     if size < HEADER.size:
@@ -85,7 +85,7 @@ def read_head(data: mmap.mmap, size: int) -> Head:
     return head
 
 
-def _links(data: mmap.mmap, head: Head, report: Report) -> dict[int, list[Link]]:
+def _links(data: mmap.mmap, head: Head, report: TransferReport) -> dict[int, list[Link]]:
     found: dict[int, list[Link]] = {}
     for i in range(head.edges):
         source, target, type, weight, at = EDGE.unpack_from(data, head.edge_table + i * EDGE.size)
@@ -125,7 +125,7 @@ def pack_text(text: bytes) -> bytes:
     return packed
 
 
-def _record(data: mmap.mmap, head: Head, i: int, links: dict[int, list[Link]], report: Report) -> Record:
+def _record(data: mmap.mmap, head: Head, i: int, links: dict[int, list[Link]], report: TransferReport) -> Record:
     (id, type, created, session, confidence, uses, used, _, text_at, text_length, _, _) = NODE.unpack_from(
         data, head.node_table + i * NODE.size
     )

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ..model.errors import BadInput
-from .records import Record, Report, digest, moment, time_or_note
+from .records import Record, TransferReport, digest, moment, time_or_note
 from .source import json_items, member
 
 CONVERSATIONS = "conversations.json"
@@ -19,17 +19,17 @@ CONVERSATIONS = "conversations.json"
 SPEAKERS = {"user": "user", "human": "user", "assistant": "assistant", "claude": "assistant"}
 
 
-def read_chatgpt(path: Path, report: Report) -> Iterator[Record]:
+def read_chatgpt(path: Path, report: TransferReport) -> Iterator[Record]:
     """The branch that was last shown of every conversation. Raises BadInput."""
     yield from _read(path, report, _chatgpt)
 
 
-def read_claude(path: Path, report: Report) -> Iterator[Record]:
+def read_claude(path: Path, report: TransferReport) -> Iterator[Record]:
     """Raises BadInput."""
     yield from _read(path, report, _claude)
 
 
-def _read(path: Path, report: Report, messages: Any) -> Iterator[Record]:
+def _read(path: Path, report: TransferReport, messages: Any) -> Iterator[Record]:
     with member(path, CONVERSATIONS) as (file, name):
         number = 0
         for item in json_items(file, name):  # type: ignore[arg-type]
@@ -47,7 +47,7 @@ def _read(path: Path, report: Report, messages: Any) -> Iterator[Record]:
                 report.at(number, number)
 
 
-def _chatgpt(one: dict[str, Any], place: str, report: Report) -> Iterator[Record]:
+def _chatgpt(one: dict[str, Any], place: str, report: TransferReport) -> Iterator[Record]:
     mapping = one.get("mapping")
     if not isinstance(mapping, dict):
         raise BadInput("it has no mapping of messages")
@@ -100,7 +100,7 @@ def _hashable(node: dict[str, Any]) -> bool:
     return isinstance(node.get("parent"), str | None)
 
 
-def _claude(one: dict[str, Any], place: str, report: Report) -> Iterator[Record]:
+def _claude(one: dict[str, Any], place: str, report: TransferReport) -> Iterator[Record]:
     messages = one.get("chat_messages")
     if not isinstance(messages, list):
         raise BadInput("it has no chat_messages")
@@ -139,7 +139,7 @@ def _record(
     texts: list[Any],
     at: Any,
     title: Any,
-    report: Report,
+    report: TransferReport,
 ) -> Record | None:
     speaker = SPEAKERS.get(role) if isinstance(role, str) else None
     if speaker is None:

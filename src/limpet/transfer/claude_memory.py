@@ -9,7 +9,7 @@ from pathlib import Path
 from ..model.errors import BadInput
 from . import frontmatter
 from .markdown import _WIKI, MAX_FILE_BYTES, MAX_FILES
-from .records import Link, Record, Report, in_range, is_own_file, kind_of, moment, text_list, time_or_note
+from .records import Link, Record, TransferReport, in_range, is_own_file, kind_of, moment, text_list, time_or_note
 
 INDEX = "MEMORY.md"
 # Their types: what the user is, how they want things done, what a project is about, where something is found.
@@ -17,7 +17,7 @@ KINDS = {"user": "preference", "feedback": "lesson", "project": "fact", "referen
 ENTRY = re.compile(r"\s*[-*]\s+\[([^\]]*)\]\(([^)\s]+)\)\s*(?:[—–:-]+\s*(.*))?$")
 
 
-def read(path: Path, report: Report) -> Iterator[Record]:
+def read(path: Path, report: TransferReport) -> Iterator[Record]:
     """`path`: the folder. A file's name is its id: a file that was changed is an edited memory. Raises BadInput."""
     if not path.is_dir():
         raise BadInput(f"{path} is no folder")
@@ -46,7 +46,7 @@ def read(path: Path, report: Report) -> Iterator[Record]:
             yield record(file, lines, entries.get(file.name), ids, report)
 
 
-def _lines(file: Path, report: Report) -> list[str] | None:
+def _lines(file: Path, report: TransferReport) -> list[str] | None:
     try:
         if file.stat().st_size > MAX_FILE_BYTES:
             raise BadInput(f"{file.stat().st_size:,} bytes, {MAX_FILE_BYTES:,} at most")
@@ -60,7 +60,7 @@ def _lines(file: Path, report: Report) -> list[str] | None:
     return None
 
 
-def _index(file: Path, names: set[str], report: Report) -> dict[str, tuple[str, str]]:
+def _index(file: Path, names: set[str], report: TransferReport) -> dict[str, tuple[str, str]]:
     """file name -> (title, hook)."""
     found: dict[str, tuple[str, str]] = {}
     for number, line in enumerate(_lines(file, report) or [], 1):
@@ -76,7 +76,9 @@ def _index(file: Path, names: set[str], report: Report) -> dict[str, tuple[str, 
     return found
 
 
-def record(file: Path, lines: list[str], entry: tuple[str, str] | None, ids: dict[str, str], report: Report) -> Record:
+def record(
+    file: Path, lines: list[str], entry: tuple[str, str] | None, ids: dict[str, str], report: TransferReport
+) -> Record:
     """What one file says. `entry`: its title and hook in the index; `ids`: the names of the files it may link to."""
     name = file.name
     front = frontmatter.parse(lines)

@@ -68,7 +68,7 @@ def _vector_lines(store: Store) -> Iterator[str]:
     text_ids = store.search.allowed(Filter(states=STATES))
     for start in range(0, len(text_ids), 1_000):
         part = text_ids[start : start + 1_000]
-        ids = {one.body: one.id for one in store.search.candidates(part, Filter(states=STATES))}
+        ids = {one.text_id: one.id for one in store.search.candidates(part, Filter(states=STATES))}
         for text_id, exact in store.vectors.exact(active.num, part):
             data = base64.b64encode(exact).decode()
             yield jsonl.encode({"vector": {"id": format_id(ids[text_id]), **facts, "exact": data}})

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..recall.sources import content_digest
-from .records import Report, is_own_file
+from .records import TransferReport, is_own_file
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -24,7 +24,7 @@ class SourceFile(NamedTuple):
     digest: str
 
 
-def source_files(root: Path, wanted: Callable[[str], int], report: Report) -> Iterator[SourceFile]:
+def source_files(root: Path, wanted: Callable[[str], int], report: TransferReport) -> Iterator[SourceFile]:
     """Files of a folder, by name. `wanted`: a name -> how many bytes it may have, 0 = none of ours."""
     names = [root.name] if root.is_file() else list(_names(root, wanted, report))
     folder = root.parent if root.is_file() else root
@@ -46,7 +46,7 @@ def source_files(root: Path, wanted: Callable[[str], int], report: Report) -> It
         yield SourceFile(name, content, content_digest(content) if content is not None else "")
 
 
-def _names(root: Path, wanted: Callable[[str], int], report: Report) -> Iterator[str]:
+def _names(root: Path, wanted: Callable[[str], int], report: TransferReport) -> Iterator[str]:
     rules: dict[str, GitIgnoreSpec] = {}
     for place, folders, files in os.walk(root, followlinks=False):
         here = Path(place).relative_to(root).as_posix()

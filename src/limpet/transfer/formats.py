@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..model.errors import BadInput, StoreError
-from .records import Record, Report
+from .records import Record, TransferReport
 
 if TYPE_CHECKING:
     from .writers import Source
@@ -33,7 +33,7 @@ WRITERS: dict[str, tuple[str, str, str]] = {
     "memori": ("writers", "write_memori", "JSONL as `memori import` reads it"),
 }
 
-Reader = Callable[[Path, Report], Iterator[Record]]
+Reader = Callable[[Path, TransferReport], Iterator[Record]]
 
 
 def reader(format: str) -> Reader:
@@ -54,7 +54,7 @@ def writer(format: str) -> Callable[[Source, Path], int]:
     return found
 
 
-def records(format: str, path: Path, report: Report) -> Iterator[Record]:
+def records(format: str, path: Path, report: TransferReport) -> Iterator[Record]:
     """What is in a file or folder. What the file system says becomes a limpet error."""
     read = reader(format)
     if not path.exists():

@@ -24,7 +24,7 @@ from ..remember.write import Writer
 from ..store.heap import no_collection
 from ..store.records import EmbedderRow, Filter
 from .cycles import edges_closing_cycle
-from .records import Record, Report, digest, imported_id
+from .records import Record, TransferReport, digest, imported_id
 
 if TYPE_CHECKING:
     from ..context import Context
@@ -55,7 +55,7 @@ class Link(NamedTuple):
 class Importer:
     """One import into one scope."""
 
-    def __init__(self, context: Context, *, format: str, dry_run: bool, report: Report) -> None:
+    def __init__(self, context: Context, *, format: str, dry_run: bool, report: TransferReport) -> None:
         self._context = context
         self._format = format
         self._dry_run = dry_run
@@ -65,7 +65,7 @@ class Importer:
         self._links: list[Link] = []
         self._refused: set[int] = set()  # lengths of vectors that are not ours
 
-    def run(self, records: Iterator[Record]) -> Report:
+    def run(self, records: Iterator[Record]) -> TransferReport:
         """Raises BadInput when the source cannot be read at all; when it breaks off later, that is in the report."""
         while True:
             batch, error = _take(records)
@@ -276,12 +276,12 @@ class Importer:
         ids = {given[place][1].id or b"": i for i, place in enumerate(usable)}
         everything = Filter(states=("active", "archived"))
         candidates = self._context.store.search.candidates(self._context.store.search.texts_of(list(ids)), everything)
-        found = [(one.body, ids[one.id]) for one in candidates]
+        found = [(one.text_id, ids[one.id]) for one in candidates]
         if found:
             stored = encode_for_store([text_id for text_id, _ in found], unit[[place for _, place in found]])
             # As when we made them: the look for what was said twice comes next.
             self._context.store.vectors.add(
-                row.num, stored, done=[one.body for one in stored], then="duplicates", at=self._context.now()
+                row.num, stored, done=[one.text_id for one in stored], then="duplicates", at=self._context.now()
             )
             self._report.vectors += len(stored)
 

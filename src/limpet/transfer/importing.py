@@ -184,7 +184,7 @@ class _Import:
         for num, units in wanted.items():
             text_ids = self._context.store.search.texts_of(list(units))
             found = [
-                (one.body, units[one.id])
+                (one.text_id, units[one.id])
                 for one in self._context.store.search.candidates(text_ids, Filter(states=STATES))
             ]
             if found:

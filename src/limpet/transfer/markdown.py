@@ -17,7 +17,19 @@ from typing import Any
 
 from ..model.errors import BadInput
 from . import frontmatter
-from .records import Link, Record, Report, digest, in_range, is_own_file, kind_of, moment, text_list, time_or_note, unit
+from .records import (
+    Link,
+    Record,
+    TransferReport,
+    digest,
+    in_range,
+    is_own_file,
+    kind_of,
+    moment,
+    text_list,
+    time_or_note,
+    unit,
+)
 
 MAX_FILE_BYTES = 5_000_000
 MAX_FILES = 100_000
@@ -84,7 +96,7 @@ class Page:
     ids: list[str] = field(default_factory=list)  # one a chunk
 
 
-def read(path: Path, report: Report) -> Iterator[Record]:
+def read(path: Path, report: TransferReport) -> Iterator[Record]:
     """Records of a folder, or of one file. Raises BadInput."""
     root, names = identify(path, report)
     # Links lead forward too: the first look finds what can be linked to.
@@ -101,7 +113,7 @@ def read(path: Path, report: Report) -> Iterator[Record]:
             yield from _records(page, places, report)
 
 
-def identify(path: Path, report: Report) -> tuple[Path, list[str]]:
+def identify(path: Path, report: TransferReport) -> tuple[Path, list[str]]:
     """The files to read, sorted. Links of the file system are not followed: they may lead out of the folder."""
     if path.is_file():
         return path.parent, [path.name]
@@ -125,7 +137,7 @@ def identify(path: Path, report: Report) -> tuple[Path, list[str]]:
     return path, sorted(found)
 
 
-def _page(root: Path, name: str, report: Report | None) -> Page | None:
+def _page(root: Path, name: str, report: TransferReport | None) -> Page | None:
     """A file, chunked; None for one that cannot be read, which goes into the report if there is one."""
     place = root / name
     try:
@@ -306,7 +318,7 @@ def _aliases(page: Page) -> list[str]:
     return [one.strip().lower() for one in names]
 
 
-def _records(page: Page, places: dict[str, str], report: Report) -> Iterator[Record]:
+def _records(page: Page, places: dict[str, str], report: TransferReport) -> Iterator[Record]:
     for line, problem in page.bad:
         report.bad(f"{page.name}:{line}", problem)
     front = page.front
@@ -322,7 +334,7 @@ def _records(page: Page, places: dict[str, str], report: Report) -> Iterator[Rec
         yield _record(page, one, page.ids[i], topics, at, links if place == 0 else [], places, report)
 
 
-def _relations(page: Page, places: dict[str, str], report: Report) -> tuple[list[Link], list[int]]:
+def _relations(page: Page, places: dict[str, str], report: TransferReport) -> tuple[list[Link], list[int]]:
     """basic-memory's "- relation [[Target]]" are links of the file. Returns also the places of its statements."""
     links: list[Link] = []
     statements: list[int] = []
@@ -351,7 +363,7 @@ def _relation(text: str) -> re.Match[str] | None:
 
 def _record(
     page: Page, one: Chunk, id: str, topics: list[str], at: int | None, links: list[Link], places: dict[str, str],
-    report: Report,
+    report: TransferReport,
 ) -> Record:  # fmt: skip
     text, place = one.text, f"{page.name}:{one.line}"
     own = OWN.search(text)
@@ -391,7 +403,7 @@ def _record(
     )
 
 
-def _own_fields(mark: str, place: str, report: Report) -> dict[str, Any]:
+def _own_fields(mark: str, place: str, report: TransferReport) -> dict[str, Any]:
     """What limpet's own mark says of a statement."""
     try:
         given: dict[str, Any] = json.loads(mark)
@@ -410,7 +422,7 @@ def _metadata(page: Page, one: Chunk, category: str | None) -> dict[str, Any]:
     return found | ({"category": category} if category else {})
 
 
-def _links(page: str, text: str, id: str, places: dict[str, str], report: Report) -> Iterator[Link]:
+def _links(page: str, text: str, id: str, places: dict[str, str], report: TransferReport) -> Iterator[Link]:
     """To other files that a text names."""
     for name in (*_WIKI.findall(text), *(_relative(page, link) for link in _LINK.findall(text))):
         target = places.get(name.strip().lower())

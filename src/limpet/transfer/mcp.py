@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from .records import Link, Record, Report, digest, kind_of
+from .records import Link, Record, TransferReport, digest, kind_of
 from .source import json_lines
 
 # Their relations are words in the active voice; these say what a link of ours says. All others are related_to.
@@ -17,7 +17,7 @@ LINKS = {
 }  # fmt: skip
 
 
-def read(path: Path, report: Report) -> Iterator[Record]:
+def read(path: Path, report: TransferReport) -> Iterator[Record]:
     """An observation is a memory: "NAME: OBSERVATION". An entity without any is one by its type. Relations between two
     entities become statements, and links between their first memories. Lines come in any order, so all are read first.
     """
@@ -66,7 +66,7 @@ def read(path: Path, report: Report) -> Iterator[Record]:
 
 
 def _entity(
-    line: dict[str, Any], place: str, entities: dict[str, tuple[str, list[tuple[str, str]]]], report: Report
+    line: dict[str, Any], place: str, entities: dict[str, tuple[str, list[tuple[str, str]]]], report: TransferReport
 ) -> None:
     name, type, given = line.get("name"), line.get("entityType"), line.get("observations")
     if not isinstance(name, str) or not name.strip():

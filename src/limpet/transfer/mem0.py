@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from .records import Record, Report, digest, kind_of, moment, text_list, time_or_note
+from .records import Record, TransferReport, digest, kind_of, moment, text_list, time_or_note
 from .source import json_items, member
 
 KINDS = {"preferences": "preference", "goals": "goal", "decisions": "decision"}
@@ -18,7 +18,7 @@ KNOWN = frozenset(
 )  # fmt: skip
 
 
-def read(path: Path, report: Report) -> Iterator[Record]:
+def read(path: Path, report: TransferReport) -> Iterator[Record]:
     with member(path, path.name) as (file, name):
         number = 0
         for item in json_items(file, name):  # type: ignore[arg-type]
@@ -39,7 +39,7 @@ def _memories(item: Any) -> list[Any]:
     return [item]
 
 
-def _record(one: Any, place: str, report: Report) -> Record | None:
+def _record(one: Any, place: str, report: TransferReport) -> Record | None:
     if not isinstance(one, dict):
         report.bad(place, "not an object")
         return None

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..model.errors import BadInput
 from ..store.foreign import Cell, ForeignFile, is_sqlite
-from .records import Record, Report, kind_of, seconds, text_list, time_or_note, unit
+from .records import Record, TransferReport, kind_of, seconds, text_list, time_or_note, unit
 from .source import cell_text, json_lines, json_object, report_damage
 
 NEWEST = 3
@@ -20,12 +20,12 @@ KINDS = {
 COLUMNS = ("id", "content", "vector", "metadata", "created_at", "updated_at", "last_accessed", "access_count")
 
 
-def read(path: Path, report: Report) -> Iterator[Record]:
+def read(path: Path, report: TransferReport) -> Iterator[Record]:
     """Records of a database, by its first bytes, or of JSONL. Raises BadInput."""
     return _database(path, report) if is_sqlite(path) else _lines(path, report)
 
 
-def _database(path: Path, report: Report) -> Iterator[Record]:
+def _database(path: Path, report: TransferReport) -> Iterator[Record]:
     with ForeignFile(path) as file:
         if not file.has("memories", "id", "content", "created_at", "updated_at"):
             raise BadInput(f"{path} is no Memori database: it has no table of memories")
@@ -55,7 +55,7 @@ def _database(path: Path, report: Report) -> Iterator[Record]:
             yield record
 
 
-def _lines(path: Path, report: Report) -> Iterator[Record]:
+def _lines(path: Path, report: TransferReport) -> Iterator[Record]:
     for number, line in json_lines(path, report):
         place = f"line {number}"
         metadata = line.get("metadata")
@@ -77,7 +77,14 @@ def _lines(path: Path, report: Report) -> Iterator[Record]:
 
 
 def _record(
-    place: str, *, id: Any, content: Any, metadata: dict[str, Any], vector: Cell, given: dict[str, Any], report: Report
+    place: str,
+    *,
+    id: Any,
+    content: Any,
+    metadata: dict[str, Any],
+    vector: Cell,
+    given: dict[str, Any],
+    report: TransferReport,
 ) -> Record:
     if not isinstance(id, str) or not id:
         raise BadInput("it has no id")
@@ -109,7 +116,7 @@ def _record(
     )
 
 
-def _packed(vector: Any, place: str, report: Report) -> bytes | None:
+def _packed(vector: Any, place: str, report: TransferReport) -> bytes | None:
     if vector is None:
         return None
     try:

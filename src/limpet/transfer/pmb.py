@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ..model.errors import BadInput
 from ..store.foreign import Cell, ForeignFile, is_sqlite
-from .records import Link, Record, Report, kind_of, seconds, text_list, time_or_note, unit
+from .records import Link, Record, TransferReport, kind_of, seconds, text_list, time_or_note, unit
 from .source import cell_text, json_object, report_damage
 
 KINDS = {
@@ -28,7 +28,7 @@ EDGE_COLUMNS = ("source_ulid", "target_ulid", "edge_type", "confidence", "create
 LEFT_OUT = ("agent_actions", "lesson_surfaces", "predictive_cache", "graph_edges", "workspace_kv")
 
 
-def read(path: Path, report: Report) -> Iterator[Record]:
+def read(path: Path, report: TransferReport) -> Iterator[Record]:
     """`path`: events.sqlite, or the folder of a workspace that holds it. Raises BadInput."""
     if path.is_dir():
         path = path / "events.sqlite"
@@ -61,7 +61,7 @@ def _record(
     links: dict[str, list[Link]],
     topics: dict[str, list[str]],
     arcs: dict[str, str],
-    report: Report,
+    report: TransferReport,
 ) -> Record:
     id, content = cell_text(row["ulid"], "ulid"), cell_text(row["content"], "content")
     if not id:
@@ -101,7 +101,7 @@ def _record(
     )
 
 
-def _links(file: ForeignFile, report: Report) -> dict[str, list[Link]]:
+def _links(file: ForeignFile, report: TransferReport) -> dict[str, list[Link]]:
     found: dict[str, list[Link]] = {}
     if not file.has("event_edges", *EDGE_COLUMNS[:3]):
         return found
@@ -129,7 +129,7 @@ def _links(file: ForeignFile, report: Report) -> dict[str, list[Link]]:
     return found
 
 
-def _entities(file: ForeignFile, report: Report) -> dict[str, list[str]]:
+def _entities(file: ForeignFile, report: TransferReport) -> dict[str, list[str]]:
     """ulid -> names of the things its text speaks of, which are topics here."""
     found: dict[str, list[str]] = {}
     for joins, entities in (("graph_event_entities", "graph_entities"), ("event_entities", "graph_entities")):

@@ -22,7 +22,7 @@ from ..remember.validation import validate
 from ..remember.write import Writer
 from ..store.records import Filter
 from .folder import SourceFile, source_files
-from .records import Report, digest, imported_id
+from .records import TransferReport, digest, imported_id
 
 if TYPE_CHECKING:
     from ..context import Context
@@ -61,7 +61,7 @@ Change = Callable[[Writer], Any]
 class Indexer:
     """One refresh of one folder in one scope."""
 
-    def __init__(self, context: Context, *, format: str, dry_run: bool, report: Report) -> None:
+    def __init__(self, context: Context, *, format: str, dry_run: bool, report: TransferReport) -> None:
         module, _ = PROJECTS[format]
         self._reader: Any = import_module(f".{module}", __package__)
         self._context = context
@@ -69,7 +69,7 @@ class Indexer:
         self._changes: list[Change] = []
         self._root = ""
 
-    def run(self, path: Path) -> Report:
+    def run(self, path: Path) -> TransferReport:
         """Raises BadInput for a path that is not there, or a reader that is not installed."""
         if not path.exists():
             raise BadInput(f"no file or folder {path}")

@@ -62,7 +62,7 @@ class Record:
 
 
 @dataclass(slots=True, kw_only=True)
-class Report(JsonForm):
+class TransferReport(JsonForm):
     """What a transfer did. Counts are of memories unless they say otherwise."""
 
     SHOWN: ClassVar[tuple[str, ...]] = (
@@ -118,7 +118,7 @@ def digest(*parts: Any) -> str:
 # -- what readers have in common: files and values that may be anything
 
 
-def is_own_file(path: Path, report: Report) -> bool:
+def is_own_file(path: Path, report: TransferReport) -> bool:
     """Whether something in a folder is a file to read; what it is instead goes into the report.
 
     A link may lead out of the folder; a pipe, a socket or a device may never come to an end.
@@ -176,7 +176,9 @@ def moment(value: Any) -> int | None:
         raise BadInput(f"not a time: {text[:60]!r}") from None
 
 
-def time_or_note(read: Callable[[Any], int | None], value: Any, place: str, what: str, report: Report) -> int | None:
+def time_or_note(
+    read: Callable[[Any], int | None], value: Any, place: str, what: str, report: TransferReport
+) -> int | None:
     """A time; one that cannot be read is reported, and the record goes on without it."""
     try:
         return read(value)

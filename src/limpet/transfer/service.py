@@ -9,7 +9,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from ..context import Context
-    from ..transfer.records import Report
+    from ..transfer.records import TransferReport
     from ..transfer.segments import SegmentReport
 
 Progress = Callable[[int, int], None]
@@ -25,13 +25,13 @@ class ImportReport(NamedTuple):
 
 def import_from(
     context: Context, format: str, path: str | os.PathLike[str], *, dry_run: bool, progress: Progress | None
-) -> Report:
+) -> TransferReport:
     from ..transfer import formats
     from ..transfer.importer import Importer
     from ..transfer.project import PROJECTS, Indexer
-    from ..transfer.records import Report
+    from ..transfer.records import TransferReport
 
-    report = Report(progress=progress)
+    report = TransferReport(progress=progress)
     if format in PROJECTS:
         Indexer(context, format=format, dry_run=dry_run, report=report).run(Path(path))
         report.progress = None
@@ -51,13 +51,13 @@ def export_to(
     all_scopes: bool,
     force: bool,
     progress: Progress | None,
-) -> Report:
+) -> TransferReport:
     from ..transfer import formats
-    from ..transfer.records import Report
+    from ..transfer.records import TransferReport
     from ..transfer.writers import Source
 
     write = formats.writer(format)
-    report = Report(progress=progress)
+    report = TransferReport(progress=progress)
     active = next((row.num for row in context.store.vectors.embedders() if row.state == "active"), None)
     source = Source(
         store=context.store,

@@ -12,7 +12,7 @@ from typing import IO, Any
 
 from ..model.errors import BadInput
 from ..store.foreign import Cell, ForeignFile, TooLarge
-from .records import Report
+from .records import TransferReport
 
 # The longest line of JSONL, and the largest item of a JSON array.
 MAX_LINE_BYTES = 16_000_000
@@ -27,7 +27,7 @@ CHUNK = 1 << 20
 BROKEN_ZIP = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError, ValueError)
 
 
-def json_lines(path: Path, report: Report) -> Iterator[tuple[int, dict[str, Any]]]:
+def json_lines(path: Path, report: TransferReport) -> Iterator[tuple[int, dict[str, Any]]]:
     """(line number, object) of every line that is one; the others go into the report."""
     for number, raw in numbered_lines(path, report):
         try:
@@ -44,7 +44,7 @@ def json_lines(path: Path, report: Report) -> Iterator[tuple[int, dict[str, Any]
             report.bad(f"line {number}", "not a JSON object")
 
 
-def numbered_lines(path: Path, report: Report) -> Iterator[tuple[int, bytes]]:
+def numbered_lines(path: Path, report: TransferReport) -> Iterator[tuple[int, bytes]]:
     """(number, line) of every line that is not blank and not too long. Raises BadInput for a file without text."""
     total, done, number = path.stat().st_size, 0, 0
     with path.open("rb") as file:
@@ -69,7 +69,7 @@ def numbered_lines(path: Path, report: Report) -> Iterator[tuple[int, bytes]]:
     report.at(total, total)
 
 
-def report_damage(file: ForeignFile, report: Report) -> None:
+def report_damage(file: ForeignFile, report: TransferReport) -> None:
     """Say that a database is damaged; what can be read of it is read all the same."""
     damage = file.damage()
     if damage is not None:
@@ -90,7 +90,7 @@ def cell_text(value: Cell, what: str) -> str | None:
         raise BadInput(f"{what} is not UTF-8: {error.reason} at {error.start}") from None
 
 
-def json_object(text: str | None, what: str, place: str, report: Report) -> dict[str, Any]:
+def json_object(text: str | None, what: str, place: str, report: TransferReport) -> dict[str, Any]:
     """The object that a cell holds as JSON. Anything else is reported, and the record goes on without it."""
     if not text:
         return {}

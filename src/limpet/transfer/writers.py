@@ -20,7 +20,7 @@ from ..store.records import Filter
 from .importer import MARK
 from .jsonl import encode
 from .memori import KINDS as MEMORI_KINDS
-from .records import Report, kind_of, moment, text_list
+from .records import TransferReport, kind_of, moment, text_list
 
 if TYPE_CHECKING:
     from ..store.contract import Store
@@ -35,7 +35,7 @@ class Source:
     store: Store
     scopes: tuple[str, ...] | None  # None = every scope
     now: int  # microseconds UTC
-    report: Report
+    report: TransferReport
     vectors: bool = False
     embedder: int | None = None  # whose vectors
     force: bool = False  # replace a file that is there
@@ -104,7 +104,7 @@ def own_metadata(memory: Memory) -> dict[str, Any]:
     return {name: value for name, value in memory.metadata.items() if name != MARK}
 
 
-def note_lost(memories: Iterable[Memory], report: Report, lost: dict[str, Callable[[Memory], object]]) -> None:
+def note_lost(memories: Iterable[Memory], report: TransferReport, lost: dict[str, Callable[[Memory], object]]) -> None:
     """Count what a format has no place for."""
     for memory in memories:
         for what, there in lost.items():
@@ -177,7 +177,7 @@ def _vectors(source: Source, part: Sequence[Memory]) -> dict[str, list[float]]:
 
     ids = [parse_id(one.id) for one in part]
     memory_of = {
-        one.body: one.id
+        one.text_id: one.id
         for one in source.store.search.candidates(source.store.search.texts_of(ids), Filter(scopes=source.scopes))
     }
     names = {parse_id(one.id): one.id for one in part}

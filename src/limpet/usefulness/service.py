@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from ..model.errors import BadInput
 from ..model.ids import parse_id
-from ..store.records import Action, Exposure
+from ..store.records import Action, ExposureRow
 
 if TYPE_CHECKING:
     from ..context import Context
-    from ..history.usefulness import Surfacing, Usefulness
+    from ..history.usefulness import Exposure, Usefulness
     from .adherence import Adherence
 
 # Kinds that tell an agent what to do, how many of them are looked at, and lines of a session's journal.
@@ -39,7 +39,7 @@ def adherence(context: Context, session: str) -> list[Adherence]:
     return adherence(rules, context.store.journal.lines(context.scope, session=session, limit=MOST_LINES))
 
 
-def note_surfaced(
+def note_exposures(
     context: Context,
     items: Iterable[tuple[str, int]],
     *,
@@ -54,23 +54,24 @@ def note_surfaced(
 
     now, randomized = context.now(), frozenset(drawn)
     rows = [
-        Exposure(context.scope, session, client, now, via, parse_id(id), tokens, drawn=id in randomized)
+        ExposureRow(context.scope, session, client, now, via, parse_id(id), tokens, drawn=id in randomized)
         for id, tokens in items
     ]
     rows += [
-        Exposure(context.scope, session, client, now, via, parse_id(id), 0, shown=False, drawn=True) for id in withheld
+        ExposureRow(context.scope, session, client, now, via, parse_id(id), 0, shown=False, drawn=True)
+        for id in withheld
     ]
     action = Action(context.scope, session, now, "asked", redact(asked)[0]) if asked else None
     if rows or action:
         context.store.exposures.note(rows, action)
 
 
-def surfaced(context: Context, *, session: str | None, limit: int) -> Sequence[Surfacing]:
-    from ..history.usefulness import surfacing
+def exposures(context: Context, *, session: str | None, limit: int) -> Sequence[Exposure]:
+    from ..history.usefulness import exposure
 
     if isinstance(limit, bool) or not 1 <= limit <= 10_000:
         raise BadInput(f"limit must be from 1 to 10000, not {limit!r}")
-    return [surfacing(one) for one in context.store.exposures.latest(context.scope, session=session, limit=limit)]
+    return [exposure(one) for one in context.store.exposures.latest(context.scope, session=session, limit=limit)]
 
 
 def usefulness(context: Context, *, limit: int) -> Usefulness:

@@ -11,6 +11,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from ..model.old_names import EMBEDDER, all_names
+
 if TYPE_CHECKING:
     import numpy as np
 
@@ -57,15 +59,21 @@ TEXTS = 80
 
 def calibration_of(embedder: Embedder, row: EmbedderRow) -> Calibration:
     """What an embedder states itself, or what the store knows if the row is its own; else its cosines stay."""
-    stated: tuple[float, float, float] | None = getattr(embedder, "gauge", None)
-    if stated is not None:
-        return Calibration(*stated)
+    own = stated(embedder)
+    if own is not None:
+        return Calibration(*own)
     return stored(row) if row.fingerprint == embedder.fingerprint else FITTED
+
+
+def stated(embedder: Embedder) -> tuple[float, float, float] | None:
+    """What an embedder says of its own cosines, if it does."""
+    several = (getattr(embedder, name, None) for name in all_names("calibration", EMBEDDER))
+    return next((one for one in several if one is not None), None)
 
 
 def stored(row: EmbedderRow) -> Calibration:
     """What the store knows of an embedder that may not be here."""
-    return FITTED if row.gauge is None else Calibration(*row.gauge)
+    return FITTED if row.calibration is None else Calibration(*row.calibration)
 
 
 def pairs() -> list[tuple[str, str]]:

@@ -40,6 +40,6 @@ def encode_for_store(text_ids: Sequence[int], vectors: np.ndarray) -> list[NewVe
     codes, scales = quantise(vectors)
     exact = vectors.astype(np.float16)
     return [
-        NewVector(body=text_id, exact=exact[i].tobytes(), code=codes[i].tobytes(), scale=float(scales[i]))
+        NewVector(text_id=text_id, exact=exact[i].tobytes(), code=codes[i].tobytes(), scale=float(scales[i]))
         for i, text_id in enumerate(text_ids)
     ]

@@ -21,8 +21,8 @@ class Embedder(Protocol):
     """Turns texts into unit vectors. Thread-safe. A class without arguments makes one, cheaply: it loads at first use.
 
     `fingerprint` changes whenever the vectors would: it is stored beside them. A `load()` method is optional: workers
-    call it before they take work, so that a slow start holds up nothing. So is a `gauge` (calibration.py): without one,
-    a worker measures how the cosines lie, once a store.
+    call it before they take work, so that a slow start holds up nothing. So is a `calibration` (calibration.py):
+    without one, a worker measures how the cosines lie, once a store.
     """
 
     @property

@@ -131,35 +131,35 @@ class VectorIndex:
             hidden[:end] = True
         return SearchScan(state, scores, hidden, complete=not end)
 
-    def rescore(self, query: np.ndarray, bodies: Sequence[int]) -> dict[int, float]:
+    def rescore(self, query: np.ndarray, text_ids: Sequence[int]) -> dict[int, float]:
         """Exact cosines, from float16."""
-        there, matrix = self.exact(bodies)
-        return dict(zip([bodies[place] for place in there.tolist()], (matrix @ query).tolist(), strict=True))
+        there, matrix = self.exact(text_ids)
+        return dict(zip([text_ids[place] for place in there.tolist()], (matrix @ query).tolist(), strict=True))
 
-    def exact(self, bodies: Sequence[int] | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def exact(self, text_ids: Sequence[int] | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The places of those texts that have a vector, and these as they were stored, float32 (n, dimensions)."""
         state = self._state
         if state.used <= EXACT_HELD and self._searches > 1:
-            slots = state.slots_of(bodies)
+            slots = state.slots_of(text_ids)
             there = np.flatnonzero(slots >= 0)
             return there, self._hold_exact(state)[slots[there]]
         # A process that asks one question reads no more than it needs.
-        wanted = np.asarray(bodies).tolist()
+        wanted = np.asarray(text_ids).tolist()
         rows = self._store.vectors.exact(self._embedder, wanted) if wanted else []
         if not rows:
             return np.zeros(0, dtype=np.int64), np.zeros((0, self._dimensions), dtype=np.float32)
-        place = {body: i for i, body in enumerate(wanted)}
-        return np.array([place[body] for body, _ in rows]), _wide(rows)
+        place = {text_id: i for i, text_id in enumerate(wanted)}
+        return np.array([place[text_id] for text_id, _ in rows]), _wide(rows)
 
     def _hold_exact(self, state: _Arrays) -> np.ndarray:
         """The exact vectors of all slots, those read that are not held yet."""
         if state.lacking:
-            missing = np.flatnonzero((state.bodies != 0) & ~state.held)
+            missing = np.flatnonzero((state.text_ids != 0) & ~state.held)
             if not len(state.exact):
                 state.exact = np.zeros((len(state.scales), self._dimensions), dtype=np.float32)
-            rows = self._store.vectors.exact(self._embedder, state.bodies[missing].tolist()) if len(missing) else []
+            rows = self._store.vectors.exact(self._embedder, state.text_ids[missing].tolist()) if len(missing) else []
             if rows:
-                state.exact[state.slots_of([body for body, _ in rows])] = _wide(rows)
+                state.exact[state.slots_of([text_id for text_id, _ in rows])] = _wide(rows)
             state.held[missing] = True
             state.lacking = False
         return state.exact
@@ -181,7 +181,7 @@ class _Arrays:
         self.dimensions = dimensions
         self.codes: list[np.ndarray] = []  # segments
         self.scales = np.zeros(0, dtype=np.float32)
-        self.bodies = np.zeros(0, dtype=np.int32)
+        self.text_ids = np.zeros(0, dtype=np.int32)
         self.scopes = np.zeros(0, dtype=np.int32)
         self.exact = np.zeros((0, dimensions), dtype=np.float32)  # none until they are asked for
         self.held = np.zeros(0, dtype=bool)  # slots whose exact vector is there
@@ -198,7 +198,7 @@ class _Arrays:
         while len(grown.codes) * SEGMENT < blocks * SLOTS:
             # Memory is taken when it is written to.
             grown.codes.append(np.zeros((SEGMENT, self.dimensions), dtype=np.int8))
-        for name in ("scales", "bodies", "scopes", "exact", "held"):
+        for name in ("scales", "text_ids", "scopes", "exact", "held"):
             if name != "exact" or len(self.exact):
                 setattr(grown, name, _longer(getattr(self, name), blocks * SLOTS))
         return grown
@@ -211,24 +211,24 @@ class _Arrays:
         self.codes[segment][first : first + used] = codes
         self.scales[start:end] = np.frombuffer(chunk.scales, dtype="<f4")
         self.scopes[start:end] = np.frombuffer(chunk.scopes, dtype="<i4")
-        bodies = np.zeros(SLOTS, dtype=np.int32)
-        bodies[:used] = np.frombuffer(chunk.bodies, dtype="<i8")
-        self.held[start:stop] &= self.bodies[start:stop] == bodies
+        text_ids = np.zeros(SLOTS, dtype=np.int32)
+        text_ids[:used] = np.frombuffer(chunk.text_ids, dtype="<i8")
+        self.held[start:stop] &= self.text_ids[start:stop] == text_ids
         self.lacking = True
-        self.filled += int(np.count_nonzero(bodies)) - int(np.count_nonzero(self.bodies[start:stop]))
-        self.bodies[start:stop] = bodies
+        self.filled += int(np.count_nonzero(text_ids)) - int(np.count_nonzero(self.text_ids[start:stop]))
+        self.text_ids[start:stop] = text_ids
         self.used = max(self.used, end)
-        there = np.flatnonzero(bodies)
+        there = np.flatnonzero(text_ids)
         if len(there):
-            self.place = _longer(self.place, int(bodies.max()) + 1)
-            self.place[bodies[there]] = start + there
+            self.place = _longer(self.place, int(text_ids.max()) + 1)
+            self.place[text_ids[there]] = start + there
             self.present |= set(np.unique(self.scopes[start + there]).tolist())
 
     def hidden(self, scopes: Sequence[int] | None) -> np.ndarray | None:
         """Slots that must not be found; None when there are none."""
         parts = []
         if self.filled != self.used:
-            parts.append(self.bodies[: self.used] == 0)
+            parts.append(self.text_ids[: self.used] == 0)
         if scopes is not None and not self.present <= set(scopes):
             parts.append(~np.isin(self.scopes[: self.used], np.asarray(scopes, dtype=np.int32)))
         if not parts:
@@ -236,13 +236,13 @@ class _Arrays:
         out: np.ndarray = np.logical_or.reduce(parts)
         return out
 
-    def slots_of(self, bodies: Sequence[int] | np.ndarray) -> np.ndarray:
+    def slots_of(self, text_ids: Sequence[int] | np.ndarray) -> np.ndarray:
         """The slot of each text, -1 where there is none."""
-        wanted = np.asarray(bodies, dtype=np.int64)
+        wanted = np.asarray(text_ids, dtype=np.int64)
         if not self.used:
             return np.full(len(wanted), -1)
         at = self.place.take(wanted, mode="clip")
-        found: np.ndarray = np.where((at < self.used) & (self.bodies.take(at) == wanted), at, -1)
+        found: np.ndarray = np.where((at < self.used) & (self.text_ids.take(at) == wanted), at, -1)
         return found
 
 
@@ -268,9 +268,9 @@ class SearchScan:
         self._ordered: list[int] = []
         self._taken = 0
 
-    def restrict(self, bodies: Sequence[int]) -> None:
+    def restrict(self, text_ids: Sequence[int]) -> None:
         """Take from these alone from now on, from the best one again."""
-        slots = np.unique(self._state.slots_of(bodies))
+        slots = np.unique(self._state.slots_of(text_ids))
         slots = slots[slots >= 0]
         left = np.full(len(self._left), np.float32(-4))
         left[slots] = self._left[slots]
@@ -294,14 +294,14 @@ class SearchScan:
         left = self._left if there is None else self._left[there]
         best = _highest(left, count)
         best = best if there is None else there[best]
-        best = best[self._state.bodies[best] != 0]  # purged meanwhile
-        bodies = self._state.bodies[best]
-        sequence: Any = np.lexsort((bodies, -self._left[best]))
-        self._ordered = bodies[sequence][:count].tolist()
+        best = best[self._state.text_ids[best] != 0]  # purged meanwhile
+        text_ids = self._state.text_ids[best]
+        sequence: Any = np.lexsort((text_ids, -self._left[best]))
+        self._ordered = text_ids[sequence][:count].tolist()
 
-    def score_of(self, bodies: Sequence[int] | np.ndarray) -> np.ndarray:
+    def score_of(self, text_ids: Sequence[int] | np.ndarray) -> np.ndarray:
         """Approximate cosines (n,), float64; 0 for a text without a vector."""
-        slots = self._state.slots_of(bodies)
+        slots = self._state.slots_of(text_ids)
         if not len(self._scores):
             return np.zeros(len(slots))
         found: np.ndarray = np.where(slots >= 0, self._scores[slots], np.float32(0)).astype(np.float64)

@@ -46,7 +46,7 @@ class MiniLM:
     name = "minilm"
     fingerprint = f"minilm-l6-v2-int8:{MODEL_SHA256[:12]}:mean-{MAX_TOKENS}"
     dimensions = 384
-    gauge = FITTED
+    calibration = FITTED
     latin_only = True  # its vocabulary has next to nothing of other scripts: their vectors say little
 
     def __init__(self) -> None:

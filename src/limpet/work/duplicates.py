@@ -49,7 +49,7 @@ def drain(
     worker = f"{socket.gethostname()}:{os.getpid()}"
     ids = IdSource()
     # Vectors of an embedder that is being replaced may still answer; keys are embedded here.
-    gauge, of_keys = stored(row), calibration_of(embedder, row)
+    calibration, of_keys = stored(row), calibration_of(embedder, row)
     done = 0
     while limit is None or done < limit:
         if until is not None and time.monotonic() >= until:
@@ -62,8 +62,8 @@ def drain(
         if not jobs:
             break
         index.refresh()
-        bodies = [job.subject for job in jobs]
-        vectors = dict(store.vectors.exact(row.num, bodies))
+        text_ids = [job.subject for job in jobs]
+        vectors = dict(store.vectors.exact(row.num, text_ids))
         where = Filter(as_of=at)
         for one in store.search.candidates(list(vectors), where):
             if one.kind in NEVER:
@@ -72,33 +72,33 @@ def drain(
             if new.key is not None:
                 propose_synonyms(store, embedder, of_keys, new, clock, ids)
             else:
-                check(store, index, gauge, one, new, vectors[one.body], where, clock, ids)
-        store.jobs.finish(KIND, bodies)
+                check(store, index, calibration, one, new, vectors[one.text_id], where, clock, ids)
+        store.jobs.finish(KIND, text_ids)
         done += len(jobs)
     return done
 
 
 def check(
-    store: Store, index: VectorIndex, gauge: Calibration, one: Candidate, new: Memory, vector: bytes, where: Filter,
-    clock: Clock, ids: IdSource,
+    store: Store, index: VectorIndex, calibration: Calibration, one: Candidate, new: Memory, vector: bytes,
+    where: Filter, clock: Clock, ids: IdSource,
 ) -> None:  # fmt: skip
     """Compare one memory with those near it that are older; merge it, or put proposals on the list."""
     query = np.frombuffer(vector, dtype=np.float16).astype(np.float32)
     scan = index.search(query, scopes=None)
-    near = {body: i for i, body in enumerate(scan.take(NEAREST)) if body != one.body}
+    near = {text_id: i for i, text_id in enumerate(scan.take(NEAREST)) if text_id != one.text_id}
     others = [c for c in store.search.candidates(list(near), where) if c.id != one.id]
     if not others:
         return
-    exact = index.rescore(query, [c.body for c in others])
-    cosines = {body: gauge.of_texts(cosine) for body, cosine in exact.items()}
+    exact = index.rescore(query, [c.text_id for c in others])
+    cosines = {text_id: calibration.of_texts(cosine) for text_id, cosine in exact.items()}
     memories = store.memories.by_rows([c.num for c in others])
-    ordered = sorted(zip(memories, others, strict=True), key=lambda pair: -cosines.get(pair[1].body, 0.0))
+    ordered = sorted(zip(memories, others, strict=True), key=lambda pair: -cosines.get(pair[1].text_id, 0.0))
     proposals: list[Proposal] = []
     series: set[bytes] = set()
     for other, candidate in ordered:
         if not _comparable(other, new):
             continue
-        cosine = cosines.get(candidate.body, 0.0)
+        cosine = cosines.get(candidate.text_id, 0.0)
         if other.key is not None:
             if ceased(new.content, other.content):
                 reason = f"says that {other.key} is no longer {other.content}"

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ...api import Limpet
     from ...model.clock import Clock
     from ...settings import Settings
-    from .brief import Block
+    from .injected import Block
 
 Say = Callable[[str], None]
 # Settings are read, and their modules imported, only when the store is needed.
@@ -54,12 +54,12 @@ def _message(call: Call, say: Say, find: Find, clock: Clock | None) -> None:
     settings = find()
     if not Path(settings.path).exists():
         return
-    from .brief import MESSAGE_TOKENS, brief, brief_from_server
     from .holdout import Holdout
+    from .injected import MESSAGE_TOKENS, brief, brief_from_server
 
     # What a client cannot show is neither looked up nor randomized.
     shows = call.role in CLIENT_ADAPTERS[call.client].answers
-    holdout = Holdout(_session(call), settings.withhold)
+    holdout = Holdout(_session(call), settings.holdout)
     if not shows:
         _note(call, settings, clock, "asked", _line(text, ASKED_CHARACTERS))
         return
@@ -74,7 +74,7 @@ def _message(call: Call, say: Say, find: Find, clock: Clock | None) -> None:
         block = brief(memory, query, MESSAGE_TOKENS, holdout)
         say(shape(call, block.text))
         if not memory.read_only:
-            memory.note_surfaced(
+            memory.note_exposures(
                 block.items, session=_session(call), client=call.client, via=call.role, withheld=block.withheld,
                 drawn=block.drawn, asked=asked,
             )  # fmt: skip
@@ -113,7 +113,7 @@ def _start(call: Call, say: Say, find: Find, clock: Clock | None) -> None:
     settings = find()
     if not Path(settings.path).exists():
         return
-    from .brief import left_off
+    from .injected import left_off
 
     with _open(settings, clock) as memory:
         memory.take_in_edits()
@@ -131,7 +131,7 @@ def _compact(call: Call, say: Say, find: Find, clock: Clock | None) -> None:
     settings = find()
     if not Path(settings.path).exists():
         return
-    from .brief import survival
+    from .injected import survival
 
     with _open(settings, clock) as memory:
         block = survival(memory, _session(call))
@@ -183,9 +183,9 @@ def _note(call: Call, settings: Settings, clock: Clock | None, kind: str, line: 
 
 def _note_exposures(call: Call, settings: Settings, clock: Clock | None, block: Block, asked: str = "") -> None:
     """What was surfaced, and the line of the journal that it answers."""
-    from ...journal import note_surfaced
+    from ...journal import note_exposures
 
-    note_surfaced(
+    note_exposures(
         settings, block.items, session=_session(call), client=call.client, at=_now(clock), via=call.role,
         withheld=block.withheld, drawn=block.drawn, asked=asked,
     )  # fmt: skip

@@ -11,10 +11,11 @@ from contextlib import AbstractContextManager
 from typing import Protocol
 
 from .features import Devices, Exposures, Journal, Reviews, Sources
+from .feed import ChangeFeed, Tokenizer, WordFeed
 from .graph import Edges, Graph
 from .ledger import Decide, Describe, Ledger
 from .memories import Listings, Memories, Sessions
-from .search import Columns, Mentions, Search
+from .search import Mentions, Search
 from .work import Jobs, Maintenance, Usage, Vectors
 
 
@@ -90,6 +91,7 @@ class Store(Protocol):
 
 
 __all__ = [
-    "Columns", "Decide", "Describe", "Devices", "Edges", "Exposures", "Graph", "Jobs", "Journal", "Ledger", "Listings",
-    "Maintenance", "Memories", "Mentions", "Reviews", "Search", "Sessions", "Sources", "Store", "Usage", "Vectors",
+    "ChangeFeed", "Decide", "Describe", "Devices", "Edges", "Exposures", "Graph", "Jobs", "Journal", "Ledger",
+    "Listings", "Maintenance", "Memories", "Mentions", "Reviews", "Search", "Sessions", "Sources", "Store", "Tokenizer",
+    "Usage", "Vectors", "WordFeed",
 ]  # fmt: skip

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from ...model.merge_order import SequencedEvent
-from ..records import Action, Exposure, Merged, Proposal, SegmentRow, Source, UseCount
+from ..records import Action, ExposureRow, Merged, Proposal, SegmentRow, Source, UseCount
 
 
 class Reviews(Protocol):
@@ -67,11 +67,11 @@ class Sources(Protocol):
 class Exposures(Protocol):
     """What was put before agents."""
 
-    def note(self, rows: Sequence[Exposure], action: Action | None = None) -> None:
+    def note(self, rows: Sequence[ExposureRow], action: Action | None = None) -> None:
         """Keep what was shown, and the journal's line that it answers, in one transaction. The last 50,000 stay."""
         ...
 
-    def latest(self, scope: str, *, session: str | None = None, limit: int) -> list[Exposure]:
+    def latest(self, scope: str, *, session: str | None = None, limit: int) -> list[ExposureRow]:
         """The last ones of a scope, or of one of its sessions, newest first."""
         ...
 

@@ -1,62 +1,12 @@
-"""What search asks: full text, filters, columns in memory, and the things that texts name."""
+"""What search asks: full text, filters, arrays in memory, and the things that texts name."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Callable, Iterable, Sequence
+from typing import Protocol
 
-from ..records import ArrayHits, Candidate, Filter, LexicalResult, Mention, Use
-
-if TYPE_CHECKING:
-    import numpy as np
-
-
-class Columns(Protocol):
-    """Current memories as arrays by text, for a process that answers many recalls. Valid within one snapshot.
-
-    `kind` and `speaker` hold places in `names`, `prior` in `priors`. A text of no current memory has `num` 0.
-    """
-
-    names: list[str | None]
-    # (kind, importance, pinned, trust, observations, confidence that was stated), each that there is once.
-    priors: list[tuple[str, float, bool, str, int, float | None]]
-    num: np.ndarray
-    kind: np.ndarray
-    prior: np.ndarray
-    session: np.ndarray  # 0 = none
-    position: np.ndarray
-    speaker: np.ndarray
-    valid_from: np.ndarray
-    observed_at: np.ndarray
-    size: np.ndarray  # characters of the content
-    asked: np.ndarray  # ends with a question mark
-    keyed: np.ndarray  # has a key
-    id: np.ndarray  # zero bytes at the end are lost, the order is not
-
-    def lexical(self, text: str, where: Filter, *, limit: int | None, deadline: float | None) -> ArrayHits:
-        """What `Search.lexical` finds."""
-        ...
-
-    def words(self, text_ids: np.ndarray, stems: Mapping[str, float]) -> tuple[np.ndarray, np.ndarray]:
-        """What the query's words are worth in topics, labels and dates of some texts (a label's counts half), and
-        which of the words each text has, wherever: (texts, stems)."""
-        ...
-
-    def passing(self, text_ids: np.ndarray, where: Filter) -> np.ndarray:
-        """Which of some texts pass a filter without `known_at`."""
-        ...
-
-    def allowed(self, where: Filter) -> np.ndarray:
-        """Every text that passes it, in order."""
-        ...
-
-    def near(self, text_ids: np.ndarray, reach: int) -> np.ndarray:
-        """Texts up to `reach` places before or after some in their sessions, those themselves included, in order."""
-        ...
-
-    def uses(self, text_ids: np.ndarray) -> dict[int, Use]:
-        """By place in `bodies`, of those that were ever used: how often, and when last; 0 = never."""
-        ...
+from ..arrays.following import FollowingArrays
+from ..records import Candidate, Filter, LexicalResult, Mention
 
 
 class Search(Protocol):
@@ -66,9 +16,9 @@ class Search(Protocol):
         self, text: str, where: Filter, *, limit: int | None, deadline: float | None = None
     ) -> LexicalResult: ...
 
-    def columns(self, deadline: float | None = None, *, build: bool = True) -> Columns | None:
-        """Current memories as arrays, for a process that has asked before; None: ask for rows. `build`: make them if
-        they are not there yet."""
+    @property
+    def arrays(self) -> FollowingArrays:
+        """Current memories as arrays, for a process that asks often: fed by a `ChangeFeed` of this engine."""
         ...
 
     def stems(self, texts: Iterable[str]) -> dict[str, frozenset[str]]:

@@ -11,7 +11,7 @@ from . import journal
 from .database import Repository
 
 if TYPE_CHECKING:
-    from ..records import Action, Exposure, UseCount
+    from ..records import Action, ExposureRow, UseCount
 
 CANNOT_TELL = -1
 _VERDICTS = {0: False, 1: True}
@@ -27,21 +27,21 @@ class Waiting(NamedTuple):
 
 
 class SqliteExposures(Repository):
-    def note(self, rows: Sequence[Exposure], action: Action | None = None) -> None:
+    def note(self, rows: Sequence[ExposureRow], action: Action | None = None) -> None:
         with self._database.writing() as con:
             if action is not None:
                 con.execute(journal.INSERT, action)
             con.executemany(INSERT, rows)
 
-    def latest(self, scope: str, *, session: str | None = None, limit: int) -> list[Exposure]:
-        from ..records import Exposure
+    def latest(self, scope: str, *, session: str | None = None, limit: int) -> list[ExposureRow]:
+        from ..records import ExposureRow
 
         found = self._database.rows(
             f"SELECT {COLUMNS} FROM surfaced WHERE scope = ?1 AND (?2 IS NULL OR session = ?2)"
             " ORDER BY num DESC LIMIT ?3",
             (scope, session, limit),
         )
-        return [Exposure._make((*row[:7], bool(row[7]), bool(row[8]), _VERDICTS.get(row[9]))) for row in found]
+        return [ExposureRow._make((*row[:7], bool(row[7]), bool(row[8]), _VERDICTS.get(row[9]))) for row in found]
 
     def counts(self, scope: str) -> list[UseCount]:
         from ..records import UseCount

@@ -17,11 +17,6 @@ def scope_token(num: int) -> str:
     return f"\ue000{num}"
 
 
-def scope_number(token: str) -> int:
-    """The scope that a token stands for."""
-    return int(token[1:])
-
-
 def visible(where: Filter) -> tuple[str, dict[str, Any]]:
     """The filter as SQL over `memory m`, and its bindings."""
     parts: list[str] = []

@@ -5,37 +5,20 @@ The filter comes before ranking: it returns only what its scopes and topics let 
 
 from __future__ import annotations
 
-import math
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
 import apsw
 
+from .. import lexical
 from ..records import Filter, LexicalHit, LexicalResult
 from .filters import filtered, scope_token
 
-# Rows that full BM25 scores for one query. FTS5 scores about a million rows a second; terms are taken from the rarest
-# on until their document frequencies reach this. See docs/adr/0012.
-ROW_BUDGET = 700
-# A term in half of all texts says nothing (BM25's own rule). In a large store one in every tenth says little and costs
-# most: FTS5 reads a term's whole list to weigh it.
-LARGE_STORE, COMMON_SHARE = 5_000, 10
-# Distinct terms of a query that are looked up, and those that are searched for, the rarest first.
+# Distinct terms of a query that are looked up.
 MAX_TERMS_LOOKED_UP = 400
-MAX_TERMS_SEARCHED = 48
 # What a search may take for each text of a large store: with less time until its deadline it is not begun.
 SECONDS_PER_TEXT = 2e-7
-# A store with so few texts is scored with a background of this many ordinary English ones, in half of which the common
-# words occur. BM25's own constants are those of FTS5.
-SMALL_STORE = 300
-BACKGROUND_TEXTS = 500
-BM25_K1, BM25_B = 1.2, 0.75
-COMMON_WORDS = (
-    "a about all also an and any are as at be been but by can could did do does for from get had has have he her him"
-    " his how i if in into is it its just like me my no of on one or our out she should so some than that the their"
-    " them then there they this to up us use was we were what when where which who why will with would you your"
-)
 # BM25 over text, topics, labels, dates, pairs of characters; a word of a label counts half: the recorded benchmark.
 _SCORED = (
     "SELECT rowid, bm25(body_fts, 1, 1, 0.5, 1, 0, 1) AS score FROM body_fts WHERE body_fts MATCH ?"
@@ -56,8 +39,7 @@ class Lexical:
         self._tokenize = con.fts5_tokenizer(*_TOKENIZER)
         self._frequencies: dict[str, int] = {}
         self._version = -1
-        self._bodies = 0
-        self._common: frozenset[str] = frozenset()
+        self._texts = 0
         self._stemmed: dict[str, frozenset[str]] = {}
 
     def search(
@@ -70,22 +52,22 @@ class Lexical:
         if version != self._version:
             self._frequencies.clear()
             self._version = version
-            self._bodies = self._con.execute("SELECT ifnull(max(num), 0) FROM body").get
-        if deadline is not None and deadline - time.monotonic() < self._bodies * SECONDS_PER_TEXT:
+            self._texts = self._con.execute("SELECT ifnull(max(num), 0) FROM body").get
+        if deadline is not None and deadline - time.monotonic() < self._texts * SECONDS_PER_TEXT:
             # FTS5 looks at no clock while it goes through a common word's list.
             return LexicalResult(hits=[], stems={}, weight=0.0, complete=False)
         terms = self.terms(text)
-        useful, rare = choose(terms, self._frequency, self._bodies)
+        useful, rare = lexical.choose(terms, self._frequency, self._texts)
         within = self._within(where)
         if not useful or within is None:
             return LexicalResult(hits=[], stems={}, weight=0.0)
         words = [terms[term] for _, term in useful]
         expression, factor = _expression(words[:rare], words[rare:])
         expression = " AND ".join([*within, f"({expression})"])
-        if self._bodies <= SMALL_STORE:
-            absent = [stem for stem in terms if not self._frequency(stem)]
+        absent = [stem for stem in terms if not self._frequency(stem)]
+        if lexical.is_small(self._texts):
             return self._small(expression, useful, absent, limit)
-        stems = {stem: max(1e-6, math.log((self._bodies - df + 0.5) / (df + 0.5))) for df, stem in useful}
+        stems = lexical.worth(useful, self._texts)
         scored, complete = self._scored(expression, limit, deadline)
         return LexicalResult(
             hits=[LexicalHit(body, -score / factor) for body, score in scored],
@@ -93,7 +75,7 @@ class Lexical:
             weight=sum(stems.values()),
             complete=complete,
             more=len(scored) == limit,
-            absent=sum(not self._frequency(stem) for stem in terms) * math.log((self._bodies + 0.5) / 0.5),
+            absent=lexical.absent_worth(len(absent), self._texts),
         )
 
     def tokens(self, text: str) -> Iterator[str]:
@@ -113,56 +95,12 @@ class Lexical:
     def _small(
         self, expression: str, useful: list[tuple[int, str]], absent: list[str], limit: int | None
     ) -> LexicalResult:
-        """BM25 for a store of few texts, whose own document frequencies say nothing yet.
-
-        They are smoothed with a background of ordinary English: there, common words are in half of all texts. Words
-        that no text has count in what a perfect match is worth: one common word of a long question is no match.
-        """
-        total = self._bodies + BACKGROUND_TEXTS
-        common = self._common_stems()
-
-        def idf(df: int, stem: str) -> float:
-            known = df + (BACKGROUND_TEXTS // 2 if stem in common else 0)
-            return math.log1p((total - known + 0.5) / (known + 0.5))
-
-        weights = {stem: idf(df, stem) for df, stem in useful}
-        rows = self._con.execute(
+        matching = self._con.execute(
             "SELECT num, concat_ws(' ', content, grams), concat_ws(' ', topics, labels, dates) FROM body"
             " WHERE num IN (SELECT rowid FROM body_fts WHERE body_fts MATCH ?)",
             (expression,),
-        ).fetchall()
-        counts = [(row[0], self._count(row[1], weights), self._count(row[2], weights)) for row in rows]
-        mean = sum(size for _, (_, size), _ in counts) / max(1, len(counts)) or 1.0
-        hits = []
-        for body, (found, size), (named, _) in counts:
-            norm = BM25_K1 * (1 - BM25_B + BM25_B * size / mean)
-            text = sum(weights[stem] * n * (BM25_K1 + 1) / (n + norm) for stem, n in found.items())
-            hits.append(LexicalHit(body, text + sum(weights[stem] for stem in named)))
-        hits.sort(key=lambda hit: (-hit.score, hit.body))
-        missing = sum(idf(0, stem) for stem in absent)
-        return LexicalResult(
-            hits=hits[:limit],
-            stems=weights,
-            weight=sum(weights.values()) + missing,
-            absent=missing,
-            more=limit is not None and len(hits) > limit,
         )
-
-    def _count(self, text: str, stems: Mapping[str, float]) -> tuple[dict[str, int], int]:
-        """How often each of the stems occurs in a text, and how many words the text has."""
-        found: dict[str, int] = {}
-        size = 0
-        for stem in self.tokens(text):
-            size += 1
-            if stem in stems:
-                found[stem] = found.get(stem, 0) + 1
-        return found, size
-
-    def _common_stems(self) -> frozenset[str]:
-        if not self._common:
-            tokens = self._tokenize(COMMON_WORDS.encode(), apsw.FTS5_TOKENIZE_QUERY, None, include_offsets=False)
-            self._common = frozenset(token[0] for token in tokens)
-        return self._common
+        return lexical.small_result(self, self._texts, useful, absent, matching, limit)
 
     def terms(self, text: str) -> dict[str, str]:
         """Stem -> the word as it was written, for the first terms of the text."""
@@ -197,7 +135,7 @@ class Lexical:
         if not tokens:
             return None
         # A scope that holds most rows anyway restricts nothing.
-        if sum(map(self._frequency, tokens)) * 2 <= self._bodies:
+        if sum(map(self._frequency, tokens)) * 2 <= self._texts:
             found.append(f"scope : ({' OR '.join(tokens)})")
         return found
 
@@ -223,24 +161,6 @@ def interrupted(con: apsw.Connection, deadline: float | None) -> Iterator[None]:
         yield
     finally:
         con.set_progress_handler(None)
-
-
-def common_share(bodies: int) -> int:
-    """A word in one of so many texts, or in more, is not searched for."""
-    return COMMON_SHARE if bodies > LARGE_STORE else 2
-
-
-def choose(terms: Iterable[str], frequency: Callable[[str], int], bodies: int) -> tuple[list[tuple[int, str]], int]:
-    """The terms worth searching for as (document frequency, term), rarest first, and how many of them give rows."""
-    found = sorted((df, term) for term in terms if (df := frequency(term)))
-    share = common_share(bodies)
-    useful = [(df, term) for df, term in found if df * share < bodies] or (found[:1] if share > 2 else found)
-    useful = useful[:MAX_TERMS_SEARCHED]
-    rare, rows = 0, 0
-    while rare < len(useful) and (rare == 0 or rows + useful[rare][0] <= ROW_BUDGET):
-        rows += useful[rare][0]
-        rare += 1
-    return useful, rare
 
 
 def topic_expressions(topics: Iterable[str], stems: Callable[[str], frozenset[str]]) -> list[str]:

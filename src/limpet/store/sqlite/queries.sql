@@ -19,8 +19,9 @@ m.kind, m.importance, m.pinned, m.trust, m.observations, m.observed_at, m.stated
 u.useful, u.not_useful, u.wrong, m.key
 
 -- fragment: column
-b.num, m.num, b.scope, m.state, m.kind, m.trust, m.pinned, m.session, m.position, m.speaker, m.valid_from, m.valid_to,
-m.importance, m.observations, m.observed_at, m.stated_confidence, b.content, b.topics, b.labels, b.dates, m.id, d.sz, m.key
+b.num, m.num, CAST(substr(b.scope, 2) AS INTEGER), m.state, m.kind, m.trust, m.pinned, m.session, m.position, m.speaker,
+m.valid_from, m.valid_to, m.importance, m.observations, m.observed_at, m.stated_confidence, b.content, b.topics, b.labels,
+b.dates, m.id, m.key, d.sz
 
 -- fragment: of_body
 LEFT JOIN memory m ON m.num = ifnull(
@@ -252,7 +253,7 @@ SELECT m.body, m.id FROM (SELECT body FROM mention WHERE thing = :thing ORDER BY
  LIMIT :enough
 
 -- name: columns_after
--- What columns.py holds of bodies from a number on, and of the current memory of each, if it has one. Primary key,
+-- Bodies from a number on as `TextColumns`, with the current memory of each, if it has one. Primary key,
 -- memory_body.
 SELECT {column} FROM body b {of_body} WHERE b.num > :after ORDER BY b.num LIMIT :limit
 

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import threading
-import time
 from array import array
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import apsw
 
-from ...model.errors import StoreError
-from ..heap import give_back
+from ..arrays.following import FollowingArrays
 from ..records import Candidate, Filter, LexicalResult
 from .database import Database
 from .filters import carray, filtered
@@ -20,23 +17,19 @@ from .fulltext import Lexical, allowed, interrupted
 from .sql import statements
 
 if TYPE_CHECKING:
-    from .columns import SqliteColumns
-
-# How long what is read ahead keeps a recall waiting, in seconds.
-AHEAD_SECONDS = 0.005
+    from .feed import SqliteFeed
 
 
 class SqliteSearch:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._full_text: tuple[apsw.Connection, Lexical] | None = None
-        self._columns: SqliteColumns | None = None
-        self._ahead: threading.Thread | None = None
-        self._asked = False
+        self.arrays = FollowingArrays(self._feed)
 
     def close(self) -> None:
         """Let go of what follows the file."""
-        self._full_text = self._columns = None
+        self._full_text = None
+        self.arrays.close()
 
     def _lexical(self, con: apsw.Connection) -> Lexical:
         if self._full_text is None or self._full_text[0] is not con:
@@ -48,38 +41,11 @@ class SqliteSearch:
             version = self._database.version(con)
             return self._lexical(con).search(text, where, limit=limit, version=version, deadline=deadline)
 
-    def columns(self, deadline: float | None = None, *, build: bool = True) -> SqliteColumns | None:
-        """None for the first recall, which would have to read everything: most processes make only one."""
-        if self._columns is None and not build:
-            return None
+    def _feed(self) -> SqliteFeed:
+        from .feed import SqliteFeed
+
         with self._database.reading() as con:
-            if self._columns is None:
-                if not self._asked:
-                    self._asked = True
-                    return None
-                from .columns import SqliteColumns
-
-                self._columns = SqliteColumns(con, self._lexical(con), follows=self._database.path != ":memory:")
-            columns = self._columns
-            current = columns.refresh(self._database.version(con), deadline)
-            if not (current and columns.all_read) and self._ahead is None and columns.follows:
-                self._ahead = threading.Thread(
-                    target=self._read_ahead, args=(columns,), name="limpet-read", daemon=True
-                )
-                self._ahead.start()
-            return columns if current else None
-
-    def _read_ahead(self, columns: SqliteColumns) -> None:
-        """Read what recalls would otherwise have to wait for, a few milliseconds at a time, until all is there."""
-        with contextlib.suppress(StoreError):  # closed, or damaged: whoever asks is told
-            while not columns.all_read:
-                with self._database.snapshot(), self._database.reading() as con:
-                    if self._columns is not columns:
-                        break
-                    columns.read_ahead(self._database.version(con), AHEAD_SECONDS)
-                time.sleep(0.001)  # whoever waits for the connection gets it
-        give_back()
-        self._ahead = None
+            return SqliteFeed(self._database, con, self._lexical(con))
 
     def stems(self, texts: Iterable[str]) -> dict[str, frozenset[str]]:
         with self._database.reading() as con:

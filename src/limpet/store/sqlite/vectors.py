@@ -89,7 +89,7 @@ class SqliteVectors(Repository):
                         used=used,
                         codes=codes[: used * dimensions],
                         scales=scales[: used * 4],
-                        bodies=bodies[: used * 8],
+                        text_ids=bodies[: used * 8],
                         scopes=scopes[: used * 4],
                     )
                 )
@@ -101,8 +101,8 @@ class SqliteVectors(Repository):
 
 def _embedders(con: apsw.Connection) -> list[EmbedderRow]:
     return [
-        EmbedderRow(num, fingerprint, name, dimensions, state, None if gauge[0] is None else tuple(gauge))
-        for num, fingerprint, name, dimensions, state, *gauge in con.execute(
+        EmbedderRow(num, fingerprint, name, dimensions, state, None if calibration[0] is None else tuple(calibration))
+        for num, fingerprint, name, dimensions, state, *calibration in con.execute(
             "SELECT num, fingerprint, name, dimensions, state, unrelated, related, apart FROM embedder ORDER BY num"
         )
     ]
@@ -118,10 +118,10 @@ def _add(con: apsw.Connection, embedder: int, vectors: Sequence[NewVector]) -> i
         for row in con.execute(
             "SELECT b.num, b.scope FROM carray(?1) c JOIN body b ON b.num = c.value"
             " WHERE NOT EXISTS (SELECT 1 FROM vector v WHERE v.embedder = ?2 AND v.body = b.num)",
-            (carray(vector.body for vector in vectors), embedder),
+            (carray(vector.text_id for vector in vectors), embedder),
         )
     }
-    fresh = [vector for vector in vectors if vector.body in there]
+    fresh = [vector for vector in vectors if vector.text_id in there]
     start = 0
     while start < len(fresh):
         chunk, used = _free_slots(con, embedder, dimensions)
@@ -129,8 +129,8 @@ def _add(con: apsw.Connection, embedder: int, vectors: Sequence[NewVector]) -> i
         columns = (
             ("codes", dimensions, b"".join(vector.code for vector in part)),
             ("scales", 4, struct.pack(f"<{len(part)}f", *(vector.scale for vector in part))),
-            ("bodies", 8, struct.pack(f"<{len(part)}q", *(vector.body for vector in part))),
-            ("scopes", 4, struct.pack(f"<{len(part)}i", *(there[vector.body] for vector in part))),
+            ("bodies", 8, struct.pack(f"<{len(part)}q", *(vector.text_id for vector in part))),
+            ("scopes", 4, struct.pack(f"<{len(part)}i", *(there[vector.text_id] for vector in part))),
         )
         for column, size, data in columns:
             with con.blob_open("main", "chunk", column, chunk, True) as blob:
@@ -139,7 +139,7 @@ def _add(con: apsw.Connection, embedder: int, vectors: Sequence[NewVector]) -> i
         con.execute("UPDATE chunk SET used = used + ?, version = version + 1 WHERE num = ?", (len(part), chunk))
         con.executemany(
             "INSERT INTO vector (embedder, body, chunk, slot, exact) VALUES (?, ?, ?, ?, ?)",
-            [(embedder, vector.body, chunk, used + i, vector.exact) for i, vector in enumerate(part)],
+            [(embedder, vector.text_id, chunk, used + i, vector.exact) for i, vector in enumerate(part)],
         )
         start += len(part)
     return len(fresh)

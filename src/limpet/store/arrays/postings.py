@@ -1,10 +1,10 @@
 """Lists of the index's words as arrays, and BM25 over them.
 
-They are read in the order of the words, in slices, until all are there (`SqliteStore` has a thread for it where that
-takes long); until then a word's list is read when a query has the word. Five bytes an entry.
+They are read in the order of the words, in slices, until all are there (beside the recalls where that takes long, see
+`following.py`); until then a word's list is read when a query has the word. Five bytes an entry.
 
-The scores are those of FTS5's own bm25() over the expression that `fulltext.py` would ask for, to the last bit: the
-same products, summed in the same order. So a process answers alike with and without these arrays.
+The scores are those of FTS5's own bm25() over the expression that `store/sqlite/fulltext.py` would ask for, to the last
+bit: the same products, summed in the same order. So a process answers alike with and without these arrays.
 """
 
 from __future__ import annotations
@@ -15,12 +15,11 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-import apsw
 import numpy as np
 
-from ..records import ArrayHits, Filter
-from .filters import carray
-from .fulltext import BM25_B, BM25_K1, Lexical, choose, common_share, topic_expressions
+from .. import lexical
+from ..records import Filter
+from .feed_records import ArrayHits
 from .posting_lists import (
     DATES,
     EMPTY,
@@ -32,14 +31,13 @@ from .posting_lists import (
     distinct,
     fields_of,
     occurrences,
-    parsed,
     positions,
     posting_of,
-    varints,
 )
 
 if TYPE_CHECKING:
-    from .columns import SqliteColumns
+    from ..contract import WordFeed
+    from .columns import Columns
 
 # Entries of lists that are held at most, 150 MB: those of a million memories of ordinary length. Lists that do not fit
 # are read when they are asked for, and the oldest of these make room.
@@ -50,19 +48,6 @@ SLICE, READ_AT_ONCE = 20_000, 4_096
 MAX_ADDED, ADDED_SHARE = 16, 50
 # Scopes stand in the index too, each text in one list. Nobody asks for these.
 _NO_WORD = "\ue000"
-_COLUMN = (
-    "CASE col WHEN 'content' THEN 0 WHEN 'topics' THEN 1 WHEN 'labels' THEN 2 WHEN 'dates' THEN 3 WHEN 'scope' THEN 4"
-    " ELSE 5 END"
-)
-_ONE = (
-    "SELECT count(*), group_concat(place)"
-    f" FROM (SELECT doc * 8 + {_COLUMN} AS place FROM temp.word WHERE term = ? LIMIT ?)"
-)
-_ALL = (
-    "SELECT term, count(*), group_concat(place)"
-    f" FROM (SELECT term, doc * 8 + {_COLUMN} AS place FROM temp.word WHERE term > ? ORDER BY term LIMIT ?)"
-    " GROUP BY term ORDER BY term"
-)
 
 
 class _Slice(NamedTuple):
@@ -77,11 +62,10 @@ class _Slice(NamedTuple):
 class Postings:
     """Word lists of one store, as far as they have been asked for."""
 
-    def __init__(self, con: apsw.Connection, lexical: Lexical) -> None:
-        self._con = con
-        self._lexical = lexical
-        con.execute("CREATE VIRTUAL TABLE IF NOT EXISTS temp.word USING fts5vocab ('main', 'body_fts', 'instance')")
-        self._bodies = 0
+    def __init__(self, feed: WordFeed) -> None:
+        self._feed = feed
+        self._tokenizer = feed.tokenizer
+        self._texts = 0
         self._rows, self.words_there_are, self._mean = 0, 0, 1.0
         self.forget()
 
@@ -100,16 +84,13 @@ class Postings:
         self._phrases: dict[str, Posting] = {}
         self._held = 0
 
-    def measure(self, bodies: int) -> None:
+    def measure(self, texts: int) -> None:
         """Take in how many texts there are, and how long they are in the mean."""
-        self._bodies = bodies
+        self._texts = texts
         self._phrases.clear()
         self._ready.clear()
         self._frequencies.clear()
-        record = self._con.execute("SELECT block FROM body_fts_data WHERE id = 1").get or b""
-        counts = varints(record)
-        self._rows = counts[0] if counts else 0
-        self.words_there_are = sum(counts[1:])
+        self._rows, self.words_there_are = self._feed.totals()
         self._mean = self.words_there_are / self._rows if self._rows else 1.0
 
     @property
@@ -120,64 +101,53 @@ class Postings:
     def read(self, until: float) -> None:
         """Read lists in order, as far as the time goes; `until` on the monotonic clock."""
         while not self.all_read and time.monotonic() < until:
-            rows = self._con.execute(_ALL, (self._last, SLICE)).fetchall()
-            if sum(row[1] for row in rows) < SLICE:
-                self._last = None
-            elif len(rows) == 1:
+            stems, sizes, places, more = self._feed.lists_after(self._last or "", most=SLICE)
+            self._last = stems[-1] if more else None
+            if stems and not len(places):
                 # More than a slice.
-                self._last = rows[0][0]
-                count, whole = self._count(self._last), EMPTY
-                if count * common_share(self._bodies) < self._bodies:
-                    whole = parsed(self._con.execute(_ONE, (self._last, -1)).fetchone()[1])
-                self._slice([self._last], np.array([count]), np.array([len(whole.bodies)]), whole)
+                count, whole = self._feed.frequency(stems[0]), EMPTY
+                if count * lexical.common_share(self._texts) < self._texts:
+                    whole = self._read(stems[0])
+                self._slice(stems, np.array([count]), np.array([len(whole.text_ids)]), whole)
                 continue
-            else:
-                self._last = rows[-2][0]
-                rows.pop()  # cut off
-            if not rows:
+            if not stems:
                 return
-            places = np.fromstring(",".join(row[2] for row in rows), dtype=np.int64, sep=",")
-            words = np.repeat(np.arange(len(rows)), [row[1] for row in rows])
+            words = np.repeat(np.arange(len(stems)), sizes)
             whole, ends = posting_of(places, words)
             counts = np.diff(ends, prepend=0)
-            stems = [row[0] for row in rows]
-            unwanted = counts * common_share(self._bodies) >= self._bodies
+            unwanted = counts * lexical.common_share(self._texts) >= self._texts
             unwanted[bisect_left(stems, _NO_WORD) : bisect_left(stems, chr(ord(_NO_WORD) + 1))] = True
             if unwanted.any():
                 kept = np.repeat(~unwanted, counts)
                 fields = None if whole.fields is None else whole.fields[kept]
-                whole = Posting(whole.bodies[kept], whole.halves[kept], fields)
+                whole = Posting(whole.text_ids[kept], whole.halves[kept], fields)
                 ends = np.cumsum(np.where(unwanted, 0, counts))
             self._slice(stems, counts, ends, whole)
 
     def _slice(self, stems: list[str], counts: np.ndarray, ends: np.ndarray, whole: Posting) -> None:
         for stem in stems:
             # What was read one by one is of the same version of the store.
-            self._held -= len(self._single.pop(stem, EMPTY).bodies)
+            self._held -= len(self._single.pop(stem, EMPTY).text_ids)
             for known in (self._counts, self._later, self._more, self._ready):
                 known.pop(stem, None)
         self._slices.append(_Slice(stems, counts, ends, whole))
         self._firsts.append(stems[0])
-        self._held += len(whole.bodies)
+        self._held += len(whole.text_ids)
 
-    def add(self, bodies: Sequence[int]) -> None:
+    def add(self, text_ids: Sequence[int]) -> None:
         """Take in new texts."""
         if not self._counts and self._last == "":
             return
-        self._added += len(bodies)
-        if self._added > max(MAX_ADDED, self._bodies // ADDED_SHARE):
+        self._added += len(text_ids)
+        if self._added > max(MAX_ADDED, self._texts // ADDED_SHARE):
             self.forget()
             return
-        texts = self._con.execute(
-            "SELECT num, content, topics, labels, dates, scope, grams FROM carray(?) CROSS JOIN body ON num = value",
-            (carray(bodies),),
-        )
-        for body, *columns in texts:
+        for text_id, *columns in self._feed.texts(text_ids):
             new: set[str] = set()
             for column, text in enumerate(columns):
-                for stem in self._lexical.tokens(text or ""):
+                for stem in self._tokenizer.tokens(text or ""):
                     if stem in self._counts or self._covers(stem):
-                        self._later.setdefault(stem, []).append(body * 8 + column)
+                        self._later.setdefault(stem, []).append(text_id * 8 + column)
                         new.add(stem)
             for stem in new:
                 self._more[stem] = self._more.get(stem, 0) + 1
@@ -222,14 +192,14 @@ class Postings:
             known = int(slot[0].counts[slot[1]]) if slot else 0
         if known is not None:
             return known + self._more.get(stem, 0)
-        count, places = self._con.execute(_ONE, (stem, READ_AT_ONCE)).fetchone()
-        if count < READ_AT_ONCE:
-            return len(self._hold(stem, places).bodies)
-        known = self._counts[stem] = self._count(stem)
+        places = self._feed.occurrences(stem, most=READ_AT_ONCE)
+        if len(places) < READ_AT_ONCE:
+            return len(self._hold(stem, posting_of(places)[0]).text_ids)
+        known = self._counts[stem] = self._feed.frequency(stem)
         return known
 
-    def _count(self, stem: str) -> int:
-        return self._con.execute("SELECT doc FROM body_terms WHERE term = ?", (stem,)).get or 0
+    def _read(self, stem: str) -> Posting:
+        return posting_of(self._feed.occurrences(stem))[0]
 
     def posting(self, stem: str) -> Posting:
         found = self._ready.get(stem)
@@ -241,33 +211,32 @@ class Postings:
                 # All of it, texts that came later included.
                 self._later.pop(stem, None)
                 self._more.pop(stem, None)
-                found = self._hold(stem, self._con.execute(_ONE, (stem, -1)).fetchone()[1])
+                found = self._hold(stem, self._read(stem))
             elif stem in self._later:
                 found = found.and_then(posting_of(np.array(self._later[stem]))[0])
             self._ready[stem] = found
         return found
 
-    def _hold(self, stem: str, places: str | None) -> Posting:
-        found = parsed(places)
-        self._counts[stem] = len(found.bodies)
+    def _hold(self, stem: str, found: Posting) -> Posting:
+        self._counts[stem] = len(found.text_ids)
         self._single[stem] = found
-        self._held += len(found.bodies)
+        self._held += len(found.text_ids)
         while self._held > MAX_HELD and self._single:
-            self._held -= len(self._single.pop(next(iter(self._single))).bodies)
+            self._held -= len(self._single.pop(next(iter(self._single))).text_ids)
         return found
 
     def search(
-        self, text: str, where: Filter, columns: SqliteColumns, *, limit: int | None = None, held_only: bool = False
+        self, text: str, where: Filter, columns: Columns, *, limit: int | None = None, held_only: bool = False
     ) -> ArrayHits:
-        """Texts that have the query's rarer words, best first, as `fulltext.Lexical.search` finds them.
+        """Texts that have the query's rarer words, best first, as `Search.lexical` finds them.
 
         `held_only`: leave out words whose lists have not been read, and say so.
         """
-        asked = self._lexical.terms(text)
+        asked = self._tokenizer.terms(text)
         terms = [stem for stem in asked if not held_only or stem in self._counts or self._covers(stem)]
         complete = len(terms) == len(asked)
         counts = {stem: self.frequency(stem) for stem in terms}
-        useful, rare = choose(terms, counts.__getitem__, self._bodies)
+        useful, rare = lexical.choose(terms, counts.__getitem__, self._texts)
         if not useful:
             return ArrayHits.none()._replace(complete=complete)
         if held_only:
@@ -281,36 +250,55 @@ class Postings:
         if within is None:
             return ArrayHits.none()._replace(complete=complete)
         lists = [self.posting(stem) for _, stem in useful]
-        rows = lists[0].bodies if rare == 1 else distinct(np.concatenate([one.bodies for one in lists[:rare]]))
+        rows = lists[0].text_ids if rare == 1 else distinct(np.concatenate([one.text_ids for one in lists[:rare]]))
         scopes, phrases = within
         if scopes is not None:
             rows = rows[among(columns.scope[rows], scopes)]
         for phrase in phrases:
-            rows = rows[positions(phrase.bodies, rows)[1]]
-        stems = {stem: max(1e-6, math.log((self._bodies - df + 0.5) / (df + 0.5))) for df, stem in useful}
-        scores = self._scores([*phrases, *lists], len(phrases), rare, columns.tokens[rows], rows)
+            rows = rows[positions(phrase.text_ids, rows)[1]]
+        absent = [stem for stem, count in counts.items() if not count]
+        if lexical.is_small(self._texts):
+            return self._small(rows, useful, absent, limit)._replace(complete=complete)
+        stems = lexical.worth(useful, self._texts)
+        scores = self._scores([*phrases, *lists], len(phrases), rare, columns.length[rows], rows)
         order = best(scores, limit)
-        absent = sum(not count for count in counts.values()) * math.log((self._bodies + 0.5) / 0.5)
-        return ArrayHits(rows[order], scores[order], stems, sum(stems.values()), complete, absent)
+        missing = lexical.absent_worth(len(absent), self._texts)
+        return ArrayHits(rows[order], scores[order], stems, sum(stems.values()), complete, missing)
+
+    def _small(
+        self, rows: np.ndarray, useful: Sequence[tuple[int, str]], absent: Sequence[str], limit: int | None
+    ) -> ArrayHits:
+        matching = (
+            (
+                one.text_id,
+                f"{one.content} {one.pairs or ''}",
+                " ".join(filter(None, (one.topics, one.labels, one.dates))),
+            )
+            for one in self._feed.texts(rows.tolist())
+        )
+        found = lexical.small_result(self._tokenizer, self._texts, useful, absent, matching, limit)
+        text_ids = np.array([hit.text_id for hit in found.hits], dtype=np.int64)
+        scores = np.array([hit.score for hit in found.hits])
+        return ArrayHits(text_ids, scores, found.stems, found.weight, absent=found.absent)
 
     def _scores(
         self, lists: Sequence[Posting], phrases: int, rare: int, lengths: np.ndarray, rows: np.ndarray
     ) -> np.ndarray:
         """BM25 of every row: k1, b and the smallest weight of a word as FTS5 has them."""
-        norm = BM25_K1 * (1 - BM25_B + BM25_B * lengths.astype(np.float64) / self._mean)
+        norm = lexical.BM25_K1 * (1 - lexical.BM25_B + lexical.BM25_B * lengths.astype(np.float64) / self._mean)
         weights = []
         frequency = np.zeros((len(lists), len(rows)))
         for row, one in zip(frequency, lists, strict=True):
-            hits = len(one.bodies)
+            hits = len(one.text_ids)
             if hits < len(rows):
-                at, there = positions(rows, one.bodies)
+                at, there = positions(rows, one.text_ids)
                 row[at[there]] = 0.5 * one.halves[there]
             else:
-                at, there = positions(one.bodies, rows)
+                at, there = positions(one.text_ids, rows)
                 np.multiply(one.halves.take(at, mode="clip"), 0.5 * there, out=row)
             weight = math.log((self._rows - hits + 0.5) / (hits + 0.5)) if self._rows - hits > hits else 0.0
             weights.append([weight if weight > 0 else 1e-6])
-        parts = np.array(weights) * (frequency * (BM25_K1 + 1.0) / (frequency + norm))
+        parts = np.array(weights) * (frequency * (lexical.BM25_K1 + 1.0) / (frequency + norm))
         first, last = phrases + rare, len(lists)
         order = [*range(first)]
         if first < last:
@@ -321,47 +309,42 @@ class Postings:
             total += parts[i]
         return total / 2 if first < last else total
 
-    def _within(self, where: Filter, columns: SqliteColumns) -> tuple[list[int] | None, list[Posting]] | None:
+    def _within(self, where: Filter, columns: Columns) -> tuple[list[int] | None, list[Posting]] | None:
         """What every row must be in: scopes, where they are small, and topics. None: nothing can be."""
-        phrases = [self._phrase(topic) for topic in where.topics if self._lexical.stems(topic)]
+        phrases = [self._phrase(topic) for topic in where.topics if self._tokenizer.stems(topic)]
         if where.scopes is None:
             return None, phrases
         scopes = columns.scope_numbers(where.scopes)
         if not scopes:
             return None
-        held = sum(columns.bodies_of_scope.get(one, 0) for one in scopes)
-        return (scopes if held * 2 <= self._bodies else None), phrases
+        held = sum(columns.texts_of_scope.get(one, 0) for one in scopes)
+        return (scopes if held * 2 <= self._texts else None), phrases
 
     def _phrase(self, topic: str) -> Posting:
         """The texts whose topics have the words of a topic one after the other, and how often."""
         found = self._phrases.get(topic)
         if found is None:
-            words = list(self._lexical.tokens(topic))
+            words = list(self._tokenizer.tokens(topic))
             if len(words) == 1:
                 whole = self.posting(words[0])
                 times = fields_of(whole) // TOPIC
-                bodies, times = whole.bodies[times > 0], times[times > 0]
+                text_ids, times = whole.text_ids[times > 0], times[times > 0]
             else:
-                (expression,) = topic_expressions([topic], self._lexical.stems)
-                rows = self._con.execute(
-                    "SELECT f.rowid, b.topics FROM body_fts f JOIN body b ON b.num = f.rowid"
-                    " WHERE f.body_fts MATCH ? ORDER BY f.rowid",
-                    (expression,),
-                ).fetchall()
-                bodies = np.array([row[0] for row in rows], dtype=np.int32)
-                times = np.array([occurrences(words, list(self._lexical.tokens(row[1]))) for row in rows])
-            found = self._phrases[topic] = Posting(bodies, times.astype(np.uint32) * 2, None)
+                rows = self._feed.with_topic_words(topic)
+                text_ids = np.array([row[0] for row in rows], dtype=np.int32)
+                times = np.array([occurrences(words, list(self._tokenizer.tokens(row[1]))) for row in rows])
+            found = self._phrases[topic] = Posting(text_ids, times.astype(np.uint32) * 2, None)
         return found
 
-    def words(self, bodies: np.ndarray, stems: Mapping[str, float]) -> tuple[np.ndarray, np.ndarray]:
+    def words(self, text_ids: np.ndarray, stems: Mapping[str, float]) -> tuple[np.ndarray, np.ndarray]:
         """What the query's words are worth in topics, labels and dates of some texts (a label's counts half), and
         which of the words each text has, wherever: (texts, stems)."""
-        topics, labels, dates = np.zeros(len(bodies)), np.zeros(len(bodies)), np.zeros(len(bodies))
-        having = np.zeros((len(bodies), len(stems)), dtype=bool)
-        bodies = bodies.astype(np.int32)
+        topics, labels, dates = np.zeros(len(text_ids)), np.zeros(len(text_ids)), np.zeros(len(text_ids))
+        having = np.zeros((len(text_ids), len(stems)), dtype=bool)
+        text_ids = text_ids.astype(np.int32)
         for place, (stem, worth) in enumerate(stems.items()):
             one = self.posting(stem)
-            at, there = positions(one.bodies, bodies)
+            at, there = positions(one.text_ids, text_ids)
             having[:, place] = there
             if one.fields is None:
                 continue

@@ -8,7 +8,6 @@ from typing import NamedTuple
 import numpy as np
 
 # What an occurrence counts in BM25, in halves, by column: text, topics, labels, dates, scope, pairs of characters.
-# As in `_SCORED`.
 _HALVES = np.array([2, 2, 1, 2, 0, 2])
 # In `Posting.fields`: a date has the word, a label has it, and how many topics' words are it.
 DATES, LABELS, TOPIC = 1, 2, 4
@@ -18,7 +17,7 @@ _FLAGS = np.array([0, 0, LABELS, DATES, 0, 0])
 class Posting(NamedTuple):
     """The texts that have a word, in order."""
 
-    bodies: np.ndarray  # int32
+    text_ids: np.ndarray  # int32
     halves: np.ndarray  # how often, as BM25 weighs it, in halves; as narrow as it goes
     fields: np.ndarray | None  # None: in no topic, label or date at all
 
@@ -26,26 +25,30 @@ class Posting(NamedTuple):
         fields = None if self.fields is None else self.fields[start:end]
         if fields is not None and not fields.any():
             fields = None
-        return Posting(self.bodies[start:end], self.halves[start:end], fields)
+        return Posting(self.text_ids[start:end], self.halves[start:end], fields)
 
     def and_then(self, later: Posting) -> Posting:
         """With the entries of later texts after its own."""
         fields = None
         if self.fields is not None or later.fields is not None:
             fields = np.concatenate([fields_of(self), fields_of(later)])
-        return Posting(np.concatenate([self.bodies, later.bodies]), np.concatenate([self.halves, later.halves]), fields)
+        return Posting(
+            np.concatenate([self.text_ids, later.text_ids]), np.concatenate([self.halves, later.halves]), fields
+        )
 
 
 EMPTY = Posting(np.zeros(0, np.int32), np.zeros(0, np.uint8), None)
 
 
 def posting_of(places: np.ndarray, words: np.ndarray | None = None) -> tuple[Posting, np.ndarray]:
-    """From text id * 8 + column of every occurrence, in order of texts.
+    """From the places of all occurrences, as a `WordFeed` gives them.
 
     `words`: the number of each occurrence's word, for several words one after the other; their ends come back too.
     """
-    bodies, columns = places >> 3, places & 7
-    new = np.concatenate(([True], bodies[1:] != bodies[:-1]))
+    if not len(places):
+        return EMPTY, np.zeros(0, np.int64)
+    text_ids, columns = places >> 3, places & 7
+    new = np.concatenate(([True], text_ids[1:] != text_ids[:-1]))
     if words is not None:
         new[1:] |= words[1:] != words[:-1]
     first = np.flatnonzero(new)
@@ -58,12 +61,7 @@ def posting_of(places: np.ndarray, words: np.ndarray | None = None) -> tuple[Pos
     else:
         fields = None
     ends = np.array([len(first)]) if words is None else np.searchsorted(words[first], np.arange(words[-1] + 1), "right")
-    return Posting(bodies[first].astype(np.int32), halves, fields), ends
-
-
-def parsed(listed: str | None) -> Posting:
-    """From the places of one word as `_ONE` gives them."""
-    return posting_of(np.fromstring(listed, dtype=np.int64, sep=","))[0] if listed else EMPTY
+    return Posting(text_ids[first].astype(np.int32), halves, fields), ends
 
 
 def best(scores: np.ndarray, limit: int | None) -> np.ndarray:
@@ -77,7 +75,7 @@ def best(scores: np.ndarray, limit: int | None) -> np.ndarray:
 
 
 def fields_of(one: Posting) -> np.ndarray:
-    return np.zeros(len(one.bodies), dtype=np.uint8) if one.fields is None else one.fields
+    return np.zeros(len(one.text_ids), dtype=np.uint8) if one.fields is None else one.fields
 
 
 def positions(ordered: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -113,14 +111,3 @@ def among(numbers: np.ndarray, wanted: Sequence[int]) -> np.ndarray:
 def occurrences(words: list[str], text: list[str]) -> int:
     """How often some words stand one after the other."""
     return sum(text[i : i + len(words)] == words for i in range(len(text) - len(words) + 1))
-
-
-def varints(data: bytes) -> list[int]:
-    """SQLite's variable-length integers, as FTS5 packs the sizes of texts."""
-    found, value = [], 0
-    for byte in data:
-        value = value << 7 | byte & 0x7F
-        if byte < 0x80:
-            found.append(value)
-            value = 0
-    return found

@@ -7,22 +7,21 @@ texts and those of changed memories, whichever process changed them. `postings.p
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-import apsw
 import numpy as np
 
 from ...model.memory import KINDS
-from ..records import ArrayHits, Filter, Use
-from . import fulltext
-from .filters import carray, scope_number
-from .fulltext import Lexical, interrupted
-from .posting_lists import among, distinct, varints
+from ..records import Filter, Use
+from .feed_records import ArrayHits, TextColumns
+from .posting_lists import among, distinct
 from .postings import Postings
-from .sql import statements
 
-# Texts read at a time, and how long one recall may read before it answers from SQL, in seconds.
+if TYPE_CHECKING:
+    from ..contract import ChangeFeed
+
+# Texts read at a time, and how long one recall may read before it answers from rows, in seconds.
 SLICE = 2_000
 READ_SECONDS = 0.25
 # Texts, or index terms in thirties, that recalls read themselves; more of them are read ahead, beside the recalls.
@@ -32,19 +31,22 @@ MAX_UNSORTED = 4_096
 _NEVER = np.iinfo(np.int64).max
 _PLACES = 1 << 40  # positions in one session that keys leave room for
 
-# Name, type, and what stands where there is no value. `num` 0: no current memory has this text.
+# Name, type, and what stands where there is no value.
 _COLUMNS: tuple[tuple[str, str, Any], ...] = (
-    ("num", "i8", 0), ("scope", "i4", 0), ("state", "i2", 0), ("kind", "i2", 0), ("prior", "i4", 0),
+    ("row", "i8", 0), ("scope", "i4", 0), ("state", "i2", 0), ("kind", "i2", 0), ("prior", "i4", 0),
     ("session", "i4", 0), ("position", "i8", 0), ("speaker", "i4", 0), ("valid_from", "i8", 0),
     ("valid_to", "i8", _NEVER), ("observed_at", "i8", 0), ("size", "i4", 0), ("asked", "?", False),
-    ("keyed", "?", False), ("tokens", "i4", 0), ("id", "S16", b""), ("described", "i4", 0),
+    ("keyed", "?", False), ("length", "i4", 0), ("id", "S16", b""), ("described", "i4", 0),
 )  # fmt: skip
 
 
-class SqliteColumns:
-    """Arrays by text number. Not thread-safe: used under the lock of the connection that it reads."""
+class Columns:
+    """Arrays by text id. Valid within one snapshot of the feed; not thread-safe.
 
-    num: np.ndarray
+    `kind`, `state` and `speaker` hold places in `names`, `prior` in `priors`.
+    """
+
+    row: np.ndarray  # 0: of no current memory
     scope: np.ndarray
     state: np.ndarray
     kind: np.ndarray
@@ -58,23 +60,19 @@ class SqliteColumns:
     size: np.ndarray  # characters of the content
     asked: np.ndarray  # ends with a question mark
     keyed: np.ndarray  # has a key
-    tokens: np.ndarray  # index terms of all columns, as BM25 counts them
+    length: np.ndarray  # index terms of all columns, as BM25 counts them
     id: np.ndarray  # zero bytes at the end are lost, the order is not
     described: np.ndarray  # a hash of topics, labels and dates: have the index's words changed?
 
-    def __init__(self, con: apsw.Connection, lexical: Lexical, *, follows: bool = False) -> None:
-        """`follows`: somebody calls `read_ahead` until all is there."""
-        self.follows = follows
-        self._con = con
-        self._lexical = lexical
-        self._schema = -1
+    def __init__(self, feed: ChangeFeed) -> None:
+        self._feed = feed
+        self._revision: object | None = None
         self._reset()
 
     def _reset(self) -> None:
         for name, kind, _ in _COLUMNS:
             setattr(self, name, np.zeros(1, dtype=kind))
-        self.postings = Postings(self._con, self._lexical)
-        self.words = self.postings.words
+        self.postings = Postings(self._feed.words)
         # Kinds, states and speakers share their numbers; kinds come first.
         self.names: list[str | None] = [None, *KINDS]
         self._names = {name: number for number, name in enumerate(self.names)}
@@ -83,12 +81,11 @@ class SqliteColumns:
         self._prior_numbers: dict[tuple[Any, ...], int] = {}
         self._version = -1
         self._done = 0  # the last text read
-        self._seq = -1  # the last event known
-        self._changed: set[bytes] = set()  # memories to read again
+        self._changed: set[int] = set()  # texts to read again
         self._used = False
         self._scopes: dict[str, int] = {}
         self._exact: dict[str, np.ndarray] = {}
-        self.bodies_of_scope: dict[int, int] = {}
+        self.texts_of_scope: dict[int, int] = {}
         self._sorted: list[tuple[np.ndarray, np.ndarray]] = []
         self._sorted_to: list[int] = [0, 0]
 
@@ -114,98 +111,80 @@ class SqliteColumns:
         if version == self._version:
             self._read_words(until)
             return True
-        con = self._con
-        schema = con.execute("PRAGMA schema_version").get  # a rebuild changes it, see store.py
-        if self._note_events() or schema != self._schema:
+        changes = self._feed.changes(self._revision)
+        if changes.anew:
             self._reset()
-            self._schema = schema
-            self._note_events()
-        last = con.execute("SELECT ifnull(max(num), 0) FROM body").get
-        if not ahead and last - self._done > READ_BY_RECALLS and self.follows:
+        self._revision, last = changes.revision, changes.last
+        self._changed.update(changes.text_ids)
+        if not ahead and last - self._done > READ_BY_RECALLS and self._feed.in_pieces:
             return False  # a recall that read a part would answer from rows all the same
         self._grow(last + 1)
         while self._done < last:
             if time.monotonic() > until:
                 return False
-            rows = con.execute(statements()["columns_after"], {"after": self._done, "limit": SLICE}).fetchall()
-            self._put(rows)
-            self.postings.add([row[0] for row in rows])
-            self._done = rows[-1][0]
+            texts = self._feed.texts_after(self._done, most=SLICE)
+            self._put(texts)
+            self.postings.add(texts.text_id)
+            self._done = texts.text_id[-1]
         if self._changed:
-            self._reread(self._changed)
-            self._changed = set()
+            self._reread(sorted(self._changed))
+            self._changed.clear()
         self._exact.clear()
-        self._used = con.execute("SELECT 1 FROM usage LIMIT 1").get is not None
+        self._used = changes.used
         self.postings.measure(last)
         self._read_words(until)
         self._version = version
         return True
 
     def _read_words(self, until: float) -> None:
-        if self.postings.words_there_are <= READ_BY_RECALLS * WORDS_A_TEXT or not self.follows:
+        if self.postings.words_there_are <= READ_BY_RECALLS * WORDS_A_TEXT or not self._feed.in_pieces:
             self.postings.read(until)
 
-    def _note_events(self) -> bool:
-        """Note the memories that changed since the last look; whether one was purged. New ones are read as texts."""
-        last = self._con.execute("SELECT ifnull(max(seq), 0) FROM event").get
-        if self._seq < 0:
-            self._seq = last
-        rows = self._con.execute(
-            "SELECT type, memory FROM event WHERE seq > ? AND type <> 'remembered'", (self._seq,)
-        ).fetchall()
-        self._seq = last
-        self._changed.update(memory for _, memory in rows)
-        return any(type == "purged" for type, _ in rows)
-
-    def _reread(self, ids: set[bytes]) -> None:
-        rows = self._con.execute(statements()["bodies_of_memories"], {"ids": apsw.carray(tuple(ids))})
-        bodies = np.array([row[0] for row in rows], dtype=np.int64)
-        if not len(bodies):
-            return
-        before = self.described[bodies], self.session[bodies], self.position[bodies]
-        self._put(
-            self._con.execute(statements()["columns_of"], {"bodies": carray(bodies.tolist())}).fetchall(), new=False
-        )
-        if (before[0] != self.described[bodies]).any():
+    def _reread(self, changed: Sequence[int]) -> None:
+        text_ids = np.array(changed, dtype=np.int64)
+        before = self.described[text_ids], self.session[text_ids], self.position[text_ids]
+        self._put(self._feed.texts(changed), new=False)
+        if (before[0] != self.described[text_ids]).any():
             self.postings.forget()
-        if (before[1] != self.session[bodies]).any() or (before[2] != self.position[bodies]).any():
+        if (before[1] != self.session[text_ids]).any() or (before[2] != self.position[text_ids]).any():
             self._sorted, self._sorted_to = [], [0, 0]
 
-    def _put(self, rows: Sequence[tuple[Any, ...]], *, new: bool = True) -> None:
-        (body, num, scope, state, kind, trust, pinned, session, position, speaker, valid_from, valid_to, importance,
-         observations, observed_at, stated, content, topics, labels, dates, id, sizes, key
-        ) = zip(*rows, strict=True)  # fmt: skip
-        at = np.array(body)
+    def _put(self, texts: TextColumns, *, new: bool = True) -> None:
+        if not texts.text_id:
+            return
+        at = np.array(texts.text_id)
         self._grow(int(at.max()) + 1)
         number = self._number
+        factors = (texts.importance, texts.pinned, texts.trust, texts.observations, texts.stated_confidence)
+        indexed = zip(texts.topics, texts.labels, texts.dates, strict=True)
         values: dict[str, Iterable[Any]] = {
-            "num": num,
-            "scope": map(scope_number, scope),
-            "state": map(number, state),
-            "kind": map(number, kind),
-            "prior": map(self._prior, kind, importance, pinned, trust, observations, stated),
-            "session": session,
-            "position": position,
-            "speaker": map(number, speaker),
-            "valid_from": valid_from,
-            "valid_to": valid_to,
-            "observed_at": observed_at,
-            "size": map(len, content),
-            "asked": (text.rstrip().endswith("?") for text in content),
-            "keyed": (one is not None for one in key),
-            "tokens": map(_count, sizes),
-            "id": id,
-            "described": (hash(one) & 0x7FFFFFFF for one in zip(topics, labels, dates, strict=True)),
+            "row": texts.row,
+            "scope": texts.scope,
+            "state": map(number, texts.state),
+            "kind": map(number, texts.kind),
+            "prior": map(self._prior, texts.kind, *factors),
+            "session": texts.session,
+            "position": texts.position,
+            "speaker": map(number, texts.speaker),
+            "valid_from": texts.valid_from,
+            "valid_to": texts.valid_to,
+            "observed_at": texts.observed_at,
+            "size": map(len, texts.content),
+            "asked": (text.rstrip().endswith("?") for text in texts.content),
+            "keyed": (key is not None for key in texts.key),
+            "length": texts.words,
+            "id": texts.id,
+            "described": (hash(fields) & 0x7FFFFFFF for fields in indexed),
         }
         for name, kind_, nothing in _COLUMNS:
             filled = [nothing if value is None else value for value in values[name]]
             getattr(self, name)[at] = np.array(filled, dtype=kind_)
         if new:
             for one, count in zip(*np.unique(self.scope[at], return_counts=True), strict=True):
-                self.bodies_of_scope[int(one)] = self.bodies_of_scope.get(int(one), 0) + int(count)
+                self.texts_of_scope[int(one)] = self.texts_of_scope.get(int(one), 0) + int(count)
 
     def _grow(self, slots: int) -> None:
-        have = len(self.num)
+        have = len(self.row)
         if slots <= have:
             return
         for name, kind, _ in _COLUMNS:
@@ -236,29 +215,28 @@ class SqliteColumns:
     def scope_numbers(self, names: Iterable[str]) -> list[int]:
         for name in names:
             if name not in self._scopes:
-                num = self._con.execute("SELECT num FROM scope WHERE name = ?", (name,)).get
-                if num is not None:
-                    self._scopes[name] = num
+                number = self._feed.scope_number(name)
+                if number is not None:
+                    self._scopes[name] = number
         return [self._scopes[name] for name in dict.fromkeys(names) if name in self._scopes]
 
-    def passing(self, bodies: np.ndarray, where: Filter) -> np.ndarray:
+    def passing(self, text_ids: np.ndarray, where: Filter) -> np.ndarray:
         """Which of some texts pass the filter; it must not ask for what was known at another time."""
-        mask = self._among(self.state[bodies], where.states) if where.states else self.num[bodies] > 0
+        mask = self._among(self.state[text_ids], where.states) if where.states else self.row[text_ids] > 0
         if where.scopes is not None:
-            mask &= among(self.scope[bodies], self.scope_numbers(where.scopes))
+            mask &= among(self.scope[text_ids], self.scope_numbers(where.scopes))
         if where.kinds:
-            mask &= self._among(self.kind[bodies], where.kinds)
+            mask &= self._among(self.kind[text_ids], where.kinds)
         if where.session is not None:
-            found = self._con.execute("SELECT num FROM session WHERE name = ?", (where.session,))
-            mask &= among(self.session[bodies], [row[0] for row in found])
+            mask &= among(self.session[text_ids], self._feed.session_numbers(where.session))
         if where.since is not None:
-            mask &= self.valid_from[bodies] >= where.since
+            mask &= self.valid_from[text_ids] >= where.since
         if where.until is not None:
-            mask &= self.valid_from[bodies] < where.until
+            mask &= self.valid_from[text_ids] < where.until
         if where.as_of is not None:
-            mask &= (self.valid_from[bodies] <= where.as_of) & (where.as_of < self.valid_to[bodies])
+            mask &= (self.valid_from[text_ids] <= where.as_of) & (where.as_of < self.valid_to[text_ids])
         for topic in where.topics:
-            mask &= self._with_topic(topic)[bodies]
+            mask &= self._with_topic(topic)[text_ids]
         return mask
 
     def allowed(self, where: Filter) -> np.ndarray:
@@ -266,8 +244,9 @@ class SqliteColumns:
         if where.topics:
             some = np.flatnonzero(self._with_topic(where.topics[0]))
         else:
-            some = np.flatnonzero(self.num[: self._done + 1])
-        return some[self.passing(some, where)]
+            some = np.flatnonzero(self.row[: self._done + 1])
+        found: np.ndarray = some[self.passing(some, where)]
+        return found
 
     def _among(self, numbers: np.ndarray, names: Iterable[str]) -> np.ndarray:
         return among(numbers, [self._names[name] for name in names if name in self._names])
@@ -276,16 +255,16 @@ class SqliteColumns:
         """For each slot whether its memory has exactly this topic."""
         found = self._exact.get(topic)
         if found is None:
-            found = self._exact[topic] = np.zeros(len(self.num), dtype=bool)
-            found[fulltext.allowed(self._con, Filter(topics=(topic,), states=()), self._lexical.stems)] = True
+            found = self._exact[topic] = np.zeros(len(self.row), dtype=bool)
+            found[self._feed.with_topic(topic)] = True
         return found
 
-    def near(self, bodies: np.ndarray, reach: int) -> np.ndarray:
+    def near(self, text_ids: np.ndarray, reach: int) -> np.ndarray:
         """Texts up to `reach` places before or after the given ones in their sessions, themselves included."""
-        bodies = bodies[self.session[bodies] > 0]
-        keys = self.session[bodies] * np.int64(_PLACES) + self.position[bodies]
+        text_ids = text_ids[self.session[text_ids] > 0]
+        keys = self.session[text_ids] * np.int64(_PLACES) + self.position[text_ids]
         self._sort()
-        found = [bodies]
+        found = [text_ids]
         for ordered, order in self._sorted:
             low, high = ordered.searchsorted(keys - reach), ordered.searchsorted(keys + reach, side="right")
             found += [order[start:end] for start, end in zip(low.tolist(), high.tolist(), strict=True) if start < end]
@@ -305,37 +284,29 @@ class SqliteColumns:
         self._sorted_to = [base, self._done + 1]
 
     def _by_place(self, start: int, end: int) -> tuple[np.ndarray, np.ndarray]:
-        bodies = start + np.flatnonzero(self.session[start:end])
-        keys = self.session[bodies] * np.int64(_PLACES) + self.position[bodies]
+        text_ids = start + np.flatnonzero(self.session[start:end])
+        keys = self.session[text_ids] * np.int64(_PLACES) + self.position[text_ids]
         order = np.argsort(keys, kind="stable")
-        return keys[order], bodies[order]
+        return keys[order], text_ids[order]
 
     # -- words and use
 
     def lexical(self, text: str, where: Filter, *, limit: int | None, deadline: float | None) -> ArrayHits:
-        """What `Search.lexical` finds. Raises apsw.InterruptError at the deadline."""
-        if self._done <= fulltext.SMALL_STORE:
-            found = self._lexical.search(text, where, limit=limit, version=self._version, deadline=deadline)
-            bodies = np.array([hit.body for hit in found.hits], dtype=np.int64)
-            scores = np.array([hit.score for hit in found.hits])
-            return ArrayHits(bodies, scores, found.stems, found.weight, found.complete, found.absent)
-        with interrupted(self._con, deadline):
-            try:
-                # A list that is not there yet may take longer than any deadline.
-                held_only = deadline is not None and self.follows
-                return self.postings.search(text, where, self, limit=limit, held_only=held_only)
-            except apsw.InterruptError:
-                return ArrayHits.none()._replace(complete=False)
+        """What `Search.lexical` finds."""
+        with self._feed.within(deadline):
+            # A list that is not there yet may take longer than any deadline.
+            held_only = deadline is not None and self._feed.in_pieces
+            return self.postings.search(text, where, self, limit=limit, held_only=held_only)
+        return ArrayHits.none()._replace(complete=False)
 
-    def uses(self, bodies: np.ndarray) -> dict[int, Use]:
-        """By place in `bodies`, of those that were ever used or judged."""
+    def words(self, text_ids: np.ndarray, stems: Mapping[str, float]) -> tuple[np.ndarray, np.ndarray]:
+        """What the query's words are worth in topics, labels and dates of some texts (a label's counts half), and
+        which of the words each text has, wherever: (texts, stems)."""
+        return self.postings.words(text_ids, stems)
+
+    def uses(self, text_ids: np.ndarray) -> dict[int, Use]:
+        """By place in `text_ids`, of those that were ever used or judged."""
         if not self._used:
             return {}
-        place = {body: i for i, body in enumerate(bodies.tolist())}
-        rows = self._con.execute(statements()["usage_of"], {"nums": carray(self.num[bodies].tolist())})
-        return {place[body]: Use._make(rest) for body, *rest in rows}
-
-
-def _count(sizes: bytes | None) -> int:
-    """Index terms of a text, from the packed sizes of its columns."""
-    return sum(sizes if sizes and max(sizes) < 0x80 else varints(sizes or b""))
+        place = {text_id: i for i, text_id in enumerate(text_ids.tolist())}
+        return {place[text_id]: use for text_id, use in self._feed.uses(self.row[text_ids].tolist()).items()}

@@ -1,0 +1,119 @@
+"""Which words of a query are searched for and what they are worth: the same for every engine and backing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from .records import LexicalHit, LexicalResult
+
+if TYPE_CHECKING:
+    from .contract import Tokenizer
+
+# Rows that full BM25 scores for one query. FTS5 scores about a million rows a second; terms are taken from the rarest
+# on until their document frequencies reach this. See docs/adr/0012.
+ROW_BUDGET = 700
+# A term in half of all texts says nothing (BM25's own rule). In a large store one in every tenth says little and costs
+# most: FTS5 reads a term's whole list to weigh it.
+LARGE_STORE, COMMON_SHARE = 5_000, 10
+# Terms of a query that are searched for, the rarest first.
+MAX_TERMS_SEARCHED = 48
+# A store with so few texts is scored with a background of this many ordinary English ones, in half of which the common
+# words occur. BM25's own constants are those of FTS5.
+SMALL_STORE = 300
+BACKGROUND_TEXTS = 500
+BM25_K1, BM25_B = 1.2, 0.75
+COMMON_WORDS = (
+    "a about all also an and any are as at be been but by can could did do does for from get had has have he her him"
+    " his how i if in into is it its just like me my no of on one or our out she should so some than that the their"
+    " them then there they this to up us use was we were what when where which who why will with would you your"
+)
+
+
+def is_small(texts: int) -> bool:
+    """Whether a store of so many texts is scored by `small_result`."""
+    return texts <= SMALL_STORE
+
+
+def common_share(texts: int) -> int:
+    """A word in one of so many texts, or in more, is not searched for."""
+    return COMMON_SHARE if texts > LARGE_STORE else 2
+
+
+def choose(terms: Iterable[str], frequency: Callable[[str], int], texts: int) -> tuple[list[tuple[int, str]], int]:
+    """The terms worth searching for as (document frequency, term), rarest first, and how many of them give rows."""
+    found = sorted((df, term) for term in terms if (df := frequency(term)))
+    share = common_share(texts)
+    useful = [(df, term) for df, term in found if df * share < texts] or (found[:1] if share > 2 else found)
+    useful = useful[:MAX_TERMS_SEARCHED]
+    rare, rows = 0, 0
+    while rare < len(useful) and (rare == 0 or rows + useful[rare][0] <= ROW_BUDGET):
+        rows += useful[rare][0]
+        rare += 1
+    return useful, rare
+
+
+def worth(useful: Iterable[tuple[int, str]], texts: int) -> dict[str, float]:
+    """The inverse document frequency of each term."""
+    return {stem: max(1e-6, math.log((texts - df + 0.5) / (df + 0.5))) for df, stem in useful}
+
+
+def absent_worth(absent: int, texts: int) -> float:
+    """What so many terms that no text has would be worth."""
+    return absent * math.log((texts + 0.5) / 0.5)
+
+
+def small_result(
+    tokenizer: Tokenizer,
+    texts: int,
+    useful: Sequence[tuple[int, str]],
+    absent: Sequence[str],
+    matching: Iterable[tuple[int, str, str]],
+    limit: int | None,
+) -> LexicalResult:
+    """BM25 for a store of few texts, whose own document frequencies say nothing yet.
+
+    They are smoothed with a background of ordinary English: there, common words are in half of all texts. Words
+    that no text has count in what a perfect match is worth: one common word of a long question is no match.
+
+    `matching`: of each text that matches its number, itself with its pairs of characters, and topics, labels and dates.
+    """
+    total = texts + BACKGROUND_TEXTS
+    common = tokenizer.stems(COMMON_WORDS)
+
+    def idf(df: int, stem: str) -> float:
+        known = df + (BACKGROUND_TEXTS // 2 if stem in common else 0)
+        return math.log1p((total - known + 0.5) / (known + 0.5))
+
+    weights = {stem: idf(df, stem) for df, stem in useful}
+    counts = [
+        (text_id, *_count(tokenizer, text, weights), _count(tokenizer, named, weights)[0])
+        for text_id, text, named in matching
+    ]
+    mean = sum(size for _, _, size, _ in counts) / max(1, len(counts)) or 1.0
+    hits = []
+    for text_id, found, size, named in counts:
+        norm = BM25_K1 * (1 - BM25_B + BM25_B * size / mean)
+        score = sum(weights[stem] * n * (BM25_K1 + 1) / (n + norm) for stem, n in found.items())
+        hits.append(LexicalHit(text_id, score + sum(weights[stem] for stem in named)))
+    hits.sort(key=lambda hit: (-hit.score, hit.text_id))
+    missing = sum(idf(0, stem) for stem in absent)
+    return LexicalResult(
+        hits=hits[:limit],
+        stems=weights,
+        weight=sum(weights.values()) + missing,
+        absent=missing,
+        more=limit is not None and len(hits) > limit,
+    )
+
+
+def _count(tokenizer: Tokenizer, text: str, stems: Mapping[str, float]) -> tuple[dict[str, int], int]:
+    """How often each of the stems occurs in a text, and how many words the text has."""
+    found: dict[str, int] = {}
+    size = 0
+    for stem in tokenizer.tokens(text):
+        size += 1
+        if stem in stems:
+            found[stem] = found.get(stem, 0) + 1
+    return found, size
