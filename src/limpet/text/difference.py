@@ -30,8 +30,11 @@ MOST_ORDERED = 40
 _ORDERS = frozenset({"over", "than", canonical("before"), canonical("after")})
 _PREFER = canonical("prefer")
 # Of whom something is said, by one word for each: another one is another statement.
-_PERSONS = {"he": "he", "him": "he", "his": "he", "she": "she", "her": "she", "they": "they", "them": "they"}
-_PERSONS |= {"their": "they", "you": "you", "your": "you", "user": "user"}
+_PERSONS = {
+    canonical(word): line[0]
+    for line in (("he", "him", "his"), ("she", "her"), ("they", "them", "their"), ("you", "your"), ("user",))
+    for word in line
+}
 # Words whose place matters although they say little themselves: what stands around them changes roles.
 _PIVOTS = frozenset({"from", "to", "over", "than", "by", "with", "into", "as"})
 

@@ -143,10 +143,12 @@ def clash(a: str, b: str) -> Clash | None:
     if turned is not None:
         return Clash("contradiction", turned, ((), ()))
     place = _place(mine, theirs)
+    if any(_low(one) in _IF for one in place.before[1:]):
+        return None
     kind = _denies(place) or _opposes(place)
     if kind is not None:
         return Clash("contradiction", _found(kind, place), ((), ()))
-    if place.a and place.b and not any(_low(one) in _IF for one in place.before[1:]) and _has_one_value(place):
+    if place.a and place.b and _has_one_value(place):
         return Clash("correction", _found("number" if _values(place.a) else "name", place), _frame(place))
     return None
 
@@ -267,6 +269,9 @@ def _opposes(place: _Place) -> str | None:
     if len(a) != 1 or len(b) != 1 or len(place.a) > 2 or len(place.b) > 2 or not opposite(a[0].value, b[0].value):
         return None
     if _predicate(place.before):
+        last = place.before[-1]
+        if _low(last) in _IN or (_content([last]) and _verb(place.before) != len(place.before) - 1):
+            return None  # "is open for reading", "has an incremental decoder": there may be both
         behind = place.after[0] if place.after else None
         modifies = behind is not None and behind.kind in {"word", "name"} and a[0].value not in _stems("before after")
         wanted = place.before[-1].value in _stems("prefer use choose")
