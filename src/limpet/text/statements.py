@@ -42,7 +42,7 @@ _IN = _words("in on at to for with by from as into under within after of every a
 # Verbs whose object is one at a time: by themselves, with a preposition, with something said behind it ("for CI").
 _ONE = _stems(
     "prefer choose own drive default call name cost require need last expire rotate limit cap pin listen return study "
-    "follow target charge weigh measure hold"
+    "target charge weigh measure hold"
 )
 _ONE_AT = _stems(
     "live work run write store keep host deploy base belong report default point move switch migrate stay ship "
@@ -294,7 +294,8 @@ def _has_one_value(place: _Place) -> bool:
     if any(each.kind in {"function", "not"} for each in (*one, *other)):
         return False
     if _values(one) or _values(other):
-        return _values(one) and _values(other) and len(one) == len(other) == 1 and _measured(place)
+        day = all(each.kind == "date" for each in (*one, *other))  # with or without its year
+        return _values(one) and _values(other) and (day or len(one) == len(other) == 1) and _measured(place)
     if not _content(place.before):
         return _has_role(place)
     behind = place.after[0] if place.after else None
