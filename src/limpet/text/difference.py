@@ -323,8 +323,8 @@ def _around(some: Sequence[Token]) -> list[tuple[str, list[Token], list[Token]]]
         instead = one.kind == "not" and all(
             two.kind in {"word", "name"} for two in (*some[max(0, place - 1) : place], *some[place + 1 : place + 2])
         )
-        between = {two.value for two in some[max(0, place - 4) : place]}
-        orders = one.value in _ORDERS or instead or (one.value == "to" and bool(between & {"from", _PREFER}))
+        to = one.value == "to" and any(two.value in {"from", _PREFER} for two in some[max(0, place - 4) : place])
+        orders = one.value in _ORDERS or instead or to
         if orders or (one.value == "with" and canonical("replace") in values):
             most = 1 if instead else 3
             left = [two for two in some[:place] if two.kind not in {"function", "not"}][-most:]

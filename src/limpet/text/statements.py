@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from .difference import Found, reversed_order
@@ -50,12 +51,13 @@ _ONE_AT = _stems(
 )
 # The same, but only of where, when and by what means: somebody pays for many things, and pays with one.
 _ONE_IN = _stems("teach sit sleep park pay go take arrive depart land connect commute reside rehearse practise track")
+_ONE_AIM, _WORKED = _stems("work train study set"), _words("at for")
 _WHERE = _words("in at on to from through via over with under by into")
 # Done to a thing in many places and by many.
 _MANY = _stems(
     "use need know support call affect test like love inspire interest excite worry motivate involve surprise impress "
     "mention include invite show see find visit discuss explain document describe list sell import trigger follow "
-    "cover share connect relate fill please bore scare tie cause"
+    "cover share connect relate fill please bore scare tie cause pass give apply"
 )
 _ONE_FOR = _stems("use run deploy store write host choose build test log")
 # Verbs of which a thing has one who does it.
@@ -205,8 +207,9 @@ def _of_key(who: str, key: str) -> bool:
     return all(word in _ANYBODY or canonical(word) in named for word in who.casefold().replace(",", " ").split())
 
 
-def _said(text: str) -> list[Token]:
-    return [_article(one) for one in tokens(_PHRASE.sub(r"\1", text)) if _low(one) not in _SILENT]
+@lru_cache(maxsize=16)  # a new text is compared with each that is near it
+def _said(text: str) -> tuple[Token, ...]:
+    return tuple(_article(one) for one in tokens(_PHRASE.sub(r"\1", text)) if _low(one) not in _SILENT)
 
 
 def _article(one: Token) -> Token:
@@ -279,7 +282,8 @@ def _opposes(place: _Place) -> str | None:
     acts = all(_low(one).endswith(("s", "ed")) for one in (a[0], b[0]))
     subject = bool(_content(place.before))
     verb_behind = bool(place.after) and _verb([place.after[0], *place.after][:2]) is not None
-    return "opposite" if acts and subject and place.after and not verb_behind else None
+    named = not _content(place.before[-1:])  # "a list of locals": what stands behind the verb is no verb
+    return "opposite" if acts and subject and place.after and not (verb_behind or named) else None
 
 
 def _switch(some: Sequence[Token]) -> str:
@@ -348,13 +352,15 @@ def _is_object(place: _Place) -> bool:
     if head in _ONE and not joined:
         return True
     if joined:
-        # Somebody works on many things.
+        # Somebody works on many things, and a thing is open for many; one works and trains for one.
         at = {_low(one) for one in between}
-        one_at = head in _ONE_AT and not (head == canonical("work") and not at & {"at", "for"})
+        one_at = (
+            head in _ONE_AT and ("for" not in at or head in _ONE_AIM) and (head != canonical("work") or at & _WORKED)
+        )
         done = _low(before[verb - 1]) in BE_FORMS and head not in _MANY
         # "Teaches in Graz"; not "teaches in a school".
         there = (done or head in _ONE_IN) and at <= _WHERE
-        return (one_at or there) and (bool(subject) or _low(before[0]) in _PRONOUNS)
+        return bool(one_at or there) and (bool(subject) or _low(before[0]) in _PRONOUNS)
     return head in _ONE_FOR and bool(place.after) and _low(place.after[0]) in {"for", "as"}
 
 
