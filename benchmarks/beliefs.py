@@ -147,10 +147,7 @@ def run(data: Path, *, embedder: Any, most: int | None, folder: Path, plain: boo
                 for one, receipt in zip(stored, receipts, strict=True)
                 if receipt.rule
             ]
-            if not plain:
-                _check(memory, found)
-            else:
-                found.memories += len(stored)
+            _check(memory, found)
     return found
 
 
@@ -193,7 +190,7 @@ def _all(memory: limpet.Limpet) -> Iterator[limpet.Memory]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, required=True, help="a file or a folder of Markdown")
-    parser.add_argument("--plain", action="store_true", help="without speaker and session; demotions alone")
+    parser.add_argument("--plain", action="store_true", help="without speaker and session")
     parser.add_argument("--half", choices=("tuning", "held-back"), help="demotions to print: only of this half")
     parser.add_argument("--most", type=int, help="memories at most")
     parser.add_argument("--sample", type=int, default=0, help="pairs of each kind to print")

@@ -28,6 +28,23 @@ SIBLINGS = [
         "Release 1.{n} is the default of customers since {day} July",
     )
 ]
+NAMES = [f"{first}{last}" for first in "Ka Lu Mi No Ra Su Te Vi".split() for last in "ren bek dor fin gal".split()]
+# Members of a family tell of as many subjects; what is said of them may be equal, or vary with the name.
+FAMILIES = {
+    "services": [f"The {name.lower()} service listens on port {8000 + n}" for n, name in enumerate(NAMES)],
+    "invoices": [f"Invoice {n} is due on {1 + n % 28} May and amounts to {10 * (n % 31)} euros" for n in range(1, 201)],
+    "releases": [f"Release 3.{n} ships with Python 3.{8 + n % 5}" for n in range(30)],
+    "steps": [f"step {n} takes {1 + n * 7 % 5} minutes" for n in range(1, 13)],
+    "roles": [
+        f"{name} is a {role}" for name, role in zip(NAMES, ["nurse", "cook", "tester", "judge"] * 5, strict=False)
+    ],
+    "rooms": [f"Room {n} seats {4 * (n % 6) + 4} people" for n in range(100, 150)],
+    "tests": [f"test_{name.lower()} takes {1 + n % 4} seconds" for n, name in enumerate(NAMES)],
+    "regions": [f"The {where}-{n} region has {n + 2} nodes" for where in ("us-east", "eu-west") for n in range(1, 5)],
+    "tickets": [f"Ticket {n} is assigned to {NAMES[n % 7]}" for n in range(300, 360)],
+    "stops": [f"The bus stops at {name} Street" for name in NAMES],
+    "switches": [f"The flag --{name.lower()} is {'on' if n % 2 else 'off'}" for n, name in enumerate(NAMES)],
+}
 IDS = IdSource()  # a worker's: ids made together share all but the end
 COUNTS = "three four five six seven eight nine ten eleven twelve".split()
 
@@ -60,6 +77,58 @@ def test_series_of_siblings_make_no_proposal(memory, at_once):
             memory.work()
     memory.work()
     assert memory.count() == 48 and memory.review(limit=1_000) == []
+
+
+@pytest.mark.parametrize("small", [False, True], ids=["as written", "lower case"])
+@pytest.mark.parametrize("texts", FAMILIES.values(), ids=FAMILIES)
+def test_a_family_of_siblings_is_no_list_of_corrections(memory, texts, small):
+    memory.remember_batch([{"content": text.lower() if small else text} for text in texts])
+    memory.work()
+    assert memory.count() == len(texts) and memory.review(limit=1_000) == []
+
+
+def test_what_stands_under_a_heading_is_said_of_that(memory, tmp_path):
+    """ "Status: accepted" of two pages is neither one statement nor a correction of the other."""
+    for name, status, limit in (("cache", "Status: accepted", 10), ("queue", "Status: accepted", 20)):
+        page = f"# The {name}\n\n{status}\n\nThe limit is {limit} jobs.\n"
+        (tmp_path / f"{name}.md").write_text(page, encoding="utf-8")
+    memory.import_from("markdown", tmp_path)
+    memory.work()
+    assert memory.count() == 4 and memory.review() == []
+
+
+def test_a_merge_keeps_what_stands_beside_the_words_of_the_other(memory, clock):
+    """Found by a check or accepted by a person: topics, metadata, reasons, a pin, the larger importance, a source."""
+    why = memory.remember("The office network was scanned").id
+    old = memory.remember("Nightly backups are written to disk", topics=["ops"], metadata={"line": 1}).id
+    clock.advance(days=1)
+    new = memory.remember(
+        "The nightly backups are written to the disk", topics=["backup"], metadata={"line": 2, "by": "Ben"},
+        because=[why], pin=True, importance=0.9, source="ops.md:3",
+    ).id  # fmt: skip
+    memory.work()
+    assert memory.get(new).state == "merged" and memory.review() == []
+    kept = memory.get(old)
+    assert kept.topics == ("ops", "backup") and kept.metadata == {"line": 1, "by": "Ben"}
+    assert (kept.pinned, kept.importance, kept.source, kept.observations) == (True, 0.9, "ops.md:3", 2)
+    assert [one.id for one in memory.why(old).reasons] == [why]
+
+
+def test_an_accepted_duplicate_says_what_it_added(memory):
+    old = memory.remember("Nightly backups are written to disk").id
+    new = memory.remember("The nightly backups are written to disk", topics=["backup"], origin="web").id
+    memory.work()
+    (item,) = memory.review()
+    assert (item.kind, item.other.id, item.memory.id) == ("duplicate", old, new)
+    assert memory.accept(item.id).added == ("topics",)
+    assert memory.get(old).topics == ("backup",) and memory.get(old).trust == "web"
+
+
+def test_short_exclamations_are_nothing_to_decide_about(memory):
+    for text in ("Thanks", "Thank you", "Oh", "Oh, no", "He told on us", "You told on us", "Right", "Right, so"):
+        memory.remember(text)
+    memory.work()
+    assert memory.review() == [] and memory.get(memory.list(limit=1).memories[0].id).state == "active"
 
 
 def test_two_values_are_a_correction_until_a_third_shows_a_series(memory):
@@ -117,6 +186,31 @@ def test_a_statement_that_a_value_no_longer_holds_is_held_against_the_fact(memor
     memory.accept(item.id)
     with pytest.raises(limpet.NotFound):
         memory.fact("db.engine")
+
+
+@pytest.mark.parametrize(
+    ("text", "held"),
+    [
+        ("we no longer use postgres", True),
+        ("We don't use Postgres anymore", True),
+        ("Postgres is no longer used", True),
+        ("We have moved away from Postgres to MySQL", True),
+        ("The db engine is no longer Postgres", True),
+        ("The tests no longer use Postgres", False),
+        ("We no longer use Postgres for sessions", False),
+        ("Ana no longer uses Postgres", False),
+        ("We use Postgres", False),
+    ],
+)
+def test_a_denial_is_held_against_a_fact_of_that_subject_whatever_else_is_near(memory, clock, text, held):
+    """Among many notes about the same thing, which are all nearer than the one word of the value."""
+    fact = memory.set_fact("db.engine", "Postgres").id
+    for n in range(15):
+        memory.remember(f"Postgres tip {n}: use index number {n} for table {n}")
+    clock.advance(days=1)
+    memory.remember(text)
+    memory.work()
+    assert [item.other.id for item in memory.review() if item.other] == ([fact] if held else [])
 
 
 # -- where it is seen
@@ -246,6 +340,55 @@ def test_one_that_is_settled_keeps_no_other_from_being_decided(memory, path, cap
     assert [one["id"] for one in told] == [settled, waiting]
     code, out, err = cli(path, capsys, "review", "accept", "ffffffff", waiting)
     assert code == 1 and "ffffffff" in err and "unchanged" in out
+
+
+@pytest.fixture
+def family(memory):
+    """Six pairs of one memory, and a pair by itself. Returns the memory that the six have in common."""
+    hub = memory.remember("The importer retries failed rows").id
+    for n in range(6):
+        other = memory.remember(f"The importer does not retry failed rows{'!' * n} {'indeed ' * n}").id
+        propose(memory, "key", hub, other)
+    old, new = memory.remember("Uploads are limited to 10 MB").id, memory.remember("Uploads are limited to 25 MB").id
+    propose(memory, "correction", old, new)
+    return hub
+
+
+def test_pairs_of_one_memory_are_shown_under_it_and_decided_together(memory, family, path, capsys):
+    code, out, _ = cli(path, capsys, "review")
+    group, single = printed_ids(out)
+    assert code == 0 and "6 keys" in out and out.count("The importer retries failed rows\n") == 1
+    code, out, _ = cli(path, capsys, "review", "reject", group)
+    assert code == 0 and len(out.splitlines()) == 6 and kinds(memory) == ["correction"]
+    code, out, _ = cli(path, capsys, "review", "accept", single)
+    assert code == 0 and memory.review() == []
+    code, out, _ = cli(path, capsys, "review", "accept", single, "--json")
+    assert code == 0 and json.loads(out)["status"] == "unchanged"
+
+
+def test_the_first_page_is_what_a_person_reads(memory, family, path, capsys):
+    for n in range(30):
+        old, new = (memory.remember(f"Queue {n} {verb} failed jobs").id for verb in ("retries", "does not retry"))
+        propose(memory, "contradiction", old, new)
+    _, out, err = cli(path, capsys, "review")
+    assert "20 of 37; --all shows the rest" in err and "and 1 more" in out
+    assert sum(line.strip().startswith("reason") for line in out.splitlines()) == 15
+    _, out, err = cli(path, capsys, "review", "--all")
+    assert "--all" not in err and sum(line.strip().startswith("reason") for line in out.splitlines()) == 31
+    _, out, _ = cli(path, capsys, "review", "--all", "--json")
+    assert len(out.splitlines()) == 37
+    assert cli(path, capsys, "review", "--limit", "0")[0] == 2
+
+
+@pytest.mark.parametrize(("columns", "beside"), [("80", False), ("120", True)])
+def test_both_texts_stand_side_by_side_where_there_is_room(memory, path, capsys, monkeypatch, columns, beside):
+    monkeypatch.setenv("COLUMNS", columns)
+    more = "in the office in Ghent, which opens at nine and has a desk for each of the people who come by train"
+    old, new = (memory.remember(f"Uploads are limited to {n} MB {more}").id for n in (10, 25))
+    propose(memory, "correction", old, new)
+    _, out, _ = cli(path, capsys, "review")
+    assert any("to 10 MB" in line and "to 25 MB" in line for line in out.splitlines()) is beside
+    assert max(map(len, out.splitlines()[1:])) <= int(columns)
 
 
 # -- the brief's budget

@@ -95,3 +95,37 @@ def test_undo_takes_a_restatement_back_whole(first, second):
             after = memory.get(one.id)
             assert {**after.as_dict(), "version_at": 0} == {**before.as_dict(), "version_at": 0}
             assert memory.why(one.id).as_dict()["links"] == links
+
+
+@settings(max_examples=40)
+@given(first=FIELDS, second=FIELDS)
+def test_nothing_beside_the_words_is_lost_when_a_check_merges_two(first, second):
+    """The larger importance holds, and what the first says of the same field; what it does not say is added."""
+    clock = limpet.FixedClock(NOW)
+    with limpet.open(":memory:", scope="project:api", clock=clock) as memory:
+        reasons = [memory.remember("The office network was scanned").id, memory.remember("A page", origin="web").id]
+        ids = []
+        for text, given in (
+            ("Nightly backups are written to disk", first), ("The nightly backups are written to the disk", second)
+        ):  # fmt: skip
+            said = {name: value for name, value in given.items() if name not in ("key", "valid_to")}
+            said |= {"because": [reasons[i] for i in said["because"]]} if "because" in said else {}
+            ids.append((memory.remember(text, **said).id, said))
+            clock.advance(days=1)
+        (old, before), (new, after) = ids
+        memory.work()
+        event(memory.get(new).state)
+        if memory.get(new).state != "merged":
+            return
+        kept = memory.get(old)
+        for name in ("topics", "pin", "because"):
+            for said in (before, after):
+                assert name not in said or on(memory, old, name, said[name]), name
+        assert kept.importance == max(said.get("importance", 0.5) for said in (before, after))
+        assert kept.source == before.get("source", after.get("source"))
+        assert kept.stated_confidence == before.get("confidence", after.get("confidence"))
+        assert kept.valid_from <= memory.get(new).valid_from
+        said = after.get("metadata", {}) | before.get("metadata", {})
+        assert {name: repr(value) for name, value in kept.metadata.items()} == {n: repr(v) for n, v in said.items()}
+        memory.rebuild()
+        assert memory.get(old) == kept

@@ -6,6 +6,7 @@ from argparse import ArgumentParser, Namespace
 
 from ..model.errors import BadInput, NotFound
 from ..model.memory import KINDS, ORIGINS
+from ..store.records import MOST_WAITING
 from . import beliefs_output as shown
 from . import output
 from .options import TIME_FORMS, Command, given_text, open_store
@@ -85,39 +86,50 @@ def _review_options(parser: ArgumentParser) -> None:
     add = parser.add_argument
     add("action", metavar="ACTION", nargs="?", default="list", choices=("list", "accept", "reject"),
         help="list (the default), accept or reject")  # fmt: skip
-    add("ids", metavar="ID", nargs="*", help="with accept and reject: what `list` shows, or prefixes")
+    add("ids", metavar="ID", nargs="*",
+        help="with accept and reject: what `list` shows; that of a group decides all of it")  # fmt: skip
     add("--limit", type=int, default=20, metavar="COUNT", help="items at most (default: 20)")
+    add("--all", action="store_true", help="all items, and all of a group")
 
 
 def _review(args: Namespace) -> int:
     if args.action == "list":
         if args.ids:
             raise BadInput("list takes no ids", hint="limpet review accept ID")
-        with open_store(args) as memory:
-            items = memory.review(limit=args.limit)
-            if args.json:
-                for item in items:
-                    output.object_line(item.as_dict())
-            else:
-                shown.review(items, memory)
-        return 0
+        return _list_review(args)
     if not args.ids:
         raise BadInput(f"{args.action} needs an id", hint="`limpet review` lists what waits")
     from ..remember.write import rejected
+    from . import review_output
 
     code = 0
     with open_store(args) as memory:
         decide = memory.accept if args.action == "accept" else memory.reject
-        for id in args.ids:
+        ids = review_output.expanded(args.ids, memory.review(limit=MOST_WAITING))
+        for id in ids:
             try:
                 output.receipt(decide(id), as_json=args.json)
             except (NotFound, BadInput) as error:
-                if len(args.ids) == 1:
+                if len(ids) == 1:
                     raise
                 # One that is decided already keeps none of the others from being decided.
                 output.receipt(rejected(error, id), as_json=args.json)
                 code = code or error.exit_code
     return code
+
+
+def _list_review(args: Namespace) -> int:
+    most = MOST_WAITING if args.all else args.limit
+    with open_store(args) as memory:
+        items = memory.review(limit=most)  # which also says what is wrong with a limit
+        if args.json:
+            for item in items:
+                output.object_line(item.as_dict())
+            return 0
+        from . import review_output
+
+        review_output.review(items if args.all else memory.review(limit=MOST_WAITING), memory, limit=most)
+    return 0
 
 
 # -- session
@@ -241,7 +253,7 @@ COMMANDS = {
     "audit": Command(
         _audit_options, _audit, 'limpet audit "rate limit"\nlimpet audit user.city --known-at "3 days ago"'
     ),
-    "review": Command(_review_options, _review, "limpet review\nlimpet review accept 019e3f2a"),
+    "review": Command(_review_options, _review, "limpet review\nlimpet review accept 4a51c0 9be233"),
     "sweep": Command(_sweep_options, _sweep, "limpet sweep\nlimpet sweep --apply"),
     "retention": Command(
         _retention_options, _retention, "limpet retention --days 180\nlimpet retention --days 180 --apply"

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from ..history.view import Node
     from ..recall.facts import Fact
     from ..remember.retention import Retention
-    from ..remember.review import ReviewItem
     from ..remember.sweep import Swept
     from ..store.records import SessionRow
     from ..usefulness.adherence import Adherence
@@ -123,33 +122,6 @@ def _shortened(beliefs: Sequence[Belief], memory: Limpet) -> dict[str, str]:
             ids[node.id] = None
         ids.update(dict.fromkeys(affected.node.id for affected in (*one.rests_on_it, *one.rested_before)))
     return dict(zip(ids, memory.abbreviate(list(ids)), strict=True))
-
-
-def review(items: Sequence[ReviewItem], memory: Limpet) -> None:
-    """What waits, with both texts of a pair and the question."""
-    if not items:
-        words("nothing waits for review")
-        return
-    from ..remember.review import QUESTIONS
-
-    ids = list(dict.fromkeys(id for one in items for id in (one.memory.id, one.other.id if one.other else "") if id))
-    short = dict(zip(ids, memory.abbreviate(ids), strict=True))
-    names = memory.abbreviate([one.id for one in items], items=True)
-    for number, one in enumerate(items):
-        if number:
-            line("")
-        line(f"{paint(names[number], YELLOW)}  {paint(one.kind, CYAN)}  "
-             f"{paint(QUESTIONS[one.kind], DIM)}")  # fmt: skip
-        if one.other is not None:
-            _text("older", one.other.content, short[one.other.id])
-        _text("newer" if one.other else "text", one.memory.content, short[one.memory.id])
-        likeness = f", likeness {one.score:.2f}" if one.score is not None else ""
-        _named("reason", printable(one.reason) + likeness)
-    words("limpet review accept ID, or reject ID")
-
-
-def _text(label: str, text: str, short: str) -> None:
-    _named(label, f"{paint(short, DIM)}  {' '.join(printable(text).split())}")
 
 
 def swept(one: Swept, short: str) -> None:

@@ -131,7 +131,7 @@ def waiting_contradictions(view: View) -> list[tuple[Proposal, Memory, Memory]]:
         one, other = memories.get(proposal.memory), memories.get(proposal.other)
         if one is None or other is None or not view.standing(one) == view.standing(other) == "held":
             continue
-        if contradict(one.content, other.content, values=(one.key is not None, other.key is not None)):
+        if contradict(one.content, other.content, keys=(one.key, other.key)):
             found.append((proposal, one, other))
     return found
 

@@ -44,7 +44,7 @@ def still(one: Memory, other: Memory) -> bool:
     """Whether a contradiction that waits would still be found: rules get stricter, and rows stay."""
     from ..text.statements import contradict
 
-    return contradict(one.content, other.content, values=(one.key is not None, other.key is not None))
+    return contradict(one.content, other.content, keys=(one.key, other.key))
 
 
 def disputes(store: Store, plan: Plan, memories: Sequence[Memory]) -> dict[str, tuple[str, ...]]:

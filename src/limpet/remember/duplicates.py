@@ -15,7 +15,7 @@ from ..model.memory import Memory
 from ..rank.constants import DUPLICATE_COSINE, NEAR_DUPLICATE_COSINE
 from ..store.records import Proposal
 from ..text.difference import Difference, differences
-from ..text.statements import Clash, clash, contradict, in_series
+from ..text.statements import Clash, clash, contradict, in_series, is_statement
 
 Verdict = Literal["merge", "duplicate", "correction", "contradiction", "different"]
 # Kinds of proposals that a comparison makes.
@@ -48,7 +48,7 @@ def compare(a: str, b: str, cosine: float) -> Comparison:
         return Comparison(verdict="different", cosine=cosine, difference=_SILENT)
     found = differences(a, b)
     if found.same_statement:
-        near: Verdict = "duplicate" if cosine >= NEAR_DUPLICATE_COSINE else "different"
+        near: Verdict = "duplicate" if cosine >= NEAR_DUPLICATE_COSINE and is_statement(a) else "different"
         verdict: Verdict = "merge" if cosine >= DUPLICATE_COSINE else near
         return Comparison(verdict=verdict, cosine=cosine, difference=found)
     against = clash(a, b)
@@ -69,12 +69,19 @@ def _framed_alike(a: str, b: str) -> bool:
 def stands(kind: str, one: Memory, other: Memory) -> bool:
     """Whether a proposal about two memories would still be made: rules get stricter, and rows stay."""
     if kind == "contradiction":
-        return contradict(one.content, other.content, values=(one.key is not None, other.key is not None))
+        return contradict(one.content, other.content, keys=(one.key, other.key))
     if kind not in COMPARED:
         return True
+    if subject(one) != subject(other):
+        return False
     if kind == "duplicate" and is_turn(one):
         return False
     return one.key is None and other.key is None and compare(one.content, other.content, 1.0).verdict in _AS[kind]
+
+
+def subject(one: Memory) -> tuple[str, str]:
+    """Who says it, and the heading that a piece of a document stands under: "Status: accepted" is said of that."""
+    return one.speaker or "", str(one.metadata.get("heading") or "")
 
 
 def is_turn(one: Memory) -> bool:
@@ -94,7 +101,7 @@ def standing(waiting: Sequence[tuple[Proposal, Memory, Memory]]) -> list[tuple[P
     for proposal, memory, other in kept:
         found = clash(memory.content, other.content) if proposal.kind == "correction" else None
         if found is not None and found.kind == "correction":
-            place = places[proposal.id] = (proposal.scope, memory.speaker, found.frame)
+            place = places[proposal.id] = (proposal.scope, subject(memory), found.frame)
             frames.setdefault(place, set()).update((memory.id, other.id))
     return [one for one in kept if one[0].id not in places or len(frames[places[one[0].id]]) < 3]
 

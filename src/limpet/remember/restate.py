@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..model.edges import live_edges
 from ..model.ids import format_id, parse_id
-from ..model.memory import MAX_METADATA_BYTES, MAX_TOPICS, TRUST, Memory, is_below, least_trusted
+from ..model.memory import GLOBAL_SCOPE, MAX_METADATA_BYTES, MAX_TOPICS, TRUST, Memory, is_below, least_trusted
 from .validation import ValidStatement
 from .write import Receipt, Writer, effective_trust, raw_id
 
@@ -29,6 +29,29 @@ def restate(
     return _Restatement(writer, known, statement).done(unused)
 
 
+def take_over(writer: Writer, kept: Memory, gone: Memory, *, origin: str, **observed: Any) -> tuple[str, ...]:
+    """Give one memory what stands beside the words of another that it speaks for, as if it was stated again so.
+
+    What the one has already stays: a metadata value, a source, the larger importance. Returns the fields added.
+    """
+    edges = live_edges(writer.reads.ledger.events(memory=parse_id(gone.id)))
+    causes = [writer.reads.memories.get(target) for type, target in edges if type == "caused_by"]
+    statement = ValidStatement(
+        content=kept.content, kind=kept.kind, scope=kept.scope, topics=gone.topics, key=None, pin=gone.pinned,
+        importance=gone.importance if gone.importance > kept.importance else None,
+        confidence=gone.stated_confidence if kept.stated_confidence is None else None,
+        valid_from=gone.valid_from, valid_to=None, source=gone.source if kept.source is None else None, origin=origin,
+        session=None, speaker=kept.speaker, id=None,
+        because=tuple(one.id for one in causes if one is not None and one.scope in (kept.scope, GLOBAL_SCOPE)),
+        metadata={name: value for name, value in gone.metadata.items() if name not in kept.metadata},
+    )  # fmt: skip
+    made = _Restatement(writer, kept, statement)
+    made.below = False  # what either is trusted has been weighed by whoever merges them
+    writer.observed(made.memory, origin, made.observed() | observed, None)
+    made.add()
+    return tuple(made.added)
+
+
 class _Restatement:
     def __init__(self, writer: Writer, known: Memory | MemoryState, statement: ValidStatement) -> None:
         self.writer, self.known, self.statement = writer, known, statement
@@ -41,17 +64,8 @@ class _Restatement:
 
     def done(self, unused: bytes | None) -> Receipt:
         statement = self.statement
-        made = self.writer.observed(self.memory, statement.origin, self._observed(), unused)
-        if statement.topics or statement.metadata:
-            self._tag()
-        if self.causes:
-            self._link()
-        if statement.pin and not self.known.pinned:
-            self._change("pin", "pinned")
-        if statement.key and self.known.key is None:
-            self._change("key", "keyed", key=statement.key)
-        if statement.valid_from is not None or statement.valid_to is not None:
-            self._bound()
+        made = self.writer.observed(self.memory, statement.origin, self.observed() | self._vouched(), unused)
+        self.add()
         if statement.id is not None and unused is None and statement.id != self.memory:
             self.left.append("id (it has one)")
         return Receipt(
@@ -63,11 +77,25 @@ class _Restatement:
             added=tuple(self.added),
         )
 
+    def add(self) -> None:
+        """Events of what stands beside the words."""
+        statement = self.statement
+        if statement.topics or statement.metadata:
+            self._tag()
+        if self.causes:
+            self._link()
+        if statement.pin and not self.known.pinned:
+            self._change("pin", "pinned")
+        if statement.key and self.known.key is None:
+            self._change("key", "keyed", key=statement.key)
+        if statement.valid_from is not None or statement.valid_to is not None:
+            self._bound()
+
     def _change(self, name: str, type: str, **data: Any) -> None:
         self.added.append(name)
         self.writer.event(type, self.memory, origin=self.statement.origin, **data)
 
-    def _observed(self) -> dict[str, Any]:
+    def observed(self) -> dict[str, Any]:
         """The data of the observation: where it was made, and what it changes by itself."""
         statement, known = self.statement, self.known
         data: dict[str, Any] = {}
@@ -94,14 +122,18 @@ class _Restatement:
             else:
                 data[name] = given
                 self.added.append(name)
+        return data
+
+    def _vouched(self) -> dict[str, Any]:
+        """What a higher origin gives: it has that origin now; its trust stays or grows."""
+        statement, known = self.statement, self.known
         higher = is_below(known.origin, statement.origin)
         if higher or (statement.origin == "user" and known.trust != "user"):
-            # It has that origin now; its trust stays or grows.
             trust = max(known.trust, self._raised(), key=TRUST.__getitem__)
             if higher or trust != known.trust:
-                data["trust"] = trust
                 self.added.append("origin")
-        return data
+                return {"trust": trust}
+        return {}
 
     def _raised(self) -> str:
         """The trust that a higher origin gives: never above that of what the memory rests on."""

@@ -21,6 +21,7 @@ from ..rank import constants as C
 from ..store.records import MOST_WAITING, Filter, Proposal
 from .duplicates import standing
 from .replacement import take_place, waiting_data
+from .restate import take_over
 from .write import Receipt, Writer
 
 if TYPE_CHECKING:
@@ -178,7 +179,7 @@ def _pair(proposal: Proposal, memory: Memory, other: Memory) -> ReviewItem:
         reason=proposal.reason,
         memory=memory,
         other=other,
-        score=proposal.score,
+        score=proposal.score or None,  # 0: no vectors were compared
         created_at=proposal.created_at,
     )
 
@@ -193,8 +194,9 @@ def decide_pair(writer: Writer, id: bytes, verdict: str) -> Receipt:
         if proposal.verdict == verdict:
             return Receipt(id=shown, status="unchanged", reason=f"{verdict} already")
         raise BadInput(f"{shown} was {proposal.verdict} already", hint="`limpet undo EVENT` takes a decision back")
+    added: tuple[str, ...] = ()
     if verdict == "accepted":
-        _carry_out(writer, proposal)
+        added = _carry_out(writer, proposal)
     elif proposal.kind == "conflict":
         ours = writer.reads.memories.get(proposal.memory)
         if ours is not None and ours.state == "active":
@@ -202,28 +204,33 @@ def decide_pair(writer: Writer, id: bytes, verdict: str) -> Receipt:
     made = writer.event(
         "reviewed", proposal.memory, origin="user", about=proposal.kind, verdict=verdict, item=proposal.id.hex()
     )
-    return Receipt(id=shown, status="changed", event=format_id(made.id), reason=f"{proposal.kind} {verdict}")
+    return Receipt(
+        id=shown, status="changed", event=format_id(made.id), reason=f"{proposal.kind} {verdict}", added=added
+    )
 
 
-def _carry_out(writer: Writer, proposal: Proposal) -> None:
+def _carry_out(writer: Writer, proposal: Proposal) -> tuple[str, ...]:
+    """What accepting it means. Returns what it added to the memory that stays."""
     if proposal.kind == "concurrent":
-        return
+        return ()
     newer, older = format_id(proposal.memory), format_id(proposal.other)
     if proposal.kind == "duplicate":
-        if not merge(writer, older, newer, origin="user"):
+        added = merge(writer, older, newer, origin="user")
+        if added is None:
             raise BadInput("one of the two is no longer believed", hint="reject it, or `limpet show` them")
-        return
+        return added
     new, old = writer.reads.memories.get(proposal.memory), writer.reads.memories.get(proposal.other)
     if proposal.kind == "key":
         if new is None or old is None or not new.key or not old.key or new.key == old.key:
             raise BadInput("one of the two keys is no longer in use", hint="reject it, or `limpet show` them")
         join_keys(writer, new.scope, new.key, old.key)
-        return
+        return ()
     if new is None or old is None or new.state != "active" or old.state != "active" or old.superseded_by:
         raise BadInput("one of the two is no longer believed", hint="reject it, or `limpet show` them")
     start = max(new.valid_from, old.valid_from)
     writer.event("superseded", proposal.other, origin="user", by=proposal.memory.hex(), valid_to=start)
     writer.event("linked", proposal.memory, origin="user", edge="supersedes", target=proposal.other.hex())
+    return ()
 
 
 def join_keys(writer: Writer, scope: str, key: str, into: str) -> None:
@@ -296,18 +303,18 @@ def _last_verdict(writer: Writer, id: bytes) -> str | None:
     return last
 
 
-def merge(writer: Writer, into: str, merged: str, *, origin: str) -> bool:
-    """Events that let one memory speak for another too; both wordings stay. False when either is no longer believed.
+def merge(writer: Writer, into: str, merged: str, *, origin: str) -> tuple[str, ...] | None:
+    """Events that let one memory speak for another too; both wordings stay. None when either is no longer believed.
 
-    The one that stays is trusted as the least of both, and was observed on the days of both.
+    The one that stays is trusted as the least of both, was observed on the days of both, and has what stands beside
+    the other's words: the fields that this added to it are returned.
     """
     kept, gone = writer.reads.memories.get(parse_id(into)), writer.reads.memories.get(parse_id(merged))
     if kept is None or gone is None or kept.state != "active" or gone.state != "active":
-        return False
+        return None
     if kept.superseded_by is not None or gone.superseded_by is not None:
-        return False
+        return None
     writer.event("merged", parse_id(gone.id), origin=origin, into=parse_id(kept.id).hex())
     trust = least_trusted([kept.trust, gone.trust])
     extra = {"trust": trust} if trust != kept.trust else {}
-    writer.event("observed", parse_id(kept.id), origin=origin, stated_at=gone.created_at, **extra)
-    return True
+    return take_over(writer, kept, gone, origin=origin, stated_at=gone.created_at, **extra)

@@ -26,6 +26,15 @@ CERTAIN: frozenset[str] = frozenset(
 )
 # Longer texts are no single statement, of which one order of two things could be told.
 MOST_ORDERED = 40
+# Words that put one thing before another, as "to" does of what is preferred.
+_ORDERS = frozenset({"over", "than", canonical("before"), canonical("after")})
+_PREFER = canonical("prefer")
+# Of whom something is said, by one word for each: another one is another statement.
+_PERSONS = {
+    canonical(word): line[0]
+    for line in (("he", "him", "his"), ("she", "her"), ("they", "them", "their"), ("you", "your"), ("user",))
+    for word in line
+}
 # Words whose place matters although they say little themselves: what stands around them changes roles.
 _PIVOTS = frozenset({"from", "to", "over", "than", "by", "with", "into", "as"})
 
@@ -95,10 +104,19 @@ def differences(a: str, b: str) -> Difference:
     if swapped:
         # In other words the order says less: "Docker has to be running for the tests".
         found += [replace(one, kind="wording") for one in swapped] if found and not turned else swapped
+    found += _persons(mine, theirs)
     asks, answers = (text.rstrip().endswith("?") for text in (a, b))
     if asks != answers:
         found.append(Found(kind="wording", a=("?",) * asks, b=("?",) * answers))
     return Difference(found=tuple(found))
+
+
+def _persons(a: Sequence[Token], b: Sequence[Token]) -> list[Found]:
+    """ "He told us", "you told us": of two who differ it is said of one of them each."""
+    said, heard = ({_PERSONS[x.value]: x for x in some if x.value in _PERSONS} for some in (a, b))
+    if not said or not heard or said.keys() == heard.keys():
+        return []
+    return [Found(kind="name", a=_surfaces(said.values()), b=_surfaces(heard.values()))]
 
 
 def _minus(some: Sequence[Token], others: Sequence[Token]) -> list[Token]:
@@ -268,6 +286,8 @@ def reversed_order(a: Sequence[Token], b: Sequence[Token]) -> Found | None:
         return None
     # What both texts say alike is no reversal, also of a text that orders the same two things both ways.
     mine, theirs = _around(a), _around(b)
+    if not mine or not theirs or not _mostly_shared(a, b):
+        return None
     said, heard = {_said(one) for one in mine}, {_said(one) for one in theirs}
     for word, left, right in (one for one in mine if _said(one) not in heard):
         for same, before, after in (one for one in theirs if _said(one) not in said):
@@ -282,13 +302,20 @@ def reversed_order(a: Sequence[Token], b: Sequence[Token]) -> Found | None:
     return None
 
 
+def _mostly_shared(a: Sequence[Token], b: Sequence[Token]) -> bool:
+    """Whether half of the content is the same: two long texts may have a word before another in passing."""
+    one, other = ({x.value for x in some if x.kind not in {"function", "not"}} for some in (a, b))
+    return 2 * len(one & other) >= max(len(one), len(other))
+
+
 def _said(ordered: tuple[str, list[Token], list[Token]]) -> tuple[object, ...]:
     word, left, right = ordered
     return word, tuple(one.value for one in left), tuple(one.value for one in right)
 
 
 def _around(some: Sequence[Token]) -> list[tuple[str, list[Token], list[Token]]]:
-    """(word, the two words of content before it, the two behind it) of each word that orders what is around it."""
+    """(word, words of content before it, those behind it) of each word that orders what is around it: three of either,
+    but the nearest of "not", which says it of one."""
     values = {one.value for one in some}
     found = []
     for place, one in enumerate(some):
@@ -296,10 +323,12 @@ def _around(some: Sequence[Token]) -> list[tuple[str, list[Token], list[Token]]]
         instead = one.kind == "not" and all(
             two.kind in {"word", "name"} for two in (*some[max(0, place - 1) : place], *some[place + 1 : place + 2])
         )
-        orders = one.value in {"over", "than"} or instead or (one.value == "to" and "from" in values)
+        to = one.value == "to" and any(two.value in {"from", _PREFER} for two in some[max(0, place - 4) : place])
+        orders = one.value in _ORDERS or instead or to
         if orders or (one.value == "with" and canonical("replace") in values):
-            left = [two for two in some[:place] if two.kind not in {"function", "not"}][-2:]
-            right = [two for two in some[place + 1 :] if two.kind not in {"function", "not"}][:2]
+            most = 1 if instead else 3
+            left = [two for two in some[:place] if two.kind not in {"function", "not"}][-most:]
+            right = [two for two in some[place + 1 :] if two.kind not in {"function", "not"}][:most]
             found.append(("not" if one.kind == "not" else one.value, left, right))
     return found
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from .difference import Found, reversed_order
@@ -29,31 +31,60 @@ def _stems(text: str) -> frozenset[str]:
     return frozenset(canonical(word) for word in text.split())
 
 
-# Words that may come or go without changing what is said.
-_SILENT = _words("a an the now currently today actually still just also")
+# Words that may come or go without changing what is said; "three times" counts as "twice" does.
+_SILENT = _words("the now currently today actually still just also anymore times")
+_ARTICLES = _words("a an")
+_WHOSE = _words("our my your his her their its s user")
 _PRONOUNS = _words("i we you he she it they this that these those there here who what")
 _MODALS = _words("must should can could may might will would shall")
 _DOES = _words("do does did")
 _HAS = _words("has have had")
 _IN = _words("in on at to for with by from as into under within after of every about per")
 # Verbs whose object is one at a time: by themselves, with a preposition, with something said behind it ("for CI").
-_ONE = _stems("prefer choose own drive default call name cost require need last expire rotate limit cap pin listen")
+_ONE = _stems(
+    "prefer choose own drive default call name cost require need last expire rotate limit cap pin listen return study "
+    "target charge weigh measure hold"
+)
 _ONE_AT = _stems(
     "live work run write store keep host deploy base belong report default point move switch migrate stay ship "
     "start begin end open close send log listen train point set study publish meet expire pin read"
 )
+# The same, but only of where, when and by what means: somebody pays for many things, and pays with one.
+_ONE_IN = _stems("teach sit sleep park pay go take arrive depart land connect commute reside rehearse practise track")
+_ONE_AIM, _WORKED = _stems("work train study set"), _words("at for")
+_WHERE = _words("in at on to from through via over with under by into")
+# Done to a thing in many places and by many.
+_MANY = _stems(
+    "use need know support call affect test like love inspire interest excite worry motivate involve surprise impress "
+    "mention include invite show see find visit discuss explain document describe list sell import trigger follow "
+    "cover share connect relate fill please bore scare tie cause pass give apply"
+)
 _ONE_FOR = _stems("use run deploy store write host choose build test log")
 # Verbs of which a thing has one who does it.
 _OF_ONE = _stems("own lead maintain chair head")
-_ROLES = _stems("owner lead leader maintainer manager head chair ceo cto author contact host director captain")
+_ROLES = _stems(
+    "responsible owner lead leader maintainer manager head chair ceo cto author contact host director captain"
+)
 # Nouns of which a thing has one that is said in one word.
 _ATTRIBUTES = _stems(
     "name color colour owner lead manager maintainer contact engineer host city town country address language "
     "framework database broker queue branch region zone target port tool linter formatter editor shell provider "
     "vendor tracker currency license day date time deadline format theme font size limit timeout version model "
-    "drink food  dish meal fruit sport team job role title nickname password default driver backend runtime os "
-    "platform phone car bike  allergy hobby major school birthday landlord doctor state status mode level "
+    "drink food dish meal fruit sport team job role title nickname password default driver backend runtime os "
+    "platform phone car bike allergy hobby major school birthday landlord doctor dentist bank state status mode level "
+    "gateway proxy cache cloud compiler bundler orm scheduler registry browser subject instrument supplier locale "
+    "surname gender nationality religion profession employer insurer carrier courier headquarters topic "
 )
+# What is said behind it holds of a case: "returns true if the mode is that of a directory".
+_IF = _words("if when whether unless while until")
+# No statement by themselves.
+_EXCLAIMED = _words("oh ah aw uh um hmm mm well yeah yes yep okay ok right hey wow alright sure please thanks")
+# How a thing is, which is no value of it: it may be slow and full.
+_STATES = _words(
+    "slow fast full empty down up ready broken stable fine ok okay bad good new old big small busy dead alive clean "
+    "dirty wrong right large huge great nice hot cold warm late early hard easy cheap safe sure done off on open"
+)
+_ADJECTIVE = re.compile(r"\w{3}(?:ful|ous|ive|able|ible|less|ent|ant|ing|ed|ly)")
 # What says that something is there, or done at all: against "no" it is a denial.
 _THERE = _stems("support have has offer need require allow use want provide include always")
 _ENVIRONMENTS = _stems("staging production development testing preview get post put patch morning afternoon evening we")
@@ -61,11 +92,28 @@ _PAST = _words(
     "went had did got took made gave came saw bought sold met ran sent paid spent said told found left lost "
     "won began wrote read drew drove flew ate was were became brought thought felt heard spoke held sat stood"
 )  # fmt: skip
-_CEASED = re.compile(
-    r"\b(?:no longer (?:uses?|using|on|runs? on|needs?|lives? in|works? (?:at|for)|prefers?|is|are)"
-    r"|stopped using|(?:moved|migrated|switched) (?:away |off )?from|moved off|dropped|gave up|got rid of)\s+(?:the )?",
-    re.IGNORECASE,
+_VERB = r"(?:uses?|using|on|runs? on|needs?|lives? in|works? (?:at|for)|prefers?|deploys? (?:to|on|with)|is|are)"
+_WHAT = r" (?:the )?(?P<what>\S.{0,200})"
+# "we no longer use X", "we don't use X anymore", "we stopped using X", "X is no longer used"
+_CEASED = [
+    re.compile(form, re.IGNORECASE)
+    for form in (
+        rf"(?P<who>.{{0,60}}?)\bno longer(?: {_VERB})?{_WHAT}",
+        rf"(?P<who>.{{0,60}}?)\b(?:do|does|am|is|are)(?: not|n['’]t) {_VERB}{_WHAT} any ?(?:more|longer)\b",
+        r"(?P<who>.{0,60}?)\b(?:stopped using|(?:moved|migrated|switched) (?:away |off )?from|moved off|dropped|gave up"
+        rf"|got rid of){_WHAT}",
+        r"(?P<who>)(?P<what>\S.{0,80}?) (?:is|are) "
+        r"(?:no longer (?:used|in use|(?:our|my) \w+)|not used any ?(?:more|longer))",
+    )
+]
+# What may follow the value; "for the tests" is another statement.
+_BEHIND = re.compile(
+    r"\s*(?:[.,;!(]|\b(?:any ?more|to|since|because|in favou?r of|as of|as our|as the|and)\b).*", re.DOTALL
 )
+_ANYBODY = _words("we i i've we've have has is are the our my team project company user it now so finally")
+
+# "takes place in" says one thing, as "starts in" does.
+_PHRASE = re.compile(r"\b(takes?) place\b", re.IGNORECASE)
 
 
 class Clash(NamedTuple):
@@ -97,6 +145,8 @@ def clash(a: str, b: str) -> Clash | None:
     if turned is not None:
         return Clash("contradiction", turned, ((), ()))
     place = _place(mine, theirs)
+    if any(_low(one) in _IF for one in place.before[1:]):
+        return None
     kind = _denies(place) or _opposes(place)
     if kind is not None:
         return Clash("contradiction", _found(kind, place), ((), ()))
@@ -116,25 +166,54 @@ def in_series(a: str, b: str, frame: tuple[tuple[str, ...], tuple[str, ...]], th
     return all(words != [one.value for one in _said(text)] for text in (a, b))
 
 
-def contradict(a: str, b: str, *, values: tuple[bool, bool] = (False, False)) -> bool:
-    """Whether one of two texts denies the other. `values`: which of them are the value of a key, and no sentence."""
-    if any(values):
-        return values != (True, True) and (ceased(a, b) if values[1] else ceased(b, a))
+def contradict(a: str, b: str, *, keys: tuple[str | None, str | None] = (None, None)) -> bool:
+    """Whether one of two texts denies the other. `keys`: of which key either is the value, and no sentence."""
+    one, other = keys
+    if one or other:
+        return not (one and other) and (ceased(a, b, other) if other else ceased(b, a, one or ""))
     found = clash(a, b)
     return found is not None and found.kind == "contradiction"
 
 
-def ceased(text: str, value: str) -> bool:
-    """Whether a statement says that a value holds no more ("We no longer use Postgres"), and nothing else of it."""
-    found = _CEASED.search(text)
-    if found is None:
-        return False
-    rest = text[found.end() :].strip(" .!").casefold()
-    return bool(value.strip()) and canonical(rest) == canonical(value.strip().casefold())
+def ceased(text: str, value: str, key: str) -> bool:
+    """Whether a statement says that the value of a key holds no more ("We no longer use Postgres"), and nothing else.
+
+    Said of us or of the subject of the key: what the tests no longer use may be used all the same.
+    """
+    words = _same(value)
+    return bool(words) and any(
+        _same(_BEHIND.sub("", found["what"], count=1)) == words and _of_key(found["who"], key)
+        for form in _CEASED
+        if (found := form.match(text.strip()))
+    )
 
 
-def _said(text: str) -> list[Token]:
-    return [one for one in tokens(text) if one.surface.casefold() not in _SILENT]
+def says_ceased(text: str) -> bool:
+    """Whether it says of anything that it holds no more."""
+    return any(form.match(text.strip()) for form in _CEASED)
+
+
+def is_statement(text: str) -> bool:
+    """Whether it says enough to be put before a person: three words of content, and no question."""
+    return "?" not in text and sum(_low(one) not in _EXCLAIMED for one in _content(tokens(text))) >= 3
+
+
+def _same(text: str) -> list[str]:
+    return [canonical(word) for word in text.casefold().strip(" .!\"'`").split()]
+
+
+def _of_key(who: str, key: str) -> bool:
+    named = set(_same(re.sub(r"[._-]+", " ", key)))
+    return all(word in _ANYBODY or canonical(word) in named for word in who.casefold().replace(",", " ").split())
+
+
+@lru_cache(maxsize=16)  # a new text is compared with each that is near it
+def _said(text: str) -> tuple[Token, ...]:
+    return tuple(_article(one) for one in tokens(_PHRASE.sub(r"\1", text)) if _low(one) not in _SILENT)
+
+
+def _article(one: Token) -> Token:
+    return replace(one, value="a") if one.value == "an" else one
 
 
 def _place(a: Sequence[Token], b: Sequence[Token]) -> _Place:
@@ -181,15 +260,21 @@ def _denies(place: _Place) -> str | None:
         return None
     if len(plain) > 1 or (plain and plain[0].value not in _THERE):
         return None
-    return "negation" if _content((*place.before, *place.after)) else None
+    rest = [one for one in _content((*place.before, *place.after)) if _low(one) not in _EXCLAIMED]
+    return "negation" if rest else None
 
 
 def _opposes(place: _Place) -> str | None:
     """ "is enabled", "is disabled"; "runs before", "runs after"; "allows", "denies"."""
+    if {_switch(place.a), _switch(place.b)} == {"on", "off"}:
+        return "opposite" if _predicate(place.before) and not _content(place.after) else None
     a, b = _content(place.a), _content(place.b)
     if len(a) != 1 or len(b) != 1 or len(place.a) > 2 or len(place.b) > 2 or not opposite(a[0].value, b[0].value):
         return None
     if _predicate(place.before):
+        last = place.before[-1]
+        if _low(last) in _IN or (_content([last]) and _verb(place.before) != len(place.before) - 1):
+            return None  # "is open for reading", "has an incremental decoder": there may be both
         behind = place.after[0] if place.after else None
         modifies = behind is not None and behind.kind in {"word", "name"} and a[0].value not in _stems("before after")
         wanted = place.before[-1].value in _stems("prefer use choose")
@@ -197,7 +282,12 @@ def _opposes(place: _Place) -> str | None:
     acts = all(_low(one).endswith(("s", "ed")) for one in (a[0], b[0]))
     subject = bool(_content(place.before))
     verb_behind = bool(place.after) and _verb([place.after[0], *place.after][:2]) is not None
-    return "opposite" if acts and subject and place.after and not verb_behind else None
+    named = not _content(place.before[-1:])  # "a list of locals": what stands behind the verb is no verb
+    return "opposite" if acts and subject and place.after and not (verb_behind or named) else None
+
+
+def _switch(some: Sequence[Token]) -> str:
+    return _low(some[0]) if len(some) == 1 else ""
 
 
 def _has_one_value(place: _Place) -> bool:
@@ -208,7 +298,8 @@ def _has_one_value(place: _Place) -> bool:
     if any(each.kind in {"function", "not"} for each in (*one, *other)):
         return False
     if _values(one) or _values(other):
-        return _values(one) and _values(other) and len(one) == len(other) == 1 and _measured(place)
+        day = all(each.kind == "date" for each in (*one, *other))  # with or without its year
+        return _values(one) and _values(other) and (day or len(one) == len(other) == 1) and _measured(place)
     if not _content(place.before):
         return _has_role(place)
     behind = place.after[0] if place.after else None
@@ -220,7 +311,7 @@ def _has_one_value(place: _Place) -> bool:
 def _measured(place: _Place) -> bool:
     """A number, unit, date or time that says something of the subject and does not name it ("step 3")."""
     before, value = place.before, place.a[0]
-    if not _content(before) or _past(before):
+    if not (_content(before) or _low(before[0]) in _PRONOUNS if before else False) or _past(before):
         return False
     last = before[-1]
     verb = _verb(before)
@@ -248,7 +339,7 @@ def _is_object(place: _Place) -> bool:
     if _environment(place):
         return False
     said, head = _low(before[verb]), before[verb].value
-    joined = any(_low(one) in _IN for one in between)
+    joined = any(_low(one) in _IN | _WHERE for one in between)
     if said in BE_FORMS:
         if not subject:
             return False
@@ -256,23 +347,43 @@ def _is_object(place: _Place) -> bool:
             return True
         named = all(any(one.kind == "name" for one in side) for side in (place.a, place.b))
         rival = len(place.a) == len(place.b) == 1 and rivals(place.a[0].value, place.b[0].value)
-        return named or rival or any(one.value in _ATTRIBUTES for one in subject)
+        state = any(_adjective(_low(one)) for one in (*place.a, *place.b))
+        return named or rival or (any(one.value in _ATTRIBUTES for one in subject) and not state)
     if head in _ONE and not joined:
         return True
     if joined:
-        # Somebody works on many things.
-        one_at = head in _ONE_AT and not (head == canonical("work") and _low(between[-1]) not in {"at", "for"})
-        return one_at and (bool(subject) or _low(before[0]) in _PRONOUNS)
+        # Somebody works on many things, and a thing is open for many; one works and trains for one.
+        at = {_low(one) for one in between}
+        one_at = (
+            head in _ONE_AT and ("for" not in at or head in _ONE_AIM) and (head != canonical("work") or at & _WORKED)
+        )
+        done = _low(before[verb - 1]) in BE_FORMS and head not in _MANY
+        # "Teaches in Graz"; not "teaches in a school".
+        there = (done or head in _ONE_IN) and at <= _WHERE
+        return bool(one_at or there) and (bool(subject) or _low(before[0]) in _PRONOUNS)
     return head in _ONE_FOR and bool(place.after) and _low(place.after[0]) in {"for", "as"}
+
+
+def _adjective(low: str) -> bool:
+    return low in _STATES or _ADJECTIVE.fullmatch(low) is not None
 
 
 def _has_role(place: _Place) -> bool:
     """ "Ana owns billing", "Ben owns billing"; "Ana is the owner of billing"."""
-    named = all(len(side) == 1 and side[0].surface[:1].isupper() for side in (place.a, place.b))
-    if not named or len(place.after) < 2:
+    sides = (*place.a, *place.b)
+    capital = all(one.surface[:1].isupper() for one in sides)
+    small = all(one.surface.islower() for one in (*sides, *place.after))
+    if len(place.after) < 2 or len(sides) != 2 or not (capital or small):
         return False
-    first, then = place.after[0], place.after[1]
-    return first.value in _OF_ONE or (_low(first) == "is" and then.value in _ROLES)
+    first, *then = place.after
+    if first.value in _OF_ONE:
+        return True
+    if _low(first) != "is" or _low(then[0]) in _ARTICLES:
+        return False
+    said = next((i for i, one in enumerate(then[:4]) if one.value in _ROLES), None)
+    whose = any(_low(one) in _WHOSE for one in then[:2])
+    known = any(one.value in _ATTRIBUTES for one in then[:4])
+    return said == 0 or (whose and (said is not None or known))
 
 
 def _environment(place: _Place) -> bool:
@@ -289,12 +400,16 @@ def _verb(before: Sequence[Token]) -> int | None:
             return place
         if one.kind == "word" and place and one.value in _KNOWN_VERBS:
             return place
-        if one.kind == "word" and _low(one) in PARTICIPLES and place and _low(before[place - 1]) in BE_FORMS:
+        if one.kind == "word" and place and _low(before[place - 1]) in BE_FORMS and _participle(_low(one)):
             return place
     return None
 
 
-_KNOWN_VERBS = _ONE | _ONE_AT | _ONE_FOR | _stems("take wait retry allow have get hold serve accept require")
+def _participle(low: str) -> bool:
+    return low in PARTICIPLES or (low.endswith("ed") and len(low) > 4)
+
+
+_KNOWN_VERBS = _ONE | _ONE_AT | _ONE_IN | _ONE_FOR | _stems("take wait retry allow have get hold serve accept require")
 
 
 def _predicate(some: Sequence[Token]) -> bool:

@@ -19,11 +19,11 @@ from ..model.clock import MICROSECONDS_PER_SECOND, Clock
 from ..model.events import Event
 from ..model.ids import IdSource, parse_id
 from ..model.memory import Memory
-from ..remember.duplicates import COMPARED, compare, is_series, is_turn
+from ..remember.duplicates import COMPARED, compare, is_series, is_turn, subject
 from ..remember.review import merge
 from ..remember.write import Writer
 from ..store.records import Candidate, EmbedderRow, Filter, Proposal
-from ..text.statements import ceased
+from ..text.statements import ceased, says_ceased
 from ..vectors.calibration import Calibration, calibration_of, stored
 from ..vectors.embedder import Embedder
 from ..vectors.index import VectorIndex
@@ -87,24 +87,20 @@ def check(
     scan = index.search(query, scopes=None)
     near = {text_id: i for i, text_id in enumerate(scan.take(NEAREST)) if text_id != one.text_id}
     others = [c for c in store.search.candidates(list(near), where) if c.id != one.id]
+    proposals = _against_facts(store, new, clock, ids)
     if not others:
+        store.reviews.propose(proposals)
         return
     exact = index.rescore(query, [c.text_id for c in others])
     cosines = {text_id: calibration.of_texts(cosine) for text_id, cosine in exact.items()}
     memories = store.memories.by_rows([c.num for c in others])
     ordered = sorted(zip(memories, others, strict=True), key=lambda pair: -cosines.get(pair[1].text_id, 0.0))
-    proposals: list[Proposal] = []
     series: set[bytes] = set()
     for other, candidate in ordered:
         if not _comparable(other, new):
             continue
         cosine = cosines.get(candidate.text_id, 0.0)
-        if other.key is not None:
-            if ceased(new.content, other.content):
-                reason = f"says that {other.key} is no longer {other.content}"
-                proposals.append(_proposal("contradiction", other, new, reason, cosine, ids.make(clock.now()), clock))
-            continue
-        if other.kind != new.kind:
+        if other.key is not None or other.kind != new.kind:
             continue
         found = compare(other.content, new.content, cosine)
         # Words from outside neither confirm nor weaken what a person or the agent said: a person decides.
@@ -114,7 +110,7 @@ def check(
         kind = "duplicate" if found.verdict == "merge" else found.verdict
         if kind not in COMPARED or (kind == "duplicate" and is_turn(new)):
             continue
-        kin = (third.content for third in memories if third.scope == new.scope and third.speaker == new.speaker)
+        kin = (third.content for third in memories if third.scope == new.scope and subject(third) == subject(new))
         if is_series(found.clash, other.content, new.content, kin):
             series |= {parse_id(other.id), parse_id(new.id)}
             continue
@@ -128,10 +124,26 @@ def check(
         store.reviews.withdraw("correction", list(series))
 
 
+def _against_facts(store: Store, new: Memory, clock: Clock, ids: IdSource) -> list[Proposal]:
+    """Proposals against the keyed facts whose value a statement says holds no more. A value is too short to be near."""
+    if not says_ceased(new.content):
+        return []
+    now = clock.now()
+    return [
+        _proposal("contradiction", one, new, f"says that {key} is no longer {one.content}", 0.0, ids.make(now), clock)
+        for key in store.memories.keys(new.scope)
+        for one in store.memories.keyed(new.scope, key)
+        if _comparable(one, new)
+        and one.valid_from <= now
+        and (one.valid_to is None or now < one.valid_to)
+        and ceased(new.content, one.content, key)
+    ]
+
+
 def _comparable(other: Memory, new: Memory) -> bool:
     return (
         other.scope == new.scope
-        and (other.speaker or "") == (new.speaker or "")
+        and subject(other) == subject(new)
         and (other.created_at, other.id) < (new.created_at, new.id)
     )
 

@@ -28,7 +28,10 @@ class Reviews(Protocol):
         ...
 
     def from_prefix(self, prefix: str, scopes: Sequence[str]) -> list[bytes]:
-        """Ids of the proposals of some scopes that start so, a dozen at most. Raises BadInput."""
+        """Ids of the proposals of some scopes that start or end so, a dozen at most. Raises BadInput.
+
+        Those made together share all but the end, which is what a person is shown.
+        """
         ...
 
     def abbreviate(self, ids: Sequence[bytes]) -> list[str]:

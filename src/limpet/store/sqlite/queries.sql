@@ -552,9 +552,9 @@ SELECT c.value, (SELECT id FROM memory WHERE id < c.value AND retired_at IS NULL
   FROM carray(:ids) c
 
 -- name: proposals_from_prefix
--- Ids of items of some scopes in a range. Primary key.
+-- Ids of items of some scopes in a range, or with this end. A scan of the list, which a person decides about.
 SELECT r.id FROM review r JOIN scope s ON s.num = r.scope
- WHERE r.id BETWEEN :low AND :high AND s.name IN (SELECT value FROM json_each(:scopes)) LIMIT 12
+ WHERE (r.id BETWEEN :low AND :high OR substr(hex(r.id), -length(:end)) = :end) AND s.name IN (SELECT value FROM json_each(:scopes)) LIMIT 12
 
 -- name: kinds_of_scopes
 -- How many memories of each kind pass the filter. A scan of the scopes.

@@ -49,7 +49,8 @@ class SqliteReviews(Repository):
 
     def from_prefix(self, prefix: str, scopes: Sequence[str]) -> list[bytes]:
         low, high = parse_prefix(prefix)
-        bound = {"low": low, "high": high, "scopes": json.dumps(list(scopes))}
+        end = prefix.strip().replace("-", "").upper()
+        bound = {"low": low, "high": high, "end": end, "scopes": json.dumps(list(scopes))}
         return [row[0] for row in self._database.rows(statements()["proposals_from_prefix"], bound)]
 
     def abbreviate(self, ids: Sequence[bytes]) -> list[str]:

@@ -1,0 +1,164 @@
+"""How the review list looks in a terminal: pairs side by side, several pairs of one memory under it."""
+
+from __future__ import annotations
+
+import textwrap
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..model.ids import MIN_PREFIX_CHARACTERS
+from .options import terminal_width
+from .output import BOLD, CYAN, DIM, MARGIN, YELLOW, day, line, paint, printable, words
+
+if TYPE_CHECKING:
+    from ..api import Limpet
+    from ..model.memory import Memory
+    from ..remember.review import ReviewItem
+
+# From this width on two texts stand side by side. More of a text, or of a group, than this is not read at a glance.
+SIDE_BY_SIDE, MOST_LINES, MOST_CHARACTERS, MOST_OF_GROUP = 100, 6, 400, 5
+
+
+class Group(NamedTuple):
+    """Items that one decision can settle. `hub`: the memory that all are about; None: one item by itself."""
+
+    hub: Memory | None
+    items: list[ReviewItem]
+
+
+def groups(items: Sequence[ReviewItem]) -> list[Group]:
+    """The list in its order, with all pairs of a memory that has several where the first of them is."""
+    waits = {one.id for one in items}
+    often = Counter(id for one in items for id in _sides(one))
+    found: dict[str, Group] = {}
+    for one in items:
+        hub = max(_sides(one), key=lambda id: often[id], default="")
+        if often[hub] < 2 or hub in waits:
+            found[one.id] = Group(None, [one])
+            continue
+        memory = one.memory if one.memory.id == hub else one.other
+        found.setdefault(hub, Group(memory, [])).items.append(one)
+    return [Group(None, one.items) if len(one.items) == 1 else one for one in found.values()]
+
+
+def review(items: Sequence[ReviewItem], memory: Limpet, *, limit: int) -> None:
+    """Groups and single items until `limit` items are counted, and how many are left. `items`: all that wait."""
+    if not items:
+        words("nothing waits for review")
+        return
+    names = _names(items, memory)
+    left = limit
+    for number, group in enumerate(groups(items)):
+        if left <= 0:
+            break
+        if number:
+            line("")
+        if group.hub is None:
+            _item(group.items[0], names)
+            left -= 1
+        else:
+            left -= _group(group, names, min(left, MOST_OF_GROUP if limit < len(items) else left))
+    words("limpet review accept ID, or reject ID; several ids are decided one by one")
+    if left <= 0 and len(items) > limit:
+        words(f"{limit} of {len(items)}; --all shows the rest")
+
+
+def expanded(ids: Sequence[str], items: Sequence[ReviewItem]) -> list[str]:
+    """Ids as given; that of a group stands for all its pairs."""
+    hubs = [one for one in groups(items) if one.hub is not None]
+    found: list[str] = []
+    for id in ids:
+        plain = _digits(id.strip().casefold())
+        mine = [one for one in hubs if one.hub and _names_it(plain, _digits(one.hub.id))]
+        alone = len(mine) == 1 and len(plain) >= MIN_PREFIX_CHARACTERS
+        found += [one.id for one in mine[0].items] if alone else [id]
+    return list(dict.fromkeys(found))
+
+
+def _sides(one: ReviewItem) -> list[str]:
+    return [] if one.other is None else [one.memory.id, one.other.id]
+
+
+def _names_it(plain: str, id: str) -> bool:
+    return id.startswith(plain) or id.endswith(plain)
+
+
+def _digits(id: str) -> str:
+    return id.replace("-", "")
+
+
+def _names(items: Sequence[ReviewItem], memory: Limpet) -> dict[str, str]:
+    """A short id of every item and group: of pairs the end, for those that a check made together begin alike."""
+    single = [one.id for one in items if one.other is None or one.id == one.memory.id]
+    ends = [id for one in items for id in (one.id, *_sides(one)) if id not in single]
+    size = MIN_PREFIX_CHARACTERS
+    while size < 32 and len({_digits(id)[-size:] for id in ends}) < len(set(ends)):
+        size += 1
+    return {id: _digits(id)[-size:] for id in ends} | dict(
+        zip(single, memory.abbreviate(single, items=True), strict=True)
+    )
+
+
+def _item(one: ReviewItem, names: dict[str, str]) -> None:
+    line(f"{paint(names[one.id], YELLOW)}  {paint(one.kind, CYAN)}  {paint(one.question, DIM)}")
+    width = terminal_width()
+    if one.other is None:
+        _text("text", one.memory)
+    elif width is not None and width >= SIDE_BY_SIDE:
+        _beside(one.other, one.memory, (width - len(MARGIN) - 3) // 2)
+    else:
+        _text("older", one.other)
+        _text("newer", one.memory)
+    line(f"{MARGIN}{paint('reason', DIM)}  {_reason(one)}")
+
+
+def _group(group: Group, names: dict[str, str], most: int) -> int:
+    """Print a group, `most` of its pairs at most. Returns how many were shown."""
+    assert group.hub is not None
+    hub = group.hub
+    counts = Counter(one.kind for one in group.items)
+    kinds = ", ".join(f"{count} {kind}{'s' * (count > 1)}" for kind, count in counts.items())
+    told = paint("of one memory; this id decides all of them", DIM)
+    line(f"{paint(names[hub.id], YELLOW)}  {paint(kinds, CYAN)}  {told}")
+    for text in _wrapped(_flat(hub), (terminal_width() or MOST_CHARACTERS + 20) - len(MARGIN)):
+        line(f"{MARGIN}{paint(text, BOLD)}")
+    for one in group.items[:most]:
+        assert one.other is not None
+        newer = one.other.id == hub.id
+        line(f"{MARGIN}{paint(names[one.id], YELLOW)}  {paint(one.kind, CYAN)}  {_reason(one)}")
+        _text("  newer" if newer else "  older", one.memory if newer else one.other)
+    if len(group.items) > most:
+        line(f"{MARGIN}and {len(group.items) - most} more")
+    return min(most, len(group.items))
+
+
+def _text(label: str, one: Memory) -> None:
+    head = f"{label}  {day(one.valid_from)}  "
+    rows = _wrapped(_flat(one), (terminal_width() or MOST_CHARACTERS + 80) - len(MARGIN) - len(head))
+    line(f"{MARGIN}{paint(head, DIM)}{rows[0]}")
+    for row in rows[1:]:
+        line(f"{MARGIN}{' ' * len(head)}{row}")
+
+
+def _beside(older: Memory, newer: Memory, width: int) -> None:
+    heads = [f"{label}  {day(one.valid_from)}" for label, one in (("older", older), ("newer", newer))]
+    columns = [_wrapped(_flat(one), width) for one in (older, newer)]
+    line(f"{MARGIN}{paint(heads[0].ljust(width), DIM)} | {paint(heads[1], DIM)}")
+    for number in range(max(map(len, columns))):
+        left, right = (rows[number] if number < len(rows) else "" for rows in columns)
+        line(f"{MARGIN}{left.ljust(width)} | {right}".rstrip())
+
+
+def _flat(one: Memory) -> str:
+    text = " ".join(printable(one.content).split())
+    return text if len(text) <= MOST_CHARACTERS else text[: MOST_CHARACTERS - 1] + "…"
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    rows = textwrap.wrap(text, max(width, 20), max_lines=MOST_LINES, placeholder=" …", break_on_hyphens=False)
+    return rows or [""]
+
+
+def _reason(one: ReviewItem) -> str:
+    return printable(one.reason) + (f", likeness {one.score:.2f}" if one.score is not None else "")
