@@ -11,7 +11,7 @@ import numpy as np
 
 from limpet.model.ids import parse_id
 from limpet.store.arrays.feed_records import Changes, IndexedText, TextColumns, WordLists
-from limpet.store.records import Filter, Use
+from limpet.store.records import Filter, UseCounts
 from limpet.store.sqlite.fulltext import Lexical
 from limpet.text.describe import describe
 
@@ -51,10 +51,10 @@ class ReferenceFeed:
     def texts(self, text_ids: Sequence[int]) -> TextColumns:
         return self._columns([one for one in self.indexed() if one.text_id in text_ids])
 
-    def uses(self, rows: Sequence[int]) -> dict[int, Use]:
+    def uses(self, rows: Sequence[int]) -> dict[int, UseCounts]:
         current = [one for one in self._store._known(None) if one.num in rows and one.text_id is not None]
         used = {one.text_id: self._store._uses.get(parse_id(one.memory.id)) for one in current}
-        return {text_id: Use(**use) for text_id, use in used.items() if use is not None}
+        return {text_id: UseCounts(**use) for text_id, use in used.items() if use is not None}
 
     def with_topic(self, topic: str) -> list[int]:
         where = Filter(topics=(topic,), states=("active", "archived", "retracted"))

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from .history.consolidate import Consolidation, Proposal
     from .history.diff import Change, Diff
     from .history.gaps import Gap, Gaps
+    from .history.names import EntityCount, Topic
     from .history.quality import Quality
     from .history.queries import History
     from .history.reasons import Affected, Impact, Why
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from .recall.facts import Fact
     from .recall.rerank import Reranker
     from .recall.sessions import RecalledSession, SessionRecall
+    from .remember.retention import Retention
     from .remember.review import ReviewItem
     from .remember.service import PurgeReport
     from .remember.sweep import Swept
@@ -54,6 +56,7 @@ if TYPE_CHECKING:
     from .transfer.records import TransferReport
     from .transfer.segments import SegmentReport
     from .transfer.service import ImportReport
+    from .usefulness.adherence import Adherence
     from .vectors.embedder import Embedder
     from .work.doctor import Check
     from .work.service import ModelInfo
@@ -61,16 +64,16 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
-    "Action", "Affected", "AmbiguousId", "Analogy", "Audit", "BadInput", "Belief", "Brief", "BriefItem", "Caution",
-    "Central", "Chain", "Change", "Check", "Clock", "Consolidation", "Contradiction", "Contradictions", "Diff",
-    "Embedder", "EmbedderUnavailable", "Explanation", "Exposure", "Fact", "Filter", "FixedClock", "Gap", "Gaps",
-    "GraphPath", "Grounding", "History", "Impact", "ImportReport", "Interval", "Item", "LeftOut", "Limpet",
-    "LimpetError", "Link", "Memory", "MirrorReport", "ModelInfo", "Moment", "Node", "NotFound", "OrganizeReport",
-    "Page", "Problem", "Proposal", "PurgeReport", "Quality", "Recall", "RecalledSession", "Receipt", "Reranker",
-    "ReviewItem", "Revision", "Section", "SegmentReport", "SessionRecall", "SessionRow", "SignalTrace", "StoreBusy",
-    "StoreDamaged", "StoreError", "StoreMissing", "StoreReadOnly", "StoreStats", "StoreTooNew", "Subgraph",
-    "Support", "Swept", "SystemClock", "Timeline", "Trace", "TransferReport", "Use", "Usefulness", "Why",
-    "WorkReport", "Yields", "__version__", "open",
+    "Action", "Adherence", "Affected", "AmbiguousId", "Analogy", "Audit", "BadInput", "Belief", "Brief", "BriefItem",
+    "Caution", "Central", "Chain", "Change", "Check", "Clock", "Consolidation", "Contradiction", "Contradictions",
+    "Diff", "Embedder", "EmbedderUnavailable", "EntityCount", "Explanation", "Exposure", "Fact", "Filter",
+    "FixedClock", "Gap", "Gaps", "GraphPath", "Grounding", "History", "Impact", "ImportReport", "Interval", "Item",
+    "LeftOut", "Limpet", "LimpetError", "Link", "Memory", "MirrorReport", "ModelInfo", "Moment", "Node", "NotFound",
+    "OrganizeReport", "Page", "Problem", "Proposal", "PurgeReport", "Quality", "Recall", "RecalledSession", "Receipt",
+    "Reranker", "Retention", "ReviewItem", "Revision", "Section", "SegmentReport", "SessionRecall", "SessionRow",
+    "SignalTrace", "StoreBusy", "StoreDamaged", "StoreError", "StoreMissing", "StoreReadOnly", "StoreStats",
+    "StoreTooNew", "Subgraph", "Support", "Swept", "SystemClock", "Timeline", "Topic", "Trace", "TransferReport",
+    "Use", "Usefulness", "Why", "WorkReport", "Yields", "__version__", "open",
 ]  # fmt: skip
 
 # Where a public name lives.
@@ -81,6 +84,7 @@ _HOMES = {
     "history.consolidate": ("Consolidation", "Proposal"),
     "history.diff": ("Change", "Diff"),
     "history.gaps": ("Gap", "Gaps"),
+    "history.names": ("EntityCount", "Topic"),
     "history.quality": ("Quality",),
     "history.queries": ("History",),
     "history.reasons": ("Affected", "Impact", "Why"),
@@ -106,6 +110,7 @@ _HOMES = {
     "recall.facts": ("Fact",),
     "recall.rerank": ("Reranker",),
     "recall.sessions": ("RecalledSession", "SessionRecall"),
+    "remember.retention": ("Retention",),
     "remember.review": ("ReviewItem",),
     "remember.service": ("PurgeReport",),
     "remember.sweep": ("Swept",),
@@ -114,6 +119,7 @@ _HOMES = {
     "transfer.records": ("TransferReport",),
     "transfer.segments": ("SegmentReport",),
     "transfer.service": ("ImportReport",),
+    "usefulness.adherence": ("Adherence",),
     "vectors.embedder": ("Embedder",),
     "work.doctor": ("Check",),
     "work.service": ("ModelInfo",),

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from .history.claims import Match
     from .history.diff import Diff
     from .history.gaps import Gaps
-    from .history.names import Named, Topic
+    from .history.names import EntityCount, Topic
     from .history.queries import History
     from .history.reasons import Impact, Why
     from .history.timeline import Timeline
@@ -238,7 +238,7 @@ class Limpet:
         """The topics of what is held in this scope and `global`, the most used first. Raises BadInput."""
         return self.graph.topics(limit=limit)
 
-    def entities(self, *, limit: int = 200) -> builtins.list[Named]:
+    def entities(self, *, limit: int = 200) -> builtins.list[EntityCount]:
         """The things that what is held names (files, symbols, tickets, people), the most named first: reads every text.
 
         Raises BadInput.

@@ -24,7 +24,7 @@ class Topic(JsonForm):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Named(JsonForm):
+class EntityCount(JsonForm):
     """A thing that texts name. `kind`: url, path, code, flag, identifier, quoted, name; `count`: memories."""
 
     name: str  # as it is written most often
@@ -38,7 +38,7 @@ def topics(view: View, *, limit: int) -> list[Topic]:
     return [Topic(topic=name, count=count) for name, count in _first(counts, limit)]
 
 
-def named(view: View, *, limit: int) -> list[Named]:
+def named(view: View, *, limit: int) -> list[EntityCount]:
     """What the texts of what is held name, the most named first. Reads them all."""
     counts: Counter[str] = Counter()
     spelled: dict[str, Counter[tuple[str, str]]] = {}
@@ -58,7 +58,7 @@ def named(view: View, *, limit: int) -> list[Named]:
     found = []
     for folded, count in _first(counts, limit):
         name, kind = min(spelled[folded], key=lambda one: (-spelled[folded][one], one))
-        found.append(Named(name=name, kind=kind, count=count))
+        found.append(EntityCount(name=name, kind=kind, count=count))
     return found
 
 

@@ -17,7 +17,7 @@ from .audit import Audit, audit
 from .consolidate import Consolidation, consolidate
 from .diff import Diff, diff
 from .gaps import Gaps, gaps
-from .names import Named, Topic, named, topics
+from .names import EntityCount, Topic, named, topics
 from .quality import Quality, quality
 from .timeline import Chain, Timeline, around, chain, found_along, of_key
 from .view import View, check_count
@@ -230,7 +230,7 @@ class History:
         check_count("limit", limit, MAX_LIMIT)
         return topics(self._view(as_of, known_at), limit=limit)
 
-    def entities(self, *, limit: int = LIMIT, as_of: Time = None) -> list[Named]:
+    def entities(self, *, limit: int = LIMIT, as_of: Time = None) -> list[EntityCount]:
         """The things that the texts of what is held name, the most named first. Reads them all."""
         check_count("limit", limit, MAX_LIMIT)
         return named(self._view(as_of, None), limit=limit)

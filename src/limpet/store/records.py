@@ -62,7 +62,7 @@ class Candidate(NamedTuple):
     key: str | None = None
 
 
-class Use(NamedTuple):
+class UseCounts(NamedTuple):
     """How often a memory was used, when last (0: never), and what `feedback` said of it."""
 
     uses: int

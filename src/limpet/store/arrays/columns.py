@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...model.memory import KINDS
-from ..records import Filter, Use
+from ..records import Filter, UseCounts
 from .feed_records import ArrayHits, TextColumns
 from .posting_lists import among, distinct
 from .postings import Postings
@@ -304,7 +304,7 @@ class Columns:
         which of the words each text has, wherever: (texts, stems)."""
         return self.postings.words(text_ids, stems)
 
-    def uses(self, text_ids: np.ndarray) -> dict[int, Use]:
+    def uses(self, text_ids: np.ndarray) -> dict[int, UseCounts]:
         """By place in `text_ids`, of those that were ever used or judged."""
         if not self._used:
             return {}

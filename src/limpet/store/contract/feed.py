@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Protocol
 
 from ..arrays.feed_records import Changes, IndexedText, TextColumns, WordLists
-from ..records import Use
+from ..records import UseCounts
 
 if TYPE_CHECKING:
     import numpy as np
@@ -44,7 +44,7 @@ class ChangeFeed(Protocol):
         """Those that are there."""
         ...
 
-    def uses(self, rows: Sequence[int]) -> dict[int, Use]:
+    def uses(self, rows: Sequence[int]) -> dict[int, UseCounts]:
         """By text id, the use of those memories that were ever used or judged. `rows`: theirs."""
         ...
 

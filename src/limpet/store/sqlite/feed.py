@@ -12,7 +12,7 @@ import apsw
 import numpy as np
 
 from ..arrays.feed_records import Changes, IndexedText, TextColumns, WordLists
-from ..records import Filter, Use
+from ..records import Filter, UseCounts
 from .database import Database
 from .filters import carray
 from .fulltext import Lexical, allowed, interrupted, topic_expressions
@@ -118,9 +118,9 @@ class SqliteFeed:
         rows = self._con.execute(statements()["columns_of"], {"bodies": carray(text_ids)})
         return _columns(rows.fetchall())
 
-    def uses(self, rows: Sequence[int]) -> dict[int, Use]:
+    def uses(self, rows: Sequence[int]) -> dict[int, UseCounts]:
         found = self._con.execute(statements()["usage_of"], {"nums": carray(rows)})
-        return {text_id: Use._make(use) for text_id, *use in found}
+        return {text_id: UseCounts._make(use) for text_id, *use in found}
 
     def with_topic(self, topic: str) -> list[int]:
         return allowed(self._con, Filter(topics=(topic,), states=()), self.words.tokenizer.stems)
