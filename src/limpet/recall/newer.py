@@ -66,7 +66,7 @@ def asks_past(query: str) -> bool:
 def newer_first(
     store: Store, found: Candidates, order: list[int], scores: Sequence[float], plan: Plan
 ) -> tuple[list[int], list[int]]:
-    """`order` (places of candidates, best first) with newer ones before what they replace, among the first; and those."""
+    """`order` (places of candidates, best first) with newer ones before what they replace, of the first; and those."""
     times = found.table.valid_from
     first = order[:LOOKED_AT]
     pairs = [(a, b) for b in range(1, len(first)) for a in range(b) if times[first[b]] > times[first[a]]]
