@@ -22,11 +22,11 @@ import limpet
 from limpet.agents.hooks import gate, injected
 from limpet.cli.main import COMMANDS, command_parser, find
 from limpet.model import old_names
-from limpet.rank import constants, relevance, relevance_weights
+from limpet.rank import constants, newer_weights, relevance, relevance_weights
 from limpet.rank.note_weights import NOTE_OFFSET, NOTE_WEIGHTS
 from limpet.rank.session_weights import SESSION_WEIGHTS
 from limpet.rank.weights import WEIGHTS
-from limpet.recall import near_duplicates, prepare
+from limpet.recall import near_duplicates, newer, prepare
 from limpet.remember import keys
 from limpet.settings import ENVIRONMENT
 from limpet.store import lexical
@@ -45,6 +45,8 @@ ELSEWHERE = (
     (fulltext, "MAX_TERMS_LOOKED_UP"),
     (relevance_weights, "RELEVANT"),
     (relevance, "MOST_WORDS NEAR"),
+    (newer_weights, "REPLACES_FROM"),
+    (newer, "LOOKED_AT NEAR"),
     (near_duplicates, "SAME_WORDS_COSINE"),
     (prepare, "WORDS_FLOOR NEIGHBOUR_OF_BEST"),
     (gate, "HEAD WORDS"),
