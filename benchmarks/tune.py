@@ -8,6 +8,7 @@ Parts, each building on what those before it wrote:
 - `sessions`: weights of what a session is judged by (rank/session_weights.py), on both dev sets
 - `notes`: weights of notes (rank/note_weights.py), on the tuning half of the project's own set
 - `relevance`: when nothing found is relevant (rank/relevance_weights.py), on that half and LoCoMo
+- `newer`: when the newer of two results comes first (rank/newer_weights.py), on training/written; only when asked for
 - `rules`: the vectors of the bias rules' prototypes; only when asked for
 
 Without `--write` nothing changes, and the figures are printed: in sample, and with whole groups (conversations,
@@ -22,7 +23,7 @@ from typing import Any
 
 from .harness import provenance, save
 
-PARTS = ("chats", "sessions", "notes", "relevance", "rules")
+PARTS = ("chats", "sessions", "notes", "relevance", "newer", "rules")
 USUAL = PARTS[:4]
 
 
@@ -40,10 +41,12 @@ def _run(part: str, options: argparse.Namespace) -> Any:
         from . import tune_rules
 
         return tune_rules.run(options.embedder, held_back=options.held_back, write=options.write)
-    from . import embedding_cache, tune_notes
+    from . import embedding_cache, tune_newer, tune_notes
 
     embedder = embedding_cache.load(options.embedder)
     try:
+        if part == "newer":
+            return tune_newer.run(embedder, write=options.write)
         if part == "notes":
             return tune_notes.fit_weights(embedder, folds=options.folds, write=options.write)
         found = {

@@ -14,16 +14,24 @@ import difflib
 import inspect
 import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 import limpet
+from limpet.agents.hooks import gate, injected
 from limpet.cli.main import COMMANDS, command_parser, find
 from limpet.model import old_names
-from limpet.rank import constants
+from limpet.rank import constants, newer_weights, relevance, relevance_weights
 from limpet.rank.note_weights import NOTE_OFFSET, NOTE_WEIGHTS
 from limpet.rank.session_weights import SESSION_WEIGHTS
 from limpet.rank.weights import WEIGHTS
+from limpet.recall import near_duplicates, newer, prepare
+from limpet.remember import keys
 from limpet.settings import ENVIRONMENT
+from limpet.store import lexical
+from limpet.store.sqlite import fulltext
+from limpet.text import attribution
 
 DOCS = Path(__file__).parent
 TARGET = DOCS / "reference" / "cli.md"
@@ -31,6 +39,21 @@ SCORING = DOCS / "scoring.md"
 PYTHON = DOCS / "reference" / "python.md"
 SETTINGS = DOCS / "reference" / "settings.md"
 COLUMNS = 100
+# Shares and thresholds that stand beside what uses them: the first name of each line of the module.
+ELSEWHERE = (
+    (lexical, "ROW_BUDGET LARGE_STORE MAX_TERMS_SEARCHED SMALL_STORE BACKGROUND_TEXTS BM25_K1"),
+    (fulltext, "MAX_TERMS_LOOKED_UP"),
+    (relevance_weights, "RELEVANT"),
+    (relevance, "MOST_WORDS NEAR"),
+    (newer_weights, "REPLACES_FROM"),
+    (newer, "LOOKED_AT NEAR"),
+    (near_duplicates, "SAME_WORDS_COSINE"),
+    (prepare, "WORDS_FLOOR NEIGHBOUR_OF_BEST"),
+    (gate, "HEAD WORDS"),
+    (injected, "MAX_TOKENS MESSAGE_TOKENS ITEM_CHARACTERS SHARE WORDS COSINE ASKED"),
+    (attribution, "SHARE"),
+    (keys, "ALIKE"),
+)
 
 HEAD = """\
 # The command line
@@ -138,7 +161,7 @@ def _row(left: str, right: str) -> str:
 
 def scoring() -> str:
     """docs/scoring.md with its tables made anew."""
-    return _filled(SCORING, weights=_weights(), sessions=_sessions(), constants=_constants())
+    return _filled(SCORING, weights=_weights(), sessions=_sessions(), constants=_constants(), elsewhere=_elsewhere())
 
 
 def python() -> str:
@@ -198,8 +221,28 @@ def _sessions() -> str:
 
 def _constants() -> str:
     """Every name of rank/constants.py with its value, and once what its comment says."""
-    source = Path(constants.__file__).read_text(encoding="utf-8")
-    lines, rows = source.splitlines(), []
+    rows = [_row(names, f"{values} | {said}") for _, names, values, said in _assigned(constants)]
+    return "| constant | value | what, source, test |\n|---|---|---|\n" + "".join(rows).replace("\\|", "|")
+
+
+def _elsewhere() -> str:
+    rows = [
+        _row(f"`{_path(module)}`", f"{names} | {values} | {said}")
+        for module, wanted in ELSEWHERE
+        for first, names, values, said in _assigned(module)
+        if first in wanted.split()
+    ]
+    return "| file | constant | value | what, source, test |\n|---|---|---|---|\n" + "".join(rows).replace("\\|", "|")
+
+
+def _path(module: ModuleType) -> str:
+    return Path(str(module.__file__)).relative_to(Path(limpet.__file__).parent).as_posix()
+
+
+def _assigned(module: ModuleType) -> Iterator[tuple[str, str, str, str]]:
+    """Of each assignment of a module: its first name, all names, values, and what the comment above says."""
+    source = Path(str(module.__file__)).read_text(encoding="utf-8")
+    lines = source.splitlines()
     for node in ast.parse(source).body:
         if not isinstance(node, ast.Assign):
             continue
@@ -210,9 +253,8 @@ def _constants() -> str:
             at -= 1
         target = node.targets[0]
         names = [one.id for one in getattr(target, "elts", [target])]
-        values = ", ".join(_value_of(getattr(constants, name)) for name in names)
-        rows.append(_row(", ".join(f"`{name}`" for name in names), f"{values} | {' '.join(above) or 'see above'}"))
-    return "| constant | value | what, source, test |\n|---|---|---|\n" + "".join(rows).replace("\\|", "|")
+        values = ", ".join(_value_of(getattr(module, name)) for name in names)
+        yield names[0], ", ".join(f"`{name}`" for name in names), values, " ".join(above) or "see above"
 
 
 def _value_of(value: object) -> str:

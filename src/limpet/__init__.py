@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .history.quality import Quality
     from .history.queries import History
     from .history.reasons import Affected, Impact, Why
+    from .history.threads import Thread
     from .history.timeline import Chain, Moment, Timeline
     from .history.usefulness import Exposure, Use, Usefulness
     from .history.view import Link, Node
@@ -72,8 +73,8 @@ __all__ = [
     "OrganizeReport", "Page", "Problem", "Proposal", "PurgeReport", "Quality", "Recall", "RecalledSession", "Receipt",
     "Reranker", "Retention", "ReviewItem", "Revision", "Section", "SegmentReport", "SessionRecall", "SessionRow",
     "SignalTrace", "StoreBusy", "StoreDamaged", "StoreError", "StoreMissing", "StoreReadOnly", "StoreStats",
-    "StoreTooNew", "Subgraph", "Support", "Swept", "SystemClock", "Timeline", "Topic", "Trace", "TransferReport",
-    "Use", "Usefulness", "Why", "WorkReport", "Yields", "__version__", "open",
+    "StoreTooNew", "Subgraph", "Support", "Swept", "SystemClock", "Thread", "Timeline", "Topic", "Trace",
+    "TransferReport", "Use", "Usefulness", "Why", "WorkReport", "Yields", "__version__", "open",
 ]  # fmt: skip
 
 # Where a public name lives.
@@ -88,6 +89,7 @@ _HOMES = {
     "history.quality": ("Quality",),
     "history.queries": ("History",),
     "history.reasons": ("Affected", "Impact", "Why"),
+    "history.threads": ("Thread",),
     "history.timeline": ("Chain", "Moment", "Timeline"),
     "history.usefulness": ("Exposure", "Use", "Usefulness"),
     "history.view": ("Link", "Node"),

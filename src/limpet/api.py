@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from .history.names import EntityCount, Topic
     from .history.queries import History
     from .history.reasons import Impact, Why
+    from .history.threads import Thread
     from .history.timeline import Timeline
     from .history.usefulness import Exposure, Usefulness
     from .history.view import View
@@ -244,6 +245,13 @@ class Limpet:
         Raises BadInput.
         """
         return self.graph.entities(limit=limit)
+
+    def threads(self, *, limit: int = 200) -> builtins.list[Thread]:
+        """Topics that two sessions or more worked on: since when, until when, open goals. The latest first.
+
+        Raises BadInput.
+        """
+        return self.graph.threads(limit=limit)
 
     def abbreviate(self, ids: Sequence[str], *, items: bool = False) -> builtins.list[str]:
         """The shortest unambiguous prefix of each id; with `items` among the items of the review list too."""

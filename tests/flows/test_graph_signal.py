@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import limpet
+from limpet.recall import candidates
 
 QUESTION = "Which colour does the person like who maintains what Quillbox depends on?"
 ANSWER = "Ysolde Marchetti: tarragon, thirty grams"
@@ -84,9 +85,10 @@ def test_nothing_that_was_retracted_is_on_the_way(story):
     assert not places(memory.recall(QUESTION, k=10), answer)
 
 
-def test_a_deadline_that_is_near_leaves_it_out(story):
+def test_a_deadline_that_is_near_leaves_it_out(story, monkeypatch):
     memory, _ = story
-    found = memory.recall(QUESTION, deadline_ms=1, lexical_only=True)
+    monkeypatch.setattr(candidates, "GRAPH_SECONDS", 60.0)  # any deadline is near then, on a slow machine too
+    found = memory.recall(QUESTION, deadline_ms=30_000, lexical_only=True)
     assert "graph" in found.missing
     assert "deadline" in found.notes["graph"]
 

@@ -31,7 +31,7 @@ BY_NAME = {"session": "{s}", "session_end": "{s}", "session_memories": "{s}", "c
            "fact_history": "{k}", "end_fact": "{k}", "adherence": "{s}"}  # fmt: skip
 BY_WORDS = {"audit", "prepare", "read_topic", "recall", "recall_sessions", "timeline"}
 OF_ALL = {"contradictions": (), "count": (), "diff": ("2026-01-01",), "gaps": (), "list": (), "review": (), "sessions": (),
-          "sweep": (), "retention": (), "undo": (), "actions": (), "exposures": (), "usefulness": (), "topics": (), "entities": ()}  # fmt: skip
+          "sweep": (), "retention": (), "undo": (), "actions": (), "exposures": (), "usefulness": (), "topics": (), "threads": (), "entities": ()}  # fmt: skip
 # Of the whole file, for the person who owns it; they show no content, or copy everything.
 OF_THE_FILE = {"abbreviate", "backup", "close", "doctor", "embedder", "export_jsonl", "export_segments", "export_to", "gc", "import_jsonl", "import_from", "import_segments", "in_scope",
                "models", "note_transcript", "organize", "path", "read_only", "scope", "rebuild", "reembed", "stats", "verify", "work"}  # fmt: skip
@@ -141,7 +141,7 @@ def test_no_command_shows_or_changes_what_is_of_another_scope(path, clock, memor
     ]
     calls += [["review", verdict, id] for verdict in ("accept", "reject") for id in theirs]
     calls += [["session", "list"], *(["session", act, WORD] for act in ("show", "end", "compress", "rules"))]
-    calls += [["stats", "--quality"], ["stats", "--usefulness"], ["exposures"], ["topics"], ["entities"]]
+    calls += [["stats", "--quality"], ["stats", "--usefulness"], ["exposures"], ["topics"], ["threads"], ["entities"]]
     calls += [["graph", query, theirs[0]] for query in ("chain", "context", "why", "impact")]
     calls += [["graph", query, WORD] for query in ("ground", "revise", "analogy")]
     calls += [["graph", query] for query in ("pattern", "centrality", "consolidate")]

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import limpet
-from limpet.agents.hooks import brief
+from limpet.agents.hooks import injected
 from limpet.agents.hooks.holdout import Holdout
 
 anything = st.text(max_size=400)
@@ -43,8 +43,8 @@ def test_no_block_exceeds_its_budget_whatever_is_in_the_store(memories, actions,
         for what in actions:
             memory.note_action("before", "did", what)
         clock.advance(days=1)
-        shown = brief.brief(memory, "staging needs the VPN", budget, Holdout("s", 0.0))
-        assert not shown.text or brief.cost(shown.text) <= budget
+        shown = injected.brief(memory, "staging needs the VPN", budget, Holdout("s", 0.0))
+        assert not shown.text or injected.cost(shown.text) <= budget
         for same in (False, True):
-            assert brief.cost(brief.left_off(memory, "before", same=same).text) <= brief.MAX_TOKENS
-        assert brief.cost(brief.survival(memory, "before").text) <= brief.MAX_TOKENS
+            assert injected.cost(injected.left_off(memory, "before", same=same).text) <= injected.MAX_TOKENS
+        assert injected.cost(injected.survival(memory, "before").text) <= injected.MAX_TOKENS

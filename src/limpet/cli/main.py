@@ -28,6 +28,7 @@ COMMANDS = {
     "related": ("read", "what is near a memory in meaning and words"),
     "count": ("read", "how many memories there are"),
     "topics": ("read", "the topics there are, the most used first"),
+    "threads": ("read", "topics that several sessions worked on, the latest first"),
     "entities": ("read", "the things that memories name, the most named first"),
     "stats": ("read", "counts and sizes of the whole store, every scope"),
     "edit": ("write", "better words for the same belief"),

@@ -301,6 +301,8 @@ def _why(why: Trace) -> None:
     factors = "".join(f" x {name} {value:.3f}" for name, value in why.adjustments.items())
     if why.seated:
         line(f"{MARGIN}its place is that of the nearest by names and links, whatever its score")
+    if why.newer:
+        line(f"{MARGIN}it stands before an older one that it replaces, whatever its score")
     sum_ = f"sum {total:+.3f}" if not why.offset else f"(sum {total:+.3f}, a note {why.offset:+.3f})"
     line(f"{MARGIN}{paint('score =', BOLD)} {sum_}{factors}")
 

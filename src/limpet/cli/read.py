@@ -221,6 +221,25 @@ def _topics(args: Namespace) -> int:
     return 0
 
 
+def _threads(args: Namespace) -> int:
+    with open_store(args) as memory:
+        found = memory.threads(limit=args.limit)
+    if args.json:
+        output.object_line({"threads": [one.as_dict() for one in found]})
+        return 0
+    for one in found:
+        goals = f", {len(one.goals)} open goal{'s' * (len(one.goals) != 1)}" if one.goals else ""
+        output.line(
+            f"#{output.printable(one.topic)}  {len(one.sessions)} sessions, {one.memories} memories, "
+            f"{output.day(one.began_at)} to {output.day(one.last_at)}{goals}"
+        )
+        for text in output.wrapped(" ".join(one.content.split())):
+            output.line(text)
+    if not found:
+        output.words("no topic has memories of two sessions")
+    return 0
+
+
 def _entities(args: Namespace) -> int:
     with open_store(args) as memory:
         found = memory.entities(limit=args.limit)
@@ -289,6 +308,7 @@ COMMANDS = {
     "related": Command(_related_options, _related, "limpet related 019e3f2a -k 5"),
     "count": Command(_count_options, _count, "limpet count --topic sqlite"),
     "topics": Command(_listing_options, _topics, "limpet topics --limit 20"),
+    "threads": Command(_listing_options, _threads, "limpet threads"),
     "entities": Command(_listing_options, _entities, "limpet entities --json"),
     "stats": Command(_stats_options, _stats, "limpet stats --json\nlimpet stats --quality\nlimpet stats --usefulness"),
 }

@@ -19,6 +19,7 @@ from .diff import Diff, diff
 from .gaps import Gaps, gaps
 from .names import EntityCount, Topic, named, topics
 from .quality import Quality, quality
+from .threads import Thread, threads
 from .timeline import Chain, Timeline, around, chain, found_along, of_key
 from .view import View, check_count
 
@@ -234,6 +235,11 @@ class History:
         """The things that the texts of what is held name, the most named first. Reads them all."""
         check_count("limit", limit, MAX_LIMIT)
         return named(self._view(as_of, None), limit=limit)
+
+    def threads(self, *, limit: int = LIMIT, as_of: Time = None, known_at: Time = None) -> list[Thread]:
+        """Topics that several sessions worked on, the one with the newest memory first. Reads every memory."""
+        check_count("limit", limit, MAX_LIMIT)
+        return threads(self._view(as_of, known_at), limit=limit)
 
     # -- claims
 

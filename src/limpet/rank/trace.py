@@ -21,6 +21,7 @@ class Trace:
     signals: dict[str, SignalTrace]
     adjustments: dict[str, float] = field(default_factory=dict)
     seated: bool = False  # its place among the results is the walk's over names and links, whatever its score
+    newer: bool = False  # it stands before an older result that it replaces, whatever its score
     offset: float = 0.0  # of statements without a speaker, see rank/note_weights.py
 
     def as_dict(self) -> dict[str, object]:
@@ -31,5 +32,6 @@ class Trace:
             },
             "offset": round(self.offset, 4),
             **({"seated": True} if self.seated else {}),
+            **({"newer": True} if self.newer else {}),
             "adjustments": {name: round(value, 4) for name, value in self.adjustments.items()},
         }

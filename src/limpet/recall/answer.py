@@ -23,6 +23,7 @@ from .candidates import Candidates, find_candidates
 from .disputes import disputes
 from .index import PriorFactors, VectorSignal
 from .near_duplicates import best, best_within
+from .newer import newer_first
 from .plan import Plan
 from .relevance import features
 from .rerank import Reranker, RerankFailed, depth, new_order, rerank
@@ -199,6 +200,7 @@ def recall(
         if skip is not None:
             order = [i for i in order if found.table.ids[i] != skip]
         likely, relevant = judge(store, found, order, scores, plan)
+        order, moved = newer_first(store, found, order, scores, plan)
         order, seated = _seat(found, order, plan)
         read = _rerank(store, found, order, plan, reranker) if reranker is not None else {}
         if read:
@@ -216,7 +218,7 @@ def recall(
                 store, vectors, plan, [(found.table.rows[i], why) for i, why in chosen.dropped], event,
                 lower=len(order) - len(chosen.places) - len(chosen.dropped),
             )  # fmt: skip
-    traces = _explain(found, chosen.places, plan, read, seated) if trace or explain else {}
+    traces = _explain(found, chosen.places, plan, read, seated, moved) if trace or explain else {}
     return Recall(
         query=asked,
         items=shown_items(found, chosen.places, chosen.memories, scores, plan, disputed, traces),
@@ -318,8 +320,9 @@ def _importance(one: PriorFactors, now: int) -> float:
 
 
 def _explain(
-    found: Candidates, chosen: list[int], plan: Plan, read: Mapping[int, float], seated: Sequence[int]
-) -> dict[int, Trace]:
+    found: Candidates, chosen: list[int], plan: Plan, read: Mapping[int, float], seated: Sequence[int],
+    moved: Sequence[int],
+) -> dict[int, Trace]:  # fmt: skip
     """Traces of the chosen candidates. With `rrf` a contribution is what the signal's rank is worth.
 
     `read`: a reranker's scores. They decide the order of those that have one, and add nothing to the score.
@@ -342,6 +345,7 @@ def _explain(
             | ({"rerank": SignalTrace(places[i], read[i], 0.0)} if i in read else {}),
             adjustments=_factors(found.table.prior(i), found.table.prior(i).evaluated_at(plan.now)),
             seated=i in seated,
+            newer=i in moved,
             offset=0.0 if found.spoken(i) or plan.fusion == "rrf" else NOTE_OFFSET,
         )
         for i in chosen

@@ -1,10 +1,11 @@
-"""Records of any reader into the store.
+"""Records of any reader into the store. For limpet's own JSONL see `jsonl_import.py`.
 
 A thousand records are a transaction, and so are a thousand links: what stops in between is completed by importing
 again. An imported memory has an id that follows from the format, the scope and the id it had, so a second import finds
 it. What was read last time is marked in its metadata: a record that has changed at its source since is edited, one that
 was changed here is left alone. Every record becomes a memory of its own, also when two say the same; `limpet work`
-merges those, and that can be undone. No model runs, so nothing is judged by meaning: `limpet sweep` does that.
+merges those, and that can be undone. The rules about people are not applied, which would take a model for each text:
+`limpet sweep` does that.
 """
 
 from __future__ import annotations

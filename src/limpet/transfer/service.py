@@ -90,7 +90,7 @@ def import_segments(
 def export_jsonl(
     context: Context, target: str | os.PathLike[str] | IO[str], *, vectors: bool, force: bool, progress: Progress | None
 ) -> int:
-    from ..transfer.export import export_jsonl
+    from ..transfer.jsonl_export import export_jsonl
 
     return export_jsonl(context.store, target, vectors=vectors, force=force, progress=progress)
 
@@ -98,7 +98,7 @@ def export_jsonl(
 def import_jsonl(
     context: Context, source: str | os.PathLike[str] | IO[str], *, dry_run: bool, progress: Progress | None
 ) -> ImportReport:
-    from ..transfer.importing import import_jsonl
+    from ..transfer.jsonl_import import import_jsonl
 
     new, known, bad = import_jsonl(context, source, dry_run=dry_run, progress=progress)
     return ImportReport(new=new, known=known, rejected=bad)

@@ -11,7 +11,7 @@ from ...model.state import MemoryState, SearchFields
 if TYPE_CHECKING:
     from . import Store
 
-# Store the store as it is inside the write transaction and answers with the events to append. It may run more than once
+# Given the store as it is inside the write transaction, answers with the events to append. It may run more than once
 # (when the lock was lost), so it must not do anything but read and answer.
 Decide = Callable[["Store"], Sequence[Event]]
 # Given to a store when it is opened, so that stores need not know about text.

@@ -1,0 +1,157 @@
+"""Newer before older: of near results that answer the same question, what was said later comes first.
+
+Two cases, unless the question is about the past. A newer result gives another value of the same thing, or denies it, in
+the words of the older (`text/statements.py`). Or the question asks for what holds now, and a logistic model takes the
+newer one to answer it as well (`rank/newer_weights.py`). Only the first results change places, so that nothing comes
+in or falls out. Asked as of a time, or about a date or an event, all stay where they are.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING
+
+from ..model.clock import MICROSECONDS_PER_DAY
+from ..rank.newer_weights import NEWER, REPLACES_FROM
+from ..text.dates import mentioned, spans
+from ..text.statements import clash, in_series
+
+if TYPE_CHECKING:
+    from ..model.memory import Memory
+    from ..store.contract import Store
+    from .candidates import Candidates
+    from .plan import Plan
+
+# Results that may change places.
+LOOKED_AT = 8
+# Results whose words are compared: those that are nearer to each other than this, by the cosine where there is one.
+NEAR = 0.4
+READ = 1_000
+# What holds now is asked for; English, and the commonest words of German, Spanish and French.
+_NOW = (
+    r"\b(?:now|nowadays|these days|today|currently|current|at the moment|at present|presently|right now|by now|still"
+    r"|latest|newest|most recent(?:ly)?|up to date|any ?more|as of (?:now|today)|so far"
+    r"|jetzt|heute|aktuell(?:e[nrs]?)?|derzeit|momentan|zurzeit|noch|ahora|actual(?:mente)?|hoy|todavía"
+    r"|maintenant|actuellement|aujourd['’]hui|encore)\b"
+)
+# What was before is asked for.
+_PAST = (
+    r"\b(?:was|were|did|had|used to|before|until|originally|original|first|previous(?:ly)?|former(?:ly)?|earlier"
+    r"|initial(?:ly)?|back (?:in|when|then)|once|ago|at first|war(?:en)?|früher|vorher|ursprünglich|zuerst|antes|era"
+    r"|fue|originalmente|primero|avant|était|d['’]abord)\b"
+)
+# Words that ask for what was before even beside a "now".
+_EARLIER = r"\b(?:used to|before|originally|original|first|previous(?:ly)?|former(?:ly)?|earlier|initial(?:ly)?)\b"
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)
+
+
+def asks_now(query: str) -> bool:
+    """Whether a question says that it asks for what holds now."""
+    query = query[:READ]
+    return bool(_compiled(_NOW).search(query)) and not _compiled(_EARLIER).search(query)
+
+
+def asks_past(query: str) -> bool:
+    """Whether a question asks for what was, and not for what holds now."""
+    return bool(_compiled(_PAST).search(query[:READ])) and not asks_now(query)
+
+
+def newer_first(
+    store: Store, found: Candidates, order: list[int], scores: Sequence[float], plan: Plan
+) -> tuple[list[int], list[int]]:
+    """`order` (places of candidates, best first) with newer ones before what they replace, of the first; and those."""
+    times = found.table.valid_from
+    first = order[:LOOKED_AT]
+    pairs = [(a, b) for b in range(1, len(first)) for a in range(b) if times[first[b]] > times[first[a]]]
+    if not pairs or "recency" in plan.without or _of_another_time(plan):
+        return order, []
+    cosines = found.hits.among([found.table.text_ids[i] for i in first]) if found.hits is not None else None
+    replaced = _by_words(store, found, first, [one for one in pairs if cosines is None or cosines.get(one, 0) >= NEAR])
+    if cosines is not None and "vector" in found.features and asks_now(plan.query):
+        for pair, values in features(found, first, scores, pairs, cosines).items():
+            if probability(values) >= REPLACES_FROM:
+                replaced.add(pair)
+    return [*_reordered(first, replaced), *order[LOOKED_AT:]], [first[b] for b in sorted({b for _, b in replaced})]
+
+
+def _of_another_time(plan: Plan) -> bool:
+    """Whether the question is about a time of its own: then what is newest says nothing."""
+    if not plan.timeless or plan.after is not None or asks_past(plan.query):
+        return True
+    dates = mentioned(plan.query)
+    return bool(dates.years or dates.months or dates.days) or (
+        bool(spans(plan.query, plan.at)) and not asks_now(plan.query)
+    )
+
+
+def _by_words(
+    store: Store, found: Candidates, first: Sequence[int], pairs: Sequence[tuple[int, int]]
+) -> set[tuple[int, int]]:
+    """Pairs of places in `first` of which the second clashes with the first: not of a series of siblings."""
+    if not pairs:
+        return set()
+    wanted = sorted({place for pair in pairs for place in pair})
+    several = store.memories.by_rows([found.table.rows[first[place]] for place in wanted])
+    read = dict(zip(wanted, several, strict=True))
+    return {(a, b) for a, b in pairs if _clashes(read[a], read[b], list(read.values()))}
+
+
+def _clashes(older: Memory, newer: Memory, others: Sequence[Memory]) -> bool:
+    if (older.scope, older.speaker) != (newer.scope, newer.speaker) or older.key or newer.key:
+        return False
+    against = clash(older.content, newer.content)
+    if against is None:
+        return False
+    return not any(in_series(older.content, newer.content, against.frame, one.content) for one in others)
+
+
+def features(
+    found: Candidates,
+    first: Sequence[int],
+    scores: Sequence[float],
+    pairs: Sequence[tuple[int, int]],
+    cosines: Mapping[tuple[int, int], float],
+) -> dict[tuple[int, int], dict[str, float]]:
+    """What the model knows of pairs of places in `first`, the older first, which the ranking put above the newer."""
+    table, vector, named = found.table, found.features["vector"], found.features.get("speaker")
+    cosine = [float(vector[i]) for i in first]
+    at = [int(table.valid_from[i]) for i in first]
+    says = [0.0 if named is None else float(named[i]) for i in first]
+    return {
+        (a, b): {
+            "one": 1.0,
+            "behind": scores[first[a]] - scores[first[b]],
+            "behind_first": scores[first[0]] - scores[first[b]],
+            "cosine": cosine[b],
+            "cosine_behind": cosine[a] - cosine[b],
+            "alike": cosines.get((a, b), 0.0),
+            "speaker_behind": says[a] - says[b],
+            "newer_and_nearer": float(sum(at[c] > at[b] and cosine[c] >= cosine[b] for c in range(len(first)))),
+            "days": math.log1p((at[b] - at[a]) / MICROSECONDS_PER_DAY),
+        }
+        for a, b in pairs
+    }
+
+
+def probability(values: Mapping[str, float]) -> float:
+    """That the newer of a pair answers the question as well, 0 to 1."""
+    log_odds = sum(NEWER[name] * value for name, value in values.items())
+    return 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, log_odds))))
+
+
+def _reordered(first: Sequence[int], replaced: set[tuple[int, int]]) -> list[int]:
+    """Each newer one directly before the first of those that it replaces."""
+    places = list(range(len(first)))
+    for b in range(1, len(first)):
+        above = [a for a in places[: places.index(b)] if (a, b) in replaced]
+        if above:
+            places.remove(b)
+            places.insert(places.index(above[0]), b)
+    return [first[place] for place in places]
