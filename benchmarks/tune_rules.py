@@ -1,7 +1,7 @@
 """The numbers of the bias rules, and the prototypes' vectors that the package ships.
 
 Reads the tuning half of tests/quality/bias_sentences.jsonl only, unless the figures of the other half are asked for;
-nothing is chosen by those. Run it with `--write` for both embedders after a change to the prototypes, and remove the
+nothing is chosen by those. Run it with `--write` for all embedders after a change to the prototypes, and remove the
 older files from src/limpet/remember/prototype_vectors/.
 """
 
