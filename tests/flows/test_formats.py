@@ -329,7 +329,7 @@ def test_memori_databases_of_every_schema_are_read(memory, tmp_path, version):
 
 def test_vectors_that_our_embedder_could_have_made_are_taken_over(memory, tmp_path):
     from limpet.settings import DEFAULT_EMBEDDER
-from limpet.vectors.embedder import load_embedder
+    from limpet.vectors.embedder import load_embedder
 
     texts = ["Deploys hang when the VPN is down", "Ana likes tea", "Zero is even"]
     made = load_embedder(DEFAULT_EMBEDDER).embed_passages(texts)

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from limpet.rank.constants import DUPLICATE_COSINE, NEAR_DUPLICATE_COSINE
 from limpet.remember.duplicates import compare
-from limpet.text.difference import differences
 from limpet.settings import DEFAULT_EMBEDDER
+from limpet.text.difference import differences
 from limpet.vectors.embedder import load_embedder
 
 from .halves import is_held_back, read

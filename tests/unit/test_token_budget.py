@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from limpet.recall.token_budget import distinct, fit, repeats, tokens_of, wording
-from limpet.text.excerpt import excerpt, one_line, words_of
 from limpet.settings import DEFAULT_EMBEDDER
+from limpet.text.excerpt import excerpt, one_line, words_of
 from limpet.vectors.embedder import load_embedder
 
 PAIRS = Path(__file__).parents[1] / "quality" / "duplicate_pairs.jsonl"
