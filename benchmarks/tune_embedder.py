@@ -4,7 +4,8 @@
     make embedder-figures MODEL=FILE.onnx   # puts another one in its place first
 
 Prints what the thresholds on cosines (rank/constants.py) find, next to the model they were chosen with: after the
-calibration both must read alike, or a threshold has to be chosen anew on the tuning half.
+calibration both must read alike, or a threshold has to be chosen anew on the tuning half. A text has one vector, alone
+and in company (1.0 in the last line): a file that quantises activations goes through training/weight_only.py first.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ def run(model: str | None, *, held_back: bool, write: bool) -> dict[str, Any]:
     if write:
         for old in _VECTORS.glob("limpet-*.npz"):
             old.unlink()
-    tune_rules.run("limpet", held_back=held_back, write=write)
+    tune_rules.run("limpet", held_back=held_back, write=write, grid=False)
     return {"fingerprint": embedder.fingerprint, "calibration": calibration, "thresholds": found}
 
 
@@ -83,6 +84,9 @@ def thresholds(embedder: Any, calibration: Calibration) -> dict[str, Any]:
     found["question and answer"] = np.quantile(np.diag(cosines), QUANTILES).round(2).tolist()
     apart = cosines[~np.eye(len(answered), dtype=bool)]
     found["question and another text"] = np.quantile(apart, QUANTILES).round(2).tolist()
+    texts = sorted({row["a"] for row in rows})
+    alone = np.stack([embedder.embed_query(text) for text in texts])
+    found["a text alone and in company, least"] = round(float((alone * embedder.embed_passages(texts)).sum(1).min()), 4)
     return found
 
 
