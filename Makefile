@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: setup demo test test-agents lint docs torture fuzz bench clean coverage
+.PHONY: setup demo test test-agents lint docs torture fuzz bench embedder-figures clean coverage
 
 setup: $(STAMP)
 $(STAMP): pyproject.toml
@@ -46,6 +46,9 @@ fuzz: setup  ## hostile hook inputs (10,000), bent lines and segments (20,000 ea
 
 bench: setup  ## speed table; quality: python -m benchmarks.locomo --data FILE
 	@$(BIN)/python -m benchmarks.speed --sizes 1000,10000
+
+embedder-figures: setup  ## sha256, calibration and prototypes of our own model anew; MODEL=FILE puts another one in its place
+	@$(BIN)/python -m benchmarks.tune --part embedder --held-back --write $(if $(MODEL),--model $(MODEL))
 
 clean:
 	@rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage*

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import limpet
-from limpet.vectors.minilm import MiniLM
+from limpet.vectors.own import OwnModel
 
 from .harness import latency, machine, percentile, provenance, save, table
 from .speed import Given, Rows, make_rows
@@ -61,7 +61,7 @@ class _Vectors(Given):
 
     def __init__(self) -> None:
         super().__init__()
-        real = MiniLM()
+        real = OwnModel()
         self.name, self.fingerprint, self.dimensions = real.name, real.fingerprint, real.dimensions
 
 

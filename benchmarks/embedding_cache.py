@@ -19,6 +19,8 @@ from typing import Any
 
 import numpy as np
 
+from limpet.settings import DEFAULT_EMBEDDER
+
 CACHE = Path(__file__).parent / ".cache"
 # More files than this are merged into one when they are read.
 MANY_SHARDS = 8
@@ -98,7 +100,7 @@ class CachingEmbedder:
                 shard.unlink(missing_ok=True)
 
 
-def load(name: str = "minilm") -> CachingEmbedder:
+def load(name: str = DEFAULT_EMBEDDER) -> CachingEmbedder:
     """The real embedder `name`, with the cache around it."""
     from limpet.vectors.embedder import load_embedder
 

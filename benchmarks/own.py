@@ -21,6 +21,7 @@ from typing import Any
 
 import limpet
 from limpet.model.clock import FixedClock
+from limpet.settings import DEFAULT_EMBEDDER
 
 from . import embedding_cache
 from .baselines import BASELINES, Baselines
@@ -243,7 +244,7 @@ def main() -> None:
     parser.add_argument("--lexical", action="store_true", help="words only")
     parser.add_argument("--baselines", action="store_true", help="also plain BM25 and plain vectors, without limpet")
     parser.add_argument("--misses", action="store_true", help="print the questions without a hit among the first five")
-    parser.add_argument("--embedder", default="minilm", help="name of the embedder (minilm)")
+    parser.add_argument("--embedder", default=DEFAULT_EMBEDDER, help=f"name of the embedder ({DEFAULT_EMBEDDER})")
     parser.add_argument("--json", metavar="OUT", help="write figures and raw rows here")
     parser.add_argument("--record", action="store_true", help="keep the result in benchmarks/results/")
     options = parser.parse_args()
@@ -269,7 +270,8 @@ def main() -> None:
         "figures": figures,
         "rows": [asdict(one) for one in asked],
     }
-    name = "own-lexical" if options.lexical else "own" if options.embedder == "minilm" else f"own-{options.embedder}"
+    other = "" if options.embedder == DEFAULT_EMBEDDER else f"-{options.embedder}"
+    name = "own-lexical" if options.lexical else f"own{other}"
     for path in save(name, content, out=options.json, keep=options.record):
         print(f"written: {path}", file=sys.stderr)
 

@@ -407,7 +407,7 @@ def main() -> None:
         print(show_speed(size, speed[str(size)]) + "\n")
     quality: dict[str, Any] = {}
     if options.data:
-        embedder = embedding_cache.load("minilm")
+        embedder = embedding_cache.load()
         haystacks = locomo.read(options.data)
         asked = [name for name in wanted if name != "limpet with its model"]  # the same answers as limpet
         quality = {name: measure_quality(name, PEERS[name], haystacks, embedder) for name in asked}

@@ -18,6 +18,7 @@ from typing import Any
 import limpet
 from limpet.model.clock import FixedClock
 from limpet.recall.plan import SIGNALS
+from limpet.settings import DEFAULT_EMBEDDER
 
 from . import embedding_cache
 from .baselines import BASELINES, Baselines
@@ -422,7 +423,7 @@ def arguments(description: str) -> argparse.ArgumentParser:
     parser.add_argument("--fusion", help="how signals are fused, when not the default")
     parser.add_argument("--ablate", action="store_true", help="also run with each signal switched off")
     parser.add_argument("--baselines", action="store_true", help="also plain BM25 and plain vectors, without limpet")
-    parser.add_argument("--embedder", default="minilm", help="name of the embedder (minilm)")
+    parser.add_argument("--embedder", default=DEFAULT_EMBEDDER, help=f"name of the embedder ({DEFAULT_EMBEDDER})")
     parser.add_argument("--jobs", type=int, default=1, help="processes; latencies are only quiet with 1")
     parser.add_argument("--limit", type=int, help="only the first N stores")
     return parser

@@ -10,6 +10,7 @@ Parts, each building on what those before it wrote:
 - `relevance`: when nothing found is relevant (rank/relevance_weights.py), on that half and LoCoMo
 - `newer`: when the newer of two results comes first (rank/newer_weights.py), on training/written; only when asked for
 - `rules`: the vectors of the bias rules' prototypes; only when asked for
+- `embedder`: all that hangs on the file of our own model (`make embedder-figures`); only when asked for
 
 Without `--write` nothing changes, and the figures are printed: in sample, and with whole groups (conversations,
 haystacks, projects) left out of the fit. `--record` keeps them in benchmarks/results/.
@@ -21,9 +22,11 @@ import argparse
 import sys
 from typing import Any
 
+from limpet.settings import DEFAULT_EMBEDDER
+
 from .harness import provenance, save
 
-PARTS = ("chats", "sessions", "notes", "relevance", "newer", "rules")
+PARTS = ("chats", "sessions", "notes", "relevance", "newer", "rules", "embedder")
 USUAL = PARTS[:4]
 
 
@@ -37,6 +40,10 @@ def _run(part: str, options: argparse.Namespace) -> Any:
         from . import tune_sessions
 
         return tune_sessions.run(options.locomo, options.longmemeval, folds=options.folds, write=options.write)
+    if part == "embedder":
+        from . import tune_embedder
+
+        return tune_embedder.run(options.model, held_back=options.held_back, write=options.write)
     if part == "rules":
         from . import tune_rules
 
@@ -64,10 +71,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--locomo", metavar="FILE", help="its dev half")
     parser.add_argument("--longmemeval", metavar="FILE", help="its dev half")
-    parser.add_argument("--part", action="append", choices=PARTS, help="only this, repeatable (all but rules)")
+    parser.add_argument("--part", action="append", choices=PARTS, help="only this, repeatable (the first four)")
     parser.add_argument("--folds", type=int, default=5, help="of groups that are left out (5)")
-    parser.add_argument("--embedder", default="minilm", help="name of the embedder (minilm)")
+    parser.add_argument("--embedder", default=DEFAULT_EMBEDDER, help=f"name of the embedder ({DEFAULT_EMBEDDER})")
     parser.add_argument("--held-back", action="store_true", help="rules: also the figures of the half held back")
+    parser.add_argument("--model", metavar="FILE", help="embedder: the ONNX file that takes the place of ours")
     parser.add_argument("--write", action="store_true", help="put the numbers into the package")
     parser.add_argument("--json", metavar="OUT", help="write the figures here")
     parser.add_argument("--record", action="store_true", help="keep the figures in benchmarks/results/")

@@ -26,7 +26,7 @@ CHOSEN = {"graph": 1.0, "recent": 0.0}
 
 
 def collect(data: str, haystacks: list[Haystack]) -> tuple[list[Asked], list[str]]:
-    embedder = embedding_cache.load("minilm")
+    embedder = embedding_cache.load()
     asked: list[Asked] = []
     names: list[str] = []
     for number, haystack in enumerate(haystacks):

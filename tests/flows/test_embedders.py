@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import limpet
+from limpet.settings import DEFAULT_EMBEDDER
 from limpet.vectors.embedder import load_embedder
 from tests.embedders import Aside
 
@@ -52,7 +53,7 @@ def filled(memory):
 
 def test_an_embedder_whose_cosines_lie_close_together_ranks_as_well(opened):
     """Its vectors order texts as the real ones do; before they were gauged, words outweighed them."""
-    real = load_embedder("minilm")
+    real = load_embedder(DEFAULT_EMBEDDER)
     plain, squeezed = filled(opened(real, "plain")), filled(opened(Aside(real, 0.8), "squeezed"))
     for question in ASKED:
         one, other = plain.recall(question, k=5, explain=True), squeezed.recall(question, k=5, explain=True)
@@ -64,7 +65,7 @@ def test_an_embedder_whose_cosines_lie_close_together_ranks_as_well(opened):
 
 
 def test_an_embedder_is_measured_once_and_the_store_knows(opened):
-    embedder = Aside(load_embedder("minilm"), 0.9)
+    embedder = Aside(load_embedder(DEFAULT_EMBEDDER), 0.9)
     filled(opened(embedder, "store"))
     embedded = embedder.texts
 
@@ -79,7 +80,7 @@ def test_an_embedder_is_measured_once_and_the_store_knows(opened):
 
 def test_two_wordings_are_told_from_two_statements_by_any_embedder(opened):
     """With cosines of 0.9 for all that was ever said, everything would be a duplicate of everything."""
-    memory = filled(opened(Aside(load_embedder("minilm"), 0.9), "store"))
+    memory = filled(opened(Aside(load_embedder(DEFAULT_EMBEDDER), 0.9), "store"))
     memory.remember("After noon on Fridays deployments are frozen.")
     again = memory.remember("Deployments are frozen, on Fridays, after noon.")
     memory.work()
@@ -90,7 +91,7 @@ def test_two_wordings_are_told_from_two_statements_by_any_embedder(opened):
 
 def test_a_hurried_recall_does_not_stop_to_measure(opened):
     """Eighty texts are no small backlog: the note is found by its words, and has its vector when there is time."""
-    embedder = Aside(load_embedder("minilm"), 0.9)
+    embedder = Aside(load_embedder(DEFAULT_EMBEDDER), 0.9)
     memory = opened(embedder, "store")
     memory.remember("Backups are kept for thirty days.")
 

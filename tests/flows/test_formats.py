@@ -328,10 +328,11 @@ def test_memori_databases_of_every_schema_are_read(memory, tmp_path, version):
 
 
 def test_vectors_that_our_embedder_could_have_made_are_taken_over(memory, tmp_path):
+    from limpet.settings import DEFAULT_EMBEDDER
     from limpet.vectors.embedder import load_embedder
 
     texts = ["Deploys hang when the VPN is down", "Ana likes tea", "Zero is even"]
-    made = load_embedder("minilm").embed_passages(texts)
+    made = load_embedder(DEFAULT_EMBEDDER).embed_passages(texts)
     rows = [{"content": text, "vector": formats.vector_blob(v)} for text, v in zip(texts, made, strict=True)]
     rows += [{"content": "short", "vector": formats.vector_blob([1.0] * 12)}, {"content": "none"}]
 

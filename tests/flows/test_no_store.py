@@ -44,7 +44,7 @@ def test_doctor_warns_that_there_is_no_store_and_makes_none(tmp_path, capsys):
 
 def test_the_installed_models_are_listed_without_a_store(tmp_path, capsys):
     assert main(["--store", str(tmp_path / "new" / "memory.db"), "models"]) == 0
-    assert "minilm" in capsys.readouterr().out and not (tmp_path / "new").exists()
+    assert "limpet" in capsys.readouterr().out and not (tmp_path / "new").exists()
 
 
 def test_programs_are_told_by_the_name_of_the_error(tmp_path, capsys):

@@ -85,7 +85,7 @@ def test_vectors_that_came_along_need_no_work(lived, other):
         [(one.id, one.score) for one in store.recall("when do releases happen?").items] for store in (lived, other)
     ]
     assert answers[0] == answers[1]
-    assert [one.name for one in other.models() if one.state == "active"] == ["minilm"]
+    assert [one.name for one in other.models() if one.state == "active"] == ["limpet"]
 
 
 def test_an_import_can_be_undone_and_purged_like_what_was_said_here(lived, other):

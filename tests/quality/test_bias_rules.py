@@ -12,6 +12,7 @@ import pytest
 from limpet.model.errors import EmbedderUnavailable
 from limpet.remember import rules
 from limpet.remember.rules import RULES, Rules, prototypes
+from limpet.settings import DEFAULT_EMBEDDER
 from limpet.vectors.embedder import load_embedder
 
 from .halves import is_held_back, read
@@ -21,7 +22,7 @@ ROWS = read("bias_sentences.jsonl")
 
 @pytest.fixture(scope="module")
 def judge():
-    return Rules(load_embedder("minilm"))
+    return Rules(load_embedder(DEFAULT_EMBEDDER))
 
 
 def figures(judge, rows):
@@ -158,14 +159,14 @@ def test_any_text_can_be_judged(judge, text):
 def test_many_are_judged_as_one_by_one_also_from_vectors_that_are_known(judge):
     texts = [row["text"] for row in ROWS[:20]] + ["", "Deploys run on Tuesday."]
     together = judge.judge_many(texts)
-    known = load_embedder("minilm").embed_passages(texts)
+    known = load_embedder(DEFAULT_EMBEDDER).embed_passages(texts)
     alone = [judge.judge(text) for text in texts]
     for found in (together, judge.judge_many(texts, vectors=known)):
         assert [one and one.rule for one in found] == [one and one.rule for one in alone]
 
 
 def test_the_vectors_that_are_shipped_are_those_of_the_prototypes():
-    embedder = load_embedder("minilm")
+    embedder = load_embedder(DEFAULT_EMBEDDER)
     shipped = rules._VECTORS / rules.file_name(embedder)
     assert shipped.is_file(), "run python -m benchmarks.tune --part rules --write"
     texts = [text for _, _, text in prototypes()]
@@ -174,7 +175,7 @@ def test_the_vectors_that_are_shipped_are_those_of_the_prototypes():
         vectors = rules._unpacked(stored["codes"], stored["scales"])
         assert np.allclose(stored["weights"], rules.fit(vectors).weights, atol=1e-3)
     assert (vectors[some] * embedder.embed_passages([texts[i] for i in some])).sum(axis=1).min() > 0.99
-    assert len(list(rules._VECTORS.glob("minilm-*.npz"))) == 1
+    assert len(list(rules._VECTORS.glob(f"{DEFAULT_EMBEDDER}-*.npz"))) == 1
 
 
 class Elsewhere:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from limpet.rank.constants import DUPLICATE_COSINE, NEAR_DUPLICATE_COSINE
 from limpet.remember.duplicates import compare
+from limpet.settings import DEFAULT_EMBEDDER
 from limpet.text.difference import differences
 from limpet.vectors.embedder import load_embedder
 
@@ -26,7 +27,7 @@ WORDS = (
 @pytest.fixture(scope="module")
 def compared():
     """Every pair with its comparison."""
-    embedder = load_embedder("minilm")
+    embedder = load_embedder(DEFAULT_EMBEDDER)
     cosines = (
         embedder.embed_passages([row["a"] for row in ROWS]) * embedder.embed_passages([row["b"] for row in ROWS])
     ).sum(axis=1)
@@ -89,7 +90,7 @@ def test_another_value_is_found_and_two_things_that_both_hold_are_not(held_back,
         "reversed": {"contradiction"},
         "both": {"different"},
     }
-    embedder = load_embedder("minilm")
+    embedder = load_embedder(DEFAULT_EMBEDDER)
     verdicts = {label: Counter() for label in wanted}
     for row in part:
         a, b = (row[side].lower() if small else row[side] for side in "ab")

@@ -36,7 +36,7 @@ def injected(request, tmp_path_factory):
     texts = [row["text"] for row in read("prompts.jsonl") if "text" in row]
     rows = own.read("memories.jsonl")
     others = [one["content"] for one in rows if one["scope"] in ("project:mobile", "project:ml")]
-    embedder, found = embedding_cache.load("minilm"), defaultdict(list)
+    embedder, found = embedding_cache.load(), defaultdict(list)
     with limpet.open(path, scope="global", clock=clock, embedder=embedder) as memory:
         every = texts + others[: request.param]
         memory.remember_batch({"content": text, "origin": "user", "anyway": True} for text in every)

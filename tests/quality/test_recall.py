@@ -22,7 +22,7 @@ ABSTENTION = {"tuning": (0.38, 0.06), "held-back": (0.31, 0.065)}
 @pytest.fixture(scope="module")
 def asked():
     # Each text goes through the model once, and not at all when the benchmark has been run here.
-    embedder = embedding_cache.load("minilm")
+    embedder = embedding_cache.load()
     found = ask(embedder, read("memories.jsonl"), read("questions.jsonl"))
     embedder.save()
     return found

@@ -35,7 +35,7 @@ def stores():
 @pytest.fixture(scope="module")
 def flagged():
     """(size, half, answerable) -> whether "nothing relevant" was said, a value for each question."""
-    embedder, found = embedding_cache.load("minilm"), defaultdict(list)
+    embedder, found = embedding_cache.load(), defaultdict(list)
     for texts, questions in stores():
         with limpet.open(":memory:", scope="global", embedder=embedder) as memory:
             # The rules of what may be stored would be made anew for each store.

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from limpet.recall.token_budget import distinct, fit, repeats, tokens_of, wording
+from limpet.settings import DEFAULT_EMBEDDER
 from limpet.text.excerpt import excerpt, one_line, words_of
 from limpet.vectors.embedder import load_embedder
 
@@ -66,7 +67,7 @@ def test_never_more_than_the_budget_and_at_least_half_of_the_best(several, budge
 def test_no_two_statements_are_taken_for_one():
     """Every labelled pair that says two things stays two, with words alone and with vectors."""
     pairs = [json.loads(line) for line in PAIRS.read_text(encoding="utf-8").splitlines()]
-    embedder = load_embedder("minilm")
+    embedder = load_embedder(DEFAULT_EMBEDDER)
     sides = [embedder.embed_passages([pair[side] for pair in pairs]) for side in "ab"]
     by_words = by_vectors = 0
     for pair, cosine in zip(pairs, (sides[0] * sides[1]).sum(axis=1).tolist(), strict=True):

@@ -11,6 +11,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from limpet.settings import DEFAULT_EMBEDDER
 from limpet.store.records import VectorChunk
 from limpet.vectors.codes import encode_for_store, quantise
 from limpet.vectors.embedder import load_embedder
@@ -275,7 +276,7 @@ def test_one_question_reads_only_the_exact_vectors_it_needs():
 
 
 def test_the_default_embedder_puts_meaning_near_meaning():
-    minilm = load_embedder("minilm")
+    embedder = load_embedder(DEFAULT_EMBEDDER)
     texts = [
         "The cat sleeps on the radiator",
         "A kitten naps somewhere warm",
@@ -285,23 +286,23 @@ def test_the_default_embedder_puts_meaning_near_meaning():
         "東京",
     ]
 
-    found = minilm.embed_passages(texts)
+    found = embedder.embed_passages(texts)
 
-    assert (found.shape, found.dtype) == ((6, minilm.dimensions), np.float32)
+    assert (found.shape, found.dtype) == ((6, embedder.dimensions), np.float32)
     assert np.allclose(np.linalg.norm(found, axis=1), 1.0, atol=1e-5)
     assert found[0] @ found[1] > found[0] @ found[2] + 0.2
-    assert minilm.embed_passages([]).shape == (0, minilm.dimensions)
+    assert embedder.embed_passages([]).shape == (0, embedder.dimensions)
 
 
 def test_a_text_has_the_same_vector_alone_and_in_company():
-    minilm = load_embedder("minilm")
+    embedder = load_embedder(DEFAULT_EMBEDDER)
     texts = ["The cat sleeps", "A much longer text about something else entirely, padded " * 5]
-    together = minilm.embed_passages(texts)
-    assert together[0] @ minilm.embed_query(texts[0]) > 0.98
+    together = embedder.embed_passages(texts)
+    assert together[0] @ embedder.embed_query(texts[0]) > 0.98
 
 
 def test_an_embedder_is_loaded_once_in_a_process():
-    assert load_embedder("minilm") is load_embedder("minilm")
+    assert load_embedder(DEFAULT_EMBEDDER) is load_embedder(DEFAULT_EMBEDDER)
 
 
 def test_the_highest_of_many_are_found_with_all_that_equal_the_last():
@@ -313,7 +314,7 @@ def test_the_highest_of_many_are_found_with_all_that_equal_the_last():
 
 def test_texts_and_questions_that_are_embedded_at_once_get_the_vectors_they_get_alone():
     """Questions go first, and texts two at a time beside them; they come to an end all the same."""
-    embedder = load_embedder("minilm")
+    embedder = load_embedder(DEFAULT_EMBEDDER)
     texts = [f"the deploy of service {n} waits for the database" for n in range(24)]
     alone, question = embedder.embed_passages(texts), embedder.embed_query("what waits?")
     done, answers = threading.Event(), []
@@ -340,7 +341,7 @@ def test_what_long_texts_took_is_handed_back():
 from limpet.vectors.embedder import load_embedder
 def held():
     return int(next(one for one in open("/proc/self/status") if one.startswith("VmRSS")).split()[1]) // 1024
-embedder = load_embedder("minilm")
+embedder = load_embedder("limpet")
 embedder.embed_query("warm")
 before = held()
 embedder.embed_passages(["a long text of many words " * 100] * 16)

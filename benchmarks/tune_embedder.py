@@ -1,0 +1,99 @@
+"""All that hangs on the file of limpet's own model: its sha256, its calibration, the prototypes of the bias rules.
+
+    make embedder-figures                   # of the file that is there
+    make embedder-figures MODEL=FILE.onnx   # puts another one in its place first
+
+Prints what the thresholds on cosines (rank/constants.py) find, next to the model they were chosen with: after the
+calibration both must read alike, or a threshold has to be chosen anew on the tuning half. A text has one vector, alone
+and in company (1.0 in the last line): a file that quantises activations goes through training/weight_only.py first.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from limpet.rank.constants import DUPLICATE_COSINE, NEAR_DUPLICATE_COSINE, SYNONYM_COSINE
+from limpet.remember.rules import _VECTORS
+from limpet.vectors.calibration import Calibration, measured, pairs
+from limpet.vectors.onnx_model import DATA
+from limpet.work.keys import _phrase, _same
+from tests.quality.halves import is_held_back, read
+from tests.quality.test_synonyms import OTHER, SAME
+
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+FITTED_WITH = "minilm"
+
+
+def run(model: str | None, *, held_back: bool, write: bool) -> dict[str, Any]:
+    """Measure; with `write` put file, sha256, calibration and prototypes into the package. Returns the figures."""
+    if model is not None and write:
+        shutil.copyfile(model, DATA / "limpet.onnx")
+    figures = DATA / "limpet.json"
+    known = json.loads(figures.read_text(encoding="utf-8"))
+    if write:
+        known["sha256"] = hashlib.sha256((DATA / "limpet.onnx").read_bytes()).hexdigest()
+        _write(figures, known)
+    # Imported when the sha256 stands that its fingerprint is made of.
+    from limpet.vectors.embedder import load_embedder
+
+    from . import tune_rules
+
+    embedder: Any = load_embedder("limpet")
+    calibration = measured(embedder)
+    print("calibration:", *calibration, "for", embedder.fingerprint)
+    if write:
+        _write(figures, known | {"calibration": list(calibration)})
+    before: Any = load_embedder(FITTED_WITH)
+    found = {
+        embedder.name: thresholds(embedder, calibration),
+        before.name: thresholds(before, before.calibration),
+    }
+    for name in next(iter(found.values())):
+        print(f"{name}:", *(f"{one} {rows[name]}" for one, rows in found.items()))
+    if write:
+        for old in _VECTORS.glob("limpet-*.npz"):
+            old.unlink()
+    tune_rules.run("limpet", held_back=held_back, write=write, grid=False)
+    return {"fingerprint": embedder.fingerprint, "calibration": calibration, "thresholds": found}
+
+
+def thresholds(embedder: Any, calibration: Calibration) -> dict[str, Any]:
+    """What the thresholds find, on tuning halves; cosines where the calibration moves them to."""
+    rows = [row for row in read("duplicate_pairs.jsonl") if not is_held_back(row["a"], row["b"])]
+    found: dict[str, Any] = {}
+    for label in ("same", "different"):
+        cosines = calibration.of_texts(
+            _cosines(embedder, [(row["a"], row["b"]) for row in rows if row["label"] == label])
+        )
+        found[f"{label}, cosines"] = np.quantile(cosines, QUANTILES).round(2).tolist()
+        for least in (NEAR_DUPLICATE_COSINE, DUPLICATE_COSINE):
+            found[f"{label}, from {least}"] = round(float((cosines >= least).mean()), 3)
+    for name, keys in (("synonyms", SAME), ("other keys", OTHER)):
+        cosines = calibration.of_texts(_cosines(embedder, [(_phrase(a), _phrase(b)) for a, b in keys]))
+        asked = [_same(*pair) and cosine >= SYNONYM_COSINE for pair, cosine in zip(keys, cosines, strict=True)]
+        found[f"{name} asked about"] = f"{sum(asked)} of {len(asked)}"
+    answered = pairs()
+    questions = np.stack([embedder.embed_query(question) for question, _ in answered])
+    cosines = calibration.of_question(questions @ embedder.embed_passages([answer for _, answer in answered]).T)
+    found["question and answer"] = np.quantile(np.diag(cosines), QUANTILES).round(2).tolist()
+    apart = cosines[~np.eye(len(answered), dtype=bool)]
+    found["question and another text"] = np.quantile(apart, QUANTILES).round(2).tolist()
+    texts = sorted({row["a"] for row in rows})
+    alone = np.stack([embedder.embed_query(text) for text in texts])
+    found["a text alone and in company, least"] = round(float((alone * embedder.embed_passages(texts)).sum(1).min()), 4)
+    return found
+
+
+def _cosines(embedder: Any, several: list[tuple[str, str]]) -> np.ndarray:
+    one, other = (embedder.embed_passages(list(side)) for side in zip(*several, strict=True))
+    return (one * other).sum(axis=1)
+
+
+def _write(path: Path, figures: dict[str, Any]) -> None:
+    path.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
