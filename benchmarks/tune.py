@@ -6,7 +6,7 @@ Parts, each building on what those before it wrote:
 
 - `weights`: of turns of conversations and of notes (rank/weights.py, rank/note_weights.py), fitted together on the
   written stores (training/written), LongMemEval (all in one store) and the tuning half of the project's own set
-- `sessions`: weights of what a session is judged by (rank/session_weights.py), on the written stores and LongMemEval
+- `sessions`: weights of what a session is judged by (rank/session_weights.py), on LongMemEval's haystacks
 - `relevance`: when nothing found is relevant (rank/relevance_weights.py), on the tuning half and the written stores
 - `rules`: the vectors of the bias rules' prototypes; only when asked for
 

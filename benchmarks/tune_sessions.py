@@ -1,4 +1,7 @@
-"""The weights of what a session is judged by, fitted on both sets of conversations; each of them weighs the same."""
+"""The weights of what a session is judged by, fitted on LongMemEval.
+
+Its answers lie in several sessions of a store of fifty, those of the written stores in one of twenty.
+"""
 
 from __future__ import annotations
 
@@ -12,20 +15,18 @@ from limpet.rank.session_weights import SESSION_WEIGHTS
 from limpet.recall.answer import rank
 from limpet.recall.sessions import members, values
 
-from . import longmemeval, written
+from . import longmemeval
 from .collect import gathered
 from .fitting import Asked, fit, one_by_one
 from .retrieval import Haystack
 
 # What is scored, as in the benchmarks: (data, share of the evidence, places, mean over stores).
-SCORED = {"longmemeval all@5": ("longmemeval", "all", 5), "written any@1": ("written", "any", 1),
-          "written all@5": ("written", "all", 5)}  # fmt: skip
+SCORED = {"longmemeval any@1": ("longmemeval", "any", 1), "longmemeval all@5": ("longmemeval", "all", 5)}
 
 
 def collect(embedder: Any, data: str, haystacks: list[Haystack]) -> list[Asked]:
     """A row a session that was found, a question each; sessions in the order of their best memories."""
     asked: list[Asked] = []
-    names = {one.id: haystack.name for haystack in haystacks for one in haystack.questions}
     for one in gathered(embedder, data, haystacks):
         sessions = one.question.sessions
         if not sessions:
@@ -38,8 +39,7 @@ def collect(embedder: Any, data: str, haystacks: list[Haystack]) -> list[Asked]:
         asked.append(
             Asked(
                 data=data,
-                # Of one store each question is a group.
-                group=names[one.question.id] if len(haystacks) > 1 else one.question.id,
+                group=one.question.id,
                 signals=np.array([[of[name] for name in SESSION_WEIGHTS] for of in each]),
                 evidence=np.array([memory.session in sessions for memory in first], dtype=bool),
                 wanted=len(sessions),
@@ -78,8 +78,7 @@ def score(asked: list[Asked], weights: np.ndarray | dict[str, np.ndarray]) -> di
 
 def run(embedder: Any, longmemeval_file: str, *, folds: int, write: bool) -> dict[str, Any]:
     """Fit, print, and with `write` put the weights into src/limpet/rank/session_weights.py. Returns the figures."""
-    asked = collect(embedder, "written", written.read(together=True))
-    asked += collect(embedder, "longmemeval", [longmemeval.together(longmemeval_file)])
+    asked = collect(embedder, "longmemeval", longmemeval.read(longmemeval_file))
     theta = learn(asked)
     best_alone = np.array([float(name == "best") for name in SESSION_WEIGHTS])
     figures: dict[str, Any] = {
@@ -106,7 +105,7 @@ def _columns(one: Asked, kept: list[int]) -> Asked:
 
 def _write(weights: dict[str, float], asked: list[Asked]) -> None:
     lines = "".join(f'    "{name}": {value},\n' for name, value in weights.items())
-    counts = ", ".join(f"{data} ({sum(one.data == data for one in asked)})" for data in ("written", "longmemeval"))
+    counts = ", ".join(f"{data} ({sum(one.data == data for one in asked)})" for data in ("longmemeval",))
     target = Path(limpet.__file__).parent / "rank" / "session_weights.py"
     target.write_text(
         '"""Weights of a session\'s values, written by `python -m benchmarks.tune --part sessions --write`.\n\n'

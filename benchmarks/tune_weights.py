@@ -114,7 +114,7 @@ def _write(turns: dict[str, float], notes: dict[str, float], offset: float, lear
     counts = ", ".join(
         f"{data} ({sum(one.data == data for one in learn)})" for data in dict.fromkeys(one.data for one in learn)
     )
-    made = f"Written by `python -m benchmarks.tune --part weights --write`, fitted on the questions of: {counts};\n"
+    made = f"Written by `python -m benchmarks.tune --part weights --write`, fitted on the questions of:\n{counts};\n"
     folder = Path(limpet.__file__).parent / "rank"
     (folder / "weights.py").write_text(
         '"""Weights of linear fusion for turns of conversations; those of notes were fitted with them.\n\n'

@@ -1,7 +1,8 @@
 """Weights of linear fusion for statements without a speaker: notes, decisions, facts.
 
 In a chat brevity means that a turn says little; a keyed fact of two characters says all.
-Written by `python -m benchmarks.tune --part weights --write`, fitted on the questions of: written (4149), longmemeval (149), own (560);
+Written by `python -m benchmarks.tune --part weights --write`, fitted on the questions of:
+written (4149), longmemeval (149), own (560);
 guarded by tests/quality/test_recall.py.
 """
 

@@ -1,6 +1,7 @@
 """Weights of linear fusion for turns of conversations; those of notes were fitted with them.
 
-Written by `python -m benchmarks.tune --part weights --write`, fitted on the questions of: written (4149), longmemeval (149), own (560);
+Written by `python -m benchmarks.tune --part weights --write`, fitted on the questions of:
+written (4149), longmemeval (149), own (560);
 guarded by tests/unit/test_rank.py.
 """
 
