@@ -44,6 +44,18 @@ def _haystack(asked: dict[str, Any], sessions: dict[str, list[dict[str, str]]]) 
     return Haystack(name=asked["question_id"], turns=turns, questions=[question])
 
 
+def together(path: str) -> Haystack:
+    """All sessions in one store, each at the time that the first question has it at; asked after the last."""
+    data = json.loads(Path(path).read_text(encoding="utf-8"))
+    times: dict[str, str] = {}
+    for asked in data["questions"]:
+        for session, at in asked["haystack"]:
+            times.setdefault(session, at)
+    several = [{"haystack": list(times.items()), "asked_at": max(times.values())}]
+    found = [_haystack(asked | several[0], data["sessions"]) for asked in data["questions"]]
+    return Haystack(name="longmemeval", turns=found[0].turns, questions=[one.questions[0] for one in found])
+
+
 def groups(haystacks: list[Haystack]) -> Groups:
     types = sorted({one.questions[0].category for one in haystacks} - {ABSTENTION})
     return Groups(

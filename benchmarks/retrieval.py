@@ -34,10 +34,11 @@ MISSING = 1000  # stands for "not found" in rows
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
     id: str
-    session: str
-    speaker: str
+    session: str  # "" = none
+    speaker: str  # "" = nobody: a note
     content: str
     at: str  # ISO 8601
+    kind: str = "episode"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -232,9 +233,9 @@ def load(memory: Any, haystack: Haystack) -> dict[str, str]:
     receipts = memory.remember_batch(
         {
             "content": turn.content,
-            "kind": "episode",
-            "session": turn.session,
-            "speaker": turn.speaker,
+            "kind": turn.kind,
+            "session": turn.session or None,
+            "speaker": turn.speaker or None,
             "valid_from": turn.at,
             "metadata": {"turn": turn.id},
         }

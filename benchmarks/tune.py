@@ -1,19 +1,22 @@
 """Learn every number that is fitted, by one procedure over all development sets.
 
-    python -m benchmarks.tune --locomo FILE --longmemeval FILE [--write] [--record] [--part PART]...
+    python -m benchmarks.tune --longmemeval FILE [--write] [--record] [--part PART]... [--embedder NAME]
 
 Parts, each building on what those before it wrote:
 
-- `chats`: weights of turns of conversations (rank/weights.py), on both dev sets, each weighing the same
-- `sessions`: weights of what a session is judged by (rank/session_weights.py), on both dev sets
-- `notes`: weights of notes (rank/note_weights.py), on the tuning half of the project's own set
-- `relevance`: when nothing found is relevant (rank/relevance_weights.py), on that half and LoCoMo
-- `newer`: when the newer of two results comes first (rank/newer_weights.py), on training/written; only when asked for
+- `weights`: of turns of conversations and of notes (rank/weights.py, rank/note_weights.py), fitted together on the
+  written stores (training/written), LongMemEval (all in one store) and the tuning half of the project's own set
+- `sessions`: weights of what a session is judged by (rank/session_weights.py), on LongMemEval's haystacks
+- `relevance`: when nothing found is relevant (rank/relevance_weights.py), on the tuning half and the written stores
+- `newer`: when the newer of two results comes first (rank/newer_weights.py), on training/written
 - `rules`: the vectors of the bias rules' prototypes; only when asked for
 - `embedder`: all that hangs on the file of our own model (`make embedder-figures`); only when asked for
 
-Without `--write` nothing changes, and the figures are printed: in sample, and with whole groups (conversations,
-haystacks, projects) left out of the fit. `--record` keeps them in benchmarks/results/.
+LoCoMo is not among them: its licence allows no use of what is learned from it. It measures.
+
+Without `--write` nothing changes, and the figures are printed: in sample, and with whole groups (stores, questions,
+projects) left out of the fit; written stores that the embedder was not trained on are never in it. `--record` keeps
+them in benchmarks/results/. All cosines are those of the embedder named, as `vectors/calibration.py` moves them.
 """
 
 from __future__ import annotations
@@ -26,20 +29,12 @@ from limpet.settings import DEFAULT_EMBEDDER
 
 from .harness import provenance, save
 
-PARTS = ("chats", "sessions", "notes", "relevance", "newer", "rules", "embedder")
+PARTS = ("weights", "sessions", "relevance", "newer", "rules", "embedder")
 USUAL = PARTS[:4]
 
 
 def _run(part: str, options: argparse.Namespace) -> Any:
     # Each part is imported when the one before it has written what it reads.
-    if part == "chats":
-        from . import tune_chats
-
-        return tune_chats.run(options.locomo, options.longmemeval, folds=options.folds, write=options.write)
-    if part == "sessions":
-        from . import tune_sessions
-
-        return tune_sessions.run(options.locomo, options.longmemeval, folds=options.folds, write=options.write)
     if part == "embedder":
         from . import tune_embedder
 
@@ -48,20 +43,30 @@ def _run(part: str, options: argparse.Namespace) -> Any:
         from . import tune_rules
 
         return tune_rules.run(options.embedder, held_back=options.held_back, write=options.write)
-    from . import embedding_cache, tune_newer, tune_notes
+    from . import embedding_cache
 
     embedder = embedding_cache.load(options.embedder)
     try:
         if part == "newer":
+            from . import tune_newer
+
             return tune_newer.run(embedder, write=options.write)
-        if part == "notes":
-            return tune_notes.fit_weights(embedder, folds=options.folds, write=options.write)
+        if part == "weights":
+            from . import tune_weights
+
+            return tune_weights.run(embedder, options.longmemeval, folds=options.folds, write=options.write)
+        if part == "sessions":
+            from . import tune_sessions
+
+            return tune_sessions.run(embedder, options.longmemeval, folds=options.folds, write=options.write)
+        from . import tune_relevance
+
         found = {
-            name: tune_notes.fit_relevance(embedder, options.locomo, words=words)
+            name: tune_relevance.fit_relevance(embedder, words=words)
             for name, words in (("RELEVANCE", False), ("RELEVANCE_BY_WORDS", True))
         }
         if options.write:
-            tune_notes.write_relevance(found)
+            tune_relevance.write_relevance(found)
         return {name: figures for name, (_, _, figures) in found.items()}
     finally:
         embedder.save()
@@ -69,7 +74,6 @@ def _run(part: str, options: argparse.Namespace) -> Any:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--locomo", metavar="FILE", help="its dev half")
     parser.add_argument("--longmemeval", metavar="FILE", help="its dev half")
     parser.add_argument("--part", action="append", choices=PARTS, help="only this, repeatable (the first four)")
     parser.add_argument("--folds", type=int, default=5, help="of groups that are left out (5)")
@@ -81,10 +85,8 @@ def main() -> None:
     parser.add_argument("--record", action="store_true", help="keep the figures in benchmarks/results/")
     options = parser.parse_args()
     parts = options.part or list(USUAL)
-    both = ("locomo", "longmemeval")
-    needed = {"chats": both, "sessions": both, "relevance": ("locomo",)}
-    if missing := {name for part in parts for name in needed.get(part, ()) if getattr(options, name) is None}:
-        parser.error(f"needs --{' --'.join(sorted(missing))}")
+    if options.longmemeval is None and {"weights", "sessions"} & set(parts):
+        parser.error("needs --longmemeval")
     figures: dict[str, Any] = {}
     for part in parts:
         print(f"-- {part}")

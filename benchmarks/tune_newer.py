@@ -21,9 +21,9 @@ from limpet.recall.answer import rank
 from limpet.recall.candidates import find_candidates
 from limpet.recall.newer import LOOKED_AT, asks_now, features
 
+from .collect import plan_for
 from .harness import ROOT
 from .recency import ASKED_AT
-from .tune_notes import plan_for
 
 WRITTEN = ROOT / "training" / "written"
 SCOPE = "written"

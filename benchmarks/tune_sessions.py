@@ -1,71 +1,50 @@
-"""The weights of what a session is judged by, fitted on both sets of conversations; each of them weighs the same."""
+"""The weights of what a session is judged by, fitted on LongMemEval.
+
+Its answers lie in several sessions of a store of fifty, those of the written stores in one of twenty.
+"""
 
 from __future__ import annotations
 
-import sys
-import tempfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import limpet
-from limpet.model.clock import FixedClock
 from limpet.rank.session_weights import SESSION_WEIGHTS
 from limpet.recall.answer import rank
-from limpet.recall.candidates import find_candidates
-from limpet.recall.plan import make_plan
 from limpet.recall.sessions import members, values
-from limpet.store.records import Filter
 
-from . import embedding_cache, locomo, longmemeval
+from . import longmemeval
+from .collect import gathered
 from .fitting import Asked, fit, one_by_one
-from .retrieval import STORED_AT, Haystack, load
+from .retrieval import Haystack
 
 # What is scored, as in the benchmarks: (data, share of the evidence, places, mean over stores).
-SCORED = {"longmemeval all@5": ("longmemeval", "all", 5), "locomo macro any@10": ("locomo", "any", 10),
-          "locomo macro all@5": ("locomo", "all", 5)}  # fmt: skip
+SCORED = {"longmemeval any@1": ("longmemeval", "any", 1), "longmemeval all@5": ("longmemeval", "all", 5)}
 
 
-def collect(data: str, haystacks: list[Haystack]) -> list[Asked]:
+def collect(embedder: Any, data: str, haystacks: list[Haystack]) -> list[Asked]:
     """A row a session that was found, a question each; sessions in the order of their best memories."""
-    embedder = embedding_cache.load()
     asked: list[Asked] = []
-    for number, haystack in enumerate(haystacks):
-        print(f"\r{data} {number + 1}/{len(haystacks)}", end="", file=sys.stderr)
-        with tempfile.TemporaryDirectory() as folder:
-            clock = FixedClock(haystack.questions[0].asked_at or STORED_AT)
-            path = str(Path(folder) / "m.db")
-            with limpet.open(path, scope="global", embedder=embedder, clock=clock, durable=False) as memory:
-                load(memory, haystack)
-                for question in haystack.questions:
-                    if not question.sessions:
-                        continue
-                    clock.set(question.asked_at or STORED_AT)
-                    plan = make_plan(
-                        question.text,
-                        Filter(scopes=("global",), as_of=clock.now()),
-                        k=20, now=clock.now(), deadline_ms=None, budget_tokens=None, lexical_only=False,
-                        fusion="linear", without=frozenset(),
-                    )  # fmt: skip
-                    store = memory._context.store
-                    with store.snapshot():
-                        found = find_candidates(store, memory._context.semantic(), plan)
-                        order, scores = rank(found, plan)
-                        several = members(found, order)
-                        each = values(store, found, several, scores, plan)
-                        first = store.memories.by_rows([found.table.rows[places[0]] for places in several])
-                    asked.append(
-                        Asked(
-                            data=data,
-                            group=haystack.name,
-                            signals=np.array([[one[name] for name in SESSION_WEIGHTS] for one in each]),
-                            evidence=np.array([one.session in question.sessions for one in first], dtype=bool),
-                            wanted=len(question.sessions),
-                        )
-                    )
-        embedder.save()
-    print(file=sys.stderr)
+    for one in gathered(embedder, data, haystacks):
+        sessions = one.question.sessions
+        if not sessions:
+            continue
+        store = one.memory._context.store
+        order, scores = rank(one.found, one.plan)
+        several = members(one.found, order)
+        each = values(store, one.found, several, scores, one.plan)
+        first = store.memories.by_rows([one.found.table.rows[places[0]] for places in several])
+        asked.append(
+            Asked(
+                data=data,
+                group=one.question.id,
+                signals=np.array([[of[name] for name in SESSION_WEIGHTS] for of in each]),
+                evidence=np.array([memory.session in sessions for memory in first], dtype=bool),
+                wanted=len(sessions),
+            )
+        )
     return asked
 
 
@@ -97,9 +76,9 @@ def score(asked: list[Asked], weights: np.ndarray | dict[str, np.ndarray]) -> di
     return figures
 
 
-def run(locomo_file: str, longmemeval_file: str, *, folds: int, write: bool) -> dict[str, Any]:
+def run(embedder: Any, longmemeval_file: str, *, folds: int, write: bool) -> dict[str, Any]:
     """Fit, print, and with `write` put the weights into src/limpet/rank/session_weights.py. Returns the figures."""
-    asked = collect("locomo", locomo.read(locomo_file)) + collect("longmemeval", longmemeval.read(longmemeval_file))
+    asked = collect(embedder, "longmemeval", longmemeval.read(longmemeval_file))
     theta = learn(asked)
     best_alone = np.array([float(name == "best") for name in SESSION_WEIGHTS])
     figures: dict[str, Any] = {
@@ -126,7 +105,7 @@ def _columns(one: Asked, kept: list[int]) -> Asked:
 
 def _write(weights: dict[str, float], asked: list[Asked]) -> None:
     lines = "".join(f'    "{name}": {value},\n' for name, value in weights.items())
-    counts = ", ".join(f"{data} dev ({sum(one.data == data for one in asked)})" for data in ("locomo", "longmemeval"))
+    counts = ", ".join(f"{data} ({sum(one.data == data for one in asked)})" for data in ("longmemeval",))
     target = Path(limpet.__file__).parent / "rank" / "session_weights.py"
     target.write_text(
         '"""Weights of a session\'s values, written by `python -m benchmarks.tune --part sessions --write`.\n\n'

@@ -1,0 +1,140 @@
+"""When nothing found is relevant: fitted on the tuning half of the project's own set and on the written stores.
+
+Nothing is chosen by the held-back half.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import limpet
+from limpet.recall.answer import rank
+from limpet.recall.relevance import features
+
+from . import own, written
+from .collect import gathered, own_asked
+from .fitting import RIDGE, logistic
+
+# Share of the answerable questions that may be withheld, by which the threshold is chosen.
+WITHHELD = 0.05
+# How much all written stores weigh against the own set.
+WRITTEN_WEIGHT = 0.5
+
+
+def own_rows(embedder: Any, *, words: bool) -> list[tuple[dict[str, Any], dict[str, float]]]:
+    """Each question of the own set and its features of relevance."""
+    rows = []
+    for one, found, plan, memory, _ in own_asked(embedder, words=words):
+        order, scores = rank(found, plan)
+        rows.append((one, features(memory._context.store, found, order, scores, plan)))
+    return rows
+
+
+def written_rows(embedder: Any, *, words: bool) -> list[tuple[bool, dict[str, float]]]:
+    """(answerable, features) of the questions without an answer, and of every third of the others."""
+    rows = []
+    haystacks = written.read(together=True)
+    for one in gathered(embedder, "written", haystacks, words=words):
+        if not one.question.answerable or not int(one.question.id.rsplit("?", 1)[1]) % 3:
+            order, scores = rank(one.found, one.plan)
+            seen = features(one.memory._context.store, one.found, order, scores, one.plan)
+            rows.append((one.question.answerable, seen))
+    return rows
+
+
+def fit_relevance(embedder: Any, *, words: bool) -> tuple[dict[str, float], float, dict[str, Any]]:
+    """The constants of rank/relevance.py with vectors or by words alone, the threshold, and what they reach."""
+    rows = own_rows(embedder, words=words)
+    others = written_rows(embedder, words=words)
+    names = sorted({name for *_, seen in rows for name in seen})
+
+    def table(several: list[dict[str, float]]) -> np.ndarray:
+        return np.array([[1.0, *(seen.get(name, 0.0) for name in names)] for seen in several])
+
+    tuning = [(bool(one["gold"]), seen) for one, seen in rows if one["half"] == "tuning"]
+    every = tuning + others
+    x, y = table([seen for _, seen in every]), np.array([float(good) for good, _ in every])
+    weight = np.ones(len(every))
+    for start, stop, share in ((0, len(tuning), 1.0), (len(tuning), len(every), WRITTEN_WEIGHT)):
+        for good in (0.0, 1.0):
+            part = np.arange(len(every))
+            mask = (part >= start) & (part < stop) & (y == good)
+            if mask.any():
+                weight[mask] = share * 0.5 / mask.sum()  # both answers weigh the same
+    scale = x.std(axis=0).clip(1e-6)
+    scale[0] = 1.0
+    penalty = np.full(x.shape[1], RIDGE)
+    penalty[0] = 0.0
+
+    def fitted(some: np.ndarray) -> np.ndarray:
+        return logistic(x[some] / scale, y[some], weight[some], penalty) / scale
+
+    theta = fitted(np.arange(len(every)))
+    # The threshold is that of projects which the constants have not seen: in sample it would promise too much.
+    groups = np.array([one["scope"] for one, _ in rows if one["half"] == "tuning"] + [""] * len(others))
+    p = np.empty(len(tuning))
+    for group in sorted(set(groups[: len(tuning)])):
+        out = np.flatnonzero(groups == group)
+        p[out] = 1 / (1 + np.exp(-(x[out] @ fitted(np.flatnonzero(groups != group)))))
+    threshold = float(np.quantile(p[y[: len(tuning)] == 1], WITHHELD))
+    bad = y[: len(tuning)] == 0
+    print(f"groups left out: withheld without an answer {(p[bad] < threshold).mean():.3f}")
+    # Conversations keep the promise too: their level is moved until as few of their answerable questions are below.
+    spoken = 1 + names.index("spoken")
+    chats = x[(np.arange(len(x)) >= len(tuning)) & (y == 1) & (x[:, spoken] == 1)]
+    theta[spoken] -= np.quantile(chats @ theta, WITHHELD) - math.log(threshold / (1 - threshold))
+    print("words only" if words else "with vectors")
+    constants = {"one": round(float(theta[0]), 4)}
+    constants |= {name: round(float(value), 4) for name, value in zip(names, theta[1:], strict=True)}
+    print(json.dumps(constants))
+    print(f"threshold {threshold:.4f}")
+    figures: dict[str, Any] = {}
+    for half in own.HALVES:
+        part = [(one, seen) for one, seen in rows if one["half"] == half]
+        p = 1 / (1 + np.exp(-(table([seen for _, seen in part]) @ theta)))
+        good = np.array([bool(one["gold"]) for one, _ in part])
+        order = np.argsort(p)
+        ranks = np.empty(len(p))
+        ranks[order] = np.arange(1, len(p) + 1)
+        area = (ranks[good].sum() - good.sum() * (good.sum() + 1) / 2) / (good.sum() * (~good).sum())
+        print(
+            f"{half}: withheld without an answer {(p[~good] < threshold).mean():.3f},"
+            f" answerable wrongly {(p[good] < threshold).mean():.3f}, area under the curve {area:.3f}"
+        )
+        figures[half] = {
+            "withheld": float((p[~good] < threshold).mean()), "wrongly": float((p[good] < threshold).mean()),
+            "area": float(area),
+        }  # fmt: skip
+        for share in (0.1, 0.2, 0.3):
+            at = np.quantile(p[good], share)
+            print(f"  at {share:.0%} wrongly withheld: {(p[~good] < at).mean():.3f}")
+    p = 1 / (1 + np.exp(-(x[len(tuning) :] @ theta)))
+    good = y[len(tuning) :] == 1
+    print(f"written: withheld {(p[~good] < threshold).mean():.3f}, wrongly {(p[good] < threshold).mean():.3f}")
+    return constants, round(threshold, 4), figures
+
+
+def write_relevance(found: dict[str, tuple[dict[str, float], float, dict[str, Any]]]) -> None:
+    """Put the constants into src/limpet/rank/relevance_weights.py."""
+    lines = []
+    for name, (constants, _, _) in found.items():
+        lines.append(f"{name}: dict[str, float] = {{")
+        lines += [f'    "{feature}": {value},' for feature, value in constants.items()]
+        lines.append("}")
+    thresholds = ", ".join(str(threshold) for _, threshold, _ in found.values())
+    target = Path(limpet.__file__).parent / "rank" / "relevance_weights.py"
+    target.write_text(
+        '"""Whether a recall answers its question: log-odds of features of its best hits, with vectors and without.\n\n'
+        "Written by `python -m benchmarks.tune --write`, fitted on the tuning half of tests/quality/recall and on\n"
+        "the written stores (training/written); guarded by tests/quality/test_recall.py.\n"
+        '"""\n\n' + "\n".join(lines) + "\n"
+        "# Below these nothing relevant was found: 5 % of the answerable questions are, of projects left out\n"
+        "# of the fit, and of written conversations'.\n"
+        f"RELEVANT, RELEVANT_BY_WORDS = {thresholds}\n",
+        encoding="utf-8",
+    )
