@@ -23,7 +23,7 @@ from .fitting import RIDGE, logistic
 # Share of the answerable questions that may be withheld, by which the threshold is chosen.
 WITHHELD = 0.05
 # How much all written stores weigh against the own set.
-WRITTEN_WEIGHT = 0.5
+WRITTEN_WEIGHT = 0.1
 
 
 def own_rows(embedder: Any, *, words: bool) -> list[tuple[dict[str, Any], dict[str, float]]]:
