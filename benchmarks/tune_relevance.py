@@ -20,6 +20,8 @@ from . import own, written
 from .collect import gathered, own_asked
 from .fitting import RIDGE, logistic
 
+# Read by the rules of rank/relevance.py alone: in a store of few it is another thing than where it is fitted.
+ONLY_RULES = "cosine_next"
 # Share of the answerable questions that may be withheld, by which the threshold is chosen.
 WITHHELD = 0.05
 # How much all written stores weigh against the own set.
@@ -51,7 +53,7 @@ def fit_relevance(embedder: Any, *, words: bool) -> tuple[dict[str, float], floa
     """The constants of rank/relevance.py with vectors or by words alone, the threshold, and what they reach."""
     rows = own_rows(embedder, words=words)
     others = written_rows(embedder, words=words)
-    names = sorted({name for *_, seen in rows for name in seen})
+    names = sorted({name for *_, seen in rows for name in seen} - {ONLY_RULES})
 
     def table(several: list[dict[str, float]]) -> np.ndarray:
         return np.array([[1.0, *(seen.get(name, 0.0) for name in names)] for seen in several])
