@@ -1,4 +1,4 @@
-"""When nothing found is relevant: fitted on the tuning half of the project's own set and on the written stores.
+"""When nothing found is relevant: fitted on the tuning halves of the project's own sets and on the written stores.
 
 Nothing is chosen by the held-back half.
 """
@@ -14,18 +14,21 @@ import numpy as np
 
 import limpet
 from limpet.recall.answer import rank
+from limpet.recall.candidates import find_candidates
 from limpet.recall.relevance import features
+from tests.quality.halves import is_held_back
+from tests.quality.test_small_stores import stores
 
 from . import own, written
-from .collect import gathered, own_asked
+from .collect import gathered, own_asked, plan_for
 from .fitting import RIDGE, logistic
 
 # Read by the rules of rank/relevance.py alone: in a store of few it is another thing than where it is fitted.
 ONLY_RULES = "cosine_next"
 # Share of the answerable questions that may be withheld, by which the threshold is chosen.
 WITHHELD = 0.05
-# How much all written stores weigh against the own set.
-WRITTEN_WEIGHT = 0.1
+# How much all written stores, and all small ones, weigh against the own set.
+WRITTEN_WEIGHT, SMALL_WEIGHT = 0.1, 0.5
 
 
 def own_rows(embedder: Any, *, words: bool) -> list[tuple[dict[str, Any], dict[str, float]]]:
@@ -49,10 +52,32 @@ def written_rows(embedder: Any, *, words: bool) -> list[tuple[bool, dict[str, fl
     return rows
 
 
+def small_rows(embedder: Any, *, words: bool) -> list[tuple[bool, dict[str, float]]]:
+    """(answerable, features) of the tuning half of the stores of one to ten memories."""
+    rows = []
+    for texts, questions in stores():
+        asked = [one for one in questions if not is_held_back(one[0])]
+        if not asked:
+            continue
+        with limpet.open(":memory:", scope="global", embedder=embedder) as memory:
+            memory.remember_batch({"content": text, "origin": "user", "anyway": True} for text in texts)
+            memory.work(only_vectors=True)
+            inside = memory._context
+            for question, answerable in asked:
+                plan = plan_for(question, ("global",), inside.now(), words=words)
+                with inside.store.snapshot():
+                    found = find_candidates(inside.store, inside.semantic(), plan)
+                    order, scores = rank(found, plan)
+                    if order:
+                        rows.append((answerable, features(inside.store, found, order, scores, plan)))
+    return rows
+
+
 def fit_relevance(embedder: Any, *, words: bool) -> tuple[dict[str, float], float, dict[str, Any]]:
     """The constants of rank/relevance.py with vectors or by words alone, the threshold, and what they reach."""
     rows = own_rows(embedder, words=words)
-    others = written_rows(embedder, words=words)
+    small = small_rows(embedder, words=words)
+    others = [*written_rows(embedder, words=words), *small]
     names = sorted({name for *_, seen in rows for name in seen} - {ONLY_RULES})
 
     def table(several: list[dict[str, float]]) -> np.ndarray:
@@ -62,7 +87,9 @@ def fit_relevance(embedder: Any, *, words: bool) -> tuple[dict[str, float], floa
     every = tuning + others
     x, y = table([seen for _, seen in every]), np.array([float(good) for good, _ in every])
     weight = np.ones(len(every))
-    for start, stop, share in ((0, len(tuning), 1.0), (len(tuning), len(every), WRITTEN_WEIGHT)):
+    middle = len(every) - len(small)
+    parts = ((0, len(tuning), 1.0), (len(tuning), middle, WRITTEN_WEIGHT), (middle, len(every), SMALL_WEIGHT))
+    for start, stop, share in parts:
         for good in (0.0, 1.0):
             part = np.arange(len(every))
             mask = (part >= start) & (part < stop) & (y == good)
