@@ -1,9 +1,9 @@
 """How well vectors alone find the answer: any@10 and all@10 of a folder's model, in its store or conversation.
 
-    python training/evaluate.py FOLDER [--locomo FILE] [--conversations FILE] [--longmemeval FILE] [--average START:SHARE]
+    python training/evaluate.py FOLDER [--locomo FILE] [--average START:SHARE]
 
-Measured: written stores that were held back, the held-back half of tests/quality/recall, and LoCoMo, on which nothing is
-trained.
+Measured: written stores that were held back, the held-back half of tests/quality/recall, and LoCoMo, on which nothing
+is trained.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ import sys
 from pathlib import Path
 
 import torch
-from data import LONGEST, QUALITY, Example, held_back, written
 from train_embedder import PASSAGE_TOKENS, QUESTION_TOKENS, Encoder
+
+from data import LONGEST, QUALITY, Example, held_back, written
 
 
 def locomo(path: Path) -> list[Example]:

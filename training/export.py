@@ -1,6 +1,6 @@
 """The int8 ONNX file of a trained folder: weights of matrix products in 8 bits, activations quantised as they come.
 
-    python training/export.py FOLDER OUT.onnx
+python training/export.py FOLDER OUT.onnx
 """
 
 from __future__ import annotations

@@ -21,9 +21,10 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from data import LONGEST, SHORTEST, Example, examples, held_back
 from torch.nn import functional as F
 from transformers import AutoModel, AutoTokenizer, get_linear_schedule_with_warmup
+
+from data import LONGEST, SHORTEST, Example, examples, held_back
 
 BATCH, RATE, TEMPERATURE = 32, 3e-5, 0.05
 QUESTION_TOKENS, PASSAGE_TOKENS = 40, 80
@@ -81,7 +82,9 @@ def mined(encoder: Encoder, several: list[Example]) -> dict[int, list[str]]:
     return found
 
 
-def epoch_of(several: list[Example], draw: random.Random, hard: dict[int, list[str]]) -> list[list[tuple[str, str, str, str]]]:
+def epoch_of(
+    several: list[Example], draw: random.Random, hard: dict[int, list[str]]
+) -> list[list[tuple[str, str, str, str]]]:
     """Batches of (question, passage, hard negative, group)."""
     by_source: dict[str, list[Example]] = {}
     for one in several:
@@ -106,9 +109,11 @@ def train(options: argparse.Namespace) -> None:
     torch.manual_seed(options.seed)
     torch.set_num_threads(options.threads)
     draw = random.Random(options.seed)
-    given = [one for one in examples(conversations=options.conversations, longmemeval=options.longmemeval)]
+    given = examples(conversations=options.conversations, longmemeval=options.longmemeval)
     given = [one for one in given if usable(one) and negatives(one) and not held_back(one.group)]
-    print({name: sum(one.source == name for one in given) for name in sorted({one.source for one in given})}, flush=True)
+    print(
+        {name: sum(one.source == name for one in given) for name in sorted({one.source for one in given})}, flush=True
+    )
     encoder, start = Encoder(options.start), Encoder(options.start)
     start.model.eval()
     optimiser = torch.optim.AdamW(encoder.model.parameters(), lr=options.rate, weight_decay=0.01)

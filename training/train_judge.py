@@ -17,10 +17,11 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from data import LONGEST, Example, examples, held_back
 from torch.nn import functional as F
 from train_embedder import Encoder, mined, negatives, usable
 from transformers import AutoModel, AutoTokenizer, get_linear_schedule_with_warmup
+
+from data import LONGEST, Example, examples, held_back
 
 BATCH, RATE, OTHERS = 16, 4e-5, 3
 TOKENS = 96  # question and passage together
