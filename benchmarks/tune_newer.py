@@ -19,7 +19,8 @@ from limpet.model.clock import FixedClock
 from limpet.model.ids import format_id
 from limpet.recall.answer import rank
 from limpet.recall.candidates import find_candidates
-from limpet.recall.newer import LOOKED_AT, asks_now, features
+from limpet.recall.intent import asks_now
+from limpet.recall.newer import LOOKED_AT, features
 
 from .collect import plan_for
 from .harness import ROOT

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from limpet.recall.newer import asks_now, asks_past
+from limpet.recall.intent import asks_now, asks_past
 
 OLD, NEW = "We use Jenkins for CI", "We use GitHub Actions for CI"
 

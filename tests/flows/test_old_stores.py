@@ -37,7 +37,7 @@ def ask(path, clock):
 
 
 # Answers with scores. Confidence, feedback and the age of importance have moved scores since, and with them what stands
-# far down; what stands first is as it was.
+# far down; what stands first is as it was, and today's scores are written down beside the store.
 RANKED, FIRST = ("recall", "lexical", "known"), 5
 
 
@@ -45,11 +45,13 @@ def first(answers):
     return {query: [id for id, _ in found[:FIRST]] for query, found in answers.items()}
 
 
-def test_an_old_store_answers_as_it_did(old, answers):
+def test_an_old_store_answers_as_it_did(old, answers, request):
     given = ask(old / "memory.db", limpet.FixedClock(answers["now"]))
+    now = json.loads((FOLDER / f"{request.node.callspec.id}.ranked.json").read_text(encoding="utf-8"))
     for what, before in answers.items():
         if what in RANKED:
             assert first(given[what]) == first(before), what
+            assert given[what] == now[what], what
         elif what != "now":
             assert given[what] == before, what
 

@@ -7,12 +7,8 @@ from collections import Counter
 from dataclasses import dataclass
 
 from ..model.encode import JsonForm
-from ..store.records import Filter
 from ..text.entities import entities
 from .view import View
-
-# Memories that are read at a time.
-PAGE = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,19 +38,12 @@ def named(view: View, *, limit: int) -> list[EntityCount]:
     """What the texts of what is held name, the most named first. Reads them all."""
     counts: Counter[str] = Counter()
     spelled: dict[str, Counter[tuple[str, str]]] = {}
-    cursor = None
-    where: Filter = view.held()
-    while True:
-        page = view.store.listings.page(where, sort="created", limit=PAGE, cursor=cursor)
-        for memory in page.memories:
-            # The file of a path is known by its own name too: one thing all the same.
-            things = {one.name: one for one in reversed(entities(memory.content))}
-            for one in {one.folded: one for one in things.values()}.values():
-                counts[one.folded] += 1
-                spelled.setdefault(one.folded, Counter())[one.name, one.kind] += 1
-        cursor = page.cursor
-        if cursor is None:
-            break
+    for memory in view.each_held():
+        # The file of a path is known by its own name too: one thing all the same.
+        things = {one.name: one for one in reversed(entities(memory.content))}
+        for one in {one.folded: one for one in things.values()}.values():
+            counts[one.folded] += 1
+            spelled.setdefault(one.folded, Counter())[one.name, one.kind] += 1
     found = []
     for folded, count in _first(counts, limit):
         name, kind = min(spelled[folded], key=lambda one: (-spelled[folded][one], one))

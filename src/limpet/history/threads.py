@@ -8,8 +8,8 @@ from ..model.encode import TIME, JsonForm
 from ..model.memory import Memory
 from .view import View
 
-# Memories that are read at a time, and sessions from which on a topic is a thread.
-PAGE, SESSIONS = 1_000, 2
+# Sessions from which on a topic is a thread.
+SESSIONS = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,15 +29,9 @@ class Thread(JsonForm):
 def threads(view: View, *, limit: int) -> list[Thread]:
     """The threads of what is held, the one with the newest memory first. Reads every memory."""
     groups: dict[str, list[Memory]] = {}
-    cursor = None
-    while True:
-        page = view.store.listings.page(view.held(), sort="created", limit=PAGE, cursor=cursor, descending=False)
-        for one in page.memories:
-            for topic in one.topics if one.session is not None else ():
-                groups.setdefault(topic, []).append(one)
-        cursor = page.cursor
-        if cursor is None:
-            break
+    for one in view.each_held(descending=False):
+        for topic in one.topics if one.session is not None else ():
+            groups.setdefault(topic, []).append(one)
     found = [_thread(topic, several) for topic, several in groups.items()]
     found = [one for one in found if len(one.sessions) >= SESSIONS]
     return sorted(found, key=lambda one: (-one.last_at, one.topic))[:limit]

@@ -1,4 +1,7 @@
-"""What kind of question is asked, by its words alone: what decides which signals are worth their time. English."""
+"""What kind of question is asked, by its words alone: which signals are worth their time, and which time is meant.
+
+English; words for "now" and "before" also German, Spanish and French.
+"""
 
 from __future__ import annotations
 
@@ -24,6 +27,22 @@ _RECENT = (
     r"|up to now|at the moment|still)\b|^\W*what did (?:we|i) (?:just|last)\b"
 )
 
+# What holds now is asked for; English, and the commonest words of German, Spanish and French.
+_NOW = (
+    r"\b(?:now|nowadays|these days|today|currently|current|at the moment|at present|presently|right now|by now|still"
+    r"|latest|newest|most recent(?:ly)?|up to date|any ?more|as of (?:now|today)|so far"
+    r"|jetzt|heute|aktuell(?:e[nrs]?)?|derzeit|momentan|zurzeit|noch|ahora|actual(?:mente)?|hoy|todavía"
+    r"|maintenant|actuellement|aujourd['’]hui|encore)\b"
+)
+# What was before is asked for.
+_PAST = (
+    r"\b(?:was|were|did|had|used to|before|until|originally|original|first|previous(?:ly)?|former(?:ly)?|earlier"
+    r"|initial(?:ly)?|back (?:in|when|then)|once|ago|at first|war(?:en)?|früher|vorher|ursprünglich|zuerst|antes|era"
+    r"|fue|originalmente|primero|avant|était|d['’]abord)\b"
+)
+# Words that ask for what was before even beside a "now".
+_EARLIER = r"\b(?:used to|before|originally|original|first|previous(?:ly)?|former(?:ly)?|earlier|initial(?:ly)?)\b"
+
 
 @cache
 def _compiled(pattern: str) -> re.Pattern[str]:
@@ -41,3 +60,14 @@ def intent(query: str) -> str:
     if asks_when(query):
         return "time"
     return "recent" if _compiled(_RECENT).search(folded) else "lookup"
+
+
+def asks_now(query: str) -> bool:
+    """Whether a question says that it asks for what holds now."""
+    folded = query[:READ].casefold()
+    return bool(_compiled(_NOW).search(folded)) and not _compiled(_EARLIER).search(folded)
+
+
+def asks_past(query: str) -> bool:
+    """Whether a question asks for what was, and not for what holds now."""
+    return bool(_compiled(_PAST).search(query[:READ].casefold())) and not asks_now(query)

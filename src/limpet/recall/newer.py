@@ -9,15 +9,14 @@ in or falls out. Asked as of a time, or about a date or an event, all stay where
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
-from functools import cache
 from typing import TYPE_CHECKING
 
 from ..model.clock import MICROSECONDS_PER_DAY
 from ..rank.newer_weights import NEWER, REPLACES_FROM
 from ..text.dates import mentioned, spans
 from ..text.statements import clash, in_series
+from .intent import asks_now, asks_past
 
 if TYPE_CHECKING:
     from ..model.memory import Memory
@@ -29,48 +28,18 @@ if TYPE_CHECKING:
 LOOKED_AT = 8
 # Results whose words are compared: those that are nearer to each other than this, by the cosine where there is one.
 NEAR = 0.4
-READ = 1_000
-# What holds now is asked for; English, and the commonest words of German, Spanish and French.
-_NOW = (
-    r"\b(?:now|nowadays|these days|today|currently|current|at the moment|at present|presently|right now|by now|still"
-    r"|latest|newest|most recent(?:ly)?|up to date|any ?more|as of (?:now|today)|so far"
-    r"|jetzt|heute|aktuell(?:e[nrs]?)?|derzeit|momentan|zurzeit|noch|ahora|actual(?:mente)?|hoy|todavía"
-    r"|maintenant|actuellement|aujourd['’]hui|encore)\b"
-)
-# What was before is asked for.
-_PAST = (
-    r"\b(?:was|were|did|had|used to|before|until|originally|original|first|previous(?:ly)?|former(?:ly)?|earlier"
-    r"|initial(?:ly)?|back (?:in|when|then)|once|ago|at first|war(?:en)?|früher|vorher|ursprünglich|zuerst|antes|era"
-    r"|fue|originalmente|primero|avant|était|d['’]abord)\b"
-)
-# Words that ask for what was before even beside a "now".
-_EARLIER = r"\b(?:used to|before|originally|original|first|previous(?:ly)?|former(?:ly)?|earlier|initial(?:ly)?)\b"
-
-
-@cache
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.IGNORECASE)
-
-
-def asks_now(query: str) -> bool:
-    """Whether a question says that it asks for what holds now."""
-    query = query[:READ]
-    return bool(_compiled(_NOW).search(query)) and not _compiled(_EARLIER).search(query)
-
-
-def asks_past(query: str) -> bool:
-    """Whether a question asks for what was, and not for what holds now."""
-    return bool(_compiled(_PAST).search(query[:READ])) and not asks_now(query)
 
 
 def newer_first(
     store: Store, found: Candidates, order: list[int], scores: Sequence[float], plan: Plan
 ) -> tuple[list[int], list[int]]:
     """`order` (places of candidates, best first) with newer ones before what they replace, of the first; and those."""
-    times = found.table.valid_from
+    if "recency" in plan.without or _of_another_time(plan):
+        return order, []
     first = order[:LOOKED_AT]
-    pairs = [(a, b) for b in range(1, len(first)) for a in range(b) if times[first[b]] > times[first[a]]]
-    if not pairs or "recency" in plan.without or _of_another_time(plan):
+    times = [int(found.table.valid_from[i]) for i in first]
+    pairs = [(a, b) for b in range(1, len(first)) for a in range(b) if times[b] > times[a]]
+    if not pairs:
         return order, []
     cosines = found.hits.among([found.table.text_ids[i] for i in first]) if found.hits is not None else None
     replaced = _by_words(store, found, first, [one for one in pairs if cosines is None or cosines.get(one, 0) >= NEAR])
