@@ -61,10 +61,7 @@ def _run(part: str, options: argparse.Namespace) -> Any:
             return tune_sessions.run(embedder, options.longmemeval, folds=options.folds, write=options.write)
         from . import tune_relevance
 
-        found = {
-            name: tune_relevance.fit_relevance(embedder, words=words)
-            for name, words in (("RELEVANCE", False), ("RELEVANCE_BY_WORDS", True))
-        }
+        found = {by: tune_relevance.fit_relevance(embedder, by) for by in tune_relevance.NAMES}
         if options.write:
             tune_relevance.write_relevance(found)
         return {name: figures for name, (_, _, figures) in found.items()}

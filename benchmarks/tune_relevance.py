@@ -1,5 +1,7 @@
 """When nothing found is relevant: fitted on the tuning halves of the project's own sets and on the written stores.
 
+Three times: where the judge is asked, with vectors alone, and by words alone.
+
 Nothing is chosen by the held-back half.
 """
 
@@ -14,7 +16,9 @@ import numpy as np
 
 import limpet
 from limpet.recall.answer import rank
-from limpet.recall.candidates import find_candidates
+from limpet.recall.candidates import Candidates, find_candidates
+from limpet.recall.judged import judged
+from limpet.recall.plan import Plan
 from limpet.recall.relevance import features
 from tests.quality.halves import is_held_back
 from tests.quality.test_small_stores import stores
@@ -27,32 +31,38 @@ from .fitting import RIDGE, logistic
 ONLY_RULES = "cosine_next"
 # Share of the answerable questions that may be withheld, by which the threshold is chosen.
 WITHHELD = 0.05
+JUDGED, VECTORS, WORDS = "judged", "vectors", "words"
+NAMES = {JUDGED: "RELEVANCE_JUDGED", VECTORS: "RELEVANCE", WORDS: "RELEVANCE_BY_WORDS"}
 # How much all written stores, and all small ones, weigh against the own set.
 WRITTEN_WEIGHT, SMALL_WEIGHT = 0.1, 0.5
 
 
-def own_rows(embedder: Any, *, words: bool) -> list[tuple[dict[str, Any], dict[str, float]]]:
+def seen(memory: Any, found: Candidates, plan: Plan, by: str) -> dict[str, float]:
+    """The features of relevance of what was found."""
+    store, semantic = memory._context.store, memory._context.semantic() if by == JUDGED else None
+    order, scores = rank(found, plan)
+    return features(store, found, order, scores, plan, judged(store, found, order, plan, semantic))
+
+
+def own_rows(embedder: Any, by: str) -> list[tuple[dict[str, Any], dict[str, float]]]:
     """Each question of the own set and its features of relevance."""
-    rows = []
-    for one, found, plan, memory, _ in own_asked(embedder, words=words):
-        order, scores = rank(found, plan)
-        rows.append((one, features(memory._context.store, found, order, scores, plan)))
-    return rows
+    return [
+        (one, seen(memory, found, plan, by))
+        for one, found, plan, memory, _ in own_asked(embedder, words=by == WORDS)
+    ]
 
 
-def written_rows(embedder: Any, *, words: bool) -> list[tuple[bool, dict[str, float]]]:
+def written_rows(embedder: Any, by: str) -> list[tuple[bool, dict[str, float]]]:
     """(answerable, features) of the questions without an answer, and of every third of the others."""
     rows = []
     haystacks = written.read(together=True)
-    for one in gathered(embedder, "written", haystacks, words=words):
+    for one in gathered(embedder, "written", haystacks, words=by == WORDS):
         if not one.question.answerable or not int(one.question.id.rsplit("?", 1)[1]) % 3:
-            order, scores = rank(one.found, one.plan)
-            seen = features(one.memory._context.store, one.found, order, scores, one.plan)
-            rows.append((one.question.answerable, seen))
+            rows.append((one.question.answerable, seen(one.memory, one.found, one.plan, by)))
     return rows
 
 
-def small_rows(embedder: Any, *, words: bool) -> list[tuple[bool, dict[str, float]]]:
+def small_rows(embedder: Any, by: str) -> list[tuple[bool, dict[str, float]]]:
     """(answerable, features) of the tuning half of the stores of one to ten memories."""
     rows = []
     for texts, questions in stores():
@@ -64,28 +74,27 @@ def small_rows(embedder: Any, *, words: bool) -> list[tuple[bool, dict[str, floa
             memory.work(only_vectors=True)
             inside = memory._context
             for question, answerable in asked:
-                plan = plan_for(question, ("global",), inside.now(), words=words)
+                plan = plan_for(question, ("global",), inside.now(), words=by == WORDS)
                 with inside.store.snapshot():
                     found = find_candidates(inside.store, inside.semantic(), plan)
-                    order, scores = rank(found, plan)
-                    if order:
-                        rows.append((answerable, features(inside.store, found, order, scores, plan)))
+                    if len(found.table.rows):
+                        rows.append((answerable, seen(memory, found, plan, by)))
     return rows
 
 
-def fit_relevance(embedder: Any, *, words: bool) -> tuple[dict[str, float], float, dict[str, Any]]:
-    """The constants of rank/relevance.py with vectors or by words alone, the threshold, and what they reach."""
-    rows = own_rows(embedder, words=words)
-    small = small_rows(embedder, words=words)
-    others = [*written_rows(embedder, words=words), *small]
-    names = sorted({name for *_, seen in rows for name in seen} - {ONLY_RULES})
+def fit_relevance(embedder: Any, by: str) -> tuple[dict[str, float], float, dict[str, Any]]:
+    """The constants of rank/relevance.py, the threshold, and what they reach. `by`: what can be asked."""
+    rows = own_rows(embedder, by)
+    small = small_rows(embedder, by)
+    others = [*written_rows(embedder, by), *small]
+    names = sorted({name for _, known in rows for name in known} - {ONLY_RULES})
 
     def table(several: list[dict[str, float]]) -> np.ndarray:
-        return np.array([[1.0, *(seen.get(name, 0.0) for name in names)] for seen in several])
+        return np.array([[1.0, *(known.get(name, 0.0) for name in names)] for known in several])
 
-    tuning = [(bool(one["gold"]), seen) for one, seen in rows if one["half"] == "tuning"]
+    tuning = [(bool(one["gold"]), known) for one, known in rows if one["half"] == "tuning"]
     every = tuning + others
-    x, y = table([seen for _, seen in every]), np.array([float(good) for good, _ in every])
+    x, y = table([known for _, known in every]), np.array([float(good) for good, _ in every])
     weight = np.ones(len(every))
     middle = len(every) - len(small)
     parts = ((0, len(tuning), 1.0), (len(tuning), middle, WRITTEN_WEIGHT), (middle, len(every), SMALL_WEIGHT))
@@ -117,15 +126,15 @@ def fit_relevance(embedder: Any, *, words: bool) -> tuple[dict[str, float], floa
     spoken = 1 + names.index("spoken")
     chats = x[(np.arange(len(x)) >= len(tuning)) & (y == 1) & (x[:, spoken] == 1)]
     theta[spoken] -= np.quantile(chats @ theta, WITHHELD) - math.log(threshold / (1 - threshold))
-    print("words only" if words else "with vectors")
+    print(by)
     constants = {"one": round(float(theta[0]), 4)}
     constants |= {name: round(float(value), 4) for name, value in zip(names, theta[1:], strict=True)}
     print(json.dumps(constants))
     print(f"threshold {threshold:.4f}")
     figures: dict[str, Any] = {}
     for half in own.HALVES:
-        part = [(one, seen) for one, seen in rows if one["half"] == half]
-        p = 1 / (1 + np.exp(-(table([seen for _, seen in part]) @ theta)))
+        part = [(one, known) for one, known in rows if one["half"] == half]
+        p = 1 / (1 + np.exp(-(table([known for _, known in part]) @ theta)))
         good = np.array([bool(one["gold"]) for one, _ in part])
         order = np.argsort(p)
         ranks = np.empty(len(p))
@@ -151,19 +160,19 @@ def fit_relevance(embedder: Any, *, words: bool) -> tuple[dict[str, float], floa
 def write_relevance(found: dict[str, tuple[dict[str, float], float, dict[str, Any]]]) -> None:
     """Put the constants into src/limpet/rank/relevance_weights.py."""
     lines = []
-    for name, (constants, _, _) in found.items():
-        lines.append(f"{name}: dict[str, float] = {{")
+    for by, (constants, _, _) in found.items():
+        lines.append(f"{NAMES[by]}: dict[str, float] = {{")
         lines += [f'    "{feature}": {value},' for feature, value in constants.items()]
         lines.append("}")
     thresholds = ", ".join(str(threshold) for _, threshold, _ in found.values())
     target = Path(limpet.__file__).parent / "rank" / "relevance_weights.py"
     target.write_text(
-        '"""Whether a recall answers its question: log-odds of features of its best hits, with vectors and without.\n\n'
+        '"""Whether a recall answers its question: log-odds of features of its best hits.\n\n'
         "Written by `python -m benchmarks.tune --write`, fitted on the tuning half of tests/quality/recall and on\n"
         "the written stores (training/written); guarded by tests/quality/test_recall.py.\n"
         '"""\n\n' + "\n".join(lines) + "\n"
         "# Below these nothing relevant was found: 5 % of the answerable questions are, of projects left out\n"
         "# of the fit, and of written conversations'.\n"
-        f"RELEVANT, RELEVANT_BY_WORDS = {thresholds}\n",
+        f"{', '.join(NAMES[by].replace('RELEVANCE', 'RELEVANT') for by in found)} = {thresholds}\n",
         encoding="utf-8",
     )

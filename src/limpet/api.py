@@ -78,15 +78,17 @@ def open(
     durable: bool | None = None,
     clock: Clock | None = None,
     embedder: Embedder | str | None = None,
+    judge: bool = False,
 ) -> Limpet:
     """Open a memory store, making it when there is none; without `create` (and `read_only`) that is StoreMissing.
 
     `path`: a file, or ":memory:"; else LIMPET_STORE, else the platform's data folder. `scope`: where writes go; else
     LIMPET_SCOPE, else project:<name> in a git checkout, else global. `durable`: fsync at every commit (default).
-    `embedder`: a name, or an object with the Embedder interface. Raises StoreError and its kind, BadInput.
+    `embedder`: a name, or an object with the Embedder interface. `judge`: recalls by meaning ask the relevance judge
+    whether anything answers, as the command line and the MCP server do; it takes some 15 ms. Raises StoreError and its kind, BadInput.
     """
     settings = read_settings(path, scope, durable)
-    return Limpet(settings, read_only=read_only, create=create, clock=clock, embedder=embedder)
+    return Limpet(settings, read_only=read_only, create=create, clock=clock, embedder=embedder, judge=judge)
 
 
 class Limpet:
@@ -94,7 +96,7 @@ class Limpet:
 
     def __init__(
         self, settings: Settings, *, read_only: bool = False, create: bool = True, clock: Clock | None = None,
-        embedder: Embedder | str | None = None, store: Store | None = None,
+        embedder: Embedder | str | None = None, judge: bool = False, store: Store | None = None,
     ) -> None:  # fmt: skip
         name = embedder if isinstance(embedder, str) else settings.embedder
         given = None if isinstance(embedder, str) else embedder
@@ -104,6 +106,7 @@ class Limpet:
             clock or SystemClock(),
             name,
             given,
+            judge=judge,
         )
         self._owns_store = True
 

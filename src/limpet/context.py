@@ -31,12 +31,15 @@ T = TypeVar("T")
 class Context:
     """An open store seen from a scope. Thread-safe."""
 
-    def __init__(self, store: Store, scope: str, clock: Clock, embedder: str, given: Embedder | None) -> None:
-        """`embedder`: the name of the one to load; `given`: one to use instead."""
+    def __init__(
+        self, store: Store, scope: str, clock: Clock, embedder: str, given: Embedder | None, *, judge: bool = False
+    ) -> None:
+        """`embedder`: the name of the one to load; `given`: one to use instead; `judge`: recalls ask it."""
         self.store = store
         self.scope = scope
         self.clock = clock
         self.embedder = (embedder, given)
+        self.judge = judge
         # (scope, folder of a mirror) -> the change that a look has found last, in nanoseconds.
         self.edits_seen: dict[tuple[str, str], int] = {}
         self._ids = IdSource()
@@ -81,7 +84,7 @@ class Context:
                 from .recall.semantic import SemanticSearch
 
                 name, given = self.embedder
-                self._semantic = SemanticSearch(self.store, self.clock, name=name, embedder=given)
+                self._semantic = SemanticSearch(self.store, self.clock, name=name, embedder=given, judge=self.judge)
             return self._semantic
 
     # -- how writes are made

@@ -183,7 +183,7 @@ def serve(store: str | None, scope: str | None, *, port: int | None = None) -> N
 
     No model is loaded before the first write or recall. Raises LimpetError if the store cannot be opened, or the port.
     """
-    with limpet.open(store, scope=scope) as memory:
+    with limpet.open(store, scope=scope, judge=wants_judge()) as memory:
         drain, recall_server = Drain(memory), RecallServer(memory)
         if not memory.read_only:
             drain.start()

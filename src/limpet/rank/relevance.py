@@ -19,16 +19,29 @@ Features = Mapping[str, float]
 MOST_WORDS = 0.5
 NEAR, SHARE_OF_NEXT = 0.15, 0.7
 
+# What is there only if the judge was asked.
+JUDGED = "words_mean"
 
-def probability(features: Features, *, vectors: bool) -> float:
+
+def probability(features: Features) -> float:
     """That something found answers the question, 0 to 1. A feature without a weight counts nothing.
 
-    At least the threshold where the first result stands out by itself.
+    Without the judge at least the threshold where the first result stands out by itself.
     """
-    weights = W.RELEVANCE if vectors else W.RELEVANCE_BY_WORDS
-    least = (W.RELEVANT if vectors else W.RELEVANT_BY_WORDS) if _stands_out(features) else 0.0
+    weights, least = _constants(features)
+    if JUDGED in features or not _stands_out(features):
+        least = 0.0
     log_odds = weights["one"] + sum(weights.get(name, 0.0) * value for name, value in features.items())
     return max(least, 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, log_odds)))))
+
+
+def _constants(features: Features) -> tuple[Mapping[str, float], float]:
+    """Weights and threshold of what could be asked: the judge, vectors, or words alone."""
+    if JUDGED in features:
+        return W.RELEVANCE_JUDGED, W.RELEVANT_JUDGED
+    if "cosine" in features:
+        return W.RELEVANCE, W.RELEVANT
+    return W.RELEVANCE_BY_WORDS, W.RELEVANT_BY_WORDS
 
 
 def _stands_out(features: Features) -> bool:
@@ -38,6 +51,6 @@ def _stands_out(features: Features) -> bool:
     return first >= NEAR and features.get("cosine_next", 0.0) <= SHARE_OF_NEXT * first
 
 
-def is_relevant(value: float, *, vectors: bool) -> bool:
+def is_relevant(value: float, features: Features) -> bool:
     """Whether it is worth showing to someone who did not ask to see it anyway."""
-    return value >= (W.RELEVANT if vectors else W.RELEVANT_BY_WORDS)
+    return value >= _constants(features)[1]

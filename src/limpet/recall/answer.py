@@ -22,6 +22,7 @@ from .anchor import TemporalAnchor, resolve_anchor
 from .candidates import Candidates, find_candidates
 from .disputes import disputes
 from .index import PriorFactors, VectorSignal
+from .judged import judged
 from .near_duplicates import best, best_within
 from .newer import newer_first
 from .plan import Plan
@@ -199,7 +200,7 @@ def recall(
         plan, event, found, order, scores = find_and_rank(store, vectors, plan)
         if skip is not None:
             order = [i for i in order if found.table.ids[i] != skip]
-        likely, relevant = judge(store, found, order, scores, plan)
+        likely, relevant = how_relevant(store, vectors, found, order, scores, plan)
         order, moved = newer_first(store, found, order, scores, plan)
         order, seated = _seat(found, order, plan)
         read = _rerank(store, found, order, plan, reranker) if reranker is not None else {}
@@ -251,13 +252,15 @@ def _rerank(
     return dict(zip(first, scores, strict=True))
 
 
-def judge(store: Store, found: Candidates, order: list[int], scores: list[float], plan: Plan) -> tuple[float, bool]:
+def how_relevant(
+    store: Store, vectors: VectorSignal | None, found: Candidates, order: list[int], scores: list[float], plan: Plan
+) -> tuple[float, bool]:
     """The probability that something found answers the query, and whether that is enough."""
     if not order:
         return 0.0, False
-    vectors = "vector" in found.features
-    likely = relevance.probability(features(store, found, order, scores, plan), vectors=vectors)
-    return likely, relevance.is_relevant(likely, vectors=vectors)
+    known = features(store, found, order, scores, plan, judged(store, found, order, plan, vectors))
+    likely = relevance.probability(known)
+    return likely, relevance.is_relevant(likely, known)
 
 
 def find_and_rank(

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from ..store.records import Filter
+    from ..vectors.onnx_model import OnnxModel
     from .plan import Plan
 
 
@@ -149,3 +150,7 @@ class VectorSignal(Protocol):
     """The vector side of recall, kept by the context. Raises EmbedderUnavailable with the reason."""
 
     def search(self, plan: Plan) -> VectorHits: ...
+
+    def judge(self, plan: Plan) -> OnnxModel | None:
+        """The model by which the relevance judge compares words, where there is one and time to ask it."""
+        ...

@@ -14,6 +14,7 @@ from .plan import Plan
 
 if TYPE_CHECKING:
     from ..store.contract import Store
+    from ..vectors.judge import Match
 
 # What a question names: identifiers (HRB-415, db.pool_size, src/app.py, GW-300, QA), numbers, and in English words with
 # a capital that begin no sentence (German has capitals for every noun). An answer without any is of something else.
@@ -30,9 +31,13 @@ READ = 1_000
 
 
 def features(
-    store: Store, found: Candidates, order: Sequence[int], scores: Sequence[float], plan: Plan
-) -> dict[str, float]:
-    """Of the best results in `order`. Empty when nothing was found."""
+    store: Store, found: Candidates, order: Sequence[int], scores: Sequence[float], plan: Plan,
+    judged: Sequence[Match] = (),
+) -> dict[str, float]:  # fmt: skip
+    """Of the best results in `order`. Empty when nothing was found.
+
+    `judged`: how near the first come to the question's words.
+    """
     best = list(order[:BEST])
     if not best:
         return {}
@@ -74,6 +79,11 @@ def features(
         shown["first_by_meaning"] = float(values[0] >= max(cosines))
         shown["both"] = max(values) * shown["coverage"]
         shown["cosine_lead"] = max(values) - sum(cosines) / len(cosines)
+    for name in judged[0]._fields if judged else ():
+        values = [getattr(one, name) for one in judged]
+        shown[f"words_{name}"] = values[0]
+        if name not in ("far", "length"):
+            shown[f"words_{name}_best"] = max(values)
     return shown
 
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from ..store.contract import Store
     from ..vectors.index import SearchScan, VectorIndex
+    from ..vectors.onnx_model import OnnxModel
 
 # What loading the model and embedding one query take at most on a slow machine, in seconds: a deadline that leaves
 # less does without them.
@@ -31,16 +32,22 @@ LOAD_SECONDS = 1.5
 QUERY_SECONDS = 0.008
 # What is left to do after the scan, in seconds.
 RANKING_SECONDS = 0.004
+# What the relevance judge takes for the best three at most on a slow machine, in seconds; the share of a question in
+# Latin letters from which it understands it.
+JUDGE_SECONDS, LATIN = 0.06, 0.5
 
 
 class SemanticSearch:
     """Embedder and index of one store in one process. Thread-safe."""
 
-    def __init__(self, store: Store, clock: Clock, *, name: str, embedder: Embedder | None) -> None:
+    def __init__(
+        self, store: Store, clock: Clock, *, name: str, embedder: Embedder | None, judge: bool = False
+    ) -> None:
         self._store = store
         self._clock = clock
         self._name = name
         self._given = embedder
+        self._judge = judge
         self._lock = threading.RLock()
         self._index: VectorIndex | None = None
         self._row: EmbedderRow | None = None
@@ -164,6 +171,13 @@ class SemanticSearch:
             self._index = VectorIndex(self._store, row.num, row.dimensions)
             self._row = row
         return self._index
+
+    def judge(self, plan: Plan) -> OnnxModel | None:
+        """The embedder for the relevance judge: if that is wanted, ours, able to read the question, and in time."""
+        if not self._judge or not self.is_loaded() or plan.remaining() < JUDGE_SECONDS:
+            return None
+        embedder = self.load()
+        return embedder if hasattr(embedder, "words") and latin_share(plan.query) >= LATIN else None
 
     def waiting(self) -> int:
         """Texts whose vectors could be made now."""

@@ -13,7 +13,7 @@ from ..model.memory import Memory
 from ..rank import constants as C
 from ..rank.sessions import parts, together
 from ..text.grams import grams
-from .answer import Item, find_and_rank, how_it_went, judge, shown_items
+from .answer import Item, find_and_rank, how_it_went, how_relevant, shown_items
 from .candidates import Candidates
 from .disputes import disputes
 from .index import VectorSignal
@@ -133,7 +133,7 @@ def recall_sessions(
     started, asked = time.perf_counter(), plan.query
     with store.snapshot():
         plan, _, found, order, scores = find_and_rank(store, vectors, plan)
-        likely, relevant = judge(store, found, order, scores, plan)
+        likely, relevant = how_relevant(store, vectors, found, order, scores, plan)
         several = pool(store, found, order, scores, plan)[: plan.k]
         lowest = min((scores[one.places[0]] for one in several), default=float("-inf"))
         alone = sum(

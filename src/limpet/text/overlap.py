@@ -18,7 +18,7 @@ EXACT_WEIGHT = 2
 # Letters that two inflections of a word have in common at least, and how many their ends may differ in.
 STEM, END = 4, 3
 # Function words of English that can change a statement, and what messages to an agent say whatever they are about.
-_SAID_ANYWAY = FUNCTION_WORDS | frozenset(
+SAID_ANYWAY = FUNCTION_WORDS | frozenset(
     "not no can could should would will may might must was were did had some like please use make want need let too "  # noqa: SIM905
     "very now again new other only still".split()
 )
@@ -48,7 +48,7 @@ def _weight(word: str) -> int:
 @lru_cache(maxsize=32)
 def _words(text: str) -> frozenset[str]:
     text = text[:LOOKED_AT]
-    words = {one for one in _WORD.findall(text.casefold()) if one not in _SAID_ANYWAY and len(one) >= SHORTEST}
+    words = {one for one in _WORD.findall(text.casefold()) if one not in SAID_ANYWAY and len(one) >= SHORTEST}
     # What is written without spaces is read by pairs of characters.
     return frozenset({one for one in words if one.isascii() or not grams(one)} | set(grams(text).casefold().split()))
 

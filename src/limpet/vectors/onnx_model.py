@@ -100,6 +100,20 @@ class OnnxModel:
                 _QUESTIONS.changed.notify_all()
         return vector
 
+    def words(self, text: str, most: int) -> tuple[np.ndarray, list[tuple[int, int]]]:
+        """The first tokens of a text, at most `most`: float32 (n, 384) of length 1 each, and where each is in the text.
+
+        Raises EmbedderUnavailable.
+        """
+        import numpy as np
+
+        self.load()
+        one = self._tokenizer.encode(text[:MAX_CHARACTERS])
+        hidden = self._hidden(one.ids[: most + 1])[1:]  # without [CLS]
+        places = [place for place, special in zip(one.offsets, one.special_tokens_mask, strict=True) if not special]
+        hidden = hidden[: min(most, len(places))]
+        return hidden / np.linalg.norm(hidden, axis=1, keepdims=True).clip(1e-12), places[: len(hidden)]
+
     def _turn(self) -> int:
         """How many texts may be embedded together now. Waits for questions: a recall waits for these."""
         until = time.monotonic() + LONGEST_PAUSE_SECONDS
@@ -114,59 +128,78 @@ class OnnxModel:
             return BATCH_BESIDE if _QUESTIONS.asking or now < _QUESTIONS.asked_at + ASKED_LATELY_SECONDS else BATCH
 
     def _run(self, rows: list[list[int]]) -> np.ndarray:
+        """One text a run: activations get one scale for all that runs together, and a text is to have one vector."""
         import numpy as np
 
-        longest = max(map(len, rows))
-        ids = np.zeros((len(rows), longest), dtype=np.int64)
-        mask = np.zeros_like(ids)
-        for i, row in enumerate(rows):
-            ids[i, : len(row)] = row
-            mask[i, : len(row)] = 1
-        feed = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
-        hidden = self._session.run(None, feed)[0]
-        weights = mask[:, :, None].astype(np.float32)
-        mean: np.ndarray = (hidden * weights).sum(axis=1) / weights.sum(axis=1)
+        mean: np.ndarray = np.stack([self._hidden(row).mean(axis=0) for row in rows])
         mean /= np.linalg.norm(mean, axis=1, keepdims=True).clip(1e-12)
         return mean
+
+    def _hidden(self, row: list[int]) -> np.ndarray:
+        """The vectors of all tokens of a text."""
+        import numpy as np
+
+        ids = np.array([row], dtype=np.int64)
+        feed = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
+        hidden: np.ndarray = self._session.run(None, feed)[0][0]
+        return hidden
 
     def load(self) -> None:
         """Read and check the model and its vocabulary, once. Raises EmbedderUnavailable."""
         with self._lock:
-            if self._session is not None:
-                return
-            # Its wheels tell their maker about each model that is loaded, unless this is set before they are imported.
-            os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
-            try:
-                import onnxruntime
-                from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
-            except ImportError as error:
-                raise EmbedderUnavailable(
-                    f"the embedding model needs the package {error.name}", hint="pip install --force-reinstall limpet"
-                ) from error
-            model = _checked(*self.file())
-            words = _checked(VOCABULARY, VOCABULARY_SHA256).decode("utf-8")
-            vocabulary = {word: i for i, word in enumerate(words.splitlines())}
-            tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]", max_input_chars_per_word=100))
-            tokenizer.normalizer = normalizers.BertNormalizer()
-            tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-            tokenizer.post_processor = processors.TemplateProcessing(
-                single="[CLS] $A [SEP]",
-                special_tokens=[("[CLS]", vocabulary["[CLS]"]), ("[SEP]", vocabulary["[SEP]"])],
-            )
-            tokenizer.enable_truncation(MAX_TOKENS)
-            options = onnxruntime.SessionOptions()
-            options.intra_op_num_threads = min(4, os.cpu_count() or 1)
-            options.add_session_config_entry("session.intra_op.spin_duration_us", str(SPIN_MICROSECONDS))
-            # The runtime's own heap never shrinks: after a few long texts it would hold 340 MB, and gain nothing.
-            options.enable_cpu_mem_arena = False
-            options.log_severity_level = 3
-            try:
-                session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
-            except Exception as error:
-                raise EmbedderUnavailable(f"onnxruntime cannot load the embedding model: {error}") from error
-            self._tokenizer, self._session = tokenizer, session
-            del model
-            give_back()
+            if self._session is None:
+                tokenizer = wordpiece()
+                tokenizer.enable_truncation(MAX_TOKENS)
+                self._tokenizer, self._session = tokenizer, session_of(*self.file())
+                give_back()
+
+
+def wordpiece() -> Any:
+    """The tokenizer of the vocabulary that our models share. Raises EmbedderUnavailable."""
+    from_package = _runtime()
+    words = _checked(VOCABULARY, VOCABULARY_SHA256).decode("utf-8")
+    vocabulary = {word: i for i, word in enumerate(words.splitlines())}
+    models, normalizers = from_package.models, from_package.normalizers
+    tokenizer = from_package.Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]", max_input_chars_per_word=100))
+    tokenizer.normalizer = normalizers.BertNormalizer()
+    tokenizer.pre_tokenizer = from_package.pre_tokenizers.BertPreTokenizer()
+    tokenizer.post_processor = from_package.processors.TemplateProcessing(
+        single="[CLS] $A [SEP]",
+        special_tokens=[("[CLS]", vocabulary["[CLS]"]), ("[SEP]", vocabulary["[SEP]"])],
+    )
+    return tokenizer
+
+
+def session_of(path: Path, sha256: str) -> Any:
+    """The runtime's session of a model file that is the one we know. Raises EmbedderUnavailable."""
+    _runtime()
+    import onnxruntime
+
+    model = _checked(path, sha256)
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = min(4, os.cpu_count() or 1)
+    options.add_session_config_entry("session.intra_op.spin_duration_us", str(SPIN_MICROSECONDS))
+    # The runtime's own heap never shrinks: after a few long texts it would hold 340 MB, and gain nothing.
+    options.enable_cpu_mem_arena = False
+    options.log_severity_level = 3
+    try:
+        return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+    except Exception as error:
+        raise EmbedderUnavailable(f"onnxruntime cannot load {path.name}: {error}") from error
+
+
+def _runtime() -> Any:
+    """The package `tokenizers`, with onnxruntime known to be there. Raises EmbedderUnavailable."""
+    # Its wheels tell their maker about each model that is loaded, unless this is set before they are imported.
+    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
+    try:
+        import onnxruntime  # noqa: F401
+        import tokenizers
+    except ImportError as error:
+        raise EmbedderUnavailable(
+            f"the embedding model needs the package {error.name}", hint="pip install --force-reinstall limpet"
+        ) from error
+    return tokenizers
 
 
 def _checked(path: Path, sha256: str) -> bytes:
