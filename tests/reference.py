@@ -118,6 +118,12 @@ class ReferenceStore:
             counts=self._use_counts,
         )
 
+        self._claimed: dict[str, str] = {}
+        self.checkouts = SimpleNamespace(
+            scope_of=lambda checkout: self._claimed.get(checkout.place, checkout.scope),
+            claim=lambda checkout, scope, at: self._claimed.setdefault(checkout.place, scope),
+        )
+
     def close(self) -> None:
         pass
 
@@ -282,7 +288,8 @@ class ReferenceStore:
 
     def _in(self, event: Event, scopes: Sequence[str] | None) -> bool:
         versions = self._versions(event.memory)
-        return scopes is None or (versions[-1].memory.scope if versions else event.data.get("scope")) in scopes
+        scope = versions[-1].memory.scope if versions else event.data.get("scope")
+        return scopes is None or scope in scopes or event.data.get("was") in scopes
 
     def _abbreviate(self, ids: Sequence[bytes]) -> list[str]:
         known = sorted({event.memory for event in self._ledger})

@@ -10,6 +10,7 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from .context import Context, Time
@@ -98,13 +99,13 @@ class Limpet:
     ) -> None:  # fmt: skip
         name = embedder if isinstance(embedder, str) else settings.embedder
         given = None if isinstance(embedder, str) else embedder
-        self._context = Context(
-            store or SqliteStore(settings.path, describe, read_only=read_only, durable=settings.durable, create=create),
-            settings.scope,
-            clock or SystemClock(),
-            name,
-            given,
+        store = store or SqliteStore(
+            settings.path, describe, read_only=read_only, durable=settings.durable, create=create
         )
+        scope, checkout = settings.scope, settings.checkout
+        if checkout is not None:
+            scope = store.checkouts.scope_of(checkout)
+        self._context = Context(store, scope, clock or SystemClock(), name, given, checkout)
         self._owns_store = True
 
     @property
@@ -132,6 +133,10 @@ class Limpet:
         other._context = self._context.in_scope(scope)
         other._owns_store = False
         return other
+
+    def in_folder(self, folder: str | os.PathLike[str]) -> Limpet:
+        """The same open store, seen from the scope of what happens in a folder."""
+        return self.in_scope(self._context.scope_of(Path(folder)))
 
     if not TYPE_CHECKING:  # which shows that a name is old
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from .checkout import checkout_of
 from .model.clock import Clock, parse_time
 from .model.ids import IdSource, parse_id
 from .model.memory import GLOBAL_SCOPE, Memory, check_kind, check_scope
@@ -16,6 +17,9 @@ from .rank.adjust import confidence_of, confidence_word
 from .store.records import Filter
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from .checkout import Checkout
     from .model.events import Event
     from .recall.semantic import SemanticSearch
     from .remember.policy import ContentPolicy
@@ -31,14 +35,18 @@ T = TypeVar("T")
 class Context:
     """An open store seen from a scope. Thread-safe."""
 
-    def __init__(self, store: Store, scope: str, clock: Clock, embedder: str, given: Embedder | None) -> None:
-        """`embedder`: the name of the one to load; `given`: one to use instead."""
+    def __init__(
+        self, store: Store, scope: str, clock: Clock, embedder: str, given: Embedder | None,
+        checkout: Checkout | None = None,
+    ) -> None:  # fmt: skip
+        """`embedder`: the name of the one to load; `given`: one to use instead. `checkout`: whose the scope is."""
         self.store = store
         self.scope = scope
         self.clock = clock
         self.embedder = (embedder, given)
         # (scope, folder of a mirror) -> the change that a look has found last, in nanoseconds.
         self.edits_seen: dict[tuple[str, str], int] = {}
+        self._unclaimed = checkout
         self._ids = IdSource()
         self._policy: ContentPolicy | None = None
         self._semantic: SemanticSearch | None = None
@@ -49,7 +57,13 @@ class Context:
         _ = self.semantic(), self.policy  # shared from here on
         other = copy(self)
         other.scope = check_scope(scope)
+        other._unclaimed = None
         return other
+
+    def scope_of(self, folder: Path) -> str:
+        """The scope of what happens in a folder."""
+        checkout = checkout_of(folder)
+        return GLOBAL_SCOPE if checkout is None else self.store.checkouts.scope_of(checkout)
 
     @property
     def scopes(self) -> tuple[str, ...]:
@@ -97,6 +111,9 @@ class Context:
         from .remember.write import Writer
 
         answer: T
+        if self._unclaimed is not None:
+            self.store.checkouts.claim(self._unclaimed, self.scope, self.now())
+            self._unclaimed = None
 
         def inside(store: Store) -> Sequence[Event]:
             nonlocal answer

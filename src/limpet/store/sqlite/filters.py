@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import apsw
@@ -15,6 +15,13 @@ from .sql import statements
 def scope_token(num: int) -> str:
     """What stands for a scope in the index: begins with a private-use character, so that no text has it."""
     return f"\ue000{num}"
+
+
+def was_left(con: apsw.Connection, scopes: Sequence[str]) -> bool:
+    """Whether a memory was ever moved out of one of some scopes: as known before, its text is found elsewhere."""
+    marks = ", ".join("?" * len(scopes))
+    statement = f"SELECT 1 FROM scope_left WHERE scope IN (SELECT num FROM scope WHERE name IN ({marks})) LIMIT 1"
+    return con.execute(statement, tuple(scopes)).get is not None
 
 
 def visible(where: Filter) -> tuple[str, dict[str, Any]]:
