@@ -13,6 +13,7 @@ from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
+from limpet.checkout import checkout_of
 from limpet.model.edges import Edge, live_edges
 from limpet.model.errors import AmbiguousId, BadInput, NotFound
 from limpet.model.events import Event
@@ -88,6 +89,7 @@ class ReferenceStore:
             most_used=self._most_used,
             unseen=self._unseen,
             count_kinds=self._count_kinds,
+            count_scopes=self._count_scopes,
         )
         self.search = SimpleNamespace(
             allowed=self._allowed,
@@ -120,7 +122,7 @@ class ReferenceStore:
 
         self._claimed: dict[str, str] = {}
         self.checkouts = SimpleNamespace(
-            scope_of=lambda checkout: self._claimed.get(checkout.place, checkout.scope),
+            scope_of=lambda folder: self._claimed.get(checkout_of(folder).place, checkout_of(folder).scope),
             claim=lambda checkout, scope, at: self._claimed.setdefault(checkout.place, scope),
         )
 
@@ -430,6 +432,13 @@ class ReferenceStore:
             if not one.memory.pinned and max(one.memory.observed_at, one.memory.used_at or 0) < before
         ]
         return [one.num for one in sorted(several, key=lambda one: (one.memory.created_at, one.memory.id))][:limit]
+
+    def _count_scopes(self, where: Filter) -> list[tuple[str, int, int]]:
+        found: dict[str, list[int]] = {}
+        for one in self._passing(where):
+            found.setdefault(one.memory.scope, []).append(one.memory.created_at)
+        counted = [(name, len(times), max(times)) for name, times in found.items()]
+        return sorted(counted, key=lambda row: (-row[1], row[0]))
 
     def _count_kinds(self, where: Filter) -> dict[str, int]:
         return dict(Counter(one.memory.kind for one in self._passing(where)))

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from .recall.sessions import RecalledSession, SessionRecall
     from .remember.retention import Retention
     from .remember.review import ReviewItem
+    from .remember.scopes import Scope, ScopeChange
     from .remember.service import PurgeReport
     from .remember.sweep import Swept
     from .remember.write import Receipt
@@ -71,7 +72,7 @@ __all__ = [
     "FixedClock", "Gap", "Gaps", "GraphPath", "Grounding", "History", "Impact", "ImportReport", "Interval", "Item",
     "LeftOut", "Limpet", "LimpetError", "Link", "Memory", "MirrorReport", "ModelInfo", "Moment", "Node", "NotFound",
     "OrganizeReport", "Page", "Problem", "Proposal", "PurgeReport", "Quality", "Recall", "RecalledSession", "Receipt",
-    "Reranker", "Retention", "ReviewItem", "Revision", "Section", "SegmentReport", "SessionRecall", "SessionRow",
+    "Reranker", "Retention", "ReviewItem", "Revision", "Scope", "ScopeChange", "Section", "SegmentReport", "SessionRecall", "SessionRow",
     "SignalTrace", "StoreBusy", "StoreDamaged", "StoreError", "StoreMissing", "StoreReadOnly", "StoreStats",
     "StoreTooNew", "Subgraph", "Support", "Swept", "SystemClock", "Thread", "Timeline", "Topic", "Trace",
     "TransferReport", "Use", "Usefulness", "Why", "WorkReport", "Yields", "__version__", "open",
@@ -114,6 +115,7 @@ _HOMES = {
     "recall.sessions": ("RecalledSession", "SessionRecall"),
     "remember.retention": ("Retention",),
     "remember.review": ("ReviewItem",),
+    "remember.scopes": ("Scope", "ScopeChange"),
     "remember.service": ("PurgeReport",),
     "remember.sweep": ("Swept",),
     "remember.write": ("Receipt",),

@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from .recall.sessions import SessionRecall
     from .remember.retention import Retention
     from .remember.review import ReviewItem
+    from .remember.scopes import Scope, ScopeChange
     from .remember.sweep import Swept
     from .remember.write import Receipt
     from .store.contract import Store
@@ -104,7 +105,7 @@ class Limpet:
         )
         scope, checkout = settings.scope, settings.checkout
         if checkout is not None:
-            scope = store.checkouts.scope_of(checkout)
+            scope = store.checkouts.scope_of(checkout.folder)
         self._context = Context(store, scope, clock or SystemClock(), name, given, checkout)
         self._owns_store = True
 
@@ -136,7 +137,7 @@ class Limpet:
 
     def in_folder(self, folder: str | os.PathLike[str]) -> Limpet:
         """The same open store, seen from the scope of what happens in a folder."""
-        return self.in_scope(self._context.scope_of(Path(folder)))
+        return self.in_scope(self._context.store.checkouts.scope_of(Path(folder)))
 
     if not TYPE_CHECKING:  # which shows that a name is old
 
@@ -239,6 +240,30 @@ class Limpet:
         """How many memories `list` would show."""
         where = self._filter(kinds, topics, since, until, session)
         return recall_lookup.count(self._context, where, all_states=all_states)
+
+    def scopes(self) -> builtins.list[Scope]:
+        """Every scope of the store, with how many memories it holds now, the most first."""
+        return remember_service.scopes(self._context)
+
+    def move(self, ids: str | Iterable[str], scope: str) -> builtins.list[Receipt]:
+        """Put memories of this scope and `global` into another scope, in one operation. A value of a key that holds
+        there too is ended where the other begins. Raises NotFound, AmbiguousId, BadInput.
+        """
+        return remember_service.move(self._context, ids, scope)
+
+    def rename_scope(self, scope: str, name: str) -> ScopeChange:
+        """Give all memories of a scope, and the checkout that has it, another scope, which has none yet.
+
+        Raises NotFound, BadInput.
+        """
+        return remember_service.rename_scope(self._context, scope, name)
+
+    def merge_scopes(self, scope: str, into: str) -> ScopeChange:
+        """Put all memories of a scope into another one that has some; what says the same is one memory then.
+
+        Raises NotFound, BadInput.
+        """
+        return remember_service.merge_scopes(self._context, scope, into)
 
     def topics(self, *, limit: int = 200) -> builtins.list[Topic]:
         """The topics of what is held in this scope and `global`, the most used first. Raises BadInput."""

@@ -9,7 +9,6 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from .checkout import checkout_of
 from .model.clock import Clock, parse_time
 from .model.ids import IdSource, parse_id
 from .model.memory import GLOBAL_SCOPE, Memory, check_kind, check_scope
@@ -17,8 +16,6 @@ from .rank.adjust import confidence_of, confidence_word
 from .store.records import Filter
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from .checkout import Checkout
     from .model.events import Event
     from .recall.semantic import SemanticSearch
@@ -59,11 +56,6 @@ class Context:
         other.scope = check_scope(scope)
         other._unclaimed = None
         return other
-
-    def scope_of(self, folder: Path) -> str:
-        """The scope of what happens in a folder."""
-        checkout = checkout_of(folder)
-        return GLOBAL_SCOPE if checkout is None else self.store.checkouts.scope_of(checkout)
 
     @property
     def scopes(self) -> tuple[str, ...]:

@@ -113,7 +113,7 @@ def _run(
     def scope_of(folder: str) -> str | None:
         """Whose a conversation is. One whose folder is gone is taken if its file was named, else it is nobody's."""
         if folder and os.path.isabs(folder) and os.path.isdir(folder):  # noqa: PTH112, PTH117
-            return context.scope_of(Path(folder))
+            return context.store.checkouts.scope_of(Path(folder))
         return None if others else mine
 
     organizer = Organizer(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, Protocol
 
 from ...checkout import Checkout
@@ -71,8 +72,8 @@ class Sources(Protocol):
 class Checkouts(Protocol):
     """Which scope each repository has."""
 
-    def scope_of(self, checkout: Checkout) -> str:
-        """The scope that a repository has or, if it has claimed none, would get."""
+    def scope_of(self, folder: Path) -> str:
+        """The scope of the repository that a folder is in; if it has claimed none, the one that it would get."""
         ...
 
     def claim(self, checkout: Checkout, scope: str, at: int) -> None:

@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import apsw
 
-from ...checkout import Checkout
+from ...checkout import Checkout, checkout_of
 from ...model.events import Event
+from ...model.memory import GLOBAL_SCOPE
 from ...model.state import cancelled_by
 from .database import Repository
 
 # Characters of the mark: more only where two repositories of one name agree in these.
 MARK_CHARACTERS = (4, 8, 16, 64)
+# git is asked for a first commit only where one is known that it could be.
+_HAS_COMMITS = "SELECT 1 FROM checkout WHERE identity >= 'commit:' AND identity < 'commit;' LIMIT 1"
 
 
 class SqliteCheckouts(Repository):
-    def scope_of(self, checkout: Checkout) -> str:
+    def scope_of(self, folder: Path) -> str:
+        checkout = checkout_of(folder)
+        if checkout is None:
+            return GLOBAL_SCOPE
         with self._database.reading() as con:
             return scope_of(con, checkout)
 
@@ -34,19 +41,18 @@ class SqliteCheckouts(Repository):
 
 
 def scope_of(con: apsw.Connection, checkout: Checkout) -> str:
-    """The scope of a checkout, as `Checkouts.scope_of` gives it, by a connection."""
-    try:
-        held = _held(con, checkout.identities)
-    except apsw.SQLError:  # an older store that cannot be written: nobody has claimed anything
-        return checkout.scope
+    """The scope that a checkout has or, if it has claimed none, would get."""
+    held = _held(con, checkout.identities)
     for identity in checkout.identities:
         if identity in held:
             return _renamed(con, *held[identity])
+    first = None
+    if not checkout.remote and con.execute(_HAS_COMMITS).get:
+        first = checkout.first_commit()
+        if first and (found := _held(con, [first])):
+            return _renamed(con, *found[first])
     if not _taken(con, checkout.scope):
         return _renamed(con, checkout.scope, 0)
-    first = None if checkout.remote else checkout.first_commit()
-    if first and (found := _held(con, [first])):
-        return _renamed(con, *found[first])
     from hashlib import sha256
 
     mark = sha256((checkout.remote or first or checkout.place).encode()).hexdigest()

@@ -560,6 +560,11 @@ SELECT r.id FROM review r JOIN scope s ON s.num = r.scope
 -- How many memories of each kind pass the filter. A scan of the scopes.
 SELECT m.kind, count(*) FROM memory m WHERE {visible} GROUP BY m.kind ORDER BY 2 DESC, 1
 
+-- name: scopes_with
+-- (scope, how many memories pass the filter, when the last was stored). A scan of the memories.
+SELECT s.name, count(*), max(m.created_at) FROM memory m JOIN scope s ON s.num = m.scope
+ WHERE {visible} GROUP BY m.scope ORDER BY 2 DESC, 1
+
 -- name: most_used
 -- The most used memories that pass the filter. usage_uses.
 SELECT m.num, u.uses FROM usage u CROSS JOIN memory m ON m.id = u.id

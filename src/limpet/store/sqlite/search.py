@@ -98,7 +98,7 @@ class SqliteSearch:
 
     def was_left(self, scopes: Sequence[str]) -> bool:
         with self._database.reading() as con:
-            return was_left(con, scopes)
+            return bool(scopes) and was_left(con, scopes)
 
     def scope_numbers(self, names: Sequence[str]) -> list[int]:
         marks = ", ".join("?" * len(names))
