@@ -286,7 +286,15 @@ class ReferenceStore:
     def _operation(self, event: bytes | None, scopes: Sequence[str] | None = None) -> list[Event]:
         seen = [one for one in self._ledger if self._in(one, scopes)]
         wanted = next((one for one in reversed(seen) if event in (None, one.id)), None)
-        return [] if wanted is None else [one for one in seen if one.operation == wanted.operation]
+        if wanted is None:
+            return []
+        whole = [one for one in self._ledger if one.operation == wanted.operation]
+        return whole if self._moves(whole) else [one for one in whole if one in seen]
+
+    def _moves(self, events: Sequence[Event]) -> bool:
+        undone = {event.data["undoes"] for event in events if event.type == "undone"}
+        earlier = [event for event in self._ledger if event.id.hex() in undone]
+        return any(event.type == "moved" for event in events) or (bool(earlier) and self._moves(earlier))
 
     def _in(self, event: Event, scopes: Sequence[str] | None) -> bool:
         versions = self._versions(event.memory)

@@ -154,7 +154,8 @@ def _settle(writer: Writer, coming: Sequence[Memory], scope: str) -> None:
 def _take_sessions(writer: Writer, was: str, scope: str) -> None:
     """Sessions have their names in the other scope too, with their titles and ends, unless one is there."""
     for one in writer.reads.sessions.latest([was], limit=MOST_SESSIONS):
-        if (one.title or one.ended_at) and writer.reads.sessions.get(scope, one.name) is None:
+        there = writer.reads.sessions.get(scope, one.name)
+        if (one.title or one.ended_at) and not (there and (there.title or there.ended_at)):
             mark, said = session_mark(scope, one.name), {"scope": scope, "name": one.name}
             titled = {"title": one.title} if one.title else {}
             writer.event("session_started", mark, origin="user", **said, **titled)
