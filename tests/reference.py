@@ -466,6 +466,9 @@ class ReferenceStore:
             and (not where.kinds or one.kind in where.kinds)
             and set(where.topics) <= set(one.topics)
             and (where.session is None or one.session == where.session)
+            and (where.speaker is None or one.speaker == where.speaker)
+            and (where.key is None or (one.key or "").lower() == where.key.lower())
+            and all(_same(one.metadata.get(name), value) for name, value in where.metadata)
             and (where.since is None or one.valid_from >= where.since)
             and (where.until is None or one.valid_from < where.until)
             and (
@@ -572,8 +575,13 @@ def _candidate(one: Version) -> Candidate:
         speaker=m.speaker, valid_from=m.valid_from, topics=None, labels=None, dates=None, kind=m.kind,
         importance=m.importance, pinned=m.pinned, trust=m.trust, observations=m.observations,
         observed_at=m.observed_at, stated_confidence=m.stated_confidence, uses=m.uses, used_at=m.used_at,
-        useful=m.useful, not_useful=m.not_useful, wrong=m.wrong,
+        useful=m.useful, not_useful=m.not_useful, wrong=m.wrong, key=m.key,
     )  # fmt: skip
+
+
+def _same(held: object, asked: object) -> bool:
+    """Whether a value in metadata is the one that is asked for; true is no 1."""
+    return held == asked and isinstance(held, bool) == isinstance(asked, bool)
 
 
 def _near(one: Version, other: Version, reach: int) -> bool:

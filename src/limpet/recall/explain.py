@@ -67,7 +67,7 @@ def filtered(store: Store, vectors: VectorSignal | None, plan: Plan) -> list[Lef
     """What is near the question in the same scopes and does not pass the filter, the nearest first, each with why."""
     where = plan.where
     wide = replace(
-        where, kinds=(), topics=(), session=None, since=None, until=None, as_of=None,
+        where, kinds=(), topics=(), session=None, speaker=None, key=None, metadata=(), since=None, until=None, as_of=None,
         states=tuple(state for state in STATES if state != "purged"),
     )  # fmt: skip
     orders = []
@@ -105,7 +105,13 @@ def _reason(one: Memory, plan: Plan) -> tuple[str, str]:
         return "another kind", one.kind
     if not set(where.topics) <= set(one.topics):
         return "without the topic", ", ".join(sorted(set(where.topics) - set(one.topics)))
-    return "another session", one.session or ""
+    if where.session is not None and one.session != where.session:
+        return "another session", one.session or ""
+    if where.speaker is not None and one.speaker != where.speaker:
+        return "another speaker", one.speaker or ""
+    if where.key is not None and (one.key or "").lower() != where.key.lower():
+        return "another key", one.key or ""
+    return "other metadata", ""
 
 
 def explanation(

@@ -19,6 +19,9 @@ class Filter:
     kinds: tuple[str, ...] = ()
     topics: tuple[str, ...] = ()  # all of them
     session: str | None = None
+    speaker: str | None = None
+    key: str | None = None  # whatever its case
+    metadata: tuple[tuple[str, str | float | bool | None], ...] = ()  # all of them; None: no value of that name
     since: int | None = None  # valid_from >= since
     until: int | None = None  # valid_from < until
     as_of: int | None = None  # true at this instant in the world; None = any instant
@@ -28,7 +31,13 @@ class Filter:
     @property
     def narrows(self) -> bool:
         """True when more than scope, state and time of knowledge is asked for."""
-        return bool(self.kinds or self.topics or self.session) or self.since is not None or self.until is not None
+        several = self.kinds or self.topics or self.session or self.speaker or self.key or self.metadata
+        return bool(several) or self.since is not None or self.until is not None
+
+    @property
+    def needs_rows(self) -> bool:
+        """True when it asks for what arrays do not hold: another time of knowledge, a key, metadata."""
+        return self.known_at is not None or self.key is not None or bool(self.metadata)
 
 
 class Candidate(NamedTuple):
