@@ -461,7 +461,9 @@ class ReferenceStore:
     @staticmethod
     def _passes(one: Memory, where: Filter) -> bool:
         return (
-            (where.scopes is None or one.scope in where.scopes)
+            (where.stored_since is None or one.created_at >= where.stored_since)
+            and (where.stored_until is None or one.created_at < where.stored_until)
+            and (where.scopes is None or one.scope in where.scopes)
             and one.state in where.states
             and (not where.kinds or one.kind in where.kinds)
             and set(where.topics) <= set(one.topics)

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from .recall.facts import Fact
     from .recall.rerank import Reranker
     from .recall.sessions import RecalledSession, SessionRecall
+    from .remember.forget import Forgotten
     from .remember.retention import Retention
     from .remember.review import ReviewItem
     from .remember.scopes import Scope, ScopeChange
@@ -69,13 +70,13 @@ __all__ = [
     "Action", "Adherence", "Affected", "AmbiguousId", "Analogy", "Audit", "BadInput", "Belief", "Brief", "BriefItem",
     "Caution", "Central", "Chain", "Change", "Check", "Clock", "Consolidation", "Contradiction", "Contradictions",
     "Diff", "Embedder", "EmbedderUnavailable", "EntityCount", "Explanation", "Exposure", "Fact", "Filter",
-    "FixedClock", "Gap", "Gaps", "GraphPath", "Grounding", "History", "Impact", "ImportReport", "Interval", "Item",
-    "LeftOut", "Limpet", "LimpetError", "Link", "Memory", "MirrorReport", "ModelInfo", "Moment", "Node", "NotFound",
+    "FixedClock", "Forgotten", "Gap", "Gaps", "GraphPath", "Grounding", "History", "Impact", "ImportReport", "Interval",
+    "Item", "LeftOut", "Limpet", "LimpetError", "Link", "Memory", "MirrorReport", "ModelInfo", "Moment", "Node", "NotFound",
     "OrganizeReport", "Page", "Problem", "Proposal", "PurgeReport", "Quality", "Recall", "RecalledSession", "Receipt",
-    "Reranker", "Retention", "ReviewItem", "Revision", "Scope", "ScopeChange", "Section", "SegmentReport", "SessionRecall", "SessionRow",
-    "SignalTrace", "StoreBusy", "StoreDamaged", "StoreError", "StoreMissing", "StoreReadOnly", "StoreStats",
-    "StoreTooNew", "Subgraph", "Support", "Swept", "SystemClock", "Thread", "Timeline", "Topic", "Trace",
-    "TransferReport", "Use", "Usefulness", "Why", "WorkReport", "Yields", "__version__", "open",
+    "Reranker", "Retention", "ReviewItem", "Revision", "Scope", "ScopeChange", "Section", "SegmentReport",
+    "SessionRecall", "SessionRow", "SignalTrace", "StoreBusy", "StoreDamaged", "StoreError", "StoreMissing",
+    "StoreReadOnly", "StoreStats", "StoreTooNew", "Subgraph", "Support", "Swept", "SystemClock", "Thread", "Timeline",
+    "Topic", "Trace", "TransferReport", "Use", "Usefulness", "Why", "WorkReport", "Yields", "__version__", "open",
 ]  # fmt: skip
 
 # Where a public name lives.
@@ -98,7 +99,7 @@ _HOMES = {
     "history.whole": ("Central", "Contradiction", "Contradictions"),
     "jobs.embed": ("WorkReport",),
     "mirror.report": ("MirrorReport",),
-    "model.clock": ("Clock", "FixedClock", "SystemClock"),
+    "model.clock": ("Clock", "FixedClock", "Forgotten", "SystemClock"),
     "model.errors": (
         "AmbiguousId", "BadInput", "EmbedderUnavailable", "LimpetError", "NotFound", "StoreBusy", "StoreDamaged",
         "StoreError", "StoreMissing", "StoreReadOnly", "StoreTooNew",
@@ -113,6 +114,7 @@ _HOMES = {
     "recall.facts": ("Fact",),
     "recall.rerank": ("Reranker",),
     "recall.sessions": ("RecalledSession", "SessionRecall"),
+    "remember.forget": ("Forgotten",),
     "remember.retention": ("Retention",),
     "remember.review": ("ReviewItem",),
     "remember.scopes": ("Scope", "ScopeChange"),

@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from .recall.facts import Fact
     from .recall.rerank import Reranker
     from .recall.sessions import SessionRecall
+    from .remember.forget import Forgotten
     from .remember.retention import Retention
     from .remember.review import ReviewItem
     from .remember.scopes import Scope, ScopeChange
@@ -139,6 +140,13 @@ class Limpet:
         """The same open store, seen from the scope of what happens in a folder."""
         return self.in_scope(self._context.store.checkouts.scope_of(Path(folder)))
 
+    def in_all_scopes(self) -> Limpet:
+        """The same open store for its owner to read: recall, list and count see every scope."""
+        other = copy(self)
+        other._context = self._context.in_all_scopes()
+        other._owns_store = False
+        return other
+
     if not TYPE_CHECKING:  # which shows that a name is old
 
         def __getattr__(self, name: str) -> Any:
@@ -160,10 +168,10 @@ class Limpet:
 
     def recall(
         self, query: str, *, k: int = 10, kinds: Iterable[str] = (), topics: Iterable[str] = (), since: Time = None,
-        until: Time = None, as_of: Time = None, known_at: Time = None, session: str | None = None,
-        budget_tokens: int | None = None, deadline_ms: float | None = None, lexical_only: bool = False,
-        trace: bool = False, explain: bool = False, fusion: str = "linear", without: Iterable[str] = (),
-        rerank: str | Reranker | None = None,
+        until: Time = None, clock: str = "valid", as_of: Time = None, known_at: Time = None, session: str | None = None,
+        metadata: Mapping[str, Any] | None = None, budget_tokens: int | None = None, deadline_ms: float | None = None,
+        lexical_only: bool = False, trace: bool = False, explain: bool = False, fusion: str = "linear",
+        without: Iterable[str] = (), rerank: str | Reranker | None = None,
     ) -> Recall:  # fmt: skip
         """The memories that matter for `query`, best first: those of this scope and `global`, held true at `as_of`
         (default: now, or the time that an event found gives: "before the migration") as the store knew them at
@@ -176,7 +184,7 @@ class Limpet:
         nothing, but takes in first what people edited in a mirror. Raises BadInput.
         """
         self._look_at_mirrors()
-        where = self._filter(kinds, topics, since, until, session, known_at)
+        where = self._filter(kinds, topics, since, until, session, known_at, metadata=metadata, clock=clock)
         return recall_service.recall(
             self._context, query, where, k=k, as_of=as_of, budget_tokens=budget_tokens, deadline_ms=deadline_ms,
             lexical_only=lexical_only, trace=trace, explain=explain, fusion=fusion, without=without, rerank=rerank,
@@ -184,9 +192,9 @@ class Limpet:
 
     def recall_sessions(
         self, query: str, *, k: int = 5, evidence: int = 3, kinds: Iterable[str] = (), topics: Iterable[str] = (),
-        since: Time = None, until: Time = None, as_of: Time = None, known_at: Time = None, session: str | None = None,
-        budget_tokens: int | None = None, deadline_ms: float | None = None, lexical_only: bool = False,
-        explain: bool = False,
+        since: Time = None, until: Time = None, clock: str = "valid", as_of: Time = None, known_at: Time = None,
+        session: str | None = None, metadata: Mapping[str, Any] | None = None, budget_tokens: int | None = None,
+        deadline_ms: float | None = None, lexical_only: bool = False, explain: bool = False,
     ) -> SessionRecall:  # fmt: skip
         """The sessions that hold an answer to `query`, or a part of it, best first, each with the best `evidence` of
         its memories that a recall finds. Filters and times are those of `recall`, and so is the scope.
@@ -196,7 +204,7 @@ class Limpet:
         Raises BadInput.
         """
         self._look_at_mirrors()
-        where = self._filter(kinds, topics, since, until, session, known_at)
+        where = self._filter(kinds, topics, since, until, session, known_at, metadata=metadata, clock=clock)
         return recall_service.recall_sessions(
             self._context, query, where, k=k, as_of=as_of, evidence=evidence, budget_tokens=budget_tokens,
             deadline_ms=deadline_ms, lexical_only=lexical_only, explain=explain,
@@ -223,22 +231,27 @@ class Limpet:
 
     def list(
         self, *, kinds: Iterable[str] = (), topics: Iterable[str] = (), sort: str = "created", since: Time = None,
-        until: Time = None, session: str | None = None, limit: int = 50, cursor: str | None = None,
-        all_states: bool = False,
+        until: Time = None, clock: str = "valid", session: str | None = None, metadata: Mapping[str, Any] | None = None,
+        limit: int = 50, cursor: str | None = None, all_states: bool = False, ascending: bool = False,
     ) -> Page:  # fmt: skip
-        """Memories of this scope and `global`, newest (most used) first, a page at a time.
+        """Memories of this scope and `global`, newest (most used) first, a page at a time; `ascending`: last.
 
-        `all_states`: also what is archived, retracted, purged or no longer true. Raises BadInput.
+        `clock`: whether `since` and `until` are of the time from which it holds (valid) or of when it was stored.
+        `metadata`: values that it must have. `all_states`: also what is archived, retracted, purged or no longer true.
+        Raises BadInput.
         """
-        where = self._filter(kinds, topics, since, until, session)
-        return recall_lookup.list(self._context, where, sort=sort, limit=limit, cursor=cursor, all_states=all_states)
+        where = self._filter(kinds, topics, since, until, session, metadata=metadata, clock=clock)
+        return recall_lookup.list(
+            self._context, where, sort=sort, limit=limit, cursor=cursor, all_states=all_states, ascending=ascending
+        )
 
     def count(
         self, *, kinds: Iterable[str] = (), topics: Iterable[str] = (), since: Time = None, until: Time = None,
-        session: str | None = None, all_states: bool = False,
+        clock: str = "valid", session: str | None = None, metadata: Mapping[str, Any] | None = None,
+        all_states: bool = False,
     ) -> int:  # fmt: skip
         """How many memories `list` would show."""
-        where = self._filter(kinds, topics, since, until, session)
+        where = self._filter(kinds, topics, since, until, session, metadata=metadata, clock=clock)
         return recall_lookup.count(self._context, where, all_states=all_states)
 
     def scopes(self) -> builtins.list[Scope]:
@@ -440,6 +453,19 @@ class Limpet:
         owner of the store.
         """
         return remember_service.retract(self._context, id, why, origin=origin)
+
+    def forget(
+        self, ids: str | Iterable[str] = (), *, kinds: Iterable[str] = (), topics: Iterable[str] = (),
+        session: str | None = None, before: Time = None, metadata: Mapping[str, Any] | None = None,
+        match: str | None = None, why: str = "forgotten", origin: str | None = None, dry_run: bool = False,
+    ) -> Forgotten:  # fmt: skip
+        """Retract memories in one operation, which `undo` takes back: those named by `ids` and, of this scope alone,
+        what has all that is asked for: topics, a session, an age (stored `before`), metadata, all words of `match`.
+
+        `dry_run`: only say which. Nothing is erased: that is `purge`. Raises NotFound, AmbiguousId, BadInput.
+        """
+        where = self._filter(kinds, topics, None, before, session, metadata=metadata, clock="stored")
+        return remember_service.forget(self._context, ids, where, match=match, why=why, origin=origin, dry_run=dry_run)
 
     def purge(self, id: str, *, confirm: bool = False) -> PurgeReport:
         """Erase a memory's content from rows, index, vectors, log and ledger; a tombstone stays.
@@ -763,10 +789,12 @@ class Limpet:
 
     def _filter(
         self, kinds: Iterable[str], topics: Iterable[str], since: Time, until: Time, session: str | None,
-        known_at: Time = None,
+        known_at: Time = None, metadata: Mapping[str, Any] | None = None, clock: str = "valid",
     ) -> Filter:  # fmt: skip
         context = self._context
-        return context.filter(kinds, topics, since, until, session, known_at=context.time(known_at))
+        return context.filter(
+            kinds, topics, since, until, session, metadata=metadata, clock=clock, known_at=context.time(known_at)
+        )
 
     def _matches(self, text: str, k: int, kinds: Sequence[str], view: View) -> builtins.list[Match]:
         """Recall for the graph's queries: ids and cosines."""

@@ -10,8 +10,9 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from .model.clock import Clock, parse_time
+from .model.errors import BadInput
 from .model.ids import IdSource, parse_id
-from .model.memory import GLOBAL_SCOPE, Memory, check_kind, check_scope
+from .model.memory import GLOBAL_SCOPE, STATES, Memory, check_kind, check_scope
 from .rank.adjust import confidence_of, confidence_word
 from .store.records import Filter
 
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 Time = str | int | datetime | None
 T = TypeVar("T")
+# What `since` and `until` can mean: when it began to hold in the world, or when the store learned it.
+CLOCKS = ("valid", "stored")
 
 
 class Context:
@@ -44,6 +47,7 @@ class Context:
         # (scope, folder of a mirror) -> the change that a look has found last, in nanoseconds.
         self.edits_seen: dict[tuple[str, str], int] = {}
         self._unclaimed = checkout
+        self._everywhere = False
         self._ids = IdSource()
         self._policy: ContentPolicy | None = None
         self._semantic: SemanticSearch | None = None
@@ -57,9 +61,18 @@ class Context:
         other._unclaimed = None
         return other
 
+    def in_all_scopes(self) -> Context:
+        """The same, but reads see every scope."""
+        other = copy(self)
+        other._everywhere = True
+        return other
+
     @property
     def scopes(self) -> tuple[str, ...]:
         """The scopes that reads see."""
+        if self._everywhere:
+            found = self.store.listings.count_scopes(Filter(scopes=None, states=STATES))
+            return tuple(dict.fromkeys((self.scope, GLOBAL_SCOPE, *(one[0] for one in found))))
         return tuple(dict.fromkeys((self.scope, GLOBAL_SCOPE)))
 
     def now(self) -> int:
@@ -149,9 +162,14 @@ class Context:
         until: Time = None,
         session: str | None = None,
         *,
+        metadata: Mapping[str, Any] | None = None,
+        clock: str = "valid",
         known_at: int | None = None,
     ) -> Filter:
-        """What reads from these scopes let pass. Raises BadInput."""
+        """What reads from these scopes let pass. `clock`: which time `since` and `until` are of. Raises BadInput."""
+        if clock not in CLOCKS:
+            raise BadInput(f"unknown clock: {clock!r}", hint=f"one of: {', '.join(CLOCKS)}")
+        valid = clock == "valid"
         kinds = (kinds,) if isinstance(kinds, str) else tuple(kinds)
         topics = (topics,) if isinstance(topics, str) else tuple(topics)
         if topics:
@@ -163,7 +181,10 @@ class Context:
             kinds=tuple(check_kind(kind) for kind in kinds),
             topics=topics,
             session=session,
-            since=self.time(since),
-            until=self.time(until),
+            metadata=tuple((metadata or {}).items()),
+            since=self.time(since) if valid else None,
+            until=self.time(until) if valid else None,
+            stored_since=None if valid else self.time(since),
+            stored_until=None if valid else self.time(until),
             known_at=known_at,
         )

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..model.encode import OPTIONAL, TIME, JsonForm
 from ..model.errors import BadInput, NotFound
@@ -118,7 +118,7 @@ def _all(writer: Writer, scope: str, *, most: int | None = None) -> list[Memory]
             return found
 
 
-def _move(writer: Writer, coming: Sequence[Memory], scope: str, **data: bool) -> list[str]:
+def _move(writer: Writer, coming: Sequence[Memory], scope: str, **data: Any) -> list[str]:
     made = [
         writer.event("moved", parse_id(one.id), origin="user", scope=scope, was=one.scope, **data) for one in coming
     ]

@@ -94,7 +94,7 @@ class Store(Protocol):
 
 
 __all__ = [
-    "ChangeFeed", "Checkouts", "Decide", "Describe", "Devices", "Edges", "Exposures", "Graph", "Jobs", "Journal", "Ledger",
-    "Listings", "Maintenance", "Memories", "Mentions", "Reviews", "Search", "Sessions", "Sources", "Store", "Tokenizer",
-    "Usage", "Vectors", "WordFeed",
+    "ChangeFeed", "Checkouts", "Decide", "Describe", "Devices", "Edges", "Exposures", "Graph", "Jobs", "Journal",
+    "Ledger", "Listings", "Maintenance", "Memories", "Mentions", "Reviews", "Search", "Sessions", "Sources", "Store",
+    "Tokenizer", "Usage", "Vectors", "WordFeed",
 ]  # fmt: skip

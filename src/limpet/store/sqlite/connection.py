@@ -72,14 +72,38 @@ def check_place(path: Path, *, read_only: bool) -> None:
         if head and not head.startswith(b"SQLite format 3\0"):
             raise StoreDamaged(f"{path} is not a limpet store (it is not an SQLite file)", hint="it was left untouched")
     elif read_only:
-        raise StoreMissing(
-            f"no store at {path}", hint="the first memory makes it; --store or LIMPET_STORE name another"
-        )
+        near = _stores_near(path)
+        meant = f"did you mean {near}? " if near else ""
+        raise StoreMissing(f"no store at {path}", hint=f"{meant}`limpet remember` makes one there")
     elif not path.parent.is_dir():
         try:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
             raise StoreError(f"cannot make the folder {path.parent}: {error.strerror}") from None
+
+
+def _stores_near(path: Path) -> str:
+    """What may have been meant: a file with nearly this name in that folder, else the store there is by default."""
+    import difflib
+
+    from ...settings import default_path
+
+    try:
+        files = [one.name for one in path.parent.iterdir() if one.suffix in ("", path.suffix, ".db") and one.is_file()]
+    except OSError:
+        files = []
+    similar = difflib.get_close_matches(path.name, [name for name in files if _is_sqlite(path.with_name(name))], 2)
+    default = Path(default_path())
+    stores = [path.with_name(name) for name in similar] + ([default] if default != path and _is_sqlite(default) else [])
+    return " or ".join(str(one) for one in stores)
+
+
+def _is_sqlite(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return file.read(16) == b"SQLite format 3\0"
+    except OSError:
+        return False
 
 
 def file_system_of(path: Path) -> str | None:

@@ -66,6 +66,12 @@ def visible(where: Filter) -> tuple[str, dict[str, Any]]:
     if where.until is not None:
         bound["until"] = where.until
         parts.append("m.valid_from < :until")
+    if where.stored_since is not None:
+        bound["stored_since"] = where.stored_since
+        parts.append("m.created_at >= :stored_since")
+    if where.stored_until is not None:
+        bound["stored_until"] = where.stored_until
+        parts.append("m.created_at < :stored_until")
     if where.as_of is not None:
         bound["as_of"] = where.as_of
         parts.append("m.valid_from <= :as_of AND (m.valid_to IS NULL OR :as_of < m.valid_to)")
@@ -81,7 +87,9 @@ def _same(value: str | float | bool | None, i: int) -> str:
     """Whether a row `j` of `json_each` holds a value; true is no 1 and "1" is no number."""
     if value is None:
         return "j.type <> 'null'"
-    types = "'true', 'false'" if isinstance(value, bool) else "'text'" if isinstance(value, str) else "'integer', 'real'"
+    types = (
+        "'true', 'false'" if isinstance(value, bool) else "'text'" if isinstance(value, str) else "'integer', 'real'"
+    )
     return f"j.type IN ({types}) AND j.value = :value{i}"
 
 

@@ -99,7 +99,9 @@ class SqliteLedger:
     def _moves(self, events: Sequence[Event]) -> bool:
         """Whether memories changed their scope by some events, or by what these undo."""
         while events and not any(one.type == "moved" for one in events):
-            events = list(self.events(ids=[bytes.fromhex(one.data["undoes"]) for one in events if one.type == "undone"]))
+            events = list(
+                self.events(ids=[bytes.fromhex(one.data["undoes"]) for one in events if one.type == "undone"])
+            )
         return bool(events)
 
     def resolve(self, prefix: str) -> bytes:
