@@ -70,13 +70,14 @@ __all__ = [
     "Action", "Adherence", "Affected", "AmbiguousId", "Analogy", "Audit", "BadInput", "Belief", "Brief", "BriefItem",
     "Caution", "Central", "Chain", "Change", "Check", "Clock", "Consolidation", "Contradiction", "Contradictions",
     "Diff", "Embedder", "EmbedderUnavailable", "EntityCount", "Explanation", "Exposure", "Fact", "Filter",
-    "FixedClock", "Forgotten", "Gap", "Gaps", "GraphPath", "Grounding", "History", "Impact", "ImportReport", "Interval",
-    "Item", "LeftOut", "Limpet", "LimpetError", "Link", "Memory", "MirrorReport", "ModelInfo", "Moment", "Node", "NotFound",
-    "OrganizeReport", "Page", "Problem", "Proposal", "PurgeReport", "Quality", "Recall", "RecalledSession", "Receipt",
-    "Reranker", "Retention", "ReviewItem", "Revision", "Scope", "ScopeChange", "Section", "SegmentReport",
-    "SessionRecall", "SessionRow", "SignalTrace", "StoreBusy", "StoreDamaged", "StoreError", "StoreMissing",
-    "StoreReadOnly", "StoreStats", "StoreTooNew", "Subgraph", "Support", "Swept", "SystemClock", "Thread", "Timeline",
-    "Topic", "Trace", "TransferReport", "Use", "Usefulness", "Why", "WorkReport", "Yields", "__version__", "open",
+    "FixedClock", "Forgotten", "Gap", "Gaps", "GraphPath", "Grounding", "History", "Impact", "ImportReport",
+    "Interval", "Item", "LeftOut", "Limpet", "LimpetError", "Link", "Memory", "MirrorReport", "ModelInfo", "Moment",
+    "Node", "NotFound", "OrganizeReport", "Page", "Problem", "Proposal", "PurgeReport", "Quality", "Recall",
+    "RecalledSession", "Receipt", "Reranker", "Retention", "ReviewItem", "Revision", "Scope", "ScopeChange", "Section",
+    "SegmentReport", "SessionRecall", "SessionRow", "SignalTrace", "StoreBusy", "StoreDamaged", "StoreError",
+    "StoreMissing", "StoreReadOnly", "StoreStats", "StoreTooNew", "Subgraph", "Support", "Swept", "SystemClock",
+    "Thread", "Timeline", "Topic", "Trace", "TransferReport", "Use", "Usefulness", "Why", "WorkReport", "Yields",
+    "__version__", "open",
 ]  # fmt: skip
 
 # Where a public name lives.

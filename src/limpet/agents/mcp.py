@@ -7,11 +7,13 @@ was written, so that no call waits for a model except the first recall by meanin
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
 import threading
 import time
 from collections import deque
-from functools import wraps
+from functools import partial, wraps
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
@@ -191,6 +193,7 @@ def serve(store: str | None, scope: str | None, *, port: int | None = None) -> N
         try:
             server = build(memory, drain.wake, drain)
             if port is None:
+                signal.signal(signal.SIGINT, partial(_end_at_once, recall_server))
                 server.run("stdio")
             else:
                 from .http import HOST, serve_http, token_for
@@ -204,6 +207,12 @@ def serve(store: str | None, scope: str | None, *, port: int | None = None) -> N
             if not memory.read_only:
                 recall_server.stop()
                 drain.stop()
+
+
+def _end_at_once(recall_server: RecallServer, *_: object) -> None:
+    """At Ctrl-C: a thread that waits for stdin would keep the process. What was acknowledged is in the store."""
+    recall_server.stop()
+    os._exit(130)
 
 
 def _told(function: Callable[..., str]) -> Callable[..., str]:

@@ -150,8 +150,14 @@ def main(argv: list[str]) -> int:
         if os.environ.get("LIMPET_DEBUG") == "1":
             raise
         output.leave(sys.stdout)
-        if isinstance(error, OSError):
-            problem: LimpetError = StoreError(
+        if isinstance(error, ModuleNotFoundError) and not str(error.name or "limpet").startswith("limpet"):
+            problem: LimpetError = LimpetError(
+                f"the package {error.name} is not installed, which this needs",
+                hint="pip install --force-reinstall limpet",
+            )
+            problem.code = "package_missing"
+        elif isinstance(error, OSError):
+            problem = StoreError(
                 ": ".join(str(one) for one in (error.filename, error.strerror) if one) or str(error)
             )
         else:

@@ -90,7 +90,11 @@ class SemanticSearch:
 
     def search(self, plan: Plan) -> BoundScan:
         """Scan for a plan's query. Raises EmbedderUnavailable when there is nothing to search with, or no time."""
-        import numpy as np
+        try:
+            import numpy as np
+        except ImportError:
+            hint = "pip install --force-reinstall limpet"
+            raise EmbedderUnavailable("it needs the package numpy, which is not installed", hint=hint) from None
 
         with self._lock:
             embedder, row = self._for_reading(plan)

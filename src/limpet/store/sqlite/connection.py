@@ -47,7 +47,7 @@ def open_connection(path: str, *, read_only: bool, durable: bool, create: bool =
                 f"PRAGMA synchronous={'FULL' if durable else 'NORMAL'}; PRAGMA secure_delete=ON;"
                 "PRAGMA cache_size=-32000; PRAGMA temp_store=MEMORY; PRAGMA mmap_size=2147418112"
             ).fetchall()  # a pragma that answers stops the statements after it until its answer is read
-            _check_schema(connection, path, read_only=read_only)
+            _check_schema(connection, path, read_only=read_only or connection.readonly("main"))
         except BaseException:
             connection.close()
             raise
@@ -157,9 +157,10 @@ def translation(error: apsw.Error, path: str) -> LimpetError:
 
 
 def _connect(path: str, *, read_only: bool) -> apsw.Connection:
-    if not read_only:
+    if not read_only and not _is_unwritable(path):
         with contextlib.suppress(apsw.CantOpenError, apsw.ReadOnlyError):
             return apsw.Connection(path)
+    if not read_only:
         if not Path(path).exists() or not os.access(path, os.R_OK):
             raise StoreError(f"cannot open {path}", hint="check the path and its permissions")
     # A read-only folder has no room for the shared-memory file of WAL: without a log to replay, the file is enough.
@@ -168,6 +169,17 @@ def _connect(path: str, *, read_only: bool) -> apsw.Connection:
         uri = Path(path).absolute().as_uri() + "?immutable=1"
         return apsw.Connection(uri, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
     return apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)
+
+
+def _is_unwritable(path: str) -> bool:
+    """A store that is there and cannot be written: the file, or its folder, where the log would have to be made.
+
+    SQLite would open it, and refuse the first read.
+    """
+    if path == ":memory:" or not Path(path).exists():
+        return False
+    has_log = Path(path + "-wal").exists() and Path(path + "-shm").exists()
+    return not os.access(path, os.W_OK) or not (has_log or os.access(Path(path).absolute().parent, os.W_OK))
 
 
 def _make_private(path: str) -> None:
