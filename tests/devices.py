@@ -17,6 +17,7 @@ SESSIONS = ("s1", "s2")
 OPERATIONS = (
     "remember", "batch", "fact", "fact", "dated_fact", "end_fact", "correct", "edit", "tag", "pin", "unpin", "archive",
     "restore", "retract", "link", "unlink", "session_start", "session_end", "undo", "purge", "accept", "observe", "same_id",
+    "move", "rename",
 )  # fmt: skip
 
 
@@ -54,6 +55,11 @@ class Device:
         elif operation == "observe":
             text = f"the same everywhere {draw(4)}"
             memory.remember(text)
+        elif operation == "move":
+            memory.move(id, SCOPES[draw(len(SCOPES))])
+        elif operation == "rename":
+            both = SCOPES[draw(2)], "project:shop"
+            (memory.merge_scopes if memory.in_scope("project:shop").count() else memory.rename_scope)(*both)
         elif operation == "same_id":
             memory.remember(text, id=f"00000000-0000-7000-8000-{draw(5):012}")
         elif operation == "batch":

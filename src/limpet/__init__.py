@@ -100,7 +100,7 @@ _HOMES = {
     "history.whole": ("Central", "Contradiction", "Contradictions"),
     "jobs.embed": ("WorkReport",),
     "mirror.report": ("MirrorReport",),
-    "model.clock": ("Clock", "FixedClock", "Forgotten", "SystemClock"),
+    "model.clock": ("Clock", "FixedClock", "SystemClock"),
     "model.errors": (
         "AmbiguousId", "BadInput", "EmbedderUnavailable", "LimpetError", "NotFound", "StoreBusy", "StoreDamaged",
         "StoreError", "StoreMissing", "StoreReadOnly", "StoreTooNew",

@@ -142,6 +142,8 @@ def main(argv: list[str]) -> int:
         output.error(error, as_json=as_json)
         return error.exit_code
     except KeyboardInterrupt:
+        more = "; what came is stored, and the same import goes on from there" if "import" in argv else ""
+        output.words(f"limpet: interrupted{more}")
         return 130
     except BrokenPipeError:
         output.leave(sys.stdout)
@@ -157,9 +159,7 @@ def main(argv: list[str]) -> int:
             )
             problem.code = "package_missing"
         elif isinstance(error, OSError):
-            problem = StoreError(
-                ": ".join(str(one) for one in (error.filename, error.strerror) if one) or str(error)
-            )
+            problem = StoreError(": ".join(str(one) for one in (error.filename, error.strerror) if one) or str(error))
         else:
             said = " ".join(str(error).split())[:300]
             problem = LimpetError(

@@ -181,7 +181,7 @@ def _count_options(parser: ArgumentParser) -> None:
 def _count(args: Namespace) -> int:
     with open_store(args) as memory:
         found = (memory.in_all_scopes() if args.all_scopes else memory).count(**filters(args))
-        if not found:
+        if not found and not memory.count():
             output.nothing(memory, args)
     if args.json:
         output.object_line({"count": found})

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..model.encode import OPTIONAL, JsonForm
 from ..model.ids import format_id, parse_id
+from ..model.memory import Memory
 from ..store.records import Filter
 from .replacement import proposed
 from .write import Writer, need
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..context import Context
-    from ..model.memory import Memory
 
 DEFAULT_REASON = "forgotten"
 

@@ -84,6 +84,8 @@ def _taken(con: apsw.Connection, scope: str) -> bool:
 
 def _renamed(con: apsw.Connection, scope: str, at: int) -> str:
     """What a scope that was given at a time is called now."""
-    for was, name in con.execute("SELECT was, scope FROM renamed WHERE at >= ? ORDER BY at, event", (at,)).fetchall():
+    for was, name in con.execute(
+        "SELECT r.was, r.scope FROM renamed r JOIN event v ON v.id = r.event WHERE r.at >= ? ORDER BY v.seq", (at,)
+    ).fetchall():
         scope = name if scope == was else scope
     return scope
