@@ -160,9 +160,8 @@ def _connect(path: str, *, read_only: bool) -> apsw.Connection:
     if not read_only and not _is_unwritable(path):
         with contextlib.suppress(apsw.CantOpenError, apsw.ReadOnlyError):
             return apsw.Connection(path)
-    if not read_only:
-        if not Path(path).exists() or not os.access(path, os.R_OK):
-            raise StoreError(f"cannot open {path}", hint="check the path and its permissions")
+    if not read_only and not os.access(path, os.R_OK):
+        raise StoreError(f"cannot open {path}", hint="check the path and its permissions")
     # A read-only folder has no room for the shared-memory file of WAL: without a log to replay, the file is enough.
     wal = Path(path + "-wal")
     if not os.access(Path(path).absolute().parent, os.W_OK) and not (wal.exists() and wal.stat().st_size):
