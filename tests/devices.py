@@ -24,7 +24,7 @@ OPERATIONS = (
 def _move(memory, id, draw):
     """One memory, or all of a scope: to a new name, or to where others are."""
     if draw(3):
-        memory.move(id, SCOPES[draw(len(SCOPES))])
+        memory.move([id] if id else [], SCOPES[draw(len(SCOPES))])
     else:
         was, into = SCOPES[draw(2)], "project:shop"
         (memory.merge_scopes if memory.in_scope(into).count(all_states=True) else memory.rename_scope)(was, into)
