@@ -284,7 +284,7 @@ class ReferenceStore:
                 yield event
 
     def _operation(self, event: bytes | None, scopes: Sequence[str] | None = None) -> list[Event]:
-        seen = [one for one in self._ledger if self._in(one, scopes)]
+        seen = [one for one in self._ledger if self._in(one, scopes) or one.data.get("was") in (scopes or ())]
         wanted = next((one for one in reversed(seen) if event in (None, one.id)), None)
         if wanted is None:
             return []
@@ -298,8 +298,7 @@ class ReferenceStore:
 
     def _in(self, event: Event, scopes: Sequence[str] | None) -> bool:
         versions = self._versions(event.memory)
-        scope = versions[-1].memory.scope if versions else event.data.get("scope")
-        return scopes is None or scope in scopes or event.data.get("was") in scopes
+        return scopes is None or (versions[-1].memory.scope if versions else event.data.get("scope")) in scopes
 
     def _abbreviate(self, ids: Sequence[bytes]) -> list[str]:
         known = sorted({event.memory for event in self._ledger})

@@ -348,7 +348,7 @@ def listed(found: Sequence[Memory], memory: Limpet, *, scopes: bool = False) -> 
     for one, short in zip(found, memory.abbreviate([one.id for one in found]), strict=True):
         text = " ".join(printable(one.content).split())
         text += "".join("  #" + printable(topic) for topic in one.topics)
-        if state := _state(one):
+        if state := state_of(one):
             text = f"[{state}] {text}"
         if scopes:
             text = f"{one.scope}: {text}"
@@ -360,59 +360,7 @@ def listed(found: Sequence[Memory], memory: Limpet, *, scopes: bool = False) -> 
         words("some are cut: `limpet show ID` has all of one")
 
 
-def whole(one: Memory) -> None:
-    """Everything a person wants to know of one memory."""
-    state = _state(one)
-    line(f"{paint(one.id, YELLOW)}  {paint(one.kind, CYAN)}" + (f"  {paint(state, RED)}" if state else ""))
-    facts = _facts(one)
-    for text in wrapped(facts.pop("content")):
-        line(text)
-    _named(facts)
-
-
-def versions(found: Sequence[Memory]) -> None:
-    """Every version of a memory, oldest first: the first in full, of the others what changed."""
-    before: dict[str, str] = {}
-    for number, one in enumerate(found, 1):
-        line("")
-        until = format_time(one.retired_at) or "now"
-        line(paint(f"version {number}  {format_time(one.recorded_at)} to {until}", BOLD))
-        now = _facts(one) | {"state": one.state, "used": ""}
-        _named({name: value or "-" for name, value in now.items() if value != before.get(name, "")})
-        before = now
-
-
-def _facts(one: Memory) -> dict[str, str]:
-    """What there is to say, by name; "" for what does not apply."""
-    ends = f" to {moment(one.valid_to)}" if one.valid_to is not None else ""
-    return {
-        "content": one.content,
-        "scope": one.scope,
-        "topics": " ".join("#" + topic for topic in one.topics),
-        "key": one.key or "",
-        "valid": f"from {moment(one.valid_from)}{ends}",
-        "recorded": moment(one.created_at),
-        "superseded": f"by {one.superseded_by}" if one.superseded_by else "",
-        "reason": one.reason or "",
-        "origin": one.origin,
-        "source": (one.source or "") + (f" ({one.source_state})" if one.source_state else ""),
-        "session": one.session or "",
-        "speaker": one.speaker or "",
-        "confidence": f"{one.confidence_word}, stated on {one.observations} day{'s' * (one.observations != 1)}",
-        "importance": f"{one.importance:g}" + (", pinned" if one.pinned else ""),
-        "used": f"{one.uses} x, last {moment(one.used_at)}" if one.uses else "",
-        "metadata": encode(one.metadata) if one.metadata else "",
-    }
-
-
-def _named(facts: dict[str, str]) -> None:
-    for name, value in facts.items():
-        if value:
-            shown = printable(value).replace("\n", "\n" + MARGIN + " " * 12)
-            line(f"{MARGIN}{paint(f'{name:<11}', DIM)} {shown}")
-
-
-def _state(one: Memory) -> str:
+def state_of(one: Memory) -> str:
     if one.state != "active":
         return one.state
     return "superseded" if one.superseded_by else REACHED if one.reason == REACHED else ""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..model.clock import format_time
 from ..model.errors import BadInput
 from ..store.records import StoreStats
-from . import output
+from . import memory_output, output
 from .options import TIME_FORMS, Command, filter_options, filters, id_argument, open_store
 
 if TYPE_CHECKING:
@@ -123,8 +123,8 @@ def _show(args: Namespace) -> int:
             shown["history"] = [one.as_dict() for one in versions]
         output.object_line(shown)
         return 0
-    output.whole(found)
-    output.versions(versions)
+    memory_output.whole(found)
+    memory_output.versions(versions)
     return 0
 
 

@@ -67,8 +67,8 @@ def filtered(store: Store, vectors: VectorSignal | None, plan: Plan) -> list[Lef
     """What is near the question in the same scopes and does not pass the filter, the nearest first, each with why."""
     where = plan.where
     wide = replace(
-        where, kinds=(), topics=(), session=None, speaker=None, key=None, metadata=(), since=None, until=None, as_of=None,
-        states=tuple(state for state in STATES if state != "purged"),
+        where, kinds=(), topics=(), session=None, speaker=None, key=None, metadata=(), since=None, until=None,
+        stored_since=None, stored_until=None, as_of=None, states=tuple(state for state in STATES if state != "purged"),
     )  # fmt: skip
     orders = []
     if "lexical" not in plan.without:
@@ -101,6 +101,10 @@ def _reason(one: Memory, plan: Plan) -> tuple[str, str]:
         return "before the range of dates", f"from {format_time(one.valid_from)}"
     if where.until is not None and one.valid_from >= where.until:
         return "after the range of dates", f"from {format_time(one.valid_from)}"
+    if where.stored_since is not None and one.created_at < where.stored_since:
+        return "before the range of dates", f"stored {format_time(one.created_at)}"
+    if where.stored_until is not None and one.created_at >= where.stored_until:
+        return "after the range of dates", f"stored {format_time(one.created_at)}"
     if where.kinds and one.kind not in where.kinds:
         return "another kind", one.kind
     if not set(where.topics) <= set(one.topics):

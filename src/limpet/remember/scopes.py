@@ -65,7 +65,7 @@ def move(context: Context, ids: Sequence[str], scope: str) -> list[Receipt]:
             raise BadInput(f"memory {gone.id} was purged: its content is gone")
         coming = [one for one in found.values() if one.scope != scope]
         events = dict(zip((one.id for one in coming), _move(writer, coming, scope), strict=True))
-        _settle(writer, coming, scope)
+        _order_values(writer, coming, scope)
         return [
             Receipt(id=id, status="changed", event=events[id], reason=f"{one.scope} -> {scope}")
             if id in events
@@ -100,7 +100,7 @@ def _whole(context: Context, was: str, scope: str, *, into_another: bool) -> Sco
         events = _move(writer, coming, scope, whole=True)
         _take_sessions(writer, was, scope)
         merged = _merge_same(writer, coming, scope) if there else []
-        _settle(writer, [one for one in coming if one.id not in merged], scope)
+        _order_values(writer, [one for one in coming if one.id not in merged], scope)
         return ScopeChange(was=was, scope=scope, memories=len(coming), merged=tuple(merged), event=events[0])
 
     return context.write(decide)
@@ -136,7 +136,7 @@ def _merge_same(writer: Writer, coming: Sequence[Memory], scope: str) -> list[st
     return merged
 
 
-def _settle(writer: Writer, coming: Sequence[Memory], scope: str) -> None:
+def _order_values(writer: Writer, coming: Sequence[Memory], scope: str) -> None:
     """At each instant one value of a key holds: of what came and what was there, the one that began last."""
     moved: dict[str, list[Memory]] = {}
     for one in coming:
