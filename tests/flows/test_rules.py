@@ -144,7 +144,7 @@ def test_an_edit_holds_and_makes_an_episode_of_it(memory):
 
 def test_agents_are_told_too(memory):
     tools = Tools(memory, lambda: None)
-    (result,) = tools.remember([dict(content=LABEL)])["results"]
+    (result,) = tools.remember([{"content": LABEL}])["results"]
     assert result["status"] == "created" and result["kind"] == "episode" and "personality label" in result["reason"]
 
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
+from .. import __version__
 from ..context import before_commit
 from ..model.errors import BadInput, LimpetError, NotFound
 from .arguments import HALF_A_CHARACTER, checked, holds_half_a_character, nearest
@@ -189,7 +189,7 @@ class Service:
         about = ref.get("uri", ref.get("name"))
         typed = str(argument.get("value", "")).lower()
         if about == "memory://topic/{topic}":
-            found = [one.name for one in self._memory.topics() if one.name.lower().startswith(typed)]
+            found = [one.topic for one in self._memory.topics() if one.topic.lower().startswith(typed)]
         elif about == "memory://{id}":
             found = [one.id for one in self._memory.list(limit=1_000).memories if one.id.startswith(typed)]
         elif about == "brief":
@@ -208,7 +208,7 @@ def _initialize(params: Params, _: Call) -> Params:
     return {
         "protocolVersion": asked if asked in VERSIONS else VERSIONS[-1],
         "capabilities": CAPABILITIES,
-        "serverInfo": {"name": "limpet", "title": TITLE, "version": version("limpet")},
+        "serverInfo": {"name": "limpet", "title": TITLE, "version": __version__},
         "instructions": INSTRUCTIONS,
     }
 

@@ -175,7 +175,10 @@ TAKES = {
 TOOLS: list[Schema] = [
     _tool("remember", "Store memories. One statement an item, understandable on its own.", REMEMBER, _WRITES),
     _tool(
-        "prepare", "Brief yourself before a task: rules, facts, lessons, goals, recent work, conflicts.", PREPARE, _READS
+        "prepare",
+        "Brief yourself before a task: rules, facts, lessons, goals, recent work, conflicts.",
+        PREPARE,
+        _READS,
     ),
     _tool(
         "recall",
@@ -185,16 +188,16 @@ TOOLS: list[Schema] = [
     ),
     _tool(
         "correct",
-        "Change a belief: supersede (new content), retract (was wrong), archive; reach a goal; accept or reject what is "
-        "up for review, as the user says.",
+        "Change a belief: supersede (new content), retract (was wrong), archive; reach a goal; accept or reject what "
+        "is up for review, as the user says.",
         CORRECT,
         _WRITES,
     ),
     _tool("fact", "A keyed fact with one current value: read, set, end, or its history.", FACT, _WRITES),
     _tool(
         "explain",
-        "Why something is believed, what rests on it, how it changed, what conflicts, all of it (audit); what waits for "
-        "the user (review).",
+        "Why something is believed, what rests on it, how it changed, what conflicts, all of it (audit); what waits "
+        "for the user (review).",
         EXPLAIN,
         _READS,
     ),

@@ -14,6 +14,7 @@ from mcp.server.lowlevel import Server
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourceUpdated
 from mcp.shared.exceptions import MCPError
 
+from .. import __version__
 from . import calls
 from .calls import Call, Cancelled, session_of
 from .protocol import INSTRUCTIONS, INTERNAL_ERROR, TITLE, ProtocolError, Service
@@ -40,9 +41,7 @@ _METHODS: dict[str, tuple[type[types.RequestParams], type[types.Result]]] = {
 
 def server_of(service: Service) -> Server[Any]:
     """A server of the SDK that answers as `service` does; it neither closes the store nor starts a thread."""
-    from importlib.metadata import version
-
-    server: Server[Any] = Server("limpet", version=version("limpet"), title=TITLE, instructions=INSTRUCTIONS)
+    server: Server[Any] = Server("limpet", version=__version__, title=TITLE, instructions=INSTRUCTIONS)
     for method, (takes, answers) in _METHODS.items():
         server.add_request_handler(method, takes, partial(_answer, service, answers))
     server.add_request_handler(

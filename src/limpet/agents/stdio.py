@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from . import calls
 from .calls import Call, Cancelled, session_of
-from .protocol import INVALID_REQUEST, PARSE_ERROR, ProtocolError, Service
+from .protocol import INVALID_REQUEST, ProtocolError, Service
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

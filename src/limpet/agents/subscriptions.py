@@ -23,7 +23,7 @@ class Subscriptions:
         self._running = False
 
     def add(self, who: object, uri: str, text: str, tell: Callable[[str], None]) -> None:
-        """After the resource is another than `text`, `tell(uri)` is called by a thread; if that raises, `who` has gone."""
+        """When the resource is another than `text`, a thread calls `tell(uri)`; if that raises, `who` has gone."""
         with self._lock:
             self._told[who, uri] = tell
             self._seen.setdefault(uri, text)

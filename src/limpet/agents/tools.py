@@ -135,7 +135,9 @@ class Tools:
         elif action == "archive":
             receipt = self._memory.archive(id, origin=origin)
         elif origin != "user":
-            raise BadInput(f"to {action} what is up for review is the user's", hint="ask the user, then say origin user")
+            raise BadInput(
+                f"to {action} what is up for review is the user's", hint="ask the user, then say origin user"
+            )
         else:
             receipt = self._memory.accept(id) if action == "accept" else self._memory.reject(id)
         self._wrote()
@@ -199,9 +201,7 @@ class Tools:
         verb = self._memory.why if what == "why" else self._memory.impact
         return _brief(verb(id, depth=depth, limit=limit, **times).as_dict())
 
-    def session(
-        self, *, action: str, limit: int, name: str = "", title: str = "", summary: str = ""
-    ) -> dict[str, Any]:
+    def session(self, *, action: str, limit: int, name: str = "", title: str = "", summary: str = "") -> dict[str, Any]:
         if action == "list":
             return {"sessions": [_run(one) for one in self._memory.sessions(limit=limit)]}
         if action == "journal":
