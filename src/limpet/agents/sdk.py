@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -58,7 +58,7 @@ async def _answer(
     session = ctx.session
 
     def tell(uri: str) -> None:
-        asyncio.run_coroutine_threadsafe(session.send_resource_updated(uri), loop).result(TELL_SECONDS)
+        _wait_for(loop, lambda: session.send_resource_updated(uri))
 
     headers = None if ctx.request is None else ctx.request.headers
     client = None if headers is None else headers.get("mcp-session-id")
@@ -96,7 +96,7 @@ async def _listen(
     loop, bus = asyncio.get_running_loop(), InMemorySubscriptionBus()
 
     def tell(uri: str) -> None:
-        asyncio.run_coroutine_threadsafe(bus.publish(ResourceUpdated(uri=uri)), loop).result(TELL_SECONDS)
+        _wait_for(loop, lambda: bus.publish(ResourceUpdated(uri=uri)))
 
     call = Call(client=bus, tell=tell)
     try:
@@ -107,3 +107,10 @@ async def _listen(
         raise MCPError(error.code, error.message) from None
     finally:
         service.subscriptions.remove(bus)
+
+
+def _wait_for(loop: asyncio.AbstractEventLoop, send: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    """From another thread. Raises when the loop has ended, or takes too long."""
+    if loop.is_closed():
+        raise ConnectionError("the server has ended")
+    asyncio.run_coroutine_threadsafe(send(), loop).result(TELL_SECONDS)
