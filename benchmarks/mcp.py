@@ -19,8 +19,8 @@ from typing import Any
 
 from .harness import percentile, provenance, save, table
 
-PLACES = ["the billing service", "the import job", "the search page", "the mobile app", "the staging cluster", "the docs"]
-THINGS = ["Redis", "Postgres", "the nightly build", "the rate limiter", "feature flags", "the queue", "TLS", "the cache"]
+PLACES = ["the billing service", "the import job", "the search page", "the mobile app", "the cluster", "the docs"]
+THINGS = ["Redis", "Postgres", "the nightly build", "the limiter", "feature flags", "the queue", "TLS", "the cache"]
 DOES = ["needs", "waits for", "was moved to", "depends on", "no longer uses", "is tested with", "fails without", "pins"]
 READS = ["recall", "recall", "recall", "prepare", "explain", "fact", "session", "resource"]
 WRITES = ["remember", "remember", "set", "feedback", "correct"]
@@ -77,7 +77,7 @@ def main() -> None:
         for verb, all in sorted(times.items())
     ]  # fmt: skip
     print(table(["call", "calls", "p50 ms", "p95 ms", "p99 ms", "p99/p50"], rows))
-    print(f"resident after {args.calls // 10:,} calls {early:.0f} MB, after {args.calls:,} {late:.0f} MB: {late / early:.2f}")
+    print(f"resident after a tenth of the calls {early:.0f} MB, after all {late:.0f} MB: {late / early:.2f}")
     content = {**provenance(), "calls": args.calls, "early_mb": early, "late_mb": late, "rows": rows}
     save("mcp-calls", content, out=None, keep=args.record)
 
@@ -88,7 +88,7 @@ def call(rng: random.Random, verb: str, ids: list[str], number: int) -> tuple[st
     if verb == "resource":
         return "resources/read", {"uri": f"memory://{rng.choice(ids)}"}
     name, given = {
-        "remember": ("remember", {"items": [{"content": f"Since build {number}, {said}", "topics": [rng.choice(PLACES)]}]}),
+        "remember": ("remember", {"items": [{"content": f"Since build {number}, {said}"}]}),
         "set": ("fact", {"key": f"limit.n{rng.randrange(40)}", "value": number}),
         "fact": ("fact", {"key": f"limit.n{rng.randrange(40)}"}),
         "feedback": ("feedback", {"ids": [rng.choice(ids or ["0" * 10])], "verdict": "useful"}),

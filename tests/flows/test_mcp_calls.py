@@ -345,6 +345,16 @@ def test_what_cannot_be_read_is_said_in_words_and_nothing_is_printed(server):
     assert server.end() == ""
 
 
+def test_brackets_without_end_are_answered_and_the_server_goes_on(server):
+    for depth in (900, 50_000):
+        deep = "[" * depth + "]" * depth
+        asked = {"jsonrpc": "2.0", "id": 70, "method": "tools/call", "params": {"name": "recall", "arguments": "DEEP"}}
+        server.process.stdin.write(json.dumps(asked).replace('"DEEP"', deep) + "\n")
+        server.process.stdin.flush()
+        assert server.ask("ping")["result"] == {}
+    assert all(one["id"] == 70 for one in server.heard)
+
+
 # -- calls that are given up
 
 

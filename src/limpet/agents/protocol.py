@@ -110,12 +110,12 @@ class Service:
         found = self.methods.get(method)
         if found is None:
             raise ProtocolError(METHOD_NOT_FOUND, f"there is no method {method}")
-        if holds_half_a_character(params):
-            raise ProtocolError(INVALID_PARAMS, HALF_A_CHARACTER)
         caller.set(call.session)
         before_commit.set(call.check)
         try:
             call.check()
+            if holds_half_a_character(params):
+                raise ProtocolError(INVALID_PARAMS, HALF_A_CHARACTER)
             return found(params, call)
         except (ProtocolError, Cancelled):
             raise
