@@ -103,11 +103,7 @@ def find_candidates(store: Store, vectors: VectorSignal | None, plan: Plan) -> C
 def open_index(store: Store, plan: Plan) -> SearchIndex:
     """Arrays where the store holds them and they have what the filter asks for, else rows."""
     # A process that embeds nothing has no reason to load NumPy for its words.
-    columns = (
-        None
-        if plan.where.needs_rows
-        else store.search.arrays.current(plan.deadline, build=not plan.lexical_only)
-    )
+    columns = None if plan.where.needs_rows else store.search.arrays.current(plan.deadline, build=not plan.lexical_only)
     if columns is None:
         return SqlIndex(store)
     from .index_ram import RamIndex

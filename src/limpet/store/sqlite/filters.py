@@ -74,7 +74,9 @@ def _same(value: str | float | bool | None, i: int) -> str:
     """Whether a row `j` of `json_each` holds a value; true is no 1 and "1" is no number."""
     if value is None:
         return "j.type <> 'null'"
-    types = "'true', 'false'" if isinstance(value, bool) else "'text'" if isinstance(value, str) else "'integer', 'real'"
+    types = (
+        "'true', 'false'" if isinstance(value, bool) else "'text'" if isinstance(value, str) else "'integer', 'real'"
+    )
     return f"j.type IN ({types}) AND j.value = :value{i}"
 
 
