@@ -17,7 +17,7 @@ from .mirror import service as mirror_service
 from .model import old_names
 from .model.clock import Clock, SystemClock
 from .model.errors import BadInput
-from .model.memory import check_kinds, check_list
+from .model.memory import check_kinds, check_list, check_several
 from .model.old_names import takes
 from .organize import service as organize_service
 from .recall import lookup as recall_lookup
@@ -500,7 +500,7 @@ class Limpet:
         >>> [one.status for one in memory.remember_batch(lines)]
         ['created', 'rejected']
         """
-        return remember_service.remember_batch(self._context, items)
+        return remember_service.remember_batch(self._context, check_several("items", items))
 
     def correct(
         self, id: str, content: str, *, why: str | None = None, valid_from: Time = None, **given: Any

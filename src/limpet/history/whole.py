@@ -78,7 +78,7 @@ class Contradictions(JsonForm, Holds[Contradiction]):
     HELD = "found"
 
     found: list[Contradiction] = field(metadata=named("contradictions"))
-    count: int  # type: ignore[assignment]  # and so no count() of a sequence
+    count: int = field()  # type: ignore[assignment]  # and so no count() of a sequence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

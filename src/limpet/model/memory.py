@@ -93,14 +93,18 @@ class Memory(JsonForm):
     recorded_at = Instant("recorded_at_us")
 
 
-def check_list(what: str, values: Iterable[T]) -> tuple[T, ...]:
-    """The values of an argument that is a list; a single text, which is read letter by letter, is none.
+def check_several(what: str, values: Iterable[T]) -> Iterable[T]:
+    """An argument of several values. A single text is read letter by letter, a mapping name by name: neither is meant.
 
     Raises BadInput, which says what to write.
     """
     if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
         raise BadInput(f"{what} must be a list, not {values!r:.60}", hint=f"write {what}=[{values!r:.60}]")
-    return tuple(values)
+    return values
+
+
+def check_list(what: str, values: Iterable[T]) -> tuple[T, ...]:
+    return tuple(check_several(what, values))
 
 
 def check_kinds(kind: str | Iterable[str]) -> tuple[str, ...]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from ...model.memory import Memory
 from ..records import SessionRow
@@ -20,7 +19,9 @@ class SqliteSessions(Repository):
     def latest(self, scopes: Sequence[str], *, limit: int) -> list[SessionRow]:
         found: list[SessionRow] = []
         for scope in scopes:
-            found += map(SessionRow._make, self._database.rows(statements()["sessions"], {"scope": scope, "limit": limit}))
+            found += map(
+                SessionRow._make, self._database.rows(statements()["sessions"], {"scope": scope, "limit": limit})
+            )
         return sorted(found, key=lambda one: (-one.last_at_us, one.name))[:limit]
 
     def memories(self, scope: str, name: str) -> list[Memory]:
