@@ -191,6 +191,7 @@ def _old_names() -> str:
         ("limpet {}", old_names.COMMANDS),
         ("{}", old_names.SETTINGS),
         ("Limpet.{}()", old_names.METHODS),
+        ("{}=", old_names.KEYWORDS),
         ("Embedder.{}", old_names.EMBEDDER),
     )
     rows = [

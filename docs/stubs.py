@@ -20,7 +20,7 @@ from collections.abc import AsyncIterator
 def asynchronous_stub() -> str:
     """Every class as a stub: its own methods, then the verbs of the class that it stands before, as coroutines."""
     classes = [
-        _class("AsyncHistory", queries, "History", ["def __init__(self, runner: object, face: object) -> None: ..."]),
+        _class("AsyncHistory", queries, "History", ["def __init__(self, runner: object, limpet: object) -> None: ..."]),
         _class("AsyncLimpet", api, "Limpet", [_opening()]),
     ]
     body = "\n\n".join(classes)

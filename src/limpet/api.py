@@ -164,7 +164,7 @@ class Limpet:
         if self._owns_store:
             self._context.store.close()
 
-    @takes(kinds="kind")
+    @takes("kinds")
     def recall(
         self, query: str, *, k: int = 10, kind: str | Iterable[str] = (), topics: Iterable[str] = (),
         since: Time = None, until: Time = None, session: str | None = None, speaker: str | None = None,
@@ -203,7 +203,7 @@ class Limpet:
             without=check_list("without", without), rerank=rerank,
         )  # fmt: skip
 
-    @takes(kinds="kind")
+    @takes("kinds")
     def recall_sessions(
         self, query: str, *, k: int = 5, evidence: int = 3, kind: str | Iterable[str] = (), topics: Iterable[str] = (),
         since: Time = None, until: Time = None, session: str | None = None, speaker: str | None = None,
@@ -276,7 +276,7 @@ class Limpet:
         """
         return recall_lookup.history(self._context, id)
 
-    @takes(kinds="kind")
+    @takes("kinds")
     def list(
         self, *, kind: str | Iterable[str] = (), topics: Iterable[str] = (),
         since: Time = None, until: Time = None, session: str | None = None, speaker: str | None = None,
@@ -298,7 +298,7 @@ class Limpet:
         )  # fmt: skip
         return recall_lookup.list(here, where, sort=sort, limit=limit, cursor=cursor, all_states=all_states)
 
-    @takes(kinds="kind")
+    @takes("kinds")
     def count(
         self, *, kind: str | Iterable[str] = (), topics: Iterable[str] = (),
         since: Time = None, until: Time = None, session: str | None = None, speaker: str | None = None,
@@ -801,7 +801,7 @@ class Limpet:
         """
         return beliefs.sweep(self._context, apply=apply, progress=progress)
 
-    @takes(kinds="kind")
+    @takes("kinds")
     def retention(
         self, *, days: float = 365, kind: str | Iterable[str] = ("episode",), fold: bool = True, apply: bool = False
     ) -> Retention:
@@ -816,7 +816,7 @@ class Limpet:
         """
         return beliefs.retention(self._context, days=days, kinds=check_kinds(kind), fold=fold, apply=apply)
 
-    @takes(budget="budget_tokens")
+    @takes("budget")
     def prepare(
         self, message: str = "", *, budget_tokens: int | None = None, full: bool = False, session: str | None = None,
         deadline_ms: float | None = None, lexical_only: bool | None = None,
@@ -1154,7 +1154,7 @@ class Limpet:
     def contradictions(self, **given: Any) -> Contradictions:
         """Pairs that cannot both hold: `History.contradictions`.
 
-        >>> one, other = (memory.remember(text).id for text in ("The door is open", "The door is shut"))
+        >>> one, other = (memory.remember(text).id for text in ("The shop is open", "The shop is shut"))
         >>> _ = memory.link(one, "contradicts", other)
         >>> len(memory.contradictions())
         1

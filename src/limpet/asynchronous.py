@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from .api import Limpet, open
 from .history.queries import History
+from .model.errors import StoreError
 
 if TYPE_CHECKING:
     from .mirror.report import MirrorReport
@@ -43,10 +44,12 @@ class _Runner:
 
     async def run(self, call: Callable[..., Any], *args: Any, **given: Any) -> Any:
         """The call on a thread. Cancelled: the wait ends, and a call that has begun ends by itself, as a whole."""
-        context = contextvars.copy_context()
-        return await asyncio.get_running_loop().run_in_executor(
-            self._threads, partial(context.run, call, *args, **given)
-        )
+        inside = partial(contextvars.copy_context().run, call, *args, **given)
+        try:
+            running = asyncio.get_running_loop().run_in_executor(self._threads, inside)
+        except RuntimeError as error:
+            raise StoreError("the store is closed") from error
+        return await running
 
     async def close(self) -> None:
         """Wait for what runs, also what nobody waits for any more, then give the file back."""
@@ -62,7 +65,7 @@ class _Runner:
 def _coroutine(verb: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(verb)
     async def call(self: Any, *args: Any, **given: Any) -> Any:
-        return await self._runner.run(lambda: getattr(self._face(), verb.__name__)(*args, **given))
+        return await self._runner.run(lambda: getattr(self._limpet(), verb.__name__)(*args, **given))
 
     return call
 
@@ -83,9 +86,9 @@ def _with_verbs_of(source: type) -> Callable[[type], type]:
 class AsyncHistory:
     """The queries of `History` as coroutines."""
 
-    def __init__(self, runner: _Runner, face: Callable[[], History]) -> None:
+    def __init__(self, runner: _Runner, limpet: Callable[[], History]) -> None:
         self._runner = runner
-        self._face = face
+        self._limpet = limpet
 
 
 @_with_verbs_of(Limpet)
@@ -106,12 +109,12 @@ class AsyncLimpet:
 
     def __init__(self, path: str | os.PathLike[str] | None = None, **given: Any) -> None:
         self._runner = _Runner(partial(open, path, **given))
-        self._face = self._runner.memory
+        self._limpet = self._runner.memory
         self._owns_store = True
 
     async def __aenter__(self) -> AsyncLimpet:
         try:
-            await self._runner.run(self._face)
+            await self._runner.run(self._limpet)
         except BaseException:
             await self.close()
             raise
@@ -127,31 +130,31 @@ class AsyncLimpet:
 
     @property
     def path(self) -> str:
-        return self._face().path
+        return self._limpet().path
 
     @property
     def scope(self) -> str:
         """Where writes go."""
-        return self._face().scope
+        return self._limpet().scope
 
     @property
     def embedder(self) -> str:
         """The name of the embedder that is asked for; it may not be installed."""
-        return self._face().embedder
+        return self._limpet().embedder
 
     @property
     def read_only(self) -> bool:
-        return self._face().read_only
+        return self._limpet().read_only
 
     @property
     def graph(self) -> AsyncHistory:
         """Every query over the typed graph, from this scope and `global`: `await memory.graph.why(id)`."""
-        return AsyncHistory(self._runner, lambda: self._face().graph)
+        return AsyncHistory(self._runner, lambda: self._limpet().graph)
 
     def in_scope(self, scope: str) -> AsyncLimpet:
         """The same open store, seen from another scope. It ends with this one; closing it closes nothing."""
-        other, face = copy(self), self._face
-        other._face = lambda: face().in_scope(scope)
+        other, here = copy(self), self._limpet
+        other._limpet = lambda: here().in_scope(scope)
         other._owns_store = False
         return other
 
@@ -160,7 +163,7 @@ class AsyncLimpet:
     ) -> AsyncIterator[MirrorReport]:
         """Sync now, and again whenever the folder or the store changes, until `stop` is set or the loop is left."""
         stop = stop or threading.Event()
-        reports = self._face().mirror_watch(path, stop=stop)
+        reports = self._limpet().mirror_watch(path, stop=stop)
         try:
             while (report := await self._runner.run(next, reports, None)) is not None:
                 yield report

@@ -64,7 +64,7 @@ import threading
 class AsyncHistory:
     """The queries of `History` as coroutines."""
 
-    def __init__(self, runner: object, face: object) -> None: ...
+    def __init__(self, runner: object, limpet: object) -> None: ...
     async def why(
         self,
         id: str,

@@ -21,7 +21,7 @@ SHOWN = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Belief(JsonForm):
-    """One memory as an audit shows it. Times in microseconds UTC."""
+    """One memory as an audit shows it."""
 
     node: Node = field(metadata=INLINE)
     trust: str

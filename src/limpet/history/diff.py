@@ -23,7 +23,7 @@ class Change(JsonForm):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Diff(JsonForm):
-    """Beliefs between two moments, microseconds UTC. Counts are of all; lists hold the newest up to the limit."""
+    """Beliefs between two moments. Counts are of all; lists hold the newest up to the limit."""
 
     start_us: int = field(metadata=TIME | named("from"))
     end_us: int = field(metadata=TIME | named("to"))

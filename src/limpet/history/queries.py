@@ -191,7 +191,7 @@ class History:
         with self._context.store.snapshot():
             return whole.contradictions(view, limit=limit, everything=everything)
 
-    @takes(kinds="kind")
+    @takes("kinds")
     def gaps(
         self, *, kind: str | Iterable[str] = (), limit: int = 20, as_of: Time = None, known_at: Time = None
     ) -> Gaps:
@@ -262,7 +262,7 @@ class History:
             view, self._recaller(), claim, against=check_list("against", against), depth=depth, limit=limit
         )
 
-    @takes(kinds="kind")
+    @takes("kinds")
     def analogy(
         self, situation: str, *, kind: str | Iterable[str] = (), session: str | None = None, limit: int = 5,
         as_of: Time = None, known_at: Time = None,

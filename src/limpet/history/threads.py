@@ -15,7 +15,7 @@ SESSIONS = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thread(JsonForm):
-    """A topic over several sessions. Times in microseconds UTC: since when it is spoken of, and when last."""
+    """A topic over several sessions: since when it is spoken of, and when last."""
 
     topic: str
     memories: int

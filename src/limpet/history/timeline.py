@@ -17,7 +17,7 @@ from .walk import edges_around
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moment(JsonForm):
-    """One entry of a timeline. `at`: microseconds UTC, when it began to hold."""
+    """One entry of a timeline. `at`: when it began to hold."""
 
     SHOWN = ("node", "content", "at_us", "relation")
 

@@ -28,7 +28,7 @@ SEEN = tuple(state for state in STATES if state != "quarantined")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Node(JsonForm):
-    """A memory as graph queries show it. Times in microseconds UTC."""
+    """A memory as graph queries show it."""
 
     id: str
     kind: str

@@ -47,7 +47,7 @@ _SCOPE = re.compile(_PART.replace("{}", ""))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Memory(JsonForm):
-    """One memory as a reader sees it: its content and the interval in which it holds. Times are microseconds UTC."""
+    """One memory as a reader sees it: its content and the interval in which it holds."""
 
     id: str
     scope: str

@@ -14,17 +14,19 @@ Verb = TypeVar("Verb", bound=Callable[..., Any])
 COMMANDS = {"surfaced": "exposures"}
 SETTINGS = {"LIMPET_WITHHOLD": "LIMPET_HOLDOUT"}
 METHODS = {"surfaced": "exposures", "note_surfaced": "note_exposures"}  # of `Limpet`
+KEYWORDS = {"kinds": "kind", "budget": "budget_tokens"}  # of the verbs that say so by `takes`
 EMBEDDER = {"gauge": "calibration"}  # attributes of an embedder that somebody brings
 
 
-def takes(**names: str) -> Callable[[Verb], Verb]:
-    """A verb whose keywords had other names before: takes(old="new"). It takes them still."""
+def takes(*names: str) -> Callable[[Verb], Verb]:
+    """A verb that still takes keywords by names that they had before."""
 
     def decorate(verb: Verb) -> Verb:
         @wraps(verb)
         def call(*args: Any, **given: Any) -> Any:
-            for old, new in names.items():
+            for old in names:
                 if old in given:
+                    new = KEYWORDS[old]
                     if new in given:
                         raise TypeError(f"{verb.__name__}() got {new!r} and its old name {old!r}")
                     given[new] = given.pop(old)

@@ -44,7 +44,7 @@ NO_TRACES: Mapping[int, Trace] = {}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """One recalled memory. Times in microseconds UTC; `score` compares within one recall only."""
+    """One recalled memory. `score` compares within one recall only."""
 
     id: str
     kind: str

@@ -35,7 +35,7 @@ INSIDE = ("user", "agent")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BriefItem:
-    """One memory of a brief. Times in microseconds UTC."""
+    """One memory of a brief."""
 
     id: str
     short: str  # the shortest prefix of the id that names it
@@ -102,7 +102,7 @@ class BriefItem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caution:
-    """Something to beware of about an item. `at`: microseconds UTC, of a correction or the last time it was said."""
+    """Something to beware of about an item. `at`: of a correction, or the last time it was said."""
 
     about: str  # short id of the item
     what: str  # contradicts, corrected, stale

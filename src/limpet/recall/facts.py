@@ -11,7 +11,7 @@ from ..model.memory import Memory
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact:
-    """One value of a key and the interval in which it holds. Times in microseconds UTC."""
+    """One value of a key and the interval in which it holds."""
 
     key: str
     value: str

@@ -34,7 +34,7 @@ _TIMES = ("started_at", "ended_at", "last_at")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecalledSession:
-    """One session, and the memories of it that answer best. Times in microseconds UTC; what it is called and how many
+    """One session, and the memories of it that answer best. What it is called and how many
     memories it has are as of now, whatever time was asked for."""
 
     name: str

@@ -57,7 +57,7 @@ def _brief(memory: Memory) -> dict[str, object]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReviewItem(JsonForm):
-    """One thing to decide. `other`: the older memory of a pair, or what it would replace. Times in microseconds UTC."""
+    """One thing to decide. `other`: the older memory of a pair, or what it would replace."""
 
     SHOWN = ("id", "kind", "question", "reason", "memory", "created_at_us", "other", "score")
 

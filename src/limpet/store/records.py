@@ -208,7 +208,7 @@ class Page(Holds["Memory"]):
 
 
 class SessionRow(NamedTuple):
-    """One run of an agent, and how many memories it has now. Times in microseconds UTC."""
+    """One run of an agent, and how many memories it has now."""
 
     name: str
     scope: str
@@ -275,7 +275,7 @@ class Proposal(NamedTuple):
 
 
 class Action(NamedTuple):
-    """A line of the journal: what was asked, done or answered in a session. `at` in microseconds UTC."""
+    """A line of the journal: what was asked, done or answered in a session. `at` in UTC."""
 
     scope: str
     session: str
