@@ -272,7 +272,7 @@ def test_a_text_where_a_list_is_meant_is_refused_and_told_what_to_write(memory, 
 
     with pytest.raises(limpet.BadInput) as refused:
         call(memory, id)
-    assert fix in refused.value.hint
+    assert fix in refused.value.hint and refused.value.__notes__ == [f"hint: {refused.value.hint}"]
     assert memory.count() == 1
 
 
