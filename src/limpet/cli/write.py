@@ -270,7 +270,7 @@ def _purge_options(parser: ArgumentParser) -> None:
 def _purge(args: Namespace) -> int:
     with open_store(args) as memory:
         before = memory.get(args.id)
-        report = memory.purge(before.id, confirm=args.confirm)
+        report = memory.purge(before.id, confirm=args.confirm, dry_run=not args.confirm)
     if args.json:
         output.object_line(report.as_dict())
         return 0

@@ -43,6 +43,16 @@ def visible(where: Filter) -> tuple[str, dict[str, Any]]:
     if where.session is not None:
         bound["session"] = where.session
         parts.append("m.session IN (SELECT num FROM session WHERE name = :session)")
+    if where.speaker is not None:
+        bound["speaker"] = where.speaker
+        parts.append("m.speaker = :speaker")
+    if where.key is not None:
+        bound["key"] = where.key
+        parts.append("m.key = :key COLLATE NOCASE")
+    for i, (name, value) in enumerate(where.metadata):
+        bound |= {f"name{i}": name} | ({} if value is None else {f"value{i}": value})
+        there = f"EXISTS (SELECT 1 FROM json_each(m.metadata) j WHERE j.key = :name{i} AND {_same(value, i)})"
+        parts.append(there if value is not None else f"NOT {there}")
     if where.since is not None:
         bound["since"] = where.since
         parts.append("m.valid_from >= :since")
@@ -58,6 +68,16 @@ def visible(where: Filter) -> tuple[str, dict[str, Any]]:
         bound["known_at"] = where.known_at
         parts.append("m.recorded_at <= :known_at AND (m.retired_at IS NULL OR :known_at < m.retired_at)")
     return " AND ".join(parts), bound
+
+
+def _same(value: str | float | bool | None, i: int) -> str:
+    """Whether a row `j` of `json_each` holds a value; true is no 1 and "1" is no number."""
+    if value is None:
+        return "j.type <> 'null'"
+    types = (
+        "'true', 'false'" if isinstance(value, bool) else "'text'" if isinstance(value, str) else "'integer', 'real'"
+    )
+    return f"j.type IN ({types}) AND j.value = :value{i}"
 
 
 def filtered(name: str, where: Filter) -> tuple[str, dict[str, Any]]:
