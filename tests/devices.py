@@ -148,12 +148,12 @@ def everything(memory):
 
 
 def plain(one):
-    return replace(one, uses=0, used_at=None, confidence=0.0)
+    return replace(one, uses=0, used_at_us=None, confidence=0.0)
 
 
 def facts(memory, key):
     try:
-        return [(one.id, one.value, one.valid_from, one.valid_to) for one in memory.fact_history(key)]
+        return [(one.id, one.value, one.valid_from_us, one.valid_to_us) for one in memory.fact_history(key)]
     except limpet.NotFound:
         return []
 

@@ -178,8 +178,8 @@ class ReferenceStore:
         versions = self._history(id)
         if known_at is None:
             return versions[-1] if versions else None
-        known = [one for one in versions if one.recorded_at <= known_at]
-        return known[-1] if known and (known[-1].retired_at is None or known_at < known[-1].retired_at) else None
+        known = [one for one in versions if one.recorded_at_us <= known_at]
+        return known[-1] if known and (known[-1].retired_at_us is None or known_at < known[-1].retired_at_us) else None
 
     def _history(self, id: bytes) -> list[Memory]:
         return [version.memory for version in self._versions(id)]
@@ -199,7 +199,7 @@ class ReferenceStore:
                 continue
             if versions:
                 ended = versions[-1]
-                versions[-1] = ended._replace(memory=replace(ended.memory, retired_at=event.at))
+                versions[-1] = ended._replace(memory=replace(ended.memory, retired_at_us=event.at))
             said = [one.seq for one in events[:count] if one.content is not None and one.content == state.content]
             versions.append(Version(event.seq, self._text_ids[max(said)], self._shown(state, event.at)))
             last = state
@@ -221,7 +221,7 @@ class ReferenceStore:
             if (
                 one.scope == scope
                 and one.state == "active"
-                and (one.valid_to is None or at < one.valid_to)
+                and (one.valid_to_us is None or at < one.valid_to_us)
                 and self._mark(one) == fingerprint
             ):
                 return one
@@ -235,10 +235,10 @@ class ReferenceStore:
             for one in self._current()
             if (one.scope, one.state, self._mark(one)) == (scope, "active", fingerprint)
             and one.superseded_by
-            and one.valid_to is not None
-            and one.valid_to <= at
+            and one.valid_to_us is not None
+            and one.valid_to_us <= at
         ]
-        return max(replaced, key=lambda one: one.created_at, default=None)
+        return max(replaced, key=lambda one: one.created_at_us, default=None)
 
     def _marked(self, fingerprints: Sequence[int]) -> set[int]:
         return {mark for one in self._current() if one.state == "active" and (mark := self._mark(one)) in fingerprints}
@@ -251,7 +251,7 @@ class ReferenceStore:
         ids = dict.fromkeys(event.memory for event in self._ledger)
         known = [memory for id in ids if (memory := self._get(id, known_at=known_at))]
         found = [one for one in known if one.scope == scope and one.key == key and one.state == "active"]
-        return sorted(found, key=lambda one: one.valid_from)
+        return sorted(found, key=lambda one: one.valid_from_us)
 
     def _proposals_from(self, prefix: str, scopes: Sequence[str] | None = None) -> list[bytes]:
         return []
@@ -261,11 +261,11 @@ class ReferenceStore:
 
     def _renamed_key(self, scope: str, key: str) -> str | None:
         once = [
-            (one.retired_at, one.num, now.key)
+            (one.retired_at_us, one.num, now.key)
             for now in self._current()
             if now.scope == scope and now.state == "active" and now.key not in (None, key)
             for one in self._history(parse_id(now.id))
-            if one.key == key and one.retired_at is not None
+            if one.key == key and one.retired_at_us is not None
         ]
         return max(once)[2] if once else None
 
@@ -340,7 +340,7 @@ class ReferenceStore:
         return [one.text_id for one in self._passing(where) if one.text_id is not None]
 
     def _recent(self, where: Filter, *, limit: int) -> list[int]:
-        newest = sorted(self._passing(where), key=lambda one: (one.memory.created_at, one.memory.id), reverse=True)
+        newest = sorted(self._passing(where), key=lambda one: (one.memory.created_at_us, one.memory.id), reverse=True)
         return [one.text_id for one in newest if one.text_id is not None][:limit]
 
     def _bodies_of(self, ids: Sequence[bytes]) -> list[int]:
@@ -375,10 +375,10 @@ class ReferenceStore:
     def _page(self, where: Filter, *, sort: str, limit: int, cursor: str | None, descending: bool = True) -> Page:
         """By use, memories that were never used follow the others, newest first. The cursor is the last one's place."""
         places: dict[str, Callable[[Memory], tuple[int, int]]] = {
-            "created": lambda one: (0, one.created_at),
-            "updated": lambda one: (0, one.recorded_at),
-            "used": lambda one: (0, one.used_at) if one.used_at else (1, one.created_at),
-            "uses": lambda one: (0, one.uses) if one.uses else (1, one.created_at),
+            "created": lambda one: (0, one.created_at_us),
+            "updated": lambda one: (0, one.recorded_at_us),
+            "used": lambda one: (0, one.used_at_us) if one.used_at_us else (1, one.created_at_us),
+            "uses": lambda one: (0, one.uses) if one.uses else (1, one.created_at_us),
         }
         if sort not in places:
             raise BadInput(f"unknown sort: {sort!r}")
@@ -407,20 +407,22 @@ class ReferenceStore:
                 if group in ("pinned", "keyed", "preference", "goal"):
                     groups.setdefault(group, []).append(version)
             for group, several in groups.items():
-                best = sorted(several, key=lambda one: (one.memory.importance, one.memory.created_at), reverse=True)
+                best = sorted(several, key=lambda one: (one.memory.importance, one.memory.created_at_us), reverse=True)
                 found += [(group, version) for version in best[:limit]]
-        found.sort(key=lambda row: (-row[1].memory.importance, -row[1].memory.created_at, row[1].memory.id))
+        found.sort(key=lambda row: (-row[1].memory.importance, -row[1].memory.created_at_us, row[1].memory.id))
         return [(group, version.num) for group, version in found]
 
     def _lately(self, where: Filter, *, after: int, limit: int) -> list[Lately]:
         found: list[Lately] = []
         for scope in where.scopes or ():
-            several = [one for one in self._passing(replace(where, scopes=(scope,))) if one.memory.created_at > after]
-            several.sort(key=lambda one: (one.memory.created_at, one.memory.id), reverse=True)
+            several = [
+                one for one in self._passing(replace(where, scopes=(scope,))) if one.memory.created_at_us > after
+            ]
+            several.sort(key=lambda one: (one.memory.created_at_us, one.memory.id), reverse=True)
             found += [
                 Lately(
                     num, one.kind, one.session, None, one.session is not None, one.topics, one.origin, one.importance,
-                    one.created_at,
+                    one.created_at_us,
                 )
                 for num, _, one in several[:limit]
             ]  # fmt: skip
@@ -436,9 +438,9 @@ class ReferenceStore:
         several = [
             one
             for one in self._passing(where)
-            if not one.memory.pinned and max(one.memory.observed_at, one.memory.used_at or 0) < before
+            if not one.memory.pinned and max(one.memory.observed_at_us, one.memory.used_at_us or 0) < before
         ]
-        return [one.num for one in sorted(several, key=lambda one: (one.memory.created_at, one.memory.id))][:limit]
+        return [one.num for one in sorted(several, key=lambda one: (one.memory.created_at_us, one.memory.id))][:limit]
 
     def _count_scopes(self, where: Filter) -> list[tuple[str, int, int]]:
         found: dict[str, list[int]] = {}
@@ -470,11 +472,203 @@ class ReferenceStore:
             and (where.speaker is None or one.speaker == where.speaker)
             and (where.key is None or (one.key or "").lower() == where.key.lower())
             and all(_same(one.metadata.get(name), value) for name, value in where.metadata)
-            and (where.since is None or one.valid_from >= where.since)
-            and (where.until is None or one.valid_from < where.until)
+            and (where.since is None or one.valid_from_us >= where.since)
+            and (where.until is None or one.valid_from_us < where.until)
             and (
                 where.as_of is None
-                or (one.valid_from <= where.as_of and (one.valid_to is None or where.as_of < one.valid_to))
+                or (one.valid_from_us <= where.as_of and (one.valid_to_us is None or where.as_of < one.valid_to_us))
+            )
+        )
+
+    # -- use
+
+    def _disputed(self, scopes: Sequence[str]) -> list[tuple[bytes, int]]:
+        seen = {parse_id(one.id) for one in self._current() if one.scope in scopes and one.state == "active"}
+        return sorted((id, row["wrong"]) for id, row in self._uses.items() if row["wrong"] and id in seen)
+
+    def _record_use(self, ids: Sequence[bytes], at: int, verdict: str | None = None) -> None:
+        used = verdict in (None, "useful")
+        for id in ids:
+            if self._get(id) is None:
+                continue
+            row = self._uses.setdefault(id, dict.fromkeys(("uses", "used_at", "useful", "not_useful", "wrong"), 0))
+            row["uses"] += used
+            row["used_at"] = max(row["used_at"], at * used)
+            if verdict is not None:
+                row[verdict] += 1
+
+    def _usage_rows(self) -> Iterator[dict[str, Any]]:
+        yield from ({"id": id, **row} for id, row in sorted(self._uses.items()))
+
+    def _restore_usage(self, rows: Iterable[dict[str, Any]]) -> None:
+        for row in rows:
+            if self._get(row["id"]) is not None:
+                self._uses[row["id"]] = {name: value for name, value in row.items() if name != "id"}
+
+    # -- journal
+
+    def _note_action(self, action: Action) -> None:
+        self._journal = [*self._journal, action][-10_000:]
+
+    def _actions(self, scope: str, *, session: str | None = None, limit: int) -> list[Action]:
+        lines = [one for one in self._journal if one.scope == scope and session in (None, one.session)]
+        return lines[-limit:] if limit else []
+
+    # -- what was organized
+
+    def _source(self, scope: str, path: str) -> Source | None:
+        return self._sources.get((scope, path), (None, False))[0]
+
+    def _keep_source(self, source: Source) -> None:
+        waits = self._sources.get((source.scope, source.path), (None, False))[1]
+        self._sources[source.scope, source.path] = (source, waits and source.digest is None)
+
+    def _name_source(self, scope: str, path: str, at: int) -> None:
+        known = self._source(scope, path)
+        self._sources[scope, path] = (known._replace(at=at) if known else Source(scope, path, None, None, at), True)
+
+    def _named_sources(self, scope: str | None = None) -> list[Source]:
+        found = [one for one, waits in self._sources.values() if waits and scope in (None, one.scope)]
+        return sorted(found, key=lambda one: (one.at, one.scope, one.path))
+
+    def _note_exposures(self, surfaced: Sequence[ExposureRow], action: Action | None = None) -> None:
+        if action is not None:
+            self._note_action(action)
+        self._exposed = [*self._exposed, *surfaced][-50_000:]
+
+    def _exposures(self, scope: str, *, session: str | None = None, limit: int) -> list[ExposureRow]:
+        found = [one for one in self._exposed if one.scope == scope and session in (None, one.session)]
+        return found[::-1][:limit]
+
+    def _use_counts(self, scope: str) -> list[UseCount]:
+        runs: dict[tuple[bytes, bool, bool], dict[str, list[ExposureRow]]] = {}
+        for one in self._exposed:
+            if one.scope == scope:
+                runs.setdefault((one.memory, one.shown, one.drawn), {}).setdefault(one.session, []).append(one)
+        counts = []
+        for about, sessions in sorted(runs.items()):
+            every = [one for several in sessions.values() for one in several]
+            verdicts = [{one.used for one in several} - {None} for several in sessions.values()]
+            judged = [verdict for verdict in verdicts if verdict]
+            counts.append(
+                UseCount(*about, len(every), sum(one.tokens for one in every), len(judged), sum(map(any, judged)))
+            )
+        return counts
+
+    def _candidates(self, bodies: Iterable[int], where: Filter) -> list[Candidate]:
+        wanted = set(bodies)
+        return [_candidate(one) for one in self._passing(where) if one.text_id in wanted]
+
+    def _neighbours(self, nums: Iterable[int], where: Filter, *, reach: int) -> list[Candidate]:
+        ids = dict.fromkeys(event.memory for event in self._ledger)
+        given = [one for id in ids for one in self._versions(id) if one.num in set(nums)]
+        return [
+            _candidate(one)
+            for one in self._passing(where)
+            if one.text_id is not None and any(_near(one, other, reach) for other in given)
+        ]
+
+    def _memories(self, nums: Sequence[int]) -> list[Memory]:
+        ids = dict.fromkeys(event.memory for event in self._ledger)
+        every = {one.num: one.memory for id in ids for one in self._versions(id)}
+        return [every[num] for num in nums]
+
+    def _page(self, where: Filter, *, sort: str, limit: int, cursor: str | None, descending: bool = True) -> Page:
+        """By use, memories that were never used follow the others, newest first. The cursor is the last one's place."""
+        places: dict[str, Callable[[Memory], tuple[int, int]]] = {
+            "created": lambda one: (0, one.created_at_us),
+            "updated": lambda one: (0, one.recorded_at_us),
+            "used": lambda one: (0, one.used_at_us) if one.used_at_us else (1, one.created_at_us),
+            "uses": lambda one: (0, one.uses) if one.uses else (1, one.created_at_us),
+        }
+        if sort not in places:
+            raise BadInput(f"unknown sort: {sort!r}")
+        rows = [(*places[sort](version.memory), version.memory.id, version.memory) for version in self._passing(where)]
+        rows.sort(key=lambda row: row[1:3], reverse=descending)
+        rows.sort(key=lambda row: row[0])
+        if cursor is not None:
+            stage, value, id = self._read_cursor(cursor, sort)
+            rows = [
+                row
+                for row in rows
+                if row[0] > stage
+                or (row[0] == stage and (row[1:3] < (value, id) if descending else row[1:3] > (value, id)))
+            ]
+        last = rows[limit - 1] if len(rows) > limit else None
+        following = f"{sort} {last[0]} {last[1]} {last[2]}" if last else None
+        return Page(memories=[row[3] for row in rows[:limit]], cursor=following)
+
+    def _standing(self, scopes: Sequence[str], *, at: int, limit: int) -> list[tuple[str, int]]:
+        found: list[tuple[str, Version]] = []
+        for scope in scopes:
+            groups: dict[str, list[Version]] = {}
+            for version in self._passing(Filter(scopes=(scope,), as_of=at)):
+                one = version.memory
+                group = "pinned" if one.pinned else "keyed" if one.key else one.kind
+                if group in ("pinned", "keyed", "preference", "goal"):
+                    groups.setdefault(group, []).append(version)
+            for group, several in groups.items():
+                best = sorted(several, key=lambda one: (one.memory.importance, one.memory.created_at_us), reverse=True)
+                found += [(group, version) for version in best[:limit]]
+        found.sort(key=lambda row: (-row[1].memory.importance, -row[1].memory.created_at_us, row[1].memory.id))
+        return [(group, version.num) for group, version in found]
+
+    def _lately(self, where: Filter, *, after: int, limit: int) -> list[Lately]:
+        found: list[Lately] = []
+        for scope in where.scopes or ():
+            several = [
+                one for one in self._passing(replace(where, scopes=(scope,))) if one.memory.created_at_us > after
+            ]
+            several.sort(key=lambda one: (one.memory.created_at_us, one.memory.id), reverse=True)
+            found += [
+                Lately(
+                    num, one.kind, one.session, None, one.session is not None, one.topics, one.origin, one.importance,
+                    one.created_at_us,
+                )
+                for num, _, one in several[:limit]
+            ]  # fmt: skip
+        return sorted(found, key=lambda one: (-one.created_at, -one.num))
+
+    def _most_used(self, where: Filter, *, limit: int) -> list[int]:
+        several = [one for one in self._passing(where) if one.memory.uses]
+        return [one.num for one in sorted(several, key=lambda one: (one.memory.uses, one.memory.id), reverse=True)][
+            :limit
+        ]
+
+    def _unseen(self, where: Filter, *, before: int, limit: int) -> list[int]:
+        several = [
+            one
+            for one in self._passing(where)
+            if not one.memory.pinned and max(one.memory.observed_at_us, one.memory.used_at_us or 0) < before
+        ]
+        return [one.num for one in sorted(several, key=lambda one: (one.memory.created_at_us, one.memory.id))][:limit]
+
+    def _count_kinds(self, where: Filter) -> dict[str, int]:
+        return dict(Counter(one.memory.kind for one in self._passing(where)))
+
+    @staticmethod
+    def _read_cursor(cursor: str, sort: str) -> tuple[int, int, str]:
+        parts = cursor.split(" ")
+        if len(parts) != 4 or parts[0] != sort:
+            raise BadInput("not a cursor of this listing")
+        return int(parts[1]), int(parts[2]), parts[3]
+
+    @staticmethod
+    def _passes(one: Memory, where: Filter) -> bool:
+        return (
+            (where.scopes is None or one.scope in where.scopes)
+            and one.state in where.states
+            and (not where.kinds or one.kind in where.kinds)
+            and set(where.topics) <= set(one.topics)
+            and (where.session is None or one.session == where.session)
+            and (where.speaker is None or one.speaker == where.speaker)
+            and (where.key is None or (one.key or "").lower() == where.key.lower())
+            and all(_same(one.metadata.get(name), value) for name, value in where.metadata)
+            and (where.since is None or one.valid_from_us >= where.since)
+            and (where.until is None or one.valid_from_us < where.until)
+            and (
+                where.as_of is None
+                or (one.valid_from_us <= where.as_of and (one.valid_to_us is None or where.as_of < one.valid_to_us))
             )
         )
 
@@ -573,9 +767,9 @@ def _candidate(one: Version) -> Candidate:
     assert one.text_id is not None
     return Candidate(
         num=one.num, text_id=one.text_id, id=parse_id(m.id), content=m.content, session=None, position=m.position,
-        speaker=m.speaker, valid_from=m.valid_from, topics=None, labels=None, dates=None, kind=m.kind,
+        speaker=m.speaker, valid_from=m.valid_from_us, topics=None, labels=None, dates=None, kind=m.kind,
         importance=m.importance, pinned=m.pinned, trust=m.trust, observations=m.observations,
-        observed_at=m.observed_at, stated_confidence=m.stated_confidence, uses=m.uses, used_at=m.used_at,
+        observed_at=m.observed_at_us, stated_confidence=m.stated_confidence, uses=m.uses, used_at=m.used_at_us,
         useful=m.useful, not_useful=m.not_useful, wrong=m.wrong, key=m.key,
     )  # fmt: skip
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .api import Limpet, open
+    from .asynchronous import AsyncHistory, AsyncLimpet
     from .history.audit import Audit, Belief
     from .history.claims import Analogy, Grounding, Revision, Support, Yields
     from .history.consolidate import Consolidation, Proposal
@@ -67,7 +68,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
-    "Action", "Adherence", "Affected", "AmbiguousId", "Analogy", "Audit", "BadInput", "Belief", "Brief", "BriefItem",
+    "Action", "Adherence", "Affected", "AmbiguousId", "Analogy", "AsyncHistory", "AsyncLimpet",
+    "Audit", "BadInput", "Belief", "Brief", "BriefItem",
     "Caution", "Central", "Chain", "Change", "Check", "Clock", "Consolidation", "Contradiction", "Contradictions",
     "Diff", "Embedder", "EmbedderUnavailable", "EntityCount", "Explanation", "Exposure", "Fact", "Filter",
     "FixedClock", "Forgotten", "Gap", "Gaps", "GraphPath", "Grounding", "History", "Impact", "ImportReport",
@@ -83,6 +85,7 @@ __all__ = [
 # Where a public name lives.
 _HOMES = {
     "api": ("Limpet", "open"),
+    "asynchronous": ("AsyncHistory", "AsyncLimpet"),
     "history.audit": ("Audit", "Belief"),
     "history.claims": ("Analogy", "Grounding", "Revision", "Support", "Yields"),
     "history.consolidate": ("Consolidation", "Proposal"),
@@ -145,4 +148,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted(__all__)

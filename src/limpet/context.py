@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from copy import copy
 from dataclasses import replace
-from datetime import datetime
+from datetime import date
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from .model.clock import Clock, parse_time
 from .model.errors import BadInput
 from .model.ids import IdSource, parse_id
-from .model.memory import GLOBAL_SCOPE, STATES, Memory, check_kind, check_scope
+from .model.memory import GLOBAL_SCOPE, STATES, Memory, check_key, check_kinds, check_list, check_scope
 from .rank.adjust import confidence_of, confidence_word
 from .store.records import Filter
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from .store.contract import Store
     from .vectors.embedder import Embedder
 
-Time = str | int | datetime | None
+Time = str | int | date | None  # a datetime is a date
 T = TypeVar("T")
 # What `since` and `until` can mean: when it began to hold in the world, or when the store learned it.
 CLOCKS = ("valid", "stored")
@@ -154,20 +154,23 @@ class Context:
         """Microseconds UTC. Raises BadInput."""
         return None if value is None else parse_time(value, now=self.clock.now())
 
-    def with_confidence(self, memory: Memory) -> Memory:
-        """The memory with its confidence as of now, or as of the version's end."""
+    def as_read(self, memory: Memory) -> Memory:
+        """The memory as verbs give it: superseded where another took its place, with its confidence as of now."""
+        state = "superseded" if memory.state == "active" and memory.superseded_by is not None else memory.state
         ended = memory.state in ("retracted", "purged") or memory.superseded_by is not None
-        value = 0.0 if ended and memory.retired_at is None else confidence_of(memory, self.clock.now())
-        return replace(memory, confidence=value, confidence_word=confidence_word(memory, value))
+        value = 0.0 if ended and memory.retired_at_us is None else confidence_of(memory, self.clock.now())
+        return replace(memory, state=state, confidence=value, confidence_word=confidence_word(memory, value))
 
     def filter(
         self,
-        kinds: Iterable[str] = (),
+        kind: str | Iterable[str] = (),
         topics: Iterable[str] = (),
         since: Time = None,
         until: Time = None,
-        session: str | None = None,
         *,
+        session: str | None = None,
+        speaker: str | None = None,
+        key: str | None = None,
         metadata: Mapping[str, Any] | None = None,
         clock: str = "valid",
         known_at: int | None = None,
@@ -176,21 +179,37 @@ class Context:
         if clock not in CLOCKS:
             raise BadInput(f"unknown clock: {clock!r}", hint=f"one of: {', '.join(CLOCKS)}")
         valid = clock == "valid"
-        kinds = (kinds,) if isinstance(kinds, str) else tuple(kinds)
-        topics = (topics,) if isinstance(topics, str) else tuple(topics)
+        topics = check_list("topics", topics)
         if topics:
             from .remember.validation import check_topics
 
             topics = check_topics(topics)
         return Filter(
             scopes=self.scopes,
-            kinds=tuple(check_kind(kind) for kind in kinds),
+            kinds=check_kinds(kind),
             topics=topics,
             session=session,
-            metadata=tuple((metadata or {}).items()),
+            speaker=speaker,
+            key=None if key is None else check_key(key),
+            metadata=_wanted(metadata),
             since=self.time(since) if valid else None,
             until=self.time(until) if valid else None,
             stored_since=None if valid else self.time(since),
             stored_until=None if valid else self.time(until),
             known_at=known_at,
         )
+
+
+def _wanted(metadata: Mapping[str, Any] | None) -> tuple[tuple[str, Any], ...]:
+    """The values that metadata is filtered by. Raises BadInput."""
+    if metadata is None:
+        return ()
+    if not isinstance(metadata, Mapping):
+        raise BadInput(f"metadata must be names and values, not {metadata!r:.60}", hint='such as {"ticket": 7}')
+    for name, value in metadata.items():
+        if not isinstance(name, str) or not isinstance(value, str | int | float | None):
+            raise BadInput(
+                f"metadata {name!r:.60} cannot be filtered by {value!r:.60}",
+                hint="by text, numbers, true, false and None",
+            )
+    return tuple(metadata.items())

@@ -269,7 +269,7 @@ def test_a_listing_of_the_past_shows_what_was_known(told):
     """Versions as they were, with the instant at which they ended."""
     then = walk(told, Filter(known_at=START + 16 * HOUR), limit=3)
     edited = next(one for one in then if one.content == "edited")
-    assert edited.retired_at == START + 20 * HOUR
+    assert edited.retired_at_us == START + 20 * HOUR
     assert then == [
         told.memories.get(bytes.fromhex(one.id.replace("-", "")), known_at=START + 16 * HOUR) for one in then
     ]
@@ -289,8 +289,8 @@ def test_use_is_counted_and_its_last_time_kept(store, scribe):
     store.usage.record([one], now + 9, "not_useful")
     store.usage.record([b"\x09" * 16], now)
 
-    assert (store.memories.get(one).uses, store.memories.get(one).used_at) == (3, now + 5)
-    assert (store.memories.get(two).uses, store.memories.get(two).used_at) == (1, now)
+    assert (store.memories.get(one).uses, store.memories.get(one).used_at_us) == (3, now + 5)
+    assert (store.memories.get(two).uses, store.memories.get(two).used_at_us) == (1, now)
     assert list(store.usage.rows()) == [
         {"id": one, "uses": 3, "used_at": now + 5, "useful": 1, "not_useful": 1, "wrong": 1},
         {"id": two, "uses": 1, "used_at": now, "useful": 0, "not_useful": 0, "wrong": 0},
@@ -320,7 +320,7 @@ def test_use_counts_are_restored_as_they_were(store, scribe):
     store.usage.record([id], 9)
     store.usage.restore([*rows, rows[0] | {"id": b"\x09" * 16}])
     assert list(store.usage.rows()) == rows
-    assert (store.memories.get(id).uses, store.memories.get(id).used_at) == (1, 5)
+    assert (store.memories.get(id).uses, store.memories.get(id).used_at_us) == (1, 5)
 
 
 # -- the two engines side by side

@@ -121,7 +121,7 @@ def test_stats_count_the_whole_store(memory, clock):
     assert found.by_scope == {"project:api": 1, "global": 1}
     assert found.by_state == {"active": 2, "archived": 1}
     assert (found.waiting_jobs, found.vectors, found.dead_jobs) == (3, 0, 0)
-    assert (found.oldest, found.newest) == (started, clock.now())
+    assert (found.oldest_us, found.newest_us) == (started, clock.now())
     assert found.file_bytes > 0
 
 

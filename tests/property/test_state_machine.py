@@ -173,8 +173,12 @@ class TwoStores(RuleBasedStateMachine):
         for one in shown[1]:
             assert self.real.history(one.id) == self.reference.history(one.id)
         values = self.real._context.store.memories.keyed("project:api", "api.limit")
-        for one, following in pairwise(one for one in values if one.valid_to is None or one.valid_from < one.valid_to):
-            assert one.valid_to is not None and one.valid_to <= following.valid_from, "two values at one instant"
+        for one, following in pairwise(
+            one for one in values if one.valid_to_us is None or one.valid_from_us < one.valid_to_us
+        ):
+            assert one.valid_to_us is not None and one.valid_to_us <= following.valid_from_us, (
+                "two values at one instant"
+            )
 
     def teardown(self):
         if not hasattr(self, "real"):
@@ -208,7 +212,7 @@ def links(engine, moment=None):
 def everything(engine):
     """Every version of every memory, without row numbers."""
     ids = dict.fromkeys(event.memory for event in engine._context.store.ledger.events())
-    return [replace(one, used_at=None) for id in ids for one in engine._context.store.memories.versions(id)]
+    return [replace(one, used_at_us=None) for id in ids for one in engine._context.store.memories.versions(id)]
 
 
 TestTwoStores = TwoStores.TestCase

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta, timezone
 
 import pytest
 
@@ -71,7 +71,8 @@ def test_the_shortest_unique_prefix_sets_apart_and_ends_in_no_dash():
         ("yesterday", "2026-02-28T12:00:00Z"),
         (0, "1970-01-01T00:00:00Z"),
         (-1, "1969-12-31T23:59:59.999999Z"),
-        (datetime(2026, 1, 31, 9, 30), "2026-01-31T09:30:00Z"),
+        (datetime(2026, 1, 31, 9, 30, tzinfo=UTC), "2026-01-31T09:30:00Z"),
+        (date(2026, 1, 31), "2026-01-31T00:00:00Z"),
         (datetime(2026, 1, 31, 9, 30, tzinfo=timezone(timedelta(hours=9))), "2026-01-31T00:30:00Z"),
         ("0001-01-01", "0001-01-01T00:00:00Z"),
         ("9999-12-31", "9999-12-31T00:00:00Z"),
@@ -81,10 +82,20 @@ def test_times_are_read_in_many_ways_and_written_in_one(text, expected):
     assert format_time(parse_time(text, now=NOW)) == expected
 
 
-@pytest.mark.parametrize("text", ["", "soon-ish", "12", "99999-01-01", "x" * 200, "2026-02-30", "a\0b", 10**20, True])
+@pytest.mark.parametrize(
+    "text", ["", "soon-ish", "12", "99999-01-01", "x" * 200, "2026-02-30", "a\0b", 10**20, True, 1.5, None, b"now"]
+)
 def test_what_is_no_time_is_refused(text):
     with pytest.raises(limpet.BadInput):
         parse_time(text, now=NOW)
+
+
+def test_a_datetime_without_a_zone_is_refused_with_what_to_write():
+    """Nine o'clock here or in Greenwich: a guess would be wrong for somebody, and nobody would notice."""
+    with pytest.raises(limpet.BadInput, match="without a time zone") as refused:
+        parse_time(datetime(2026, 1, 31, 9), now=NOW)
+
+    assert "astimezone" in refused.value.hint
 
 
 def test_a_fixed_clock_moves_only_when_told_to():
@@ -95,6 +106,8 @@ def test_a_fixed_clock_moves_only_when_told_to():
     clock.set("2020-01-01")
     assert format_time(clock.now()) == "2020-01-01T00:00:00Z"
     assert limpet.FixedClock(7).now() == 7
+    clock.set(date(2020, 1, 2))
+    assert format_time(clock.now()) == "2020-01-02T00:00:00Z"
 
 
 def test_the_machines_clock_is_in_microseconds():

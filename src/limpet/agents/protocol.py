@@ -193,7 +193,7 @@ class Service:
         elif about == "memory://{id}":
             found = [one.id for one in self._memory.list(limit=1_000).memories if one.id.startswith(typed)]
         elif about == "brief":
-            goals = self._memory.list(kinds=["goal"], limit=200).memories
+            goals = self._memory.list(kind=["goal"], limit=200).memories
             found = [one.content for one in goals if typed in one.content.lower()]
         elif about == "reflect":
             found = []

@@ -109,7 +109,9 @@ class Tools:
         return answer
 
     def prepare(self, message: str, budget_tokens: int) -> dict[str, Any]:
-        brief = self._memory.prepare(message, budget=budget_tokens, lexical_only=False, deadline_ms=PREPARE_DEADLINE_MS)
+        brief = self._memory.prepare(
+            message, budget_tokens=budget_tokens, lexical_only=False, deadline_ms=PREPARE_DEADLINE_MS
+        )
         text = brief.text()
         ids = [item.id for section in brief.sections for item in section.items]
         self._expose("prepare", [(id, brief.tokens // len(ids)) for id in ids])

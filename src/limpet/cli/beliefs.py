@@ -234,9 +234,7 @@ def _retention_options(parser: ArgumentParser) -> None:
 
 def _retention(args: Namespace) -> int:
     with open_store(args) as memory:
-        found = memory.retention(
-            days=args.days, kinds=args.kind or ["episode"], fold=not args.no_fold, apply=args.apply
-        )
+        found = memory.retention(days=args.days, kind=args.kind or ["episode"], fold=not args.no_fold, apply=args.apply)
         if args.json:
             output.object_line(found.as_dict())
         else:

@@ -21,6 +21,7 @@ from .options import terminal_width
 
 if TYPE_CHECKING:
     from argparse import Namespace
+    from datetime import datetime
 
     from ..api import Limpet
     from ..model.encode import JsonForm
@@ -366,12 +367,12 @@ def state_of(one: Memory) -> str:
     return "superseded" if one.superseded_by else REACHED if one.reason == REACHED else ""
 
 
-def day(at: int | None) -> str:
+def day(at: int | datetime | None) -> str:
     """The date of a time, UTC."""
     return (format_time(at) or "")[:10]
 
 
-def moment(at: int | None) -> str:
+def moment(at: int | datetime | None) -> str:
     """A time to the second, UTC, for a person to read; JSON has it in full."""
     return (format_time(at) or "")[:19].replace("T", " ")
 

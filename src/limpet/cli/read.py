@@ -277,7 +277,7 @@ def _stats(args: Namespace) -> int:
     with open_store(args) as memory:
         stats, path = memory.stats(), memory.path
     if args.json:
-        shown = stats._asdict()
+        shown = {name.removesuffix("_us"): value for name, value in stats._asdict().items()}
         output.object_line(
             {"store": path} | shown | {"oldest": format_time(stats.oldest), "newest": format_time(stats.newest)}
         )

@@ -274,7 +274,7 @@ def _forget_options(parser: ArgumentParser) -> None:
 
 def _forget(args: Namespace) -> int:
     given: dict[str, Any] = {
-        "topics": args.topic or (), "kinds": args.kind or (), "session": args.session, "before": args.before,
+        "topics": args.topic or (), "kind": args.kind or (), "session": args.session, "before": args.before,
         "metadata": dict(pair(word) for word in args.meta or ()), "match": args.match,
     }  # fmt: skip
     only_shown = args.dry_run or (any(given.values()) and not args.confirm)
@@ -316,7 +316,7 @@ def _purge_options(parser: ArgumentParser) -> None:
 def _purge(args: Namespace) -> int:
     with open_store(args) as memory:
         before = memory.get(args.id)
-        report = memory.purge(before.id, confirm=args.confirm)
+        report = memory.purge(before.id, confirm=args.confirm, dry_run=not args.confirm)
     if args.json:
         output.object_line(report.as_dict())
         return 0

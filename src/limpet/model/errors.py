@@ -28,6 +28,8 @@ class LimpetError(Exception):
         super().__init__(message)
         self.message = message
         self.hint = hint
+        if hint:
+            self.add_note(f"hint: {hint}")  # under the traceback of a program that catches nothing
 
     def as_dict(self) -> dict[str, object]:
         """The `--json` form: {"error", "message", "hint"?}."""

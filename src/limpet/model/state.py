@@ -43,6 +43,15 @@ class MemoryState:
     superseded_by: bytes | None
     reason: str | None
 
+    # As of a `Memory`, whose times without `_us` are datetimes.
+    @property
+    def valid_from_us(self) -> int:
+        return self.valid_from
+
+    @property
+    def valid_to_us(self) -> int | None:
+        return self.valid_to
+
 
 class SearchFields(NamedTuple):
     """What the projection derives from a memory's state for searching. Words, separated by spaces."""

@@ -91,20 +91,20 @@ def _reason(one: Memory, plan: Plan) -> tuple[str, str]:
     if one.state not in where.states:
         return _STATES.get(one.state, one.state), one.reason or ""
     at = where.as_of
-    if at is not None and one.valid_from > at:
+    if at is not None and one.valid_from_us > at:
         return "not yet true", f"from {format_time(one.valid_from)}"
-    if at is not None and one.valid_to is not None and one.valid_to <= at:
+    if at is not None and one.valid_to_us is not None and one.valid_to_us <= at:
         if one.superseded_by is not None:
             return "superseded", f"by {one.superseded_by}"
         return "expired", f"on {format_time(one.valid_to)}"
-    if where.since is not None and one.valid_from < where.since:
+    if where.since is not None and one.valid_from_us < where.since:
         return "before the range of dates", f"from {format_time(one.valid_from)}"
-    if where.until is not None and one.valid_from >= where.until:
+    if where.until is not None and one.valid_from_us >= where.until:
         return "after the range of dates", f"from {format_time(one.valid_from)}"
-    if where.stored_since is not None and one.created_at < where.stored_since:
-        return "before the range of dates", f"stored {format_time(one.created_at)}"
-    if where.stored_until is not None and one.created_at >= where.stored_until:
-        return "after the range of dates", f"stored {format_time(one.created_at)}"
+    if where.stored_since is not None and one.created_at_us < where.stored_since:
+        return "before the range of dates", f"stored {format_time(one.created_at_us)}"
+    if where.stored_until is not None and one.created_at_us >= where.stored_until:
+        return "after the range of dates", f"stored {format_time(one.created_at_us)}"
     if where.kinds and one.kind not in where.kinds:
         return "another kind", one.kind
     if not set(where.topics) <= set(one.topics):

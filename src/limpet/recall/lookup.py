@@ -23,7 +23,7 @@ def get(context: Context, id: str, *, known_at: Time) -> Memory:
         raise NotFound(f"memory {format_id(raw)} was not known then")
     from ..recall.sources import Sources
 
-    return replace(context.with_confidence(memory), source_state=Sources().state(memory.metadata))
+    return replace(context.as_read(memory), source_state=Sources().state(memory.metadata))
 
 
 def show(context: Context, id: str) -> Memory:
@@ -35,7 +35,7 @@ def show(context: Context, id: str) -> Memory:
 
 def history(context: Context, id: str) -> builtins.list[Memory]:
     return [
-        context.with_confidence(one)
+        context.as_read(one)
         for one in context.store.memories.versions(context.store.memories.resolve(id, context.scopes))
     ]
 
@@ -48,7 +48,7 @@ def list(
         raise BadInput(f"limit must be from 1 to 10000, not {limit!r}")
     where = _listed(context, where, all_states)
     page = context.store.listings.page(where, sort=sort, limit=limit, cursor=cursor, descending=not ascending)
-    return page._replace(memories=[context.with_confidence(one) for one in page.memories])
+    return replace(page, memories=[context.as_read(one) for one in page.memories])
 
 
 def count(context: Context, where: Filter, *, all_states: bool) -> int:

@@ -205,7 +205,7 @@ def reach(context: Context, id: str, *, origin: str | None) -> Receipt:
         waits = proposed(writer, old, origin)
         if waits is not None:
             return waits
-        end = max(writer.now, old.valid_from + 1)
+        end = max(writer.now, old.valid_from_us + 1)
         made = writer.event("bounded", parse_id(old.id), origin=origin or "agent", valid_to=end, reached=True)
         return Receipt(id=old.id, status="changed", event=format_id(made.id), reason=REACHED)
 

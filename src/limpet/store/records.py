@@ -5,7 +5,11 @@ their annotations are evaluated here, not kept as text: named tuples would compi
 """
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..model.clock import to_datetime
+from ..model.sequence import Holds
 
 if TYPE_CHECKING:
     from ..model.memory import Memory
@@ -175,7 +179,7 @@ class GraphNode(NamedTuple):
     valid_to: int | None
     trust: str
     observations: int
-    observed_at: int
+    observed_at_us: int
     stated_confidence: float | None
     importance: float
     pinned: bool
@@ -197,23 +201,38 @@ class Piece(NamedTuple):
     size: int
 
 
-class Page(NamedTuple):
-    """One page of a sorted listing; `cursor` continues after it, None at the end."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page(Holds["Memory"]):
+    """One page of a sorted listing, a sequence of its memories; `cursor` continues after it, None at the end."""
+
+    HELD = "memories"
 
     memories: "list[Memory]"
     cursor: str | None
 
 
 class SessionRow(NamedTuple):
-    """One run of an agent, and how many memories it has now. Times in microseconds UTC."""
+    """One run of an agent, and how many memories it has now."""
 
     name: str
     scope: str
-    started_at: int
-    ended_at: int | None
+    started_at_us: int
+    ended_at_us: int | None
     title: str | None
     memories: int
-    last_at: int  # when something was last stored in it
+    last_at_us: int  # when something was last stored in it
+
+    @property
+    def started_at(self) -> datetime:
+        return to_datetime(self.started_at_us)
+
+    @property
+    def ended_at(self) -> datetime | None:
+        return None if self.ended_at_us is None else to_datetime(self.ended_at_us)
+
+    @property
+    def last_at(self) -> datetime:
+        return to_datetime(self.last_at_us)
 
 
 class Lately(NamedTuple):
@@ -260,13 +279,17 @@ class Proposal(NamedTuple):
 
 
 class Action(NamedTuple):
-    """A line of the journal: what was asked, done or answered in a session. `at` in microseconds UTC."""
+    """A line of the journal: what was asked, done or answered in a session. `at` in UTC."""
 
     scope: str
     session: str
-    at: int
+    at_us: int
     kind: str  # asked, did, failed or said
     what: str
+
+    @property
+    def at(self) -> datetime:
+        return to_datetime(self.at_us)
 
 
 class ExposureRow(NamedTuple):
@@ -319,8 +342,16 @@ class StoreStats(NamedTuple):
     by_state: dict[str, int]
     file_bytes: int = 0
     free_bytes: int = 0
-    oldest: int | None = None
-    newest: int | None = None
+    oldest_us: int | None = None
+    newest_us: int | None = None
+
+    @property
+    def oldest(self) -> datetime | None:
+        return None if self.oldest_us is None else to_datetime(self.oldest_us)
+
+    @property
+    def newest(self) -> datetime | None:
+        return None if self.newest_us is None else to_datetime(self.newest_us)
 
 
 # What stands before the digest of a segment of which some events wait for their memories.

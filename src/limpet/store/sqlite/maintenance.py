@@ -90,11 +90,14 @@ class SqliteMaintenance:
                     "SELECT s.name, count(*) FROM memory m JOIN scope s ON s.num = m.scope"
                     " WHERE m.retired_at IS NULL AND m.state = 'active' GROUP BY s.name"
                 ),
-                by_state=table("SELECT state, count(*) FROM memory WHERE retired_at IS NULL GROUP BY state"),
+                by_state=table(
+                    "SELECT iif(state = 'active' AND superseded_by IS NOT NULL, 'superseded', state) AS said, count(*)"
+                    " FROM memory WHERE retired_at IS NULL GROUP BY said"
+                ),
                 file_bytes=on_disk,
                 free_bytes=free * size,
-                oldest=one("SELECT min(at) FROM event"),
-                newest=one("SELECT max(at) FROM event"),
+                oldest_us=one("SELECT min(at) FROM event"),
+                newest_us=one("SELECT max(at) FROM event"),
             )
 
     def rebuild(self, progress: Callable[[int, int], None] | None = None) -> int:
