@@ -156,7 +156,7 @@ class Limpet:
     def in_all_scopes(self) -> Limpet:
         """The same open store for its owner to read: recall, list and count see every scope.
 
-        >>> _ = memory.in_scope("project:shop").remember("Deploys go out on Tuesdays")
+        >>> _ = memory.in_scope("project:other").remember("Deploys go out on Tuesdays")
         >>> memory.count(), memory.in_all_scopes().count()
         (0, 1)
         """
@@ -360,8 +360,8 @@ class Limpet:
         """Put memories of this scope and `global` into another scope, in one operation. A value of a key that holds
         there too is ended where the other begins. Raises NotFound, AmbiguousId, BadInput.
 
-        >>> _ = memory.move(memory.remember("Deploys go out on Tuesdays").id, "project:shop")
-        >>> memory.count(), memory.in_scope("project:shop").count()
+        >>> _ = memory.move(memory.remember("Deploys go out on Tuesdays").id, "project:other")
+        >>> memory.count(), memory.in_scope("project:other").count()
         (0, 1)
         """
         return remember_service.move(self._context, ids, scope)
@@ -372,7 +372,7 @@ class Limpet:
         Raises NotFound, BadInput.
 
         >>> _ = memory.remember("Deploys go out on Tuesdays")
-        >>> memory.rename_scope(memory.scope, "project:shop").memories
+        >>> memory.rename_scope(memory.scope, "project:other").memories
         1
         """
         return remember_service.rename_scope(self._context, scope, name)
@@ -382,9 +382,9 @@ class Limpet:
 
         Raises NotFound, BadInput.
 
-        >>> for one in (memory, memory.in_scope("project:shop")):
+        >>> for one in (memory, memory.in_scope("project:other")):
         ...     _ = one.remember("Deploys go out on Tuesdays")
-        >>> len(memory.merge_scopes(memory.scope, "project:shop").merged)
+        >>> len(memory.merge_scopes(memory.scope, "project:other").merged)
         1
         """
         return remember_service.merge_scopes(self._context, scope, into)
