@@ -13,6 +13,7 @@ from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
+from limpet.checkout import checkout_of
 from limpet.model.edges import Edge, live_edges
 from limpet.model.errors import AmbiguousId, BadInput, NotFound
 from limpet.model.events import Event
@@ -88,6 +89,7 @@ class ReferenceStore:
             most_used=self._most_used,
             unseen=self._unseen,
             count_kinds=self._count_kinds,
+            count_scopes=self._count_scopes,
         )
         self.search = SimpleNamespace(
             allowed=self._allowed,
@@ -116,6 +118,12 @@ class ReferenceStore:
             note=self._note_exposures,
             latest=self._exposures,
             counts=self._use_counts,
+        )
+
+        self._claimed: dict[str, str] = {}
+        self.checkouts = SimpleNamespace(
+            scope_of=lambda folder: self._claimed.get(checkout_of(folder).place, checkout_of(folder).scope),
+            claim=lambda checkout, scope, at: self._claimed.setdefault(checkout.place, scope),
         )
 
     def close(self) -> None:
@@ -276,9 +284,17 @@ class ReferenceStore:
                 yield event
 
     def _operation(self, event: bytes | None, scopes: Sequence[str] | None = None) -> list[Event]:
-        seen = [one for one in self._ledger if self._in(one, scopes)]
+        seen = [one for one in self._ledger if self._in(one, scopes) or one.data.get("was") in (scopes or ())]
         wanted = next((one for one in reversed(seen) if event in (None, one.id)), None)
-        return [] if wanted is None else [one for one in seen if one.operation == wanted.operation]
+        if wanted is None:
+            return []
+        whole = [one for one in self._ledger if one.operation == wanted.operation]
+        return whole if self._moves(whole) else [one for one in whole if one in seen]
+
+    def _moves(self, events: Sequence[Event]) -> bool:
+        undone = {event.data["undoes"] for event in events if event.type == "undone"}
+        earlier = [event for event in self._ledger if event.id.hex() in undone]
+        return any(event.type == "moved" for event in events) or (bool(earlier) and self._moves(earlier))
 
     def _in(self, event: Event, scopes: Sequence[str] | None) -> bool:
         versions = self._versions(event.memory)
@@ -426,6 +442,13 @@ class ReferenceStore:
         ]
         return [one.num for one in sorted(several, key=lambda one: (one.memory.created_at_us, one.memory.id))][:limit]
 
+    def _count_scopes(self, where: Filter) -> list[tuple[str, int, int]]:
+        found: dict[str, list[int]] = {}
+        for one in self._passing(where):
+            found.setdefault(one.memory.scope, []).append(one.memory.created_at)
+        counted = [(name, len(times), max(times)) for name, times in found.items()]
+        return sorted(counted, key=lambda row: (-row[1], row[0]))
+
     def _count_kinds(self, where: Filter) -> dict[str, int]:
         return dict(Counter(one.memory.kind for one in self._passing(where)))
 
@@ -439,7 +462,9 @@ class ReferenceStore:
     @staticmethod
     def _passes(one: Memory, where: Filter) -> bool:
         return (
-            (where.scopes is None or one.scope in where.scopes)
+            (where.stored_since is None or one.created_at >= where.stored_since)
+            and (where.stored_until is None or one.created_at < where.stored_until)
+            and (where.scopes is None or one.scope in where.scopes)
             and one.state in where.states
             and (not where.kinds or one.kind in where.kinds)
             and set(where.topics) <= set(one.topics)

@@ -49,8 +49,10 @@ if TYPE_CHECKING:
     from .recall.facts import Fact
     from .recall.rerank import Reranker
     from .recall.sessions import RecalledSession, SessionRecall
+    from .remember.forget import Forgotten
     from .remember.retention import Retention
     from .remember.review import ReviewItem
+    from .remember.scopes import Scope, ScopeChange
     from .remember.service import PurgeReport
     from .remember.sweep import Swept
     from .remember.write import Receipt
@@ -70,13 +72,14 @@ __all__ = [
     "Audit", "BadInput", "Belief", "Brief", "BriefItem",
     "Caution", "Central", "Chain", "Change", "Check", "Clock", "Consolidation", "Contradiction", "Contradictions",
     "Diff", "Embedder", "EmbedderUnavailable", "EntityCount", "Explanation", "Exposure", "Fact", "Filter",
-    "FixedClock", "Gap", "Gaps", "GraphPath", "Grounding", "History", "Impact", "ImportReport", "Interval", "Item",
-    "LeftOut", "Limpet", "LimpetError", "Link", "Memory", "MirrorReport", "ModelInfo", "Moment", "Node", "NotFound",
-    "OrganizeReport", "Page", "Problem", "Proposal", "PurgeReport", "Quality", "Recall", "RecalledSession", "Receipt",
-    "Reranker", "Retention", "ReviewItem", "Revision", "Section", "SegmentReport", "SessionRecall", "SessionRow",
-    "SignalTrace", "StoreBusy", "StoreDamaged", "StoreError", "StoreMissing", "StoreReadOnly", "StoreStats",
-    "StoreTooNew", "Subgraph", "Support", "Swept", "SystemClock", "Thread", "Timeline", "Topic", "Trace",
-    "TransferReport", "Use", "Usefulness", "Why", "WorkReport", "Yields", "__version__", "open",
+    "FixedClock", "Forgotten", "Gap", "Gaps", "GraphPath", "Grounding", "History", "Impact", "ImportReport",
+    "Interval", "Item", "LeftOut", "Limpet", "LimpetError", "Link", "Memory", "MirrorReport", "ModelInfo", "Moment",
+    "Node", "NotFound", "OrganizeReport", "Page", "Problem", "Proposal", "PurgeReport", "Quality", "Recall",
+    "RecalledSession", "Receipt", "Reranker", "Retention", "ReviewItem", "Revision", "Scope", "ScopeChange", "Section",
+    "SegmentReport", "SessionRecall", "SessionRow", "SignalTrace", "StoreBusy", "StoreDamaged", "StoreError",
+    "StoreMissing", "StoreReadOnly", "StoreStats", "StoreTooNew", "Subgraph", "Support", "Swept", "SystemClock",
+    "Thread", "Timeline", "Topic", "Trace", "TransferReport", "Use", "Usefulness", "Why", "WorkReport", "Yields",
+    "__version__", "open",
 ]  # fmt: skip
 
 # Where a public name lives.
@@ -115,8 +118,10 @@ _HOMES = {
     "recall.facts": ("Fact",),
     "recall.rerank": ("Reranker",),
     "recall.sessions": ("RecalledSession", "SessionRecall"),
+    "remember.forget": ("Forgotten",),
     "remember.retention": ("Retention",),
     "remember.review": ("ReviewItem",),
+    "remember.scopes": ("Scope", "ScopeChange"),
     "remember.service": ("PurgeReport",),
     "remember.sweep": ("Swept",),
     "remember.write": ("Receipt",),

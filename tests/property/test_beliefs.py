@@ -23,7 +23,7 @@ CHANGES = st.lists(
 # Every verb is in one of these; a new one fails the first test until somebody has decided where it belongs.
 BY_ID = {
     "accept": (), "archive": (), "correct": ("newer words",), "edit": ("other words",), "feedback": ("useful",), "get": (),
-    "history": (), "impact": (), "pin": (), "promote": (), "purge": (), "reach": (), "reject": (), "related": (), "restore": (),
+    "history": (), "impact": (), "move": ("project:elsewhere",), "forget": (), "pin": (), "promote": (), "purge": (), "reach": (), "reject": (), "related": (), "restore": (),
     "retract": ("wrong",), "show": (), "tag": (["x"],), "unpin": (), "why": (),
 }  # fmt: skip
 BY_TWO_IDS = {"link": "supports", "unlink": "supports", "path_between": None}
@@ -33,7 +33,7 @@ BY_WORDS = {"audit", "prepare", "read_topic", "recall", "recall_sessions", "time
 OF_ALL = {"contradictions": (), "count": (), "diff": ("2026-01-01",), "gaps": (), "list": (), "review": (), "sessions": (),
           "sweep": (), "retention": (), "undo": (), "actions": (), "exposures": (), "usefulness": (), "topics": (), "threads": (), "entities": ()}  # fmt: skip
 # Of the whole file, for the person who owns it; they show no content, or copy everything.
-OF_THE_FILE = {"abbreviate", "backup", "close", "doctor", "embedder", "export_jsonl", "export_segments", "export_to", "gc", "import_jsonl", "import_from", "import_segments", "in_scope",
+OF_THE_FILE = {"abbreviate", "backup", "close", "doctor", "embedder", "export_jsonl", "export_segments", "export_to", "gc", "import_jsonl", "import_from", "import_segments", "in_scope", "in_folder", "in_all_scopes", "merge_scopes", "rename_scope", "scopes",
                "models", "note_transcript", "organize", "path", "read_only", "scope", "rebuild", "reembed", "stats", "verify", "work"}  # fmt: skip
 ADDS = {"note_action", "note_exposures", "remember", "remember_batch", "session_start", "set_fact"}
 # Of a folder, which has a scope of its own; tests/flows/test_mirror.py holds them to it.
@@ -114,7 +114,7 @@ def test_no_verb_shows_or_changes_what_is_of_another_scope(path, clock, memory, 
 def test_no_command_shows_or_changes_what_is_of_another_scope(path, clock, memory, theirs, capsys):
     mine = memory.remember("the limit of ours is 200").id
     by_id = {"show", "related", "edit", "tag", "pin", "unpin", "correct", "retract", "archive", "restore", "purge", "feedback",
-             "why", "impact", "promote", "reach"}  # fmt: skip
+             "why", "impact", "promote", "reach", "forget"}  # fmt: skip
     more = {"edit": ["x"], "tag": ["+x"], "correct": ["x"], "retract": ["--why", "x"], "purge": ["--confirm"],
             "feedback": ["useful"]}  # fmt: skip
     calls = [[name, id, *more.get(name, [])] for name in by_id for id in theirs]
@@ -147,7 +147,7 @@ def test_no_command_shows_or_changes_what_is_of_another_scope(path, clock, memor
     calls += [["graph", query] for query in ("pattern", "centrality", "consolidate")]
     calls += [["graph", "revise", WORD, "--against", theirs[0]], ["graph", "pattern", "--from-topic", WORD]]
     calls += [["mirror", "read", WORD], ["mirror", "status"]]
-    of_the_file = {"remember", "stats", "undo", "import", "export", "backup", "verify", "doctor", "gc", "work", "reembed", "organize",
+    of_the_file = {"remember", "scopes", "move", "help", "version", "stats", "undo", "import", "export", "backup", "verify", "doctor", "gc", "work", "reembed", "organize",
                    "rebuild", "models", "mcp", "completion", "install", "uninstall", "hook"}  # fmt: skip
     assert set(COMMANDS) == {call[0] for call in calls} | of_the_file
 

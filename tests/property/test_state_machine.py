@@ -137,6 +137,10 @@ class TwoStores(RuleBasedStateMachine):
     def retract(self, id, origin):
         self.both(lambda engine: engine.retract(id, "it was wrong", origin=origin))
 
+    @rule(id=memories, scope=SCOPES)
+    def move(self, id, scope):
+        self.both(lambda m: m.move(id, scope))
+
     @rule(id=memories)
     def purge(self, id):
         self.both(lambda engine: engine.purge(id, confirm=True).purged)

@@ -141,9 +141,21 @@ def filter_options(parser: argparse.ArgumentParser, *, states: bool = False) -> 
     add = parser.add_argument
     add("--kind", action="append", choices=KINDS, metavar="KIND", help=f"only this kind; repeat it: {', '.join(KINDS)}")
     add("--topic", action="append", metavar="TOPIC", help="only with this topic; repeated: with all of them")
-    add("--since", metavar="TIME", help=f"only what holds since then or later: {TIME_FORMS}")
+    add("--since", metavar="TIME", help=f"only what began to hold then or later: {TIME_FORMS}")
     add("--until", metavar="TIME", help="only what began to hold before then")
+    add(
+        "--clock", choices=("valid", "stored"), default="valid", metavar="CLOCK",
+        help="what --since and --until are about: valid, when it began to hold; stored, when it was stored "
+        "(default: valid)",
+    )  # fmt: skip
     add("--session", metavar="NAME", help="only of this session")
+    add(
+        "--meta",
+        action="append",
+        metavar="K=V",
+        help="only with this value in its metadata; repeated: with all of them",
+    )
+    add("--all-scopes", action="store_true", help="of every scope, not of this one and `global` alone")
     if states:
         add("--all", action="store_true", help="also what is archived, retracted, purged or no longer true")
 
@@ -153,6 +165,10 @@ def filters(args: argparse.Namespace) -> dict[str, Any]:
         "kinds": args.kind or (), "topics": args.topic or (),
         "since": args.since, "until": args.until, "session": args.session,
     }  # fmt: skip
+    if args.clock != "valid":
+        found["clock"] = args.clock
+    if args.meta:
+        found["metadata"] = dict(pair(word) for word in args.meta)
     if "all" in args:
         found["all_states"] = args.all
     return found

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from ..model.clock import format_time
 from ..model.errors import LimpetError
-from ..model.memory import REACHED
+from ..model.memory import GLOBAL_SCOPE, REACHED
 from ..rank.adjust import DOUBTFUL
 from .options import terminal_width
 
@@ -44,8 +44,13 @@ _UNPRINTABLE = (
 )
 # Rejected lines of an import that people get to see one by one; --json has all.
 SHOWN_REJECTIONS = 20
-# Lines of one memory that a terminal gets from `recall`; `show` gives all, and a pipe gets all.
+# Of one memory a terminal gets so many lines from `recall`, a pipe so many characters; `show` and --json give all.
 LINES_PER_ITEM = 12
+CHARACTERS_PER_ITEM = 2_000
+# Characters of one memory in a list that goes into a pipe; on a terminal it is a line.
+CHARACTERS_PER_LINE = 1_000
+# Scopes that an empty answer names.
+MOST_SCOPES = 5
 # Characters of the line on something that was left out.
 LEFT_OUT_WIDTH = 150
 MARGIN = "   "
@@ -140,15 +145,37 @@ def receipt(done: Receipt, *, as_json: bool) -> int:
 # -- memories
 
 
-def recalled(found: Recall, short: Sequence[str], *, as_json: bool, budget_tokens: int | None = None) -> None:
-    """The answer of `recall` and `related`. `short`: the items' ids as they are shown."""
+def counted(count: int, what: str) -> str:
+    """`1 memory`, `2 memories`."""
+    return f"{count:,} {what if count == 1 else what.removesuffix('y') + 'ies'}"
+
+
+def nothing(memory: Limpet, args: Namespace) -> None:
+    """What a search or a list without a result says: whether there is anything here, and where there is."""
+    if args.json:
+        return
+    scopes = memory.scopes()
+    here = sum(one.memories for one in scopes if one.scope in (memory.scope, GLOBAL_SCOPE))
+    if here or args.all_scopes or not scopes:
+        words("nothing found" + (f" among {counted(here, 'memory')} of {memory.scope} and global" if here else ""))
+        return
+    told = ", ".join(f"{one.memories:,} in {one.scope}" for one in scopes[:MOST_SCOPES])
+    more = f" and {len(scopes) - MOST_SCOPES:,} more scopes" if len(scopes) > MOST_SCOPES else ""
+    words(f"nothing in {memory.scope}; {told}{more}")
+    words("  hint: --scope NAME looks there, --all-scopes everywhere")
+
+
+def recalled(
+    found: Recall, short: Sequence[str], *, as_json: bool, budget_tokens: int | None = None, scopes: bool = False
+) -> None:
+    """The answer of `recall` and `related`. `short`: the items' ids as they are shown. `scopes`: show these too."""
     if as_json:
         object_line(found.as_dict())
         return
     for rank, (item, name) in enumerate(zip(found.items, short, strict=True), 1):
         if rank > 1:
             line("")
-        _item(rank, item, name)
+        _item(rank, item, name, scope=item.scope if scopes else None)
         if also := found.also.get(item.id):
             line(MARGIN + paint(f"also {len(also)} like it: {', '.join(also)}", DIM))
     if found.explained is not None:
@@ -196,9 +223,7 @@ def _caveats(found: Recall | SessionRecall, shown: int, budget_tokens: int | Non
         words(f"without {signal}: {found.notes.get(signal, 'no reason given')}")
     if found.truncated:
         words(f"more was found than fits into {budget_tokens} tokens")
-    if not shown:
-        words("nothing found")
-    elif not found.relevant:
+    if shown and not found.relevant:
         words("nothing relevant found: these are only the nearest")
 
 
@@ -255,16 +280,12 @@ def _explained(told: Explanation) -> None:
         line(MARGIN + _cut(shown, LEFT_OUT_WIDTH))
 
 
-def _item(rank: int, item: Item, short: str) -> None:
+def _item(rank: int, item: Item, short: str, *, scope: str | None) -> None:
     line(
         f"{rank:>2} {paint(short, YELLOW)}  {paint(item.kind, CYAN)}  {day(item.valid_from)}  "
-        + paint(f"score {item.score:.3f}", DIM)
+        + paint(f"score {item.score:.3f}" + (f"  {scope}" if scope else ""), DIM)
     )
-    shown = wrapped(item.content)
-    if sys.stdout.isatty() and len(shown) > LINES_PER_ITEM:
-        rest = len(shown) - LINES_PER_ITEM + 1
-        shown[LINES_PER_ITEM - 1 :] = [MARGIN + paint(f"... {rest} more lines: limpet show {short}", DIM)]
-    for one in shown:
+    for one in _shortened(item.content, short):
         line(one)
     if marks := _marks(item):
         line(MARGIN + paint(marks, DIM))
@@ -272,6 +293,19 @@ def _item(rank: int, item: Item, short: str) -> None:
         line(MARGIN + paint(f"disputed: see {', '.join(item.disputed_by)}", YELLOW))
     if item.why is not None:
         _why(item.why)
+
+
+def _shortened(content: str, short: str) -> list[str]:
+    """A memory's text as lines, and where the rest is of a long one: a few lines for a person, more for a program."""
+    most = (terminal_width() or 80) * LINES_PER_ITEM if sys.stdout.isatty() else CHARACTERS_PER_ITEM
+    text = content if len(content) <= most else content[:most].rsplit(None, 1)[0]
+    shown = wrapped(text)
+    if sys.stdout.isatty():
+        kept = shown[: LINES_PER_ITEM - 1] if len(shown) > LINES_PER_ITEM else shown
+        text, shown = (text if kept == shown else "\n".join(kept)), kept
+    if len(text) < len(content):
+        shown.append(MARGIN + paint(f"... {len(content):,} characters in all: limpet show {short}", DIM))
+    return shown
 
 
 def _marks(item: Item) -> str:
@@ -308,73 +342,26 @@ def _why(why: Trace) -> None:
     line(f"{MARGIN}{paint('score =', BOLD)} {sum_}{factors}")
 
 
-def listed(found: Sequence[Memory], memory: Limpet) -> None:
+def listed(found: Sequence[Memory], memory: Limpet, *, scopes: bool = False) -> None:
     """One memory a line: id, kind, day, state if it is not active, text, topics. Cut to a terminal's width."""
     width = terminal_width() if sys.stdout.isatty() else None
+    cut = False
     for one, short in zip(found, memory.abbreviate([one.id for one in found]), strict=True):
         text = " ".join(printable(one.content).split())
         text += "".join("  #" + printable(topic) for topic in one.topics)
-        if state := _state(one):
+        if state := state_of(one):
             text = f"[{state}] {text}"
+        if scopes:
+            text = f"{one.scope}: {text}"
         head = f"{short}  {one.kind:<10}  {day(one.valid_from)}  "
-        if width and len(head) + len(text) > width:
-            text = text[: max(10, width - len(head) - 1)] + "…"
-        line(f"{paint(short, YELLOW)}  {paint(f'{one.kind:<10}', CYAN)}  {day(one.valid_from)}  {text}")
+        most = max(10, width - len(head)) if width else CHARACTERS_PER_LINE
+        cut = cut or len(text) > most
+        line(f"{paint(short, YELLOW)}  {paint(f'{one.kind:<10}', CYAN)}  {day(one.valid_from)}  {_cut(text, most)}")
+    if cut:
+        words("some are cut: `limpet show ID` has all of one")
 
 
-def whole(one: Memory) -> None:
-    """Everything a person wants to know of one memory."""
-    state = _state(one)
-    line(f"{paint(one.id, YELLOW)}  {paint(one.kind, CYAN)}" + (f"  {paint(state, RED)}" if state else ""))
-    facts = _facts(one)
-    for text in wrapped(facts.pop("content")):
-        line(text)
-    _named(facts)
-
-
-def versions(found: Sequence[Memory]) -> None:
-    """Every version of a memory, oldest first: the first in full, of the others what changed."""
-    before: dict[str, str] = {}
-    for number, one in enumerate(found, 1):
-        line("")
-        until = format_time(one.retired_at) or "now"
-        line(paint(f"version {number}  {format_time(one.recorded_at)} to {until}", BOLD))
-        now = _facts(one) | {"state": one.state, "used": ""}
-        _named({name: value or "-" for name, value in now.items() if value != before.get(name, "")})
-        before = now
-
-
-def _facts(one: Memory) -> dict[str, str]:
-    """What there is to say, by name; "" for what does not apply."""
-    ends = f" to {moment(one.valid_to)}" if one.valid_to is not None else ""
-    return {
-        "content": one.content,
-        "scope": one.scope,
-        "topics": " ".join("#" + topic for topic in one.topics),
-        "key": one.key or "",
-        "valid": f"from {moment(one.valid_from)}{ends}",
-        "recorded": moment(one.created_at),
-        "superseded": f"by {one.superseded_by}" if one.superseded_by else "",
-        "reason": one.reason or "",
-        "origin": one.origin,
-        "source": (one.source or "") + (f" ({one.source_state})" if one.source_state else ""),
-        "session": one.session or "",
-        "speaker": one.speaker or "",
-        "confidence": f"{one.confidence_word}, stated on {one.observations} day{'s' * (one.observations != 1)}",
-        "importance": f"{one.importance:g}" + (", pinned" if one.pinned else ""),
-        "used": f"{one.uses} x, last {moment(one.used_at)}" if one.uses else "",
-        "metadata": encode(one.metadata) if one.metadata else "",
-    }
-
-
-def _named(facts: dict[str, str]) -> None:
-    for name, value in facts.items():
-        if value:
-            shown = printable(value).replace("\n", "\n" + MARGIN + " " * 12)
-            line(f"{MARGIN}{paint(f'{name:<11}', DIM)} {shown}")
-
-
-def _state(one: Memory) -> str:
+def state_of(one: Memory) -> str:
     if one.state != "active":
         return one.state
     return "superseded" if one.superseded_by else REACHED if one.reason == REACHED else ""
@@ -418,7 +405,9 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         from rich.table import Table
         from rich.text import Text
 
-        made = Table(*columns, box=box.SIMPLE_HEAD)
+        made = Table(box=box.SIMPLE_HEAD)
+        for place, name in enumerate(columns, 1):
+            made.add_column(name, no_wrap=place < len(columns))  # only the last is wrapped, by words
         for row in rows:
             made.add_row(*(Text(cell, _STATUS_STYLE.get(cell, "")) for cell in row))
         Console(highlight=False).print(made)

@@ -11,8 +11,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..model.errors import BadInput
+from ..model.memory import KINDS
 from . import output
 from .options import (
+    TIME_FORMS,
     Command,
     decode,
     given_text,
@@ -252,6 +254,50 @@ def _retract(args: Namespace) -> int:
         return output.receipt(memory.retract(args.id, args.why), as_json=args.json)
 
 
+def _forget_options(parser: ArgumentParser) -> None:
+    add = parser.add_argument
+    add("ids", metavar="ID", nargs="*", help="which memories; without any, what all of the options together choose")
+    add("--topic", action="append", metavar="TOPIC", help="those with this topic; repeated: with all of them")
+    add("--kind", action="append", choices=KINDS, metavar="KIND", help="those of this kind")
+    add("--session", metavar="NAME", help="those of this session")
+    add("--before", metavar="TIME", help=f"those stored before then: {TIME_FORMS}")
+    add("--meta", action="append", metavar="K=V", help="those with this value in their metadata")
+    add("--match", metavar="WORDS", help="those whose text has all of these words")
+    add("--why", metavar="TEXT", default="forgotten", help="why; stays with them (default: forgotten)")
+    add(
+        "--confirm",
+        action="store_true",
+        help="do it; without this what options choose is only shown, what ids name is done",
+    )
+    add("--dry-run", action="store_true", help="only show which, whatever chooses them")
+
+
+def _forget(args: Namespace) -> int:
+    given: dict[str, Any] = {
+        "topics": args.topic or (), "kinds": args.kind or (), "session": args.session, "before": args.before,
+        "metadata": dict(pair(word) for word in args.meta or ()), "match": args.match,
+    }  # fmt: skip
+    only_shown = args.dry_run or (any(given.values()) and not args.confirm)
+    with open_store(args) as memory:
+        found = memory.forget(args.ids, **given, why=args.why, dry_run=only_shown)
+        if args.json:
+            output.object_line(found.as_dict())
+            return 0
+        if not found.memories:
+            output.words("nothing to forget")
+            return 0 if args.ids else 1
+        output.listed(found.memories, memory)
+    count = output.counted(len(found.memories) - len(found.waiting), "memory")
+    if only_shown:
+        output.words(f"would forget {count}; --confirm does it")
+        return 0
+    output.line(f"forgot {count}")
+    if found.waiting:
+        output.words(f"{len(found.waiting):,} more were said by someone who is trusted more: `limpet review`")
+    output.words("still in the store: `limpet undo` takes this back, only `limpet purge` erases")
+    return 0
+
+
 def _change(verb: str, args: Namespace) -> int:
     """pin, unpin, archive, restore, reach and promote: one id, one receipt."""
     with open_store(args) as memory:
@@ -343,6 +389,12 @@ COMMANDS = {
         _correct_options, _correct, 'limpet correct 019e3f2a "The limit is 1000 a minute" --why "gateway upgraded"'
     ),
     "retract": Command(_retract_options, _retract, 'limpet retract 019e3f2a --why "it was a rumour"'),
+    "forget": Command(
+        _forget_options,
+        _forget,
+        'limpet forget 019e3f2a\nlimpet forget --topic draft --before "90 days ago"\n'
+        'limpet forget --match "old gateway" --confirm',
+    ),
     "archive": _of_id("archive", "limpet archive 019e3f2a"),
     "restore": _of_id("restore", "limpet restore 019e3f2a"),
     "reach": _of_id("reach", "limpet reach 019e3f2a"),

@@ -5,7 +5,7 @@
     ├── BadInput            exit 2  what was given cannot be used; nothing was stored
     │   └── AmbiguousId     exit 2  the id prefix names several memories (`candidates`)
     ├── StoreError          exit 3  the store cannot be opened, read or written
-    │   ├── StoreMissing    exit 3  there is no store, and what was asked for makes none
+    │   ├── StoreMissing    exit 1  there is no store, and what was asked for makes none
     │   ├── StoreDamaged    exit 3  the file is not a limpet store, or its content is broken
     │   ├── StoreTooNew     exit 3  a newer limpet wrote it
     │   ├── StoreReadOnly   exit 3  a write on a store opened (or mounted) read-only
@@ -77,6 +77,7 @@ class StoreMissing(StoreError):
     """There is no store at the path, and what was asked for makes none."""
 
     code = "store_missing"
+    exit_code = 1
 
 
 class StoreDamaged(StoreError):

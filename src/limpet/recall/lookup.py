@@ -40,10 +40,14 @@ def history(context: Context, id: str) -> builtins.list[Memory]:
     ]
 
 
-def list(context: Context, where: Filter, *, sort: str, limit: int, cursor: str | None, all_states: bool) -> Page:
+def list(
+    context: Context, where: Filter, *, sort: str, limit: int, cursor: str | None, all_states: bool,
+    ascending: bool = False,
+) -> Page:  # fmt: skip
     if isinstance(limit, bool) or not 1 <= limit <= 10_000:
         raise BadInput(f"limit must be from 1 to 10000, not {limit!r}")
-    page = context.store.listings.page(_listed(context, where, all_states), sort=sort, limit=limit, cursor=cursor)
+    where = _listed(context, where, all_states)
+    page = context.store.listings.page(where, sort=sort, limit=limit, cursor=cursor, descending=not ascending)
     return replace(page, memories=[context.as_read(one) for one in page.memories])
 
 

@@ -14,6 +14,8 @@ from ..store.records import Filter
 
 if TYPE_CHECKING:
     from ..context import Context, Time
+    from ..remember.forget import Forgotten
+    from ..remember.scopes import Scope, ScopeChange
     from ..remember.validation import ValidStatement
     from ..remember.write import Receipt, Writer
 
@@ -242,6 +244,43 @@ def retract(context: Context, id: str, why: str, *, origin: str | None) -> Recei
     return _change(
         context, id, "retracted", lambda old: old.state != "retracted", live=False, origin=origin, why=reason
     )
+
+
+def forget(
+    context: Context, ids: str | Iterable[str], where: Filter, *, match: str | None, why: str,
+    origin: str | None, dry_run: bool,
+) -> Forgotten:  # fmt: skip
+    from ..remember.forget import forget
+
+    named = [ids] if isinstance(ids, str) else list(ids)
+    held = replace(where, as_of=context.now()) if where.narrows or match is not None else None
+    if held is None and not named:
+        raise BadInput("nothing says what to forget", hint="an id, or a topic, session, age or words")
+    return forget(context, named, held, match=match, why=why, origin=origin, dry_run=dry_run)
+
+
+def scopes(context: Context) -> list[Scope]:
+    from ..remember.scopes import scopes
+
+    return scopes(context, replace(context.filter(), as_of=context.now()))
+
+
+def move(context: Context, ids: str | Iterable[str], scope: str) -> list[Receipt]:
+    from ..remember.scopes import move
+
+    return move(context, [ids] if isinstance(ids, str) else list(ids), scope)
+
+
+def rename_scope(context: Context, scope: str, name: str) -> ScopeChange:
+    from ..remember.scopes import rename
+
+    return rename(context, scope, name)
+
+
+def merge_scopes(context: Context, scope: str, into: str) -> ScopeChange:
+    from ..remember.scopes import merge_into
+
+    return merge_into(context, scope, into)
 
 
 def _change(

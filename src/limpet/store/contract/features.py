@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, Protocol
 
+from ...checkout import Checkout
 from ...model.merge_order import SequencedEvent
 from ..records import Action, ExposureRow, Merged, Proposal, SegmentRow, Source, UseCount
 
@@ -64,6 +66,18 @@ class Sources(Protocol):
 
     def waiting(self, scope: str | None = None) -> list[Source]:
         """Those that wait, of one scope or all, the one that was announced first first."""
+        ...
+
+
+class Checkouts(Protocol):
+    """Which scope each repository has."""
+
+    def scope_of(self, folder: Path) -> str:
+        """The scope of the repository that a folder is in; if it has claimed none, the one that it would get."""
+        ...
+
+    def claim(self, checkout: Checkout, scope: str, at: int) -> None:
+        """From now on the scope is that of this repository, unless it has one already."""
         ...
 
 

@@ -42,7 +42,8 @@ class Ledger(Protocol):
         ...
 
     def operation(self, event: bytes | None, scopes: Sequence[str] | None = None) -> list[Event]:
-        """All events of some scopes (None: all) that were committed together with `event`, in order.
+        """All events of some scopes (None: all) that were committed together with `event`, in order; those of a move
+        between scopes, and of its undoing, belong to both.
 
         `event` None: the last operation that has any.
         """

@@ -87,6 +87,10 @@ class Listings(Protocol):
         """How many of each kind pass the filter, the most first."""
         ...
 
+    def count_scopes(self, where: Filter) -> list[tuple[str, int, int]]:
+        """(scope, how many pass the filter, when the last of them was stored), the most first, then by name."""
+        ...
+
     def recent(self, where: Filter, *, limit: int) -> list[int]:
         """Texts, those stored last first."""
         ...

@@ -88,7 +88,21 @@ class SqliteLedger:
             found = self._events("event_by_id", id=event)
             if not found:
                 return []
-            return self._events("operation_events", operation=found[0].operation, scopes=scope_list(scopes))
+            bound = {"operation": found[0].operation}
+            seen = self._events("operation_events", **bound, scopes=scope_list(scopes))
+            if not seen or scopes is None:
+                return seen
+            # A move between scopes is one operation of both, and so is its undoing.
+            whole = self._events("operation_events", **bound, scopes=None)
+            return whole if len(whole) > len(seen) and self._moves(whole) else seen
+
+    def _moves(self, events: Sequence[Event]) -> bool:
+        """Whether memories changed their scope by some events, or by what these undo."""
+        while events and not any(one.type == "moved" for one in events):
+            events = list(
+                self.events(ids=[bytes.fromhex(one.data["undoes"]) for one in events if one.type == "undone"])
+            )
+        return bool(events)
 
     def resolve(self, prefix: str) -> bytes:
         low, high = parse_prefix(prefix)

@@ -172,8 +172,8 @@ SELECT v.id, v.type, v.memory FROM carray(:ids) c CROSS JOIN event v ON v.id = c
 SELECT id FROM event WHERE id BETWEEN :low AND :high ORDER BY id LIMIT 12
 
 -- name: last_event
--- The newest event of some scopes: that of its memory, or the one it names (sessions). Primary key, memory_current.
-SELECT v.id FROM event v WHERE :scopes IS NULL OR ifnull(
+-- The newest event of some scopes: that of its memory, that which it left, or the one it names (sessions). Primary key, memory_current.
+SELECT v.id FROM event v WHERE :scopes IS NULL OR v.data ->> 'was' IN (SELECT value FROM json_each(:scopes)) OR ifnull(
     (SELECT s.name FROM memory m JOIN scope s ON s.num = m.scope WHERE m.id = v.memory AND m.retired_at IS NULL),
     v.data ->> 'scope') IN (SELECT value FROM json_each(:scopes))
  ORDER BY v.seq DESC LIMIT 1
@@ -183,7 +183,7 @@ SELECT v.id FROM event v WHERE :scopes IS NULL OR ifnull(
 SELECT v.seq, v.id, v.type, v.memory, v.at, v.operation, v.origin, b.content, v.data
   FROM event v LEFT JOIN body b ON b.num = v.body
  WHERE v.seq IN (SELECT seq FROM event WHERE id = :operation UNION SELECT seq FROM event WHERE operation = :operation)
-   AND (:scopes IS NULL OR ifnull(
+   AND (:scopes IS NULL OR v.data ->> 'was' IN (SELECT value FROM json_each(:scopes)) OR ifnull(
     (SELECT s.name FROM memory m JOIN scope s ON s.num = m.scope WHERE m.id = v.memory AND m.retired_at IS NULL),
     v.data ->> 'scope') IN (SELECT value FROM json_each(:scopes)))
  ORDER BY v.seq
@@ -559,6 +559,11 @@ SELECT r.id FROM review r JOIN scope s ON s.num = r.scope
 -- name: kinds_of_scopes
 -- How many memories of each kind pass the filter. A scan of the scopes.
 SELECT m.kind, count(*) FROM memory m WHERE {visible} GROUP BY m.kind ORDER BY 2 DESC, 1
+
+-- name: scopes_with
+-- (scope, how many memories pass the filter, when the last was stored). A scan of the memories.
+SELECT s.name, count(*), max(m.created_at) FROM memory m JOIN scope s ON s.num = m.scope
+ WHERE {visible} GROUP BY m.scope ORDER BY 2 DESC, 1
 
 -- name: most_used
 -- The most used memories that pass the filter. usage_uses.
