@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from .recall.facts import Fact
     from .recall.rerank import Reranker
     from .recall.sessions import RecalledSession, SessionRecall
+    from .remember.operations import Effect, Operation
     from .remember.retention import Retention
     from .remember.review import ReviewItem
     from .remember.service import PurgeReport
@@ -67,10 +68,10 @@ __version__ = "0.1.0"
 __all__ = [
     "Action", "Adherence", "Affected", "AmbiguousId", "Analogy", "Audit", "BadInput", "Belief", "Brief", "BriefItem",
     "Caution", "Central", "Chain", "Change", "Check", "Clock", "Consolidation", "Contradiction", "Contradictions",
-    "Diff", "Embedder", "EmbedderUnavailable", "EntityCount", "Explanation", "Exposure", "Fact", "Filter",
+    "Diff", "Effect", "Embedder", "EmbedderUnavailable", "EntityCount", "Explanation", "Exposure", "Fact", "Filter",
     "FixedClock", "Gap", "Gaps", "GraphPath", "Grounding", "History", "Impact", "ImportReport", "Interval", "Item",
     "LeftOut", "Limpet", "LimpetError", "Link", "Memory", "MirrorReport", "ModelInfo", "Moment", "Node", "NotFound",
-    "OrganizeReport", "Page", "Problem", "Proposal", "PurgeReport", "Quality", "Recall", "RecalledSession", "Receipt",
+    "Operation", "OrganizeReport", "Page", "Problem", "Proposal", "PurgeReport", "Quality", "Recall", "RecalledSession", "Receipt",
     "Reranker", "Retention", "ReviewItem", "Revision", "Section", "SegmentReport", "SessionRecall", "SessionRow",
     "SignalTrace", "StoreBusy", "StoreDamaged", "StoreError", "StoreMissing", "StoreReadOnly", "StoreStats",
     "StoreTooNew", "Subgraph", "Support", "Swept", "SystemClock", "Thread", "Timeline", "Topic", "Trace",
@@ -112,6 +113,7 @@ _HOMES = {
     "recall.facts": ("Fact",),
     "recall.rerank": ("Reranker",),
     "recall.sessions": ("RecalledSession", "SessionRecall"),
+    "remember.operations": ("Effect", "Operation"),
     "remember.retention": ("Retention",),
     "remember.review": ("ReviewItem",),
     "remember.service": ("PurgeReport",),

@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from .recall.facts import Fact
     from .recall.rerank import Reranker
     from .recall.sessions import SessionRecall
+    from .remember.operations import Operation
     from .remember.retention import Retention
     from .remember.review import ReviewItem
     from .remember.sweep import Swept
@@ -254,7 +255,7 @@ class Limpet:
         return self.graph.threads(limit=limit)
 
     def abbreviate(self, ids: Sequence[str], *, items: bool = False) -> builtins.list[str]:
-        """The shortest unambiguous prefix of each id; with `items` among the items of the review list too."""
+        """The short id of each memory, which every verb reads; with `items` also of items of the review list."""
         return recall_lookup.abbreviate(self._context, ids, items=items)
 
     def note_action(self, session: str, kind: str, what: str) -> None:
@@ -420,13 +421,23 @@ class Limpet:
         return remember_service.purge(self._context, id, confirm=confirm)
 
     def undo(self, event: str | None = None) -> builtins.list[Receipt]:
-        """Take back a whole operation (the last one, or the one with this event). An undo can be undone.
+        """Take back a whole operation: the last that holds, so that each undo goes one further back, or that of an event.
 
-        Of an operation over several scopes, what it did in this one and `global`.
-
-        Raises NotFound, BadInput (a purge cannot be undone).
+        One that others build on is not taken back before them. Of an operation over several scopes, what it did in this
+        one and `global`. `undo` of an undo is a redo. Raises NotFound, BadInput (a purge, or others build on it).
         """
         return remember_service.undo(self._context, event)
+
+    def redo(self) -> builtins.list[Receipt]:
+        """Do again what was undone last, as long as nothing else was done since. Raises NotFound."""
+        return remember_service.redo(self._context)
+
+    def log(self, *, limit: int = 20, event: str | None = None) -> builtins.list[Operation]:
+        """What was done in this scope and `global`, the newest operation first; with `event` only the one it belongs to.
+
+        `undo` takes the `id` of each. Raises NotFound, BadInput.
+        """
+        return remember_service.log(self._context, limit=limit, event=event)
 
     def feedback(self, id: str, verdict: str) -> Memory:
         """Was a recalled memory useful, not_useful or wrong? Counted with its use. Raises NotFound, BadInput."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import apsw
 
 from ...model.events import Event
-from ...model.ids import parse_prefix
+from ...model.ids import named_by, short_id
 from . import journal, rows
 from .database import Database
 from .memories import scope_list, the_only
@@ -90,9 +90,21 @@ class SqliteLedger:
                 return []
             return self._events("operation_events", operation=found[0].operation, scopes=scope_list(scopes))
 
-    def resolve(self, prefix: str) -> bytes:
-        low, high = parse_prefix(prefix)
-        return the_only(prefix, [row[0] for row in self._rows("events_by_prefix", low=low, high=high)], "event", None)
+    def newest(self, scopes: Sequence[str] | None, *, before: int | None = None, limit: int) -> list[Event]:
+        before = 1 << 62 if before is None else before
+        return self._events("newest_events", scopes=scope_list(scopes), before=before, limit=limit)
+
+    def resolve(self, text: str) -> bytes:
+        def ask(how: str, low: bytes, high: bytes) -> list[bytes]:
+            return [row[0] for row in self._rows(f"events_by_{how}", low=low, high=high)]
+
+        return the_only(text, named_by(text, ask), "operation", None)
+
+    def abbreviate(self, ids: Sequence[bytes]) -> list[str]:
+        if not ids:
+            return []
+        like = [row[0] for row in self._rows("events_like", ids=apsw.carray(tuple(ids)))]
+        return [short_id(id, like) for id in ids]
 
     def watermark(self) -> str:
         ((seq, id, changes, uses, used_at),) = self._rows("ledger_watermark")
