@@ -236,6 +236,13 @@ class Limpet:
         where = self._filter(kinds, topics, since, until, session)
         return recall_lookup.count(self._context, where, all_states=all_states)
 
+    def matching(self, words: str, *, all_states: bool = False) -> builtins.list[Memory]:
+        """What is held in whose text all of these words stand, or begin one, whatever their case. Reads every text.
+
+        `all_states`: as in `list`. Raises BadInput.
+        """
+        return recall_lookup.matching(self._context, words, all_states=all_states)
+
     def topics(self, *, limit: int = 200) -> builtins.list[Topic]:
         """The topics of what is held in this scope and `global`, the most used first. Raises BadInput."""
         return self.graph.topics(limit=limit)
@@ -421,7 +428,7 @@ class Limpet:
         return remember_service.purge(self._context, id, confirm=confirm)
 
     def undo(self, event: str | None = None) -> builtins.list[Receipt]:
-        """Take back a whole operation: the last that holds, so that each undo goes one further back, or that of an event.
+        """Take back an operation: the last that holds, so that each undo goes one further back, or that of an event.
 
         One that others build on is not taken back before them. Of an operation over several scopes, what it did in this
         one and `global`. `undo` of an undo is a redo. Raises NotFound, BadInput (a purge, or others build on it).
@@ -433,7 +440,7 @@ class Limpet:
         return remember_service.redo(self._context)
 
     def log(self, *, limit: int = 20, event: str | None = None) -> builtins.list[Operation]:
-        """What was done in this scope and `global`, the newest operation first; with `event` only the one it belongs to.
+        """What was done in this scope and `global`, the newest operation first; with `event` only the one that has it.
 
         `undo` takes the `id` of each. Raises NotFound, BadInput.
         """

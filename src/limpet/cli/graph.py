@@ -15,6 +15,7 @@ from ..model.memory import EDGE_TYPES
 from . import graph_output as shown
 from . import output
 from .options import TIME_FORMS, Command, id_argument, open_store
+from .receipts import receipt
 
 
 def _ends(parser: ArgumentParser) -> None:
@@ -33,12 +34,12 @@ def _link_options(parser: ArgumentParser) -> None:
 
 def _link(args: Namespace) -> int:
     with open_store(args) as memory:
-        return output.receipt(memory.link(args.a, args.type, args.b, args.weight), as_json=args.json)
+        return receipt(memory.link(args.a, args.type, args.b, args.weight), memory, as_json=args.json)
 
 
 def _unlink(args: Namespace) -> int:
     with open_store(args) as memory:
-        return output.receipt(memory.unlink(args.a, args.type, args.b), as_json=args.json)
+        return receipt(memory.unlink(args.a, args.type, args.b), memory, as_json=args.json)
 
 
 def asks(query: str, show: Callable[[Any, Any], None], given: str, found: str = "") -> Callable[[Namespace], int]:
@@ -153,24 +154,24 @@ COMMANDS = {
     "link": Command(
         _link_options,
         _link,
-        "limpet link 019e3f2a caused_by 019e3f1b\nlimpet link 019e3f2c supports 019e3f2a 0.8",
+        "limpet link 7rk2qm caused_by c04vxn\nlimpet link m5t8ad supports 7rk2qm 0.8",
     ),
-    "unlink": Command(_ends, _unlink, "limpet unlink 019e3f2a caused_by 019e3f1b"),
+    "unlink": Command(_ends, _unlink, "limpet unlink 7rk2qm caused_by c04vxn"),
     "why": Command(
         _reason_options,
         asks("why", shown.why, REASONS),
-        'limpet why 019e3f2a\nlimpet why 019e3f2a --known-at "3 days ago" --all',
+        'limpet why 7rk2qm\nlimpet why 7rk2qm --known-at "3 days ago" --all',
     ),
-    "impact": Command(_reason_options, asks("impact", shown.impact, REASONS), "limpet impact 019e3f1b --depth 3"),
+    "impact": Command(_reason_options, asks("impact", shown.impact, REASONS), "limpet impact c04vxn --depth 3"),
     "path": Command(
         _path_options,
         asks("path", shown.path, f"a b types depth everything {TIMES}", found="found"),
-        "limpet path 019e3f2a 019e3f1b --type caused_by --type supports",
+        "limpet path 7rk2qm c04vxn --type caused_by --type supports",
     ),
     "timeline": Command(
         _timeline_options,
         asks("timeline", shown.timeline, f"what types reach limit {TIMES}"),
-        "limpet timeline user.city\nlimpet timeline 019e3f2a --reach 10",
+        "limpet timeline user.city\nlimpet timeline 7rk2qm --reach 10",
     ),
     "contradictions": Command(
         _contradictions_options,

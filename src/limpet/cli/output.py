@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ..model.clock import format_time
-from ..model.errors import LimpetError
+from ..model.errors import AmbiguousId, LimpetError
 from ..model.memory import REACHED
 from ..rank.adjust import DOUBTFUL
 from .options import terminal_width
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from ..recall.answer import Item, Recall
     from ..recall.explain import Explanation
     from ..recall.sessions import SessionRecall
-    from ..remember.write import Receipt
     from ..transfer.records import TransferReport
 
 Progress = Callable[[int, int], None]
@@ -48,6 +47,8 @@ LINES_PER_ITEM = 12
 # Characters of the line on something that was left out.
 LEFT_OUT_WIDTH = 150
 MARGIN = "   "
+# Memories that one text names, as an error lists them.
+CANDIDATES = 12
 
 DIM, BOLD, RED, GREEN, YELLOW, CYAN = "2", "1", "31", "32", "33", "36"
 
@@ -117,23 +118,17 @@ def error(problem: LimpetError, *, as_json: bool) -> None:
     if as_json:
         _say(encode(problem.as_dict()))
         return
-    _say(printable(f"limpet: {problem.message}"))
+    if isinstance(problem, AmbiguousId):
+        _say(printable(f"limpet: {problem.said!r} names several memories"))
+        width = max(len(id) for id, _ in problem.texts)
+        for id, text in problem.texts[:CANDIDATES]:
+            _say(printable(cut(f"{MARGIN}{id:<{width}}  {text}", terminal_width() or LEFT_OUT_WIDTH)))
+        if len(problem.texts) > CANDIDATES:
+            _say(f"{MARGIN}and {len(problem.texts) - CANDIDATES} more")
+    else:
+        _say(printable(f"limpet: {problem.message}"))
     if problem.hint:
         _say(printable(f"  hint: {problem.hint}"))
-
-
-def receipt(done: Receipt, *, as_json: bool) -> int:
-    """What a write did. Returns the exit code: 2 when it was rejected."""
-    if as_json:
-        object_line(done.as_dict())
-    elif done.status == "rejected":
-        words(f"limpet: rejected: {done.reason}")
-    else:
-        told = [f"added {', '.join(done.added)}"] * bool(done.added) + ([printable(done.reason)] if done.reason else [])
-        line(f"{paint(done.status, GREEN)} {done.id}" + (f" ({'; '.join(told)})" if told else ""))
-    if done.redacted and not as_json:
-        words(f"redacted before storing: {', '.join(done.redacted)}")
-    return 2 if done.status == "rejected" else 0
 
 
 # -- memories
@@ -178,7 +173,7 @@ def recalled_sessions(
             speaker = f"{printable(item.speaker)}: " if item.speaker else ""
             shown = " ".join(f"{speaker}{printable(item.content)}".split())
             head = f"{next(names)}  {day(item.valid_from)}  "
-            line(MARGIN + paint(head, DIM) + _cut(shown, LEFT_OUT_WIDTH - len(head)))
+            line(MARGIN + paint(head, DIM) + cut(shown, LEFT_OUT_WIDTH - len(head)))
         if one.why is not None:
             line(MARGIN + paint("score =", BOLD) + "".join(f" {name} {value:+.3f}" for name, value in one.why.items()))
     if "time" in found.notes:
@@ -233,7 +228,7 @@ def embedded(memory: Limpet, args: Namespace) -> dict[str, int]:
     return {"embedded": max(0, before - waiting), "waiting": waiting}
 
 
-def _cut(text: str, most: int) -> str:
+def cut(text: str, most: int) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
@@ -251,7 +246,7 @@ def _explained(told: Explanation) -> None:
     for one in told.left_out:
         detail = f" ({one.detail})" if one.detail else ""
         shown = f"{one.id}  {paint(one.why, CYAN)}{detail}: " + " ".join(printable(one.content).split())
-        line(MARGIN + _cut(shown, LEFT_OUT_WIDTH))
+        line(MARGIN + cut(shown, LEFT_OUT_WIDTH))
 
 
 def _item(rank: int, item: Item, short: str) -> None:
@@ -307,73 +302,26 @@ def _why(why: Trace) -> None:
     line(f"{MARGIN}{paint('score =', BOLD)} {sum_}{factors}")
 
 
-def listed(found: Sequence[Memory], memory: Limpet) -> None:
-    """One memory a line: id, kind, day, state if it is not active, text, topics. Cut to a terminal's width."""
+def listed(found: Sequence[Memory], memory: Limpet, *, numbered: bool = False) -> None:
+    """One memory a line: id, kind, day, state if it is not active, text, topics. On a terminal cut to its width, and
+    where it is `numbered` with the names @1 to @9 before it."""
     width = terminal_width() if sys.stdout.isatty() else None
-    for one, short in zip(found, memory.abbreviate([one.id for one in found]), strict=True):
+    names = memory.abbreviate([one.id for one in found])
+    size = max(map(len, names), default=0)
+    for number, (one, name) in enumerate(zip(found, names, strict=True), 1):
         text = " ".join(printable(one.content).split())
         text += "".join("  #" + printable(topic) for topic in one.topics)
-        if state := _state(one):
+        if state := state_of(one):
             text = f"[{state}] {text}"
-        head = f"{short}  {one.kind:<10}  {day(one.valid_from)}  "
-        if width and len(head) + len(text) > width:
-            text = text[: max(10, width - len(head) - 1)] + "…"
-        line(f"{paint(short, YELLOW)}  {paint(f'{one.kind:<10}', CYAN)}  {day(one.valid_from)}  {text}")
+        mark = "" if width is None or not numbered else f"@{number} " if number < 10 else "   "
+        head = f"{mark}{name:<{size}}  {one.kind:<10}  {day(one.valid_from)}  "
+        if width:
+            text = cut(text, max(11, width - len(head)))
+        shown = f"{paint(f'{name:<{size}}', YELLOW)}  {paint(f'{one.kind:<10}', CYAN)}"
+        line(f"{paint(mark, DIM)}{shown}  {day(one.valid_from)}  {text}")
 
 
-def whole(one: Memory) -> None:
-    """Everything a person wants to know of one memory."""
-    state = _state(one)
-    line(f"{paint(one.id, YELLOW)}  {paint(one.kind, CYAN)}" + (f"  {paint(state, RED)}" if state else ""))
-    facts = _facts(one)
-    for text in wrapped(facts.pop("content")):
-        line(text)
-    _named(facts)
-
-
-def versions(found: Sequence[Memory]) -> None:
-    """Every version of a memory, oldest first: the first in full, of the others what changed."""
-    before: dict[str, str] = {}
-    for number, one in enumerate(found, 1):
-        line("")
-        until = format_time(one.retired_at) or "now"
-        line(paint(f"version {number}  {format_time(one.recorded_at)} to {until}", BOLD))
-        now = _facts(one) | {"state": one.state, "used": ""}
-        _named({name: value or "-" for name, value in now.items() if value != before.get(name, "")})
-        before = now
-
-
-def _facts(one: Memory) -> dict[str, str]:
-    """What there is to say, by name; "" for what does not apply."""
-    ends = f" to {moment(one.valid_to)}" if one.valid_to is not None else ""
-    return {
-        "content": one.content,
-        "scope": one.scope,
-        "topics": " ".join("#" + topic for topic in one.topics),
-        "key": one.key or "",
-        "valid": f"from {moment(one.valid_from)}{ends}",
-        "recorded": moment(one.created_at),
-        "superseded": f"by {one.superseded_by}" if one.superseded_by else "",
-        "reason": one.reason or "",
-        "origin": one.origin,
-        "source": (one.source or "") + (f" ({one.source_state})" if one.source_state else ""),
-        "session": one.session or "",
-        "speaker": one.speaker or "",
-        "confidence": f"{one.confidence_word}, stated on {one.observations} day{'s' * (one.observations != 1)}",
-        "importance": f"{one.importance:g}" + (", pinned" if one.pinned else ""),
-        "used": f"{one.uses} x, last {moment(one.used_at)}" if one.uses else "",
-        "metadata": encode(one.metadata) if one.metadata else "",
-    }
-
-
-def _named(facts: dict[str, str]) -> None:
-    for name, value in facts.items():
-        if value:
-            shown = printable(value).replace("\n", "\n" + MARGIN + " " * 12)
-            line(f"{MARGIN}{paint(f'{name:<11}', DIM)} {shown}")
-
-
-def _state(one: Memory) -> str:
+def state_of(one: Memory) -> str:
     if one.state != "active":
         return one.state
     return "superseded" if one.superseded_by else REACHED if one.reason == REACHED else ""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..model.clock import format_time
 from ..model.errors import BadInput
 from ..store.records import StoreStats
-from . import output
+from . import names, output
 from .options import TIME_FORMS, Command, filter_options, filters, id_argument, open_store
 
 if TYPE_CHECKING:
@@ -64,6 +64,7 @@ def _recall(args: Namespace) -> int:
             found = memory.recall(**given, lexical_only=args.lexical, explain=args.explain)
             short = [] if args.json else memory.abbreviate([item.id for item in found.items])
     output.recalled(found, short, as_json=args.json, budget_tokens=args.budget)
+    _number(args, "recall", [item.id for item in found.items])
     return 0
 
 
@@ -81,6 +82,14 @@ def _recall_sessions(args: Namespace, given: dict[str, Any]) -> int:
             short = [] if args.json else memory.abbreviate([item.id for item in found.items])
     output.recalled_sessions(found, short, as_json=args.json, budget_tokens=args.budget)
     return 0
+
+
+def _number(args: Namespace, command: str, ids: list[str]) -> None:
+    """What was shown to a person has the names @1, @2, ... from now on."""
+    if not args.json:
+        from ..settings import read_settings
+
+        names.note(read_settings(args.store, args.scope, None).path, command, ids)
 
 
 def _recalled_by_server(args: Namespace, given: dict[str, Any]) -> tuple[Recall, list[str]] | None:
@@ -108,14 +117,16 @@ def _show(args: Namespace) -> int:
     with open_store(args) as memory:
         found = memory.show(args.id)
         versions = memory.history(found.id) if args.history else []
-    if args.json:
-        shown = found.as_dict()
-        if args.history:
-            shown["history"] = [one.as_dict() for one in versions]
-        output.object_line(shown)
-        return 0
-    output.whole(found)
-    output.versions(versions)
+        if args.json:
+            shown = found.as_dict()
+            if args.history:
+                shown["history"] = [one.as_dict() for one in versions]
+            output.object_line(shown)
+            return 0
+        from . import show_output
+
+        show_output.whole(found, memory)
+        show_output.versions(versions)
     return 0
 
 
@@ -137,7 +148,8 @@ def _list(args: Namespace) -> int:
             for one in page.memories:
                 output.object_line(one.as_dict())
         else:
-            output.listed(page.memories, memory)
+            output.listed(page.memories, memory, numbered=True)
+    _number(args, "list", [one.id for one in page.memories])
     if page.cursor and args.json:
         sys.stdout.flush()
         print(output.encode({"cursor": page.cursor}), file=sys.stderr)
@@ -158,6 +170,7 @@ def _related(args: Namespace) -> int:
         found = memory.related(args.id, k=args.k)
         short = memory.abbreviate([item.id for item in found.items])
     output.recalled(found, short, as_json=args.json)
+    _number(args, "related", [item.id for item in found.items])
     return 0
 
 
@@ -303,9 +316,9 @@ COMMANDS = {
         'limpet recall "rate limit" --known-at "3 days ago" --explain\n'
         'limpet recall "which concerts did we talk about?" --sessions',
     ),
-    "show": Command(_show_options, _show, "limpet show 019e3f2a --history"),
+    "show": Command(_show_options, _show, "limpet show 7rk2qm --history"),
     "list": Command(_list_options, _list, 'limpet list --kind lesson --since "2 weeks ago" --sort uses'),
-    "related": Command(_related_options, _related, "limpet related 019e3f2a -k 5"),
+    "related": Command(_related_options, _related, "limpet related 7rk2qm -k 5"),
     "count": Command(_count_options, _count, "limpet count --topic sqlite"),
     "topics": Command(_listing_options, _topics, "limpet topics --limit 20"),
     "threads": Command(_listing_options, _threads, "limpet threads"),

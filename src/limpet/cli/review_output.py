@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..model.ids import names_id
+from .names import note
 from .options import terminal_width
 from .output import BOLD, CYAN, DIM, MARGIN, YELLOW, day, line, paint, printable, words
 
@@ -50,17 +51,20 @@ def review(items: Sequence[ReviewItem], memory: Limpet, *, limit: int) -> None:
     every = list(dict.fromkeys(id for one in items for id in (one.id, *_sides(one))))
     names = dict(zip(every, memory.abbreviate(every, items=True), strict=True))
     left = limit
+    numbered: list[str] = []
     for number, group in enumerate(groups(items)):
         if left <= 0:
             break
         if number:
             line("")
+        numbered.append(group.items[0].id if group.hub is None else group.hub.id)
         if group.hub is None:
             _item(group.items[0], names)
             left -= 1
         else:
             left -= _group(group, names, min(left, MOST_OF_GROUP if limit < len(items) else left))
-    words("limpet review accept ID, or reject ID; several ids are decided one by one")
+    note(memory.path, "review", numbered)
+    words("limpet review accept ID, or reject ID; several ids are decided one by one, @1 is the first")
     if left <= 0 and len(items) > limit:
         words(f"{limit} of {len(items)}; --all shows the rest")
 

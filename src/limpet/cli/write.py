@@ -11,12 +11,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..model.errors import BadInput
-from . import output
+from . import names, output
+from . import receipts as receipts_of
 from .options import (
     Command,
     decode,
     given_text,
-    id_argument,
+    one_argument,
     open_store,
     pair,
     statement,
@@ -24,6 +25,7 @@ from .options import (
     text_argument,
     vectors_option,
 )
+from .receipts import receipt
 
 if TYPE_CHECKING:
     from queue import Queue
@@ -63,7 +65,7 @@ def _remember(args: Namespace) -> int:
         raise BadInput("--no-vectors belongs to --batch: one statement waits for no vector anyway")
     text = given_text(args.text)
     with open_store(args, create=True) as memory:
-        return output.receipt(memory.remember(text, id=args.id, **given), as_json=args.json)
+        return receipt(memory.remember(text, id=args.id, **given), memory, as_json=args.json)
 
 
 def _batch(args: Namespace, defaults: dict[str, Any]) -> int:
@@ -175,18 +177,18 @@ def _parsed(number: int, raw: bytes | None) -> dict[str, Any] | str | None:
 
 
 def _edit_options(parser: ArgumentParser) -> None:
-    id_argument(parser)
+    one_argument(parser)
     text_argument(parser)
 
 
 def _edit(args: Namespace) -> int:
     text = given_text(args.text)
     with open_store(args) as memory:
-        return output.receipt(memory.edit(args.id, text), as_json=args.json)
+        return receipt(memory.edit(args.id, text), memory, as_json=args.json)
 
 
 def _tag_options(parser: ArgumentParser) -> None:
-    id_argument(parser)
+    one_argument(parser)
     parser.add_argument(
         "changes", metavar="CHANGE", nargs="+",
         help="+topic adds, -topic removes, k=v sets metadata (typed as bool, int, float or text), k= removes it",
@@ -206,14 +208,14 @@ def _tag(args: Namespace) -> int:
         else:
             raise BadInput(f"not a change: {word[:60]!r}", hint="+topic, -topic or k=v")
     with open_store(args) as memory:
-        return output.receipt(memory.tag(args.id, add, remove, values), as_json=args.json)
+        return receipt(memory.tag(args.id, add, remove, values), memory, as_json=args.json)
 
 
 def _tag_order(words: list[str]) -> list[str]:
     """Options first, then `--` and the rest, so that -topic is not read as an option. Only -h stays one."""
     options: list[str] = []
     rest: list[str] = []
-    left = iter(words)
+    left = iter(names.arrange(words))
     for word in left:
         if word == "--":
             rest += left
@@ -230,7 +232,7 @@ def _tag_order(words: list[str]) -> list[str]:
 
 
 def _correct_options(parser: ArgumentParser) -> None:
-    id_argument(parser)
+    one_argument(parser)
     text_argument(parser)
     parser.add_argument("--why", metavar="TEXT", help="what made the old belief wrong")
     statement_options(parser)
@@ -239,17 +241,17 @@ def _correct_options(parser: ArgumentParser) -> None:
 def _correct(args: Namespace) -> int:
     text = given_text(args.text)
     with open_store(args) as memory:
-        return output.receipt(memory.correct(args.id, text, why=args.why, **statement(args)), as_json=args.json)
+        return receipt(memory.correct(args.id, text, why=args.why, **statement(args)), memory, as_json=args.json)
 
 
 def _retract_options(parser: ArgumentParser) -> None:
-    id_argument(parser)
+    one_argument(parser)
     parser.add_argument("--why", metavar="TEXT", required=True, help="why it is no longer believed; stays with it")
 
 
 def _retract(args: Namespace) -> int:
     with open_store(args) as memory:
-        return output.receipt(memory.retract(args.id, args.why), as_json=args.json)
+        return receipt(memory.retract(args.id, args.why), memory, as_json=args.json)
 
 
 def _change(verb: str, args: Namespace) -> int:
@@ -259,11 +261,11 @@ def _change(verb: str, args: Namespace) -> int:
             "pin": memory.pin, "unpin": memory.unpin, "archive": memory.archive, "restore": memory.restore,
             "promote": memory.promote, "reach": memory.reach,
         }  # fmt: skip
-        return output.receipt(verbs[verb](args.id), as_json=args.json)
+        return receipt(verbs[verb](args.id), memory, as_json=args.json)
 
 
 def _purge_options(parser: ArgumentParser) -> None:
-    id_argument(parser)
+    one_argument(parser, gone=True)
     parser.add_argument("--confirm", action="store_true", help="do it; without this only what would go is shown")
 
 
@@ -291,24 +293,49 @@ def _purge(args: Namespace) -> int:
 
 def _undo_options(parser: ArgumentParser) -> None:
     parser.add_argument(
-        "event", metavar="EVENT", nargs="?",
-        help="an event from a receipt, or its prefix (default: the last operation)",
+        "event", metavar="OP", nargs="?",
+        help="an operation of `limpet log`, or the event of a receipt (default: the last one that holds)",
     )  # fmt: skip
 
 
 def _undo(args: Namespace) -> int:
     with open_store(args) as memory:
         receipts = memory.undo(args.event)
+        if args.json:
+            output.object_line({"undone": [one.as_dict() for one in receipts]})
+            return 0
+        receipts_of.taken_back(receipts, memory, "undone")
+    return 0
+
+
+def _redo(args: Namespace) -> int:
+    with open_store(args) as memory:
+        receipts = memory.redo()
+        if args.json:
+            output.object_line({"redone": [one.as_dict() for one in receipts]})
+        else:
+            receipts_of.taken_back(receipts, memory, "redone")
+    return 0
+
+
+def _log_options(parser: ArgumentParser) -> None:
+    parser.add_argument("--limit", type=int, default=20, metavar="COUNT", help="operations at most (default: 20)")
+
+
+def _log(args: Namespace) -> int:
+    with open_store(args) as memory:
+        found = memory.log(limit=args.limit)
     if args.json:
-        output.object_line({"undone": [one.as_dict() for one in receipts]})
-        return 0
-    for one in receipts:
-        output.receipt(one, as_json=False)
+        output.object_line({"operations": [one.as_dict() for one in found]})
+    elif found:
+        receipts_of.log(found)
+    else:
+        output.words("nothing was done here yet")
     return 0
 
 
 def _feedback_options(parser: ArgumentParser) -> None:
-    id_argument(parser)
+    one_argument(parser)
     parser.add_argument(
         "verdict", metavar="VERDICT", choices=("useful", "not_useful", "wrong"), help="useful, not_useful or wrong"
     )
@@ -325,7 +352,7 @@ def _feedback(args: Namespace) -> int:
 
 
 def _of_id(verb: str, example: str) -> Command:
-    return Command(id_argument, partial(_change, verb), example)
+    return Command(partial(one_argument, gone=verb == "restore"), partial(_change, verb), example, names.arrange)
 
 
 COMMANDS = {
@@ -335,19 +362,32 @@ COMMANDS = {
         'limpet remember "begin IMMEDIATE ends the WAL deadlock" --kind lesson --topic sqlite --meta line=7\n'
         "jq -c '{content: .text}' notes.json | limpet remember --batch",
     ),
-    "edit": Command(_edit_options, _edit, 'limpet edit 019e3f2a "The staging API allows 100 requests a minute"'),
-    "tag": Command(_tag_options, _tag, "limpet tag 019e3f2a +sqlite -draft priority=2 reviewed=true", _tag_order),
-    "pin": _of_id("pin", "limpet pin 019e3f2a"),
-    "unpin": _of_id("unpin", "limpet unpin 019e3f2a"),
-    "correct": Command(
-        _correct_options, _correct, 'limpet correct 019e3f2a "The limit is 1000 a minute" --why "gateway upgraded"'
+    "edit": Command(
+        _edit_options, _edit, 'limpet edit 7rk2qm "The staging API allows 100 requests a minute"', names.arrange
     ),
-    "retract": Command(_retract_options, _retract, 'limpet retract 019e3f2a --why "it was a rumour"'),
-    "archive": _of_id("archive", "limpet archive 019e3f2a"),
-    "restore": _of_id("restore", "limpet restore 019e3f2a"),
-    "reach": _of_id("reach", "limpet reach 019e3f2a"),
-    "promote": _of_id("promote", "limpet promote 019e3f2a"),
-    "purge": Command(_purge_options, _purge, "limpet purge 019e3f2a --confirm"),
-    "undo": Command(_undo_options, _undo, "limpet undo"),
-    "feedback": Command(_feedback_options, _feedback, "limpet feedback 019e3f2a useful"),
+    "tag": Command(_tag_options, _tag, "limpet tag 7rk2qm +sqlite -draft priority=2 reviewed=true", _tag_order),
+    "pin": _of_id("pin", "limpet pin 7rk2qm"),
+    "unpin": _of_id("unpin", "limpet unpin 7rk2qm"),
+    "correct": Command(
+        _correct_options,
+        _correct,
+        'limpet correct 7rk2qm "The limit is 1000 a minute" --why "gateway upgraded"\n'
+        'limpet correct --match "staging limit" "The limit is 1000 a minute"',
+        names.arrange,
+    ),
+    "retract": Command(
+        _retract_options,
+        _retract,
+        'limpet retract @3 --why "it was a rumour"\nlimpet retract --last --why "a typo"',
+        names.arrange,
+    ),
+    "archive": _of_id("archive", "limpet archive 7rk2qm"),
+    "restore": _of_id("restore", "limpet restore 7rk2qm"),
+    "reach": _of_id("reach", "limpet reach 7rk2qm"),
+    "promote": _of_id("promote", "limpet promote 7rk2qm"),
+    "purge": Command(_purge_options, _purge, "limpet purge 7rk2qm --confirm", names.arrange),
+    "undo": Command(_undo_options, _undo, "limpet undo\nlimpet undo 7rk2qm"),
+    "redo": Command(lambda _: None, _redo, "limpet redo"),
+    "log": Command(_log_options, _log, "limpet log --limit 5"),
+    "feedback": Command(_feedback_options, _feedback, "limpet feedback @1 useful", names.arrange),
 }

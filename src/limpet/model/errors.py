@@ -61,7 +61,7 @@ class AmbiguousId(BadInput):
     def __init__(
         self, said: str, candidates: list[str], *, texts: Sequence[tuple[str, str]] = (), hint: str | None = None
     ) -> None:
-        self.candidates = candidates
+        self.said, self.candidates = said, candidates
         self.texts = [(id, " ".join(text.split())) for id, text in texts] or [(id, "") for id in candidates]
         several = [f"{id} {text[:60]}".rstrip() for id, text in self.texts[:10]]
         shown = "; ".join(several) + ("; ..." if len(self.texts) > 10 else "")

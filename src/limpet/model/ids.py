@@ -1,8 +1,8 @@
 """Ids: UUIDv7 (RFC 9562), 16 bytes inside, the usual 36 characters outside.
 
-The first 48 bits are milliseconds, so ids made together begin alike, and people get a short id instead: the last 40 bits,
-which are random, in base32, of which as many characters are shown as tell it from all others. A text that a person gives is read
-as a short id first, then as a whole id or the beginning of one.
+The first 48 bits are milliseconds, so ids made together begin alike, and people get a short id instead: the last 40
+bits, which are random, in base32, of which as many characters are shown as tell it from all others. A text that a
+person gives is read as a short id first, then as a whole id or the beginning of one.
 """
 
 from __future__ import annotations

@@ -51,6 +51,30 @@ def count(context: Context, where: Filter, *, all_states: bool) -> int:
     return context.store.listings.count(_listed(context, where, all_states))
 
 
+def matching(context: Context, words: str, *, all_states: bool) -> builtins.list[Memory]:
+    import re
+
+    wanted = words.casefold().split()
+    if not wanted:
+        raise BadInput("no words given")
+    where = _listed(context, context.filter(), all_states)
+    # SQL compares only ASCII whatever its case: the longest such piece narrows it down, the rest is compared here.
+    literal = max(re.findall(r"[\x21-\x7e]+", words), key=len, default=words.split(maxsplit=1)[0])
+    search = context.store.search
+    found = {one.num for one in search.candidates(search.substring(literal, where, limit=1_000_000), where)}
+    several = [context.with_confidence(one) for one in context.store.memories.by_rows(sorted(found, reverse=True))]
+    return [one for one in several if all(_begins_word(word, one.content.casefold()) for word in wanted)]
+
+
+def _begins_word(word: str, text: str) -> bool:
+    """Whether a word, or the beginning of one, stands in a text; a number only whole."""
+    import re
+
+    before = r"(?<!\w)" if word[0].isascii() and word[0].isalnum() else ""
+    after = r"(?!\d)" if word[-1].isdigit() else ""
+    return re.search(before + re.escape(word) + after, text) is not None
+
+
 def abbreviate(context: Context, ids: Sequence[str], *, items: bool) -> builtins.list[str]:
     several = [parse_id(id) for id in ids]
     return context.store.reviews.abbreviate(several) if items else context.store.memories.abbreviate(several)

@@ -1,7 +1,7 @@
 """Operations as people see them: what was done, newest first; taken back, and done again.
 
-An operation is the events of one call. Taking it back appends an `undone` event for each, doing it again an `undone` event for
-each of those. So what holds is what `model.state.cancelled_by` says, and nothing else is kept.
+An operation is the events of one call. Taking it back appends an `undone` event for each, doing it again an `undone`
+event for each of those. So what holds is what `model.state.cancelled_by` says, and nothing else is kept.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 PAGE_EVENTS, MOST_CHANGES = 200, 20
 # Verbs by the event that tells them best; the first that an operation has.
 _VERBS = {
-    "purged": "purge", "merged": "merge", "reviewed": "review", "remembered": "remember", "edited": "edit", "retracted": "retract",
-    "archived": "archive", "restored": "restore", "quarantined": "quarantine", "tagged": "tag", "pinned": "pin",
-    "unpinned": "unpin", "bounded": "end", "keyed": "key", "linked": "link", "unlinked": "unlink", "superseded": "correct",
-    "session_started": "session start", "session_ended": "session end", "observed": "remember",
+    "purged": "purge", "merged": "merge", "reviewed": "review", "remembered": "remember", "edited": "edit",
+    "retracted": "retract", "archived": "archive", "restored": "restore", "quarantined": "quarantine",
+    "tagged": "tag", "pinned": "pin", "unpinned": "unpin", "bounded": "end", "keyed": "key", "linked": "link",
+    "unlinked": "unlink", "superseded": "correct", "session_started": "session start", "session_ended": "session end", "observed": "remember",
 }  # fmt: skip
 # What of a memory an event sets: of two that set the same, the later builds on the earlier. Others set how it stands.
 _SETS = {

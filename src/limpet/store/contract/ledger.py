@@ -53,7 +53,10 @@ class Ledger(Protocol):
         ...
 
     def resolve(self, text: str) -> bytes:
-        """The one event that an id, a short id or the beginning of an id names. Raises NotFound, AmbiguousId, BadInput."""
+        """The one event that an id, a short id or the beginning of an id names.
+
+        Raises NotFound, AmbiguousId, BadInput.
+        """
         ...
 
     def abbreviate(self, ids: Sequence[bytes]) -> list[str]:
