@@ -282,7 +282,8 @@ class ReferenceStore:
 
     def _in(self, event: Event, scopes: Sequence[str] | None) -> bool:
         versions = self._versions(event.memory)
-        return scopes is None or (versions[-1].memory.scope if versions else event.data.get("scope")) in scopes
+        of_session = (one.data["scope"] for one in self._ledger if one.memory == event.memory and "scope" in one.data)
+        return scopes is None or (versions[-1].memory.scope if versions else next(of_session, None)) in scopes
 
     def _abbreviate(self, ids: Sequence[bytes]) -> list[str]:
         known = {event.memory for event in self._ledger}

@@ -72,9 +72,9 @@ __all__ = [
     "FixedClock", "Gap", "Gaps", "GraphPath", "Grounding", "History", "Impact", "ImportReport", "Interval", "Item",
     "LeftOut", "Limpet", "LimpetError", "Link", "Memory", "MirrorReport", "ModelInfo", "Moment", "Node", "NotFound",
     "Operation", "OrganizeReport", "Page", "Problem", "Proposal", "PurgeReport", "Quality", "Recall", "RecalledSession",
-    "Receipt", "Reranker", "Retention", "ReviewItem", "Revision", "Section", "SegmentReport", "SessionRecall", "SessionRow",
-    "SignalTrace", "StoreBusy", "StoreDamaged", "StoreError", "StoreMissing", "StoreReadOnly", "StoreStats",
-    "StoreTooNew", "Subgraph", "Support", "Swept", "SystemClock", "Thread", "Timeline", "Topic", "Trace",
+    "Receipt", "Reranker", "Retention", "ReviewItem", "Revision", "Section", "SegmentReport", "SessionRecall",
+    "SessionRow", "SignalTrace", "StoreBusy", "StoreDamaged", "StoreError", "StoreMissing", "StoreReadOnly",
+    "StoreStats", "StoreTooNew", "Subgraph", "Support", "Swept", "SystemClock", "Thread", "Timeline", "Topic", "Trace",
     "TransferReport", "Use", "Usefulness", "Why", "WorkReport", "Yields", "__version__", "open",
 ]  # fmt: skip
 

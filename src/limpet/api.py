@@ -237,7 +237,8 @@ class Limpet:
         return recall_lookup.count(self._context, where, all_states=all_states)
 
     def matching(self, words: str, *, all_states: bool = False) -> builtins.list[Memory]:
-        """What is held in whose text all of these words stand, or begin one, whatever their case. Reads every text.
+        """What is held in whose text these words stand as they are said, or if there is none, each somewhere: a word or
+        the beginning of one, whatever its case. Reads every text.
 
         `all_states`: as in `list`. Raises BadInput.
         """

@@ -168,7 +168,7 @@ def test_a_memory_is_found_by_its_id_and_by_a_prefix_of_it(store, scribe):
         store.memories.resolve("ffffffff")
 
 
-@pytest.mark.parametrize("prefix", ["", "0190", "%%%%%%%%", "______", "0190zz00", "0" * 33, "0190-"])
+@pytest.mark.parametrize("prefix", ["", "0190", "%%%%%%%%", "______", "0190uz00", "0190zz00z", "0" * 33, "0190-"])
 def test_what_is_no_id_is_bad_input(store, scribe, prefix):
     scribe.remember("one")
     for resolve in (store.memories.resolve, store.ledger.resolve):

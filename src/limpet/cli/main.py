@@ -15,7 +15,7 @@ from typing import NoReturn, cast
 
 from ..model import old_names
 from ..model.errors import BadInput, LimpetError, StoreError
-from . import output
+from . import names, output
 from .options import Command, Parser, global_options
 
 # Command: (module of its group, what it does in one line), in the order of --help.
@@ -112,7 +112,7 @@ def main(argv: list[str]) -> int:
             sys.stdout.flush()
         return code
     except LimpetError as error:
-        output.error(error, as_json=as_json)
+        output.error(error, as_json=as_json, typed=argv)
         return error.exit_code
     except KeyboardInterrupt:
         return 130
@@ -133,7 +133,7 @@ def main(argv: list[str]) -> int:
                 f"internal error: {type(error).__name__}: {said}", hint="LIMPET_DEBUG=1 shows where it happened"
             )
             problem.code = "internal_error"
-        output.error(problem, as_json=as_json)
+        output.error(problem, as_json=as_json, typed=argv)
         return problem.exit_code
 
 
@@ -158,6 +158,8 @@ def _dispatch(argv: list[str]) -> int:
         _top_parser().parse_args(before, args)
     command = find(name)
     parser = command_parser(name, command)
+    if parser.get_default("gone") is not None:
+        after = names.arrange(after)
     parser.parse_args(command.arrange(after), args)
     return command.run(args)
 

@@ -30,7 +30,7 @@ _IDS, _OR_WORDS = ("id", "a", "b", "ids", "because"), ("about", "what")
 
 
 def options(parser: ArgumentParser, *, gone: bool = False) -> None:
-    """--last and --match in place of an ID; `arrange` puts them there. `gone`: of what is no longer held."""
+    """--last and --match in place of an ID; `arrange` puts them there. `gone`: also of what is no longer held."""
     parser.add_argument("--last", action="store_true", help="in place of ID: the memory stored last")
     parser.add_argument(
         "--match",

@@ -88,13 +88,9 @@ def global_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def id_argument(parser: argparse.ArgumentParser) -> None:
+def id_argument(parser: argparse.ArgumentParser, *, gone: bool = False) -> None:
+    """An ID, or --last or --match in its place. `gone`: these also find what is no longer held."""
     parser.add_argument("id", metavar="ID", help="an id as listings show it, or @1 to @9 of the last listing")
-
-
-def one_argument(parser: argparse.ArgumentParser, *, gone: bool = False) -> None:
-    """An ID, or --last, or --match, of a command that changes it. `gone`: of what is no longer held."""
-    id_argument(parser)
     names.options(parser, gone=gone)
 
 

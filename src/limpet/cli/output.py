@@ -40,6 +40,7 @@ _UNPRINTABLE = (
     "\x1b\\[[0-?]*[ -/]*[@-~]|\x1b[]PX^_][^\x07\x1b]*(?:\x07|\x1b\\\\)?"
     "|[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u2028\u2029\ud800-\udfff]"
 )
+_WHOLE_ID = r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"
 # Rejected lines of an import that people get to see one by one; --json has all.
 SHOWN_REJECTIONS = 20
 # Lines of one memory that a terminal gets from `recall`; `show` gives all, and a pipe gets all.
@@ -113,8 +114,17 @@ def rejected(lines: Sequence[tuple[str, str]], more: int) -> None:
         words(f"... and {rest:,} more; --json lists all")
 
 
-def error(problem: LimpetError, *, as_json: bool) -> None:
-    """Message and hint on stderr."""
+def short_ids(text: str, typed: Sequence[str] = ()) -> str:
+    """A text with the ids in it shortened, except those that a person typed."""
+    if "-7" not in text and "-8" not in text and "-4" not in text:
+        return text
+    from ..model.ids import parse_id, short_id
+
+    return re.sub(_WHOLE_ID, lambda found: found[0] if found[0] in typed else short_id(parse_id(found[0]), ()), text)
+
+
+def error(problem: LimpetError, *, as_json: bool, typed: Sequence[str] = ()) -> None:
+    """Message and hint on stderr. `typed`: the words of the command line."""
     if as_json:
         _say(encode(problem.as_dict()))
         return
@@ -126,7 +136,7 @@ def error(problem: LimpetError, *, as_json: bool) -> None:
         if len(problem.texts) > CANDIDATES:
             _say(f"{MARGIN}and {len(problem.texts) - CANDIDATES} more")
     else:
-        _say(printable(f"limpet: {problem.message}"))
+        _say(printable(short_ids(f"limpet: {problem.message}", typed)))
     if problem.hint:
         _say(printable(f"  hint: {problem.hint}"))
 
@@ -144,7 +154,7 @@ def recalled(found: Recall, short: Sequence[str], *, as_json: bool, budget_token
             line("")
         _item(rank, item, name)
         if also := found.also.get(item.id):
-            line(MARGIN + paint(f"also {len(also)} like it: {', '.join(also)}", DIM))
+            line(MARGIN + paint(f"also {len(also)} like it: {short_ids(', '.join(also))}", DIM))
     if found.explained is not None:
         _explained(found.explained)
     elif "time" in found.notes:
@@ -245,7 +255,7 @@ def _explained(told: Explanation) -> None:
     line(f"{paint('left out:', BOLD)} " + ", ".join(f"{count} {why}" for why, count in told.counts.items()))
     for one in told.left_out:
         detail = f" ({one.detail})" if one.detail else ""
-        shown = f"{one.id}  {paint(one.why, CYAN)}{detail}: " + " ".join(printable(one.content).split())
+        shown = f"{short_ids(one.id)}  {paint(one.why, CYAN)}{detail}: " + " ".join(printable(one.content).split())
         line(MARGIN + cut(shown, LEFT_OUT_WIDTH))
 
 
@@ -263,7 +273,7 @@ def _item(rank: int, item: Item, short: str) -> None:
     if marks := _marks(item):
         line(MARGIN + paint(marks, DIM))
     if item.disputed_by:
-        line(MARGIN + paint(f"disputed: see {', '.join(item.disputed_by)}", YELLOW))
+        line(MARGIN + paint(f"disputed: see {short_ids(', '.join(item.disputed_by))}", YELLOW))
     if item.why is not None:
         _why(item.why)
 

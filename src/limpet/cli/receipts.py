@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from ..model.errors import NotFound
+from ..model.ids import parse_id, short_id
 from .options import terminal_width
-from .output import CYAN, DIM, GREEN, MARGIN, YELLOW, cut, line, moment, object_line, paint, printable, words
+from .output import CYAN, DIM, GREEN, MARGIN, YELLOW, cut, line, moment, object_line, paint, printable, short_ids, words
 
 if TYPE_CHECKING:
     from ..api import Limpet
@@ -16,8 +17,10 @@ if TYPE_CHECKING:
 
 # Characters of a text that a receipt quotes where no terminal says how wide it is; other changes that it tells.
 QUOTED, CHANGES = 80, 5
+# What the first line says already, or the reason under it.
+_IN_THE_HEAD = ("remembered", "observed", "edited", "reviewed")
 # What an effect is called where its own name would not say it.
-_CALLED = {"remembered": "stored", "bounded": "its time was set", "reviewed": "decided", "keyed": "its key was set"}
+_CALLED = {"remembered": "stored", "bounded": "its time was set", "keyed": "its key was set"}
 
 
 def receipt(done: Receipt, memory: Limpet, *, as_json: bool) -> int:
@@ -25,7 +28,7 @@ def receipt(done: Receipt, memory: Limpet, *, as_json: bool) -> int:
     if as_json:
         object_line(done.as_dict())
     elif done.status == "rejected":
-        words(f"limpet: rejected: {done.reason}")
+        words(f"limpet: rejected: {short_ids(done.reason or '')}")
     else:
         _done(done, memory)
     if done.redacted and not as_json:
@@ -35,23 +38,23 @@ def receipt(done: Receipt, memory: Limpet, *, as_json: bool) -> int:
 
 def _done(done: Receipt, memory: Limpet) -> None:
     operation = memory.log(event=done.event)[0] if done.event else None
-    text = operation.text if operation else memory.get(done.id).content if done.id else ""
-    id = next((one.id for one in operation.changes), done.id) if operation and _is_pair(done, operation) else done.id
-    others = [one for one in operation.changes if one.id != id or one.detail] if operation else []
-    names = short([*([id] if id else []), *(one.id for one in others)], memory)
+    changes = operation.changes if operation else ()
+    # The id of an item of the review list is no memory's: it is about that of the first change.
+    id = done.id if not changes or any(one.id == done.id for one in changes) else changes[0].id
+    text = operation.text if operation else memory.get(id).content if id else ""
+    names = short([*([id] if id else []), *(one.id for one in changes)], memory)
     name = names[id] if id else ""
     line(f"{paint(done.status, GREEN)} {paint(name, YELLOW)}  {quoted(text, len(done.status) + len(name) + 3)}")
-    told = [f"added: {', '.join(done.added)}"] * bool(done.added) + ([printable(done.reason)] if done.reason else [])
-    for one in told:
-        line(f"{MARGIN}{one}")
-    effects([one for one in others if one.id != id or one.what in ("tagged", "linked", "unlinked", "keyed")], names)
+    if done.added:
+        line(f"{MARGIN}added: {', '.join(done.added)}")
+    if done.reason:
+        line(MARGIN + printable(short_ids(done.reason)))
+    for one in changes:
+        if one.id == id and one.what not in _IN_THE_HEAD:
+            line(MARGIN + paint(_what(one), CYAN))
+    effects([one for one in changes if one.id != id], names)
     if operation:
-        words("`limpet undo` takes it back")
-
-
-def _is_pair(done: Receipt, operation: Operation) -> bool:
-    """Whether its id is that of an item of the review list, which is no memory."""
-    return all(one.id != done.id for one in operation.changes)
+        words(f"`limpet undo` takes it back; later, `limpet undo {operation.short}`")
 
 
 def effects(several: Sequence[Effect], names: dict[str, str]) -> None:
@@ -113,12 +116,13 @@ def log(found: Sequence[Operation]) -> None:
     by = max((len(one.origin) for one in found), default=0)
     size = max((len(one.short) for one in found), default=0)
     for one in found:
-        mark = "undone  " if one.undone else ""
+        mark = "" if not one.undone else "redone  " if one.verb == "undo" else "undone  "
+        of = f"of {short_id(parse_id(one.of), ())}: " if one.of else ""
         more = f" and {one.count - 1} more" if one.verb in ("remember", "archive") and one.count > 1 else ""
         head = f"{one.short:<{size}}  {moment(one.at)}  {one.verb:<{width}}  {one.origin:<{by}}  {mark}"
         line(
             f"{paint(f'{one.short:<{size}}', YELLOW)}  {moment(one.at)}  {paint(f'{one.verb:<{width}}', CYAN)}  "
-            f"{one.origin:<{by}}  {paint(mark, DIM)}{quoted(one.text, len(head) + len(more))}{more}"
+            f"{one.origin:<{by}}  {paint(mark, DIM)}{quoted(of + one.text, len(head) + len(more))}{more}"
         )
 
 

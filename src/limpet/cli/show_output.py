@@ -6,7 +6,22 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..model.clock import format_time
-from .output import BOLD, CYAN, DIM, MARGIN, RED, YELLOW, encode, line, moment, paint, printable, state_of, wrapped
+from .output import (
+    BOLD,
+    CYAN,
+    DIM,
+    MARGIN,
+    RED,
+    YELLOW,
+    encode,
+    line,
+    moment,
+    paint,
+    printable,
+    short_ids,
+    state_of,
+    wrapped,
+)
 from .receipts import quoted, short
 
 if TYPE_CHECKING:
@@ -54,7 +69,7 @@ def versions(found: Sequence[Memory]) -> None:
         until = format_time(one.retired_at) or "now"
         line(paint(f"version {number}  {format_time(one.recorded_at)} to {until}", BOLD))
         now = _facts(one) | {"state": one.state, "used": ""}
-        _named({name: value or "-" for name, value in now.items() if value != before.get(name, "")})
+        _named({name: short_ids(value) or "-" for name, value in now.items() if value != before.get(name, "")})
         before = now
 
 

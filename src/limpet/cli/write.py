@@ -11,13 +11,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..model.errors import BadInput
-from . import names, output
+from . import output
 from . import receipts as receipts_of
 from .options import (
     Command,
     decode,
     given_text,
-    one_argument,
+    id_argument,
     open_store,
     pair,
     statement,
@@ -177,7 +177,7 @@ def _parsed(number: int, raw: bytes | None) -> dict[str, Any] | str | None:
 
 
 def _edit_options(parser: ArgumentParser) -> None:
-    one_argument(parser)
+    id_argument(parser)
     text_argument(parser)
 
 
@@ -188,7 +188,7 @@ def _edit(args: Namespace) -> int:
 
 
 def _tag_options(parser: ArgumentParser) -> None:
-    one_argument(parser)
+    id_argument(parser)
     parser.add_argument(
         "changes", metavar="CHANGE", nargs="+",
         help="+topic adds, -topic removes, k=v sets metadata (typed as bool, int, float or text), k= removes it",
@@ -215,7 +215,7 @@ def _tag_order(words: list[str]) -> list[str]:
     """Options first, then `--` and the rest, so that -topic is not read as an option. Only -h stays one."""
     options: list[str] = []
     rest: list[str] = []
-    left = iter(names.arrange(words))
+    left = iter(words)
     for word in left:
         if word == "--":
             rest += left
@@ -232,7 +232,7 @@ def _tag_order(words: list[str]) -> list[str]:
 
 
 def _correct_options(parser: ArgumentParser) -> None:
-    one_argument(parser)
+    id_argument(parser)
     text_argument(parser)
     parser.add_argument("--why", metavar="TEXT", help="what made the old belief wrong")
     statement_options(parser)
@@ -245,7 +245,7 @@ def _correct(args: Namespace) -> int:
 
 
 def _retract_options(parser: ArgumentParser) -> None:
-    one_argument(parser)
+    id_argument(parser)
     parser.add_argument("--why", metavar="TEXT", required=True, help="why it is no longer believed; stays with it")
 
 
@@ -265,7 +265,7 @@ def _change(verb: str, args: Namespace) -> int:
 
 
 def _purge_options(parser: ArgumentParser) -> None:
-    one_argument(parser, gone=True)
+    id_argument(parser, gone=True)
     parser.add_argument("--confirm", action="store_true", help="do it; without this only what would go is shown")
 
 
@@ -273,21 +273,22 @@ def _purge(args: Namespace) -> int:
     with open_store(args) as memory:
         before = memory.get(args.id)
         report = memory.purge(before.id, confirm=args.confirm)
+        [name] = memory.abbreviate([before.id])
     if args.json:
         output.object_line(report.as_dict())
         return 0
     extent = f"versions: {report.versions}, ledger events: {report.events}"
     if before.state == "purged":
-        output.line(f"purged already {report.id}")
+        output.line(f"purged already {name}")
     elif report.purged:
-        output.line(f"purged {report.id} ({extent})")
+        output.line(f"purged {name} ({extent})")
     else:
-        output.line(f"would purge {report.id} ({extent})")
+        output.line(f"would purge {name} ({extent})")
         for line in output.wrapped(before.content):
             output.line(line)
         output.words("nothing was erased; --confirm erases it for good, which cannot be undone")
     for one in report.quoted:
-        output.words(f"its words are also in {one}: purge that too, if they must go")
+        output.words(f"its words are also in {output.short_ids(one)}: purge that too, if they must go")
     return 0
 
 
@@ -335,7 +336,7 @@ def _log(args: Namespace) -> int:
 
 
 def _feedback_options(parser: ArgumentParser) -> None:
-    one_argument(parser)
+    id_argument(parser)
     parser.add_argument(
         "verdict", metavar="VERDICT", choices=("useful", "not_useful", "wrong"), help="useful, not_useful or wrong"
     )
@@ -344,15 +345,18 @@ def _feedback_options(parser: ArgumentParser) -> None:
 def _feedback(args: Namespace) -> int:
     with open_store(args) as memory:
         found = memory.feedback(args.id, args.verdict)
+        [name] = memory.abbreviate([found.id])
     if args.json:
         output.object_line(found.as_dict())
     else:
-        output.line(f"noted {found.id}: {args.verdict}")
+        output.line(
+            f"noted {name}: {args.verdict}  {receipts_of.quoted(found.content, len(name) + len(args.verdict) + 9)}"
+        )
     return 0
 
 
 def _of_id(verb: str, example: str) -> Command:
-    return Command(partial(one_argument, gone=verb == "restore"), partial(_change, verb), example, names.arrange)
+    return Command(partial(id_argument, gone=verb == "restore"), partial(_change, verb), example)
 
 
 COMMANDS = {
@@ -362,9 +366,7 @@ COMMANDS = {
         'limpet remember "begin IMMEDIATE ends the WAL deadlock" --kind lesson --topic sqlite --meta line=7\n'
         "jq -c '{content: .text}' notes.json | limpet remember --batch",
     ),
-    "edit": Command(
-        _edit_options, _edit, 'limpet edit 7rk2qm "The staging API allows 100 requests a minute"', names.arrange
-    ),
+    "edit": Command(_edit_options, _edit, 'limpet edit 7rk2qm "The staging API allows 100 requests a minute"'),
     "tag": Command(_tag_options, _tag, "limpet tag 7rk2qm +sqlite -draft priority=2 reviewed=true", _tag_order),
     "pin": _of_id("pin", "limpet pin 7rk2qm"),
     "unpin": _of_id("unpin", "limpet unpin 7rk2qm"),
@@ -373,21 +375,19 @@ COMMANDS = {
         _correct,
         'limpet correct 7rk2qm "The limit is 1000 a minute" --why "gateway upgraded"\n'
         'limpet correct --match "staging limit" "The limit is 1000 a minute"',
-        names.arrange,
     ),
     "retract": Command(
         _retract_options,
         _retract,
         'limpet retract @3 --why "it was a rumour"\nlimpet retract --last --why "a typo"',
-        names.arrange,
     ),
     "archive": _of_id("archive", "limpet archive 7rk2qm"),
     "restore": _of_id("restore", "limpet restore 7rk2qm"),
     "reach": _of_id("reach", "limpet reach 7rk2qm"),
     "promote": _of_id("promote", "limpet promote 7rk2qm"),
-    "purge": Command(_purge_options, _purge, "limpet purge 7rk2qm --confirm", names.arrange),
+    "purge": Command(_purge_options, _purge, "limpet purge 7rk2qm --confirm"),
     "undo": Command(_undo_options, _undo, "limpet undo\nlimpet undo 7rk2qm"),
     "redo": Command(lambda _: None, _redo, "limpet redo"),
     "log": Command(_log_options, _log, "limpet log --limit 5"),
-    "feedback": Command(_feedback_options, _feedback, "limpet feedback @1 useful", names.arrange),
+    "feedback": Command(_feedback_options, _feedback, "limpet feedback @1 useful"),
 }

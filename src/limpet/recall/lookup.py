@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -63,16 +63,18 @@ def matching(context: Context, words: str, *, all_states: bool) -> builtins.list
     search = context.store.search
     found = {one.num for one in search.candidates(search.substring(literal, where, limit=1_000_000), where)}
     several = [context.with_confidence(one) for one in context.store.memories.by_rows(sorted(found, reverse=True))]
-    return [one for one in several if all(_begins_word(word, one.content.casefold()) for word in wanted)]
 
+    def stands(*said: str) -> Callable[[Memory], bool]:
+        # The beginning of a word will do, a number is one only whole.
+        before = r"(?<!\w)" if said[0][0].isascii() and said[0][0].isalnum() else ""
+        after = r"(?!\d)" if said[-1][-1].isdigit() else ""
+        pattern = re.compile(before + r"\s+".join(map(re.escape, said)) + after)
+        return lambda one: pattern.search(one.content.casefold()) is not None
 
-def _begins_word(word: str, text: str) -> bool:
-    """Whether a word, or the beginning of one, stands in a text; a number only whole."""
-    import re
-
-    before = r"(?<!\w)" if word[0].isascii() and word[0].isalnum() else ""
-    after = r"(?!\d)" if word[-1].isdigit() else ""
-    return re.search(before + re.escape(word) + after, text) is not None
+    phrase = stands(*wanted)
+    as_said = [one for one in several if phrase(one)]
+    tests = [stands(word) for word in wanted]
+    return as_said or [one for one in several if all(test(one) for test in tests)]
 
 
 def abbreviate(context: Context, ids: Sequence[str], *, items: bool) -> builtins.list[str]:

@@ -24,10 +24,12 @@ if TYPE_CHECKING:
 PAGE_EVENTS, MOST_CHANGES = 200, 20
 # Verbs by the event that tells them best; the first that an operation has.
 _VERBS = {
-    "purged": "purge", "merged": "merge", "reviewed": "review", "remembered": "remember", "edited": "edit",
+    "purged": "purge", "merged": "merge", "reviewed": "review", "remembered": "remember", "observed": "remember",
+    "edited": "edit",
     "retracted": "retract", "archived": "archive", "restored": "restore", "quarantined": "quarantine",
     "tagged": "tag", "pinned": "pin", "unpinned": "unpin", "bounded": "end", "keyed": "key", "linked": "link",
-    "unlinked": "unlink", "superseded": "correct", "session_started": "session start", "session_ended": "session end", "observed": "remember",
+    "unlinked": "unlink", "superseded": "correct",
+    "session_started": "session start", "session_ended": "session end",
 }  # fmt: skip
 # What of a memory an event sets: of two that set the same, the later builds on the earlier. Others set how it stands.
 _SETS = {
@@ -184,11 +186,10 @@ def _told(store: Store, done: Done, short: str) -> Operation:
     steps, about = depth(store, done.events)
     changes = _changes(store, about)
     first = next((one for one in about if one.type == "remembered"), about[0])
-    of = taken_back(store, done.events)
     return Operation(
         id=format_id(done.id), short=short, at=done.events[0].at, verb=_verb(about) if not steps else _again(steps),
         origin=done.events[0].origin, undone=done.undone, text=_text(store, first), count=len(about),
-        changes=tuple(changes[:MOST_CHANGES]), of=format_id(of[0].operation) if of else None,
+        changes=tuple(changes[:MOST_CHANGES]), of=format_id(about[0].operation) if steps else None,
     )  # fmt: skip
 
 
@@ -202,6 +203,8 @@ def _verb(events: Sequence[Event]) -> str:
     replaces = any(one.type == "linked" and one.data.get("edge") == "supersedes" for one in events)
     if verb == "remember" and replaces:
         return "correct"
+    if verb == "remember" and len(events) < 3 and any(one.data.get("key") for one in events):
+        return "fact"
     if verb == "review":
         return "accept" if any(one.data.get("verdict") == "accepted" for one in events) else "reject"
     if verb == "end" and any(one.data.get("reached") for one in events):
@@ -232,7 +235,8 @@ def _detail(event: Event) -> str:
     if event.type in ("linked", "unlinked"):
         return str(data.get("edge", ""))
     if event.type == "tagged":
-        return " ".join("#" + topic for topic in data.get("topics", ()))
+        values = (f"{name}={value}" for name, value in data.get("metadata", {}).items())
+        return " ".join((*("#" + topic for topic in data.get("topics", ())), *values))
     return str(data.get("why") or data.get("quarantine") or data.get("verdict") or data.get("key") or "")
 
 

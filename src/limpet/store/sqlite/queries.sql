@@ -30,6 +30,13 @@ LEFT JOIN memory m ON m.num = ifnull(
     WHERE l.body = b.num AND l.body <> l.num AND l.retired_at IS NULL))
 LEFT JOIN body_fts_docsize d ON d.id = b.num
 
+-- fragment: scope_of_event
+-- The scope of an event `v`: that of its memory, or the one it names (sessions), or that of its session (an undone of it).
+coalesce(
+  (SELECT s.name FROM memory m JOIN scope s ON s.num = m.scope WHERE m.id = v.memory AND m.retired_at IS NULL),
+  v.data ->> 'scope',
+  (SELECT e.data ->> 'scope' FROM event e WHERE e.memory = v.memory AND e.memory <> e.id AND e.type = 'session_started' LIMIT 1))
+
 -- name: memory_current
 -- The current version of one memory. memory_current.
 SELECT {columns} FROM {tables} WHERE m.id = :id AND m.retired_at IS NULL
@@ -189,16 +196,12 @@ SELECT id FROM event INDEXED BY event_id WHERE substr(id, 12, 3) IN (SELECT subs
 -- Events of some scopes before a place, the newest first. Primary key, memory_current.
 SELECT v.seq, v.id, v.type, v.memory, v.at, v.operation, v.origin, b.content, v.data
   FROM event v LEFT JOIN body b ON b.num = v.body
- WHERE v.seq < :before AND (:scopes IS NULL OR ifnull(
-    (SELECT s.name FROM memory m JOIN scope s ON s.num = m.scope WHERE m.id = v.memory AND m.retired_at IS NULL),
-    v.data ->> 'scope') IN (SELECT value FROM json_each(:scopes)))
+ WHERE v.seq < :before AND (:scopes IS NULL OR {scope_of_event} IN (SELECT value FROM json_each(:scopes)))
  ORDER BY v.seq DESC LIMIT :limit
 
 -- name: last_event
 -- The newest event of some scopes: that of its memory, or the one it names (sessions). Primary key, memory_current.
-SELECT v.id FROM event v WHERE :scopes IS NULL OR ifnull(
-    (SELECT s.name FROM memory m JOIN scope s ON s.num = m.scope WHERE m.id = v.memory AND m.retired_at IS NULL),
-    v.data ->> 'scope') IN (SELECT value FROM json_each(:scopes))
+SELECT v.id FROM event v WHERE :scopes IS NULL OR {scope_of_event} IN (SELECT value FROM json_each(:scopes))
  ORDER BY v.seq DESC LIMIT 1
 
 -- name: operation_events
@@ -206,9 +209,7 @@ SELECT v.id FROM event v WHERE :scopes IS NULL OR ifnull(
 SELECT v.seq, v.id, v.type, v.memory, v.at, v.operation, v.origin, b.content, v.data
   FROM event v LEFT JOIN body b ON b.num = v.body
  WHERE v.seq IN (SELECT seq FROM event WHERE id = :operation UNION SELECT seq FROM event WHERE operation = :operation)
-   AND (:scopes IS NULL OR ifnull(
-    (SELECT s.name FROM memory m JOIN scope s ON s.num = m.scope WHERE m.id = v.memory AND m.retired_at IS NULL),
-    v.data ->> 'scope') IN (SELECT value FROM json_each(:scopes)))
+   AND (:scopes IS NULL OR {scope_of_event} IN (SELECT value FROM json_each(:scopes)))
  ORDER BY v.seq
 
 -- name: last_numbers
