@@ -153,7 +153,8 @@ def test_an_ambiguous_prefix_names_its_candidates(memory):
 
 
 @pytest.mark.parametrize(
-    "prefix", ["01890", "", "%", "018900%", "______", "0189000_", "*" * 8, "u" * 8, "g" * 9, "0" * 33, "\0" * 8, "01890ä"]
+    "prefix",
+    ["01890", "", "%", "018900%", "______", "0189000_", "*" * 8, "u" * 8, "g" * 9, "0" * 33, "\0" * 8, "01890ä"],
 )
 def test_what_is_no_prefix_is_refused(memory, prefix):
     memory.remember("text", id="01890000-0000-7000-8000-000000000001")
