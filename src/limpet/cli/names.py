@@ -6,8 +6,6 @@ The ids of the last listing are kept in the user's state folder, a file for each
 from __future__ import annotations
 
 import contextlib
-import hashlib
-import json
 import os
 import re
 import time
@@ -105,6 +103,8 @@ def _matching(words: str, memory: Limpet, *, gone: bool) -> str:
 
 
 def _listed(number: int, memory: Limpet) -> str:
+    import json
+
     try:
         kept = json.loads(_file(memory.path).read_text(encoding="utf-8"))
         ids, command, at = list(kept["ids"]), str(kept["command"]), float(kept["at"])
@@ -126,6 +126,8 @@ def note(store: str, command: str, ids: Sequence[str]) -> None:
     """Keep what a listing of a store (its path) showed, for @1 to @9. What cannot be written is not kept."""
     if store == ":memory:":
         return
+    import json
+
     place = _file(store)
     kept = {"command": command, "at": time.time(), "ids": list(ids[:NUMBERED])}
     with contextlib.suppress(OSError):
@@ -145,6 +147,8 @@ def _forget_old(files: Iterable[Path]) -> None:
 
 
 def _file(path: str) -> Path:
+    import hashlib
+
     import platformdirs
 
     terminal = os.getsid(0) if hasattr(os, "getsid") else os.getppid()

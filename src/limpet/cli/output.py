@@ -254,7 +254,7 @@ def _explained(told: Explanation) -> None:
         return
     line(f"{paint('left out:', BOLD)} " + ", ".join(f"{count} {why}" for why, count in told.counts.items()))
     for one in told.left_out:
-        detail = f" ({one.detail})" if one.detail else ""
+        detail = f" ({short_ids(one.detail)})" if one.detail else ""
         shown = f"{short_ids(one.id)}  {paint(one.why, CYAN)}{detail}: " + " ".join(printable(one.content).split())
         line(MARGIN + cut(shown, LEFT_OUT_WIDTH))
 

@@ -41,7 +41,7 @@ def _done(done: Receipt, memory: Limpet) -> None:
     changes = operation.changes if operation else ()
     # The id of an item of the review list is no memory's: it is about that of the first change.
     id = done.id if not changes or any(one.id == done.id for one in changes) else changes[0].id
-    text = operation.text if operation else memory.get(id).content if id else ""
+    text = operation.text if operation else _standing(memory, id)[1] if id else ""
     names = short([*([id] if id else []), *(one.id for one in changes)], memory)
     name = names[id] if id else ""
     line(f"{paint(done.status, GREEN)} {paint(name, YELLOW)}  {quoted(text, len(done.status) + len(name) + 3)}")
@@ -52,7 +52,7 @@ def _done(done: Receipt, memory: Limpet) -> None:
     for one in changes:
         if one.id == id and one.what not in _IN_THE_HEAD:
             line(MARGIN + paint(_what(one), CYAN))
-    effects([one for one in changes if one.id != id], names)
+    effects([one for one in changes if one.id != id and one.what != "reviewed"], names)
     if operation:
         words(f"`limpet undo` takes it back; later, `limpet undo {operation.short}`")
 
@@ -103,8 +103,8 @@ def taken_back(receipts: Sequence[Receipt], memory: Limpet, verb: str) -> None:
 def _standing(memory: Limpet, id: str) -> tuple[str, str]:
     try:
         one = memory.get(id)
-    except NotFound:
-        return "session", ""
+    except NotFound:  # a session's mark, an item of the review list
+        return "", ""
     if one.state == "active":
         return ("no longer held" if one.superseded_by else "held"), one.content
     return ("no longer held" if one.reason == "undone" else one.state), one.content

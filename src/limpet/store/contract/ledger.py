@@ -60,7 +60,7 @@ class Ledger(Protocol):
         ...
 
     def abbreviate(self, ids: Sequence[bytes]) -> list[str]:
-        """For each event its short id, as long as it takes to be no other event's."""
+        """For each event its short id, as long as it takes to be no other's of late. What names several is no event."""
         ...
 
     def watermark(self) -> str:

@@ -202,7 +202,7 @@ def _check_schema(connection: apsw.Connection, path: str, *, read_only: bool) ->
     if read_only:
         if version == 0:
             raise StoreDamaged(f"{path} is not a limpet store")
-        raise StoreReadOnly(f"{path} has schema {version} and must be opened for writing once to be upgraded")
+        return  # what later schemas add are indexes: it can be read without them
     _use_log(connection)
     _migrate(connection)
 

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 # Events that are read in one go.
 PAGE_EVENTS = 2_000
+# The last events, from which the short id of an operation is told apart: all would be a scan at each receipt.
+TOLD_APART = 2_000
 # Events of an import that are looked up and appended together.
 BATCH_EVENTS = 500
 
@@ -103,7 +105,7 @@ class SqliteLedger:
     def abbreviate(self, ids: Sequence[bytes]) -> list[str]:
         if not ids:
             return []
-        like = [row[0] for row in self._rows("events_like", ids=apsw.carray(tuple(ids)))]
+        like = [row[0] for row in self._rows("events_like", ids=apsw.carray(tuple(ids)), last=TOLD_APART)]
         return [short_id(id, like) for id in ids]
 
     def watermark(self) -> str:

@@ -66,8 +66,8 @@ SELECT id FROM memory INDEXED BY memory_current WHERE id BETWEEN :low AND :high 
  ORDER BY id LIMIT 12
 
 -- name: ids_from_short
--- Ids whose last bytes are in a range. memory_short.
-SELECT id FROM memory INDEXED BY memory_short WHERE substr(id, 12) BETWEEN :low AND :high AND retired_at IS NULL
+-- Ids whose last bytes are in a range. memory_short, which an older store that is only read does not have.
+SELECT id FROM memory WHERE substr(id, 12) BETWEEN :low AND :high AND retired_at IS NULL
    AND (:scopes IS NULL OR scope IN (SELECT s.num FROM json_each(:scopes) j JOIN scope s ON s.name = j.value))
  ORDER BY id LIMIT 12
 
@@ -189,8 +189,9 @@ SELECT id FROM event WHERE id BETWEEN :low AND :high ORDER BY id LIMIT 12
 SELECT id FROM event INDEXED BY event_id WHERE substr(id, 12) BETWEEN :low AND :high ORDER BY id LIMIT 12
 
 -- name: events_like
--- Events whose last bytes begin as those of some ids do, for abbreviations. A scan of event_id.
-SELECT id FROM event INDEXED BY event_id WHERE substr(id, 12, 3) IN (SELECT substr(c.value, 12, 3) FROM carray(:ids) c)
+-- The last events whose ids' last bytes begin as those of some ids do, for abbreviations. Primary key.
+SELECT id FROM event WHERE seq > (SELECT max(seq) FROM event) - :last
+   AND substr(id, 12, 3) IN (SELECT substr(c.value, 12, 3) FROM carray(:ids) c)
 
 -- name: newest_events
 -- Events of some scopes before a place, the newest first. Primary key, memory_current.
