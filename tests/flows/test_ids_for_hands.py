@@ -110,6 +110,22 @@ def test_numbers_name_the_results_of_the_last_listing(memory, run, clock):
     assert code == 1 and "`limpet recall`) numbered 1 results" in err
 
 
+def test_numbers_name_memories_in_every_place_of_an_id(memory, run, clock):
+    texts = ("The queue is slow", "The database is full")
+    cause, effect = [memory.remember(text).id for text in texts][::-1]
+    run("recall", "database full", "--lexical", "-k", "1")
+
+    run("link", effect, "caused_by", "@1")
+    code, out, _ = run("remember", "Writes are refused", "--because", "@1", "--json")
+    refused = json.loads(out)["id"]
+    for words in (("why", effect), ("graph", "why", effect), ("path", refused, "@1"), ("impact", "@1"), ("why", "--last"),
+                  ("graph", "impact", "--match", "database full"), ("timeline", "@1"), ("audit", "@1"),
+                  ("graph", "context", "@1")):  # fmt: skip
+        code, out, _ = run(*words)
+        assert code == 0 and "The database is full" in out, words
+    assert memory.graph.why(refused).reasons[0].id == cause
+
+
 def test_without_a_listing_or_with_an_old_one_a_number_names_nothing(memory, run, state, monkeypatch):
     memory.remember("a note")
     code, _, err = run("pin", "@1")

@@ -13,14 +13,18 @@ from ..model.edges import STORED_TYPES
 from ..model.encode import plain
 from ..model.memory import EDGE_TYPES
 from . import graph_output as shown
-from . import output
+from . import names, output
 from .options import TIME_FORMS, Command, id_argument, open_store
 from .receipts import receipt
 
 
 def _ends(parser: ArgumentParser) -> None:
     add = parser.add_argument
-    add("a", metavar="A", help="the memory that the sentence `A TYPE B` begins with: an id or a prefix of it")
+    add(
+        "a",
+        metavar="A",
+        help="the memory that the sentence `A TYPE B` begins with: an id, or @1 to @9 of the last listing",
+    )
     add("type", metavar="TYPE", help=", ".join(STORED_TYPES))
     add("b", metavar="B", help="the other memory")
 
@@ -50,8 +54,8 @@ def asks(query: str, show: Callable[[Any, Any], None], given: str, found: str = 
     """
 
     def run(args: Namespace) -> int:
-        words = {name: value for name in given.split() if (value := getattr(args, name)) is not None}
-        with open_store(args) as memory:
+        with open_store(args) as memory:  # which knows what @3 names
+            words = {name: value for name in given.split() if (value := getattr(args, name)) is not None}
             answer = getattr(memory.graph, query)(**words)
             if args.json:
                 output.object_line(plain(answer))
@@ -98,7 +102,7 @@ def _reason_options(parser: ArgumentParser) -> None:
 
 
 def _path_options(parser: ArgumentParser) -> None:
-    parser.add_argument("a", metavar="A", help="one memory: an id or a prefix of it")
+    parser.add_argument("a", metavar="A", help="one memory: an id, or @1 to @9 of the last listing")
     parser.add_argument("b", metavar="B", help="the other")
     types(parser)
     depth(parser, 8, "how long it may be")
@@ -192,5 +196,6 @@ COMMANDS = {
         _graph_options,
         lambda args: int(args.query_run(args)),
         'limpet graph centrality\nlimpet graph ground "the gateway allows 100 requests a minute"',
+        lambda words: [*words[:1], *names.arrange(words[1:])],
     ),
 }

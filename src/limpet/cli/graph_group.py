@@ -35,7 +35,7 @@ def _chain_options(parser: ArgumentParser) -> None:
 
 
 def _context_options(parser: ArgumentParser) -> None:
-    parser.add_argument("ids", metavar="ID", nargs="+", help="ids, or unambiguous prefixes of them")
+    parser.add_argument("ids", metavar="ID", nargs="+", help="ids, or @1 to @9 of the last listing")
     types(parser)
     depth(parser, 2, "how far to go")
     limit(parser, 200, "how many memories")

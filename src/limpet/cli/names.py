@@ -24,7 +24,7 @@ NUMBERED, STALE_AFTER_HOURS = 9, 12
 LAST, MATCH = "@last", "@match "
 _NUMBER = re.compile(r"@(\d+)")
 # Arguments that name memories; in the second list also what is no id.
-_IDS, _OR_WORDS = ("id", "a", "b", "ids", "because"), ("about", "what")
+_IDS, _OR_WORDS = ("id", "a", "b", "ids", "because", "against"), ("about", "what")
 
 
 def options(parser: ArgumentParser, *, gone: bool = False) -> None:

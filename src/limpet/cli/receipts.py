@@ -72,7 +72,7 @@ def effects(several: Sequence[Effect], names: dict[str, str]) -> None:
 
 
 def _what(one: Effect) -> str:
-    detail = f" ({printable(' '.join(one.detail.split()))})" if one.detail else ""
+    detail = f" ({short_ids(printable(' '.join(one.detail.split())))})" if one.detail else ""
     return _CALLED.get(one.what, one.what) + detail
 
 
@@ -93,7 +93,7 @@ def taken_back(receipts: Sequence[Receipt], memory: Limpet, verb: str) -> None:
     names = short([one.id or "" for one in shown], memory)
     rows = [(names[one.id or ""], *_standing(memory, one.id or "")) for one in shown]
     width = max((len(how) for _, how, _ in rows), default=0)
-    for name, how, text in rows:
+    for name, how, text in (row for row in rows if row[1]):
         line(f"{MARGIN}{paint(name, YELLOW)}  {how:<{width}}  {quoted(text, len(name) + width + 7)}")
     if len(receipts) > len(shown):
         line(f"{MARGIN}and {len(receipts) - len(shown)} more memories")

@@ -65,7 +65,7 @@ def _remember(args: Namespace) -> int:
         raise BadInput("--no-vectors belongs to --batch: one statement waits for no vector anyway")
     text = given_text(args.text)
     with open_store(args, create=True) as memory:
-        return receipt(memory.remember(text, id=args.id, **given), memory, as_json=args.json)
+        return receipt(memory.remember(text, id=args.id, **statement(args)), memory, as_json=args.json)
 
 
 def _batch(args: Namespace, defaults: dict[str, Any]) -> int:

@@ -93,7 +93,7 @@ def parse_prefix(text: str) -> tuple[bytes, bytes]:
     digits = _digits(text)
     if len(digits) < MIN_PREFIX_CHARACTERS:
         raise BadInput(
-            f"id prefix too short: {_shown(text)}", hint=f"give at least {MIN_PREFIX_CHARACTERS} characters of the id"
+            f"id too short: {_shown(text)}", hint=f"give at least {MIN_PREFIX_CHARACTERS} characters of the id"
         )
     return bytes.fromhex(digits.ljust(32, "0")), bytes.fromhex(digits.ljust(32, "f"))
 

@@ -44,7 +44,7 @@ class Effect(JsonForm):
     id: str
     what: str  # remembered, superseded, tagged, linked, ...: docs/domain-model.md#events
     text: str
-    detail: str = field(default="", metadata=OPTIONAL)  # topics, the type of a link, the reason
+    detail: str = field(default="", metadata=OPTIONAL)  # topics, the type and other end of a link, the reason
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -233,7 +233,9 @@ def _text(store: Store, event: Event) -> str:
 def _detail(event: Event) -> str:
     data = event.data
     if event.type in ("linked", "unlinked"):
-        return str(data.get("edge", ""))
+        return f"{data.get('edge', '')} {format_id(bytes.fromhex(data['target']))}"
+    if event.type == "merged":
+        return f"into {format_id(bytes.fromhex(data['into']))}"
     if event.type == "tagged":
         values = (f"{name}={value}" for name, value in data.get("metadata", {}).items())
         return " ".join((*("#" + topic for topic in data.get("topics", ())), *values))
