@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from .recall.rerank import Reranker
     from .recall.sessions import SessionRecall
     from .remember.forget import Forgotten
+    from .remember.operations import Operation
     from .remember.retention import Retention
     from .remember.review import ReviewItem
     from .remember.scopes import Scope, ScopeChange
@@ -359,6 +360,14 @@ class Limpet:
         """
         return remember_service.merge_scopes(self._context, scope, into)
 
+    def matching(self, words: str, *, all_states: bool = False) -> builtins.list[Memory]:
+        """What is held in whose text these words stand as they are said, or if there is none, each somewhere: a word or
+        the beginning of one, whatever its case. Reads every text.
+
+        `all_states`: as in `list`. Raises BadInput.
+        """
+        return recall_lookup.matching(self._context, words, all_states=all_states)
+
     def topics(self, *, limit: int = 200) -> builtins.list[Topic]:
         """The topics of what is held in this scope and `global`, the most used first. Raises BadInput.
 
@@ -392,10 +401,10 @@ class Limpet:
         return self.graph.threads(limit=limit)
 
     def abbreviate(self, ids: Sequence[str], *, items: bool = False) -> builtins.list[str]:
-        """The shortest unambiguous prefix of each id; with `items` among the items of the review list too.
+        """The short id of each memory, which every verb reads; with `items` also of items of the review list.
 
         >>> id = memory.remember("Deploys go out on Tuesdays").id
-        >>> id.startswith(memory.abbreviate([id])[0])
+        >>> memory.get(memory.abbreviate([id])[0]).id == id
         True
         """
         return recall_lookup.abbreviate(self._context, check_list("ids", ids), items=items)
@@ -693,11 +702,10 @@ class Limpet:
         return remember_service.purge(self._context, id, confirm=confirm and not dry_run)
 
     def undo(self, event: str | None = None) -> builtins.list[Receipt]:
-        """Take back a whole operation (the last one, or the one with this event). An undo can be undone.
+        """Take back an operation: the last that holds, so that each undo goes one further back, or that of an event.
 
-        Of an operation over several scopes, what it did in this one and `global`.
-
-        Raises NotFound, BadInput (a purge cannot be undone).
+        One that others build on is not taken back before them. Of an operation over several scopes, what it did in this
+        one and `global`. `undo` of an undo is a redo. Raises NotFound, BadInput (a purge, or others build on it).
 
         >>> id = memory.remember("The office has a piano").id
         >>> _ = memory.retract(id, "it was a joke")
@@ -707,6 +715,17 @@ class Limpet:
         'active'
         """
         return remember_service.undo(self._context, event)
+
+    def redo(self) -> builtins.list[Receipt]:
+        """Do again what was undone last, as long as nothing else was done since. Raises NotFound."""
+        return remember_service.redo(self._context)
+
+    def log(self, *, limit: int = 20, event: str | None = None) -> builtins.list[Operation]:
+        """What was done in this scope and `global`, the newest operation first; with `event` only the one that has it.
+
+        `undo` takes the `id` of each. Raises NotFound, BadInput.
+        """
+        return remember_service.log(self._context, limit=limit, event=event)
 
     def feedback(self, id: str, verdict: str) -> Memory:
         """Was a recalled memory useful, not_useful or wrong? Counted with its use. Raises NotFound, BadInput.

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from ..model.clock import Instant
 from ..model.encode import OPTIONAL, TIME, JsonForm
 from ..model.errors import BadInput, NotFound
 from ..model.ids import format_id, parse_id, session_mark
@@ -35,7 +36,8 @@ class Scope(JsonForm):
 
     scope: str
     memories: int  # that are held to be true now
-    last_at: int = field(metadata=TIME)  # when the last of them was stored
+    last_at_us: int = field(metadata=TIME)  # when the last of them was stored
+    last_at = Instant("last_at_us")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +54,7 @@ class ScopeChange(JsonForm):
 def scopes(context: Context, where: Filter) -> list[Scope]:
     """Every scope with what passes a filter, whichever scope that names; the most memories first."""
     found = context.store.listings.count_scopes(replace(where, scopes=None))
-    return [Scope(scope=name, memories=count, last_at=last) for name, count, last in found]
+    return [Scope(scope=name, memories=count, last_at_us=last) for name, count, last in found]
 
 
 def move(context: Context, ids: Sequence[str], scope: str) -> list[Receipt]:
