@@ -17,7 +17,7 @@ from limpet.checkout import checkout_of
 from limpet.model.edges import Edge, live_edges
 from limpet.model.errors import AmbiguousId, BadInput, NotFound
 from limpet.model.events import Event
-from limpet.model.ids import format_id, parse_id, parse_prefix, shortest_unique
+from limpet.model.ids import format_id, named_by, parse_id, short_id
 from limpet.model.memory import Memory
 from limpet.model.state import MemoryState, replay, scrub
 from limpet.store.arrays.following import FollowingArrays
@@ -54,6 +54,8 @@ class ReferenceStore:
             resolve=self._resolve_event,
             events=self._events,
             operation=self._operation,
+            newest=self._newest,
+            abbreviate=lambda ids: [short_id(id, [event.id for event in self._ledger]) for id in ids],
         )
         self.memories = SimpleNamespace(
             resolve=self._resolve,
@@ -70,7 +72,7 @@ class ReferenceStore:
             disputed=self._disputed,
         )
         self.reviews = SimpleNamespace(
-            from_prefix=self._proposals_from,
+            named=self._proposals_named,
             propose=self._propose,
         )
         self.sessions = SimpleNamespace(
@@ -156,22 +158,20 @@ class ReferenceStore:
 
     # -- reads
 
-    def _resolve(self, prefix: str, scopes: Sequence[str] | None = None) -> bytes:
-        low, high = parse_prefix(prefix)
-        found = sorted(
-            {event.memory for event in self._ledger if low <= event.memory <= high and self._in(event, scopes)}
-        )
-        if not found:
-            raise NotFound(prefix)
-        if len(found) > 1:
-            raise AmbiguousId(prefix, [format_id(id) for id in found])
-        return found[0]
+    def _resolve(self, text: str, scopes: Sequence[str] | None = None) -> bytes:
+        return self._the_only(text, sorted({event.memory for event in self._ledger if self._in(event, scopes)}))
 
-    def _resolve_event(self, prefix: str) -> bytes:
-        low, high = parse_prefix(prefix)
-        found = [event.id for event in self._ledger if low <= event.id <= high]
+    def _resolve_event(self, text: str) -> bytes:
+        return self._the_only(text, [event.id for event in self._ledger])
+
+    @staticmethod
+    def _the_only(text: str, ids: Sequence[bytes]) -> bytes:
+        def ask(how: str, low: bytes, high: bytes) -> list[bytes]:
+            return [id for id in ids if low <= (id[-5:] if how == "short" else id) <= high]
+
+        found = named_by(text, ask)
         if len(found) != 1:
-            raise NotFound(prefix) if not found else AmbiguousId(prefix, [format_id(id) for id in found])
+            raise NotFound(text) if not found else AmbiguousId(text, [format_id(id) for id in found])
         return found[0]
 
     def _get(self, id: bytes, *, known_at: int | None = None) -> Memory | None:
@@ -253,7 +253,7 @@ class ReferenceStore:
         found = [one for one in known if one.scope == scope and one.key == key and one.state == "active"]
         return sorted(found, key=lambda one: one.valid_from_us)
 
-    def _proposals_from(self, prefix: str, scopes: Sequence[str] | None = None) -> list[bytes]:
+    def _proposals_named(self, text: str, scopes: Sequence[str] | None = None) -> list[bytes]:
         return []
 
     def _propose(self, proposals: Sequence[Proposal]) -> int:
@@ -298,11 +298,16 @@ class ReferenceStore:
 
     def _in(self, event: Event, scopes: Sequence[str] | None) -> bool:
         versions = self._versions(event.memory)
-        return scopes is None or (versions[-1].memory.scope if versions else event.data.get("scope")) in scopes
+        of_session = (one.data["scope"] for one in self._ledger if one.memory == event.memory and "scope" in one.data)
+        return scopes is None or (versions[-1].memory.scope if versions else next(of_session, None)) in scopes
 
     def _abbreviate(self, ids: Sequence[bytes]) -> list[str]:
-        known = sorted({event.memory for event in self._ledger})
-        return [shortest_unique(id, known) for id in ids]
+        known = {event.memory for event in self._ledger}
+        return [short_id(id, known) for id in ids]
+
+    def _newest(self, scopes: Sequence[str] | None, *, before: int | None = None, limit: int) -> list[Event]:
+        seen = [event for event in self._ledger if self._in(event, scopes)]
+        return [event for event in reversed(seen) if before is None or event.seq < before][:limit]
 
     # -- filters and listings
 

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from .recall.rerank import Reranker
     from .recall.sessions import RecalledSession, SessionRecall
     from .remember.forget import Forgotten
+    from .remember.operations import Effect, Operation
     from .remember.retention import Retention
     from .remember.review import ReviewItem
     from .remember.scopes import Scope, ScopeChange
@@ -68,18 +69,17 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
-    "Action", "Adherence", "Affected", "AmbiguousId", "Analogy", "AsyncHistory", "AsyncLimpet",
-    "Audit", "BadInput", "Belief", "Brief", "BriefItem",
-    "Caution", "Central", "Chain", "Change", "Check", "Clock", "Consolidation", "Contradiction", "Contradictions",
-    "Diff", "Embedder", "EmbedderUnavailable", "EntityCount", "Explanation", "Exposure", "Fact", "Filter",
-    "FixedClock", "Forgotten", "Gap", "Gaps", "GraphPath", "Grounding", "History", "Impact", "ImportReport",
-    "Interval", "Item", "LeftOut", "Limpet", "LimpetError", "Link", "Memory", "MirrorReport", "ModelInfo", "Moment",
-    "Node", "NotFound", "OrganizeReport", "Page", "Problem", "Proposal", "PurgeReport", "Quality", "Recall",
-    "RecalledSession", "Receipt", "Reranker", "Retention", "ReviewItem", "Revision", "Scope", "ScopeChange", "Section",
-    "SegmentReport", "SessionRecall", "SessionRow", "SignalTrace", "StoreBusy", "StoreDamaged", "StoreError",
-    "StoreMissing", "StoreReadOnly", "StoreStats", "StoreTooNew", "Subgraph", "Support", "Swept", "SystemClock",
-    "Thread", "Timeline", "Topic", "Trace", "TransferReport", "Use", "Usefulness", "Why", "WorkReport", "Yields",
-    "__version__", "open",
+    "Action", "Adherence", "Affected", "AmbiguousId", "Analogy", "AsyncHistory", "AsyncLimpet", "Audit", "BadInput",
+    "Belief", "Brief", "BriefItem", "Caution", "Central", "Chain", "Change", "Check", "Clock", "Consolidation",
+    "Contradiction", "Contradictions", "Diff", "Effect", "Embedder", "EmbedderUnavailable", "EntityCount",
+    "Explanation", "Exposure", "Fact", "Filter", "FixedClock", "Forgotten", "Gap", "Gaps", "GraphPath", "Grounding",
+    "History", "Impact", "ImportReport", "Interval", "Item", "LeftOut", "Limpet", "LimpetError", "Link", "Memory",
+    "MirrorReport", "ModelInfo", "Moment", "Node", "NotFound", "Operation", "OrganizeReport", "Page", "Problem",
+    "Proposal", "PurgeReport", "Quality", "Recall", "RecalledSession", "Receipt", "Reranker", "Retention",
+    "ReviewItem", "Revision", "Scope", "ScopeChange", "Section", "SegmentReport", "SessionRecall", "SessionRow",
+    "SignalTrace", "StoreBusy", "StoreDamaged", "StoreError", "StoreMissing", "StoreReadOnly", "StoreStats",
+    "StoreTooNew", "Subgraph", "Support", "Swept", "SystemClock", "Thread", "Timeline", "Topic", "Trace",
+    "TransferReport", "Use", "Usefulness", "Why", "WorkReport", "Yields", "__version__", "open",
 ]  # fmt: skip
 
 # Where a public name lives.
@@ -119,6 +119,7 @@ _HOMES = {
     "recall.rerank": ("Reranker",),
     "recall.sessions": ("RecalledSession", "SessionRecall"),
     "remember.forget": ("Forgotten",),
+    "remember.operations": ("Effect", "Operation"),
     "remember.retention": ("Retention",),
     "remember.review": ("ReviewItem",),
     "remember.scopes": ("Scope", "ScopeChange"),

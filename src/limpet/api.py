@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from .recall.rerank import Reranker
     from .recall.sessions import SessionRecall
     from .remember.forget import Forgotten
+    from .remember.operations import Operation
     from .remember.retention import Retention
     from .remember.review import ReviewItem
     from .remember.scopes import Scope, ScopeChange
@@ -192,9 +193,9 @@ class Limpet:
         self, query: str, *, k: int = 10, kind: str | Iterable[str] = (), topics: Iterable[str] = (),
         since: Time = None, until: Time = None, clock: str = "valid", session: str | None = None,
         speaker: str | None = None, key: str | None = None, metadata: Mapping[str, Any] | None = None,
-        scope: str | None = None,
-        as_of: Time = None, known_at: Time = None, budget_tokens: int | None = None, deadline_ms: float | None = None,
-        lexical_only: bool = False, trace: bool = False, explain: bool = False, fusion: str = "linear",
+        scope: str | None = None, as_of: Time = None, known_at: Time = None, budget_tokens: int | None = None,
+        deadline_ms: float | None = None, lexical_only: bool = False, trace: bool = False, explain: bool = False,
+        fusion: str = "linear",
         without: Iterable[str] = (), rerank: str | Reranker | None = None,
     ) -> Recall:  # fmt: skip
         """The memories that matter for `query`, best first: those of this scope and `global`, held true at `as_of`
@@ -218,8 +219,8 @@ class Limpet:
         self._look_at_mirrors()
         here = self._in(scope)
         where = here.filter(
-            kind, topics, since, until, session=session, speaker=speaker, key=key, metadata=metadata,
-            clock=clock, known_at=self._context.time(known_at),
+            kind, topics, since, until, clock=clock, session=session, speaker=speaker, key=key, metadata=metadata,
+            known_at=self._context.time(known_at),
         )  # fmt: skip
         return recall_service.recall(
             here, query, where, k=k, as_of=as_of, budget_tokens=budget_tokens, deadline_ms=deadline_ms,
@@ -232,9 +233,8 @@ class Limpet:
         self, query: str, *, k: int = 5, evidence: int = 3, kind: str | Iterable[str] = (), topics: Iterable[str] = (),
         since: Time = None, until: Time = None, clock: str = "valid", session: str | None = None,
         speaker: str | None = None, key: str | None = None, metadata: Mapping[str, Any] | None = None,
-        scope: str | None = None,
-        as_of: Time = None, known_at: Time = None, budget_tokens: int | None = None, deadline_ms: float | None = None,
-        lexical_only: bool = False, explain: bool = False,
+        scope: str | None = None, as_of: Time = None, known_at: Time = None, budget_tokens: int | None = None,
+        deadline_ms: float | None = None, lexical_only: bool = False, explain: bool = False,
     ) -> SessionRecall:  # fmt: skip
         """The sessions that hold an answer to `query`, or a part of it, best first, each with the best `evidence` of
         its memories that a recall finds. Filters and times are those of `recall`, and so is the scope.
@@ -250,8 +250,8 @@ class Limpet:
         self._look_at_mirrors()
         here = self._in(scope)
         where = here.filter(
-            kind, topics, since, until, session=session, speaker=speaker, key=key, metadata=metadata,
-            clock=clock, known_at=self._context.time(known_at),
+            kind, topics, since, until, clock=clock, session=session, speaker=speaker, key=key, metadata=metadata,
+            known_at=self._context.time(known_at),
         )  # fmt: skip
         return recall_service.recall_sessions(
             here, query, where, k=k, as_of=as_of, evidence=evidence, budget_tokens=budget_tokens,
@@ -303,16 +303,16 @@ class Limpet:
 
     @takes("kinds")
     def list(
-        self, *, kind: str | Iterable[str] = (), topics: Iterable[str] = (), since: Time = None, until: Time = None,
-        clock: str = "valid", session: str | None = None, speaker: str | None = None, key: str | None = None,
-        metadata: Mapping[str, Any] | None = None, scope: str | None = None,
-        sort: str = "created", limit: int = 50, cursor: str | None = None,
+        self, *, kind: str | Iterable[str] = (), topics: Iterable[str] = (),
+        since: Time = None, until: Time = None, clock: str = "valid", session: str | None = None,
+        speaker: str | None = None, key: str | None = None, metadata: Mapping[str, Any] | None = None,
+        scope: str | None = None, sort: str = "created", limit: int = 50, cursor: str | None = None,
         all_states: bool = False, ascending: bool = False,
     ) -> Page:  # fmt: skip
-        """Memories of this scope and `global`, newest (most used) first, a page at a time. Filters: as in `recall`;
-        `clock`: whether `since` and `until` are of when it began to hold (valid) or was stored (stored).
+        """Memories of this scope and `global`, newest (most used) first, a page at a time; `ascending`: last.
 
-        `all_states`: also what is archived, retracted, purged or no longer true. Raises BadInput.
+        Filters: as in `recall`; `clock`: whether `since` and `until` are of the time from which it holds (valid) or of
+        when it was stored. `all_states`: also what is archived, retracted, purged or no longer true. Raises BadInput.
 
         >>> _ = memory.remember("We chose Postgres", kind="decision")
         >>> [one.content for one in memory.list(kind="decision")]
@@ -320,8 +320,7 @@ class Limpet:
         """
         here = self._in(scope)
         where = here.filter(
-            kind, topics, since, until, session=session, speaker=speaker, key=key, metadata=metadata,
-            clock=clock,
+            kind, topics, since, until, clock=clock, session=session, speaker=speaker, key=key, metadata=metadata,
         )  # fmt: skip
         return recall_lookup.list(
             here, where, sort=sort, limit=limit, cursor=cursor, all_states=all_states, ascending=ascending
@@ -329,10 +328,10 @@ class Limpet:
 
     @takes("kinds")
     def count(
-        self, *, kind: str | Iterable[str] = (), topics: Iterable[str] = (), since: Time = None, until: Time = None,
-        clock: str = "valid", session: str | None = None, speaker: str | None = None, key: str | None = None,
-        metadata: Mapping[str, Any] | None = None, scope: str | None = None,
-        all_states: bool = False,
+        self, *, kind: str | Iterable[str] = (), topics: Iterable[str] = (),
+        since: Time = None, until: Time = None, clock: str = "valid", session: str | None = None,
+        speaker: str | None = None, key: str | None = None, metadata: Mapping[str, Any] | None = None,
+        scope: str | None = None, all_states: bool = False,
     ) -> int:  # fmt: skip
         """How many memories `list` would show.
 
@@ -342,8 +341,7 @@ class Limpet:
         """
         here = self._in(scope)
         where = here.filter(
-            kind, topics, since, until, session=session, speaker=speaker, key=key, metadata=metadata,
-            clock=clock,
+            kind, topics, since, until, clock=clock, session=session, speaker=speaker, key=key, metadata=metadata,
         )  # fmt: skip
         return recall_lookup.count(here, where, all_states=all_states)
 
@@ -389,6 +387,14 @@ class Limpet:
         """
         return remember_service.merge_scopes(self._context, scope, into)
 
+    def matching(self, words: str, *, all_states: bool = False) -> builtins.list[Memory]:
+        """What is held in whose text these words stand as they are said, or if there is none, each somewhere: a word or
+        the beginning of one, whatever its case. Reads every text.
+
+        `all_states`: as in `list`. Raises BadInput.
+        """
+        return recall_lookup.matching(self._context, words, all_states=all_states)
+
     def topics(self, *, limit: int = 200) -> builtins.list[Topic]:
         """The topics of what is held in this scope and `global`, the most used first. Raises BadInput.
 
@@ -422,10 +428,10 @@ class Limpet:
         return self.graph.threads(limit=limit)
 
     def abbreviate(self, ids: Sequence[str], *, items: bool = False) -> builtins.list[str]:
-        """The shortest unambiguous prefix of each id; with `items` among the items of the review list too.
+        """The short id of each memory, which every verb reads; with `items` also of items of the review list.
 
         >>> id = memory.remember("Deploys go out on Tuesdays").id
-        >>> id.startswith(memory.abbreviate([id])[0])
+        >>> memory.get(memory.abbreviate([id])[0]).id == id
         True
         """
         return recall_lookup.abbreviate(self._context, check_list("ids", ids), items=items)
@@ -703,7 +709,7 @@ class Limpet:
         >>> len(memory.forget(topics=["draft"]).memories), memory.count()
         (1, 0)
         """
-        where = self._context.filter(kind, topics, None, before, session=session, metadata=metadata, clock="stored")
+        where = self._context.filter(kind, topics, None, before, clock="stored", session=session, metadata=metadata)
         return remember_service.forget(self._context, ids, where, match=match, why=why, origin=origin, dry_run=dry_run)
 
     def purge(self, id: str, *, confirm: bool = False, dry_run: bool = False) -> PurgeReport:
@@ -727,11 +733,10 @@ class Limpet:
         return remember_service.purge(self._context, id, confirm=confirm and not dry_run)
 
     def undo(self, event: str | None = None) -> builtins.list[Receipt]:
-        """Take back a whole operation (the last one, or the one with this event). An undo can be undone.
+        """Take back an operation: the last that holds, so that each undo goes one further back, or that of an event.
 
-        Of an operation over several scopes, what it did in this one and `global`.
-
-        Raises NotFound, BadInput (a purge cannot be undone).
+        One that others build on is not taken back before them. Of an operation over several scopes, what it did in this
+        one and `global`. `undo` of an undo is a redo. Raises NotFound, BadInput (a purge, or others build on it).
 
         >>> id = memory.remember("The office has a piano").id
         >>> _ = memory.retract(id, "it was a joke")
@@ -741,6 +746,17 @@ class Limpet:
         'active'
         """
         return remember_service.undo(self._context, event)
+
+    def redo(self) -> builtins.list[Receipt]:
+        """Do again what was undone last, as long as nothing else was done since. Raises NotFound."""
+        return remember_service.redo(self._context)
+
+    def log(self, *, limit: int = 20, event: str | None = None) -> builtins.list[Operation]:
+        """What was done in this scope and `global`, the newest operation first; with `event` only the one that has it.
+
+        `undo` takes the `id` of each. Raises NotFound, BadInput.
+        """
+        return remember_service.log(self._context, limit=limit, event=event)
 
     def feedback(self, id: str, verdict: str) -> Memory:
         """Was a recalled memory useful, not_useful or wrong? Counted with its use. Raises NotFound, BadInput.
@@ -910,8 +926,7 @@ class Limpet:
         self, message: str = "", *, budget_tokens: int | None = None, full: bool = False, session: str | None = None,
         deadline_ms: float | None = None, lexical_only: bool | None = None,
     ) -> Brief:  # fmt: skip
-        """What an agent should know before it answers `message`: standing context, facts,
-        what matches (lessons first),
+        """What an agent should know before it answers `message`: standing context, facts, what matches (lessons first),
         open goals, the last day, active threads, and what to beware of; each memory once, within `budget_tokens`.
 
         `full` adds the newest, the most used, what was not seen for long, and counts. `session`: the caller's own run,

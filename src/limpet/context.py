@@ -168,11 +168,11 @@ class Context:
         since: Time = None,
         until: Time = None,
         *,
+        clock: str = "valid",
         session: str | None = None,
         speaker: str | None = None,
         key: str | None = None,
         metadata: Mapping[str, Any] | None = None,
-        clock: str = "valid",
         known_at: int | None = None,
     ) -> Filter:
         """What reads from these scopes let pass. `clock`: which time `since` and `until` are of. Raises BadInput."""

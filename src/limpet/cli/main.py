@@ -15,7 +15,7 @@ from typing import NoReturn, cast
 
 from ..model import old_names
 from ..model.errors import BadInput, LimpetError, StoreError
-from . import output
+from . import names, output
 from .options import Command, Formatter, Parser, global_options, terminal_width
 
 # What --help shows: group -> command -> (module of its command group, what it does in one line).
@@ -50,7 +50,9 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "reach": ("write", "a goal is reached: it leaves the open goals, and says so"),
         "promote": ("write", "make a belief of what a rule kept as an episode"),
         "feedback": ("write", "say whether a recalled memory was useful"),
-        "undo": ("write", "take back the last operation, or the one with this event"),
+        "undo": ("write", "take back what was done last, each time one step further, or one operation of `log`"),
+        "redo": ("write", "do again what was undone last"),
+        "log": ("write", "what was done, the newest first: when, what, to which text, by whom"),
         "purge": ("write", "erase a memory's content for good; a dry run unless --confirm"),
     },
     "Facts, review and sessions": {
@@ -139,7 +141,7 @@ def main(argv: list[str]) -> int:
             sys.stdout.flush()
         return code
     except LimpetError as error:
-        output.error(error, as_json=as_json)
+        output.error(error, as_json=as_json, typed=argv)
         return error.exit_code
     except KeyboardInterrupt:
         more = "; what came is stored, and the same import goes on from there" if "import" in argv else ""
@@ -166,7 +168,7 @@ def main(argv: list[str]) -> int:
                 f"internal error: {type(error).__name__}: {said}", hint="LIMPET_DEBUG=1 shows where it happened"
             )
             problem.code = "internal_error"
-        output.error(problem, as_json=as_json)
+        output.error(problem, as_json=as_json, typed=argv)
         return problem.exit_code
 
 
@@ -188,6 +190,8 @@ def _dispatch(argv: list[str]) -> int:
     name = known(name)
     command = find(name)
     parser = command_parser(name, command)
+    if parser.get_default("gone") is not None:
+        after = names.arrange(after)
     parser.parse_args(command.arrange(after), args)
     return command.run(args)
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from ..model.errors import BadInput, StoreMissing
 from ..model.memory import KINDS, MAX_CONTENT_BYTES, ORIGINS
+from . import names
 
 if TYPE_CHECKING:
     from ..api import Limpet
@@ -87,8 +88,10 @@ def global_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def id_argument(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("id", metavar="ID", help="an id, or an unambiguous prefix of 6 or more characters")
+def id_argument(parser: argparse.ArgumentParser, *, gone: bool = False) -> None:
+    """An ID, or --last or --match in its place. `gone`: these also find what is no longer held."""
+    parser.add_argument("id", metavar="ID", help="an id as listings show it, or @1 to @9 of the last listing")
+    names.options(parser, gone=gone)
 
 
 def text_argument(parser: argparse.ArgumentParser, *, optional: bool = False) -> None:
@@ -239,14 +242,21 @@ def open_store(args: argparse.Namespace, *, create: bool = False, or_empty: bool
     """The store that the options name, as a context manager.
 
     Where none is: `create` begins it, for what writes; a --dry-run of that, and `or_empty`, get an empty one in memory.
-    Raises StoreMissing, other StoreErrors, BadInput.
+    What names memories by @3, --last or --match becomes their ids. Raises StoreMissing, other StoreErrors, NotFound,
+    BadInput.
     """
     import limpet
 
     or_empty = or_empty or (create and bool(vars(args).get("dry_run")))
     try:
-        return limpet.open(args.store, scope=args.scope, create=create and not or_empty)
+        memory = limpet.open(args.store, scope=args.scope, create=create and not or_empty)
     except StoreMissing:
         if not or_empty:
             raise
         return limpet.open(":memory:", scope=args.scope)
+    try:
+        names.resolve(args, memory)
+    except BaseException:
+        memory.close()
+        raise
+    return memory

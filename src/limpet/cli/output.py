@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ..model.clock import format_time
-from ..model.errors import LimpetError
+from ..model.errors import AmbiguousId, LimpetError
 from ..model.memory import GLOBAL_SCOPE, REACHED
 from ..rank.adjust import DOUBTFUL
 from .options import terminal_width
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from ..recall.answer import Item, Recall
     from ..recall.explain import Explanation
     from ..recall.sessions import SessionRecall
-    from ..remember.write import Receipt
     from ..transfer.records import TransferReport
 
 Progress = Callable[[int, int], None]
@@ -42,6 +41,7 @@ _UNPRINTABLE = (
     "\x1b\\[[0-?]*[ -/]*[@-~]|\x1b[]PX^_][^\x07\x1b]*(?:\x07|\x1b\\\\)?"
     "|[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u2028\u2029\ud800-\udfff]"
 )
+_WHOLE_ID = r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"
 # Rejected lines of an import that people get to see one by one; --json has all.
 SHOWN_REJECTIONS = 20
 # Of one memory a terminal gets so many lines from `recall`, a pipe so many characters; `show` and --json give all.
@@ -54,6 +54,8 @@ MOST_SCOPES = 5
 # Characters of the line on something that was left out.
 LEFT_OUT_WIDTH = 150
 MARGIN = "   "
+# Memories that one text names, as an error lists them.
+CANDIDATES = 12
 
 DIM, BOLD, RED, GREEN, YELLOW, CYAN = "2", "1", "31", "32", "33", "36"
 
@@ -118,28 +120,31 @@ def rejected(lines: Sequence[tuple[str, str]], more: int) -> None:
         words(f"... and {rest:,} more; --json lists all")
 
 
-def error(problem: LimpetError, *, as_json: bool) -> None:
-    """Message and hint on stderr."""
+def short_ids(text: str, typed: Sequence[str] = ()) -> str:
+    """A text with the ids in it shortened, except those that a person typed."""
+    if "-7" not in text and "-8" not in text and "-4" not in text:
+        return text
+    from ..model.ids import parse_id, short_id
+
+    return re.sub(_WHOLE_ID, lambda found: found[0] if found[0] in typed else short_id(parse_id(found[0]), ()), text)
+
+
+def error(problem: LimpetError, *, as_json: bool, typed: Sequence[str] = ()) -> None:
+    """Message and hint on stderr. `typed`: the words of the command line."""
     if as_json:
         _say(encode(problem.as_dict()))
         return
-    _say(printable(f"limpet: {problem.message}"))
+    if isinstance(problem, AmbiguousId):
+        _say(printable(f"limpet: {problem.said!r} names several memories"))
+        width = max(len(id) for id, _ in problem.texts)
+        for id, text in problem.texts[:CANDIDATES]:
+            _say(printable(cut(f"{MARGIN}{id:<{width}}  {text}", terminal_width() or LEFT_OUT_WIDTH)))
+        if len(problem.texts) > CANDIDATES:
+            _say(f"{MARGIN}and {len(problem.texts) - CANDIDATES} more")
+    else:
+        _say(printable(short_ids(f"limpet: {problem.message}", typed)))
     if problem.hint:
         _say(printable(f"  hint: {problem.hint}"))
-
-
-def receipt(done: Receipt, *, as_json: bool) -> int:
-    """What a write did. Returns the exit code: 2 when it was rejected."""
-    if as_json:
-        object_line(done.as_dict())
-    elif done.status == "rejected":
-        words(f"limpet: rejected: {done.reason}")
-    else:
-        told = [f"added {', '.join(done.added)}"] * bool(done.added) + ([printable(done.reason)] if done.reason else [])
-        line(f"{paint(done.status, GREEN)} {done.id}" + (f" ({'; '.join(told)})" if told else ""))
-    if done.redacted and not as_json:
-        words(f"redacted before storing: {', '.join(done.redacted)}")
-    return 2 if done.status == "rejected" else 0
 
 
 # -- memories
@@ -177,7 +182,7 @@ def recalled(
             line("")
         _item(rank, item, name, scope=item.scope if scopes else None)
         if also := found.also.get(item.id):
-            line(MARGIN + paint(f"also {len(also)} like it: {', '.join(also)}", DIM))
+            line(MARGIN + paint(f"also {len(also)} like it: {short_ids(', '.join(also))}", DIM))
     if found.explained is not None:
         _explained(found.explained)
     elif "time" in found.notes:
@@ -206,7 +211,7 @@ def recalled_sessions(
             speaker = f"{printable(item.speaker)}: " if item.speaker else ""
             shown = " ".join(f"{speaker}{printable(item.content)}".split())
             head = f"{next(names)}  {day(item.valid_from)}  "
-            line(MARGIN + paint(head, DIM) + _cut(shown, LEFT_OUT_WIDTH - len(head)))
+            line(MARGIN + paint(head, DIM) + cut(shown, LEFT_OUT_WIDTH - len(head)))
         if one.why is not None:
             line(MARGIN + paint("score =", BOLD) + "".join(f" {name} {value:+.3f}" for name, value in one.why.items()))
     if "time" in found.notes:
@@ -259,7 +264,7 @@ def embedded(memory: Limpet, args: Namespace) -> dict[str, int]:
     return {"embedded": max(0, before - waiting), "waiting": waiting}
 
 
-def _cut(text: str, most: int) -> str:
+def cut(text: str, most: int) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
@@ -275,9 +280,9 @@ def _explained(told: Explanation) -> None:
         return
     line(f"{paint('left out:', BOLD)} " + ", ".join(f"{count} {why}" for why, count in told.counts.items()))
     for one in told.left_out:
-        detail = f" ({one.detail})" if one.detail else ""
-        shown = f"{one.id}  {paint(one.why, CYAN)}{detail}: " + " ".join(printable(one.content).split())
-        line(MARGIN + _cut(shown, LEFT_OUT_WIDTH))
+        detail = f" ({short_ids(one.detail)})" if one.detail else ""
+        shown = f"{short_ids(one.id)}  {paint(one.why, CYAN)}{detail}: " + " ".join(printable(one.content).split())
+        line(MARGIN + cut(shown, LEFT_OUT_WIDTH))
 
 
 def _item(rank: int, item: Item, short: str, *, scope: str | None) -> None:
@@ -290,7 +295,7 @@ def _item(rank: int, item: Item, short: str, *, scope: str | None) -> None:
     if marks := _marks(item):
         line(MARGIN + paint(marks, DIM))
     if item.disputed_by:
-        line(MARGIN + paint(f"disputed: see {', '.join(item.disputed_by)}", YELLOW))
+        line(MARGIN + paint(f"disputed: see {short_ids(', '.join(item.disputed_by))}", YELLOW))
     if item.why is not None:
         _why(item.why)
 
@@ -342,22 +347,27 @@ def _why(why: Trace) -> None:
     line(f"{MARGIN}{paint('score =', BOLD)} {sum_}{factors}")
 
 
-def listed(found: Sequence[Memory], memory: Limpet, *, scopes: bool = False) -> None:
-    """One memory a line: id, kind, day, state if it is not active, text, topics. Cut to a terminal's width."""
+def listed(found: Sequence[Memory], memory: Limpet, *, scopes: bool = False, numbered: bool = False) -> None:
+    """One memory a line: id, kind, day, state if it is not active, text, topics. On a terminal cut to its width, and
+    where it is `numbered` with the names @1 to @9 before it; `scopes`: with the scope of each."""
     width = terminal_width() if sys.stdout.isatty() else None
-    cut = False
-    for one, short in zip(found, memory.abbreviate([one.id for one in found]), strict=True):
+    names = memory.abbreviate([one.id for one in found])
+    size = max(map(len, names), default=0)
+    is_cut = False
+    for number, (one, name) in enumerate(zip(found, names, strict=True), 1):
         text = " ".join(printable(one.content).split())
         text += "".join("  #" + printable(topic) for topic in one.topics)
         if state := state_of(one):
             text = f"[{state}] {text}"
         if scopes:
             text = f"{one.scope}: {text}"
-        head = f"{short}  {one.kind:<10}  {day(one.valid_from)}  "
-        most = max(10, width - len(head)) if width else CHARACTERS_PER_LINE
-        cut = cut or len(text) > most
-        line(f"{paint(short, YELLOW)}  {paint(f'{one.kind:<10}', CYAN)}  {day(one.valid_from)}  {_cut(text, most)}")
-    if cut:
+        mark = "" if width is None or not numbered else f"@{number} " if number < 10 else "   "
+        head = f"{mark}{name:<{size}}  {one.kind:<10}  {day(one.valid_from)}  "
+        most = max(11, width - len(head)) if width else CHARACTERS_PER_LINE
+        is_cut = is_cut or len(text) > most
+        shown = f"{paint(f'{name:<{size}}', YELLOW)}  {paint(f'{one.kind:<10}', CYAN)}"
+        line(f"{paint(mark, DIM)}{shown}  {day(one.valid_from)}  {cut(text, most)}")
+    if is_cut:
         words("some are cut: `limpet show ID` has all of one")
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..model.clock import format_time
 from ..model.errors import BadInput
 from ..store.records import StoreStats
-from . import memory_output, output
+from . import names, output
 from .options import TIME_FORMS, Command, filter_options, filters, id_argument, open_store
 
 if TYPE_CHECKING:
@@ -69,6 +69,7 @@ def _recall(args: Namespace) -> int:
             if not found.items:
                 output.nothing(memory, args)
     output.recalled(found, short, as_json=args.json, budget_tokens=args.budget, scopes=args.all_scopes)
+    _number(args, "recall", [item.id for item in found.items])
     return 0 if found.items else NOTHING
 
 
@@ -90,6 +91,14 @@ def _recall_sessions(args: Namespace, given: dict[str, Any]) -> int:
                 output.nothing(memory, args)
     output.recalled_sessions(found, short, as_json=args.json, budget_tokens=args.budget)
     return 0 if found.sessions else NOTHING
+
+
+def _number(args: Namespace, command: str, ids: list[str]) -> None:
+    """What was shown to a person has the names @1, @2, ... from now on."""
+    if not args.json:
+        from ..settings import read_settings
+
+        names.note(read_settings(args.store, args.scope, None).path, command, ids)
 
 
 def _recalled_by_server(args: Namespace, given: dict[str, Any]) -> tuple[Recall, list[str]] | None:
@@ -117,14 +126,16 @@ def _show(args: Namespace) -> int:
     with open_store(args) as memory:
         found = memory.show(args.id)
         versions = memory.history(found.id) if args.history else []
-    if args.json:
-        shown = found.as_dict()
-        if args.history:
-            shown["history"] = [one.as_dict() for one in versions]
-        output.object_line(shown)
-        return 0
-    memory_output.whole(found)
-    memory_output.versions(versions)
+        if args.json:
+            shown = found.as_dict()
+            if args.history:
+                shown["history"] = [one.as_dict() for one in versions]
+            output.object_line(shown)
+            return 0
+        from . import show_output
+
+        show_output.whole(found, memory)
+        show_output.versions(versions)
     return 0
 
 
@@ -150,9 +161,10 @@ def _list(args: Namespace) -> int:
             for one in page.memories:
                 output.object_line(one.as_dict())
         else:
-            output.listed(page.memories, memory, scopes=args.all_scopes)
+            output.listed(page.memories, memory, scopes=args.all_scopes, numbered=True)
         if not page.memories:
             output.nothing(memory, args)
+    _number(args, "list", [one.id for one in page.memories])
     if page.cursor and args.json:
         sys.stdout.flush()
         print(output.encode({"cursor": page.cursor}), file=sys.stderr)
@@ -171,6 +183,7 @@ def _related(args: Namespace) -> int:
         found = memory.related(args.id, k=args.k)
         short = memory.abbreviate([item.id for item in found.items])
     output.recalled(found, short, as_json=args.json)
+    _number(args, "related", [item.id for item in found.items])
     return 0
 
 
@@ -318,14 +331,14 @@ COMMANDS = {
         'limpet recall "rate limit" --known-at "3 days ago" --explain\n'
         'limpet recall "which concerts did we talk about?" --sessions',
     ),
-    "show": Command(_show_options, _show, "limpet show 019e3f2a --history"),
+    "show": Command(_show_options, _show, "limpet show 7rk2qm --history"),
     "list": Command(
         _list_options,
         _list,
         'limpet list --kind lesson --since "2 weeks ago" --sort uses\n'
         "limpet list --clock stored --since yesterday --ascending\nlimpet list --meta ticket=7 --all-scopes",
     ),
-    "related": Command(_related_options, _related, "limpet related 019e3f2a -k 5"),
+    "related": Command(_related_options, _related, "limpet related 7rk2qm -k 5"),
     "count": Command(_count_options, _count, "limpet count --topic sqlite"),
     "topics": Command(_listing_options, _topics, "limpet topics --limit 20"),
     "threads": Command(_listing_options, _threads, "limpet threads"),

@@ -7,6 +7,7 @@ from argparse import ArgumentParser, Namespace
 from ..model.errors import BadInput
 from . import output
 from .options import Command, open_store
+from .receipts import receipt
 
 
 def _scopes_options(parser: ArgumentParser) -> None:
@@ -59,12 +60,12 @@ def _move(args: Namespace) -> int:
         raise BadInput("where to? --scope NAME names the scope", hint="`limpet scopes` lists those that there are")
     target, args.scope = args.scope, args.source
     with open_store(args) as memory:
-        receipts = memory.move(args.ids, target)
-    if args.json:
-        output.object_line({"moved": [one.as_dict() for one in receipts]})
-        return 0
-    for one in receipts:
-        output.receipt(one, as_json=False)
+        moved = memory.move(args.ids, target)
+        if args.json:
+            output.object_line({"moved": [one.as_dict() for one in moved]})
+            return 0
+        for one in moved:
+            receipt(one, memory, as_json=False)
     return 0
 
 

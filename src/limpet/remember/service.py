@@ -15,6 +15,7 @@ from ..store.records import Filter
 if TYPE_CHECKING:
     from ..context import Context, Time
     from ..remember.forget import Forgotten
+    from ..remember.operations import Operation
     from ..remember.scopes import Scope, ScopeChange
     from ..remember.validation import ValidStatement
     from ..remember.write import Receipt, Writer
@@ -338,23 +339,32 @@ def _quoting(context: Context, memory: Memory) -> tuple[str, ...]:
 
 
 def undo(context: Context, event: str | None) -> list[Receipt]:
-    from ..remember.write import Receipt
-
-    target = context.store.ledger.resolve(event) if event is not None else None
+    from ..remember import operations as done
 
     def decide(writer: Writer) -> list[Receipt]:
-        events = writer.reads.ledger.operation(target, writer.scopes)
-        if not events:
-            raise NotFound("nothing to undo")
-        if any(one.type == "purged" for one in events):
-            raise BadInput("a purge cannot be undone: the content is gone")
-        receipts: dict[bytes, Receipt] = {}
-        for one in events:
-            made = writer.event("undone", one.memory, origin="agent", undoes=one.id.hex())
-            receipts[one.memory] = Receipt(id=format_id(one.memory), status="changed", event=format_id(made.id))
-        return list(receipts.values())
+        store, scopes = writer.reads, context.scopes
+        return done.undo(writer, done.last_done(store, scopes) if event is None else done.named(store, event, scopes))
 
     return context.write(decide)
+
+
+def redo(context: Context) -> list[Receipt]:
+    from ..remember import operations as done
+
+    return context.write(lambda writer: done.undo(writer, done.last_undone(writer.reads, context.scopes)))
+
+
+def log(context: Context, *, limit: int, event: str | None) -> list[Operation]:
+    from itertools import islice
+
+    from ..remember import operations as done
+
+    if isinstance(limit, bool) or not 1 <= limit <= 10_000:
+        raise BadInput(f"limit must be from 1 to 10000, not {limit!r}")
+    store = context.store
+    if event is not None:
+        return done.told(store, [done.find(store, event, context.scopes)])
+    return done.told(store, list(islice(done.newest(store, context.scopes), limit)))
 
 
 def feedback(context: Context, id: str, verdict: str) -> Memory:

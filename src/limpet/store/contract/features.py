@@ -29,15 +29,16 @@ class Reviews(Protocol):
         """Those that wait (of one kind), oldest first, whose memories are both still active."""
         ...
 
-    def from_prefix(self, prefix: str, scopes: Sequence[str]) -> list[bytes]:
-        """Ids of the proposals of some scopes that start or end so, a dozen at most. Raises BadInput.
+    def named(self, text: str, scopes: Sequence[str]) -> list[bytes]:
+        """The proposals of some scopes that an id, a short id or the beginning of an id names, a dozen at most.
 
-        Those made together share all but the end, which is what a person is shown.
+        Raises BadInput.
         """
         ...
 
     def abbreviate(self, ids: Sequence[bytes]) -> list[str]:
-        """Of proposals and memories: for each id the shortest prefix that names neither another proposal nor memory."""
+        """Of proposals and memories: for each its short id, as long as it takes to be neither another proposal's nor
+        memory's."""
         ...
 
 

@@ -237,9 +237,9 @@ def _check_schema(connection: apsw.Connection, path: str, *, read_only: bool) ->
     if read_only:
         if version == 0:
             raise StoreDamaged(f"{path} is not a limpet store")
-        # What later schemas add is empty: nobody could write it.
+        # What later schemas add is empty, nobody could write it; and it can be read without their indexes.
         for number, text in sql.migrations():
-            if number > version:
+            if number > version and "CREATE TABLE" in text:
                 connection.execute(text.replace("CREATE TABLE", "CREATE TEMP TABLE")).fetchall()
         return
     _use_log(connection)

@@ -1,4 +1,4 @@
-"""One memory in full, and its versions, for a person."""
+"""How one memory and its versions look in a terminal."""
 
 from __future__ import annotations
 
@@ -6,20 +6,59 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..model.clock import format_time
-from .output import BOLD, CYAN, DIM, MARGIN, RED, YELLOW, encode, line, moment, paint, printable, state_of, wrapped
+from .output import (
+    BOLD,
+    CYAN,
+    DIM,
+    MARGIN,
+    RED,
+    YELLOW,
+    encode,
+    line,
+    moment,
+    paint,
+    printable,
+    short_ids,
+    state_of,
+    wrapped,
+)
+from .receipts import quoted, short
 
 if TYPE_CHECKING:
+    from ..api import Limpet
     from ..model.memory import Memory
 
 
-def whole(one: Memory) -> None:
-    """Everything a person wants to know of one memory."""
+def whole(one: Memory, memory: Limpet) -> None:
+    """Everything a person wants to know of one memory, what it replaced and what replaced it."""
     state = state_of(one)
-    line(f"{paint(one.id, YELLOW)}  {paint(one.kind, CYAN)}" + (f"  {paint(state, RED)}" if state else ""))
+    [name] = memory.abbreviate([one.id])
+    line(f"{paint(name, YELLOW)}  {paint(one.kind, CYAN)}" + (f"  {paint(state, RED)}" if state else ""))
     facts = _facts(one)
     for text in wrapped(facts.pop("content")):
         line(text)
-    _named(facts)
+    facts["superseded"] = ""  # said with the words of the other below
+    _named(facts | {"id": one.id})
+    _corrections(one, memory)
+
+
+def _corrections(one: Memory, memory: Limpet) -> None:
+    """What it replaced and what replaced it, with the reasons."""
+    if one.state == "purged":
+        return
+    found = memory.graph.chain(one.id)
+    names = short((node.id for node in (*found.before, *found.after)), memory)
+    for label, node, why in (
+        *(("replaces", node, found.reasons.get(node.id)) for node in found.before),
+        *(
+            ("replaced by", node, found.reasons.get(was.id))
+            for was, node in zip([found.memory, *found.after], found.after, strict=False)
+        ),
+    ):
+        head = f"{paint(f'{label:<11}', DIM)} {paint(names[node.id], YELLOW)}  "
+        line(f"{MARGIN}{head}{quoted(node.content, 25)}")
+        if why:
+            line(f"{MARGIN}{'':<11} because: {printable(' '.join(why.split()))}")
 
 
 def versions(found: Sequence[Memory]) -> None:
@@ -30,7 +69,7 @@ def versions(found: Sequence[Memory]) -> None:
         until = format_time(one.retired_at) or "now"
         line(paint(f"version {number}  {format_time(one.recorded_at)} to {until}", BOLD))
         now = _facts(one) | {"state": one.state, "used": ""}
-        _named({name: value or "-" for name, value in now.items() if value != before.get(name, "")})
+        _named({name: short_ids(value) or "-" for name, value in now.items() if value != before.get(name, "")})
         before = now
 
 
