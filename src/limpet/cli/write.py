@@ -276,7 +276,7 @@ def _forget_options(parser: ArgumentParser) -> None:
 
 def _forget(args: Namespace) -> int:
     given: dict[str, Any] = {
-        "topics": args.topic or (), "kinds": args.kind or (), "session": args.session, "before": args.before,
+        "topics": args.topic or (), "kind": args.kind or (), "session": args.session, "before": args.before,
         "metadata": dict(pair(word) for word in args.meta or ()), "match": args.match,
     }  # fmt: skip
     only_shown = args.dry_run or (any(given.values()) and not args.confirm)
