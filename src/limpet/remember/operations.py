@@ -88,7 +88,7 @@ def newest(store: Store, scopes: Sequence[str]) -> Iterator[Done]:
     while page := store.ledger.newest(scopes, before=before, limit=PAGE_EVENTS):
         for event in page:
             if events and event.operation != events[-1].operation:
-                yield Done(events[::-1], cancelled)
+                yield _whole(store, Done(events[::-1], cancelled), scopes)
                 events = []
             events.append(event)
             # What takes back stands after what it takes back.
@@ -96,7 +96,20 @@ def newest(store: Store, scopes: Sequence[str]) -> Iterator[Done]:
                 cancelled.add(bytes.fromhex(event.data["undoes"]))
         before = page[-1].seq
     if events:
-        yield Done(events[::-1], cancelled)
+        yield _whole(store, Done(events[::-1], cancelled), scopes)
+
+
+def _whole(store: Store, done: Done, scopes: Sequence[str]) -> Done:
+    """With what it did in other scopes: a move between scopes is one operation of both."""
+    if not any(one.type in ("moved", "undone") for one in done.events):
+        return done
+    events = store.ledger.operation(done.id, scopes)
+    return done if len(events) == len(done.events) else Done(events, _cancelled(store, events))
+
+
+def _cancelled(store: Store, events: Sequence[Event]) -> set[bytes]:
+    histories = (store.ledger.events(memory=memory) for memory in {one.memory for one in events})
+    return {id for history in histories for id in cancelled_by(history)}
 
 
 def find(store: Store, event: str, scopes: Sequence[str]) -> Done:
@@ -104,8 +117,7 @@ def find(store: Store, event: str, scopes: Sequence[str]) -> Done:
     events = store.ledger.operation(store.ledger.resolve(event), scopes)
     if not events:
         raise NotFound(f"no operation {event} in {' or '.join(scopes)}", hint="`limpet log` lists operations")
-    histories = (store.ledger.events(memory=memory) for memory in {one.memory for one in events})
-    return Done(events, {id for history in histories for id in cancelled_by(history)})
+    return Done(events, _cancelled(store, events))
 
 
 def taken_back(store: Store, events: Sequence[Event]) -> list[Event]:
