@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextvars import ContextVar
 from copy import copy
 from dataclasses import replace
 from datetime import date
@@ -27,6 +28,10 @@ if TYPE_CHECKING:
 
 Time = str | int | date | None  # a datetime is a date
 T = TypeVar("T")
+
+# Called at the end of each write, inside of its transaction: set by who works for a client that may give its call up,
+# and raises then, so that nothing is stored.
+before_commit: ContextVar[Callable[[], None]] = ContextVar("before_commit", default=lambda: None)
 
 
 class Context:
@@ -104,6 +109,7 @@ class Context:
             now = self.clock.now()
             writer = Writer(store, lambda: self._ids.make(now), now, self.scopes)
             answer = decide(writer)
+            before_commit.get()()
             return writer.events
 
         self.store.ledger.commit(inside)

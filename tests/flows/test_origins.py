@@ -8,7 +8,7 @@ import json
 import pytest
 
 import limpet
-from limpet.agents.tools import NewMemory, Tools
+from limpet.agents.tools import Tools
 from limpet.cli.main import main
 
 
@@ -230,9 +230,9 @@ def test_a_lower_origin_does_not_take_away_what_a_higher_one_said(memory, tampa)
 
 def test_an_agent_says_where_it_has_it_from(memory, tampa):
     tools = Tools(memory, lambda: None)
-    (read,) = tools.remember([NewMemory(content="The API is rate limited", origin="web")])["results"]
+    (read,) = tools.remember([{"content": "The API is rate limited", "origin": "web"}])["results"]
     assert memory.get(read["id"]).origin == "web"
-    (waits,) = tools.remember([NewMemory(content="Oslo", key="user.city", origin="tool")])["results"]
+    (waits,) = tools.remember([{"content": "Oslo", "key": "user.city", "origin": "tool"}])["results"]
     assert waits["status"] == "proposed" and "Tampa" in waits["reason"]
     assert tools.fact(key="user.city", value="Bonn", origin="web")["status"] == "proposed"
     assert tools.correct(id=tampa, content="Rome", origin="web")["status"] == "proposed"

@@ -7,7 +7,7 @@ import json
 import pytest
 
 import limpet
-from limpet.agents.tools import NewMemory, Tools
+from limpet.agents.tools import Tools
 from limpet.cli.main import main
 
 TEXT = "Deploys need the VPN"
@@ -165,7 +165,7 @@ def test_a_batch_adds_too_also_to_what_it_has_just_said(memory):
 
 def test_agents_and_commands_are_told(memory, path, capsys):
     memory.remember(TEXT)
-    (result,) = Tools(memory, lambda: None).remember([NewMemory(content=TEXT, topics=["vpn"])])["results"]
+    (result,) = Tools(memory, lambda: None).remember([{"content": TEXT, "topics": ["vpn"]}])["results"]
     assert (result["status"], result["added"]) == ("observed", ["topics"])
     assert main(["--store", str(path), "--scope", "project:api", "--json", "remember", TEXT, "--pin"]) == 0
     assert json.loads(capsys.readouterr().out)["added"] == ["pin"]

@@ -51,6 +51,7 @@ def remember_batch(context: Context, items: Iterable[Mapping[str, Any]]) -> list
     receipts: list[Receipt] = []
     part: list[tuple[int, ValidStatement]] = []
     keys: set[tuple[str, str]] = set()
+    named = False  # an item has an id of its own, on which a later one can build
 
     def flush() -> None:
         statements = context.policy.judged([one for _, one in part])
@@ -70,8 +71,9 @@ def remember_batch(context: Context, items: Iterable[Mapping[str, Any]]) -> list
             continue
         # What builds on an earlier item of the batch must see it in the store.
         slot = (statement.scope, (statement.key or "").lower())
-        if len(part) >= BATCH_ITEMS or statement.because or (statement.key and slot in keys):
+        if len(part) >= BATCH_ITEMS or (statement.because and named) or (statement.key and slot in keys):
             flush()
+        named = named or bool(statement.id)
         keys.add(slot)
         receipts.append(Receipt(id=None, status="rejected"))
         part.append((place, statement))
