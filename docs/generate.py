@@ -69,7 +69,12 @@ HEAD = """\
 stdout is data, stderr is words and progress. With `--json` the answer is one JSON object a call (`list`, `export` and
 `remember --batch`: one a line), and an error is `{"error", "message", "hint"?}` on stderr.
 
-- **Ids** are UUIDv7; any unambiguous prefix of 6 or more characters will do.
+- **Ids** are shown short: six characters (base32, capitals are read too), more where six do not tell one from all
+  others. `@1` to `@9` are the results of the last listing in this terminal (`list`, `recall`, `related`, `review`),
+  `--last` is the memory stored last, and `--match WORDS` the one memory that has these words; where several do it
+  takes none, and lists them. Whole ids (UUIDv7, as JSON has them) and their first 8 or more characters name one too.
+- **Receipts** begin with what became of it (`created`, `observed`, `changed`, `unchanged`, ...) and the id; the words
+  of the text follow, what else changed, and on stderr how to take it back. Scripts read `--json`.
 - **Times** are ISO 8601, dates (their first instant, UTC), or words like "3 days ago".
 - **Text** that begins with a dash goes after `--`.
 

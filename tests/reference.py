@@ -13,10 +13,11 @@ from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
+from limpet.checkout import checkout_of
 from limpet.model.edges import Edge, live_edges
 from limpet.model.errors import AmbiguousId, BadInput, NotFound
 from limpet.model.events import Event
-from limpet.model.ids import format_id, parse_id, parse_prefix, shortest_unique
+from limpet.model.ids import format_id, named_by, parse_id, short_id
 from limpet.model.memory import Memory
 from limpet.model.state import MemoryState, replay, scrub
 from limpet.store.arrays.following import FollowingArrays
@@ -53,6 +54,8 @@ class ReferenceStore:
             resolve=self._resolve_event,
             events=self._events,
             operation=self._operation,
+            newest=self._newest,
+            abbreviate=lambda ids: [short_id(id, [event.id for event in self._ledger]) for id in ids],
         )
         self.memories = SimpleNamespace(
             resolve=self._resolve,
@@ -69,7 +72,7 @@ class ReferenceStore:
             disputed=self._disputed,
         )
         self.reviews = SimpleNamespace(
-            from_prefix=self._proposals_from,
+            named=self._proposals_named,
             propose=self._propose,
         )
         self.sessions = SimpleNamespace(
@@ -88,6 +91,7 @@ class ReferenceStore:
             most_used=self._most_used,
             unseen=self._unseen,
             count_kinds=self._count_kinds,
+            count_scopes=self._count_scopes,
         )
         self.search = SimpleNamespace(
             allowed=self._allowed,
@@ -116,6 +120,12 @@ class ReferenceStore:
             note=self._note_exposures,
             latest=self._exposures,
             counts=self._use_counts,
+        )
+
+        self._claimed: dict[str, str] = {}
+        self.checkouts = SimpleNamespace(
+            scope_of=lambda folder: self._claimed.get(checkout_of(folder).place, checkout_of(folder).scope),
+            claim=lambda checkout, scope, at: self._claimed.setdefault(checkout.place, scope),
         )
 
     def close(self) -> None:
@@ -148,22 +158,20 @@ class ReferenceStore:
 
     # -- reads
 
-    def _resolve(self, prefix: str, scopes: Sequence[str] | None = None) -> bytes:
-        low, high = parse_prefix(prefix)
-        found = sorted(
-            {event.memory for event in self._ledger if low <= event.memory <= high and self._in(event, scopes)}
-        )
-        if not found:
-            raise NotFound(prefix)
-        if len(found) > 1:
-            raise AmbiguousId(prefix, [format_id(id) for id in found])
-        return found[0]
+    def _resolve(self, text: str, scopes: Sequence[str] | None = None) -> bytes:
+        return self._the_only(text, sorted({event.memory for event in self._ledger if self._in(event, scopes)}))
 
-    def _resolve_event(self, prefix: str) -> bytes:
-        low, high = parse_prefix(prefix)
-        found = [event.id for event in self._ledger if low <= event.id <= high]
+    def _resolve_event(self, text: str) -> bytes:
+        return self._the_only(text, [event.id for event in self._ledger])
+
+    @staticmethod
+    def _the_only(text: str, ids: Sequence[bytes]) -> bytes:
+        def ask(how: str, low: bytes, high: bytes) -> list[bytes]:
+            return [id for id in ids if low <= (id[-5:] if how == "short" else id) <= high]
+
+        found = named_by(text, ask)
         if len(found) != 1:
-            raise NotFound(prefix) if not found else AmbiguousId(prefix, [format_id(id) for id in found])
+            raise NotFound(text) if not found else AmbiguousId(text, [format_id(id) for id in found])
         return found[0]
 
     def _get(self, id: bytes, *, known_at: int | None = None) -> Memory | None:
@@ -245,7 +253,7 @@ class ReferenceStore:
         found = [one for one in known if one.scope == scope and one.key == key and one.state == "active"]
         return sorted(found, key=lambda one: one.valid_from_us)
 
-    def _proposals_from(self, prefix: str, scopes: Sequence[str] | None = None) -> list[bytes]:
+    def _proposals_named(self, text: str, scopes: Sequence[str] | None = None) -> list[bytes]:
         return []
 
     def _propose(self, proposals: Sequence[Proposal]) -> int:
@@ -276,17 +284,30 @@ class ReferenceStore:
                 yield event
 
     def _operation(self, event: bytes | None, scopes: Sequence[str] | None = None) -> list[Event]:
-        seen = [one for one in self._ledger if self._in(one, scopes)]
+        seen = [one for one in self._ledger if self._in(one, scopes) or one.data.get("was") in (scopes or ())]
         wanted = next((one for one in reversed(seen) if event in (None, one.id)), None)
-        return [] if wanted is None else [one for one in seen if one.operation == wanted.operation]
+        if wanted is None:
+            return []
+        whole = [one for one in self._ledger if one.operation == wanted.operation]
+        return whole if self._moves(whole) else [one for one in whole if one in seen]
+
+    def _moves(self, events: Sequence[Event]) -> bool:
+        undone = {event.data["undoes"] for event in events if event.type == "undone"}
+        earlier = [event for event in self._ledger if event.id.hex() in undone]
+        return any(event.type == "moved" for event in events) or (bool(earlier) and self._moves(earlier))
 
     def _in(self, event: Event, scopes: Sequence[str] | None) -> bool:
         versions = self._versions(event.memory)
-        return scopes is None or (versions[-1].memory.scope if versions else event.data.get("scope")) in scopes
+        of_session = (one.data["scope"] for one in self._ledger if one.memory == event.memory and "scope" in one.data)
+        return scopes is None or (versions[-1].memory.scope if versions else next(of_session, None)) in scopes
 
     def _abbreviate(self, ids: Sequence[bytes]) -> list[str]:
-        known = sorted({event.memory for event in self._ledger})
-        return [shortest_unique(id, known) for id in ids]
+        known = {event.memory for event in self._ledger}
+        return [short_id(id, known) for id in ids]
+
+    def _newest(self, scopes: Sequence[str] | None, *, before: int | None = None, limit: int) -> list[Event]:
+        seen = [event for event in self._ledger if self._in(event, scopes)]
+        return [event for event in reversed(seen) if before is None or event.seq < before][:limit]
 
     # -- filters and listings
 
@@ -426,6 +447,13 @@ class ReferenceStore:
         ]
         return [one.num for one in sorted(several, key=lambda one: (one.memory.created_at_us, one.memory.id))][:limit]
 
+    def _count_scopes(self, where: Filter) -> list[tuple[str, int, int]]:
+        found: dict[str, list[int]] = {}
+        for one in self._passing(where):
+            found.setdefault(one.memory.scope, []).append(one.memory.created_at)
+        counted = [(name, len(times), max(times)) for name, times in found.items()]
+        return sorted(counted, key=lambda row: (-row[1], row[0]))
+
     def _count_kinds(self, where: Filter) -> dict[str, int]:
         return dict(Counter(one.memory.kind for one in self._passing(where)))
 
@@ -439,7 +467,9 @@ class ReferenceStore:
     @staticmethod
     def _passes(one: Memory, where: Filter) -> bool:
         return (
-            (where.scopes is None or one.scope in where.scopes)
+            (where.stored_since is None or one.created_at >= where.stored_since)
+            and (where.stored_until is None or one.created_at < where.stored_until)
+            and (where.scopes is None or one.scope in where.scopes)
             and one.state in where.states
             and (not where.kinds or one.kind in where.kinds)
             and set(where.topics) <= set(one.topics)

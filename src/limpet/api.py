@@ -10,6 +10,7 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from .context import Context, Time
@@ -57,8 +58,11 @@ if TYPE_CHECKING:
     from .recall.facts import Fact
     from .recall.rerank import Reranker
     from .recall.sessions import SessionRecall
+    from .remember.forget import Forgotten
+    from .remember.operations import Operation
     from .remember.retention import Retention
     from .remember.review import ReviewItem
+    from .remember.scopes import Scope, ScopeChange
     from .remember.sweep import Swept
     from .remember.write import Receipt
     from .store.contract import Store
@@ -101,13 +105,13 @@ class Limpet:
     ) -> None:  # fmt: skip
         name = embedder if isinstance(embedder, str) else settings.embedder
         given = None if isinstance(embedder, str) else embedder
-        self._context = Context(
-            store or SqliteStore(settings.path, describe, read_only=read_only, durable=settings.durable, create=create),
-            settings.scope,
-            clock or SystemClock(),
-            name,
-            given,
+        store = store or SqliteStore(
+            settings.path, describe, read_only=read_only, durable=settings.durable, create=create
         )
+        scope, checkout = settings.scope, settings.checkout
+        if checkout is not None:
+            scope = store.checkouts.scope_of(checkout.folder)
+        self._context = Context(store, scope, clock or SystemClock(), name, given, checkout)
         self._owns_store = True
 
     @property
@@ -142,6 +146,17 @@ class Limpet:
         other._owns_store = False
         return other
 
+    def in_folder(self, folder: str | os.PathLike[str]) -> Limpet:
+        """The same open store, seen from the scope of what happens in a folder."""
+        return self.in_scope(self._context.store.checkouts.scope_of(Path(folder)))
+
+    def in_all_scopes(self) -> Limpet:
+        """The same open store for its owner to read: recall, list and count see every scope."""
+        other = copy(self)
+        other._context = self._context.in_all_scopes()
+        other._owns_store = False
+        return other
+
     if not TYPE_CHECKING:  # which shows that a name is old
 
         def __getattr__(self, name: str) -> Any:
@@ -167,10 +182,11 @@ class Limpet:
     @takes("kinds")
     def recall(
         self, query: str, *, k: int = 10, kind: str | Iterable[str] = (), topics: Iterable[str] = (),
-        since: Time = None, until: Time = None, session: str | None = None, speaker: str | None = None,
-        key: str | None = None, metadata: Mapping[str, Any] | None = None, scope: str | None = None,
-        as_of: Time = None, known_at: Time = None, budget_tokens: int | None = None, deadline_ms: float | None = None,
-        lexical_only: bool = False, trace: bool = False, explain: bool = False, fusion: str = "linear",
+        since: Time = None, until: Time = None, clock: str = "valid", session: str | None = None,
+        speaker: str | None = None, key: str | None = None, metadata: Mapping[str, Any] | None = None,
+        scope: str | None = None, as_of: Time = None, known_at: Time = None, budget_tokens: int | None = None,
+        deadline_ms: float | None = None, lexical_only: bool = False, trace: bool = False, explain: bool = False,
+        fusion: str = "linear",
         without: Iterable[str] = (), rerank: str | Reranker | None = None,
     ) -> Recall:  # fmt: skip
         """The memories that matter for `query`, best first: those of this scope and `global`, held true at `as_of`
@@ -194,7 +210,7 @@ class Limpet:
         self._look_at_mirrors()
         here = self._in(scope)
         where = here.filter(
-            kind, topics, since, until, session=session, speaker=speaker, key=key, metadata=metadata,
+            kind, topics, since, until, clock=clock, session=session, speaker=speaker, key=key, metadata=metadata,
             known_at=self._context.time(known_at),
         )  # fmt: skip
         return recall_service.recall(
@@ -206,10 +222,10 @@ class Limpet:
     @takes("kinds")
     def recall_sessions(
         self, query: str, *, k: int = 5, evidence: int = 3, kind: str | Iterable[str] = (), topics: Iterable[str] = (),
-        since: Time = None, until: Time = None, session: str | None = None, speaker: str | None = None,
-        key: str | None = None, metadata: Mapping[str, Any] | None = None, scope: str | None = None,
-        as_of: Time = None, known_at: Time = None, budget_tokens: int | None = None, deadline_ms: float | None = None,
-        lexical_only: bool = False, explain: bool = False,
+        since: Time = None, until: Time = None, clock: str = "valid", session: str | None = None,
+        speaker: str | None = None, key: str | None = None, metadata: Mapping[str, Any] | None = None,
+        scope: str | None = None, as_of: Time = None, known_at: Time = None, budget_tokens: int | None = None,
+        deadline_ms: float | None = None, lexical_only: bool = False, explain: bool = False,
     ) -> SessionRecall:  # fmt: skip
         """The sessions that hold an answer to `query`, or a part of it, best first, each with the best `evidence` of
         its memories that a recall finds. Filters and times are those of `recall`, and so is the scope.
@@ -225,7 +241,7 @@ class Limpet:
         self._look_at_mirrors()
         here = self._in(scope)
         where = here.filter(
-            kind, topics, since, until, session=session, speaker=speaker, key=key, metadata=metadata,
+            kind, topics, since, until, clock=clock, session=session, speaker=speaker, key=key, metadata=metadata,
             known_at=self._context.time(known_at),
         )  # fmt: skip
         return recall_service.recall_sessions(
@@ -279,14 +295,15 @@ class Limpet:
     @takes("kinds")
     def list(
         self, *, kind: str | Iterable[str] = (), topics: Iterable[str] = (),
-        since: Time = None, until: Time = None, session: str | None = None, speaker: str | None = None,
-        key: str | None = None, metadata: Mapping[str, Any] | None = None, scope: str | None = None,
-        sort: str = "created", limit: int = 50, cursor: str | None = None,
-        all_states: bool = False,
+        since: Time = None, until: Time = None, clock: str = "valid", session: str | None = None,
+        speaker: str | None = None, key: str | None = None, metadata: Mapping[str, Any] | None = None,
+        scope: str | None = None, sort: str = "created", limit: int = 50, cursor: str | None = None,
+        all_states: bool = False, ascending: bool = False,
     ) -> Page:  # fmt: skip
-        """Memories of this scope and `global`, newest (most used) first, a page at a time. Filters: as in `recall`.
+        """Memories of this scope and `global`, newest (most used) first, a page at a time; `ascending`: last.
 
-        `all_states`: also what is archived, retracted, purged or no longer true. Raises BadInput.
+        Filters: as in `recall`; `clock`: whether `since` and `until` are of the time from which it holds (valid) or of
+        when it was stored. `all_states`: also what is archived, retracted, purged or no longer true. Raises BadInput.
 
         >>> _ = memory.remember("We chose Postgres", kind="decision")
         >>> [one.content for one in memory.list(kind="decision")]
@@ -294,16 +311,18 @@ class Limpet:
         """
         here = self._in(scope)
         where = here.filter(
-            kind, topics, since, until, session=session, speaker=speaker, key=key, metadata=metadata,
+            kind, topics, since, until, clock=clock, session=session, speaker=speaker, key=key, metadata=metadata,
         )  # fmt: skip
-        return recall_lookup.list(here, where, sort=sort, limit=limit, cursor=cursor, all_states=all_states)
+        return recall_lookup.list(
+            here, where, sort=sort, limit=limit, cursor=cursor, all_states=all_states, ascending=ascending
+        )
 
     @takes("kinds")
     def count(
         self, *, kind: str | Iterable[str] = (), topics: Iterable[str] = (),
-        since: Time = None, until: Time = None, session: str | None = None, speaker: str | None = None,
-        key: str | None = None, metadata: Mapping[str, Any] | None = None, scope: str | None = None,
-        all_states: bool = False,
+        since: Time = None, until: Time = None, clock: str = "valid", session: str | None = None,
+        speaker: str | None = None, key: str | None = None, metadata: Mapping[str, Any] | None = None,
+        scope: str | None = None, all_states: bool = False,
     ) -> int:  # fmt: skip
         """How many memories `list` would show.
 
@@ -313,9 +332,41 @@ class Limpet:
         """
         here = self._in(scope)
         where = here.filter(
-            kind, topics, since, until, session=session, speaker=speaker, key=key, metadata=metadata,
+            kind, topics, since, until, clock=clock, session=session, speaker=speaker, key=key, metadata=metadata,
         )  # fmt: skip
         return recall_lookup.count(here, where, all_states=all_states)
+
+    def scopes(self) -> builtins.list[Scope]:
+        """Every scope of the store, with how many memories it holds now, the most first."""
+        return remember_service.scopes(self._context)
+
+    def move(self, ids: str | Iterable[str], scope: str) -> builtins.list[Receipt]:
+        """Put memories of this scope and `global` into another scope, in one operation. A value of a key that holds
+        there too is ended where the other begins. Raises NotFound, AmbiguousId, BadInput.
+        """
+        return remember_service.move(self._context, ids, scope)
+
+    def rename_scope(self, scope: str, name: str) -> ScopeChange:
+        """Give all memories of a scope, and the checkout that has it, another scope, which has none yet.
+
+        Raises NotFound, BadInput.
+        """
+        return remember_service.rename_scope(self._context, scope, name)
+
+    def merge_scopes(self, scope: str, into: str) -> ScopeChange:
+        """Put all memories of a scope into another one that has some; what says the same is one memory then.
+
+        Raises NotFound, BadInput.
+        """
+        return remember_service.merge_scopes(self._context, scope, into)
+
+    def matching(self, words: str, *, all_states: bool = False) -> builtins.list[Memory]:
+        """What is held in whose text these words stand as they are said, or if there is none, each somewhere: a word or
+        the beginning of one, whatever its case. Reads every text.
+
+        `all_states`: as in `list`. Raises BadInput.
+        """
+        return recall_lookup.matching(self._context, words, all_states=all_states)
 
     def topics(self, *, limit: int = 200) -> builtins.list[Topic]:
         """The topics of what is held in this scope and `global`, the most used first. Raises BadInput.
@@ -350,10 +401,10 @@ class Limpet:
         return self.graph.threads(limit=limit)
 
     def abbreviate(self, ids: Sequence[str], *, items: bool = False) -> builtins.list[str]:
-        """The shortest unambiguous prefix of each id; with `items` among the items of the review list too.
+        """The short id of each memory, which every verb reads; with `items` also of items of the review list.
 
         >>> id = memory.remember("Deploys go out on Tuesdays").id
-        >>> id.startswith(memory.abbreviate([id])[0])
+        >>> memory.get(memory.abbreviate([id])[0]).id == id
         True
         """
         return recall_lookup.abbreviate(self._context, check_list("ids", ids), items=items)
@@ -617,6 +668,19 @@ class Limpet:
         """
         return remember_service.retract(self._context, id, why, origin=origin)
 
+    def forget(
+        self, ids: str | Iterable[str] = (), *, kind: str | Iterable[str] = (), topics: Iterable[str] = (),
+        session: str | None = None, before: Time = None, metadata: Mapping[str, Any] | None = None,
+        match: str | None = None, why: str = "forgotten", origin: str | None = None, dry_run: bool = False,
+    ) -> Forgotten:  # fmt: skip
+        """Retract memories in one operation, which `undo` takes back: those named by `ids` and, of this scope alone,
+        what has all that is asked for: topics, a session, an age (stored `before`), metadata, all words of `match`.
+
+        `dry_run`: only say which. Nothing is erased: that is `purge`. Raises NotFound, AmbiguousId, BadInput.
+        """
+        where = self._context.filter(kind, topics, None, before, clock="stored", session=session, metadata=metadata)
+        return remember_service.forget(self._context, ids, where, match=match, why=why, origin=origin, dry_run=dry_run)
+
     def purge(self, id: str, *, confirm: bool = False, dry_run: bool = False) -> PurgeReport:
         """Erase a memory's content from rows, index, vectors, log and ledger; a tombstone stays.
 
@@ -638,11 +702,10 @@ class Limpet:
         return remember_service.purge(self._context, id, confirm=confirm and not dry_run)
 
     def undo(self, event: str | None = None) -> builtins.list[Receipt]:
-        """Take back a whole operation (the last one, or the one with this event). An undo can be undone.
+        """Take back an operation: the last that holds, so that each undo goes one further back, or that of an event.
 
-        Of an operation over several scopes, what it did in this one and `global`.
-
-        Raises NotFound, BadInput (a purge cannot be undone).
+        One that others build on is not taken back before them. Of an operation over several scopes, what it did in this
+        one and `global`. `undo` of an undo is a redo. Raises NotFound, BadInput (a purge, or others build on it).
 
         >>> id = memory.remember("The office has a piano").id
         >>> _ = memory.retract(id, "it was a joke")
@@ -652,6 +715,17 @@ class Limpet:
         'active'
         """
         return remember_service.undo(self._context, event)
+
+    def redo(self) -> builtins.list[Receipt]:
+        """Do again what was undone last, as long as nothing else was done since. Raises NotFound."""
+        return remember_service.redo(self._context)
+
+    def log(self, *, limit: int = 20, event: str | None = None) -> builtins.list[Operation]:
+        """What was done in this scope and `global`, the newest operation first; with `event` only the one that has it.
+
+        `undo` takes the `id` of each. Raises NotFound, BadInput.
+        """
+        return remember_service.log(self._context, limit=limit, event=event)
 
     def feedback(self, id: str, verdict: str) -> Memory:
         """Was a recalled memory useful, not_useful or wrong? Counted with its use. Raises NotFound, BadInput.

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from .model.clock import Clock, parse_time
 from .model.errors import BadInput
 from .model.ids import IdSource, parse_id
-from .model.memory import GLOBAL_SCOPE, Memory, check_key, check_kinds, check_list, check_scope
+from .model.memory import GLOBAL_SCOPE, STATES, Memory, check_key, check_kinds, check_list, check_scope
 from .rank.adjust import confidence_of, confidence_word
 from .store.records import Filter
 
 if TYPE_CHECKING:
+    from .checkout import Checkout
     from .model.events import Event
     from .recall.semantic import SemanticSearch
     from .remember.policy import ContentPolicy
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 Time = str | int | date | None  # a datetime is a date
 T = TypeVar("T")
+# What `since` and `until` can mean: when it began to hold in the world, or when the store learned it.
+CLOCKS = ("valid", "stored")
 
 # Called at the end of each write, inside of its transaction: set by who works for a client that may give its call up,
 # and raises then, so that nothing is stored.
@@ -37,14 +40,19 @@ before_commit: ContextVar[Callable[[], None]] = ContextVar("before_commit", defa
 class Context:
     """An open store seen from a scope. Thread-safe."""
 
-    def __init__(self, store: Store, scope: str, clock: Clock, embedder: str, given: Embedder | None) -> None:
-        """`embedder`: the name of the one to load; `given`: one to use instead."""
+    def __init__(
+        self, store: Store, scope: str, clock: Clock, embedder: str, given: Embedder | None,
+        checkout: Checkout | None = None,
+    ) -> None:  # fmt: skip
+        """`embedder`: the name of the one to load; `given`: one to use instead. `checkout`: whose the scope is."""
         self.store = store
         self.scope = scope
         self.clock = clock
         self.embedder = (embedder, given)
         # (scope, folder of a mirror) -> the change that a look has found last, in nanoseconds.
         self.edits_seen: dict[tuple[str, str], int] = {}
+        self._unclaimed = checkout
+        self._everywhere = False
         self._ids = IdSource()
         self._policy: ContentPolicy | None = None
         self._semantic: SemanticSearch | None = None
@@ -55,11 +63,21 @@ class Context:
         _ = self.semantic(), self.policy  # shared from here on
         other = copy(self)
         other.scope = check_scope(scope)
+        other._unclaimed = None
+        return other
+
+    def in_all_scopes(self) -> Context:
+        """The same, but reads see every scope."""
+        other = copy(self)
+        other._everywhere = True
         return other
 
     @property
     def scopes(self) -> tuple[str, ...]:
         """The scopes that reads see."""
+        if self._everywhere:
+            found = self.store.listings.count_scopes(Filter(scopes=None, states=STATES))
+            return tuple(dict.fromkeys((self.scope, GLOBAL_SCOPE, *(one[0] for one in found))))
         return tuple(dict.fromkeys((self.scope, GLOBAL_SCOPE)))
 
     def now(self) -> int:
@@ -103,6 +121,9 @@ class Context:
         from .remember.write import Writer
 
         answer: T
+        if self._unclaimed is not None:
+            self.store.checkouts.claim(self._unclaimed, self.scope, self.now())
+            self._unclaimed = None
 
         def inside(store: Store) -> Sequence[Event]:
             nonlocal answer
@@ -147,13 +168,17 @@ class Context:
         since: Time = None,
         until: Time = None,
         *,
+        clock: str = "valid",
         session: str | None = None,
         speaker: str | None = None,
         key: str | None = None,
         metadata: Mapping[str, Any] | None = None,
         known_at: int | None = None,
     ) -> Filter:
-        """What reads from these scopes let pass. Raises BadInput."""
+        """What reads from these scopes let pass. `clock`: which time `since` and `until` are of. Raises BadInput."""
+        if clock not in CLOCKS:
+            raise BadInput(f"unknown clock: {clock!r}", hint=f"one of: {', '.join(CLOCKS)}")
+        valid = clock == "valid"
         topics = check_list("topics", topics)
         if topics:
             from .remember.validation import check_topics
@@ -167,8 +192,10 @@ class Context:
             speaker=speaker,
             key=None if key is None else check_key(key),
             metadata=_wanted(metadata),
-            since=self.time(since),
-            until=self.time(until),
+            since=self.time(since) if valid else None,
+            until=self.time(until) if valid else None,
+            stored_since=None if valid else self.time(since),
+            stored_until=None if valid else self.time(until),
             known_at=known_at,
         )
 

@@ -126,7 +126,7 @@ def test_the_correction_of_a_keyed_value_keeps_its_key(memory, clock):
 
 
 @pytest.mark.parametrize("verb", ["edit", "correct", "retract", "archive", "tag"])
-def test_undo_takes_back_the_last_operation_and_its_own_undo(memory, clock, verb):
+def test_undo_takes_back_the_last_operation_and_redo_does_it_again(memory, clock, verb):
     id = memory.remember("Deploys run on Friday", topics=["ops"]).id
     clock.advance(seconds=1)
     more = {"edit": ("x",), "correct": ("x",), "retract": ("x",), "tag": (["x"],)}.get(verb, ())
@@ -141,7 +141,7 @@ def test_undo_takes_back_the_last_operation_and_its_own_undo(memory, clock, verb
     )  # fmt: skip
     assert [one.id for one in memory.list().memories] == [id]
 
-    memory.undo()
+    memory.redo()
     assert {one.id: (one.content, one.state, one.topics) for one in memory.list(all_states=True).memories} == changed
     assert [one.id for one in memory.list().memories] == seen
 

@@ -137,6 +137,10 @@ class TwoStores(RuleBasedStateMachine):
     def retract(self, id, origin):
         self.both(lambda engine: engine.retract(id, "it was wrong", origin=origin))
 
+    @rule(id=memories, scope=SCOPES)
+    def move(self, id, scope):
+        self.both(lambda m: m.move(id, scope))
+
     @rule(id=memories)
     def purge(self, id):
         self.both(lambda engine: engine.purge(id, confirm=True).purged)
@@ -152,6 +156,10 @@ class TwoStores(RuleBasedStateMachine):
     @rule()
     def undo(self):
         self.both(lambda engine: engine.undo())
+
+    @rule()
+    def redo(self):
+        self.both(lambda engine: engine.redo())
 
     @rule(hours=st.integers(0, 40))
     def wait(self, hours):
@@ -218,12 +226,12 @@ TestTwoStores.settings = settings(
 
 
 @pytest.mark.parametrize("count", [3])
-def test_undo_of_an_undo_restores_what_was_undone(memory, count):
-    """An undo is an event like any other: undoing it again brings the change back, any number of times."""
+def test_a_redo_restores_what_was_undone(memory, count):
+    """An undo is an event like any other: taking it back brings the change back, any number of times."""
     id = memory.remember("deploys happen on friday").id
     memory.edit(id, "deploys never happen on friday")
     for _ in range(count):
         memory.undo()
         assert memory.get(id).content == "deploys happen on friday"
-        memory.undo()
+        memory.redo()
         assert memory.get(id).content == "deploys never happen on friday"

@@ -8,7 +8,7 @@ import pytest
 
 import limpet
 from limpet.model.clock import MICROSECONDS_PER_DAY, SystemClock, format_time, parse_time
-from limpet.model.ids import IdSource, format_id, parse_id, parse_prefix, shortest_unique
+from limpet.model.ids import IdSource, format_id, names_id, parse_id, parse_prefix, parse_short, short_id
 
 NOW = limpet.FixedClock("2026-03-01T12:00:00Z").now()
 
@@ -49,13 +49,33 @@ def test_a_prefix_is_a_range_of_ids():
             parse_prefix(text)
 
 
-def test_the_shortest_unique_prefix_sets_apart_and_ends_in_no_dash():
-    own = bytes.fromhex("01890000000070008000000000000001")
-    assert shortest_unique(own, []) == "01890000"
-    assert shortest_unique(own, [bytes.fromhex("01890001" + "0" * 24)]) == "01890000"
-    assert shortest_unique(own, [bytes.fromhex("01890000f" + "0" * 23)]) == "01890000-0"
-    assert shortest_unique(own, [bytes.fromhex("01890000000070008000000000000002")]) == format_id(own)
-    assert shortest_unique(own, [own]) == "01890000"
+def ending(end):
+    return bytes.fromhex("0189000000007000800000" + end)
+
+
+def test_a_short_id_is_as_long_as_it_takes_to_be_no_other():
+    own = ending("ffffffffff")
+    assert short_id(own, []) == short_id(own, [own, ending("0000000000")]) == "zzzzzz"
+    assert short_id(own, [ending("fffffffff0")]) == "zzzzzzzz"
+    assert short_id(own, [ending("fffffffdff")]) == "zzzzzzz"
+    # Another that ends alike: nothing shorter than the whole id tells them apart.
+    twin = bytes.fromhex("01890001" + own.hex()[8:])
+    assert short_id(own, [twin]) == format_id(own)
+
+
+def test_a_short_id_is_read_whatever_its_case_and_as_its_letters_look():
+    assert (
+        parse_short("zzzzzz") == parse_short(" ZZZZZZ ") == (bytes.fromhex("fffffffc00"), bytes.fromhex("ffffffffff"))
+    )
+    assert parse_short("10000010") == parse_short("lOOOOoio")
+    assert all(parse_short(text) is None for text in ("zzzzz", "zzzzzzzzz", "uuuuuu", "zzz-zz", "zzz zz", ""))
+
+
+def test_a_short_id_comes_before_a_prefix():
+    short, long = "0123456789ab" * 3, "abcdef"
+    id = format_id(bytes.fromhex("fedcba98" + "0" * 14 + "5294a5294a"))
+    assert names_id("aaaaaa", id) and names_id("fedcba", id) and names_id(id, id)
+    assert not names_id(long, id) and not names_id(short, id) and not names_id("", id)
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,13 @@ that no call waits for a model except the first recall by meaning.
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
 import threading
 import time
 from collections import deque
+from functools import partial
 from typing import TYPE_CHECKING
 
 import limpet
@@ -128,6 +131,7 @@ def serve(store: str | None, scope: str | None, *, port: int | None = None) -> N
         try:
             service = Service(memory, drain.wake, drain)
             if port is None:
+                signal.signal(signal.SIGINT, partial(_end_at_once, recall_server))
                 serve_stdio(service)
             else:
                 from .http import HOST, serve_http, token_for
@@ -142,3 +146,9 @@ def serve(store: str | None, scope: str | None, *, port: int | None = None) -> N
             if not memory.read_only:
                 recall_server.stop()
                 drain.stop()
+
+
+def _end_at_once(recall_server: RecallServer, *_: object) -> None:
+    """At Ctrl-C: a thread that waits for stdin would keep the process. What was acknowledged is in the store."""
+    recall_server.stop()
+    os._exit(130)

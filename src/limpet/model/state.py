@@ -161,6 +161,8 @@ def replay_session(events: Sequence[Event]) -> SessionState | None:
 STRUCTURAL = frozenset(
     {
         "scope",
+        "was",
+        "whole",
         "kind",
         "trust",
         "into",
@@ -262,6 +264,7 @@ _CHANGES: dict[str, Callable[[MemoryState, Event], MemoryState]] = {
         s, topics=tuple(e.data.get("topics", s.topics)), metadata=e.data.get("metadata", s.metadata)
     ),
     "keyed": lambda s, e: replace(s, key=e.data.get("key", s.key)),
+    "moved": lambda s, e: replace(s, scope=e.data["scope"]),
     "bounded": _bounded,
     "superseded": _superseded,
     "retracted": lambda s, e: replace(s, state="retracted", reason=e.data.get("why")),

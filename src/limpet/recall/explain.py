@@ -68,7 +68,7 @@ def filtered(store: Store, vectors: VectorSignal | None, plan: Plan) -> list[Lef
     where = plan.where
     wide = replace(
         where, kinds=(), topics=(), session=None, speaker=None, key=None, metadata=(), since=None, until=None,
-        as_of=None, states=tuple(state for state in STATES if state != "purged"),
+        stored_since=None, stored_until=None, as_of=None, states=tuple(state for state in STATES if state != "purged"),
     )  # fmt: skip
     orders = []
     if "lexical" not in plan.without:
@@ -101,6 +101,10 @@ def _reason(one: Memory, plan: Plan) -> tuple[str, str]:
         return "before the range of dates", f"from {format_time(one.valid_from)}"
     if where.until is not None and one.valid_from_us >= where.until:
         return "after the range of dates", f"from {format_time(one.valid_from)}"
+    if where.stored_since is not None and one.created_at_us < where.stored_since:
+        return "before the range of dates", f"stored {format_time(one.created_at)}"
+    if where.stored_until is not None and one.created_at_us >= where.stored_until:
+        return "after the range of dates", f"stored {format_time(one.created_at)}"
     if where.kinds and one.kind not in where.kinds:
         return "another kind", one.kind
     if not set(where.topics) <= set(one.topics):

@@ -168,7 +168,7 @@ def reject(context: Context, id: str) -> Receipt:
 def _decide(context: Context, id: str, verdict: str) -> Receipt:
     from ..remember.review import decide_pair, decide_single
 
-    pairs = context.store.reviews.from_prefix(id, context.scopes)
+    pairs = context.store.reviews.named(id, context.scopes)
     try:
         raw = context.store.memories.resolve(id, context.scopes)
     except NotFound:

@@ -28,6 +28,8 @@ class Filter:
     metadata: tuple[tuple[str, str | float | bool | None], ...] = ()  # all of them; None: no value of that name
     since: int | None = None  # valid_from >= since
     until: int | None = None  # valid_from < until
+    stored_since: int | None = None  # the store first knew it then or later
+    stored_until: int | None = None  # the store first knew it before then
     as_of: int | None = None  # true at this instant in the world; None = any instant
     known_at: int | None = None  # as the store knew it then; None = now
     states: tuple[str, ...] = ("active",)
@@ -36,12 +38,14 @@ class Filter:
     def narrows(self) -> bool:
         """True when more than scope, state and time of knowledge is asked for."""
         several = self.kinds or self.topics or self.session or self.speaker or self.key or self.metadata
-        return bool(several) or self.since is not None or self.until is not None
+        times = (self.since, self.until, self.stored_since, self.stored_until)
+        return bool(several) or any(one is not None for one in times)
 
     @property
     def needs_rows(self) -> bool:
-        """True when it asks for what arrays do not hold: another time of knowledge, a key, metadata."""
-        return self.known_at is not None or self.key is not None or bool(self.metadata)
+        """True when it asks for what arrays do not hold: other times of knowledge, a key, metadata."""
+        times = (self.known_at, self.stored_since, self.stored_until)
+        return self.key is not None or bool(self.metadata) or any(one is not None for one in times)
 
 
 class Candidate(NamedTuple):

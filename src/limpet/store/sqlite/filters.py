@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import apsw
@@ -15,6 +15,13 @@ from .sql import statements
 def scope_token(num: int) -> str:
     """What stands for a scope in the index: begins with a private-use character, so that no text has it."""
     return f"\ue000{num}"
+
+
+def was_left(con: apsw.Connection, scopes: Sequence[str]) -> bool:
+    """Whether a memory was ever moved out of one of some scopes: as known before, its text is found elsewhere."""
+    marks = ", ".join("?" * len(scopes))
+    statement = f"SELECT 1 FROM scope_left WHERE scope IN (SELECT num FROM scope WHERE name IN ({marks})) LIMIT 1"
+    return con.execute(statement, tuple(scopes)).get is not None
 
 
 def visible(where: Filter) -> tuple[str, dict[str, Any]]:
@@ -59,6 +66,12 @@ def visible(where: Filter) -> tuple[str, dict[str, Any]]:
     if where.until is not None:
         bound["until"] = where.until
         parts.append("m.valid_from < :until")
+    if where.stored_since is not None:
+        bound["stored_since"] = where.stored_since
+        parts.append("m.created_at >= :stored_since")
+    if where.stored_until is not None:
+        bound["stored_until"] = where.stored_until
+        parts.append("m.created_at < :stored_until")
     if where.as_of is not None:
         bound["as_of"] = where.as_of
         parts.append("m.valid_from <= :as_of AND (m.valid_to IS NULL OR :as_of < m.valid_to)")
