@@ -333,7 +333,7 @@ def test_arguments_of_prompts_and_addresses_are_completed(memory):
 def test_what_cannot_be_read_is_said_in_words_and_nothing_is_printed(server):
     for uri, said in (
         ("memory://0123456789", "no memory with the id 0123456789"),
-        ("memory://nonsense", "not an id"),
+        ("memory://not-an-id", "not an id"),
         ("memory://topic/none", "nothing is remembered about none"),
         ("file:///etc/passwd", "memory://index"),
     ):
