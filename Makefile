@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: setup demo test test-agents lint docs torture fuzz bench embedder-figures clean coverage
+.PHONY: setup demo test test-agents mcp-conformance lint docs torture fuzz bench embedder-figures clean coverage
 
 setup: $(STAMP)
 $(STAMP): pyproject.toml
@@ -22,6 +22,9 @@ test: setup  ## the whole everyday suite
 
 test-agents: setup  ## real Claude Code, Codex, Copilot CLI and OpenCode, from npm (1.4 GB), against a model API of the tests
 	@LIMPET_TEST_AGENTS=1 $(BIN)/python -m pytest tests/agents -q
+
+mcp-conformance: setup  ## the protocol's own conformance suite against limpet over HTTP; says what to install if Node is missing
+	@$(BIN)/python -m tests.conformance
 
 coverage: setup  ## the same with line and branch coverage, at least 90 %; takes twice as long
 	@$(BIN)/python -m coverage erase

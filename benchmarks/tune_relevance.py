@@ -47,8 +47,7 @@ def seen(memory: Any, found: Candidates, plan: Plan, by: str) -> dict[str, float
 def own_rows(embedder: Any, by: str) -> list[tuple[dict[str, Any], dict[str, float]]]:
     """Each question of the own set and its features of relevance."""
     return [
-        (one, seen(memory, found, plan, by))
-        for one, found, plan, memory, _ in own_asked(embedder, words=by == WORDS)
+        (one, seen(memory, found, plan, by)) for one, found, plan, memory, _ in own_asked(embedder, words=by == WORDS)
     ]
 
 

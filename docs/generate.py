@@ -3,7 +3,8 @@
 docs/reference/cli.md is made from the command line's own parsers: from their actions, not from their --help, so that it
 is the same for every terminal and Python version. docs/scoring.md has its tables of numbers from the modules that hold
 them, docs/reference/python.md its table of types from their docstrings,
-docs/reference/settings.md the names that were given up, each between two comments that name it.
+docs/reference/settings.md the names that were given up, each between two comments that name it. And
+src/limpet/asynchronous.pyi, the signatures of `AsyncLimpet` (docs/stubs.py).
 """
 
 from __future__ import annotations
@@ -33,11 +34,14 @@ from limpet.store import lexical
 from limpet.store.sqlite import fulltext
 from limpet.text import attribution
 
+from .stubs import asynchronous_stub
+
 DOCS = Path(__file__).parent
 TARGET = DOCS / "reference" / "cli.md"
 SCORING = DOCS / "scoring.md"
 PYTHON = DOCS / "reference" / "python.md"
 SETTINGS = DOCS / "reference" / "settings.md"
+STUB = DOCS.parent / "src" / "limpet" / "asynchronous.pyi"
 COLUMNS = 100
 # Shares and thresholds that stand beside what uses them: the first name of each line of the module.
 ELSEWHERE = (
@@ -65,7 +69,12 @@ HEAD = """\
 stdout is data, stderr is words and progress. With `--json` the answer is one JSON object a call (`list`, `export` and
 `remember --batch`: one a line), and an error is `{"error", "message", "hint"?}` on stderr.
 
-- **Ids** are UUIDv7; any unambiguous prefix of 6 or more characters will do.
+- **Ids** are shown short: six characters (base32, capitals are read too), more where six do not tell one from all
+  others. `@1` to `@9` are the results of the last listing in this terminal (`list`, `recall`, `related`, `review`),
+  `--last` is the memory stored last, and `--match WORDS` the one memory that has these words; where several do it
+  takes none, and lists them. Whole ids (UUIDv7, as JSON has them) and their first 8 or more characters name one too.
+- **Receipts** begin with what became of it (`created`, `observed`, `changed`, `unchanged`, ...) and the id; the words
+  of the text follow, what else changed, and on stderr how to take it back. Scripts read `--json`.
 - **Times** are ISO 8601, dates (their first instant, UTC), or words like "3 days ago".
 - **Text** that begins with a dash goes after `--`.
 
@@ -187,6 +196,7 @@ def _old_names() -> str:
         ("limpet {}", old_names.COMMANDS),
         ("{}", old_names.SETTINGS),
         ("Limpet.{}()", old_names.METHODS),
+        ("{}=", old_names.KEYWORDS),
         ("Embedder.{}", old_names.EMBEDDER),
     )
     rows = [
@@ -274,8 +284,15 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="write nothing; exit 1 when the page is not up to date")
     args = parser.parse_args()
     wrong = 0
-    for target, new in ((TARGET, page()), (SCORING, scoring()), (PYTHON, python()), (SETTINGS, settings())):
-        name = f"docs/{target.relative_to(DOCS).as_posix()}"
+    made = (
+        (TARGET, page()),
+        (SCORING, scoring()),
+        (PYTHON, python()),
+        (SETTINGS, settings()),
+        (STUB, asynchronous_stub()),
+    )
+    for target, new in made:
+        name = target.relative_to(DOCS.parent).as_posix()
         if not args.check:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(new, encoding="utf-8", newline="\n")

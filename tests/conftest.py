@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import tempfile
 
 os.environ.pop("LIMPET_STORE", None)
 os.environ.pop("LIMPET_SCOPE", None)
 # What a hook answers does not depend on how busy this machine is; what ends it in time has tests of its own.
 os.environ["LIMPET_HOOK_SECONDS"] = "50"
+# What `limpet list` numbers is noted there, and not among what the person who runs the tests has listed.
+os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="limpet-tests-")
 
 import pytest
 from hypothesis import HealthCheck, settings

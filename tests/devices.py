@@ -17,7 +17,17 @@ SESSIONS = ("s1", "s2")
 OPERATIONS = (
     "remember", "batch", "fact", "fact", "dated_fact", "end_fact", "correct", "edit", "tag", "pin", "unpin", "archive",
     "restore", "retract", "link", "unlink", "session_start", "session_end", "undo", "purge", "accept", "observe", "same_id",
+    "move",
 )  # fmt: skip
+
+
+def _move(memory, id, draw):
+    """One memory, or all of a scope: to a new name, or to where others are."""
+    if draw(3):
+        memory.move([id] if id else [], SCOPES[draw(len(SCOPES))])
+    else:
+        was, into = SCOPES[draw(2)], "project:shop"
+        (memory.merge_scopes if memory.in_scope(into).count(all_states=True) else memory.rename_scope)(was, into)
 
 
 class Device:
@@ -54,6 +64,8 @@ class Device:
         elif operation == "observe":
             text = f"the same everywhere {draw(4)}"
             memory.remember(text)
+        elif operation == "move":
+            _move(memory, id, draw)
         elif operation == "same_id":
             memory.remember(text, id=f"00000000-0000-7000-8000-{draw(5):012}")
         elif operation == "batch":
@@ -136,12 +148,12 @@ def everything(memory):
 
 
 def plain(one):
-    return replace(one, uses=0, used_at=None, confidence=0.0)
+    return replace(one, uses=0, used_at_us=None, confidence=0.0)
 
 
 def facts(memory, key):
     try:
-        return [(one.id, one.value, one.valid_from, one.valid_to) for one in memory.fact_history(key)]
+        return [(one.id, one.value, one.valid_from_us, one.valid_to_us) for one in memory.fact_history(key)]
     except limpet.NotFound:
         return []
 

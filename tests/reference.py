@@ -13,10 +13,11 @@ from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
+from limpet.checkout import checkout_of
 from limpet.model.edges import Edge, live_edges
 from limpet.model.errors import AmbiguousId, BadInput, NotFound
 from limpet.model.events import Event
-from limpet.model.ids import format_id, parse_id, parse_prefix, shortest_unique
+from limpet.model.ids import format_id, named_by, parse_id, short_id
 from limpet.model.memory import Memory
 from limpet.model.state import MemoryState, replay, scrub
 from limpet.store.arrays.following import FollowingArrays
@@ -53,6 +54,8 @@ class ReferenceStore:
             resolve=self._resolve_event,
             events=self._events,
             operation=self._operation,
+            newest=self._newest,
+            abbreviate=lambda ids: [short_id(id, [event.id for event in self._ledger]) for id in ids],
         )
         self.memories = SimpleNamespace(
             resolve=self._resolve,
@@ -69,7 +72,7 @@ class ReferenceStore:
             disputed=self._disputed,
         )
         self.reviews = SimpleNamespace(
-            from_prefix=self._proposals_from,
+            named=self._proposals_named,
             propose=self._propose,
         )
         self.sessions = SimpleNamespace(
@@ -88,6 +91,7 @@ class ReferenceStore:
             most_used=self._most_used,
             unseen=self._unseen,
             count_kinds=self._count_kinds,
+            count_scopes=self._count_scopes,
         )
         self.search = SimpleNamespace(
             allowed=self._allowed,
@@ -116,6 +120,12 @@ class ReferenceStore:
             note=self._note_exposures,
             latest=self._exposures,
             counts=self._use_counts,
+        )
+
+        self._claimed: dict[str, str] = {}
+        self.checkouts = SimpleNamespace(
+            scope_of=lambda folder: self._claimed.get(checkout_of(folder).place, checkout_of(folder).scope),
+            claim=lambda checkout, scope, at: self._claimed.setdefault(checkout.place, scope),
         )
 
     def close(self) -> None:
@@ -148,30 +158,28 @@ class ReferenceStore:
 
     # -- reads
 
-    def _resolve(self, prefix: str, scopes: Sequence[str] | None = None) -> bytes:
-        low, high = parse_prefix(prefix)
-        found = sorted(
-            {event.memory for event in self._ledger if low <= event.memory <= high and self._in(event, scopes)}
-        )
-        if not found:
-            raise NotFound(prefix)
-        if len(found) > 1:
-            raise AmbiguousId(prefix, [format_id(id) for id in found])
-        return found[0]
+    def _resolve(self, text: str, scopes: Sequence[str] | None = None) -> bytes:
+        return self._the_only(text, sorted({event.memory for event in self._ledger if self._in(event, scopes)}))
 
-    def _resolve_event(self, prefix: str) -> bytes:
-        low, high = parse_prefix(prefix)
-        found = [event.id for event in self._ledger if low <= event.id <= high]
+    def _resolve_event(self, text: str) -> bytes:
+        return self._the_only(text, [event.id for event in self._ledger])
+
+    @staticmethod
+    def _the_only(text: str, ids: Sequence[bytes]) -> bytes:
+        def ask(how: str, low: bytes, high: bytes) -> list[bytes]:
+            return [id for id in ids if low <= (id[-5:] if how == "short" else id) <= high]
+
+        found = named_by(text, ask)
         if len(found) != 1:
-            raise NotFound(prefix) if not found else AmbiguousId(prefix, [format_id(id) for id in found])
+            raise NotFound(text) if not found else AmbiguousId(text, [format_id(id) for id in found])
         return found[0]
 
     def _get(self, id: bytes, *, known_at: int | None = None) -> Memory | None:
         versions = self._history(id)
         if known_at is None:
             return versions[-1] if versions else None
-        known = [one for one in versions if one.recorded_at <= known_at]
-        return known[-1] if known and (known[-1].retired_at is None or known_at < known[-1].retired_at) else None
+        known = [one for one in versions if one.recorded_at_us <= known_at]
+        return known[-1] if known and (known[-1].retired_at_us is None or known_at < known[-1].retired_at_us) else None
 
     def _history(self, id: bytes) -> list[Memory]:
         return [version.memory for version in self._versions(id)]
@@ -191,7 +199,7 @@ class ReferenceStore:
                 continue
             if versions:
                 ended = versions[-1]
-                versions[-1] = ended._replace(memory=replace(ended.memory, retired_at=event.at))
+                versions[-1] = ended._replace(memory=replace(ended.memory, retired_at_us=event.at))
             said = [one.seq for one in events[:count] if one.content is not None and one.content == state.content]
             versions.append(Version(event.seq, self._text_ids[max(said)], self._shown(state, event.at)))
             last = state
@@ -213,7 +221,7 @@ class ReferenceStore:
             if (
                 one.scope == scope
                 and one.state == "active"
-                and (one.valid_to is None or at < one.valid_to)
+                and (one.valid_to_us is None or at < one.valid_to_us)
                 and self._mark(one) == fingerprint
             ):
                 return one
@@ -227,10 +235,10 @@ class ReferenceStore:
             for one in self._current()
             if (one.scope, one.state, self._mark(one)) == (scope, "active", fingerprint)
             and one.superseded_by
-            and one.valid_to is not None
-            and one.valid_to <= at
+            and one.valid_to_us is not None
+            and one.valid_to_us <= at
         ]
-        return max(replaced, key=lambda one: one.created_at, default=None)
+        return max(replaced, key=lambda one: one.created_at_us, default=None)
 
     def _marked(self, fingerprints: Sequence[int]) -> set[int]:
         return {mark for one in self._current() if one.state == "active" and (mark := self._mark(one)) in fingerprints}
@@ -243,9 +251,9 @@ class ReferenceStore:
         ids = dict.fromkeys(event.memory for event in self._ledger)
         known = [memory for id in ids if (memory := self._get(id, known_at=known_at))]
         found = [one for one in known if one.scope == scope and one.key == key and one.state == "active"]
-        return sorted(found, key=lambda one: one.valid_from)
+        return sorted(found, key=lambda one: one.valid_from_us)
 
-    def _proposals_from(self, prefix: str, scopes: Sequence[str] | None = None) -> list[bytes]:
+    def _proposals_named(self, text: str, scopes: Sequence[str] | None = None) -> list[bytes]:
         return []
 
     def _propose(self, proposals: Sequence[Proposal]) -> int:
@@ -253,11 +261,11 @@ class ReferenceStore:
 
     def _renamed_key(self, scope: str, key: str) -> str | None:
         once = [
-            (one.retired_at, one.num, now.key)
+            (one.retired_at_us, one.num, now.key)
             for now in self._current()
             if now.scope == scope and now.state == "active" and now.key not in (None, key)
             for one in self._history(parse_id(now.id))
-            if one.key == key and one.retired_at is not None
+            if one.key == key and one.retired_at_us is not None
         ]
         return max(once)[2] if once else None
 
@@ -276,17 +284,30 @@ class ReferenceStore:
                 yield event
 
     def _operation(self, event: bytes | None, scopes: Sequence[str] | None = None) -> list[Event]:
-        seen = [one for one in self._ledger if self._in(one, scopes)]
+        seen = [one for one in self._ledger if self._in(one, scopes) or one.data.get("was") in (scopes or ())]
         wanted = next((one for one in reversed(seen) if event in (None, one.id)), None)
-        return [] if wanted is None else [one for one in seen if one.operation == wanted.operation]
+        if wanted is None:
+            return []
+        whole = [one for one in self._ledger if one.operation == wanted.operation]
+        return whole if self._moves(whole) else [one for one in whole if one in seen]
+
+    def _moves(self, events: Sequence[Event]) -> bool:
+        undone = {event.data["undoes"] for event in events if event.type == "undone"}
+        earlier = [event for event in self._ledger if event.id.hex() in undone]
+        return any(event.type == "moved" for event in events) or (bool(earlier) and self._moves(earlier))
 
     def _in(self, event: Event, scopes: Sequence[str] | None) -> bool:
         versions = self._versions(event.memory)
-        return scopes is None or (versions[-1].memory.scope if versions else event.data.get("scope")) in scopes
+        of_session = (one.data["scope"] for one in self._ledger if one.memory == event.memory and "scope" in one.data)
+        return scopes is None or (versions[-1].memory.scope if versions else next(of_session, None)) in scopes
 
     def _abbreviate(self, ids: Sequence[bytes]) -> list[str]:
-        known = sorted({event.memory for event in self._ledger})
-        return [shortest_unique(id, known) for id in ids]
+        known = {event.memory for event in self._ledger}
+        return [short_id(id, known) for id in ids]
+
+    def _newest(self, scopes: Sequence[str] | None, *, before: int | None = None, limit: int) -> list[Event]:
+        seen = [event for event in self._ledger if self._in(event, scopes)]
+        return [event for event in reversed(seen) if before is None or event.seq < before][:limit]
 
     # -- filters and listings
 
@@ -324,7 +345,7 @@ class ReferenceStore:
         return [one.text_id for one in self._passing(where) if one.text_id is not None]
 
     def _recent(self, where: Filter, *, limit: int) -> list[int]:
-        newest = sorted(self._passing(where), key=lambda one: (one.memory.created_at, one.memory.id), reverse=True)
+        newest = sorted(self._passing(where), key=lambda one: (one.memory.created_at_us, one.memory.id), reverse=True)
         return [one.text_id for one in newest if one.text_id is not None][:limit]
 
     def _bodies_of(self, ids: Sequence[bytes]) -> list[int]:
@@ -359,10 +380,10 @@ class ReferenceStore:
     def _page(self, where: Filter, *, sort: str, limit: int, cursor: str | None, descending: bool = True) -> Page:
         """By use, memories that were never used follow the others, newest first. The cursor is the last one's place."""
         places: dict[str, Callable[[Memory], tuple[int, int]]] = {
-            "created": lambda one: (0, one.created_at),
-            "updated": lambda one: (0, one.recorded_at),
-            "used": lambda one: (0, one.used_at) if one.used_at else (1, one.created_at),
-            "uses": lambda one: (0, one.uses) if one.uses else (1, one.created_at),
+            "created": lambda one: (0, one.created_at_us),
+            "updated": lambda one: (0, one.recorded_at_us),
+            "used": lambda one: (0, one.used_at_us) if one.used_at_us else (1, one.created_at_us),
+            "uses": lambda one: (0, one.uses) if one.uses else (1, one.created_at_us),
         }
         if sort not in places:
             raise BadInput(f"unknown sort: {sort!r}")
@@ -391,20 +412,22 @@ class ReferenceStore:
                 if group in ("pinned", "keyed", "preference", "goal"):
                     groups.setdefault(group, []).append(version)
             for group, several in groups.items():
-                best = sorted(several, key=lambda one: (one.memory.importance, one.memory.created_at), reverse=True)
+                best = sorted(several, key=lambda one: (one.memory.importance, one.memory.created_at_us), reverse=True)
                 found += [(group, version) for version in best[:limit]]
-        found.sort(key=lambda row: (-row[1].memory.importance, -row[1].memory.created_at, row[1].memory.id))
+        found.sort(key=lambda row: (-row[1].memory.importance, -row[1].memory.created_at_us, row[1].memory.id))
         return [(group, version.num) for group, version in found]
 
     def _lately(self, where: Filter, *, after: int, limit: int) -> list[Lately]:
         found: list[Lately] = []
         for scope in where.scopes or ():
-            several = [one for one in self._passing(replace(where, scopes=(scope,))) if one.memory.created_at > after]
-            several.sort(key=lambda one: (one.memory.created_at, one.memory.id), reverse=True)
+            several = [
+                one for one in self._passing(replace(where, scopes=(scope,))) if one.memory.created_at_us > after
+            ]
+            several.sort(key=lambda one: (one.memory.created_at_us, one.memory.id), reverse=True)
             found += [
                 Lately(
                     num, one.kind, one.session, None, one.session is not None, one.topics, one.origin, one.importance,
-                    one.created_at,
+                    one.created_at_us,
                 )
                 for num, _, one in several[:limit]
             ]  # fmt: skip
@@ -420,9 +443,16 @@ class ReferenceStore:
         several = [
             one
             for one in self._passing(where)
-            if not one.memory.pinned and max(one.memory.observed_at, one.memory.used_at or 0) < before
+            if not one.memory.pinned and max(one.memory.observed_at_us, one.memory.used_at_us or 0) < before
         ]
-        return [one.num for one in sorted(several, key=lambda one: (one.memory.created_at, one.memory.id))][:limit]
+        return [one.num for one in sorted(several, key=lambda one: (one.memory.created_at_us, one.memory.id))][:limit]
+
+    def _count_scopes(self, where: Filter) -> list[tuple[str, int, int]]:
+        found: dict[str, list[int]] = {}
+        for one in self._passing(where):
+            found.setdefault(one.memory.scope, []).append(one.memory.created_at)
+        counted = [(name, len(times), max(times)) for name, times in found.items()]
+        return sorted(counted, key=lambda row: (-row[1], row[0]))
 
     def _count_kinds(self, where: Filter) -> dict[str, int]:
         return dict(Counter(one.memory.kind for one in self._passing(where)))
@@ -437,16 +467,21 @@ class ReferenceStore:
     @staticmethod
     def _passes(one: Memory, where: Filter) -> bool:
         return (
-            (where.scopes is None or one.scope in where.scopes)
+            (where.stored_since is None or one.created_at >= where.stored_since)
+            and (where.stored_until is None or one.created_at < where.stored_until)
+            and (where.scopes is None or one.scope in where.scopes)
             and one.state in where.states
             and (not where.kinds or one.kind in where.kinds)
             and set(where.topics) <= set(one.topics)
             and (where.session is None or one.session == where.session)
-            and (where.since is None or one.valid_from >= where.since)
-            and (where.until is None or one.valid_from < where.until)
+            and (where.speaker is None or one.speaker == where.speaker)
+            and (where.key is None or (one.key or "").lower() == where.key.lower())
+            and all(_same(one.metadata.get(name), value) for name, value in where.metadata)
+            and (where.since is None or one.valid_from_us >= where.since)
+            and (where.until is None or one.valid_from_us < where.until)
             and (
                 where.as_of is None
-                or (one.valid_from <= where.as_of and (one.valid_to is None or where.as_of < one.valid_to))
+                or (one.valid_from_us <= where.as_of and (one.valid_to_us is None or where.as_of < one.valid_to_us))
             )
         )
 
@@ -531,10 +566,10 @@ class ReferenceStore:
             id=format_id(state.id), scope=state.scope, kind=state.kind, content=state.content or "", topics=state.topics,
             key=state.key, metadata=state.metadata, state=state.state, origin=state.origin, trust=state.trust, source=state.source,
             session=state.session, speaker=state.speaker, position=state.position, importance=state.importance,
-            stated_confidence=state.stated_confidence, observations=state.observations, observed_at=state.observed_at,
-            pinned=state.pinned, valid_from=state.valid_from, valid_to=state.valid_to, created_at=state.created_at,
-            recorded_at=recorded_at, superseded_by=format_id(state.superseded_by) if state.superseded_by else None,
-            reason=state.reason, uses=used.get("uses", 0), used_at=used.get("used_at") or None,
+            stated_confidence=state.stated_confidence, observations=state.observations, observed_at_us=state.observed_at,
+            pinned=state.pinned, valid_from_us=state.valid_from, valid_to_us=state.valid_to, created_at_us=state.created_at,
+            recorded_at_us=recorded_at, superseded_by=format_id(state.superseded_by) if state.superseded_by else None,
+            reason=state.reason, uses=used.get("uses", 0), used_at_us=used.get("used_at") or None,
             **{name: used.get(name, 0) for name in ("useful", "not_useful", "wrong")},
         )  # fmt: skip
 
@@ -545,11 +580,16 @@ def _candidate(one: Version) -> Candidate:
     assert one.text_id is not None
     return Candidate(
         num=one.num, text_id=one.text_id, id=parse_id(m.id), content=m.content, session=None, position=m.position,
-        speaker=m.speaker, valid_from=m.valid_from, topics=None, labels=None, dates=None, kind=m.kind,
+        speaker=m.speaker, valid_from=m.valid_from_us, topics=None, labels=None, dates=None, kind=m.kind,
         importance=m.importance, pinned=m.pinned, trust=m.trust, observations=m.observations,
-        observed_at=m.observed_at, stated_confidence=m.stated_confidence, uses=m.uses, used_at=m.used_at,
-        useful=m.useful, not_useful=m.not_useful, wrong=m.wrong,
+        observed_at=m.observed_at_us, stated_confidence=m.stated_confidence, uses=m.uses, used_at=m.used_at_us,
+        useful=m.useful, not_useful=m.not_useful, wrong=m.wrong, key=m.key,
     )  # fmt: skip
+
+
+def _same(held: object, asked: object) -> bool:
+    """Whether a value in metadata is the one that is asked for; true is no 1."""
+    return held == asked and isinstance(held, bool) == isinstance(asked, bool)
 
 
 def _near(one: Version, other: Version, reach: int) -> bool:

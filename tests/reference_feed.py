@@ -101,7 +101,7 @@ class ReferenceFeed:
             session = None if m.session is None else self.number((m.scope, m.session))
             rows.append(
                 (text.text_id, row.num, int(text.scope[1:]), m.state, m.kind, m.trust, m.pinned, session, m.position, m.speaker,
-                 m.valid_from, m.valid_to, m.importance, m.observations, m.observed_at, m.stated_confidence, *said, parse_id(m.id),
+                 m.valid_from_us, m.valid_to_us, m.importance, m.observations, m.observed_at_us, m.stated_confidence, *said, parse_id(m.id),
                  m.key, length)
             )  # fmt: skip
         return TextColumns._make(zip(*rows, strict=True) if rows else (() for _ in TextColumns._fields))

@@ -15,11 +15,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from limpet.text.excerpt import excerpt, words_of
+
 HERE = Path(__file__).parent
 QUALITY = HERE.parent / "tests" / "quality"
 # Share of the written stores that nothing is trained on, by a hash of their ids.
 HELD_BACK = 0.12
 SHORTEST, LONGEST = 12, 2_000  # characters of a passage
+JUDGED = 240  # characters of it that the judge reads
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +34,13 @@ class Example:
     answers: tuple[int, ...]
     source: str
     group: str
+    speakers: tuple[str | None, ...] = ()  # one a passage, or none at all
+
+    def said(self, place: int) -> str:
+        """A passage as the judge reads it: the part nearest to the question, with who said it."""
+        speaker = self.speakers[place] if self.speakers else None
+        text, _ = excerpt(self.passages[place], words_of(self.question), JUDGED)
+        return f"{speaker}: {text}" if speaker else text
 
 
 def held_back(group: str) -> bool:
@@ -52,13 +62,13 @@ def written() -> Iterator[Example]:
         for line in path.read_text(encoding="utf-8").splitlines():
             store = json.loads(line)
             passages = tuple(one["text"] for one in store["memories"])
-            for one in store["questions"]:
+            speakers = tuple(one["speaker"] for one in store["memories"])
+            asked = [(one["q"], tuple(one["answers"])) for one in store["questions"]]
+            for question, answers in asked + [(question, ()) for question in store["unanswerable"]]:
                 yield Example(
-                    question=one["q"], passages=passages, answers=tuple(one["answers"]), source=path.stem,
-                    group=store["id"],
+                    question=question, passages=passages, answers=answers, source=path.stem, group=store["id"],
+                    speakers=speakers,
                 )  # fmt: skip
-            for question in store["unanswerable"]:
-                yield Example(question=question, passages=passages, answers=(), source=path.stem, group=store["id"])
 
 
 def own() -> Iterator[Example]:
@@ -86,6 +96,7 @@ def dialogues(path: Path) -> Iterator[Example]:
     """FriendsQA: the turns that hold the answer. QMSum: spans are wide; of them the two turns nearest in words."""
     for number, one in enumerate(json.loads(gzip.decompress(path.read_bytes()))):
         turns = tuple(turn["text"] for turn in one["turns"])
+        speakers = tuple(turn["speaker"] for turn in one["turns"])
         for asked in one["questions"]:
             if "evidence" in asked:
                 answers = [i for i in asked["evidence"] if len(turns[i]) > SHORTEST]
@@ -97,7 +108,7 @@ def dialogues(path: Path) -> Iterator[Example]:
             if answers:
                 yield Example(
                     question=asked["q"], passages=turns, answers=tuple(answers), source=one["source"],
-                    group=f"dialogue-{number}",
+                    group=f"dialogue-{number}", speakers=speakers,
                 )  # fmt: skip
 
 

@@ -1,6 +1,9 @@
 """The int8 ONNX file of a trained folder: weights of matrix products in 8 bits, activations quantised as they come.
 
-python training/export.py FOLDER OUT.onnx
+    python training/export.py FOLDER [FOLDER ...] OUT.onnx
+
+Of several folders the mean of their weights is taken: runs from the same start, with other negatives and other data,
+do together better than each alone (Wortsman et al., Model soups, ICML 2022).
 """
 
 from __future__ import annotations
@@ -31,10 +34,13 @@ class Hidden(torch.nn.Module):
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder")
+    parser.add_argument("folder", nargs="+")
     parser.add_argument("out", type=Path)
     options = parser.parse_args()
-    model = AutoModel.from_pretrained(options.folder, attn_implementation="eager").eval()
+    model, *others = (AutoModel.from_pretrained(one, attn_implementation="eager").eval() for one in options.folder)
+    with torch.no_grad():
+        for first, *same in zip(model.parameters(), *(one.parameters() for one in others), strict=True):
+            first.copy_(sum(same, first.clone()) / (1 + len(same)))
     inputs = tuple(torch.ones(2, 16, dtype=torch.int64) for _ in range(3))
     names = ["input_ids", "attention_mask", "token_type_ids"]
     with tempfile.TemporaryDirectory() as place:

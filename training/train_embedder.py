@@ -34,6 +34,8 @@ MOST_OF_A_SOURCE = 2_500
 ALIKE = 24
 # From which ranks a hard negative is drawn: the first are often answers that nobody marked.
 HARD = slice(1, 8)
+# Of longer conversations as many passages, at random, are looked through for hard negatives.
+LOOKED_THROUGH = 60
 
 
 class Encoder:
@@ -42,11 +44,19 @@ class Encoder:
         self.model = AutoModel.from_pretrained(folder, attn_implementation="eager")
 
     def __call__(self, texts: list[str], length: int) -> torch.Tensor:
+        return self.tokens(texts, length)[0]
+
+    def tokens(self, texts: list[str], length: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Vectors of texts, those of their tokens, and which of these are words (not padding, [CLS] or [SEP])."""
         batch = self.tokenizer(texts, padding=True, truncation=True, max_length=length, return_tensors="pt")
         with torch.autocast("cpu", dtype=torch.bfloat16):
             hidden = self.model(**batch).last_hidden_state.float()
         mask = batch["attention_mask"][..., None].float()
-        return F.normalize((hidden * mask).sum(1) / mask.sum(1), dim=-1)
+        special = (batch["input_ids"] == self.tokenizer.cls_token_id) | (
+            batch["input_ids"] == self.tokenizer.sep_token_id
+        )
+        words = batch["attention_mask"].bool() & ~special
+        return F.normalize((hidden * mask).sum(1) / mask.sum(1), dim=-1), F.normalize(hidden, dim=-1), words
 
     @torch.no_grad()
     def many(self, texts: list[str], length: int) -> torch.Tensor:
@@ -67,23 +77,29 @@ def negatives(one: Example) -> list[int]:
     return [i for i, text in enumerate(one.passages) if i not in one.answers and len(text) >= SHORTEST]
 
 
-def mined(encoder: Encoder, several: list[Example]) -> dict[int, list[str]]:
-    """Of each example, by its identity, the passages that the model itself takes for near and that do not answer."""
-    found: dict[int, list[str]] = {}
+def mined(encoder: Encoder, several: list[Example]) -> dict[int, list[int]]:
+    """Of each example, by its identity, the places of passages that the model takes for near and that do not answer."""
+    found: dict[int, list[int]] = {}
     stores: dict[tuple[str, ...], list[Example]] = {}
     for one in several:
         stores.setdefault(one.passages, []).append(one)
-    for passages, asked in stores.items():
+    for whole, asked in stores.items():
+        keep = {i for one in asked for i in one.answers}
+        rest = [i for i in range(len(whole)) if i not in keep]
+        keep |= set(random.Random(len(found)).sample(rest, min(len(rest), LOOKED_THROUGH)))
+        places = sorted(keep)
+        passages = [whole[i] for i in places]
         vectors = encoder.many([text[:LONGEST] for text in passages], PASSAGE_TOKENS)
         questions = encoder.many([one.question for one in asked], QUESTION_TOKENS)
         for one, row in zip(asked, questions @ vectors.T, strict=True):
-            order = [i for i in row.argsort(descending=True).tolist() if i in set(negatives(one))]
-            found[id(one)] = [passages[i][:LONGEST] for i in order[HARD] or order[:1]]
+            wrong = set(negatives(one))
+            order = [places[i] for i in row.argsort(descending=True).tolist() if places[i] in wrong]
+            found[id(one)] = (order[HARD] or order[:1]) if one.answers else order[: HARD.stop]
     return found
 
 
 def epoch_of(
-    several: list[Example], draw: random.Random, hard: dict[int, list[str]]
+    several: list[Example], draw: random.Random, hard: dict[int, list[int]]
 ) -> list[list[tuple[str, str, str, str]]]:
     """Batches of (question, passage, hard negative, group)."""
     by_source: dict[str, list[Example]] = {}
@@ -93,8 +109,9 @@ def epoch_of(
     for some in by_source.values():
         picked = draw.sample(some, min(len(some), MOST_OF_A_SOURCE))
         for one in picked:
-            other = draw.choice(hard.get(id(one)) or [one.passages[i][:LONGEST] for i in negatives(one)])
-            rows.append((one.question, one.passages[draw.choice(usable(one))][:LONGEST], other, one.group))
+            other = draw.choice(hard.get(id(one)) or negatives(one))
+            answer = draw.choice(usable(one))
+            rows.append((one.question, one.passages[answer][:LONGEST], one.passages[other][:LONGEST], one.group))
     draw.shuffle(rows)
     # Batches of like lengths, so that little of them is padding; in an order of chance.
     batches = []
@@ -103,6 +120,18 @@ def epoch_of(
         batches += [part[place : place + BATCH] for place in range(0, len(part) - BATCH + 1, BATCH)]
     draw.shuffle(batches)
     return batches
+
+
+def late(asked: torch.Tensor, is_asked: torch.Tensor, said: torch.Tensor, is_said: torch.Tensor) -> torch.Tensor:
+    """For each question and passage: the mean over the question's words of the cosine of the nearest word there.
+
+    Source: Khattab & Zaharia, ColBERT, SIGIR 2020.
+    """
+    found = []
+    for words, there in zip(asked, is_asked, strict=True):
+        cosines = torch.einsum("qd,pwd->pqw", words[there], said)
+        found.append(cosines.masked_fill(~is_said[:, None, :], -1.0).amax(dim=2).mean(dim=1))
+    return torch.stack(found)
 
 
 def train(options: argparse.Namespace) -> None:
@@ -121,20 +150,24 @@ def train(options: argparse.Namespace) -> None:
     schedule = get_linear_schedule_with_warmup(optimiser, steps // 10, steps)
     began = time.time()
     for epoch in range(options.epochs):
-        hard = mined(encoder, given) if epoch else {}
+        hard = mined(encoder, given) if epoch or options.mined else {}
         encoder.model.train()
         batches = epoch_of(given, draw, hard)
         for place, part in enumerate(batches):
             passages = [one[1] for one in part] + [one[2] for one in part]
-            questions = encoder([one[0] for one in part], QUESTION_TOKENS)
-            vectors = encoder(passages, PASSAGE_TOKENS)
+            questions, asked, is_asked = encoder.tokens([one[0] for one in part], QUESTION_TOKENS)
+            vectors, said, is_said = encoder.tokens(passages, PASSAGE_TOKENS)
             scores = questions @ vectors.T / TEMPERATURE
             # Of the same store another passage may answer as well: only an example's own hard negative counts there.
             groups = [one[3] for one in part]
             same = torch.tensor([[a == b for b in groups] for a in groups])
             own = torch.eye(len(part), dtype=torch.bool)
-            scores = scores.masked_fill(torch.cat([same & ~own, same & ~own], dim=1), -1e4)
-            loss = F.cross_entropy(scores, torch.arange(len(part)))
+            left_out = torch.cat([same & ~own, same & ~own], dim=1)
+            loss = F.cross_entropy(scores.masked_fill(left_out, -1e4), torch.arange(len(part)))
+            if options.tokens:
+                near = late(asked, is_asked, said, is_said) / TEMPERATURE
+                wanted = torch.arange(len(part))
+                loss = loss + options.tokens * F.cross_entropy(near.masked_fill(left_out, -1e4), wanted)
             if options.hold:
                 with torch.no_grad():
                     before = start(passages, PASSAGE_TOKENS)
@@ -162,10 +195,12 @@ def main() -> int:
     add("--conversations", type=Path)
     add("--longmemeval", type=Path)
     add("--epochs", type=int, default=2)
+    add("--mined", action="store_true", help="START is tuned already: hard negatives are mined in the first epoch too")
     add("--seed", type=int, default=1)
     add("--rate", type=float, default=RATE)
     add("--average", type=float, default=0.0)
     add("--hold", type=float, default=0.0, help="weight of the cosines among passages that the start model has")
+    add("--tokens", type=float, default=0.0, help="weight of the same question asked of the tokens' vectors")
     add("--threads", type=int, default=2)
     train(parser.parse_args())
     return 0

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .api import Limpet, open
+    from .asynchronous import AsyncHistory, AsyncLimpet
     from .history.audit import Audit, Belief
     from .history.claims import Analogy, Grounding, Revision, Support, Yields
     from .history.consolidate import Consolidation, Proposal
@@ -48,8 +49,11 @@ if TYPE_CHECKING:
     from .recall.facts import Fact
     from .recall.rerank import Reranker
     from .recall.sessions import RecalledSession, SessionRecall
+    from .remember.forget import Forgotten
+    from .remember.operations import Effect, Operation
     from .remember.retention import Retention
     from .remember.review import ReviewItem
+    from .remember.scopes import Scope, ScopeChange
     from .remember.service import PurgeReport
     from .remember.sweep import Swept
     from .remember.write import Receipt
@@ -65,13 +69,14 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
-    "Action", "Adherence", "Affected", "AmbiguousId", "Analogy", "Audit", "BadInput", "Belief", "Brief", "BriefItem",
-    "Caution", "Central", "Chain", "Change", "Check", "Clock", "Consolidation", "Contradiction", "Contradictions",
-    "Diff", "Embedder", "EmbedderUnavailable", "EntityCount", "Explanation", "Exposure", "Fact", "Filter",
-    "FixedClock", "Gap", "Gaps", "GraphPath", "Grounding", "History", "Impact", "ImportReport", "Interval", "Item",
-    "LeftOut", "Limpet", "LimpetError", "Link", "Memory", "MirrorReport", "ModelInfo", "Moment", "Node", "NotFound",
-    "OrganizeReport", "Page", "Problem", "Proposal", "PurgeReport", "Quality", "Recall", "RecalledSession", "Receipt",
-    "Reranker", "Retention", "ReviewItem", "Revision", "Section", "SegmentReport", "SessionRecall", "SessionRow",
+    "Action", "Adherence", "Affected", "AmbiguousId", "Analogy", "AsyncHistory", "AsyncLimpet", "Audit", "BadInput",
+    "Belief", "Brief", "BriefItem", "Caution", "Central", "Chain", "Change", "Check", "Clock", "Consolidation",
+    "Contradiction", "Contradictions", "Diff", "Effect", "Embedder", "EmbedderUnavailable", "EntityCount",
+    "Explanation", "Exposure", "Fact", "Filter", "FixedClock", "Forgotten", "Gap", "Gaps", "GraphPath", "Grounding",
+    "History", "Impact", "ImportReport", "Interval", "Item", "LeftOut", "Limpet", "LimpetError", "Link", "Memory",
+    "MirrorReport", "ModelInfo", "Moment", "Node", "NotFound", "Operation", "OrganizeReport", "Page", "Problem",
+    "Proposal", "PurgeReport", "Quality", "Recall", "RecalledSession", "Receipt", "Reranker", "Retention",
+    "ReviewItem", "Revision", "Scope", "ScopeChange", "Section", "SegmentReport", "SessionRecall", "SessionRow",
     "SignalTrace", "StoreBusy", "StoreDamaged", "StoreError", "StoreMissing", "StoreReadOnly", "StoreStats",
     "StoreTooNew", "Subgraph", "Support", "Swept", "SystemClock", "Thread", "Timeline", "Topic", "Trace",
     "TransferReport", "Use", "Usefulness", "Why", "WorkReport", "Yields", "__version__", "open",
@@ -80,6 +85,7 @@ __all__ = [
 # Where a public name lives.
 _HOMES = {
     "api": ("Limpet", "open"),
+    "asynchronous": ("AsyncHistory", "AsyncLimpet"),
     "history.audit": ("Audit", "Belief"),
     "history.claims": ("Analogy", "Grounding", "Revision", "Support", "Yields"),
     "history.consolidate": ("Consolidation", "Proposal"),
@@ -112,8 +118,11 @@ _HOMES = {
     "recall.facts": ("Fact",),
     "recall.rerank": ("Reranker",),
     "recall.sessions": ("RecalledSession", "SessionRecall"),
+    "remember.forget": ("Forgotten",),
+    "remember.operations": ("Effect", "Operation"),
     "remember.retention": ("Retention",),
     "remember.review": ("ReviewItem",),
+    "remember.scopes": ("Scope", "ScopeChange"),
     "remember.service": ("PurgeReport",),
     "remember.sweep": ("Swept",),
     "remember.write": ("Receipt",),
@@ -140,4 +149,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted(__all__)

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextvars import ContextVar
 from copy import copy
 from dataclasses import replace
-from datetime import datetime
+from datetime import date
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from .model.clock import Clock, parse_time
+from .model.errors import BadInput
 from .model.ids import IdSource, parse_id
-from .model.memory import GLOBAL_SCOPE, Memory, check_kind, check_scope
+from .model.memory import GLOBAL_SCOPE, STATES, Memory, check_key, check_kinds, check_list, check_scope
 from .rank.adjust import confidence_of, confidence_word
 from .store.records import Filter
 
 if TYPE_CHECKING:
+    from .checkout import Checkout
     from .model.events import Event
     from .recall.semantic import SemanticSearch
     from .remember.policy import ContentPolicy
@@ -24,17 +27,26 @@ if TYPE_CHECKING:
     from .store.contract import Store
     from .vectors.embedder import Embedder
 
-Time = str | int | datetime | None
+Time = str | int | date | None  # a datetime is a date
 T = TypeVar("T")
+# What `since` and `until` can mean: when it began to hold in the world, or when the store learned it.
+CLOCKS = ("valid", "stored")
+
+# Called at the end of each write, inside of its transaction: set by who works for a client that may give its call up,
+# and raises then, so that nothing is stored.
+before_commit: ContextVar[Callable[[], None]] = ContextVar("before_commit", default=lambda: None)
 
 
 class Context:
     """An open store seen from a scope. Thread-safe."""
 
     def __init__(
-        self, store: Store, scope: str, clock: Clock, embedder: str, given: Embedder | None, *, judge: bool = False
-    ) -> None:
-        """`embedder`: the name of the one to load; `given`: one to use instead; `judge`: recalls ask it."""
+        self, store: Store, scope: str, clock: Clock, embedder: str, given: Embedder | None,
+        checkout: Checkout | None = None, *, judge: bool = False,
+    ) -> None:  # fmt: skip
+        """`embedder`: the name of the one to load; `given`: one to use instead. `checkout`: whose the scope is.
+        `judge`: recalls by meaning ask the relevance judge.
+        """
         self.store = store
         self.scope = scope
         self.clock = clock
@@ -42,6 +54,8 @@ class Context:
         self.judge = judge
         # (scope, folder of a mirror) -> the change that a look has found last, in nanoseconds.
         self.edits_seen: dict[tuple[str, str], int] = {}
+        self._unclaimed = checkout
+        self._everywhere = False
         self._ids = IdSource()
         self._policy: ContentPolicy | None = None
         self._semantic: SemanticSearch | None = None
@@ -52,11 +66,21 @@ class Context:
         _ = self.semantic(), self.policy  # shared from here on
         other = copy(self)
         other.scope = check_scope(scope)
+        other._unclaimed = None
+        return other
+
+    def in_all_scopes(self) -> Context:
+        """The same, but reads see every scope."""
+        other = copy(self)
+        other._everywhere = True
         return other
 
     @property
     def scopes(self) -> tuple[str, ...]:
         """The scopes that reads see."""
+        if self._everywhere:
+            found = self.store.listings.count_scopes(Filter(scopes=None, states=STATES))
+            return tuple(dict.fromkeys((self.scope, GLOBAL_SCOPE, *(one[0] for one in found))))
         return tuple(dict.fromkeys((self.scope, GLOBAL_SCOPE)))
 
     def now(self) -> int:
@@ -100,12 +124,16 @@ class Context:
         from .remember.write import Writer
 
         answer: T
+        if self._unclaimed is not None:
+            self.store.checkouts.claim(self._unclaimed, self.scope, self.now())
+            self._unclaimed = None
 
         def inside(store: Store) -> Sequence[Event]:
             nonlocal answer
             now = self.clock.now()
             writer = Writer(store, lambda: self._ids.make(now), now, self.scopes)
             answer = decide(writer)
+            before_commit.get()()
             return writer.events
 
         self.store.ledger.commit(inside)
@@ -129,35 +157,62 @@ class Context:
         """Microseconds UTC. Raises BadInput."""
         return None if value is None else parse_time(value, now=self.clock.now())
 
-    def with_confidence(self, memory: Memory) -> Memory:
-        """The memory with its confidence as of now, or as of the version's end."""
+    def as_read(self, memory: Memory) -> Memory:
+        """The memory as verbs give it: superseded where another took its place, with its confidence as of now."""
+        state = "superseded" if memory.state == "active" and memory.superseded_by is not None else memory.state
         ended = memory.state in ("retracted", "purged") or memory.superseded_by is not None
-        value = 0.0 if ended and memory.retired_at is None else confidence_of(memory, self.clock.now())
-        return replace(memory, confidence=value, confidence_word=confidence_word(memory, value))
+        value = 0.0 if ended and memory.retired_at_us is None else confidence_of(memory, self.clock.now())
+        return replace(memory, state=state, confidence=value, confidence_word=confidence_word(memory, value))
 
     def filter(
         self,
-        kinds: Iterable[str] = (),
+        kind: str | Iterable[str] = (),
         topics: Iterable[str] = (),
         since: Time = None,
         until: Time = None,
-        session: str | None = None,
         *,
+        clock: str = "valid",
+        session: str | None = None,
+        speaker: str | None = None,
+        key: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
         known_at: int | None = None,
     ) -> Filter:
-        """What reads from these scopes let pass. Raises BadInput."""
-        kinds = (kinds,) if isinstance(kinds, str) else tuple(kinds)
-        topics = (topics,) if isinstance(topics, str) else tuple(topics)
+        """What reads from these scopes let pass. `clock`: which time `since` and `until` are of. Raises BadInput."""
+        if clock not in CLOCKS:
+            raise BadInput(f"unknown clock: {clock!r}", hint=f"one of: {', '.join(CLOCKS)}")
+        valid = clock == "valid"
+        topics = check_list("topics", topics)
         if topics:
             from .remember.validation import check_topics
 
             topics = check_topics(topics)
         return Filter(
             scopes=self.scopes,
-            kinds=tuple(check_kind(kind) for kind in kinds),
+            kinds=check_kinds(kind),
             topics=topics,
             session=session,
-            since=self.time(since),
-            until=self.time(until),
+            speaker=speaker,
+            key=None if key is None else check_key(key),
+            metadata=_wanted(metadata),
+            since=self.time(since) if valid else None,
+            until=self.time(until) if valid else None,
+            stored_since=None if valid else self.time(since),
+            stored_until=None if valid else self.time(until),
             known_at=known_at,
         )
+
+
+def _wanted(metadata: Mapping[str, Any] | None) -> tuple[tuple[str, Any], ...]:
+    """The values that metadata is filtered by. Raises BadInput."""
+    if metadata is None:
+        return ()
+    if not isinstance(metadata, Mapping):
+        raise BadInput(f"metadata must be names and values, not {metadata!r:.60}", hint='such as {"ticket": 7}')
+    for name, value in metadata.items():
+        if not isinstance(name, str) or not isinstance(value, str | int | float | None):
+            raise BadInput(
+                f"metadata {name!r:.60} cannot be filtered by {value!r:.60}",
+                hint="by text, numbers, true, false and None",
+            )
+    return tuple(metadata.items())

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from .model.ids import parse_id
 from .settings import Settings
 from .store.sqlite import exposures, journal
+from .store.sqlite.checkouts import scope_of
 from .store.sqlite.connection import open_connection, translated
 
 if TYPE_CHECKING:
@@ -28,8 +29,8 @@ class Turn(NamedTuple):
 
 def note_action(settings: Settings, *, session: str, at: int, kind: str, what: str) -> None:
     """Add a line to the journal. Raises StoreError."""
-    with _written(settings) as con:
-        con.execute(journal.INSERT, (settings.scope, session, at, kind, what))
+    with _written(settings) as (con, scope):
+        con.execute(journal.INSERT, (scope, session, at, kind, what))
 
 
 def note_exposures(
@@ -45,15 +46,15 @@ def note_exposures(
     asked: str = "",
 ) -> None:
     """Keep what was put before an agent, as `Limpet.note_exposures` does. Raises StoreError."""
-    head = (settings.scope, session, client, at, via)
+    head = (session, client, at, via)
     rows = [(*head, parse_id(id), tokens, True, id in drawn, None) for id, tokens in items]
     rows += [(*head, parse_id(id), 0, False, True, None) for id in withheld]
     if not rows and not asked:
         return
-    with _written(settings) as con, con:
+    with _written(settings) as (con, scope), con:
         if asked:
-            con.execute(journal.INSERT, (settings.scope, session, at, "asked", asked))
-        con.executemany(exposures.INSERT, rows)
+            con.execute(journal.INSERT, (scope, session, at, "asked", asked))
+        con.executemany(exposures.INSERT, [(scope, *row) for row in rows])
 
 
 def end_turn(settings: Settings, *, session: str, at: int, line: str, said: str) -> Turn:
@@ -62,24 +63,25 @@ def end_turn(settings: Settings, *, session: str, at: int, line: str, said: str)
     """
     from .text.attribution import was_used
 
-    with _written(settings) as con, con:
-        turn = Turn(*journal.turn(con, settings.scope, session))
-        waiting = exposures.waiting(con, settings.scope, session)
+    with _written(settings) as (con, scope), con:
+        turn = Turn(*journal.turn(con, scope, session))
+        waiting = exposures.waiting(con, scope, session)
         asked = "\n".join(what for kind, what in turn.lines if kind == "asked")
         work = "\n".join([said, *(what for kind, what in turn.lines if kind in ("did", "failed"))])
         # Where the client hands over no answer, the deeds alone would say too often that nothing showed up.
         verdicts = [(was_used(one.content, work, asked) if said else None, one.num) for one in waiting]
         exposures.judge(con, [(exposures.CANNOT_TELL if one is None else int(one), num) for one, num in verdicts])
         if line:
-            con.execute(journal.INSERT, (settings.scope, session, at, "said", line))
+            con.execute(journal.INSERT, (scope, session, at, "said", line))
     return turn
 
 
 @contextmanager
-def _written(settings: Settings) -> Iterator[apsw.Connection]:
+def _written(settings: Settings) -> Iterator[tuple[apsw.Connection, str]]:
+    """A connection, and the scope that is meant."""
     connection = open_connection(settings.path, read_only=False, durable=False)
     try:
         with translated(settings.path):
-            yield connection
+            yield connection, settings.scope if settings.checkout is None else scope_of(connection, settings.checkout)
     finally:
         connection.close()

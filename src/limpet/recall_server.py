@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .api import Limpet
     from .settings import Settings
 
-VERSION = 3
+VERSION = 4
 # Connecting to a process of this machine takes microseconds; one that does not accept is not worth waiting for.
 CONNECT_SECONDS = 0.05
 # What the other side may need beyond its deadline to send its answer.
@@ -58,6 +58,8 @@ def ask(settings: Settings, verb: str, given: dict[str, Any], *, seconds: float)
             connection.connect(str(path))
             connection.settimeout(seconds + ANSWER_SECONDS)
             about = {"version": VERSION, "scope": settings.scope, "embedder": settings.embedder}
+            if settings.checkout is not None:
+                about["folder"] = str(settings.checkout.folder)
             _send(connection, about | {"verb": verb, "given": given})
             answer = _receive(connection)
     except (OSError, ValueError):
@@ -167,7 +169,8 @@ class RecallServer:
         if asked.get("embedder") != self._memory.embedder:
             return {}
         try:
-            memory = self._memory.in_scope(str(asked["scope"]))
+            folder = asked.get("folder")
+            memory = self._memory.in_folder(folder) if folder else self._memory.in_scope(str(asked["scope"]))
             found = getattr(memory, asked["verb"])(**asked["given"])
             ids = [item.id for item in found.items]
             more = {"short": memory.abbreviate(ids), "pinned": [item.id for item in found.items if item.pinned]}

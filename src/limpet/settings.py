@@ -6,6 +6,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from .checkout import Checkout, checkout_of
 from .model.errors import BadInput
 from .model.memory import GLOBAL_SCOPE, check_scope
 from .model.old_names import SETTINGS, all_names
@@ -32,6 +33,7 @@ class Settings:
 
     path: str
     scope: str
+    checkout: Checkout | None = None  # where nobody named the scope: the store knows which scope it has
     embedder: str = DEFAULT_EMBEDDER
     durable: bool = True  # fsync at every commit
     holdout: float = 0.0  # share of what fits a message that hooks hold out at random, to measure what showing it does
@@ -49,11 +51,15 @@ def read_settings(
         raise BadInput("the store's path is empty or holds a NUL")
     if "://" in where:
         raise BadInput(f"this version stores in a file, not at {where.split('://')[0]}://", hint="give a file path")
-    name = scope if scope is not None else os.environ.get("LIMPET_SCOPE") or default_scope(folder)
+    name = scope if scope is not None else os.environ.get("LIMPET_SCOPE")
+    checkout = None if name else checkout_of(folder or Path.cwd())
+    if not name and scope is None:
+        name = GLOBAL_SCOPE if checkout is None else checkout.scope
     return Settings(
         path=where,
         holdout=_share("LIMPET_HOLDOUT"),
-        scope=check_scope(name),
+        scope=check_scope(name or ""),
+        checkout=checkout,
         embedder=os.environ.get("LIMPET_EMBEDDER") or DEFAULT_EMBEDDER,
         durable=durable if durable is not None else durability == "full",
     )
@@ -87,30 +93,6 @@ def default_path() -> str:
 
 
 def default_scope(folder: Path | None = None) -> str:
-    """`project:<name>` inside a git checkout (its worktrees share the name), else `global`."""
-    here = folder or Path.cwd()
-    for place in (here, *here.parents):
-        mark = place / ".git"
-        if mark.is_dir():
-            return _project(place.name)
-        if mark.is_file():
-            return _project(_main_checkout(place, mark).name)
-    return GLOBAL_SCOPE
-
-
-def _project(name: str) -> str:
-    return "project:" + ("-".join(name.split()) or "unnamed")
-
-
-def _main_checkout(place: Path, mark: Path) -> Path:
-    """The checkout that a worktree belongs to; the place itself for a submodule, or when its files do not say.
-
-    Read as gitrepository-layout(5) describes, not asked of git: a hook has no time for another process.
-    """
-    try:
-        said = mark.read_text(encoding="utf-8").partition("gitdir:")[2].strip()
-        folder = (place / said).resolve()
-        shared = (folder / (folder / "commondir").read_text(encoding="utf-8").strip()).resolve()
-    except (OSError, ValueError):
-        return place
-    return shared.parent if shared.name == ".git" else place
+    """`project:<name>` inside a git checkout, else `global`; a store may have given the checkout another."""
+    checkout = checkout_of(folder or Path.cwd())
+    return GLOBAL_SCOPE if checkout is None else checkout.scope

@@ -28,18 +28,18 @@ def test_a_memory_has_everything_that_was_said_of_it(store, scribe):
     assert (one.key, one.source, one.session, one.speaker) == ("api.limit", "a.py:3", "s1", "Ana")
     assert one.metadata == {"n": 1, "f": 0.5, "t": True, "none": None, "deep": {"list": ["é", 2]}}
     assert (one.position, one.importance, one.stated_confidence, one.pinned) == (4, 0.9, 0.25, True)
-    assert (one.valid_from, one.valid_to, one.origin, one.state) == (cause, cause + 9, "user", "active")
-    assert (one.created_at, one.recorded_at, one.retired_at) == (now, now, None)
-    assert (one.observations, one.observed_at, one.superseded_by, one.reason) == (1, now, None, None)
-    assert (one.uses, one.used_at) == (0, None)
+    assert (one.valid_from_us, one.valid_to_us, one.origin, one.state) == (cause, cause + 9, "user", "active")
+    assert (one.created_at_us, one.recorded_at_us, one.retired_at_us) == (now, now, None)
+    assert (one.observations, one.observed_at_us, one.superseded_by, one.reason) == (1, now, None, None)
+    assert (one.uses, one.used_at_us) == (0, None)
 
 
 def test_what_was_not_said_has_its_default(store, scribe):
     one = store.memories.get(scribe.remember("plain"))
     assert (one.topics, one.key, one.metadata, one.source) == ((), None, {}, None)
     assert (one.session, one.speaker, one.position, one.importance) == (None, None, 0, 0.5)
-    assert (one.stated_confidence, one.pinned, one.valid_to) == (None, False, None)
-    assert one.valid_from == one.created_at
+    assert (one.stated_confidence, one.pinned, one.valid_to_us) == (None, False, None)
+    assert one.valid_from_us == one.created_at_us
 
 
 def test_any_text_comes_back_as_it_was(store, scribe):
@@ -72,9 +72,9 @@ def test_every_kind_of_change_shows(store, scribe):
     assert (tagged.topics, tagged.metadata) == (("b", "c"), {"x": 1})
     assert after("keyed", key="k.b").key == "k.b"
     bounded = after("bounded", valid_from=now - 10, valid_to=now + 10)
-    assert (bounded.valid_from, bounded.valid_to) == (now - 10, now + 10)
+    assert (bounded.valid_from_us, bounded.valid_to_us) == (now - 10, now + 10)
     superseded = after("superseded", by=other.hex(), valid_to=now + 5)
-    assert (superseded.superseded_by, superseded.valid_to, superseded.state) == (format_id(other), now + 5, "active")
+    assert (superseded.superseded_by, superseded.valid_to_us, superseded.state) == (format_id(other), now + 5, "active")
     retracted = after("retracted", why="it was wrong")
     assert (retracted.state, retracted.reason) == ("retracted", "it was wrong")
     restored = after("restored")
@@ -90,10 +90,10 @@ def test_an_observation_counts_days(store, scribe):
     id = scribe.remember("one")
     scribe.clock.advance(hours=1)
     scribe.change("observed", id)
-    assert (store.memories.get(id).observations, store.memories.get(id).observed_at) == (1, scribe.clock.now())
+    assert (store.memories.get(id).observations, store.memories.get(id).observed_at_us) == (1, scribe.clock.now())
     scribe.clock.advance(days=1)
     scribe.change("observed", id)
-    assert (store.memories.get(id).observations, store.memories.get(id).observed_at) == (2, scribe.clock.now())
+    assert (store.memories.get(id).observations, store.memories.get(id).observed_at_us) == (2, scribe.clock.now())
 
 
 def test_a_link_or_a_change_of_nothing_makes_no_version(store, scribe):
@@ -116,9 +116,9 @@ def test_versions_follow_each_other_without_gap_or_overlap(store, scribe):
     versions = store.memories.versions(id)
 
     assert contents(versions) == ["one", "two", "three"]
-    assert [one.recorded_at for one in versions] == times
-    assert [one.retired_at for one in versions] == [*times[1:], None]
-    assert {one.created_at for one in versions} == {times[0]}
+    assert [one.recorded_at_us for one in versions] == times
+    assert [one.retired_at_us for one in versions] == [*times[1:], None]
+    assert {one.created_at_us for one in versions} == {times[0]}
 
 
 def test_a_store_says_what_it_knew_at_any_instant(store, scribe):
@@ -187,7 +187,7 @@ def test_a_purged_memory_leaves_a_tombstone_and_no_content(store, scribe):
     tomb = store.memories.get(id)
     assert (tomb.state, tomb.content, tomb.topics, tomb.metadata) == ("purged", "", (), {})
     assert (tomb.key, tomb.source, tomb.reason) == (None, None, None)
-    assert (tomb.scope, tomb.kind, tomb.recorded_at) == ("project:api", "fact", scribe.clock.now())
+    assert (tomb.scope, tomb.kind, tomb.recorded_at_us) == ("project:api", "fact", scribe.clock.now())
     assert store.memories.versions(id) == [tomb]
     assert store.memories.get(id, known_at=before) is None
     events = list(store.ledger.events(memory=id))

@@ -18,8 +18,8 @@ def test_the_last_lines_come_oldest_first(store):
         store.journal.note(line(number, session="s1" if number % 2 else "s2"))
     store.journal.note(line(9, scope="global"))
 
-    assert [one.at for one in store.journal.lines("project:api", limit=3)] == [2, 3, 4]
-    assert [one.at for one in store.journal.lines("project:api", session="s1", limit=10)] == [1, 3]
+    assert [one.at_us for one in store.journal.lines("project:api", limit=3)] == [2, 3, 4]
+    assert [one.at_us for one in store.journal.lines("project:api", session="s1", limit=10)] == [1, 3]
     assert store.journal.lines("project:api", limit=1) == [line(4, session="s2")]
     assert store.journal.lines("project:web", limit=10) == []
 
@@ -42,7 +42,7 @@ def test_the_journal_is_a_ring(engine, tmp_path):
     for number in range(10_003):
         store.journal.note(line(number))
     kept = store.journal.lines("project:api", limit=20_000)
-    assert (len(kept), kept[0].at, kept[-1].at) == (10_000, 3, 10_002)
+    assert (len(kept), kept[0].at_us, kept[-1].at_us) == (10_000, 3, 10_002)
 
 
 def seen(number, session="s1", shown=True, used=None, drawn=False, scope="project:api"):

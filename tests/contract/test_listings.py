@@ -26,10 +26,10 @@ def tell(scribe):
 
     made = {}
     for text, given_ in {
-        "plain": {},
+        "plain": {"metadata": {"line": 7, "done": True, "author": "Ana", "none": None, "a.b": "x", "part": {"line": 8}}},
         "tagged": {"topics": ["api", "db"]},
-        "tagged once": {"topics": ["api"]},
-        "decision": {"kind": "decision", "session": "s", "position": 1},
+        "tagged once": {"topics": ["api"], "metadata": {"line": "7", "done": 1, "author": "Ben"}},
+        "decision": {"kind": "decision", "key": "db.Engine", "metadata": {"line": 7.0, "author": "Ana"}, "session": "s", "position": 1},
         "lesson": {"kind": "lesson", "session": "s", "position": 2, "speaker": "Ana"},
         "global session": {"scope": "global", "session": "s", "position": 1},
         "web": {"scope": "project:web", "topics": ["api"]},
@@ -110,6 +110,21 @@ def said(store, where):
         (Filter(session="s", scopes=("project:api",)), ["decision", "lesson"]),
         (Filter(session="t"), []),
         (Filter(session="s", kinds=("lesson",)), ["lesson"]),
+        (Filter(speaker="Ana"), ["lesson"]),
+        (Filter(speaker="ana"), []),
+        (Filter(key="db.engine"), ["decision"]),
+        (Filter(key="db"), []),
+        (Filter(metadata=(("line", 7),)), ["plain", "decision"]),
+        (Filter(metadata=(("line", 7), ("author", "Ana"), ("done", True))), ["plain"]),
+        (Filter(metadata=(("line", "7"),)), ["tagged once"]),
+        (Filter(metadata=(("line", True),)), []),
+        (Filter(metadata=(("done", 1),)), ["tagged once"]),
+        (Filter(metadata=(("a.b", "x"),)), ["plain"]),
+        (Filter(metadata=(("part", '{"line": 8}'),)), []),
+        (Filter(metadata=(("nothing", 1),)), []),
+        (Filter(metadata=(("author", None),), kinds=("decision", "lesson")), ["lesson"]),
+        (Filter(metadata=(("none", None), ("line", 7))), ["plain", "decision"]),
+        (Filter(metadata=(("line", 7),), known_at=START), ["plain"]),
         (Filter(since=START + 10 * DAY), ["future"]),
         (Filter(since=START + 10 * DAY + 1), []),
         (Filter(until=START - 10 * DAY), []),
@@ -254,7 +269,7 @@ def test_a_listing_of_the_past_shows_what_was_known(told):
     """Versions as they were, with the instant at which they ended."""
     then = walk(told, Filter(known_at=START + 16 * HOUR), limit=3)
     edited = next(one for one in then if one.content == "edited")
-    assert edited.retired_at == START + 20 * HOUR
+    assert edited.retired_at_us == START + 20 * HOUR
     assert then == [
         told.memories.get(bytes.fromhex(one.id.replace("-", "")), known_at=START + 16 * HOUR) for one in then
     ]
@@ -274,8 +289,8 @@ def test_use_is_counted_and_its_last_time_kept(store, scribe):
     store.usage.record([one], now + 9, "not_useful")
     store.usage.record([b"\x09" * 16], now)
 
-    assert (store.memories.get(one).uses, store.memories.get(one).used_at) == (3, now + 5)
-    assert (store.memories.get(two).uses, store.memories.get(two).used_at) == (1, now)
+    assert (store.memories.get(one).uses, store.memories.get(one).used_at_us) == (3, now + 5)
+    assert (store.memories.get(two).uses, store.memories.get(two).used_at_us) == (1, now)
     assert list(store.usage.rows()) == [
         {"id": one, "uses": 3, "used_at": now + 5, "useful": 1, "not_useful": 1, "wrong": 1},
         {"id": two, "uses": 1, "used_at": now, "useful": 0, "not_useful": 0, "wrong": 0},
@@ -305,7 +320,7 @@ def test_use_counts_are_restored_as_they_were(store, scribe):
     store.usage.record([id], 9)
     store.usage.restore([*rows, rows[0] | {"id": b"\x09" * 16}])
     assert list(store.usage.rows()) == rows
-    assert (store.memories.get(id).uses, store.memories.get(id).used_at) == (1, 5)
+    assert (store.memories.get(id).uses, store.memories.get(id).used_at_us) == (1, 5)
 
 
 # -- the two engines side by side
@@ -332,6 +347,11 @@ FILTERS = st.builds(
     kinds=st.lists(st.sampled_from(["fact", "decision", "lesson"]), max_size=2, unique=True).map(tuple),
     topics=st.lists(st.sampled_from(["api", "db"]), max_size=2, unique=True).map(tuple),
     session=st.sampled_from([None, None, "s", "t"]),
+    speaker=st.sampled_from([None, None, None, "Ana"]),
+    key=st.sampled_from([None, None, None, "db.engine"]),
+    metadata=st.lists(
+        st.sampled_from([("line", 7), ("line", "7"), ("done", True), ("author", "Ana"), ("author", None)]), max_size=1
+    ).map(tuple),
     since=MOMENTS, until=MOMENTS, as_of=MOMENTS, known_at=MOMENTS,
     states=st.lists(st.sampled_from(STATES), min_size=1, max_size=4, unique=True).map(tuple),
 )  # fmt: skip

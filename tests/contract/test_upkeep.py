@@ -48,7 +48,7 @@ def test_a_store_is_counted(full_store, full):
     assert stats.by_kind == {"fact": 1, "lesson": 1}
     assert stats.by_scope == {"project:api": 1, "global": 1}
     assert stats.by_state == {"active": 2, "archived": 1, "purged": 1}
-    assert (stats.oldest, stats.newest) == (full.clock.now() - 3_600_000_000, full.clock.now())
+    assert (stats.oldest_us, stats.newest_us) == (full.clock.now() - 3_600_000_000, full.clock.now())
     assert stats.file_bytes > 0 and stats.free_bytes >= 0
 
 

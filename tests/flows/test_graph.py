@@ -119,14 +119,14 @@ def test_linking_as_superseding_ends_the_old_belief_until_it_is_unlinked(memory,
     assert set(ids(memory.recall("deploy", lexical_only=True))) == {new, old}
 
 
-def test_undo_takes_a_link_back_and_undo_of_unlink_brings_it_again(memory, story, clock):
+def test_undo_takes_a_link_back_redo_and_undo_of_unlink_bring_it_again(memory, story, clock):
     slot = ("supports", story.load, story.batch)
     memory.link(story.load, "supports", story.batch, 0.5)
     clock.advance(seconds=1)
     memory.undo()
     assert slot not in links_of(memory)
     clock.advance(seconds=1)
-    memory.undo()
+    memory.redo()
     assert slot in links_of(memory)
     memory.unlink(*[story.load, "supports", story.batch])
     clock.advance(seconds=1)

@@ -593,7 +593,7 @@ def test_what_is_surfaced_leaves_a_receipt_and_the_end_of_the_turn_its_verdict(h
         True,
     )
     assert (missed.session, missed.used) == ("s2", False)
-    assert used.at == clock.now() and 20 < used.tokens < 150
+    assert used.at_us == clock.now() and 20 < used.tokens < 150
     assert [one.session for one in shop.exposures(session="s2")] == ["s2"]
 
     found = shop.usefulness()

@@ -22,7 +22,6 @@ def test_the_word_that_a_text_lacks_is_farther_than_in_the_text_that_has_it():
     assert right.mean > wrong.mean
 
 
-
 def test_the_same_pair_reads_alike_in_any_company():
     question, texts = "who owns billing?", ["Ana owns billing", "Ben owns search and the mail of the team", "x"]
     together = matches(OWN, question, texts, {"bill": 2.0})

@@ -121,7 +121,7 @@ def test_stats_count_the_whole_store(memory, clock):
     assert found.by_scope == {"project:api": 1, "global": 1}
     assert found.by_state == {"active": 2, "archived": 1}
     assert (found.waiting_jobs, found.vectors, found.dead_jobs) == (3, 0, 0)
-    assert (found.oldest, found.newest) == (started, clock.now())
+    assert (found.oldest_us, found.newest_us) == (started, clock.now())
     assert found.file_bytes > 0
 
 
@@ -129,7 +129,7 @@ def test_abbreviated_ids_name_their_memories(memory, many):
     short = memory.abbreviate(many)
 
     assert [memory.get(one).id for one in short] == many
-    assert all(8 <= len(one) < 36 and not one.endswith("-") for one in short)
+    assert all(6 <= len(one) <= 8 for one in short) and len(set(short)) == len(short)
     with pytest.raises(limpet.BadInput):
         memory.abbreviate(["zz"])
 
@@ -153,7 +153,8 @@ def test_an_ambiguous_prefix_names_its_candidates(memory):
 
 
 @pytest.mark.parametrize(
-    "prefix", ["01890", "", "%", "018900%", "______", "0189000_", "*" * 8, "g" * 8, "0" * 33, "\0" * 8, "01890ä"]
+    "prefix",
+    ["01890", "", "%", "018900%", "______", "0189000_", "*" * 8, "u" * 8, "g" * 9, "0" * 33, "\0" * 8, "01890ä"],
 )
 def test_what_is_no_prefix_is_refused(memory, prefix):
     memory.remember("text", id="01890000-0000-7000-8000-000000000001")

@@ -16,7 +16,9 @@ from mcp.client import Client
 
 import limpet
 from limpet.agents.calls import SESSION_VARIABLES
-from limpet.agents.mcp import Drain, build
+from limpet.agents.mcp import Drain
+from limpet.agents.protocol import Service
+from limpet.agents.sdk import server_of
 
 
 def talk(memory, mode, *calls):
@@ -24,7 +26,7 @@ def talk(memory, mode, *calls):
 
     async def run():
         answers = []
-        async with Client(build(memory), mode=mode) as client:
+        async with Client(server_of(Service(memory)), mode=mode) as client:
             for name, arguments in calls:
                 done = await client.call_tool(name, arguments)
                 answers.append(done.content[0].text if done.is_error else done.structured_content)
@@ -60,7 +62,7 @@ def test_an_agent_is_told_whether_anything_answers_its_question(memory):
         ("recall", {"query": "Who painted the ceiling of the chapel?", "sessions": True}),
     )
 
-    assert asked["relevant"] is True and "note" not in asked
+    assert asked["relevant"] is True and asked["note"] == "The first of these probably answers it."
     assert other["relevant"] is False and other["note"].startswith("Nothing here answers this well")
     assert other["items"] and sessions["relevant"] is False and "note" in sessions
 
@@ -172,7 +174,7 @@ def test_refusals_reach_the_agent_as_words(memory):
 
 def test_the_schema_is_small(memory):
     async def tools():
-        async with Client(build(memory), mode="auto") as client:
+        async with Client(server_of(Service(memory)), mode="auto") as client:
             return (await client.list_tools()).tools
 
     listed = asyncio.run(tools())
@@ -216,7 +218,7 @@ def ask(memory, *steps):
 
     async def run():
         answers = []
-        async with Client(build(memory), mode="auto") as client:
+        async with Client(server_of(Service(memory)), mode="auto") as client:
             for step in steps:
                 try:
                     answers.append(await step(client))
@@ -388,7 +390,7 @@ def test_what_tools_answer_with_leaves_receipts(memory):
     drain.start()
 
     async def run():
-        async with Client(build(memory, drain.wake, drain)) as client:
+        async with Client(server_of(Service(memory, drain.wake, drain))) as client:
             await client.call_tool("recall", {"query": "redis port"})
             await client.call_tool("prepare", {"message": "Which port has Redis?"})
             await client.call_tool("recall", {"query": "zebra", "kinds": ["goal"]})
@@ -406,7 +408,7 @@ def receipts(memory, *metas):
     drain.start()
 
     async def run():
-        async with Client(build(memory, drain.wake, drain)) as client:
+        async with Client(server_of(Service(memory, drain.wake, drain))) as client:
             for meta in metas:
                 await client.call_tool("recall", {"query": "redis port"}, meta=meta)
 
@@ -440,7 +442,7 @@ def test_a_long_call_says_that_it_goes_on(memory, path, monkeypatch):
             other.execute("ROLLBACK")
 
     async def run():
-        async with Client(build(memory)) as client:
+        async with Client(server_of(Service(memory))) as client:
             items = {"items": [{"content": "Said while another process was writing"}]}
             return await client.call_tool("remember", items, progress_callback=heard)
 
@@ -455,7 +457,7 @@ def test_the_text_of_an_answer_is_as_short_as_json_can_be(memory):
     memory.remember("Zürich hosts the staging database")
 
     async def run():
-        async with Client(build(memory)) as client:
+        async with Client(server_of(Service(memory))) as client:
             return await client.call_tool("recall", {"query": "Where is the staging database?"})
 
     answer = asyncio.run(run())

@@ -12,7 +12,8 @@ import pytest
 from mcp.client import Client
 
 import limpet
-from limpet.agents.mcp import build
+from limpet.agents.protocol import Service
+from limpet.agents.sdk import server_of
 
 HALF = "\ud800"
 # For every tool a call with half a character in it, at the top and nested.
@@ -99,7 +100,7 @@ def test_other_requests_are_answered_too_and_what_nobody_waits_for_is_not(server
 @pytest.mark.parametrize(("tool", "arguments"), CALLS)
 def test_a_call_within_the_process_is_answered_as_well(memory, tool, arguments):
     async def run():
-        async with Client(build(memory)) as client:
+        async with Client(server_of(Service(memory))) as client:
             try:
                 answer = (await client.call_tool(tool, arguments)).is_error
             except Exception:

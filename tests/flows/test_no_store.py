@@ -29,9 +29,23 @@ def test_a_reading_command_says_that_there_is_no_store_and_makes_none(tmp_path, 
     code = main(["--store", str(path), "--scope", "global", *argv])
 
     said = capsys.readouterr()
-    assert code == 3
+    assert code == 1
     assert f"no store at {path}" in said.err + said.out
     assert not path.parent.exists()
+
+
+def test_a_mistyped_path_names_the_store_that_may_be_meant(tmp_path, capsys, monkeypatch):
+    """A similar name in that folder, and the store there is by default; a file that is no store is not named."""
+    monkeypatch.setattr("limpet.settings.default_path", lambda: str(tmp_path / "default" / "memory.db"))
+    for path in (tmp_path / "notes.db", tmp_path / "default" / "memory.db"):
+        limpet.open(path).close()
+    (tmp_path / "notas.db").write_text("no store")
+
+    assert main(["--store", str(tmp_path / "note.db"), "list"]) == 1
+
+    said = capsys.readouterr().err
+    assert str(tmp_path / "notes.db") in said and str(tmp_path / "default" / "memory.db") in said
+    assert "notas" not in said and not (tmp_path / "note.db").exists()
 
 
 def test_doctor_warns_that_there_is_no_store_and_makes_none(tmp_path, capsys):

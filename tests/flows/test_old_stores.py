@@ -56,6 +56,14 @@ def test_an_old_store_answers_as_it_did(old, answers, request):
             assert given[what] == before, what
 
 
+def test_an_old_store_that_is_only_read_is_read_without_what_came_later(old, answers):
+    clock = limpet.FixedClock(answers["now"])
+    with limpet.open(old / "memory.db", scope="project:api", clock=clock, read_only=True) as memory:
+        held = [one.id for one in memory.list().memories]
+        assert [memory.get(short).id for short in memory.abbreviate(held)] == held
+        assert memory.log(limit=1)
+
+
 def test_an_old_store_is_sound_takes_writes_and_rebuilds(old, answers):
     with limpet.open(old / "memory.db", scope="project:api", clock=limpet.FixedClock(answers["now"])) as memory:
         assert memory.verify() == []

@@ -73,7 +73,7 @@ def test_a_memory_points_to_the_line_that_says_so(memory):
     stored = memory.get(report.taken[0]["id"])
     assert stored.session == "0c8f3a52-5d0e-4c1b-9e0f-2f6b0a7c1d11"
     assert stored.metadata["organized"] == "claude"
-    assert limpet.FixedClock("2026-02-20T09:02:00Z").now() == stored.valid_from
+    assert limpet.FixedClock("2026-02-20T09:02:00Z").now() == stored.valid_from_us
 
 
 def test_what_is_organized_is_recalled(memory, ids):

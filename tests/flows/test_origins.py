@@ -8,7 +8,7 @@ import json
 import pytest
 
 import limpet
-from limpet.agents.tools import NewMemory, Tools
+from limpet.agents.tools import Tools
 from limpet.cli.main import main
 
 
@@ -25,7 +25,7 @@ def proposed(memory):
 
 
 def values(memory):
-    return [(one.value, one.valid_to is None) for one in memory.fact_history("user.city")]
+    return [(one.value, one.valid_to_us is None) for one in memory.fact_history("user.city")]
 
 
 @pytest.mark.parametrize("origin", ["agent", "tool", "web", "import"])
@@ -64,7 +64,7 @@ def test_accepted_it_holds_since_it_was_said_as_a_correction_would(memory, clock
     assert memory.fact("user.city").value == "Oslo"
     assert memory.fact("user.city", as_of=began - 1).value == "Tampa"
     assert memory.fact("user.city", known_at=clock.now() - 1).value == "Tampa"
-    assert (memory.get(tampa).superseded_by, memory.get(tampa).valid_to) == (receipt.id, began)
+    assert (memory.get(tampa).superseded_by, memory.get(tampa).valid_to_us) == (receipt.id, began)
     assert memory.review() == []
     assert memory.accept(item.id).status == "unchanged"
 
@@ -135,7 +135,9 @@ def test_accepted_late_it_ends_where_a_later_value_begins(memory, clock, tampa):
     assert values(memory) == [("Tampa", False), ("Oslo", False), ("Bonn", True)]
     for day in range(6):
         at = limpet.FixedClock("2026-03-01T12:00:00Z").now() + day * 86_400_000_000 + 1
-        holding = [one for one in memory.fact_history("user.city") if one.valid_from <= at < (one.valid_to or 1 << 62)]
+        holding = [
+            one for one in memory.fact_history("user.city") if one.valid_from_us <= at < (one.valid_to_us or 1 << 62)
+        ]
         assert len(holding) == 1
 
 
@@ -164,7 +166,7 @@ def test_a_lower_correction_waits_and_the_person_decides(memory, clock):
 
     memory.accept(receipt.id)
     now = memory.get(old)
-    assert now.superseded_by == receipt.id and now.valid_to == memory.get(receipt.id).valid_from
+    assert now.superseded_by == receipt.id and now.valid_to_us == memory.get(receipt.id).valid_from_us
     assert [(one.id, one.state) for one in memory.list().memories] == [(receipt.id, "active")]
     assert "a header says so" in str(memory.audit(old).as_dict())
     memory.undo()
@@ -228,9 +230,9 @@ def test_a_lower_origin_does_not_take_away_what_a_higher_one_said(memory, tampa)
 
 def test_an_agent_says_where_it_has_it_from(memory, tampa):
     tools = Tools(memory, lambda: None)
-    (read,) = tools.remember([NewMemory(content="The API is rate limited", origin="web")])["results"]
+    (read,) = tools.remember([{"content": "The API is rate limited", "origin": "web"}])["results"]
     assert memory.get(read["id"]).origin == "web"
-    (waits,) = tools.remember([NewMemory(content="Oslo", key="user.city", origin="tool")])["results"]
+    (waits,) = tools.remember([{"content": "Oslo", "key": "user.city", "origin": "tool"}])["results"]
     assert waits["status"] == "proposed" and "Tampa" in waits["reason"]
     assert tools.fact(key="user.city", value="Bonn", origin="web")["status"] == "proposed"
     assert tools.correct(id=tampa, content="Rome", origin="web")["status"] == "proposed"

@@ -32,7 +32,7 @@ def test_what_was_given_comes_back(memory, clock):
     assert found.metadata == {"line": 12, "tags": ["a", {"b": None}]}
     assert found.as_dict()["valid_from"] == "2026-02-01T00:00:00Z"
     assert found.as_dict()["valid_to"] == "2027-02-01T00:00:00Z"
-    assert found.created_at == clock.now()
+    assert found.created_at_us == clock.now()
     assert found.confidence == 0.4
 
 

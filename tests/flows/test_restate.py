@@ -7,7 +7,7 @@ import json
 import pytest
 
 import limpet
-from limpet.agents.tools import NewMemory, Tools
+from limpet.agents.tools import Tools
 from limpet.cli.main import main
 
 TEXT = "Deploys need the VPN"
@@ -38,7 +38,7 @@ def test_all_that_the_second_call_says_is_kept_and_listed(memory, clock):
     assert now.topics == ("deploy", "vpn") and now.metadata == {"line": 2, "by": "Ben"}
     assert now.pinned and (now.importance, now.stated_confidence) == (0.9, 0.8)
     assert (now.origin, now.trust, now.source) == ("user", "agent", "ops.md:3"), "it rests on what an agent said"
-    assert (now.valid_from, now.valid_to) == (limpet.FixedClock("2026-01-01T00:00:00Z").now(), 1798761600000000)
+    assert (now.valid_from_us, now.valid_to_us) == (limpet.FixedClock("2026-01-01T00:00:00Z").now(), 1798761600000000)
     assert [one.id for one in memory.why(id).reasons] == [why]
     assert now.observations == 2
 
@@ -100,7 +100,7 @@ def test_a_lower_origin_adds_and_replaces_nothing(memory):
     for name in ("importance", "confidence", "metadata line", "valid_from", "valid_to"):
         assert f"{name} (that of origin user stays)" in receipt.reason
     now = memory.get(id)
-    assert (now.importance, now.stated_confidence, now.valid_to, now.trust) == (0.9, 0.9, None, "user")
+    assert (now.importance, now.stated_confidence, now.valid_to_us, now.trust) == (0.9, 0.9, None, "user")
     assert now.metadata == {"line": 1, "seen": "a page"} and now.topics == ("vpn",)
 
 
@@ -165,7 +165,7 @@ def test_a_batch_adds_too_also_to_what_it_has_just_said(memory):
 
 def test_agents_and_commands_are_told(memory, path, capsys):
     memory.remember(TEXT)
-    (result,) = Tools(memory, lambda: None).remember([NewMemory(content=TEXT, topics=["vpn"])])["results"]
+    (result,) = Tools(memory, lambda: None).remember([{"content": TEXT, "topics": ["vpn"]}])["results"]
     assert (result["status"], result["added"]) == ("observed", ["topics"])
     assert main(["--store", str(path), "--scope", "project:api", "--json", "remember", TEXT, "--pin"]) == 0
     assert json.loads(capsys.readouterr().out)["added"] == ["pin"]

@@ -8,7 +8,7 @@ import json
 import pytest
 
 import limpet
-from limpet.agents.tools import NewMemory, Tools
+from limpet.agents.tools import Tools
 from limpet.cli.main import main
 
 LABEL = "Maria is a difficult person."
@@ -144,7 +144,7 @@ def test_an_edit_holds_and_makes_an_episode_of_it(memory):
 
 def test_agents_are_told_too(memory):
     tools = Tools(memory, lambda: None)
-    (result,) = tools.remember([NewMemory(content=LABEL)])["results"]
+    (result,) = tools.remember([{"content": LABEL}])["results"]
     assert result["status"] == "created" and result["kind"] == "episode" and "personality label" in result["reason"]
 
 

@@ -189,7 +189,7 @@ def test_a_titled_session_says_its_title_and_times(told, clock):
     told.session_start("mira", title="Trip to Oslo")
     told.session_end("mira")
     (one,) = told.recall_sessions("the wedding of my cousin", k=1).sessions
-    assert one.title == "Trip to Oslo" and one.ended_at == clock.now()
+    assert one.title == "Trip to Oslo" and one.ended_at_us == clock.now()
     assert limpet.SessionRecall.from_dict(told.recall_sessions("wedding").as_dict()).sessions[0].items
 
 

@@ -120,7 +120,7 @@ def test_a_read_only_store_reads_everything_and_refuses_every_write(stored, cloc
         ):  # fmt: skip
             with pytest.raises(limpet.StoreReadOnly):
                 write()
-        assert memory.purge(id).purged is False
+        assert memory.purge(id, dry_run=True).purged is False
         assert memory.count() == 3
 
 

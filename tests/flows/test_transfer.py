@@ -26,7 +26,7 @@ def lived(memory, clock):
     memory.tag(one.id, add=["ci"])
     memory.pin(one.id)
     memory.undo()
-    memory.undo()
+    memory.redo()
     gone = memory.remember("A word to forget: Zanzibarquartz", metadata={"z": "Zanzibarquartz"})
     memory.work()
     memory.purge(gone.id, confirm=True)

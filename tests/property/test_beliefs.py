@@ -16,24 +16,26 @@ from limpet.history.queries import History
 WORD = "zyxmarker"  # in everything of the other scope
 TEXTS = st.lists(st.sampled_from(["the", "limit", "is", "100", "per", "minute", "not", "Oslo"]), min_size=1, max_size=4)
 CHANGES = st.lists(
-    st.sampled_from(["observe", "edit", "tag", "pin", "correct", "retract", "restore", "archive", "link", "undo"]),
+    st.sampled_from(
+        ["observe", "edit", "tag", "pin", "correct", "retract", "restore", "archive", "link", "undo", "redo"]
+    ),
     max_size=6,
 )
 
 # Every verb is in one of these; a new one fails the first test until somebody has decided where it belongs.
 BY_ID = {
     "accept": (), "archive": (), "correct": ("newer words",), "edit": ("other words",), "feedback": ("useful",), "get": (),
-    "history": (), "impact": (), "pin": (), "promote": (), "purge": (), "reach": (), "reject": (), "related": (), "restore": (),
+    "history": (), "impact": (), "move": ("project:elsewhere",), "forget": (), "pin": (), "promote": (), "purge": (), "reach": (), "reject": (), "related": (), "restore": (),
     "retract": ("wrong",), "show": (), "tag": (["x"],), "unpin": (), "why": (),
 }  # fmt: skip
 BY_TWO_IDS = {"link": "supports", "unlink": "supports", "path_between": None}
 BY_NAME = {"session": "{s}", "session_end": "{s}", "session_memories": "{s}", "compress": "{s}", "fact": "{k}",
            "fact_history": "{k}", "end_fact": "{k}", "adherence": "{s}"}  # fmt: skip
-BY_WORDS = {"audit", "prepare", "read_topic", "recall", "recall_sessions", "timeline"}
+BY_WORDS = {"audit", "matching", "prepare", "read_topic", "recall", "recall_sessions", "timeline"}
 OF_ALL = {"contradictions": (), "count": (), "diff": ("2026-01-01",), "gaps": (), "list": (), "review": (), "sessions": (),
-          "sweep": (), "retention": (), "undo": (), "actions": (), "exposures": (), "usefulness": (), "topics": (), "threads": (), "entities": ()}  # fmt: skip
+          "sweep": (), "retention": (), "undo": (), "redo": (), "log": (), "actions": (), "exposures": (), "usefulness": (), "topics": (), "threads": (), "entities": ()}  # fmt: skip
 # Of the whole file, for the person who owns it; they show no content, or copy everything.
-OF_THE_FILE = {"abbreviate", "backup", "close", "doctor", "embedder", "export_jsonl", "export_segments", "export_to", "gc", "import_jsonl", "import_from", "import_segments", "in_scope",
+OF_THE_FILE = {"abbreviate", "backup", "close", "doctor", "embedder", "export_jsonl", "export_segments", "export_to", "gc", "import_jsonl", "import_from", "import_segments", "in_scope", "in_folder", "in_all_scopes", "merge_scopes", "rename_scope", "scopes",
                "models", "note_transcript", "organize", "path", "read_only", "scope", "rebuild", "reembed", "stats", "verify", "work"}  # fmt: skip
 ADDS = {"note_action", "note_exposures", "remember", "remember_batch", "session_start", "set_fact"}
 # Of a folder, which has a scope of its own; tests/flows/test_mirror.py holds them to it.
@@ -87,7 +89,7 @@ def test_no_verb_shows_or_changes_what_is_of_another_scope(path, clock, memory, 
                 calls.append((name, pair if type is None else (pair[0], type, pair[1]), memory))
         calls += [(name, (given.format(s=WORD, k=f"{WORD}.limit"),), memory) for name, given in BY_NAME.items()]
         calls += [(name, (what,), memory) for name in BY_WORDS for what in (WORD, f"{WORD}.limit", *theirs)]
-        calls += [(name, more, memory) for name, more in OF_ALL.items() if name != "undo"]
+        calls += [(name, more, memory) for name, more in OF_ALL.items() if name not in ("undo", "redo")]
         calls += [
             (
                 name,
@@ -114,7 +116,7 @@ def test_no_verb_shows_or_changes_what_is_of_another_scope(path, clock, memory, 
 def test_no_command_shows_or_changes_what_is_of_another_scope(path, clock, memory, theirs, capsys):
     mine = memory.remember("the limit of ours is 200").id
     by_id = {"show", "related", "edit", "tag", "pin", "unpin", "correct", "retract", "archive", "restore", "purge", "feedback",
-             "why", "impact", "promote", "reach"}  # fmt: skip
+             "why", "impact", "promote", "reach", "forget"}  # fmt: skip
     more = {"edit": ["x"], "tag": ["+x"], "correct": ["x"], "retract": ["--why", "x"], "purge": ["--confirm"],
             "feedback": ["useful"]}  # fmt: skip
     calls = [[name, id, *more.get(name, [])] for name in by_id for id in theirs]
@@ -141,13 +143,23 @@ def test_no_command_shows_or_changes_what_is_of_another_scope(path, clock, memor
     ]
     calls += [["review", verdict, id] for verdict in ("accept", "reject") for id in theirs]
     calls += [["session", "list"], *(["session", act, WORD] for act in ("show", "end", "compress", "rules"))]
-    calls += [["stats", "--quality"], ["stats", "--usefulness"], ["exposures"], ["topics"], ["threads"], ["entities"]]
+    calls += [
+        ["stats", "--quality"],
+        ["stats", "--usefulness"],
+        ["exposures"],
+        ["topics"],
+        ["threads"],
+        ["entities"],
+        ["log"],
+    ]
     calls += [["graph", query, theirs[0]] for query in ("chain", "context", "why", "impact")]
     calls += [["graph", query, WORD] for query in ("ground", "revise", "analogy")]
     calls += [["graph", query] for query in ("pattern", "centrality", "consolidate")]
     calls += [["graph", "revise", WORD, "--against", theirs[0]], ["graph", "pattern", "--from-topic", WORD]]
+    calls += [["undo", id] for id in theirs]
+    calls += [["show", "--match", WORD], ["show", "--match", "limit"], ["show", "--last"]]
     calls += [["mirror", "read", WORD], ["mirror", "status"]]
-    of_the_file = {"remember", "stats", "undo", "import", "export", "backup", "verify", "doctor", "gc", "work", "reembed", "organize",
+    of_the_file = {"remember", "scopes", "move", "help", "version", "stats", "undo", "redo", "import", "export", "backup", "verify", "doctor", "gc", "work", "reembed", "organize",
                    "rebuild", "models", "mcp", "completion", "install", "uninstall", "hook"}  # fmt: skip
     assert set(COMMANDS) == {call[0] for call in calls} | of_the_file
 
@@ -194,11 +206,11 @@ def test_a_purge_leaves_no_byte(tmp_path_factory, words, changes, embedded, afte
                     memory.retract(id, "it was wrong")
                 elif change == "link":
                     memory.link(id, "related_to", other)
-                elif change == "undo":
-                    memory.undo()
+                elif change in ("undo", "redo"):
+                    getattr(memory, change)()
                 else:
                     getattr(memory, change)(id)
-            except limpet.BadInput:
+            except (limpet.BadInput, limpet.NotFound):
                 continue
             if embedded:
                 memory.work()
@@ -232,14 +244,14 @@ def test_as_of_now_is_what_is(steps):
                 try:
                     if change in ("observe", "link"):
                         memory.set_fact(f"thing.{number}", f"{text} {change}")
-                    elif change == "undo":
-                        memory.undo()
+                    elif change in ("undo", "redo"):
+                        getattr(memory, change)()
                     else:
                         more = {"edit": ["other"], "tag": [["t"]], "correct": ["new"], "retract": ["why"]}.get(
                             change, []
                         )
                         getattr(memory, change)(id, *more)
-                except limpet.BadInput:
+                except (limpet.BadInput, limpet.NotFound):
                     continue
         now = limpet.FixedClock.now(clock)
         for query in {" ".join(words) for words, _ in steps}:

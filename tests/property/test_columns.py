@@ -38,6 +38,8 @@ FILTERS = (
     {"topics": ["rate limit", "api"]},
     {"topics": ["😀"]},
     {"session": "s1"},
+    {"speaker": "Ana"},
+    {"metadata": {"line": 7}},
     {"fusion": "rrf", "since": "2026-03-01", "budget_tokens": 60},
 )
 

@@ -253,7 +253,14 @@ def _store():
 def _shape(memory):
     listed = {one.id: one for one in memory.list(all_states=True, limit=100).memories}
     nodes = sorted(
-        (one.metadata["import"]["id"], one.kind, one.content, one.session or "", one.valid_from, one.stated_confidence)
+        (
+            one.metadata["import"]["id"],
+            one.kind,
+            one.content,
+            one.session or "",
+            one.valid_from_us,
+            one.stated_confidence,
+        )
         for one in listed.values()
     )
     from limpet.model.ids import format_id

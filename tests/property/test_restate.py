@@ -40,8 +40,8 @@ def on(memory, id, name, said):
         "importance": lambda: one.importance == said,
         "confidence": lambda: one.stated_confidence == said,
         "pin": lambda: one.pinned or not said,
-        "valid_from": lambda: one.valid_from <= at,
-        "valid_to": lambda: one.valid_to == at,
+        "valid_from": lambda: one.valid_from_us <= at,
+        "valid_to": lambda: one.valid_to_us == at,
         "source": lambda: one.source == said,
         "origin": lambda: TRUST[one.origin] >= TRUST[said],
         "session": lambda: one.session == said,
@@ -124,7 +124,7 @@ def test_nothing_beside_the_words_is_lost_when_a_check_merges_two(first, second)
         assert kept.importance == max(said.get("importance", 0.5) for said in (before, after))
         assert kept.source == before.get("source", after.get("source"))
         assert kept.stated_confidence == before.get("confidence", after.get("confidence"))
-        assert kept.valid_from <= memory.get(new).valid_from
+        assert kept.valid_from_us <= memory.get(new).valid_from_us
         said = after.get("metadata", {}) | before.get("metadata", {})
         assert {name: repr(value) for name, value in kept.metadata.items()} == {n: repr(v) for n, v in said.items()}
         memory.rebuild()

@@ -137,6 +137,10 @@ class TwoStores(RuleBasedStateMachine):
     def retract(self, id, origin):
         self.both(lambda engine: engine.retract(id, "it was wrong", origin=origin))
 
+    @rule(id=memories, scope=SCOPES)
+    def move(self, id, scope):
+        self.both(lambda m: m.move(id, scope))
+
     @rule(id=memories)
     def purge(self, id):
         self.both(lambda engine: engine.purge(id, confirm=True).purged)
@@ -152,6 +156,10 @@ class TwoStores(RuleBasedStateMachine):
     @rule()
     def undo(self):
         self.both(lambda engine: engine.undo())
+
+    @rule()
+    def redo(self):
+        self.both(lambda engine: engine.redo())
 
     @rule(hours=st.integers(0, 40))
     def wait(self, hours):
@@ -169,8 +177,12 @@ class TwoStores(RuleBasedStateMachine):
         for one in shown[1]:
             assert self.real.history(one.id) == self.reference.history(one.id)
         values = self.real._context.store.memories.keyed("project:api", "api.limit")
-        for one, following in pairwise(one for one in values if one.valid_to is None or one.valid_from < one.valid_to):
-            assert one.valid_to is not None and one.valid_to <= following.valid_from, "two values at one instant"
+        for one, following in pairwise(
+            one for one in values if one.valid_to_us is None or one.valid_from_us < one.valid_to_us
+        ):
+            assert one.valid_to_us is not None and one.valid_to_us <= following.valid_from_us, (
+                "two values at one instant"
+            )
 
     def teardown(self):
         if not hasattr(self, "real"):
@@ -204,7 +216,7 @@ def links(engine, moment=None):
 def everything(engine):
     """Every version of every memory, without row numbers."""
     ids = dict.fromkeys(event.memory for event in engine._context.store.ledger.events())
-    return [replace(one, used_at=None) for id in ids for one in engine._context.store.memories.versions(id)]
+    return [replace(one, used_at_us=None) for id in ids for one in engine._context.store.memories.versions(id)]
 
 
 TestTwoStores = TwoStores.TestCase
@@ -214,12 +226,12 @@ TestTwoStores.settings = settings(
 
 
 @pytest.mark.parametrize("count", [3])
-def test_undo_of_an_undo_restores_what_was_undone(memory, count):
-    """An undo is an event like any other: undoing it again brings the change back, any number of times."""
+def test_a_redo_restores_what_was_undone(memory, count):
+    """An undo is an event like any other: taking it back brings the change back, any number of times."""
     id = memory.remember("deploys happen on friday").id
     memory.edit(id, "deploys never happen on friday")
     for _ in range(count):
         memory.undo()
         assert memory.get(id).content == "deploys happen on friday"
-        memory.undo()
+        memory.redo()
         assert memory.get(id).content == "deploys never happen on friday"

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta, timezone
 
 import pytest
 
 import limpet
 from limpet.model.clock import MICROSECONDS_PER_DAY, SystemClock, format_time, parse_time
-from limpet.model.ids import IdSource, format_id, parse_id, parse_prefix, shortest_unique
+from limpet.model.ids import IdSource, format_id, names_id, parse_id, parse_prefix, parse_short, short_id
 
 NOW = limpet.FixedClock("2026-03-01T12:00:00Z").now()
 
@@ -49,13 +49,33 @@ def test_a_prefix_is_a_range_of_ids():
             parse_prefix(text)
 
 
-def test_the_shortest_unique_prefix_sets_apart_and_ends_in_no_dash():
-    own = bytes.fromhex("01890000000070008000000000000001")
-    assert shortest_unique(own, []) == "01890000"
-    assert shortest_unique(own, [bytes.fromhex("01890001" + "0" * 24)]) == "01890000"
-    assert shortest_unique(own, [bytes.fromhex("01890000f" + "0" * 23)]) == "01890000-0"
-    assert shortest_unique(own, [bytes.fromhex("01890000000070008000000000000002")]) == format_id(own)
-    assert shortest_unique(own, [own]) == "01890000"
+def ending(end):
+    return bytes.fromhex("0189000000007000800000" + end)
+
+
+def test_a_short_id_is_as_long_as_it_takes_to_be_no_other():
+    own = ending("ffffffffff")
+    assert short_id(own, []) == short_id(own, [own, ending("0000000000")]) == "zzzzzz"
+    assert short_id(own, [ending("fffffffff0")]) == "zzzzzzzz"
+    assert short_id(own, [ending("fffffffdff")]) == "zzzzzzz"
+    # Another that ends alike: nothing shorter than the whole id tells them apart.
+    twin = bytes.fromhex("01890001" + own.hex()[8:])
+    assert short_id(own, [twin]) == format_id(own)
+
+
+def test_a_short_id_is_read_whatever_its_case_and_as_its_letters_look():
+    assert (
+        parse_short("zzzzzz") == parse_short(" ZZZZZZ ") == (bytes.fromhex("fffffffc00"), bytes.fromhex("ffffffffff"))
+    )
+    assert parse_short("10000010") == parse_short("lOOOOoio")
+    assert all(parse_short(text) is None for text in ("zzzzz", "zzzzzzzzz", "uuuuuu", "zzz-zz", "zzz zz", ""))
+
+
+def test_a_short_id_comes_before_a_prefix():
+    short, long = "0123456789ab" * 3, "abcdef"
+    id = format_id(bytes.fromhex("fedcba98" + "0" * 14 + "5294a5294a"))
+    assert names_id("aaaaaa", id) and names_id("fedcba", id) and names_id(id, id)
+    assert not names_id(long, id) and not names_id(short, id) and not names_id("", id)
 
 
 @pytest.mark.parametrize(
@@ -71,7 +91,8 @@ def test_the_shortest_unique_prefix_sets_apart_and_ends_in_no_dash():
         ("yesterday", "2026-02-28T12:00:00Z"),
         (0, "1970-01-01T00:00:00Z"),
         (-1, "1969-12-31T23:59:59.999999Z"),
-        (datetime(2026, 1, 31, 9, 30), "2026-01-31T09:30:00Z"),
+        (datetime(2026, 1, 31, 9, 30, tzinfo=UTC), "2026-01-31T09:30:00Z"),
+        (date(2026, 1, 31), "2026-01-31T00:00:00Z"),
         (datetime(2026, 1, 31, 9, 30, tzinfo=timezone(timedelta(hours=9))), "2026-01-31T00:30:00Z"),
         ("0001-01-01", "0001-01-01T00:00:00Z"),
         ("9999-12-31", "9999-12-31T00:00:00Z"),
@@ -81,10 +102,20 @@ def test_times_are_read_in_many_ways_and_written_in_one(text, expected):
     assert format_time(parse_time(text, now=NOW)) == expected
 
 
-@pytest.mark.parametrize("text", ["", "soon-ish", "12", "99999-01-01", "x" * 200, "2026-02-30", "a\0b", 10**20, True])
+@pytest.mark.parametrize(
+    "text", ["", "soon-ish", "12", "99999-01-01", "x" * 200, "2026-02-30", "a\0b", 10**20, True, 1.5, None, b"now"]
+)
 def test_what_is_no_time_is_refused(text):
     with pytest.raises(limpet.BadInput):
         parse_time(text, now=NOW)
+
+
+def test_a_datetime_without_a_zone_is_refused_with_what_to_write():
+    """Nine o'clock here or in Greenwich: a guess would be wrong for somebody, and nobody would notice."""
+    with pytest.raises(limpet.BadInput, match="without a time zone") as refused:
+        parse_time(datetime(2026, 1, 31, 9), now=NOW)
+
+    assert "astimezone" in refused.value.hint
 
 
 def test_a_fixed_clock_moves_only_when_told_to():
@@ -95,6 +126,8 @@ def test_a_fixed_clock_moves_only_when_told_to():
     clock.set("2020-01-01")
     assert format_time(clock.now()) == "2020-01-01T00:00:00Z"
     assert limpet.FixedClock(7).now() == 7
+    clock.set(date(2020, 1, 2))
+    assert format_time(clock.now()) == "2020-01-02T00:00:00Z"
 
 
 def test_the_machines_clock_is_in_microseconds():

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ..model.errors import BadInput, StoreError
 
 if TYPE_CHECKING:
-    from mcp.server import MCPServer
+    from mcp.server.lowlevel import Server
     from starlette.types import ASGIApp, Receive, Scope, Send
 
 HOST = "127.0.0.1"
@@ -44,7 +44,7 @@ def token_for(store: str) -> tuple[str, str]:
     return made, str(path)
 
 
-def serve_http(server: MCPServer[Any], port: int, token: str) -> None:
+def serve_http(server: Server[Any], port: int, token: str) -> None:
     """Serve until interrupted. Raises StoreError when the port is taken."""
     import socket
 

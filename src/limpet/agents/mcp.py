@@ -1,38 +1,30 @@
-"""The MCP server over stdio; what it offers is in `tools.py`.
+"""The MCP server as a process; what it offers is in `protocol.py` and `tools.py`.
 
-The API is synchronous and thread-safe; calls run on worker threads (`calls.py`). A background thread embeds what
-was written, so that no call waits for a model except the first recall by meaning. What the store decides is in
-`api.py`; the words that teach an agent to use it are here, and short: they are paid for in every session.
+The API is synchronous and thread-safe; calls run on worker threads. A background thread embeds what was written, so
+that no call waits for a model except the first recall by meaning.
 """
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
 import threading
 import time
 from collections import deque
-from functools import wraps
-from importlib.metadata import version
-from typing import TYPE_CHECKING, Any
-
-from mcp.server.mcpserver.tools import Tool
-from mcp.types import ToolAnnotations
+from functools import partial
+from typing import TYPE_CHECKING
 
 import limpet
 
 from ..model.errors import LimpetError
 from ..recall_server import RecallServer
+from ..settings import wants_judge
 from ..store.heap import give_back
-from .calls import called, in_words
-from .resources import Pages
-from .stdio import StdioServer
-from .tools import Exposures, Tools
+from .protocol import Service
+from .stdio import serve_stdio
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from mcp.server import MCPServer
-
     from ..api import Limpet
 
 # Jobs a background turn takes at once, about a second of embedding: a client that closes stdin kills us 2 s later.
@@ -43,16 +35,6 @@ IDLE_LOOK_SECONDS = 60.0
 MOST_EXPOSURES = 1_000
 # How long a stopping server waits for the batch in hand; its jobs are leased, another process takes them over.
 STOP_WAIT_SECONDS = 10.0
-
-INSTRUCTIONS = """Persistent memory across sessions.
-- Start of a task: prepare with what you were asked.
-- A question on the way: recall, in a full sentence plus exact names or error codes.
-- Learned something that will matter later (decision, preference, lesson, fact): remember it, one self-contained \
-statement an item, with names and dates spelled out.
-- A memory proved wrong or outdated: correct it (supersede) rather than storing a second version.
-- One current value of something (a limit, a version, a city): fact.
-- Before you rely on a doubtful memory, or change one that others rest on: explain (why, impact, audit).
-- A recalled memory helped or misled: feedback."""
 
 
 class Drain:
@@ -137,47 +119,6 @@ class Drain:
                 return
 
 
-def build(
-    memory: Limpet, wrote: Callable[[], None] = lambda: None, exposures: Exposures | None = None
-) -> MCPServer[Any]:
-    """A server whose tools speak to `memory`; it neither closes the store nor starts a thread."""
-    tools = Tools(memory, wrote, exposures)
-    read = ToolAnnotations(read_only_hint=True, open_world_hint=False)
-    add = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False)
-    # Nothing is lost by a correction (purge is not offered), so it is not destructive.
-    change = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
-    server = StdioServer(
-        name="limpet",
-        title="limpet memory",
-        instructions=INSTRUCTIONS,
-        version=version("limpet"),
-        log_level="WARNING",
-        tools=[
-            _tool(tools.remember, add),
-            _tool(tools.prepare, read, structured=False),
-            _tool(tools.recall, read),
-            _tool(tools.correct, change),
-            _tool(tools.fact, change),
-            _tool(tools.explain, read),
-            _tool(tools.feedback, add),
-            _tool(tools.session, add),
-        ],
-    )
-    pages = Pages(memory)
-    server.resource("memory://index", name="index", description="what is remembered", mime_type="text/markdown")(
-        _told(pages.index)
-    )
-    server.resource("memory://{id}", name="memory", description="one memory", mime_type="application/json")(
-        _told(pages.memory)
-    )
-    server.resource("memory://topic/{topic}", name="topic", description="a topic's page", mime_type="text/markdown")(
-        _told(pages.topic)
-    )
-    server.prompt(name="brief", description="What memory holds for a task")(_told(pages.brief))
-    server.prompt(name="reflect", description="Keep what this conversation taught")(_told(pages.reflect))
-    return server
-
-
 def serve(store: str | None, scope: str | None, *, port: int | None = None) -> None:
     """Serve one store over stdin and stdout until stdin closes; or on a port of this machine, until interrupted.
 
@@ -189,15 +130,17 @@ def serve(store: str | None, scope: str | None, *, port: int | None = None) -> N
             drain.start()
             recall_server.start()
         try:
-            server = build(memory, drain.wake, drain)
+            service = Service(memory, drain.wake, drain)
             if port is None:
-                server.run("stdio")
+                signal.signal(signal.SIGINT, partial(_end_at_once, recall_server))
+                serve_stdio(service)
             else:
                 from .http import HOST, serve_http, token_for
+                from .sdk import server_of
 
                 token, place = token_for(memory.path)
                 print(f"limpet: http://{HOST}:{port}/mcp, bearer token in {place}", file=sys.stderr)  # noqa: T201
-                serve_http(server, port, token)
+                serve_http(server_of(service), port, token)
         except KeyboardInterrupt:
             pass
         finally:
@@ -206,48 +149,7 @@ def serve(store: str | None, scope: str | None, *, port: int | None = None) -> N
                 drain.stop()
 
 
-def _told(function: Callable[..., str]) -> Callable[..., str]:
-    """The words of our errors, not their traces, for what is read or asked. Signatures stay for the SDK."""
-
-    @wraps(function)
-    def told(*given: Any, **named: Any) -> str:
-        try:
-            return function(*given, **named)
-        except LimpetError as error:
-            raise ValueError(in_words(error)) from error
-
-    return told
-
-
-def _tool(function: Callable[..., Any], annotations: ToolAnnotations, *, structured: bool = True) -> Tool:
-    """A tool without the titles that Pydantic derives from names: a quarter of the schema, and no information.
-
-    `structured=False`: it answers with text alone, which is then paid for once.
-    """
-    tool = Tool.from_function(
-        called(function, structured=structured),
-        annotations=annotations,
-        context_kwarg="ctx",
-        structured_output=None if structured else False,
-    )
-    tool.parameters = _bare(tool.parameters)
-    if tool.fn_metadata.output_schema is not None:
-        tool.fn_metadata.output_schema = _bare(tool.fn_metadata.output_schema)
-    return tool
-
-
-def _bare(schema: Any, *, names: bool = False) -> Any:
-    """`schema` without titles, docstrings of models and empty defaults; `names`: its keys name properties."""
-    if isinstance(schema, list):
-        return [_bare(one) for one in schema]
-    if not isinstance(schema, dict):
-        return schema
-    is_model = "properties" in schema
-    return {
-        key: _bare(value, names=not names and key in ("properties", "$defs"))
-        for key, value in schema.items()
-        if names
-        or not (
-            key == "title" or (key == "description" and is_model) or (key == "default" and value in ("", [], False))
-        )
-    }
+def _end_at_once(recall_server: RecallServer, *_: object) -> None:
+    """At Ctrl-C: a thread that waits for stdin would keep the process. What was acknowledged is in the store."""
+    recall_server.stop()
+    os._exit(130)

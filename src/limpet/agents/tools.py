@@ -1,49 +1,35 @@
 """What an agent can ask of its memory: eight tools at most, each a few lines over one call of the API.
 
-Arguments and answers are small: their schema is paid for in every session, their tokens at every call.
+Their names, words and schemas are in `schemas.py`; arguments come here checked, with their defaults. Answers are small:
+their tokens are paid for at every call.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol
-
-from pydantic import BaseModel, Field
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ..model.clock import format_time
-from ..model.errors import BadInput
-from ..model.memory import Kind
-from ..rank.constants import BRIEF_TOKENS
-from ..recall.answer import Recall
+from ..model.errors import BadInput, LimpetError
 from ..recall.token_budget import tokens_of
+from .arguments import checked
 from .calls import caller
+from .schemas import ITEM
 
 if TYPE_CHECKING:
     from ..api import Limpet
     from ..rank.trace import Trace
-    from ..recall.answer import Item
+    from ..recall.answer import Item, Recall
     from ..recall.facts import Fact
     from ..recall.sessions import SessionRecall
     from ..remember.write import Receipt
-    from ..store.records import SessionRow
+    from ..store.records import Action, SessionRow
 
 # How long a brief may take; the first one of a process may have to load the embedding model.
 PREPARE_DEADLINE_MS = 2_000.0
-# Who says so; an import has a command of its own.
-Said = Literal["user", "agent", "tool", "web"]
+ANSWERED = "The first of these probably answers it."
 IRRELEVANT = "Nothing here answers this well; the nearest are shown."
-
-
-class NewMemory(BaseModel):
-    content: str
-    kind: Kind = "fact"
-    topics: list[str] = []
-    key: Annotated[str, Field(description="SUBJECT.ATTRIBUTE, e.g. user.city")] = ""
-    origin: Said = "agent"
-    source: Annotated[str, Field(description="file:line or URL")] = ""
-    valid_from: Annotated[str, Field(description="when it became true, if not now")] = ""
-    because: Annotated[list[str], Field(description="ids it rests on")] = []
-    session: str = ""
 
 
 class Exposures(Protocol):
@@ -60,39 +46,29 @@ class Tools:
         self._wrote = wrote
         self._exposures = exposures
 
-    def remember(self, items: list[NewMemory]) -> dict[str, Any]:
-        """Store memories. One statement an item, understandable on its own."""
+    def remember(self, items: list[Any]) -> dict[str, Any]:
+        """Each item fails alone."""
         if not items:
             raise BadInput("nothing to remember", hint="give at least one item")
-        receipts = self._memory.remember_batch([_without_defaults(item) for item in items])
+        results: list[dict[str, Any]] = []
+        good: list[tuple[int, dict[str, Any]]] = []
+        for at, item in enumerate(items):
+            try:
+                given = checked(item, ITEM, of=f"items[{at}]")
+            except LimpetError as error:
+                results.append({"status": "rejected", "reason": in_words(error)})
+            else:
+                good.append((at, {name: value for name, value in given.items() if value not in ("", [])}))
+                results.append({})
+        for (at, _), receipt in zip(good, self._memory.remember_batch([one for _, one in good]), strict=True):
+            results[at] = _written(receipt)
         self._wrote()
-        return {"results": [_written(receipt) for receipt in receipts]}
+        rejected = sum(one["status"] == "rejected" for one in results)
+        return {"results": results} | ({"rejected": rejected} if rejected else {})
 
-    def recall(
-        self,
-        *,
-        query: Annotated[str, Field(description="question or topic, with exact names")],
-        k: Annotated[int, Field(ge=1, le=100)] = 8,
-        kinds: list[str] = [],  # noqa: B006  (a schema default; never changed)
-        topics: list[str] = [],  # noqa: B006
-        since: str = "",
-        until: str = "",
-        known_at: Annotated[str, Field(description="as believed at this time")] = "",
-        budget_tokens: Annotated[int, Field(ge=0, description="0: no limit")] = 2000,
-        explain: Annotated[bool, Field(description="also why, and what was left out")] = False,
-        sessions: Annotated[bool, Field(description="in place of memories")] = False,
-    ) -> dict[str, Any]:
-        """Find memories by meaning and by words, best first. Times: ISO 8601 or "3 days ago"."""
-        given: dict[str, Any] = {
-            "k": k,
-            "kinds": kinds,
-            "topics": topics,
-            "since": since or None,
-            "until": until or None,
-            "known_at": known_at or None,
-            "budget_tokens": budget_tokens or None,
-            "explain": explain,
-        }
+    def recall(self, *, query: str, budget_tokens: int, sessions: bool = False, **given: Any) -> dict[str, Any]:
+        times = {name: given.pop(name, "") or None for name in ("since", "until", "known_at")}
+        given |= {"budget_tokens": budget_tokens or None, **times}
         if sessions:
             return self._recall_sessions(query, given)
         found = self._memory.recall(query, **given)
@@ -106,7 +82,7 @@ class Tools:
             "asked_as_of": found.notes.get("time"),
             "explained": None if found.explained is None else found.explained.as_dict(),
         }
-        answer = {"items": [_full(one) for one in items], **_relevance(found), **_full(shown)}
+        answer = {**_relevance(found, bool(items)), "items": [_full(one) for one in items], **_full(shown)}
         self._expose("recall", [(str(one["id"]), tokens_of(str(one))) for one in items])
         return answer
 
@@ -120,37 +96,31 @@ class Tools:
             "asked_as_of": found.notes.get("time"),
         }
         answer = {
+            **_relevance(found, bool(items)),
             "sessions": [
                 _full({"name": one.name, "title": one.title, "score": round(one.score, 3)})
                 | {"items": [_full(item) for item in several]}
                 | ({"why": {name: round(value, 2) for name, value in one.why.items()}} if one.why else {})
                 for one, several in zip(found.sessions, items, strict=True)
             ],
-            **_relevance(found),
             **_full(shown),
         }
         self._expose("recall", [(str(item["id"]), tokens_of(str(item))) for several in items for item in several])
         return answer
 
-    def prepare(self, message: str, budget_tokens: Annotated[int, Field(ge=1)] = BRIEF_TOKENS) -> str:
-        """Brief yourself before a task: rules, facts, lessons, goals, recent work, conflicts."""
-        brief = self._memory.prepare(message, budget=budget_tokens, lexical_only=False, deadline_ms=PREPARE_DEADLINE_MS)
+    def prepare(self, message: str, budget_tokens: int) -> dict[str, Any]:
+        brief = self._memory.prepare(
+            message, budget_tokens=budget_tokens, lexical_only=False, deadline_ms=PREPARE_DEADLINE_MS
+        )
         text = brief.text()
         ids = [item.id for section in brief.sections for item in section.items]
         self._expose("prepare", [(id, brief.tokens // len(ids)) for id in ids])
-        return text or "Nothing is remembered here yet."
+        return {"brief": text or "Nothing is remembered here yet."}
 
     def correct(
-        self,
-        *,
-        id: str,
-        action: Literal["supersede", "retract", "archive", "reach"] = "supersede",
-        content: Annotated[str, Field(description="the new statement, to supersede")] = "",
-        why: str = "",
-        valid_from: Annotated[str, Field(description="when the new one became true")] = "",
-        origin: Said = "agent",
-    ) -> dict[str, Any]:
-        """Change a belief: supersede (new content), retract (was wrong), archive; reach a goal. History is kept."""
+        self, *, id: str, action: str = "supersede", origin: str = "agent", content: str = "", why: str = "",
+        valid_from: str = "",
+    ) -> dict[str, Any]:  # fmt: skip
         if action == "supersede":
             if not content:
                 raise BadInput("to supersede, give the new content", hint="retract needs none")
@@ -164,61 +134,65 @@ class Tools:
         elif action == "reach":
             # What an agent was asked to do, it may tick off; a page or a tool's output may not.
             receipt = self._memory.reach(id, origin=None if origin == "agent" else origin)
-        else:
+        elif action == "archive":
             receipt = self._memory.archive(id, origin=origin)
+        elif origin != "user":
+            raise BadInput(
+                f"to {action} what is up for review is the user's", hint="ask the user, then say origin user"
+            )
+        else:
+            receipt = self._memory.accept(id) if action == "accept" else self._memory.reject(id)
         self._wrote()
         return _written(receipt)
 
-    def feedback(self, ids: list[str], verdict: Literal["useful", "not_useful", "wrong"]) -> dict[str, Any]:
-        """Say whether recalled memories helped; it steers later ranking."""
+    def feedback(self, ids: list[str], verdict: str) -> dict[str, Any]:
+        """Each id fails alone."""
+        if not ids:
+            raise BadInput("feedback on nothing", hint="give the ids of what was recalled")
+        rejected: list[dict[str, Any]] = []
         for id in ids:
-            self._memory.feedback(id, verdict)
-        return {"noted": len(ids)}
+            try:
+                self._memory.feedback(id, verdict)
+            except LimpetError as error:
+                if len(ids) == 1:
+                    raise
+                rejected.append({"id": id, "reason": in_words(error)})
+        return {"noted": len(ids) - len(rejected)} | _full({"rejected": rejected})
 
     def fact(
         self,
         *,
-        key: Annotated[str, Field(description="SUBJECT.ATTRIBUTE")],
-        value: Annotated[str, Field(description="sets it")] = "",
-        end: Annotated[bool, Field(description="no value holds any more")] = False,
+        key: str,
+        origin: str = "agent",
+        value: str | float | bool = "",
+        end: bool = False,
         history: bool = False,
-        valid_from: str = "",
-        as_of: str = "",
-        known_at: str = "",
-        origin: Said = "agent",
+        **times: str,
     ) -> dict[str, Any]:
-        """A keyed fact with one current value: read, set, end, or all it ever was."""
-        if value and (end or history or as_of or known_at):
+        valid_from, as_of, known_at = (times.get(name) or None for name in ("valid_from", "as_of", "known_at"))
+        text = value if isinstance(value, str) else json.dumps(value)
+        if text and (end or history or as_of or known_at):
             raise BadInput("value sets the fact; it goes with valid_from and origin only")
-        if value:
-            receipt = self._memory.set_fact(key, value, valid_from=valid_from or None, origin=origin)
+        if text:
+            receipt = self._memory.set_fact(key, text, valid_from=valid_from, origin=origin)
         elif end:
-            receipt = self._memory.end_fact(key, at=as_of or None, origin=origin)
+            receipt = self._memory.end_fact(key, at=as_of, origin=origin)
         else:
-            known = known_at or None
             found = (
-                self._memory.fact_history(key, known_at=known)
+                self._memory.fact_history(key, known_at=known_at)
                 if history
-                else [self._memory.fact(key, as_of=as_of or None, known_at=known)]
+                else [self._memory.fact(key, as_of=as_of, known_at=known_at)]
             )
             return {"values": [_value(one) for one in found]}
         self._wrote()
         return _written(receipt)
 
-    def explain(
-        self,
-        *,
-        what: Literal["why", "impact", "timeline", "contradictions", "audit"],
-        about: Annotated[str, Field(description="id, key or words; contradictions need none")] = "",
-        depth: Annotated[int, Field(ge=1, le=64)] = 5,
-        limit: Annotated[int, Field(ge=1, le=200)] = 10,
-        as_of: str = "",
-        known_at: str = "",
-    ) -> dict[str, Any]:
-        """Why something is believed, what rests on it, how it changed, what conflicts, or all of it (audit)."""
-        times = {"as_of": as_of or None, "known_at": known_at or None}
+    def explain(self, *, what: str, depth: int, limit: int, about: str = "", **given: str) -> dict[str, Any]:
+        times = {name: given.get(name) or None for name in ("as_of", "known_at")}
         if what == "contradictions":
             return _brief(self._memory.contradictions(limit=limit, **times).as_dict())
+        if what == "review":
+            return {"review": [_brief(one.as_dict()) for one in self._memory.review(limit=limit)]}
         if not about.strip():
             raise BadInput(f"{what} needs something to explain", hint="about: an id, a key or words")
         if what == "audit":
@@ -229,18 +203,12 @@ class Tools:
         verb = self._memory.why if what == "why" else self._memory.impact
         return _brief(verb(id, depth=depth, limit=limit, **times).as_dict())
 
-    def session(
-        self,
-        *,
-        action: Literal["start", "end", "list", "show", "compress"],
-        name: str = "",
-        title: str = "",
-        summary: Annotated[str, Field(description="end, compress: what happened")] = "",
-        limit: Annotated[int, Field(ge=1, le=200)] = 20,
-    ) -> dict[str, Any]:
-        """Runs of an agent: start (or resume), end, list, show, sum up in an episode."""
+    def session(self, *, action: str, limit: int, name: str = "", title: str = "", summary: str = "") -> dict[str, Any]:
         if action == "list":
             return {"sessions": [_run(one) for one in self._memory.sessions(limit=limit)]}
+        if action == "journal":
+            lines = self._memory.actions(session=name or None, limit=limit)
+            return {"journal": [_line(one) for one in lines]}
         if action == "start":
             run = self._memory.session_start(name or None, title=title or None)
             self._wrote()
@@ -268,8 +236,9 @@ class Tools:
         return found[0].node.id
 
 
-def _without_defaults(item: NewMemory) -> dict[str, Any]:
-    return {name: value for name, value in item.model_dump().items() if name == "content" or value not in ("", [])}
+def in_words(error: LimpetError) -> str:
+    """The message, and what to do about it."""
+    return f"{error.message} ({error.hint})" if error.hint else error.message
 
 
 def _item(item: Item) -> dict[str, Any]:
@@ -287,12 +256,10 @@ def _item(item: Item) -> dict[str, Any]:
     }
 
 
-def _relevance(found: Recall | SessionRecall) -> dict[str, Any]:
-    """Whether anything answers the question; in words too where nothing does, for what is shown looks like one."""
-    if found.relevant:
-        return {"relevant": True}
-    shown = found.items if isinstance(found, Recall) else found.sessions
-    return {"relevant": False, "note": IRRELEVANT if shown else "Nothing was found."}
+def _relevance(found: Recall | SessionRecall, shown: bool) -> dict[str, Any]:
+    """Whether anything answers the question; in a sentence too, for what is only nearest looks like an answer."""
+    note = ANSWERED if found.relevant else IRRELEVANT if shown else "Nothing was found."
+    return {"relevant": found.relevant, "note": note}
 
 
 def _contributions(why: Trace | None) -> dict[str, float]:
@@ -330,6 +297,10 @@ def _value(fact: Fact) -> dict[str, Any]:
 def _run(session: SessionRow) -> dict[str, Any]:
     times = {"started_at": format_time(session.started_at), "ended_at": format_time(session.ended_at)}
     return _full({"name": session.name, "title": session.title, **times}) | {"memories": session.memories}
+
+
+def _line(action: Action) -> dict[str, Any]:
+    return {"at": format_time(action.at), "session": action.session, "kind": action.kind, "what": action.what}
 
 
 # What an explanation carries for programs and an agent has no use for.

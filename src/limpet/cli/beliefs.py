@@ -10,6 +10,7 @@ from ..store.records import MOST_WAITING
 from . import beliefs_output as shown
 from . import output
 from .options import TIME_FORMS, Command, given_text, open_store
+from .receipts import receipt
 
 # -- fact
 
@@ -38,10 +39,10 @@ def _fact(args: Namespace) -> int:
     with open_store(args, create=args.value is not None) as memory:
         if args.value is not None:
             given = {name: value for name in ("origin", "source", "valid_from") if (value := getattr(args, name))}
-            return output.receipt(memory.set_fact(args.key, given_text(args.value), **given), as_json=args.json)
+            return receipt(memory.set_fact(args.key, given_text(args.value), **given), memory, as_json=args.json)
         if args.end:
-            return output.receipt(
-                memory.end_fact(args.key, at=args.at, why=args.why, origin=args.origin), as_json=args.json
+            return receipt(
+                memory.end_fact(args.key, at=args.at, why=args.why, origin=args.origin), memory, as_json=args.json
             )
         if args.history:
             found = memory.fact_history(args.key, known_at=args.known_at)
@@ -108,12 +109,12 @@ def _review(args: Namespace) -> int:
         ids = review_output.expanded(args.ids, memory.review(limit=MOST_WAITING))
         for id in ids:
             try:
-                output.receipt(decide(id), as_json=args.json)
+                receipt(decide(id), memory, as_json=args.json)
             except (NotFound, BadInput) as error:
                 if len(ids) == 1:
                     raise
                 # One that is decided already keeps none of the others from being decided.
-                output.receipt(rejected(error, id), as_json=args.json)
+                receipt(rejected(error, id), memory, as_json=args.json)
                 code = code or error.exit_code
     return code
 
@@ -153,11 +154,11 @@ def _session(args: Namespace) -> int:
         if args.action == "end":
             done = memory.session_end(args.name, summary=summary)
             if args.json or done.id is not None:
-                return output.receipt(done, as_json=args.json)
+                return receipt(done, memory, as_json=args.json)
             output.line(f"{output.paint('ended' if done.event else 'ended already', output.GREEN)} {args.name}")
             return 0
         if args.action == "compress":
-            return output.receipt(memory.compress(args.name, summary=summary), as_json=args.json)
+            return receipt(memory.compress(args.name, summary=summary), memory, as_json=args.json)
         if args.action == "rules":
             judged = memory.adherence(args.name)
             if args.json:
@@ -234,9 +235,7 @@ def _retention_options(parser: ArgumentParser) -> None:
 
 def _retention(args: Namespace) -> int:
     with open_store(args) as memory:
-        found = memory.retention(
-            days=args.days, kinds=args.kind or ["episode"], fold=not args.no_fold, apply=args.apply
-        )
+        found = memory.retention(days=args.days, kind=args.kind or ["episode"], fold=not args.no_fold, apply=args.apply)
         if args.json:
             output.object_line(found.as_dict())
         else:

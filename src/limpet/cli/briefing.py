@@ -40,7 +40,7 @@ def _prepare(args: Namespace) -> int:
     with open_store(args) as memory:
         brief = memory.prepare(
             message,
-            budget=args.budget,
+            budget_tokens=args.budget,
             full=args.full,
             session=args.session,
             deadline_ms=args.deadline_ms,

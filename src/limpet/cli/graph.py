@@ -13,13 +13,18 @@ from ..model.edges import STORED_TYPES
 from ..model.encode import plain
 from ..model.memory import EDGE_TYPES
 from . import graph_output as shown
-from . import output
+from . import names, output
 from .options import TIME_FORMS, Command, id_argument, open_store
+from .receipts import receipt
 
 
 def _ends(parser: ArgumentParser) -> None:
     add = parser.add_argument
-    add("a", metavar="A", help="the memory that the sentence `A TYPE B` begins with: an id or a prefix of it")
+    add(
+        "a",
+        metavar="A",
+        help="the memory that the sentence `A TYPE B` begins with: an id, or @1 to @9 of the last listing",
+    )
     add("type", metavar="TYPE", help=", ".join(STORED_TYPES))
     add("b", metavar="B", help="the other memory")
 
@@ -33,12 +38,12 @@ def _link_options(parser: ArgumentParser) -> None:
 
 def _link(args: Namespace) -> int:
     with open_store(args) as memory:
-        return output.receipt(memory.link(args.a, args.type, args.b, args.weight), as_json=args.json)
+        return receipt(memory.link(args.a, args.type, args.b, args.weight), memory, as_json=args.json)
 
 
 def _unlink(args: Namespace) -> int:
     with open_store(args) as memory:
-        return output.receipt(memory.unlink(args.a, args.type, args.b), as_json=args.json)
+        return receipt(memory.unlink(args.a, args.type, args.b), memory, as_json=args.json)
 
 
 def asks(query: str, show: Callable[[Any, Any], None], given: str, found: str = "") -> Callable[[Namespace], int]:
@@ -49,8 +54,8 @@ def asks(query: str, show: Callable[[Any, Any], None], given: str, found: str = 
     """
 
     def run(args: Namespace) -> int:
-        words = {name: value for name in given.split() if (value := getattr(args, name)) is not None}
-        with open_store(args) as memory:
+        with open_store(args) as memory:  # which knows what @3 names
+            words = {name: value for name in given.split() if (value := getattr(args, name)) is not None}
             answer = getattr(memory.graph, query)(**words)
             if args.json:
                 output.object_line(plain(answer))
@@ -97,7 +102,7 @@ def _reason_options(parser: ArgumentParser) -> None:
 
 
 def _path_options(parser: ArgumentParser) -> None:
-    parser.add_argument("a", metavar="A", help="one memory: an id or a prefix of it")
+    parser.add_argument("a", metavar="A", help="one memory: an id, or @1 to @9 of the last listing")
     parser.add_argument("b", metavar="B", help="the other")
     types(parser)
     depth(parser, 8, "how long it may be")
@@ -153,24 +158,24 @@ COMMANDS = {
     "link": Command(
         _link_options,
         _link,
-        "limpet link 019e3f2a caused_by 019e3f1b\nlimpet link 019e3f2c supports 019e3f2a 0.8",
+        "limpet link 7rk2qm caused_by c04vxn\nlimpet link m5t8ad supports 7rk2qm 0.8",
     ),
-    "unlink": Command(_ends, _unlink, "limpet unlink 019e3f2a caused_by 019e3f1b"),
+    "unlink": Command(_ends, _unlink, "limpet unlink 7rk2qm caused_by c04vxn"),
     "why": Command(
         _reason_options,
         asks("why", shown.why, REASONS),
-        'limpet why 019e3f2a\nlimpet why 019e3f2a --known-at "3 days ago" --all',
+        'limpet why 7rk2qm\nlimpet why 7rk2qm --known-at "3 days ago" --all',
     ),
-    "impact": Command(_reason_options, asks("impact", shown.impact, REASONS), "limpet impact 019e3f1b --depth 3"),
+    "impact": Command(_reason_options, asks("impact", shown.impact, REASONS), "limpet impact c04vxn --depth 3"),
     "path": Command(
         _path_options,
         asks("path", shown.path, f"a b types depth everything {TIMES}", found="found"),
-        "limpet path 019e3f2a 019e3f1b --type caused_by --type supports",
+        "limpet path 7rk2qm c04vxn --type caused_by --type supports",
     ),
     "timeline": Command(
         _timeline_options,
         asks("timeline", shown.timeline, f"what types reach limit {TIMES}"),
-        "limpet timeline user.city\nlimpet timeline 019e3f2a --reach 10",
+        "limpet timeline user.city\nlimpet timeline 7rk2qm --reach 10",
     ),
     "contradictions": Command(
         _contradictions_options,
@@ -191,5 +196,6 @@ COMMANDS = {
         _graph_options,
         lambda args: int(args.query_run(args)),
         'limpet graph centrality\nlimpet graph ground "the gateway allows 100 requests a minute"',
+        lambda words: [*words[:1], *names.arrange(words[1:])],
     ),
 }

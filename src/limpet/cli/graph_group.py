@@ -35,7 +35,7 @@ def _chain_options(parser: ArgumentParser) -> None:
 
 
 def _context_options(parser: ArgumentParser) -> None:
-    parser.add_argument("ids", metavar="ID", nargs="+", help="ids, or unambiguous prefixes of them")
+    parser.add_argument("ids", metavar="ID", nargs="+", help="ids, or @1 to @9 of the last listing")
     types(parser)
     depth(parser, 2, "how far to go")
     limit(parser, 200, "how many memories")
@@ -107,14 +107,14 @@ def _consolidate_options(parser: ArgumentParser) -> None:
 QUERIES: dict[str, tuple[str, Command]] = {
     "chain": (
         "the corrections that led to a memory, and those that replaced it",
-        Command(_chain_options, asks("chain", shown.chain, f"id limit {TIMES}"), "limpet graph chain 019e3f2a"),
+        Command(_chain_options, asks("chain", shown.chain, f"id limit {TIMES}"), "limpet graph chain 7rk2qm"),
     ),
     "context": (
         "what surrounds some memories, and the links among all of it",
         Command(
             _context_options,
             asks("context", shown.subgraph, f"ids types depth limit everything {TIMES}"),
-            "limpet graph context 019e3f2a 019e3f1b --depth 1",
+            "limpet graph context 7rk2qm c04vxn --depth 1",
         ),
     ),
     "pattern": (

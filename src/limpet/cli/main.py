@@ -15,83 +15,114 @@ from typing import NoReturn, cast
 
 from ..model import old_names
 from ..model.errors import BadInput, LimpetError, StoreError
-from . import output
-from .options import Command, Parser, global_options
+from . import names, output
+from .options import Command, Formatter, Parser, global_options, terminal_width
 
-# Command: (module of its group, what it does in one line), in the order of --help.
-COMMANDS = {
-    "remember": ("write", "store a statement, or a batch of them"),
-    "recall": ("read", "find the memories that matter for a question, best first"),
-    "prepare": ("briefing", "the brief for an agent before it answers a message"),
-    "show": ("read", "one memory in full, and the memory counts as used"),
-    "list": ("read", "memories page by page, newest first"),
-    "related": ("read", "what is near a memory in meaning and words"),
-    "count": ("read", "how many memories there are"),
-    "topics": ("read", "the topics there are, the most used first"),
-    "threads": ("read", "topics that several sessions worked on, the latest first"),
-    "entities": ("read", "the things that memories name, the most named first"),
-    "stats": ("read", "counts and sizes of the whole store, every scope"),
-    "edit": ("write", "better words for the same belief"),
-    "tag": ("write", "add and remove topics, set metadata values"),
-    "pin": ("write", "exempt a memory from decay"),
-    "unpin": ("write", "let a memory decay again"),
-    "correct": ("write", "replace a belief by a new one; the old one stays readable as of then"),
-    "retract": ("write", "no longer believe a memory, with the reason why"),
-    "archive": ("write", "take a memory out of recall; it stays in the store"),
-    "restore": ("write", "bring an archived or retracted memory back"),
-    "reach": ("write", "a goal is reached: it leaves the open goals, and says so"),
-    "promote": ("write", "make a belief of what a rule kept as an episode"),
-    "purge": ("write", "erase a memory's content for good; a dry run unless --confirm"),
-    "undo": ("write", "take back the last operation, or the one with this event"),
-    "fact": ("beliefs", "a keyed fact: read it, set it, end it, see its history"),
-    "audit": ("beliefs", "what is believed about something: how sure, since when, from whom, against what"),
-    "review": ("beliefs", "what waits for a person; accept or reject it"),
-    "sweep": ("beliefs", "today's rules over yesterday's memories: what would not be stored so today"),
-    "retention": ("beliefs", "what is old and nobody used: list it, sum its sessions up, take it out of recall"),
-    "session": ("beliefs", "runs of an agent: start, end, list, show, compress into an episode"),
-    "feedback": ("write", "say whether a recalled memory was useful"),
-    "link": ("graph", "say how two memories belong together: A caused_by B, A supports B, ..."),
-    "unlink": ("graph", "end a link; that it held stays on record"),
-    "why": ("graph", "what a memory rests on, back to the facts"),
-    "impact": ("graph", "what rests on a memory, decisions first, and what would remain of their reasons"),
-    "path": ("graph", "the shortest way from one memory to another along links"),
-    "timeline": ("graph", "memories along time: around one, of a key, about something"),
-    "contradictions": ("graph", "pairs of memories that cannot both hold"),
-    "gaps": ("graph", "weak places: decisions without reasons, thin foundations, stale beliefs"),
-    "diff": ("graph", "what the store came to believe and stopped believing between two moments"),
-    "graph": (
-        "graph",
-        "any query over the graph: chain, context, pattern, centrality, ground, revise, analogy, consolidate, these",
-    ),
-    "import": ("transfer", "read memories from a file"),
-    "export": ("transfer", "write the whole store to a file, lossless"),
-    "mirror": ("mirror", "a folder of Markdown that people read and edit: init, sync, status, watch, read"),
-    "organize": (
-        "organize",
-        "transcripts of agents and notes into memories; by rules, and with a model if you give one",
-    ),
-    "backup": ("upkeep", "copy the live store to a new file"),
-    "verify": ("upkeep", "check that file, ledger, index and vectors are sound"),
-    "doctor": ("upkeep", "is everything as it should be, and what to do where it is not"),
-    "gc": ("upkeep", "give free space back to the file system; deletes no memory"),
-    "work": ("upkeep", "drain the queue: make the vectors of what was stored since"),
-    "reembed": ("upkeep", "give every memory a vector of the current embedder"),
-    "rebuild": ("upkeep", "make every index and projection anew from the ledger"),
-    "models": ("upkeep", "the embedders this store knows, and those that are installed"),
-    "install": ("agents", "put limpet into an agent client: MCP server, hooks, instructions"),
-    "uninstall": ("agents", "take limpet out of an agent client again"),
-    "exposures": ("usefulness", "what was put before agents: when, to whom, at how many tokens, and was it used"),
-    "hook": ("agents", "what agent clients call at their events; always ends with 0"),
-    "mcp": ("serve", "serve the store to an agent over stdin and stdout (Model Context Protocol)"),
-    "completion": ("serve", "print the completion script of a shell"),
+# What --help shows: group -> command -> (module of its command group, what it does in one line).
+GROUPS: dict[str, dict[str, tuple[str, str]]] = {
+    "Every day": {
+        "remember": ("write", "store a statement, or a batch of them"),
+        "recall": ("read", "find the memories that matter for a question, best first"),
+        "list": ("read", "memories page by page, newest first"),
+        "show": ("read", "one memory in full, and the memory counts as used"),
+        "correct": ("write", "replace a belief by a new one; the old one stays readable as of then"),
+        "forget": ("write", "no longer believe memories: by id, topic, session, age or words; can be undone"),
+    },
+    "Look": {
+        "prepare": ("briefing", "the brief for an agent before it answers a message"),
+        "related": ("read", "what is near a memory in meaning and words"),
+        "count": ("read", "how many memories there are"),
+        "topics": ("read", "the topics there are, the most used first"),
+        "threads": ("read", "topics that several sessions worked on, the latest first"),
+        "entities": ("read", "the things that memories name, the most named first"),
+        "scopes": ("scopes", "the scopes there are, with how many memories; rename and merge them"),
+        "stats": ("read", "counts and sizes of the whole store, every scope"),
+    },
+    "Change": {
+        "edit": ("write", "better words for the same belief"),
+        "tag": ("write", "add and remove topics, set metadata values"),
+        "pin": ("write", "exempt a memory from decay"),
+        "unpin": ("write", "let a memory decay again"),
+        "move": ("scopes", "put memories into another scope"),
+        "retract": ("write", "no longer believe a memory, with the reason why"),
+        "archive": ("write", "take a memory out of recall; it stays in the store"),
+        "restore": ("write", "bring an archived or retracted memory back"),
+        "reach": ("write", "a goal is reached: it leaves the open goals, and says so"),
+        "promote": ("write", "make a belief of what a rule kept as an episode"),
+        "feedback": ("write", "say whether a recalled memory was useful"),
+        "undo": ("write", "take back what was done last, each time one step further, or one operation of `log`"),
+        "redo": ("write", "do again what was undone last"),
+        "log": ("write", "what was done, the newest first: when, what, to which text, by whom"),
+        "purge": ("write", "erase a memory's content for good; a dry run unless --confirm"),
+    },
+    "Facts, review and sessions": {
+        "fact": ("beliefs", "a keyed fact: read it, set it, end it, see its history"),
+        "audit": ("beliefs", "what is believed about something: how sure, since when, from whom, against what"),
+        "review": ("beliefs", "what waits for a person; accept or reject it"),
+        "sweep": ("beliefs", "today's rules over yesterday's memories: what would not be stored so today"),
+        "retention": ("beliefs", "what is old and nobody used: list it, sum its sessions up, take it out of recall"),
+        "session": ("beliefs", "runs of an agent: start, end, list, show, compress into an episode"),
+        "exposures": ("usefulness", "what was put before agents: when, to whom, at how many tokens, and was it used"),
+    },
+    "How memories belong together": {
+        "link": ("graph", "say how two memories belong together: A caused_by B, A supports B, ..."),
+        "unlink": ("graph", "end a link; that it held stays on record"),
+        "why": ("graph", "what a memory rests on, back to the facts"),
+        "impact": ("graph", "what rests on a memory, decisions first, and what would remain of their reasons"),
+        "path": ("graph", "the shortest way from one memory to another along links"),
+        "timeline": ("graph", "memories along time: around one, of a key, about something"),
+        "contradictions": ("graph", "pairs of memories that cannot both hold"),
+        "gaps": ("graph", "weak places: decisions without reasons, thin foundations, stale beliefs"),
+        "diff": ("graph", "what the store came to believe and stopped believing between two moments"),
+        "graph": (
+            "graph",
+            "any query over the graph: chain, context, pattern, centrality, ground, revise, analogy, consolidate, ...",
+        ),
+    },
+    "In and out": {
+        "import": ("transfer", "read memories from a file"),
+        "export": ("transfer", "write the whole store to a file, lossless"),
+        "mirror": ("mirror", "a folder of Markdown that people read and edit: init, sync, status, watch, read"),
+        "organize": (
+            "organize",
+            "transcripts of agents and notes into memories; by rules, and with a model if you give one",
+        ),
+        "backup": ("upkeep", "copy the live store to a new file"),
+    },
+    "Care of the store": {
+        "verify": ("upkeep", "check that file, ledger, index and vectors are sound"),
+        "doctor": ("upkeep", "is everything as it should be, and what to do where it is not"),
+        "work": ("upkeep", "drain the queue: make the vectors of what was stored since"),
+        "reembed": ("upkeep", "give every memory a vector of the current embedder"),
+        "rebuild": ("upkeep", "make every index and projection anew from the ledger"),
+        "gc": ("upkeep", "give free space back to the file system; deletes no memory"),
+        "models": ("upkeep", "the embedders this store knows, and those that are installed"),
+    },
+    "Agents and shells": {
+        "install": ("agents", "put limpet into an agent client: MCP server, hooks, instructions"),
+        "uninstall": ("agents", "take limpet out of an agent client again"),
+        "mcp": ("serve", "serve the store to an agent over stdin and stdout (Model Context Protocol)"),
+        "hook": ("agents", "what agent clients call at their events; always ends with 0"),
+        "completion": ("serve", "print the completion script of a shell"),
+        "help": ("serve", "what limpet can do, or one command"),
+        "version": ("serve", "print the version"),
+    },
 }
+COMMANDS = {name: about for group in GROUPS.values() for name, about in group.items()}
+# What people type for some commands.
+ALIASES = {
+    "add": "remember", "search": "recall", "find": "recall", "ls": "list", "get": "show",
+    "rm": "forget", "delete": "forget",
+}  # fmt: skip
 DESCRIPTION = "Persistent memory for AI agents: one file you own."
-EPILOG = """exit codes: 0 done, 1 not found, 2 bad input, 3 store unavailable or damaged
-`limpet COMMAND --help` says more about a command.
+EPILOG = """exit codes: 0 done, 1 nothing found, 2 bad input, 3 store unavailable or damaged
+`limpet help COMMAND` says more about a command, with examples.
 
-example:
+examples:
   limpet remember "Deploys need the VPN" --kind lesson --topic deploy
-  limpet recall "why did my deploy hang?\""""
+  limpet recall "why did my deploy hang?"
+  limpet list --since "2 weeks ago"
+"""
 
 
 def run(argv: list[str] | None = None) -> NoReturn:
@@ -110,9 +141,11 @@ def main(argv: list[str]) -> int:
             sys.stdout.flush()
         return code
     except LimpetError as error:
-        output.error(error, as_json=as_json)
+        output.error(error, as_json=as_json, typed=argv)
         return error.exit_code
     except KeyboardInterrupt:
+        more = "; what came is stored, and the same import goes on from there" if "import" in argv else ""
+        output.words(f"limpet: interrupted{more}")
         return 130
     except BrokenPipeError:
         output.leave(sys.stdout)
@@ -121,17 +154,21 @@ def main(argv: list[str]) -> int:
         if os.environ.get("LIMPET_DEBUG") == "1":
             raise
         output.leave(sys.stdout)
-        if isinstance(error, OSError):
-            problem: LimpetError = StoreError(
-                ": ".join(str(one) for one in (error.filename, error.strerror) if one) or str(error)
+        if isinstance(error, ModuleNotFoundError) and not str(error.name or "limpet").startswith("limpet"):
+            problem: LimpetError = LimpetError(
+                f"the package {error.name} is not installed, which this needs",
+                hint="pip install --force-reinstall limpet",
             )
+            problem.code = "package_missing"
+        elif isinstance(error, OSError):
+            problem = StoreError(": ".join(str(one) for one in (error.filename, error.strerror) if one) or str(error))
         else:
             said = " ".join(str(error).split())[:300]
             problem = LimpetError(
                 f"internal error: {type(error).__name__}: {said}", hint="LIMPET_DEBUG=1 shows where it happened"
             )
             problem.code = "internal_error"
-        output.error(problem, as_json=as_json)
+        output.error(problem, as_json=as_json, typed=argv)
         return problem.exit_code
 
 
@@ -142,20 +179,19 @@ def _dispatch(argv: list[str]) -> int:
     before, name, after = split(argv)
     args = argparse.Namespace(store=None, scope=None, json=False)
     if name is None:
-        parser = whole_parser(with_options=False)
+        parser = _top_parser()
         parser.parse_args(before)  # --help, --version and wrong options end here
         if args.json or "--json" in argv:
             raise BadInput("no command given", hint="`limpet --help` lists the commands")
         parser.print_help(sys.stderr)
         return 2
-    if name not in COMMANDS:
-        name = old_names.COMMANDS.get(name, name)
-    if name not in COMMANDS:
-        raise BadInput(f"unknown command: {name[:60]!r}", hint=_near(name))
     if before:
         _top_parser().parse_args(before, args)
+    name = known(name)
     command = find(name)
     parser = command_parser(name, command)
+    if parser.get_default("gone") is not None:
+        after = names.arrange(after)
     parser.parse_args(command.arrange(after), args)
     return command.run(args)
 
@@ -171,6 +207,20 @@ def split(argv: list[str]) -> tuple[list[str], str | None, list[str]]:
     return argv, None, []
 
 
+def known(name: str) -> str:
+    """The command that a word stands for. Raises BadInput."""
+    name = ALIASES.get(name) or old_names.COMMANDS.get(name, name)
+    if name not in COMMANDS:
+        raise BadInput(f"unknown command: {name[:60]!r}", hint=_near(name))
+    return name
+
+
+def command_help(name: str) -> str:
+    """What `limpet NAME --help` prints. Raises BadInput."""
+    name = known(name)
+    return command_parser(name, find(name)).format_help()
+
+
 def find(name: str) -> Command:
     """The command of a name, its module imported."""
     module = import_module(f"{__package__}.{COMMANDS[name][0]}")
@@ -184,14 +234,11 @@ def command_parser(name: str, command: Command) -> Parser:
     return parser
 
 
-def whole_parser(*, with_options: bool) -> Parser:
-    """The tree of all commands: for --help, for shell completion and for the reference page."""
+def whole_parser() -> Parser:
+    """The tree of all commands, for shell completion."""
     parser = _top_parser()
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command")
     for name, (_, help) in COMMANDS.items():
-        if not with_options:
-            commands.add_parser(name, help=help)
-            continue
         command = find(name)
         made = commands.add_parser(name, help=help, description=_description(name), epilog=_epilog(command))
         command.options(made)
@@ -199,11 +246,35 @@ def whole_parser(*, with_options: bool) -> Parser:
     return parser
 
 
+def top_help() -> str:
+    """What `limpet --help` prints: the commands in groups, those of every day first."""
+    import textwrap
+
+    names = {new: [old for old, same in ALIASES.items() if same == new] for new in ALIASES.values()}
+    lines = ["usage: limpet COMMAND ...", "", DESCRIPTION]
+    for title, commands in GROUPS.items():
+        lines += ["", f"{title}:"]
+        for name, (_, help) in commands.items():
+            also = f" (also: {', '.join(names[name])})" if name in names else ""
+            lines += textwrap.wrap(
+                help + also, (terminal_width() or 100), initial_indent=f"  {name:<16}", subsequent_indent=" " * 18
+            )
+    group = argparse.ArgumentParser(add_help=False, usage=argparse.SUPPRESS, formatter_class=Formatter)
+    global_options(group)
+    return "\n".join([*lines, "", group.format_help().strip(), "", EPILOG])
+
+
+class _TopParser(Parser):
+    def format_help(self) -> str:
+        return top_help()
+
+
 def _top_parser() -> Parser:
     from .. import __version__
 
-    parser = Parser(prog="limpet", description=DESCRIPTION, epilog=EPILOG)
-    parser.add_argument("--version", action="version", version=f"limpet {__version__}", help="print the version")
+    parser = _TopParser(prog="limpet", description=DESCRIPTION, epilog=EPILOG)
+    version = f"limpet {__version__}"
+    parser.add_argument("-V", "--version", action="version", version=version, help="print the version")
     global_options(parser)
     return parser
 
@@ -213,14 +284,16 @@ def _description(name: str) -> str:
 
 
 def _epilog(command: Command) -> str:
-    return "example:\n" + "\n".join("  " + line for line in command.example.splitlines())
+    return f"example{'s' * (len(command.example.splitlines()) > 1)}:\n" + "\n".join(
+        "  " + line for line in command.example.splitlines()
+    )
 
 
 def _near(name: str) -> str:
     import difflib
 
-    near = difflib.get_close_matches(name, COMMANDS, 1)
-    return f"did you mean {near[0]}?" if near else "`limpet --help` lists the commands"
+    near = difflib.get_close_matches(name, [*COMMANDS, *ALIASES], 1)
+    return f"did you mean {near[0]}?" if near else "`limpet help` lists the commands"
 
 
 def _prepare_streams() -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from ..model.errors import BadInput, StoreMissing
 from ..model.memory import KINDS, MAX_CONTENT_BYTES, ORIGINS
+from . import names
 
 if TYPE_CHECKING:
     from ..api import Limpet
@@ -87,8 +88,10 @@ def global_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def id_argument(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("id", metavar="ID", help="an id, or an unambiguous prefix of 6 or more characters")
+def id_argument(parser: argparse.ArgumentParser, *, gone: bool = False) -> None:
+    """An ID, or --last or --match in its place. `gone`: these also find what is no longer held."""
+    parser.add_argument("id", metavar="ID", help="an id as listings show it, or @1 to @9 of the last listing")
+    names.options(parser, gone=gone)
 
 
 def text_argument(parser: argparse.ArgumentParser, *, optional: bool = False) -> None:
@@ -141,9 +144,21 @@ def filter_options(parser: argparse.ArgumentParser, *, states: bool = False) -> 
     add = parser.add_argument
     add("--kind", action="append", choices=KINDS, metavar="KIND", help=f"only this kind; repeat it: {', '.join(KINDS)}")
     add("--topic", action="append", metavar="TOPIC", help="only with this topic; repeated: with all of them")
-    add("--since", metavar="TIME", help=f"only what holds since then or later: {TIME_FORMS}")
+    add("--since", metavar="TIME", help=f"only what began to hold then or later: {TIME_FORMS}")
     add("--until", metavar="TIME", help="only what began to hold before then")
+    add(
+        "--clock", choices=("valid", "stored"), default="valid", metavar="CLOCK",
+        help="what --since and --until are about: valid, when it began to hold; stored, when it was stored "
+        "(default: valid)",
+    )  # fmt: skip
     add("--session", metavar="NAME", help="only of this session")
+    add(
+        "--meta",
+        action="append",
+        metavar="K=V",
+        help="only with this value in its metadata; repeated: with all of them",
+    )
+    add("--all-scopes", action="store_true", help="of every scope, not of this one and `global` alone")
     if states:
         add("--all", action="store_true", help="also what is archived, retracted, purged or no longer true")
 
@@ -153,6 +168,10 @@ def filters(args: argparse.Namespace) -> dict[str, Any]:
         "kinds": args.kind or (), "topics": args.topic or (),
         "since": args.since, "until": args.until, "session": args.session,
     }  # fmt: skip
+    if args.clock != "valid":
+        found["clock"] = args.clock
+    if args.meta:
+        found["metadata"] = dict(pair(word) for word in args.meta)
     if "all" in args:
         found["all_states"] = args.all
     return found
@@ -223,7 +242,8 @@ def open_store(args: argparse.Namespace, *, create: bool = False, or_empty: bool
     """The store that the options name, as a context manager.
 
     Where none is: `create` begins it, for what writes; a --dry-run of that, and `or_empty`, get an empty one in memory.
-    Raises StoreMissing, other StoreErrors, BadInput.
+    What names memories by @3, --last or --match becomes their ids. Raises StoreMissing, other StoreErrors, NotFound,
+    BadInput.
     """
     import limpet
 
@@ -231,8 +251,14 @@ def open_store(args: argparse.Namespace, *, create: bool = False, or_empty: bool
 
     or_empty = or_empty or (create and bool(vars(args).get("dry_run")))
     try:
-        return limpet.open(args.store, scope=args.scope, create=create and not or_empty, judge=wants_judge())
+        memory = limpet.open(args.store, scope=args.scope, create=create and not or_empty, judge=wants_judge())
     except StoreMissing:
         if not or_empty:
             raise
         return limpet.open(":memory:", scope=args.scope)
+    try:
+        names.resolve(args, memory)
+    except BaseException:
+        memory.close()
+        raise
+    return memory

@@ -14,13 +14,14 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ..model.clock import format_time
-from ..model.errors import LimpetError
-from ..model.memory import REACHED
+from ..model.errors import AmbiguousId, LimpetError
+from ..model.memory import GLOBAL_SCOPE, REACHED
 from ..rank.adjust import DOUBTFUL
 from .options import terminal_width
 
 if TYPE_CHECKING:
     from argparse import Namespace
+    from datetime import datetime
 
     from ..api import Limpet
     from ..model.encode import JsonForm
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from ..recall.answer import Item, Recall
     from ..recall.explain import Explanation
     from ..recall.sessions import SessionRecall
-    from ..remember.write import Receipt
     from ..transfer.records import TransferReport
 
 Progress = Callable[[int, int], None]
@@ -41,13 +41,21 @@ _UNPRINTABLE = (
     "\x1b\\[[0-?]*[ -/]*[@-~]|\x1b[]PX^_][^\x07\x1b]*(?:\x07|\x1b\\\\)?"
     "|[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u2028\u2029\ud800-\udfff]"
 )
+_WHOLE_ID = r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"
 # Rejected lines of an import that people get to see one by one; --json has all.
 SHOWN_REJECTIONS = 20
-# Lines of one memory that a terminal gets from `recall`; `show` gives all, and a pipe gets all.
+# Of one memory a terminal gets so many lines from `recall`, a pipe so many characters; `show` and --json give all.
 LINES_PER_ITEM = 12
+CHARACTERS_PER_ITEM = 2_000
+# Characters of one memory in a list that goes into a pipe; on a terminal it is a line.
+CHARACTERS_PER_LINE = 1_000
+# Scopes that an empty answer names.
+MOST_SCOPES = 5
 # Characters of the line on something that was left out.
 LEFT_OUT_WIDTH = 150
 MARGIN = "   "
+# Memories that one text names, as an error lists them.
+CANDIDATES = 12
 
 DIM, BOLD, RED, GREEN, YELLOW, CYAN = "2", "1", "31", "32", "33", "36"
 
@@ -112,44 +120,69 @@ def rejected(lines: Sequence[tuple[str, str]], more: int) -> None:
         words(f"... and {rest:,} more; --json lists all")
 
 
-def error(problem: LimpetError, *, as_json: bool) -> None:
-    """Message and hint on stderr."""
+def short_ids(text: str, typed: Sequence[str] = ()) -> str:
+    """A text with the ids in it shortened, except those that a person typed."""
+    if "-7" not in text and "-8" not in text and "-4" not in text:
+        return text
+    from ..model.ids import parse_id, short_id
+
+    return re.sub(_WHOLE_ID, lambda found: found[0] if found[0] in typed else short_id(parse_id(found[0]), ()), text)
+
+
+def error(problem: LimpetError, *, as_json: bool, typed: Sequence[str] = ()) -> None:
+    """Message and hint on stderr. `typed`: the words of the command line."""
     if as_json:
         _say(encode(problem.as_dict()))
         return
-    _say(printable(f"limpet: {problem.message}"))
+    if isinstance(problem, AmbiguousId):
+        _say(printable(f"limpet: {problem.said!r} names several memories"))
+        width = max(len(id) for id, _ in problem.texts)
+        for id, text in problem.texts[:CANDIDATES]:
+            _say(printable(cut(f"{MARGIN}{id:<{width}}  {text}", terminal_width() or LEFT_OUT_WIDTH)))
+        if len(problem.texts) > CANDIDATES:
+            _say(f"{MARGIN}and {len(problem.texts) - CANDIDATES} more")
+    else:
+        _say(printable(short_ids(f"limpet: {problem.message}", typed)))
     if problem.hint:
         _say(printable(f"  hint: {problem.hint}"))
-
-
-def receipt(done: Receipt, *, as_json: bool) -> int:
-    """What a write did. Returns the exit code: 2 when it was rejected."""
-    if as_json:
-        object_line(done.as_dict())
-    elif done.status == "rejected":
-        words(f"limpet: rejected: {done.reason}")
-    else:
-        told = [f"added {', '.join(done.added)}"] * bool(done.added) + ([printable(done.reason)] if done.reason else [])
-        line(f"{paint(done.status, GREEN)} {done.id}" + (f" ({'; '.join(told)})" if told else ""))
-    if done.redacted and not as_json:
-        words(f"redacted before storing: {', '.join(done.redacted)}")
-    return 2 if done.status == "rejected" else 0
 
 
 # -- memories
 
 
-def recalled(found: Recall, short: Sequence[str], *, as_json: bool, budget_tokens: int | None = None) -> None:
-    """The answer of `recall` and `related`. `short`: the items' ids as they are shown."""
+def counted(count: int, what: str) -> str:
+    """`1 memory`, `2 memories`."""
+    return f"{count:,} {what if count == 1 else what.removesuffix('y') + 'ies'}"
+
+
+def nothing(memory: Limpet, args: Namespace) -> None:
+    """What a search or a list without a result says: whether there is anything here, and where there is."""
+    if args.json:
+        return
+    scopes = memory.scopes()
+    here = sum(one.memories for one in scopes if one.scope in (memory.scope, GLOBAL_SCOPE))
+    if here or args.all_scopes or not scopes:
+        words("nothing found" + (f" among {counted(here, 'memory')} of {memory.scope} and global" if here else ""))
+        return
+    told = ", ".join(f"{one.memories:,} in {one.scope}" for one in scopes[:MOST_SCOPES])
+    more = f" and {len(scopes) - MOST_SCOPES:,} more scopes" if len(scopes) > MOST_SCOPES else ""
+    words(f"nothing in {memory.scope}; {told}{more}")
+    words("  hint: --scope NAME looks there, --all-scopes everywhere")
+
+
+def recalled(
+    found: Recall, short: Sequence[str], *, as_json: bool, budget_tokens: int | None = None, scopes: bool = False
+) -> None:
+    """The answer of `recall` and `related`. `short`: the items' ids as they are shown. `scopes`: show these too."""
     if as_json:
         object_line(found.as_dict())
         return
     for rank, (item, name) in enumerate(zip(found.items, short, strict=True), 1):
         if rank > 1:
             line("")
-        _item(rank, item, name)
+        _item(rank, item, name, scope=item.scope if scopes else None)
         if also := found.also.get(item.id):
-            line(MARGIN + paint(f"also {len(also)} like it: {', '.join(also)}", DIM))
+            line(MARGIN + paint(f"also {len(also)} like it: {short_ids(', '.join(also))}", DIM))
     if found.explained is not None:
         _explained(found.explained)
     elif "time" in found.notes:
@@ -178,7 +211,7 @@ def recalled_sessions(
             speaker = f"{printable(item.speaker)}: " if item.speaker else ""
             shown = " ".join(f"{speaker}{printable(item.content)}".split())
             head = f"{next(names)}  {day(item.valid_from)}  "
-            line(MARGIN + paint(head, DIM) + _cut(shown, LEFT_OUT_WIDTH - len(head)))
+            line(MARGIN + paint(head, DIM) + cut(shown, LEFT_OUT_WIDTH - len(head)))
         if one.why is not None:
             line(MARGIN + paint("score =", BOLD) + "".join(f" {name} {value:+.3f}" for name, value in one.why.items()))
     if "time" in found.notes:
@@ -195,9 +228,7 @@ def _caveats(found: Recall | SessionRecall, shown: int, budget_tokens: int | Non
         words(f"without {signal}: {found.notes.get(signal, 'no reason given')}")
     if found.truncated:
         words(f"more was found than fits into {budget_tokens} tokens")
-    if not shown:
-        words("nothing found")
-    elif not found.relevant:
+    if shown and not found.relevant:
         words("nothing relevant found: these are only the nearest")
 
 
@@ -233,7 +264,7 @@ def embedded(memory: Limpet, args: Namespace) -> dict[str, int]:
     return {"embedded": max(0, before - waiting), "waiting": waiting}
 
 
-def _cut(text: str, most: int) -> str:
+def cut(text: str, most: int) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
@@ -249,28 +280,37 @@ def _explained(told: Explanation) -> None:
         return
     line(f"{paint('left out:', BOLD)} " + ", ".join(f"{count} {why}" for why, count in told.counts.items()))
     for one in told.left_out:
-        detail = f" ({one.detail})" if one.detail else ""
-        shown = f"{one.id}  {paint(one.why, CYAN)}{detail}: " + " ".join(printable(one.content).split())
-        line(MARGIN + _cut(shown, LEFT_OUT_WIDTH))
+        detail = f" ({short_ids(one.detail)})" if one.detail else ""
+        shown = f"{short_ids(one.id)}  {paint(one.why, CYAN)}{detail}: " + " ".join(printable(one.content).split())
+        line(MARGIN + cut(shown, LEFT_OUT_WIDTH))
 
 
-def _item(rank: int, item: Item, short: str) -> None:
+def _item(rank: int, item: Item, short: str, *, scope: str | None) -> None:
     line(
         f"{rank:>2} {paint(short, YELLOW)}  {paint(item.kind, CYAN)}  {day(item.valid_from)}  "
-        + paint(f"score {item.score:.3f}", DIM)
+        + paint(f"score {item.score:.3f}" + (f"  {scope}" if scope else ""), DIM)
     )
-    shown = wrapped(item.content)
-    if sys.stdout.isatty() and len(shown) > LINES_PER_ITEM:
-        rest = len(shown) - LINES_PER_ITEM + 1
-        shown[LINES_PER_ITEM - 1 :] = [MARGIN + paint(f"... {rest} more lines: limpet show {short}", DIM)]
-    for one in shown:
+    for one in _shortened(item.content, short):
         line(one)
     if marks := _marks(item):
         line(MARGIN + paint(marks, DIM))
     if item.disputed_by:
-        line(MARGIN + paint(f"disputed: see {', '.join(item.disputed_by)}", YELLOW))
+        line(MARGIN + paint(f"disputed: see {short_ids(', '.join(item.disputed_by))}", YELLOW))
     if item.why is not None:
         _why(item.why)
+
+
+def _shortened(content: str, short: str) -> list[str]:
+    """A memory's text as lines, and where the rest is of a long one: a few lines for a person, more for a program."""
+    most = (terminal_width() or 80) * LINES_PER_ITEM if sys.stdout.isatty() else CHARACTERS_PER_ITEM
+    text = content if len(content) <= most else content[:most].rsplit(None, 1)[0]
+    shown = wrapped(text)
+    if sys.stdout.isatty():
+        kept = shown[: LINES_PER_ITEM - 1] if len(shown) > LINES_PER_ITEM else shown
+        text, shown = (text if kept == shown else "\n".join(kept)), kept
+    if len(text) < len(content):
+        shown.append(MARGIN + paint(f"... {len(content):,} characters in all: limpet show {short}", DIM))
+    return shown
 
 
 def _marks(item: Item) -> str:
@@ -307,84 +347,42 @@ def _why(why: Trace) -> None:
     line(f"{MARGIN}{paint('score =', BOLD)} {sum_}{factors}")
 
 
-def listed(found: Sequence[Memory], memory: Limpet) -> None:
-    """One memory a line: id, kind, day, state if it is not active, text, topics. Cut to a terminal's width."""
+def listed(found: Sequence[Memory], memory: Limpet, *, scopes: bool = False, numbered: bool = False) -> None:
+    """One memory a line: id, kind, day, state if it is not active, text, topics. On a terminal cut to its width, and
+    where it is `numbered` with the names @1 to @9 before it; `scopes`: with the scope of each."""
     width = terminal_width() if sys.stdout.isatty() else None
-    for one, short in zip(found, memory.abbreviate([one.id for one in found]), strict=True):
+    names = memory.abbreviate([one.id for one in found])
+    size = max(map(len, names), default=0)
+    is_cut = False
+    for number, (one, name) in enumerate(zip(found, names, strict=True), 1):
         text = " ".join(printable(one.content).split())
         text += "".join("  #" + printable(topic) for topic in one.topics)
-        if state := _state(one):
+        if state := state_of(one):
             text = f"[{state}] {text}"
-        head = f"{short}  {one.kind:<10}  {day(one.valid_from)}  "
-        if width and len(head) + len(text) > width:
-            text = text[: max(10, width - len(head) - 1)] + "…"
-        line(f"{paint(short, YELLOW)}  {paint(f'{one.kind:<10}', CYAN)}  {day(one.valid_from)}  {text}")
+        if scopes:
+            text = f"{one.scope}: {text}"
+        mark = "" if width is None or not numbered else f"@{number} " if number < 10 else "   "
+        head = f"{mark}{name:<{size}}  {one.kind:<10}  {day(one.valid_from)}  "
+        most = max(11, width - len(head)) if width else CHARACTERS_PER_LINE
+        is_cut = is_cut or len(text) > most
+        shown = f"{paint(f'{name:<{size}}', YELLOW)}  {paint(f'{one.kind:<10}', CYAN)}"
+        line(f"{paint(mark, DIM)}{shown}  {day(one.valid_from)}  {cut(text, most)}")
+    if is_cut:
+        words("some are cut: `limpet show ID` has all of one")
 
 
-def whole(one: Memory) -> None:
-    """Everything a person wants to know of one memory."""
-    state = _state(one)
-    line(f"{paint(one.id, YELLOW)}  {paint(one.kind, CYAN)}" + (f"  {paint(state, RED)}" if state else ""))
-    facts = _facts(one)
-    for text in wrapped(facts.pop("content")):
-        line(text)
-    _named(facts)
-
-
-def versions(found: Sequence[Memory]) -> None:
-    """Every version of a memory, oldest first: the first in full, of the others what changed."""
-    before: dict[str, str] = {}
-    for number, one in enumerate(found, 1):
-        line("")
-        until = format_time(one.retired_at) or "now"
-        line(paint(f"version {number}  {format_time(one.recorded_at)} to {until}", BOLD))
-        now = _facts(one) | {"state": one.state, "used": ""}
-        _named({name: value or "-" for name, value in now.items() if value != before.get(name, "")})
-        before = now
-
-
-def _facts(one: Memory) -> dict[str, str]:
-    """What there is to say, by name; "" for what does not apply."""
-    ends = f" to {moment(one.valid_to)}" if one.valid_to is not None else ""
-    return {
-        "content": one.content,
-        "scope": one.scope,
-        "topics": " ".join("#" + topic for topic in one.topics),
-        "key": one.key or "",
-        "valid": f"from {moment(one.valid_from)}{ends}",
-        "recorded": moment(one.created_at),
-        "superseded": f"by {one.superseded_by}" if one.superseded_by else "",
-        "reason": one.reason or "",
-        "origin": one.origin,
-        "source": (one.source or "") + (f" ({one.source_state})" if one.source_state else ""),
-        "session": one.session or "",
-        "speaker": one.speaker or "",
-        "confidence": f"{one.confidence_word}, stated on {one.observations} day{'s' * (one.observations != 1)}",
-        "importance": f"{one.importance:g}" + (", pinned" if one.pinned else ""),
-        "used": f"{one.uses} x, last {moment(one.used_at)}" if one.uses else "",
-        "metadata": encode(one.metadata) if one.metadata else "",
-    }
-
-
-def _named(facts: dict[str, str]) -> None:
-    for name, value in facts.items():
-        if value:
-            shown = printable(value).replace("\n", "\n" + MARGIN + " " * 12)
-            line(f"{MARGIN}{paint(f'{name:<11}', DIM)} {shown}")
-
-
-def _state(one: Memory) -> str:
+def state_of(one: Memory) -> str:
     if one.state != "active":
         return one.state
     return "superseded" if one.superseded_by else REACHED if one.reason == REACHED else ""
 
 
-def day(at: int | None) -> str:
+def day(at: int | datetime | None) -> str:
     """The date of a time, UTC."""
     return (format_time(at) or "")[:10]
 
 
-def moment(at: int | None) -> str:
+def moment(at: int | datetime | None) -> str:
     """A time to the second, UTC, for a person to read; JSON has it in full."""
     return (format_time(at) or "")[:19].replace("T", " ")
 
@@ -417,7 +415,9 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         from rich.table import Table
         from rich.text import Text
 
-        made = Table(*columns, box=box.SIMPLE_HEAD)
+        made = Table(box=box.SIMPLE_HEAD)
+        for place, name in enumerate(columns, 1):
+            made.add_column(name, no_wrap=place < len(columns))  # only the last is wrapped, by words
         for row in rows:
             made.add_row(*(Text(cell, _STATUS_STYLE.get(cell, "")) for cell in row))
         Console(highlight=False).print(made)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..model.clock import format_time
 from ..model.errors import BadInput
 from ..store.records import StoreStats
-from . import output
+from . import names, output
 from .options import TIME_FORMS, Command, filter_options, filters, id_argument, open_store
 
 if TYPE_CHECKING:
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 # How long a recall at the command line may take; its cold embedder needs most of it.
 DEADLINE_MS = 5_000.0
+# What a search or a list without a result ends with.
+NOTHING = 1
 
 
 def _recall_options(parser: ArgumentParser) -> None:
@@ -56,15 +58,19 @@ def _recall(args: Namespace) -> int:
         return _recall_sessions(args, given)
     given |= {"fusion": args.fusion, "rerank": args.rerank}
     # Words alone are found faster here; a trace is not sent.
-    served = None if args.lexical or args.explain else _recalled_by_server(args, given)
-    if served is not None:
+    served = None if args.lexical or args.explain or args.all_scopes else _recalled_by_server(args, given)
+    if served is not None and served[0].items:
         found, short = served
     else:
         with open_store(args) as memory:
-            found = memory.recall(**given, lexical_only=args.lexical, explain=args.explain)
+            seen = memory.in_all_scopes() if args.all_scopes else memory
+            found = seen.recall(**given, lexical_only=args.lexical, explain=args.explain)
             short = [] if args.json else memory.abbreviate([item.id for item in found.items])
-    output.recalled(found, short, as_json=args.json, budget_tokens=args.budget)
-    return 0
+            if not found.items:
+                output.nothing(memory, args)
+    output.recalled(found, short, as_json=args.json, budget_tokens=args.budget, scopes=args.all_scopes)
+    _number(args, "recall", [item.id for item in found.items])
+    return 0 if found.items else NOTHING
 
 
 def _recall_sessions(args: Namespace, given: dict[str, Any]) -> int:
@@ -72,15 +78,27 @@ def _recall_sessions(args: Namespace, given: dict[str, Any]) -> int:
         raise BadInput(f"--sessions goes without {'--rerank' if args.rerank else '--fusion'}")
     from ..recall.sessions import SessionRecall
 
-    answer = None if args.lexical or args.explain else _from_server(args, "recall_sessions", given)
-    if answer is not None:
+    here = args.lexical or args.explain or args.all_scopes
+    answer = None if here else _from_server(args, "recall_sessions", given)
+    if answer is not None and answer["sessions"]:
         found, short = SessionRecall.from_dict(answer), answer["short"]
     else:
         with open_store(args) as memory:
-            found = memory.recall_sessions(**given, lexical_only=args.lexical, explain=args.explain)
+            seen = memory.in_all_scopes() if args.all_scopes else memory
+            found = seen.recall_sessions(**given, lexical_only=args.lexical, explain=args.explain)
             short = [] if args.json else memory.abbreviate([item.id for item in found.items])
+            if not found.sessions:
+                output.nothing(memory, args)
     output.recalled_sessions(found, short, as_json=args.json, budget_tokens=args.budget)
-    return 0
+    return 0 if found.sessions else NOTHING
+
+
+def _number(args: Namespace, command: str, ids: list[str]) -> None:
+    """What was shown to a person has the names @1, @2, ... from now on."""
+    if not args.json:
+        from ..settings import read_settings
+
+        names.note(read_settings(args.store, args.scope, None).path, command, ids)
 
 
 def _recalled_by_server(args: Namespace, given: dict[str, Any]) -> tuple[Recall, list[str]] | None:
@@ -108,14 +126,16 @@ def _show(args: Namespace) -> int:
     with open_store(args) as memory:
         found = memory.show(args.id)
         versions = memory.history(found.id) if args.history else []
-    if args.json:
-        shown = found.as_dict()
-        if args.history:
-            shown["history"] = [one.as_dict() for one in versions]
-        output.object_line(shown)
-        return 0
-    output.whole(found)
-    output.versions(versions)
+        if args.json:
+            shown = found.as_dict()
+            if args.history:
+                shown["history"] = [one.as_dict() for one in versions]
+            output.object_line(shown)
+            return 0
+        from . import show_output
+
+        show_output.whole(found, memory)
+        show_output.versions(versions)
     return 0
 
 
@@ -126,26 +146,31 @@ def _list_options(parser: ArgumentParser) -> None:
         "--sort", choices=("created", "updated", "used", "uses"), default="created", metavar="ORDER",
         help="created, updated, used (last) or uses (how often); the newest or most comes first (default: created)",
     )  # fmt: skip
+    add("--ascending", action="store_true", help="the oldest or least first")
     add("--limit", type=int, default=50, metavar="COUNT", help="how many on a page (default: 50)")
     add("--cursor", metavar="CURSOR", help="go on where the page that gave this cursor ended")
 
 
 def _list(args: Namespace) -> int:
     with open_store(args) as memory:
-        page = memory.list(**filters(args), sort=args.sort, limit=args.limit, cursor=args.cursor)
+        seen = memory.in_all_scopes() if args.all_scopes else memory
+        page = seen.list(
+            **filters(args), sort=args.sort, limit=args.limit, cursor=args.cursor, ascending=args.ascending
+        )
         if args.json:
             for one in page.memories:
                 output.object_line(one.as_dict())
         else:
-            output.listed(page.memories, memory)
+            output.listed(page.memories, memory, scopes=args.all_scopes, numbered=True)
+        if not page.memories:
+            output.nothing(memory, args)
+    _number(args, "list", [one.id for one in page.memories])
     if page.cursor and args.json:
         sys.stdout.flush()
         print(output.encode({"cursor": page.cursor}), file=sys.stderr)
     elif page.cursor:
         output.words(f"more: --cursor {page.cursor}")
-    elif not page.memories and not args.json:
-        output.words("nothing found")
-    return 0
+    return 0 if page.memories else NOTHING
 
 
 def _related_options(parser: ArgumentParser) -> None:
@@ -158,6 +183,7 @@ def _related(args: Namespace) -> int:
         found = memory.related(args.id, k=args.k)
         short = memory.abbreviate([item.id for item in found.items])
     output.recalled(found, short, as_json=args.json)
+    _number(args, "related", [item.id for item in found.items])
     return 0
 
 
@@ -167,7 +193,9 @@ def _count_options(parser: ArgumentParser) -> None:
 
 def _count(args: Namespace) -> int:
     with open_store(args) as memory:
-        found = memory.count(**filters(args))
+        found = (memory.in_all_scopes() if args.all_scopes else memory).count(**filters(args))
+        if not found and not memory.count():
+            output.nothing(memory, args)
     if args.json:
         output.object_line({"count": found})
     else:
@@ -262,7 +290,7 @@ def _stats(args: Namespace) -> int:
     with open_store(args) as memory:
         stats, path = memory.stats(), memory.path
     if args.json:
-        shown = stats._asdict()
+        shown = {name.removesuffix("_us"): value for name, value in stats._asdict().items()}
         output.object_line(
             {"store": path} | shown | {"oldest": format_time(stats.oldest), "newest": format_time(stats.newest)}
         )
@@ -303,9 +331,14 @@ COMMANDS = {
         'limpet recall "rate limit" --known-at "3 days ago" --explain\n'
         'limpet recall "which concerts did we talk about?" --sessions',
     ),
-    "show": Command(_show_options, _show, "limpet show 019e3f2a --history"),
-    "list": Command(_list_options, _list, 'limpet list --kind lesson --since "2 weeks ago" --sort uses'),
-    "related": Command(_related_options, _related, "limpet related 019e3f2a -k 5"),
+    "show": Command(_show_options, _show, "limpet show 7rk2qm --history"),
+    "list": Command(
+        _list_options,
+        _list,
+        'limpet list --kind lesson --since "2 weeks ago" --sort uses\n'
+        "limpet list --clock stored --since yesterday --ascending\nlimpet list --meta ticket=7 --all-scopes",
+    ),
+    "related": Command(_related_options, _related, "limpet related 7rk2qm -k 5"),
     "count": Command(_count_options, _count, "limpet count --topic sqlite"),
     "topics": Command(_listing_options, _topics, "limpet topics --limit 20"),
     "threads": Command(_listing_options, _threads, "limpet threads"),

@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..model.ids import MIN_PREFIX_CHARACTERS
+from ..model.ids import names_id
+from .names import note
 from .options import terminal_width
 from .output import BOLD, CYAN, DIM, MARGIN, YELLOW, day, line, paint, printable, words
 
@@ -47,19 +48,23 @@ def review(items: Sequence[ReviewItem], memory: Limpet, *, limit: int) -> None:
     if not items:
         words("nothing waits for review")
         return
-    names = _names(items, memory)
+    every = list(dict.fromkeys(id for one in items for id in (one.id, *_sides(one))))
+    names = dict(zip(every, memory.abbreviate(every, items=True), strict=True))
     left = limit
+    numbered: list[str] = []
     for number, group in enumerate(groups(items)):
         if left <= 0:
             break
         if number:
             line("")
+        numbered.append(group.items[0].id if group.hub is None else group.hub.id)
         if group.hub is None:
             _item(group.items[0], names)
             left -= 1
         else:
             left -= _group(group, names, min(left, MOST_OF_GROUP if limit < len(items) else left))
-    words("limpet review accept ID, or reject ID; several ids are decided one by one")
+    note(memory.path, "review", numbered)
+    words("limpet review accept ID, or reject ID; several ids are decided one by one, @1 is the first")
     if left <= 0 and len(items) > limit:
         words(f"{limit} of {len(items)}; --all shows the rest")
 
@@ -69,35 +74,13 @@ def expanded(ids: Sequence[str], items: Sequence[ReviewItem]) -> list[str]:
     hubs = [one for one in groups(items) if one.hub is not None]
     found: list[str] = []
     for id in ids:
-        plain = _digits(id.strip().casefold())
-        mine = [one for one in hubs if one.hub and _names_it(plain, _digits(one.hub.id))]
-        alone = len(mine) == 1 and len(plain) >= MIN_PREFIX_CHARACTERS
-        found += [one.id for one in mine[0].items] if alone else [id]
+        mine = [one for one in hubs if one.hub and names_id(id, one.hub.id)]
+        found += [one.id for one in mine[0].items] if len(mine) == 1 else [id]
     return list(dict.fromkeys(found))
 
 
 def _sides(one: ReviewItem) -> list[str]:
     return [] if one.other is None else [one.memory.id, one.other.id]
-
-
-def _names_it(plain: str, id: str) -> bool:
-    return id.startswith(plain) or id.endswith(plain)
-
-
-def _digits(id: str) -> str:
-    return id.replace("-", "")
-
-
-def _names(items: Sequence[ReviewItem], memory: Limpet) -> dict[str, str]:
-    """A short id of every item and group: of pairs the end, for those that a check made together begin alike."""
-    single = [one.id for one in items if one.other is None or one.id == one.memory.id]
-    ends = [id for one in items for id in (one.id, *_sides(one)) if id not in single]
-    size = MIN_PREFIX_CHARACTERS
-    while size < 32 and len({_digits(id)[-size:] for id in ends}) < len(set(ends)):
-        size += 1
-    return {id: _digits(id)[-size:] for id in ends} | dict(
-        zip(single, memory.abbreviate(single, items=True), strict=True)
-    )
 
 
 def _item(one: ReviewItem, names: dict[str, str]) -> None:

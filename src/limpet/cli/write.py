@@ -11,8 +11,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..model.errors import BadInput
+from ..model.memory import KINDS
 from . import output
+from . import receipts as receipts_of
 from .options import (
+    TIME_FORMS,
     Command,
     decode,
     given_text,
@@ -24,6 +27,7 @@ from .options import (
     text_argument,
     vectors_option,
 )
+from .receipts import receipt
 
 if TYPE_CHECKING:
     from queue import Queue
@@ -63,7 +67,7 @@ def _remember(args: Namespace) -> int:
         raise BadInput("--no-vectors belongs to --batch: one statement waits for no vector anyway")
     text = given_text(args.text)
     with open_store(args, create=True) as memory:
-        return output.receipt(memory.remember(text, id=args.id, **given), as_json=args.json)
+        return receipt(memory.remember(text, id=args.id, **statement(args)), memory, as_json=args.json)
 
 
 def _batch(args: Namespace, defaults: dict[str, Any]) -> int:
@@ -182,7 +186,7 @@ def _edit_options(parser: ArgumentParser) -> None:
 def _edit(args: Namespace) -> int:
     text = given_text(args.text)
     with open_store(args) as memory:
-        return output.receipt(memory.edit(args.id, text), as_json=args.json)
+        return receipt(memory.edit(args.id, text), memory, as_json=args.json)
 
 
 def _tag_options(parser: ArgumentParser) -> None:
@@ -206,7 +210,7 @@ def _tag(args: Namespace) -> int:
         else:
             raise BadInput(f"not a change: {word[:60]!r}", hint="+topic, -topic or k=v")
     with open_store(args) as memory:
-        return output.receipt(memory.tag(args.id, add, remove, values), as_json=args.json)
+        return receipt(memory.tag(args.id, add, remove, values), memory, as_json=args.json)
 
 
 def _tag_order(words: list[str]) -> list[str]:
@@ -239,7 +243,7 @@ def _correct_options(parser: ArgumentParser) -> None:
 def _correct(args: Namespace) -> int:
     text = given_text(args.text)
     with open_store(args) as memory:
-        return output.receipt(memory.correct(args.id, text, why=args.why, **statement(args)), as_json=args.json)
+        return receipt(memory.correct(args.id, text, why=args.why, **statement(args)), memory, as_json=args.json)
 
 
 def _retract_options(parser: ArgumentParser) -> None:
@@ -249,7 +253,51 @@ def _retract_options(parser: ArgumentParser) -> None:
 
 def _retract(args: Namespace) -> int:
     with open_store(args) as memory:
-        return output.receipt(memory.retract(args.id, args.why), as_json=args.json)
+        return receipt(memory.retract(args.id, args.why), memory, as_json=args.json)
+
+
+def _forget_options(parser: ArgumentParser) -> None:
+    add = parser.add_argument
+    add("ids", metavar="ID", nargs="*", help="which memories; without any, what all of the options together choose")
+    add("--topic", action="append", metavar="TOPIC", help="those with this topic; repeated: with all of them")
+    add("--kind", action="append", choices=KINDS, metavar="KIND", help="those of this kind")
+    add("--session", metavar="NAME", help="those of this session")
+    add("--before", metavar="TIME", help=f"those stored before then: {TIME_FORMS}")
+    add("--meta", action="append", metavar="K=V", help="those with this value in their metadata")
+    add("--match", metavar="WORDS", help="those whose text has all of these words")
+    add("--why", metavar="TEXT", default="forgotten", help="why; stays with them (default: forgotten)")
+    add(
+        "--confirm",
+        action="store_true",
+        help="do it; without this what options choose is only shown, what ids name is done",
+    )
+    add("--dry-run", action="store_true", help="only show which, whatever chooses them")
+
+
+def _forget(args: Namespace) -> int:
+    given: dict[str, Any] = {
+        "topics": args.topic or (), "kind": args.kind or (), "session": args.session, "before": args.before,
+        "metadata": dict(pair(word) for word in args.meta or ()), "match": args.match,
+    }  # fmt: skip
+    only_shown = args.dry_run or (any(given.values()) and not args.confirm)
+    with open_store(args) as memory:
+        found = memory.forget(args.ids, **given, why=args.why, dry_run=only_shown)
+        if args.json:
+            output.object_line(found.as_dict())
+            return 0
+        if not found.memories:
+            output.words("nothing to forget")
+            return 0 if args.ids else 1
+        output.listed(found.memories, memory)
+    count = output.counted(len(found.memories) - len(found.waiting), "memory")
+    if only_shown:
+        output.words(f"would forget {count}; --confirm does it")
+        return 0
+    output.line(f"forgot {count}")
+    if found.waiting:
+        output.words(f"{len(found.waiting):,} more were said by someone who is trusted more: `limpet review`")
+    output.words("still in the store: `limpet undo` takes this back, only `limpet purge` erases")
+    return 0
 
 
 def _change(verb: str, args: Namespace) -> int:
@@ -259,51 +307,77 @@ def _change(verb: str, args: Namespace) -> int:
             "pin": memory.pin, "unpin": memory.unpin, "archive": memory.archive, "restore": memory.restore,
             "promote": memory.promote, "reach": memory.reach,
         }  # fmt: skip
-        return output.receipt(verbs[verb](args.id), as_json=args.json)
+        return receipt(verbs[verb](args.id), memory, as_json=args.json)
 
 
 def _purge_options(parser: ArgumentParser) -> None:
-    id_argument(parser)
+    id_argument(parser, gone=True)
     parser.add_argument("--confirm", action="store_true", help="do it; without this only what would go is shown")
 
 
 def _purge(args: Namespace) -> int:
     with open_store(args) as memory:
         before = memory.get(args.id)
-        report = memory.purge(before.id, confirm=args.confirm)
+        report = memory.purge(before.id, confirm=args.confirm, dry_run=not args.confirm)
+        [name] = memory.abbreviate([before.id])
     if args.json:
         output.object_line(report.as_dict())
         return 0
     extent = f"versions: {report.versions}, ledger events: {report.events}"
     if before.state == "purged":
-        output.line(f"purged already {report.id}")
+        output.line(f"purged already {name}")
     elif report.purged:
-        output.line(f"purged {report.id} ({extent})")
+        output.line(f"purged {name} ({extent})")
     else:
-        output.line(f"would purge {report.id} ({extent})")
+        output.line(f"would purge {name} ({extent})")
         for line in output.wrapped(before.content):
             output.line(line)
         output.words("nothing was erased; --confirm erases it for good, which cannot be undone")
     for one in report.quoted:
-        output.words(f"its words are also in {one}: purge that too, if they must go")
+        output.words(f"its words are also in {output.short_ids(one)}: purge that too, if they must go")
     return 0
 
 
 def _undo_options(parser: ArgumentParser) -> None:
     parser.add_argument(
-        "event", metavar="EVENT", nargs="?",
-        help="an event from a receipt, or its prefix (default: the last operation)",
+        "event", metavar="OP", nargs="?",
+        help="an operation of `limpet log`, or the event of a receipt (default: the last one that holds)",
     )  # fmt: skip
 
 
 def _undo(args: Namespace) -> int:
     with open_store(args) as memory:
         receipts = memory.undo(args.event)
+        if args.json:
+            output.object_line({"undone": [one.as_dict() for one in receipts]})
+            return 0
+        receipts_of.taken_back(receipts, memory, "undone")
+    return 0
+
+
+def _redo(args: Namespace) -> int:
+    with open_store(args) as memory:
+        receipts = memory.redo()
+        if args.json:
+            output.object_line({"redone": [one.as_dict() for one in receipts]})
+        else:
+            receipts_of.taken_back(receipts, memory, "redone")
+    return 0
+
+
+def _log_options(parser: ArgumentParser) -> None:
+    parser.add_argument("--limit", type=int, default=20, metavar="COUNT", help="operations at most (default: 20)")
+
+
+def _log(args: Namespace) -> int:
+    with open_store(args) as memory:
+        found = memory.log(limit=args.limit)
     if args.json:
-        output.object_line({"undone": [one.as_dict() for one in receipts]})
-        return 0
-    for one in receipts:
-        output.receipt(one, as_json=False)
+        output.object_line({"operations": [one.as_dict() for one in found]})
+    elif found:
+        receipts_of.log(found)
+    else:
+        output.words("nothing was done here yet")
     return 0
 
 
@@ -317,15 +391,18 @@ def _feedback_options(parser: ArgumentParser) -> None:
 def _feedback(args: Namespace) -> int:
     with open_store(args) as memory:
         found = memory.feedback(args.id, args.verdict)
+        [name] = memory.abbreviate([found.id])
     if args.json:
         output.object_line(found.as_dict())
     else:
-        output.line(f"noted {found.id}: {args.verdict}")
+        output.line(
+            f"noted {name}: {args.verdict}  {receipts_of.quoted(found.content, len(name) + len(args.verdict) + 9)}"
+        )
     return 0
 
 
 def _of_id(verb: str, example: str) -> Command:
-    return Command(id_argument, partial(_change, verb), example)
+    return Command(partial(id_argument, gone=verb == "restore"), partial(_change, verb), example)
 
 
 COMMANDS = {
@@ -335,19 +412,34 @@ COMMANDS = {
         'limpet remember "begin IMMEDIATE ends the WAL deadlock" --kind lesson --topic sqlite --meta line=7\n'
         "jq -c '{content: .text}' notes.json | limpet remember --batch",
     ),
-    "edit": Command(_edit_options, _edit, 'limpet edit 019e3f2a "The staging API allows 100 requests a minute"'),
-    "tag": Command(_tag_options, _tag, "limpet tag 019e3f2a +sqlite -draft priority=2 reviewed=true", _tag_order),
-    "pin": _of_id("pin", "limpet pin 019e3f2a"),
-    "unpin": _of_id("unpin", "limpet unpin 019e3f2a"),
+    "edit": Command(_edit_options, _edit, 'limpet edit 7rk2qm "The staging API allows 100 requests a minute"'),
+    "tag": Command(_tag_options, _tag, "limpet tag 7rk2qm +sqlite -draft priority=2 reviewed=true", _tag_order),
+    "pin": _of_id("pin", "limpet pin 7rk2qm"),
+    "unpin": _of_id("unpin", "limpet unpin 7rk2qm"),
     "correct": Command(
-        _correct_options, _correct, 'limpet correct 019e3f2a "The limit is 1000 a minute" --why "gateway upgraded"'
+        _correct_options,
+        _correct,
+        'limpet correct 7rk2qm "The limit is 1000 a minute" --why "gateway upgraded"\n'
+        'limpet correct --match "staging limit" "The limit is 1000 a minute"',
     ),
-    "retract": Command(_retract_options, _retract, 'limpet retract 019e3f2a --why "it was a rumour"'),
-    "archive": _of_id("archive", "limpet archive 019e3f2a"),
-    "restore": _of_id("restore", "limpet restore 019e3f2a"),
-    "reach": _of_id("reach", "limpet reach 019e3f2a"),
-    "promote": _of_id("promote", "limpet promote 019e3f2a"),
-    "purge": Command(_purge_options, _purge, "limpet purge 019e3f2a --confirm"),
-    "undo": Command(_undo_options, _undo, "limpet undo"),
-    "feedback": Command(_feedback_options, _feedback, "limpet feedback 019e3f2a useful"),
+    "retract": Command(
+        _retract_options,
+        _retract,
+        'limpet retract @3 --why "it was a rumour"\nlimpet retract --last --why "a typo"',
+    ),
+    "forget": Command(
+        _forget_options,
+        _forget,
+        'limpet forget 7rk2qm\nlimpet forget --topic draft --before "90 days ago"\n'
+        'limpet forget --match "old gateway" --confirm',
+    ),
+    "archive": _of_id("archive", "limpet archive 7rk2qm"),
+    "restore": _of_id("restore", "limpet restore 7rk2qm"),
+    "reach": _of_id("reach", "limpet reach 7rk2qm"),
+    "promote": _of_id("promote", "limpet promote 7rk2qm"),
+    "purge": Command(_purge_options, _purge, "limpet purge 7rk2qm --confirm"),
+    "undo": Command(_undo_options, _undo, "limpet undo\nlimpet undo 7rk2qm"),
+    "redo": Command(lambda _: None, _redo, "limpet redo"),
+    "log": Command(_log_options, _log, "limpet log --limit 5"),
+    "feedback": Command(_feedback_options, _feedback, "limpet feedback @1 useful"),
 }

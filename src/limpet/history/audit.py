@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from ..model.clock import Instant, MaybeInstant
 from ..model.encode import INLINE, TIME, JsonForm
 from ..model.memory import Memory
+from ..model.sequence import Holds
 from ..rank.adjust import stage
 from .reasons import Affected, impact, rested_before, why
 from .timeline import chain
@@ -19,13 +21,13 @@ SHOWN = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Belief(JsonForm):
-    """One memory as an audit shows it. Times in microseconds UTC."""
+    """One memory as an audit shows it."""
 
     node: Node = field(metadata=INLINE)
     trust: str
     stage: str  # observation, hypothesis, verified
     observations: int  # distinct days
-    observed_at: int = field(metadata=TIME)
+    observed_at_us: int = field(metadata=TIME)
     source: str | None
     speaker: str | None
     replaced: list[Node]  # what it corrected, oldest first
@@ -36,17 +38,22 @@ class Belief(JsonForm):
     rests_on_it: list[Affected]
     rested_before: list[Affected]  # what rests on what it replaced, and may have to change with it
     merged: list[Node]  # other wordings that it speaks for
+    observed_at = Instant("observed_at_us")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Audit(JsonForm):
+class Audit(JsonForm, Holds[Belief]):
     """What is believed about something, the most relevant first, as of a time in the world and one of knowledge."""
+
+    HELD = "beliefs"
 
     about: str
     by: str  # id, key or text
-    as_of: int = field(metadata=TIME)
-    known_at: int | None = field(metadata=TIME)
+    as_of_us: int = field(metadata=TIME)
+    known_at_us: int | None = field(metadata=TIME)
     beliefs: list[Belief]
+    as_of = Instant("as_of_us")
+    known_at = MaybeInstant("known_at_us")
 
 
 def audit(view: View, about: str, by: str, memories: Sequence[Memory]) -> Audit:
@@ -55,8 +62,8 @@ def audit(view: View, about: str, by: str, memories: Sequence[Memory]) -> Audit:
     return Audit(
         about=about,
         by=by,
-        as_of=view.as_of,
-        known_at=view.known_at,
+        as_of_us=view.as_of,
+        known_at_us=view.known_at,
         beliefs=[_belief(view, one, waiting) for one in memories],
     )
 
@@ -71,7 +78,7 @@ def _belief(view: View, one: Memory, waiting: Sequence[tuple[bytes, bytes]]) -> 
         trust=one.trust,
         stage=stage(one.observations, one.trust),
         observations=one.observations,
-        observed_at=one.observed_at,
+        observed_at_us=one.observed_at_us,
         source=one.source,
         speaker=one.speaker,
         replaced=history.before,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from ..model.encode import JsonForm, rounded
 from ..model.ids import format_id
+from ..model.sequence import Holds
 from ..store.records import Piece
 from ..vectors.calibration import stored
 from .view import Node, View, raw_id
@@ -45,8 +46,10 @@ class Proposal(JsonForm):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Consolidation(JsonForm):
+class Consolidation(JsonForm, Holds[Proposal]):
     """Proposals, merges first, the largest first. `missing`: what could not be looked at, and why."""
+
+    HELD = "proposals"
 
     proposals: list[Proposal]
     counts: dict[str, int]

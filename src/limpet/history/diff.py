@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from ..model.clock import format_time
+from ..model.clock import Instant, format_time
 from ..model.encode import INLINE, OPTIONAL, TIME, JsonForm, named
 from ..model.errors import BadInput
 from ..model.memory import Memory
@@ -23,16 +23,18 @@ class Change(JsonForm):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Diff(JsonForm):
-    """Beliefs between two moments, microseconds UTC. Counts are of all; lists hold the newest up to the limit."""
+    """Beliefs between two moments. Counts are of all; lists hold the newest up to the limit."""
 
-    start: int = field(metadata=TIME | named("from"))
-    end: int = field(metadata=TIME | named("to"))
+    start_us: int = field(metadata=TIME | named("from"))
+    end_us: int = field(metadata=TIME | named("to"))
     began: list[Change]
     ended: list[Change]
     changed: list[Change]
     linked: list[Link]
     unlinked: list[Link]
     counts: dict[str, int]
+    start = Instant("start_us")
+    end = Instant("end_us")
 
 
 # What a reader would notice of a belief besides its words.
@@ -59,10 +61,10 @@ def diff(view: View, start: int, end: int, *, as_of: int | None, limit: int) -> 
     links = _links(later, start, end)
     counts = {name: len(changes) for name, changes in found.items()} | {n: len(one) for n, one in links.items()}
     for changes in found.values():
-        changes.sort(key=lambda one: (-one.node.recorded_at, one.node.id))
+        changes.sort(key=lambda one: (-one.node.recorded_at_us, one.node.id))
     return Diff(
-        start=start,
-        end=end,
+        start_us=start,
+        end_us=end,
         began=found["began"][:limit],
         ended=found["ended"][:limit],
         changed=found["changed"][:limit],
@@ -78,7 +80,7 @@ def _change(then: View, later: View, old: Memory | None, new: Memory | None) -> 
     node = later.node(new)
     if new.state == "purged":
         # Its versions are gone; only that there was something is still known.
-        known_before = new.created_at <= (then.known_at or 0) and (old is None or old.state != "purged")
+        known_before = new.created_at_us <= (then.known_at or 0) and (old is None or old.state != "purged")
         return ("ended", Change(node=node, how="purged")) if known_before else None
     was = old is not None and then.standing(old) == "held"
     now = node.standing == "held"

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from ..model.clock import MICROSECONDS_PER_DAY
 from ..model.encode import INLINE, JsonForm, named, rounded
 from ..model.errors import BadInput
+from ..model.sequence import Holds
 from ..rank.constants import OBSERVED_PER_DAY, STALE_DAYS, STALE_KINDS
 from .view import Node, View, raw_id
 from .whole import Whole
@@ -33,8 +34,10 @@ class Gap(JsonForm):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Gaps(JsonForm):
+class Gaps(JsonForm, Holds[Gap]):
     """Weaknesses by kind, the severest first. `counts` are of all there are, also those past the limit."""
+
+    HELD = "found"
 
     found: list[Gap] = field(metadata=named("gaps"))
     counts: dict[str, int]
@@ -101,7 +104,7 @@ def _stale(whole: Whole, place: int) -> tuple[str, str]:
     one = whole.nodes[place]
     if one.kind not in STALE_KINDS or one.pinned:
         return "", ""
-    days = (whole.view.now - max(one.observed_at, one.used_at or 0)) // MICROSECONDS_PER_DAY
+    days = (whole.view.now - max(one.observed_at_us, one.used_at or 0)) // MICROSECONDS_PER_DAY
     return ("stale", f"neither stated nor used for {days} days") if days > STALE_DAYS else ("", "")
 
 

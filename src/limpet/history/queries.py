@@ -10,7 +10,8 @@ from ..model.clock import parse_time
 from ..model.edges import check_edge_type
 from ..model.errors import BadInput, NotFound
 from ..model.ids import MIN_PREFIX_CHARACTERS, parse_id
-from ..model.memory import EDGE_TYPES, Memory, check_key, check_kind
+from ..model.memory import EDGE_TYPES, Memory, check_key, check_kind, check_kinds, check_list
+from ..model.old_names import takes
 from ..store.records import Filter
 from . import claims, reasons, walk, whole
 from .audit import Audit, audit
@@ -24,15 +25,13 @@ from .timeline import Chain, Timeline, around, chain, found_along, of_key
 from .view import View, check_count
 
 if TYPE_CHECKING:
-    from ..context import Context
+    from ..context import Context, Time
 
 # How far and how much a query looks when nobody says, and at most.
 DEPTH, MAX_DEPTH = 5, 64
 LIMIT, MAX_LIMIT = 200, 10_000
 # What a context takes by default, and the neighbours a timeline shows on either side.
 NEAR_DEPTH, REACH = 2, 5
-
-Time = str | int | None
 
 
 class History:
@@ -93,7 +92,7 @@ class History:
     ) -> walk.Subgraph:  # fmt: skip
         """What surrounds some memories, and the links among all of it."""
         _check(depth, limit)
-        given = [ids] if isinstance(ids, str) else list(ids)
+        given = check_list("ids", ids)
         view, chosen = self._view(as_of, known_at), _types(types)
         with self._context.store.snapshot():
             return walk.context(view, given, types=chosen, depth=depth, limit=limit, everything=everything)
@@ -192,11 +191,14 @@ class History:
         with self._context.store.snapshot():
             return whole.contradictions(view, limit=limit, everything=everything)
 
-    def gaps(self, *, kinds: Iterable[str] = (), limit: int = 20, as_of: Time = None, known_at: Time = None) -> Gaps:
+    @takes("kinds")
+    def gaps(
+        self, *, kind: str | Iterable[str] = (), limit: int = 20, as_of: Time = None, known_at: Time = None
+    ) -> Gaps:
         """Weak places among what is believed, the severest first; `limit` is per kind of gap."""
         check_count("limit", limit, MAX_LIMIT)
         view = self._view(as_of, known_at)
-        chosen = (kinds,) if isinstance(kinds, str) else tuple(kinds)
+        chosen = (kind,) if isinstance(kind, str) else check_list("kind", kind)
         with self._context.store.snapshot():
             return gaps(view, kinds=chosen, limit=limit)
 
@@ -256,15 +258,18 @@ class History:
         check_count("depth", depth, MAX_DEPTH)
         check_count("limit", limit, 1_000)
         view = self._view(as_of, known_at)
-        return claims.revise(view, self._recaller(), claim, against=tuple(against), depth=depth, limit=limit)
+        return claims.revise(
+            view, self._recaller(), claim, against=check_list("against", against), depth=depth, limit=limit
+        )
 
+    @takes("kinds")
     def analogy(
-        self, situation: str, *, kinds: Iterable[str] = (), session: str | None = None, limit: int = 5,
+        self, situation: str, *, kind: str | Iterable[str] = (), session: str | None = None, limit: int = 5,
         as_of: Time = None, known_at: Time = None,
     ) -> list[claims.Analogy]:  # fmt: skip
         """Past situations like this one and what came of them. `session`: the running one, left out."""
         check_count("limit", limit, 500)
-        chosen = tuple(check_kind(kind) for kind in ((kinds,) if isinstance(kinds, str) else kinds))
+        chosen = check_kinds(kind)
         view = self._view(as_of, known_at)
         return claims.analogy(view, self._recaller(), situation, kinds=chosen, session=session, limit=limit)
 
@@ -308,8 +313,7 @@ def _check(depth: int, limit: int) -> None:
 
 def _types(types: Iterable[str]) -> tuple[str, ...]:
     """Edge types, checked; all for none."""
-    chosen = (types,) if isinstance(types, str) else tuple(types)
-    return tuple(dict.fromkeys(check_edge_type(type) for type in chosen)) or EDGE_TYPES
+    return tuple(dict.fromkeys(check_edge_type(type) for type in check_list("types", types))) or EDGE_TYPES
 
 
 def _looks_like_id(text: str) -> bool:

@@ -13,12 +13,15 @@ from typing import Any
 from ..model.edges import Edge
 from ..model.encode import INLINE, JsonForm, encode
 from ..model.ids import format_id
+from ..model.sequence import Holds
 from .view import FALLEN, Link, Node, View, link_of, raw_id
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Why(JsonForm):
+class Why(JsonForm, Holds[Node]):
     """What a memory rests on, as a graph: `depths[id]` is how far from it. `skipped`: id -> standing."""
+
+    HELD = "reasons"
 
     SHOWN = ("memory", "reasons", "links", "facts", "skipped", "truncated")
 
@@ -50,8 +53,10 @@ class Affected(JsonForm):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Impact(JsonForm):
+class Impact(JsonForm, Holds[Affected]):
     """All that rests on a memory, decisions first, those that would fall before those that would not."""
+
+    HELD = "affected"
 
     memory: Node
     affected: list[Affected]

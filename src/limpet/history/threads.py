@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from ..model.clock import Instant
 from ..model.encode import TIME, JsonForm
 from ..model.memory import Memory
 from .view import View
@@ -14,16 +15,18 @@ SESSIONS = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thread(JsonForm):
-    """A topic over several sessions. Times in microseconds UTC: since when it is spoken of, and when last."""
+    """A topic over several sessions: since when it is spoken of, and when last."""
 
     topic: str
     memories: int
     sessions: tuple[str, ...]  # names, in the order of their first memory
-    began_at: int = field(metadata=TIME)
-    last_at: int = field(metadata=TIME)
+    began_at_us: int = field(metadata=TIME)
+    last_at_us: int = field(metadata=TIME)
     goals: tuple[str, ...] = ()  # ids of its goals that are held: open
     latest: str = ""  # id of its newest memory
     content: str = ""  # its text
+    began_at = Instant("began_at_us")
+    last_at = Instant("last_at_us")
 
 
 def threads(view: View, *, limit: int) -> list[Thread]:
@@ -34,7 +37,7 @@ def threads(view: View, *, limit: int) -> list[Thread]:
             groups.setdefault(topic, []).append(one)
     found = [_thread(topic, several) for topic, several in groups.items()]
     found = [one for one in found if len(one.sessions) >= SESSIONS]
-    return sorted(found, key=lambda one: (-one.last_at, one.topic))[:limit]
+    return sorted(found, key=lambda one: (-one.last_at_us, one.topic))[:limit]
 
 
 def _thread(topic: str, several: list[Memory]) -> Thread:
@@ -44,8 +47,8 @@ def _thread(topic: str, several: list[Memory]) -> Thread:
         topic=topic,
         memories=len(several),
         sessions=tuple(dict.fromkeys(one.session for one in several if one.session is not None)),
-        began_at=several[0].created_at,
-        last_at=newest.created_at,
+        began_at_us=several[0].created_at_us,
+        last_at_us=newest.created_at_us,
         goals=tuple(one.id for one in several if one.kind == "goal"),
         latest=newest.id,
         content=newest.content,

@@ -5,29 +5,34 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from ..model.clock import Instant
 from ..model.edges import INVERSES, TEMPORAL
 from ..model.encode import INLINE, TIME, JsonForm
 from ..model.ids import parse_id
 from ..model.memory import Memory
+from ..model.sequence import Holds
 from .view import Node, View, raw_id
 from .walk import edges_around
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moment(JsonForm):
-    """One entry of a timeline. `at`: microseconds UTC, when it began to hold."""
+    """One entry of a timeline. `at`: when it began to hold."""
 
-    SHOWN = ("node", "content", "at", "relation")
+    SHOWN = ("node", "content", "at_us", "relation")
 
-    at: int = field(metadata=TIME)
+    at_us: int = field(metadata=TIME)
     node: Node = field(metadata=INLINE)
     relation: str  # to what was asked about: itself, earlier version, session, "TYPE it", match
     content: str  # as it was in that version
+    at = Instant("at_us")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Timeline(JsonForm):
+class Timeline(JsonForm, Holds[Moment]):
     """Moments, oldest first. `about`: what was asked."""
+
+    HELD = "moments"
 
     about: str
     by: str  # memory, key, text, or all
@@ -95,7 +100,7 @@ def _line(about: str, by: str, moments: list[Moment], limit: int) -> Timeline:
 
 
 def _moment(view: View, one: Memory, relation: str) -> Moment:
-    return Moment(at=one.valid_from, node=view.node(one), relation=relation, content=one.content)
+    return Moment(at_us=one.valid_from_us, node=view.node(one), relation=relation, content=one.content)
 
 
 def _versions(view: View, one: Memory) -> list[Moment]:
@@ -103,17 +108,19 @@ def _versions(view: View, one: Memory) -> list[Moment]:
     moments: list[Moment] = []
     words = None
     known = [
-        v for v in view.store.memories.versions(raw_id(one)) if view.known_at is None or v.recorded_at <= view.known_at
+        v
+        for v in view.store.memories.versions(raw_id(one))
+        if view.known_at is None or v.recorded_at_us <= view.known_at
     ]
     node = view.node(one)
     for version in known:
         if version.content == words:
             continue
-        at = version.valid_from if words is None else version.recorded_at
-        moments.append(Moment(at=at, node=node, relation="earlier version", content=version.content))
+        at = version.valid_from_us if words is None else version.recorded_at_us
+        moments.append(Moment(at_us=at, node=node, relation="earlier version", content=version.content))
         words = version.content
     last = moments[-1]
-    return [*moments[:-1], Moment(at=last.at, node=last.node, relation="itself", content=last.content)]
+    return [*moments[:-1], Moment(at_us=last.at_us, node=last.node, relation="itself", content=last.content)]
 
 
 def chain(view: View, id: str, *, limit: int) -> Chain:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from ..model.clock import Instant
 from ..model.encode import TIME, JsonForm, by
 from ..model.ids import format_id
 from ..rank.interval import Interval, difference, share
@@ -24,13 +25,14 @@ class Exposure(JsonForm):
     """One memory as it was put before one agent, or held out."""
 
     id: str
-    at: int = field(metadata=TIME)  # microseconds UTC
+    at_us: int = field(metadata=TIME)  # microseconds UTC
     client: str
     session: str  # "" when the client did not say
     via: str  # message, start or compact: the hook; recall or prepare: the MCP tool
     tokens: int
     shown: bool  # False: held out
     used: bool | None  # whether it showed up in the work; None: not known, or it cannot be told
+    at = Instant("at_us")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +60,7 @@ class Usefulness(JsonForm):
 
 def exposure(one: ExposureRow) -> Exposure:
     return Exposure(
-        id=format_id(one.memory), at=one.at, client=one.client, session=one.session, via=one.via, tokens=one.tokens,
+        id=format_id(one.memory), at_us=one.at, client=one.client, session=one.session, via=one.via, tokens=one.tokens,
         shown=one.shown, used=one.used,
     )  # fmt: skip
 

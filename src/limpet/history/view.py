@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from ..model.clock import Instant, MaybeInstant
 from ..model.edges import Edge
 from ..model.encode import OPTIONAL, TIME, JsonForm
 from ..model.errors import BadInput, NotFound
@@ -27,7 +28,7 @@ SEEN = tuple(state for state in STATES if state != "quarantined")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Node(JsonForm):
-    """A memory as graph queries show it. Times in microseconds UTC."""
+    """A memory as graph queries show it."""
 
     id: str
     kind: str
@@ -37,15 +38,18 @@ class Node(JsonForm):
     confidence: float  # 0 to 1; 0 for what is superseded, retracted or purged
     confidence_word: str  # stated, repeated, confirmed, doubtful
     origin: str
-    valid_from: int = field(metadata=TIME)
-    valid_to: int | None = field(metadata=TIME)
-    recorded_at: int = field(metadata=TIME)
+    valid_from_us: int = field(metadata=TIME)
+    valid_to_us: int | None = field(metadata=TIME)
+    recorded_at_us: int = field(metadata=TIME)
     importance: float = 0.5
     key: str | None = None
     session: str | None = None
     position: int = 0
     superseded_by: str | None = field(default=None, metadata=OPTIONAL)
     reason: str | None = field(default=None, metadata=OPTIONAL)
+    valid_from = Instant("valid_from_us")
+    valid_to = MaybeInstant("valid_to_us")
+    recorded_at = Instant("recorded_at_us")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +112,7 @@ class View:
         return sorted(found, key=lambda one: (-one.weight, one.recorded_at, one.source, one.target, one.type))
 
     def standing(self, one: Memory) -> str:
-        return standing(one.state, one.superseded_by is not None, one.valid_from, one.valid_to, self.as_of)
+        return standing(one.state, one.superseded_by is not None, one.valid_from_us, one.valid_to_us, self.as_of)
 
     def standings(self, ids: Iterable[bytes]) -> dict[bytes, str]:
         """How some memories stand; what is not seen from here is left out."""
@@ -130,9 +134,9 @@ class View:
             confidence=confidence,
             confidence_word=confidence_word(one, confidence),
             origin=one.origin,
-            valid_from=one.valid_from,
-            valid_to=one.valid_to,
-            recorded_at=one.created_at,
+            valid_from_us=one.valid_from_us,
+            valid_to_us=one.valid_to_us,
+            recorded_at_us=one.created_at_us,
             importance=one.importance,
             key=one.key,
             session=one.session,

@@ -9,6 +9,7 @@ from typing import Any
 from ..model.edges import STORED_TYPES, TEMPORAL, Edge
 from ..model.encode import JsonForm, encode
 from ..model.errors import BadInput
+from ..model.sequence import Holds
 from ..store.records import Filter
 from .view import FALLEN, Link, Node, View, link_of, raw_id
 
@@ -17,8 +18,10 @@ MAX_VISITED = 50_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GraphPath(JsonForm):
+class GraphPath(JsonForm, Holds[Node]):
     """The shortest way between two memories; no nodes when there is none within the depth."""
+
+    HELD = "nodes"
 
     SHOWN = ("found", "nodes", "links", "truncated")
 
@@ -32,8 +35,10 @@ class GraphPath(JsonForm):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Subgraph(JsonForm):
+class Subgraph(JsonForm, Holds[Node]):
     """Memories and all links among them."""
+
+    HELD = "nodes"
 
     SHOWN = ("nodes", "links", "truncated")
 

@@ -9,6 +9,7 @@ from ..model.edges import STORED_TYPES, SYMMETRIC_TYPES
 from ..model.encode import INLINE, OPTIONAL, JsonForm, named, rounded
 from ..model.ids import format_id
 from ..model.memory import Memory
+from ..model.sequence import Holds
 from ..rank.adjust import confidence_of
 from ..store.records import MOST_WAITING, GraphNode, Proposal
 from ..text.normalise import normalise
@@ -71,11 +72,13 @@ class Contradiction(JsonForm):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Contradictions(JsonForm):
+class Contradictions(JsonForm, Holds[Contradiction]):
     """Open ones first, the most important first. `count` is of all there are, also those past the limit."""
 
+    HELD = "found"
+
     found: list[Contradiction] = field(metadata=named("contradictions"))
-    count: int
+    count: int = field()  # type: ignore[assignment]  # and so no count() of a sequence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -310,7 +310,7 @@ class Render:
 
 def _useful(one: Memory) -> tuple[float, ...]:
     """Pinned first, then by importance and use, then the newest."""
-    return (float(one.pinned), one.importance * (1 + min(one.uses, 20) / 10), float(one.valid_from))
+    return (float(one.pinned), one.importance * (1 + min(one.uses, 20) / 10), float(one.valid_from_us))
 
 
 def _group(one: Memory) -> page.Group:

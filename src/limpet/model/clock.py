@@ -6,8 +6,8 @@ Nothing here sleeps. `parse_time` is the one reader of times that people and pro
 from __future__ import annotations
 
 import time
-from datetime import UTC, datetime, timedelta
-from typing import Protocol
+from datetime import UTC, date, datetime, timedelta
+from typing import Protocol, overload
 
 from .errors import BadInput
 
@@ -34,8 +34,8 @@ class SystemClock:
 class FixedClock:
     """A clock that moves only when told to: tests, replays and benchmarks with historic times."""
 
-    def __init__(self, at: int | str = "2026-01-01T00:00:00+00:00") -> None:
-        self._now = at if isinstance(at, int) else parse_time(at, now=0)
+    def __init__(self, at: str | int | date = "2026-01-01T00:00:00+00:00") -> None:
+        self._now = parse_time(at, now=0)
 
     def now(self) -> int:
         return self._now
@@ -45,8 +45,8 @@ class FixedClock:
         self._now += to_microseconds(timedelta(days=days, hours=hours, seconds=seconds))
         return self._now
 
-    def set(self, at: int | str) -> None:
-        self._now = at if isinstance(at, int) else parse_time(at, now=self._now)
+    def set(self, at: str | int | date) -> None:
+        self._now = parse_time(at, now=self._now)
 
 
 def to_microseconds(delta: timedelta) -> int:
@@ -64,16 +64,48 @@ def to_datetime(at: int) -> datetime:
     return EPOCH + timedelta(microseconds=at)
 
 
-def format_time(at: int | None) -> str | None:
+class Instant:
+    """A time of an answer as a datetime in UTC. The field of the same name with `_us` has it in microseconds."""
+
+    def __init__(self, field: str) -> None:
+        self._field = field
+
+    @overload
+    def __get__(self, one: None, owner: type) -> Instant: ...
+    @overload
+    def __get__(self, one: object, owner: type) -> datetime: ...
+    def __get__(self, one: object | None, owner: type) -> datetime | Instant:
+        return self if one is None else to_datetime(getattr(one, self._field))
+
+
+class MaybeInstant:
+    """The same of a time that may be None."""
+
+    def __init__(self, field: str) -> None:
+        self._field = field
+
+    @overload
+    def __get__(self, one: None, owner: type) -> MaybeInstant: ...
+    @overload
+    def __get__(self, one: object, owner: type) -> datetime | None: ...
+    def __get__(self, one: object | None, owner: type) -> datetime | MaybeInstant | None:
+        if one is None:
+            return self
+        at: int | None = getattr(one, self._field)
+        return None if at is None else to_datetime(at)
+
+
+def format_time(at: int | datetime | None) -> str | None:
     """ISO 8601 in UTC with as many digits as it has: 2026-01-31T09:30:00Z."""
     if at is None:
         return None
-    moment = to_datetime(at).replace(tzinfo=None)
+    moment = (to_datetime(at) if isinstance(at, int) else at).replace(tzinfo=None)
     return moment.isoformat() + "Z"
 
 
-def parse_time(text: str | int | datetime, *, now: int) -> int:
-    """Read a time: ISO 8601, a date (its first instant, UTC), microseconds, a datetime, or words like "3 days ago".
+def parse_time(text: str | int | date, *, now: int) -> int:
+    """Read a time: ISO 8601, a date (its first instant, UTC), microseconds, a datetime with its time zone, or words
+    like "3 days ago".
 
     Returns microseconds UTC. Words are read by dateparser (imported only then) relative to `now`.
     Raises BadInput for anything else, and for years outside 1 to 9999.
@@ -83,7 +115,18 @@ def parse_time(text: str | int | datetime, *, now: int) -> int:
     if isinstance(text, int):
         return _in_range(text, str(text))
     if isinstance(text, datetime):
+        if text.tzinfo is None:
+            raise BadInput(
+                f"a datetime without a time zone: {text!r}",
+                hint="datetime.now(timezone.utc), or .astimezone() for this machine's zone, or .replace(tzinfo=...)",
+            )
         return from_datetime(text)
+    if isinstance(text, date):
+        return from_datetime(datetime(text.year, text.month, text.day))
+    if not isinstance(text, str):
+        raise BadInput(
+            f"not a time: {text!r:.60}", hint="a datetime, a date, ISO 8601 text, or microseconds since 1970"
+        )
     words = text.strip()
     try:
         return from_datetime(datetime.fromisoformat(words))

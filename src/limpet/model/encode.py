@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from .clock import format_time
 
-# Metadata of fields; they are joined with `|`.
+# Metadata of fields; they are joined with `|`. A field of microseconds, NAME_us, is NAME in JSON.
 TIME: dict[str, Any] = {"form": format_time}
 # Left out when it is None or, where it is never that, when there is nothing in it.
 OPTIONAL: dict[str, Any] = {"optional": True}
@@ -103,6 +103,6 @@ def _part(name: str, field: dataclasses.Field[Any] | None) -> _Part:
         return _Part(name, name, plain, False, False, False)
     about = field.metadata
     return _Part(
-        name, about.get("name", name), about.get("form", plain), about.get("inline", False),
+        name, about.get("name", name.removesuffix("_us")), about.get("form", plain), about.get("inline", False),
         about.get("optional", False), field.default is not None,
     )  # fmt: skip

@@ -3,9 +3,9 @@
     LimpetError
     ├── NotFound            exit 1  the id, event or session is not there
     ├── BadInput            exit 2  what was given cannot be used; nothing was stored
-    │   └── AmbiguousId     exit 2  the id prefix names several memories (`candidates`)
+    │   └── AmbiguousId     exit 2  what was given names several memories (`candidates`)
     ├── StoreError          exit 3  the store cannot be opened, read or written
-    │   ├── StoreMissing    exit 3  there is no store, and what was asked for makes none
+    │   ├── StoreMissing    exit 1  there is no store, and what was asked for makes none
     │   ├── StoreDamaged    exit 3  the file is not a limpet store, or its content is broken
     │   ├── StoreTooNew     exit 3  a newer limpet wrote it
     │   ├── StoreReadOnly   exit 3  a write on a store opened (or mounted) read-only
@@ -16,6 +16,8 @@ A message says what, which id, what to do next (`hint`). Boundaries (cli, mcp) t
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 
 class LimpetError(Exception):
@@ -28,6 +30,8 @@ class LimpetError(Exception):
         super().__init__(message)
         self.message = message
         self.hint = hint
+        if hint:
+            self.add_note(f"hint: {hint}")  # under the traceback of a program that catches nothing
 
     def as_dict(self) -> dict[str, object]:
         """The `--json` form: {"error", "message", "hint"?}."""
@@ -52,14 +56,18 @@ class BadInput(LimpetError):
 
 
 class AmbiguousId(BadInput):
-    """A prefix that names several memories; `candidates` lists them."""
+    """What names several memories; `candidates` lists their ids, `texts` short ids and what these memories say."""
 
     code = "ambiguous_id"
 
-    def __init__(self, prefix: str, candidates: list[str], *, hint: str | None = None) -> None:
-        shown = ", ".join(candidates[:10]) + (", ..." if len(candidates) > 10 else "")
-        super().__init__(f"id prefix {prefix!r} names several memories: {shown}", hint=hint or "type more of the id")
-        self.candidates = candidates
+    def __init__(
+        self, said: str, candidates: list[str], *, texts: Sequence[tuple[str, str]] = (), hint: str | None = None
+    ) -> None:
+        self.said, self.candidates = said, candidates
+        self.texts = [(id, " ".join(text.split())) for id, text in texts] or [(id, "") for id in candidates]
+        several = [f"{id} {text[:60]}".rstrip() for id, text in self.texts[:10]]
+        shown = "; ".join(several) + ("; ..." if len(self.texts) > 10 else "")
+        super().__init__(f"{said!r} names several memories: {shown}", hint=hint or "give the id of the one you mean")
 
     def as_dict(self) -> dict[str, object]:
         return super().as_dict() | {"candidates": self.candidates}
@@ -75,6 +83,7 @@ class StoreMissing(StoreError):
     """There is no store at the path, and what was asked for makes none."""
 
     code = "store_missing"
+    exit_code = 1
 
 
 class StoreDamaged(StoreError):

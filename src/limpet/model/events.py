@@ -15,6 +15,7 @@ EventType = Literal[
     "edited",  # better words for the same belief; content; data: {kind, demoted} when they are an episode
     "tagged",  # data: {topics, metadata} as they are afterwards
     "keyed",  # data: {key}
+    "moved",  # to another scope; data: {scope, was}; {whole} when all of `was` moves and its name with it
     "bounded",  # the interval in which it holds; data: {valid_from, valid_to}; {reached} of a goal
     "superseded",  # replaced; data: {by, valid_to}
     "retracted",  # no longer believed; data: {why}

@@ -1,20 +1,26 @@
 """Ids: UUIDv7 (RFC 9562), 16 bytes inside, the usual 36 characters outside.
 
-The first 48 bits are milliseconds, so ids made together share a long prefix: `shortest_unique` says how much of
-one a person has to type.
+The first 48 bits are milliseconds, so ids made together begin alike, and people get a short id instead: the last 40
+bits, which are random, in base32, of which as many characters are shown as tell it from all others. A text that a
+person gives is read as a short id first, then as a whole id or the beginning of one.
 """
 
 from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Callable, Iterable
 
 from .errors import BadInput
 
 MIN_PREFIX_CHARACTERS = 6
+# Bytes at the end of an id that a short id is made of, and the characters that write them. Six characters tell apart
+# what a store of a thousand memories holds, eight what one of a hundred thousand does.
+SHORT_BYTES, LONGEST_SHORT = 5, 8
 _HEX = frozenset("0123456789abcdef")
-# Of a prefix by the place of the first digit that sets it apart: that digit belongs to it, and the dashes before it.
-_LENGTHS = [digits + 1 + sum(digits >= dash for dash in (8, 12, 16, 20)) for digits in range(33)]
+# Crockford's base32: no letter that is read as another. The three that are, are taken for what they look like.
+_BASE32 = "0123456789abcdefghjkmnpqrstvwxyz"
+_VALUES = {one: value for value, one in enumerate(_BASE32)} | {"o": 0, "i": 1, "l": 1}
 
 
 class IdSource:
@@ -87,26 +93,73 @@ def parse_prefix(text: str) -> tuple[bytes, bytes]:
     digits = _digits(text)
     if len(digits) < MIN_PREFIX_CHARACTERS:
         raise BadInput(
-            f"id prefix too short: {_shown(text)}", hint=f"give at least {MIN_PREFIX_CHARACTERS} characters of the id"
+            f"id too short: {_shown(text)}", hint=f"give at least {MIN_PREFIX_CHARACTERS} characters of the id"
         )
     return bytes.fromhex(digits.ljust(32, "0")), bytes.fromhex(digits.ljust(32, "f"))
 
 
-def shortest_unique(raw: bytes, neighbours: list[bytes]) -> str:
-    """The shortest prefix (8+ characters, never ending in a dash) that sets `raw` apart from its sorted neighbours."""
-    own = format_id(raw)
-    digits, number = 7, int.from_bytes(raw, "big")
-    for other in neighbours:
-        if other != raw:
-            apart = number ^ int.from_bytes(other, "big")
-            digits = max(digits, 32 - (apart.bit_length() + 3) // 4)
-    return own[: _LENGTHS[digits]]
+def parse_short(text: str) -> tuple[bytes, bytes] | None:
+    """A short id, whole or its first 6+ characters -> the lowest and the highest end of an id that it stands for
+    (inclusive). None when it cannot be one."""
+    values = [_VALUES.get(one) for one in text.strip().lower()]
+    if not MIN_PREFIX_CHARACTERS <= len(values) <= LONGEST_SHORT or None in values:
+        return None
+    left = 5 * (LONGEST_SHORT - len(values))
+    low = 0
+    for value in values:
+        low = low << 5 | (value or 0)
+    return (low << left).to_bytes(SHORT_BYTES, "big"), ((low + 1 << left) - 1).to_bytes(SHORT_BYTES, "big")
+
+
+def named_by(text: str, ask: Callable[[str, bytes, bytes], list[bytes]]) -> list[bytes]:
+    """The ids that a person's text names: as a short id, and if there is none, as an id or the beginning of one.
+
+    `ask("short", low, high)` answers with ids whose last bytes are in a range, `ask("prefix", low, high)` with those
+    that are in one themselves. Raises BadInput: it can be neither.
+    """
+    ends = parse_short(text)
+    if ends is not None:
+        found = ask("short", *ends)
+        if found or not _HEX.issuperset(text.strip().lower()):
+            return found
+    return ask("prefix", *parse_prefix(text))
+
+
+def names_id(text: str, id: str) -> bool:
+    """Whether a person's text names this one among some few, by its short id or the beginning of it. False: no id."""
+    raw = parse_id(id)
+    try:
+        return bool(
+            named_by(
+                text, lambda how, low, high: [raw][: low <= (raw[-SHORT_BYTES:] if how == "short" else raw) <= high]
+            )
+        )
+    except BadInput:
+        return False
+
+
+def short_id(raw: bytes, others: Iterable[bytes]) -> str:
+    """The first characters of its short id, six or more, that no other id begins with; the whole id where another ends
+    alike. `others`: at least those next to it by their last bytes, in any order; itself may be among them."""
+    end, characters = _end(raw), MIN_PREFIX_CHARACTERS
+    for other in others:
+        apart = end ^ _end(other)
+        if apart:
+            characters = max(characters, (8 * SHORT_BYTES - apart.bit_length()) // 5 + 1)
+        elif other != raw:
+            return format_id(raw)
+    places = range(LONGEST_SHORT - 1, LONGEST_SHORT - 1 - characters, -1)
+    return "".join(_BASE32[end >> 5 * place & 31] for place in places)
+
+
+def _end(raw: bytes) -> int:
+    return int.from_bytes(raw[-SHORT_BYTES:], "big")
 
 
 def _digits(text: str) -> str:
     digits = text.strip().lower().replace("-", "")
     if len(digits) > 32 or not digits or not _HEX.issuperset(digits):
-        raise BadInput(f"not an id: {_shown(text)}", hint="ids are hexadecimal; `limpet list` shows them")
+        raise BadInput(f"not an id: {_shown(text)}", hint="`limpet list` shows ids")
     return digits
 
 

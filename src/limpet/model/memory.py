@@ -6,13 +6,15 @@ What events do to a memory is in `state.py`; how a memory is scored is in `rank/
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import Literal, TypeVar, get_args
 
+from .clock import Instant, MaybeInstant
 from .encode import TIME, JsonForm, named
 from .errors import BadInput
 
+T = TypeVar("T")
 Kind = Literal[
     "fact", "decision", "inference", "correction", "skill", "episode", "preference", "opinion", "lesson", "goal", "note"
 ]
@@ -45,7 +47,7 @@ _SCOPE = re.compile(_PART.replace("{}", ""))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Memory(JsonForm):
-    """One memory as a reader sees it: its content and the interval in which it holds. Times are microseconds UTC."""
+    """One memory as a reader sees it: its content and the interval in which it holds."""
 
     id: str
     scope: str
@@ -62,26 +64,52 @@ class Memory(JsonForm):
     speaker: str | None = None
     position: int = 0  # place in its session, from 1; 0 = none
     importance: float = 0.5  # 0 to 1
-    confidence: float = 0.0  # 0 to 1, as of the read; filled in by `Context.with_confidence`
+    confidence: float = 0.0  # 0 to 1, as of the read; filled in by `Context.as_read`
     confidence_word: str = ""  # the same for people and models: stated, repeated, confirmed, doubtful
     stated_confidence: float | None = None  # given by the caller or an import
     observations: int = 1  # distinct days on which it was stated
-    observed_at: int = field(default=0, metadata=TIME)  # the last time it was stated
+    observed_at_us: int = field(default=0, metadata=TIME)  # the last time it was stated
     pinned: bool = False
-    valid_from: int = field(metadata=TIME)
-    valid_to: int | None = field(default=None, metadata=TIME)  # exclusive; None = still true
-    created_at: int = field(metadata=TIME | named("recorded_at"))  # when the store first knew it
-    retired_at: int | None = field(default=None, metadata=TIME)  # exclusive; None = current version
+    valid_from_us: int = field(metadata=TIME)
+    valid_to_us: int | None = field(default=None, metadata=TIME)  # exclusive; None = still true
+    created_at_us: int = field(metadata=TIME | named("recorded_at"))  # when the store first knew it
+    retired_at_us: int | None = field(default=None, metadata=TIME)  # exclusive; None = current version
     superseded_by: str | None = None
     reason: str | None = None  # why it was retracted, or quarantined; "reached" of a goal
     uses: int = 0
-    used_at: int | None = field(default=None, metadata=TIME)
+    used_at_us: int | None = field(default=None, metadata=TIME)
     useful: int = 0  # verdicts of `feedback`
     not_useful: int = 0
     wrong: int = 0
     source_state: str | None = None  # of an indexed file, when it was looked at: fresh, drifted or gone
     # When the store came to know this version; as in recall, `recorded_at` of the JSON form is when it knew the memory.
-    recorded_at: int = field(metadata=TIME | named("version_at"))
+    recorded_at_us: int = field(metadata=TIME | named("version_at"))
+    observed_at = Instant("observed_at_us")
+    valid_from = Instant("valid_from_us")
+    valid_to = MaybeInstant("valid_to_us")
+    created_at = Instant("created_at_us")
+    retired_at = MaybeInstant("retired_at_us")
+    used_at = MaybeInstant("used_at_us")
+    recorded_at = Instant("recorded_at_us")
+
+
+def check_several(what: str, values: Iterable[T]) -> Iterable[T]:
+    """An argument of several values. A single text is read letter by letter, a mapping name by name: neither is meant.
+
+    Raises BadInput, which says what to write.
+    """
+    if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
+        raise BadInput(f"{what} must be a list, not {values!r:.60}", hint=f"write {what}=[{values!r:.60}]")
+    return values
+
+
+def check_list(what: str, values: Iterable[T]) -> tuple[T, ...]:
+    return tuple(check_several(what, values))
+
+
+def check_kinds(kind: str | Iterable[str]) -> tuple[str, ...]:
+    """A kind, or several. Raises BadInput."""
+    return tuple(check_kind(one) for one in ((kind,) if isinstance(kind, str) else check_list("kind", kind)))
 
 
 def check_kind(kind: str) -> str:

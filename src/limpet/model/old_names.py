@@ -5,12 +5,36 @@ The one place for them: who looks a name up and finds nothing asks here. tests/f
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import Any, TypeVar
+
+Verb = TypeVar("Verb", bound=Callable[..., Any])
 
 COMMANDS = {"surfaced": "exposures"}
 SETTINGS = {"LIMPET_WITHHOLD": "LIMPET_HOLDOUT"}
 METHODS = {"surfaced": "exposures", "note_surfaced": "note_exposures"}  # of `Limpet`
+KEYWORDS = {"kinds": "kind", "budget": "budget_tokens"}  # of the verbs that say so by `takes`
 EMBEDDER = {"gauge": "calibration"}  # attributes of an embedder that somebody brings
+
+
+def takes(*names: str) -> Callable[[Verb], Verb]:
+    """A verb that still takes keywords by names that they had before."""
+
+    def decorate(verb: Verb) -> Verb:
+        @wraps(verb)
+        def call(*args: Any, **given: Any) -> Any:
+            for old in names:
+                if old in given:
+                    new = KEYWORDS[old]
+                    if new in given:
+                        raise TypeError(f"{verb.__name__}() got {new!r} and its old name {old!r}")
+                    given[new] = given.pop(old)
+            return verb(*args, **given)
+
+        return call  # type: ignore[return-value]  # its signature is that of `verb`
+
+    return decorate
 
 
 def all_names(name: str, table: Mapping[str, str]) -> tuple[str, ...]:

@@ -43,6 +43,15 @@ class MemoryState:
     superseded_by: bytes | None
     reason: str | None
 
+    # As of a `Memory`, whose times without `_us` are datetimes.
+    @property
+    def valid_from_us(self) -> int:
+        return self.valid_from
+
+    @property
+    def valid_to_us(self) -> int | None:
+        return self.valid_to
+
 
 class SearchFields(NamedTuple):
     """What the projection derives from a memory's state for searching. Words, separated by spaces."""
@@ -152,6 +161,8 @@ def replay_session(events: Sequence[Event]) -> SessionState | None:
 STRUCTURAL = frozenset(
     {
         "scope",
+        "was",
+        "whole",
         "kind",
         "trust",
         "into",
@@ -253,6 +264,7 @@ _CHANGES: dict[str, Callable[[MemoryState, Event], MemoryState]] = {
         s, topics=tuple(e.data.get("topics", s.topics)), metadata=e.data.get("metadata", s.metadata)
     ),
     "keyed": lambda s, e: replace(s, key=e.data.get("key", s.key)),
+    "moved": lambda s, e: replace(s, scope=e.data["scope"]),
     "bounded": _bounded,
     "superseded": _superseded,
     "retracted": lambda s, e: replace(s, state="retracted", reason=e.data.get("why")),

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from ..mirror.service import mirror_sync, mirrors
 from ..model.errors import BadInput, LimpetError
-from ..settings import default_scope
 
 if TYPE_CHECKING:
     from ..context import Context
@@ -114,7 +113,7 @@ def _run(
     def scope_of(folder: str) -> str | None:
         """Whose a conversation is. One whose folder is gone is taken if its file was named, else it is nobody's."""
         if folder and os.path.isabs(folder) and os.path.isdir(folder):  # noqa: PTH112, PTH117
-            return default_scope(Path(folder))
+            return context.store.checkouts.scope_of(Path(folder))
         return None if others else mine
 
     organizer = Organizer(

@@ -49,7 +49,7 @@ def _one(
     if len(members) < FEWEST:
         return False
     kind = "day" if len(name) == 10 else "month"
-    if kind == "month" and len({_day(one.valid_from) for one in members}) < 2:
+    if kind == "month" and len({_day(one.valid_from_us) for one in members}) < 2:
         return False  # its one day says the same
     id = imported_id("organize", f"{scope}\0{kind}\0{name}")
     statement = validate(

@@ -23,7 +23,7 @@ class Stated(Protocol):
     @property
     def observations(self) -> int: ...
     @property
-    def observed_at(self) -> int: ...
+    def observed_at_us(self) -> int: ...
     @property
     def stated_confidence(self) -> float | None: ...
     @property
@@ -105,7 +105,7 @@ def confidence(*, kind: str, trust: str, observations: int, observed_at: int, st
 def confidence_of(one: Stated, now: int) -> float:
     """`confidence` of a memory: a share of it for each time that it was said to be wrong."""
     value = confidence(
-        kind=one.kind, trust=one.trust, observations=one.observations, observed_at=one.observed_at,
+        kind=one.kind, trust=one.trust, observations=one.observations, observed_at=one.observed_at_us,
         stated=one.stated_confidence, now=now,
     )  # fmt: skip
     doubts = objections(one)

@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from ..model.clock import format_time, parse_time
+from ..model.clock import Instant, MaybeInstant, format_time, parse_time
 from ..model.ids import format_id
 from ..model.memory import Memory
+from ..model.sequence import Holds
 from ..model.unfrozen import unfrozen
 from ..rank import adjust, fuse, relevance
 from ..rank import constants as C
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from .sessions import SessionRecall
 
 # Fields of an item that its JSON shape has in another form, or not always.
-_SHAPED = ("valid_to", "topics", "disputed_by", "source_state", "pinned", "why")
+_SHAPED = ("valid_to_us", "topics", "disputed_by", "source_state", "pinned", "why")
 # What is left to do after a reranker has answered, in seconds.
 ANSWERING_SECONDS = 0.002
 NO_TRACES: Mapping[int, Trace] = {}
@@ -44,7 +45,7 @@ NO_TRACES: Mapping[int, Trace] = {}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """One recalled memory. Times in microseconds UTC; `score` compares within one recall only."""
+    """One recalled memory. `score` compares within one recall only."""
 
     id: str
     kind: str
@@ -57,9 +58,9 @@ class Item:
     key: str | None
     origin: str
     trust: str  # the least trusted origin it rests on
-    valid_from: int
-    valid_to: int | None
-    recorded_at: int  # when the store first knew it
+    valid_from_us: int
+    valid_to_us: int | None
+    recorded_at_us: int  # when the store first knew it
     session: str | None
     speaker: str | None
     metadata: dict[str, object]
@@ -67,11 +68,14 @@ class Item:
     why: Trace | None = None
     source_state: str | None = None  # of an indexed file: fresh, drifted or gone
     pinned: bool = False
+    valid_from = Instant("valid_from_us")
+    valid_to = MaybeInstant("valid_to_us")
+    recorded_at = Instant("recorded_at_us")
 
     @classmethod
     def from_dict(cls, shown: Mapping[str, Any]) -> Item:
         """An item from its `as_dict`, without its trace."""
-        times: dict[str, Any] = {name: parse_time(shown[name], now=0) for name in ("valid_from", "recorded_at")}
+        times: dict[str, Any] = {f"{name}_us": parse_time(shown[name], now=0) for name in ("valid_from", "recorded_at")}
         until = shown["valid_to"]
         plain = {name: shown[name] for name in cls.__slots__ if name not in (*times, *_SHAPED)}
         return cls(
@@ -79,7 +83,7 @@ class Item:
             **times,
             topics=tuple(shown["topics"]),
             disputed_by=tuple(shown.get("disputed_by", ())),
-            valid_to=None if until is None else parse_time(until, now=0),
+            valid_to_us=None if until is None else parse_time(until, now=0),
             source_state=shown.get("source_state"),
             pinned=shown.get("pinned", False),
         )
@@ -120,7 +124,7 @@ _Unfrozen = unfrozen(Item)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recall:
+class Recall(Holds[Item]):
     """Ranked memories, and which signals could not be asked (`notes` says why)."""
 
     query: str
@@ -318,7 +322,7 @@ def _factors(one: PriorFactors, now: int) -> dict[str, float]:
 
 
 def _importance(one: PriorFactors, now: int) -> float:
-    seen_at = max(one.observed_at, one.used_at or 0)
+    seen_at = max(one.observed_at_us, one.used_at or 0)
     return adjust.faded(one.importance, one.kind, seen_at=seen_at, now=now, pinned=one.pinned)
 
 
@@ -401,9 +405,9 @@ def _item(
     one.key = memory.key
     one.origin = memory.origin
     one.trust = memory.trust
-    one.valid_from = memory.valid_from
-    one.valid_to = memory.valid_to
-    one.recorded_at = memory.created_at
+    one.valid_from_us = memory.valid_from_us
+    one.valid_to_us = memory.valid_to_us
+    one.recorded_at_us = memory.created_at_us
     one.session = memory.session
     one.speaker = memory.speaker
     one.metadata = memory.metadata

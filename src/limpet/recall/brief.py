@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ..model.clock import format_time
+from ..model.clock import Instant, MaybeInstant, format_time
 from ..model.memory import KINDS
+from ..model.sequence import Holds
 from ..text.blocks import neutral, word
 
 # Section -> its heading, in the order of the page.
@@ -34,7 +35,7 @@ INSIDE = ("user", "agent")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BriefItem:
-    """One memory of a brief. Times in microseconds UTC."""
+    """One memory of a brief."""
 
     id: str
     short: str  # the shortest prefix of the id that names it
@@ -48,12 +49,14 @@ class BriefItem:
     trust: str  # the least trusted origin it rests on
     confidence: float  # 0 to 1
     confidence_word: str
-    valid_from: int
-    recorded_at: int  # when the store first knew it
+    valid_from_us: int
+    recorded_at_us: int  # when the store first knew it
     topics: tuple[str, ...]
     session: str | None
     label: str = ""  # why it is in its section: its session or topic, and how much there is of it
     score: float | None = None  # of a match
+    valid_from = Instant("valid_from_us")
+    recorded_at = Instant("recorded_at_us")
 
     @property
     def mark(self) -> str:
@@ -99,15 +102,16 @@ class BriefItem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caution:
-    """Something to beware of about an item. `at`: microseconds UTC, of a correction or the last time it was said."""
+    """Something to beware of about an item. `at`: of a correction, or the last time it was said."""
 
     about: str  # short id of the item
     what: str  # contradicts, corrected, stale
     other: BriefItem | None = None  # what it stands against
     shown: bool = False  # the other one is among the items
-    at: int | None = None
+    at_us: int | None = None
     replaced: tuple[str, ...] = ()  # ids of what it replaced; their texts no longer hold and are not shown
     replaced_short: tuple[str, ...] = ()
+    at = MaybeInstant("at_us")
 
     @property
     def text(self) -> str:
@@ -146,7 +150,7 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Brief:
+class Brief(Holds[BriefItem]):
     """What an agent should know before it answers a message. Empty when the store has nothing to say."""
 
     message: str

@@ -101,13 +101,9 @@ def find_candidates(store: Store, vectors: VectorSignal | None, plan: Plan) -> C
 
 
 def open_index(store: Store, plan: Plan) -> SearchIndex:
-    """Arrays where the store holds them and the question is of now, else rows."""
+    """Arrays where the store holds them and they have what the filter asks for, else rows."""
     # A process that embeds nothing has no reason to load NumPy for its words.
-    columns = (
-        None
-        if plan.where.known_at is not None
-        else store.search.arrays.current(plan.deadline, build=not plan.lexical_only)
-    )
+    columns = None if plan.where.needs_rows else store.search.arrays.current(plan.deadline, build=not plan.lexical_only)
     if columns is None:
         return SqlIndex(store)
     from .index_ram import RamIndex
@@ -158,7 +154,8 @@ def _by_vector(index: SearchIndex, hits: VectorHits, plan: Plan) -> tuple[list[i
     wanted, walked = max(C.VECTOR_CANDIDATES, plan.k), 0
     passed: list[int] = []
     seen: set[int] = set()
-    restricted = bool(plan.where.topics) or plan.where.session is not None
+    where = plan.where
+    restricted = bool(where.topics or where.metadata) or where.session is not None or where.key is not None
     if restricted:
         hits.restrict(index.allowed(plan.where))
     step = wanted

@@ -175,7 +175,7 @@ def _overridden(store: Store, plan: Plan, memories: Iterable[Memory]) -> set[str
         if one.scope == own or one.key is None:
             continue
         if one.key not in here and any(
-            value.valid_from <= plan.now and (value.valid_to is None or plan.now < value.valid_to)
+            value.valid_from_us <= plan.now and (value.valid_to_us is None or plan.now < value.valid_to_us)
             for value in store.memories.keyed(own, one.key)
         ):
             here.add(one.key)
@@ -189,7 +189,7 @@ def _distinct(nums: Sequence[int], memories: dict[int, Memory], found: Candidate
     several = []
     for num in nums:
         one = memories[num]
-        day = one.valid_from // MICROSECONDS_PER_DAY if one.kind == "episode" else ""
+        day = one.valid_from_us // MICROSECONDS_PER_DAY if one.kind == "episode" else ""
         several.append(wording(one.content, f"{one.key or ''}/{one.speaker or ''}/{day}"))
     cosines: dict[tuple[int, int], float] = {}
     if found.hits is not None:
@@ -216,9 +216,9 @@ def _caveats(memory: Memory, warned: Warned, now: int) -> list[Caveat]:
                 against.add(other)
                 found.append(Caveat("contradicts", (other,), None))
     replaced = by_what.get("replaced")
-    if replaced and now - memory.valid_from <= CORRECTED_DAYS * MICROSECONDS_PER_DAY:
-        found.append(Caveat("corrected", tuple(replaced[:REPLACED_SHOWN]), memory.valid_from))
-    seen = max(memory.observed_at, memory.used_at or 0)
+    if replaced and now - memory.valid_from_us <= CORRECTED_DAYS * MICROSECONDS_PER_DAY:
+        found.append(Caveat("corrected", tuple(replaced[:REPLACED_SHOWN]), memory.valid_from_us))
+    seen = max(memory.observed_at_us, memory.used_at_us or 0)
     stale = now - seen > C.STALE_DAYS * MICROSECONDS_PER_DAY
     if stale and memory.kind in C.STALE_KINDS and not memory.pinned:
         found.append(Caveat("stale", (), seen))
@@ -245,7 +245,7 @@ def _said(
             if one.what in ("corrected", "stale"):
                 before = tuple(short[id] for id in one.others)
                 said.append(
-                    Caution(about=item.short, what=one.what, at=one.at, replaced=one.others, replaced_short=before)
+                    Caution(about=item.short, what=one.what, at_us=one.at, replaced=one.others, replaced_short=before)
                 )
                 continue
             other = aside[one.others[0]]
@@ -295,8 +295,8 @@ def _item(memory: Memory, entry: Entry, short: dict[str, str], quotes: _Quotes, 
     one.trust = memory.trust
     one.confidence = adjust.confidence_of(memory, now)
     one.confidence_word = adjust.confidence_word(memory, one.confidence)
-    one.valid_from = memory.valid_from
-    one.recorded_at = memory.created_at
+    one.valid_from_us = memory.valid_from_us
+    one.recorded_at_us = memory.created_at_us
     one.topics = memory.topics
     one.session = memory.session
     one.label = entry.label

@@ -67,8 +67,8 @@ def filtered(store: Store, vectors: VectorSignal | None, plan: Plan) -> list[Lef
     """What is near the question in the same scopes and does not pass the filter, the nearest first, each with why."""
     where = plan.where
     wide = replace(
-        where, kinds=(), topics=(), session=None, since=None, until=None, as_of=None,
-        states=tuple(state for state in STATES if state != "purged"),
+        where, kinds=(), topics=(), session=None, speaker=None, key=None, metadata=(), since=None, until=None,
+        stored_since=None, stored_until=None, as_of=None, states=tuple(state for state in STATES if state != "purged"),
     )  # fmt: skip
     orders = []
     if "lexical" not in plan.without:
@@ -91,21 +91,31 @@ def _reason(one: Memory, plan: Plan) -> tuple[str, str]:
     if one.state not in where.states:
         return _STATES.get(one.state, one.state), one.reason or ""
     at = where.as_of
-    if at is not None and one.valid_from > at:
+    if at is not None and one.valid_from_us > at:
         return "not yet true", f"from {format_time(one.valid_from)}"
-    if at is not None and one.valid_to is not None and one.valid_to <= at:
+    if at is not None and one.valid_to_us is not None and one.valid_to_us <= at:
         if one.superseded_by is not None:
             return "superseded", f"by {one.superseded_by}"
         return "expired", f"on {format_time(one.valid_to)}"
-    if where.since is not None and one.valid_from < where.since:
+    if where.since is not None and one.valid_from_us < where.since:
         return "before the range of dates", f"from {format_time(one.valid_from)}"
-    if where.until is not None and one.valid_from >= where.until:
+    if where.until is not None and one.valid_from_us >= where.until:
         return "after the range of dates", f"from {format_time(one.valid_from)}"
+    if where.stored_since is not None and one.created_at_us < where.stored_since:
+        return "before the range of dates", f"stored {format_time(one.created_at_us)}"
+    if where.stored_until is not None and one.created_at_us >= where.stored_until:
+        return "after the range of dates", f"stored {format_time(one.created_at_us)}"
     if where.kinds and one.kind not in where.kinds:
         return "another kind", one.kind
     if not set(where.topics) <= set(one.topics):
         return "without the topic", ", ".join(sorted(set(where.topics) - set(one.topics)))
-    return "another session", one.session or ""
+    if where.session is not None and one.session != where.session:
+        return "another session", one.session or ""
+    if where.speaker is not None and one.speaker != where.speaker:
+        return "another speaker", one.speaker or ""
+    if where.key is not None and (one.key or "").lower() != where.key.lower():
+        return "another key", one.key or ""
+    return "other metadata", ""
 
 
 def explanation(

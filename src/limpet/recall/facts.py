@@ -5,24 +5,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..model.clock import format_time
+from ..model.clock import Instant, MaybeInstant, format_time
 from ..model.memory import Memory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact:
-    """One value of a key and the interval in which it holds. Times in microseconds UTC."""
+    """One value of a key and the interval in which it holds."""
 
     key: str
     value: str
     id: str
     scope: str
-    valid_from: int
-    valid_to: int | None
+    valid_from_us: int
+    valid_to_us: int | None
     confidence: float
     confidence_word: str
     origin: str
-    recorded_at: int  # when the store first knew it
+    recorded_at_us: int  # when the store first knew it
+    valid_from = Instant("valid_from_us")
+    valid_to = MaybeInstant("valid_to_us")
+    recorded_at = Instant("recorded_at_us")
 
     def as_dict(self) -> dict[str, object]:
         """{"key", "value", "id", "valid_from", "valid_to", "confidence", "confidence_word",
@@ -49,15 +52,17 @@ def as_fact(memory: Memory) -> Fact:
         value=memory.content,
         id=memory.id,
         scope=memory.scope,
-        valid_from=memory.valid_from,
-        valid_to=memory.valid_to,
+        valid_from_us=memory.valid_from_us,
+        valid_to_us=memory.valid_to_us,
         confidence=memory.confidence,
         confidence_word=memory.confidence_word,
         origin=memory.origin,
-        recorded_at=memory.created_at,
+        recorded_at_us=memory.created_at_us,
     )
 
 
 def holding(values: Sequence[Memory], at: int) -> Memory | None:
     """The value that holds at an instant; intervals are half-open and do not overlap."""
-    return next((one for one in values if one.valid_from <= at and (one.valid_to is None or at < one.valid_to)), None)
+    return next(
+        (one for one in values if one.valid_from_us <= at and (one.valid_to_us is None or at < one.valid_to_us)), None
+    )

@@ -34,7 +34,7 @@ class PriorFactors(NamedTuple):
     stated_confidence: float | None
     uses: int
     used_at: int | None  # None = never
-    observed_at: int  # of what is `dated`; 0 for all others, to whom it does not matter
+    observed_at_us: int  # of what is `dated`; 0 for all others, to whom it does not matter
     useful: int = 0
     not_useful: int = 0
     wrong: int = 0
@@ -43,7 +43,7 @@ class PriorFactors(NamedTuple):
         """What of the time it depends on: the instant, the day, or nothing. Fewer of them are computed once."""
         if self.used_at is not None or self.kind == "opinion":
             return now
-        return now - now % MICROSECONDS_PER_DAY if self.observed_at else 0
+        return now - now % MICROSECONDS_PER_DAY if self.observed_at_us else 0
 
 
 def dated(kind: str, importance: float) -> bool:

@@ -90,7 +90,7 @@ class RamIndex:
         if ages:
             times = columns.observed_at[some].tolist()
             own = {
-                i: priors[number]._replace(observed_at=times[i])
+                i: priors[number]._replace(observed_at_us=times[i])
                 for i, number in enumerate(prior_of.tolist())
                 if number in ages
             }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -23,7 +23,7 @@ def get(context: Context, id: str, *, known_at: Time) -> Memory:
         raise NotFound(f"memory {format_id(raw)} was not known then")
     from ..recall.sources import Sources
 
-    return replace(context.with_confidence(memory), source_state=Sources().state(memory.metadata))
+    return replace(context.as_read(memory), source_state=Sources().state(memory.metadata))
 
 
 def show(context: Context, id: str) -> Memory:
@@ -35,20 +35,50 @@ def show(context: Context, id: str) -> Memory:
 
 def history(context: Context, id: str) -> builtins.list[Memory]:
     return [
-        context.with_confidence(one)
+        context.as_read(one)
         for one in context.store.memories.versions(context.store.memories.resolve(id, context.scopes))
     ]
 
 
-def list(context: Context, where: Filter, *, sort: str, limit: int, cursor: str | None, all_states: bool) -> Page:
+def list(
+    context: Context, where: Filter, *, sort: str, limit: int, cursor: str | None, all_states: bool,
+    ascending: bool = False,
+) -> Page:  # fmt: skip
     if isinstance(limit, bool) or not 1 <= limit <= 10_000:
         raise BadInput(f"limit must be from 1 to 10000, not {limit!r}")
-    page = context.store.listings.page(_listed(context, where, all_states), sort=sort, limit=limit, cursor=cursor)
-    return page._replace(memories=[context.with_confidence(one) for one in page.memories])
+    where = _listed(context, where, all_states)
+    page = context.store.listings.page(where, sort=sort, limit=limit, cursor=cursor, descending=not ascending)
+    return replace(page, memories=[context.as_read(one) for one in page.memories])
 
 
 def count(context: Context, where: Filter, *, all_states: bool) -> int:
     return context.store.listings.count(_listed(context, where, all_states))
+
+
+def matching(context: Context, words: str, *, all_states: bool) -> builtins.list[Memory]:
+    import re
+
+    wanted = words.casefold().split()
+    if not wanted:
+        raise BadInput("no words given")
+    where = _listed(context, context.filter(), all_states)
+    # SQL compares only ASCII whatever its case: the longest such piece narrows it down, the rest is compared here.
+    literal = max(re.findall(r"[\x21-\x7e]+", words), key=len, default=words.split(maxsplit=1)[0])
+    search = context.store.search
+    found = {one.num for one in search.candidates(search.substring(literal, where, limit=1_000_000), where)}
+    several = [context.as_read(one) for one in context.store.memories.by_rows(sorted(found, reverse=True))]
+
+    def stands(*said: str) -> Callable[[Memory], bool]:
+        # The beginning of a word will do, a number is one only whole.
+        before = r"(?<!\w)" if said[0][0].isascii() and said[0][0].isalnum() else ""
+        after = r"(?!\d)" if said[-1][-1].isdigit() else ""
+        pattern = re.compile(before + r"\s+".join(map(re.escape, said)) + after)
+        return lambda one: pattern.search(one.content.casefold()) is not None
+
+    phrase = stands(*wanted)
+    as_said = [one for one in several if phrase(one)]
+    tests = [stands(word) for word in wanted]
+    return as_said or [one for one in several if all(test(one) for test in tests)]
 
 
 def abbreviate(context: Context, ids: Sequence[str], *, items: bool) -> builtins.list[str]:

@@ -118,5 +118,5 @@ def folded(several: Sequence[Wording], cosines: Mapping[tuple[int, int], float] 
 
 def about(one: Memory) -> str:
     """What tells apart two memories of the same words: key, speaker, metadata, the day of an event."""
-    day = one.valid_from // MICROSECONDS_PER_DAY if one.kind == "episode" else ""
+    day = one.valid_from_us // MICROSECONDS_PER_DAY if one.kind == "episode" else ""
     return f"{one.key or ''}/{one.speaker or ''}/{one.metadata or ''}/{day}"

@@ -126,7 +126,11 @@ class SemanticSearch:
 
     def search(self, plan: Plan) -> BoundScan:
         """Scan for a plan's query. Raises EmbedderUnavailable when there is nothing to search with, or no time."""
-        import numpy as np
+        try:
+            import numpy as np
+        except ImportError:
+            hint = "pip install --force-reinstall limpet"
+            raise EmbedderUnavailable("it needs the package numpy, which is not installed", hint=hint) from None
 
         with self._lock:
             embedder, row = self._for_reading(plan)
@@ -137,7 +141,9 @@ class SemanticSearch:
         if not index.size:
             raise EmbedderUnavailable("no memory has a vector yet", hint="`limpet work` makes them")
         query = np.ascontiguousarray(embedder.embed_query(plan.query), dtype=np.float32)
-        scopes = None if plan.where.scopes is None else self._store.search.scope_numbers(plan.where.scopes)
+        search, where = self._store.search, plan.where
+        anywhere = where.scopes is None or (where.known_at is not None and search.was_left(where.scopes))
+        scopes = None if anywhere else search.scope_numbers(where.scopes or ())
         known = latin_share(plan.query) if getattr(embedder, "latin_only", False) else 1.0
         scan = index.search(query, scopes=scopes, deadline=deadline)
         scan.complete = scan.complete and whole

@@ -85,7 +85,7 @@ def related(context: Context, id: str, *, k: int) -> Recall:
     raw, now = parse_id(memory.id), context.now()
     plan = make_plan(
         memory.content[:2_000],
-        replace(context.filter((), (), None, None, None), as_of=now),
+        replace(context.filter(), as_of=now),
         k=k,
         now=now,
         deadline_ms=None,
@@ -117,7 +117,7 @@ def prepare(
     now = context.now()
     plan = make_plan(
         message,
-        replace(context.filter((), (), None, None, None), as_of=now),
+        replace(context.filter(), as_of=now),
         k=MOST["matches"],
         now=now,
         deadline_ms=deadline_ms,

@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..model.clock import format_time, parse_time
+from ..model.clock import Instant, MaybeInstant, format_time, parse_time
 from ..model.memory import Memory
+from ..model.sequence import Holds
 from ..rank import constants as C
 from ..rank.sessions import parts, together
 from ..text.grams import grams
@@ -33,25 +34,28 @@ _TIMES = ("started_at", "ended_at", "last_at")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecalledSession:
-    """One session, and the memories of it that answer best. Times in microseconds UTC; what it is called and how many
+    """One session, and the memories of it that answer best. What it is called and how many
     memories it has are as of now, whatever time was asked for."""
 
     name: str
     scope: str
     title: str | None
-    started_at: int
-    ended_at: int | None
-    last_at: int  # when something was last stored in it
+    started_at_us: int
+    ended_at_us: int | None
+    last_at_us: int  # when something was last stored in it
     memories: int
     score: float  # compares within one recall only
     items: list[Item]  # the best first
     why: dict[str, float] | None = None  # what each part adds to the score, if that was asked for
+    started_at = Instant("started_at_us")
+    ended_at = MaybeInstant("ended_at_us")
+    last_at = Instant("last_at_us")
 
     @classmethod
     def from_dict(cls, shown: Mapping[str, Any]) -> RecalledSession:
         """A session from its `as_dict`, without traces."""
         times: dict[str, Any] = {
-            name: None if shown[name] is None else parse_time(shown[name], now=0) for name in _TIMES
+            f"{name}_us": None if shown[name] is None else parse_time(shown[name], now=0) for name in _TIMES
         }
         plain = {name: shown[name] for name in ("name", "scope", "title", "memories", "score")}
         return cls(**plain, **times, items=[Item.from_dict(one) for one in shown["items"]])
@@ -75,8 +79,10 @@ class RecalledSession:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SessionRecall:
+class SessionRecall(Holds[RecalledSession]):
     """Ranked sessions, and which signals could not be asked (`notes` says why)."""
+
+    HELD = "sessions"
 
     query: str
     sessions: list[RecalledSession]
@@ -155,9 +161,9 @@ def recall_sessions(
                 name=row.name,
                 scope=row.scope,
                 title=row.title or _title(whole[chosen[0]]),
-                started_at=row.started_at,
-                ended_at=row.ended_at,
-                last_at=row.last_at,
+                started_at_us=row.started_at_us,
+                ended_at_us=row.ended_at_us,
+                last_at_us=row.last_at_us,
                 memories=row.memories,
                 score=one.score,
                 items=[shown[i] for i in chosen],

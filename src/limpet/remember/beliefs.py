@@ -35,7 +35,7 @@ def fact(context: Context, key: str, *, as_of: Time, known_at: Time) -> Fact:
     for values in _values(context, key, known):
         found = holding(values, instant)
         if found is not None:
-            return as_fact(context.with_confidence(found))
+            return as_fact(context.as_read(found))
     raise NotFound(f"no value of {key} holds then" if at or known else f"no value of {key}", hint=_near(context, key))
 
 
@@ -44,7 +44,7 @@ def fact_history(context: Context, key: str, *, known_at: Time) -> list[Fact]:
 
     for values in _values(context, key, context.time(known_at)):
         if values:
-            return [as_fact(context.with_confidence(one)) for one in values]
+            return [as_fact(context.as_read(one)) for one in values]
     raise NotFound(f"no value of {key}", hint=_near(context, key))
 
 
@@ -65,7 +65,7 @@ def end_fact(context: Context, key: str, *, at: Time, why: str | None, origin: s
         held = holding(values, instant)
         if held is None:
             raise NotFound(f"no value of {key} holds then in {context.scope}", hint=_near(context, key))
-        if instant <= held.valid_from:
+        if instant <= held.valid_from_us:
             raise BadInput(f"{key} began to hold only then", hint=f"limpet retract {held.id}")
         waits = proposed(writer, held, origin)
         if waits is not None:
@@ -133,7 +133,7 @@ def sessions(context: Context, *, limit: int) -> list[SessionRow]:
 
 def session_memories(context: Context, name: str) -> list[Memory]:
     session(context, name)
-    return [context.with_confidence(one) for one in context.store.sessions.memories(context.scope, name)]
+    return [context.as_read(one) for one in context.store.sessions.memories(context.scope, name)]
 
 
 def compress(context: Context, name: str, *, summary: str | None) -> Receipt:
@@ -168,7 +168,7 @@ def reject(context: Context, id: str) -> Receipt:
 def _decide(context: Context, id: str, verdict: str) -> Receipt:
     from ..remember.review import decide_pair, decide_single
 
-    pairs = context.store.reviews.from_prefix(id, context.scopes)
+    pairs = context.store.reviews.named(id, context.scopes)
     try:
         raw = context.store.memories.resolve(id, context.scopes)
     except NotFound:

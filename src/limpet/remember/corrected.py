@@ -32,7 +32,7 @@ def correction_of(writer: Writer, old: Memory, statement: ValidStatement) -> Mem
         current = writer.reads.memories.get(parse_id(current.superseded_by))
     if current is None or current.state != "active" or current.superseded_by is not None:
         return None
-    if current.valid_to is not None and current.valid_to <= writer.now:
+    if current.valid_to_us is not None and current.valid_to_us <= writer.now:
         return None
     return current if writer.scopes is None or current.scope in writer.scopes else None
 

@@ -94,5 +94,5 @@ def check_replaceable(old: Memory) -> None:
 
 def _supersede(writer: Writer, new: Memory, old: Memory) -> None:
     """`old` holds until `new` does, as with a correction."""
-    until = max(new.valid_from, old.valid_from)
+    until = max(new.valid_from_us, old.valid_from_us)
     writer.event("superseded", parse_id(old.id), origin="agent", by=parse_id(new.id).hex(), valid_to=until)

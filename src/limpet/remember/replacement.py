@@ -97,7 +97,7 @@ def take_place(writer: Writer, new: Memory, *, origin: str) -> None:
             f"memory {old.id} was superseded by {old.superseded_by} already",
             hint="reject this, correct that one",
         )
-    writer.replace(old, raw, origin, new.valid_from, said.get("why"))
+    writer.replace(old, raw, origin, new.valid_from_us, said.get("why"))
 
 
 def take_key(writer: Writer, new: Memory, *, origin: str) -> None:
@@ -108,12 +108,12 @@ def take_key(writer: Writer, new: Memory, *, origin: str) -> None:
         return
     raw = parse_id(new.id)
     values = [one for one in writer.reads.memories.keyed(new.scope, new.key) if one.id != new.id]
-    end = fitted(values, new.valid_from, new.valid_to)
+    end = fitted(values, new.valid_from_us, new.valid_to_us)
     if end:
         writer.event("bounded", raw, origin=origin, **end)
-    ended = held(values, new.valid_from)
+    ended = held(values, new.valid_from_us)
     if ended is not None:
-        writer.supersede(ended, raw, origin, new.valid_from)
+        writer.supersede(ended, raw, origin, new.valid_from_us)
 
 
 def waiting_data(reads: Store, id: bytes) -> dict[str, Any]:

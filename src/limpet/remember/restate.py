@@ -40,8 +40,8 @@ def take_over(writer: Writer, kept: Memory, gone: Memory, *, origin: str, **obse
         content=kept.content, kind=kept.kind, scope=kept.scope, topics=gone.topics, key=None, pin=gone.pinned,
         importance=gone.importance if gone.importance > kept.importance else None,
         confidence=gone.stated_confidence if kept.stated_confidence is None else None,
-        valid_from=gone.valid_from, valid_to=None, source=gone.source if kept.source is None else None, origin=origin,
-        session=None, speaker=kept.speaker, id=None,
+        valid_from=gone.valid_from_us, valid_to=None, source=gone.source if kept.source is None else None,
+        origin=origin, session=None, speaker=kept.speaker, id=None,
         because=tuple(one.id for one in causes if one is not None and one.scope in (kept.scope, GLOBAL_SCOPE)),
         metadata={name: value for name, value in gone.metadata.items() if name not in kept.metadata},
     )  # fmt: skip
@@ -188,15 +188,15 @@ class _Restatement:
         """An interval of the same statement: an earlier beginning, another end. A key's values never overlap."""
         start, end, known = self.statement.valid_from, self.statement.valid_to, self.known
         data: dict[str, Any] = {}
-        if start is not None and start < known.valid_from:
+        if start is not None and start < known.valid_from_us:
             if self.below or known.key:
                 self.left.append(self._kept("valid_from"))
             else:
                 data["valid_from"] = start
-        if end is not None and end != known.valid_to:
+        if end is not None and end != known.valid_to_us:
             if self.below:
                 self.left.append(self._kept("valid_to"))
-            elif known.key and known.valid_to is not None and end > known.valid_to:
+            elif known.key and known.valid_to_us is not None and end > known.valid_to_us:
                 self.left.append("valid_to (another value holds from then on)")
             else:
                 data["valid_to"] = end

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from ..model.clock import MICROSECONDS_PER_DAY, format_time
+from ..model.clock import MICROSECONDS_PER_DAY, Instant, format_time
 from ..model.encode import OPTIONAL, TIME, JsonForm, by
 from ..model.errors import BadInput, NotFound
 from ..model.ids import format_id, parse_id
@@ -57,9 +57,9 @@ def _brief(memory: Memory) -> dict[str, object]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReviewItem(JsonForm):
-    """One thing to decide. `other`: the older memory of a pair, or what it would replace. Times in microseconds UTC."""
+    """One thing to decide. `other`: the older memory of a pair, or what it would replace."""
 
-    SHOWN = ("id", "kind", "question", "reason", "memory", "created_at", "other", "score")
+    SHOWN = ("id", "kind", "question", "reason", "memory", "created_at_us", "other", "score")
 
     id: str
     kind: str
@@ -67,7 +67,8 @@ class ReviewItem(JsonForm):
     memory: Memory = field(metadata=by(_brief))
     other: Memory | None = field(default=None, metadata=by(_brief) | OPTIONAL)
     score: float | None = field(default=None, metadata=OPTIONAL)  # cosine of a pair
-    created_at: int = field(metadata=TIME)
+    created_at_us: int = field(metadata=TIME)
+    created_at = Instant("created_at_us")
 
     @property
     def question(self) -> str:
@@ -134,7 +135,7 @@ def wants_confirmation(one: Memory, now: int) -> bool:
     """Said on five distinct days, or on three over two weeks, and no person has confirmed it."""
     if one.trust == "user" or one.stated_confidence is not None or one.superseded_by is not None:
         return False
-    days = (now - one.created_at) // MICROSECONDS_PER_DAY
+    days = (now - one.created_at_us) // MICROSECONDS_PER_DAY
     return one.observations >= C.REVIEW_DAYS or (one.observations >= C.VERIFIED_DAYS and days >= C.REVIEW_AFTER_DAYS)
 
 
@@ -142,7 +143,7 @@ def wants_attention(one: Memory, now: int) -> bool:
     """Important or pinned, and neither said nor used for long."""
     if one.superseded_by is not None or not (one.pinned or one.importance >= C.RESURFACE_IMPORTANCE):
         return False
-    seen = max(one.observed_at, one.used_at or 0)
+    seen = max(one.observed_at_us, one.used_at_us or 0)
     return now - seen >= C.RESURFACE_AFTER_DAYS * MICROSECONDS_PER_DAY
 
 
@@ -169,7 +170,7 @@ def _single(kind: str, one: Memory) -> ReviewItem:
         "confidence": f"said on {one.observations} days",
         "resurface": f"importance {one.importance:g}" + (", pinned" if one.pinned else ""),
     }
-    return ReviewItem(id=one.id, kind=kind, reason=reasons[kind], memory=one, created_at=one.created_at)
+    return ReviewItem(id=one.id, kind=kind, reason=reasons[kind], memory=one, created_at_us=one.created_at_us)
 
 
 def _pair(proposal: Proposal, memory: Memory, other: Memory) -> ReviewItem:
@@ -180,7 +181,7 @@ def _pair(proposal: Proposal, memory: Memory, other: Memory) -> ReviewItem:
         memory=memory,
         other=other,
         score=proposal.score or None,  # 0: no vectors were compared
-        created_at=proposal.created_at,
+        created_at_us=proposal.created_at,
     )
 
 
@@ -227,7 +228,7 @@ def _carry_out(writer: Writer, proposal: Proposal) -> tuple[str, ...]:
         return ()
     if new is None or old is None or new.state != "active" or old.state != "active" or old.superseded_by:
         raise BadInput("one of the two is no longer believed", hint="reject it, or `limpet show` them")
-    start = max(new.valid_from, old.valid_from)
+    start = max(new.valid_from_us, old.valid_from_us)
     writer.event("superseded", proposal.other, origin="user", by=proposal.memory.hex(), valid_to=start)
     writer.event("linked", proposal.memory, origin="user", edge="supersedes", target=proposal.other.hex())
     return ()
@@ -239,12 +240,13 @@ def join_keys(writer: Writer, scope: str, key: str, into: str) -> None:
     for one in moved:
         writer.event("keyed", parse_id(one.id), origin="user", key=into)
     values = sorted(
-        [*moved, *writer.reads.memories.keyed(scope, into)], key=lambda one: (one.valid_from, one.created_at, one.id)
+        [*moved, *writer.reads.memories.keyed(scope, into)],
+        key=lambda one: (one.valid_from_us, one.created_at_us, one.id),
     )
     for one, following in pairwise(values):
-        if one.valid_to is None or one.valid_to > following.valid_from:
+        if one.valid_to_us is None or one.valid_to_us > following.valid_from_us:
             by = parse_id(following.id).hex()
-            writer.event("superseded", parse_id(one.id), origin="user", by=by, valid_to=following.valid_from)
+            writer.event("superseded", parse_id(one.id), origin="user", by=by, valid_to=following.valid_from_us)
 
 
 def decide_single(writer: Writer, memory: Memory, verdict: str, now: int) -> Receipt:
@@ -317,4 +319,4 @@ def merge(writer: Writer, into: str, merged: str, *, origin: str) -> tuple[str, 
     writer.event("merged", parse_id(gone.id), origin=origin, into=parse_id(kept.id).hex())
     trust = least_trusted([kept.trust, gone.trust])
     extra = {"trust": trust} if trust != kept.trust else {}
-    return take_over(writer, kept, gone, origin=origin, stated_at=gone.created_at, **extra)
+    return take_over(writer, kept, gone, origin=origin, stated_at=gone.created_at_us, **extra)

@@ -14,6 +14,9 @@ from ..store.records import Filter
 
 if TYPE_CHECKING:
     from ..context import Context, Time
+    from ..remember.forget import Forgotten
+    from ..remember.operations import Operation
+    from ..remember.scopes import Scope, ScopeChange
     from ..remember.validation import ValidStatement
     from ..remember.write import Receipt, Writer
 
@@ -51,6 +54,7 @@ def remember_batch(context: Context, items: Iterable[Mapping[str, Any]]) -> list
     receipts: list[Receipt] = []
     part: list[tuple[int, ValidStatement]] = []
     keys: set[tuple[str, str]] = set()
+    named = False  # an item has an id of its own, on which a later one can build
 
     def flush() -> None:
         statements = context.policy.judged([one for _, one in part])
@@ -70,8 +74,9 @@ def remember_batch(context: Context, items: Iterable[Mapping[str, Any]]) -> list
             continue
         # What builds on an earlier item of the batch must see it in the store.
         slot = (statement.scope, (statement.key or "").lower())
-        if len(part) >= BATCH_ITEMS or statement.because or (statement.key and slot in keys):
+        if len(part) >= BATCH_ITEMS or (statement.because and named) or (statement.key and slot in keys):
             flush()
+        named = named or bool(statement.id)
         keys.add(slot)
         receipts.append(Receipt(id=None, status="rejected"))
         part.append((place, statement))
@@ -201,7 +206,7 @@ def reach(context: Context, id: str, *, origin: str | None) -> Receipt:
         waits = proposed(writer, old, origin)
         if waits is not None:
             return waits
-        end = max(writer.now, old.valid_from + 1)
+        end = max(writer.now, old.valid_from_us + 1)
         made = writer.event("bounded", parse_id(old.id), origin=origin or "agent", valid_to=end, reached=True)
         return Receipt(id=old.id, status="changed", event=format_id(made.id), reason=REACHED)
 
@@ -240,6 +245,43 @@ def retract(context: Context, id: str, why: str, *, origin: str | None) -> Recei
     return _change(
         context, id, "retracted", lambda old: old.state != "retracted", live=False, origin=origin, why=reason
     )
+
+
+def forget(
+    context: Context, ids: str | Iterable[str], where: Filter, *, match: str | None, why: str,
+    origin: str | None, dry_run: bool,
+) -> Forgotten:  # fmt: skip
+    from ..remember.forget import forget
+
+    named = [ids] if isinstance(ids, str) else list(ids)
+    held = replace(where, as_of=context.now()) if where.narrows or match is not None else None
+    if held is None and not named:
+        raise BadInput("nothing says what to forget", hint="an id, or a topic, session, age or words")
+    return forget(context, named, held, match=match, why=why, origin=origin, dry_run=dry_run)
+
+
+def scopes(context: Context) -> list[Scope]:
+    from ..remember.scopes import scopes
+
+    return scopes(context, replace(context.filter(), as_of=context.now()))
+
+
+def move(context: Context, ids: str | Iterable[str], scope: str) -> list[Receipt]:
+    from ..remember.scopes import move
+
+    return move(context, [ids] if isinstance(ids, str) else list(ids), scope)
+
+
+def rename_scope(context: Context, scope: str, name: str) -> ScopeChange:
+    from ..remember.scopes import rename
+
+    return rename(context, scope, name)
+
+
+def merge_scopes(context: Context, scope: str, into: str) -> ScopeChange:
+    from ..remember.scopes import merge_into
+
+    return merge_into(context, scope, into)
 
 
 def _change(
@@ -297,23 +339,32 @@ def _quoting(context: Context, memory: Memory) -> tuple[str, ...]:
 
 
 def undo(context: Context, event: str | None) -> list[Receipt]:
-    from ..remember.write import Receipt
-
-    target = context.store.ledger.resolve(event) if event is not None else None
+    from ..remember import operations as done
 
     def decide(writer: Writer) -> list[Receipt]:
-        events = writer.reads.ledger.operation(target, writer.scopes)
-        if not events:
-            raise NotFound("nothing to undo")
-        if any(one.type == "purged" for one in events):
-            raise BadInput("a purge cannot be undone: the content is gone")
-        receipts: dict[bytes, Receipt] = {}
-        for one in events:
-            made = writer.event("undone", one.memory, origin="agent", undoes=one.id.hex())
-            receipts[one.memory] = Receipt(id=format_id(one.memory), status="changed", event=format_id(made.id))
-        return list(receipts.values())
+        store, scopes = writer.reads, context.scopes
+        return done.undo(writer, done.last_done(store, scopes) if event is None else done.named(store, event, scopes))
 
     return context.write(decide)
+
+
+def redo(context: Context) -> list[Receipt]:
+    from ..remember import operations as done
+
+    return context.write(lambda writer: done.undo(writer, done.last_undone(writer.reads, context.scopes)))
+
+
+def log(context: Context, *, limit: int, event: str | None) -> list[Operation]:
+    from itertools import islice
+
+    from ..remember import operations as done
+
+    if isinstance(limit, bool) or not 1 <= limit <= 10_000:
+        raise BadInput(f"limit must be from 1 to 10000, not {limit!r}")
+    store = context.store
+    if event is not None:
+        return done.told(store, [done.find(store, event, context.scopes)])
+    return done.told(store, list(islice(done.newest(store, context.scopes), limit)))
 
 
 def feedback(context: Context, id: str, verdict: str) -> Memory:

@@ -64,7 +64,7 @@ def compress(
             "session": name,
             "source": EPISODE_SOURCE,
             "topics": _topics(members),
-            "valid_from": min(one.valid_from for one in members),
+            "valid_from": min(one.valid_from_us for one in members),
             "metadata": {"memories": len(members)},
         }
     )

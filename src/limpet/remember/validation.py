@@ -7,7 +7,6 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from typing import Any
 
 from ..model.clock import parse_time
@@ -21,6 +20,7 @@ from ..model.memory import (
     MAX_TOPICS,
     check_key,
     check_kind,
+    check_list,
     check_origin,
     check_scope,
 )
@@ -183,10 +183,8 @@ def as_episode(statement: ValidStatement, why: Demotion) -> ValidStatement:
 
 def check_topics(topics: Iterable[Any]) -> tuple[str, ...]:
     """Distinct topics in the order given, without secrets. Raises BadInput."""
-    if isinstance(topics, str):
-        topics = [topics]
     found: dict[str, None] = {}
-    for topic in topics:
+    for topic in check_list("topics", topics):
         name = check_name("topic", topic)
         if name is None:
             raise BadInput("a topic is empty")
@@ -316,18 +314,15 @@ def check_name(what: str, value: Any, *, limit: int = MAX_NAME_CHARACTERS) -> st
 
 
 def _ids(values: Any) -> tuple[str, ...]:
-    if isinstance(values, str):
-        values = [values]
-    if not all(isinstance(value, str) for value in values):
+    ids = check_list("because", values)
+    if not all(isinstance(value, str) for value in ids):
         raise BadInput("because must be ids")
-    return tuple(values)
+    return ids
 
 
 def _time(value: Any, now: int) -> int | None:
     if value is None:
         return None
-    if not isinstance(value, str | int | datetime):
-        raise BadInput(f"not a time: {value!r}")
     return parse_time(value, now=now)
 
 

@@ -320,9 +320,9 @@ class Writer:
     def _apart(self, there: Memory | MemoryState, statement: ValidStatement) -> bool:
         """Whether it speaks of a time when the memory does not hold, or of one that is over: another statement."""
         start, end = statement.valid_from, statement.valid_to
-        if start is not None and there.valid_to is not None and start >= there.valid_to:
+        if start is not None and there.valid_to_us is not None and start >= there.valid_to_us:
             return True
-        return end is not None and (end <= there.valid_from or (end <= self.now and not statement.key))
+        return end is not None and (end <= there.valid_from_us or (end <= self.now and not statement.key))
 
     def observe(self, memory: bytes, statement: ValidStatement, *, unused: bytes | None = None) -> Receipt:
         """A memory was stated again. `unused`: the id to give the event, which the caller knows to be no other's."""
@@ -343,7 +343,7 @@ class Writer:
 
     def supersede(self, old: Memory, new: bytes, origin: str, start: int, **more: Any) -> None:
         """`old` ends where `new` begins; what had ended before holds no longer for that."""
-        start = start if old.valid_to is None else min(start, old.valid_to)
+        start = start if old.valid_to_us is None else min(start, old.valid_to_us)
         self.event("superseded", parse_id(old.id), origin=origin, by=new.hex(), valid_to=start, **more)
 
     def correct(self, old: Memory, statement: ValidStatement, why: str | None, *, derived: bool = False) -> Receipt:
@@ -353,7 +353,7 @@ class Writer:
         Raises BadInput when `old` is not believed any more.
         """
         check_live(old)
-        if old.superseded_by is not None and (old.valid_to is not None and old.valid_to <= self.now):
+        if old.superseded_by is not None and (old.valid_to_us is not None and old.valid_to_us <= self.now):
             raise BadInput(f"memory {old.id} was superseded by {old.superseded_by} already", hint="correct that one")
         why = redact(why)[0] if why else None
         receipt = self._state(statement, fresh=True, corrects=None if derived else old, why=why)
@@ -380,17 +380,19 @@ def effective_trust(statement: ValidStatement, causes: Sequence[Memory]) -> str:
 
 def was_replaced(memory: Memory, at: int) -> bool:
     """Whether another memory holds in its place by then."""
-    return memory.superseded_by is not None and memory.valid_to is not None and memory.valid_to <= at
+    return memory.superseded_by is not None and memory.valid_to_us is not None and memory.valid_to_us <= at
 
 
 def held(values: Sequence[Memory], at: int) -> Memory | None:
     """The value of a key that holds at an instant."""
-    return next((one for one in values if one.valid_from <= at and (one.valid_to is None or at < one.valid_to)), None)
+    return next(
+        (one for one in values if one.valid_from_us <= at and (one.valid_to_us is None or at < one.valid_to_us)), None
+    )
 
 
 def fitted(values: Sequence[Memory], start: int, end: int | None) -> dict[str, Any]:
     """{"valid_to"} of a value that begins before one that is there: it ends where that one begins."""
-    later = next((one.valid_from for one in values if one.valid_from > start), None)
+    later = next((one.valid_from_us for one in values if one.valid_from_us > start), None)
     return {} if later is None or (end is not None and end <= later) else {"valid_to": later}
 
 

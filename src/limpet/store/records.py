@@ -5,7 +5,11 @@ their annotations are evaluated here, not kept as text: named tuples would compi
 """
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..model.clock import to_datetime
+from ..model.sequence import Holds
 
 if TYPE_CHECKING:
     from ..model.memory import Memory
@@ -19,8 +23,13 @@ class Filter:
     kinds: tuple[str, ...] = ()
     topics: tuple[str, ...] = ()  # all of them
     session: str | None = None
+    speaker: str | None = None
+    key: str | None = None  # whatever its case
+    metadata: tuple[tuple[str, str | float | bool | None], ...] = ()  # all of them; None: no value of that name
     since: int | None = None  # valid_from >= since
     until: int | None = None  # valid_from < until
+    stored_since: int | None = None  # the store first knew it then or later
+    stored_until: int | None = None  # the store first knew it before then
     as_of: int | None = None  # true at this instant in the world; None = any instant
     known_at: int | None = None  # as the store knew it then; None = now
     states: tuple[str, ...] = ("active",)
@@ -28,7 +37,15 @@ class Filter:
     @property
     def narrows(self) -> bool:
         """True when more than scope, state and time of knowledge is asked for."""
-        return bool(self.kinds or self.topics or self.session) or self.since is not None or self.until is not None
+        several = self.kinds or self.topics or self.session or self.speaker or self.key or self.metadata
+        times = (self.since, self.until, self.stored_since, self.stored_until)
+        return bool(several) or any(one is not None for one in times)
+
+    @property
+    def needs_rows(self) -> bool:
+        """True when it asks for what arrays do not hold: other times of knowledge, a key, metadata."""
+        times = (self.known_at, self.stored_since, self.stored_until)
+        return self.key is not None or bool(self.metadata) or any(one is not None for one in times)
 
 
 class Candidate(NamedTuple):
@@ -162,7 +179,7 @@ class GraphNode(NamedTuple):
     valid_to: int | None
     trust: str
     observations: int
-    observed_at: int
+    observed_at_us: int
     stated_confidence: float | None
     importance: float
     pinned: bool
@@ -184,23 +201,38 @@ class Piece(NamedTuple):
     size: int
 
 
-class Page(NamedTuple):
-    """One page of a sorted listing; `cursor` continues after it, None at the end."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page(Holds["Memory"]):
+    """One page of a sorted listing, a sequence of its memories; `cursor` continues after it, None at the end."""
+
+    HELD = "memories"
 
     memories: "list[Memory]"
     cursor: str | None
 
 
 class SessionRow(NamedTuple):
-    """One run of an agent, and how many memories it has now. Times in microseconds UTC."""
+    """One run of an agent, and how many memories it has now."""
 
     name: str
     scope: str
-    started_at: int
-    ended_at: int | None
+    started_at_us: int
+    ended_at_us: int | None
     title: str | None
     memories: int
-    last_at: int  # when something was last stored in it
+    last_at_us: int  # when something was last stored in it
+
+    @property
+    def started_at(self) -> datetime:
+        return to_datetime(self.started_at_us)
+
+    @property
+    def ended_at(self) -> datetime | None:
+        return None if self.ended_at_us is None else to_datetime(self.ended_at_us)
+
+    @property
+    def last_at(self) -> datetime:
+        return to_datetime(self.last_at_us)
 
 
 class Lately(NamedTuple):
@@ -247,13 +279,17 @@ class Proposal(NamedTuple):
 
 
 class Action(NamedTuple):
-    """A line of the journal: what was asked, done or answered in a session. `at` in microseconds UTC."""
+    """A line of the journal: what was asked, done or answered in a session. `at` in UTC."""
 
     scope: str
     session: str
-    at: int
+    at_us: int
     kind: str  # asked, did, failed or said
     what: str
+
+    @property
+    def at(self) -> datetime:
+        return to_datetime(self.at_us)
 
 
 class ExposureRow(NamedTuple):
@@ -306,8 +342,16 @@ class StoreStats(NamedTuple):
     by_state: dict[str, int]
     file_bytes: int = 0
     free_bytes: int = 0
-    oldest: int | None = None
-    newest: int | None = None
+    oldest_us: int | None = None
+    newest_us: int | None = None
+
+    @property
+    def oldest(self) -> datetime | None:
+        return None if self.oldest_us is None else to_datetime(self.oldest_us)
+
+    @property
+    def newest(self) -> datetime | None:
+        return None if self.newest_us is None else to_datetime(self.newest_us)
 
 
 # What stands before the digest of a segment of which some events wait for their memories.

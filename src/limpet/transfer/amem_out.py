@@ -54,11 +54,11 @@ def write(source: Source, path: Path) -> int:
             amem.NODE.pack(
                 ids[one.id],
                 amem.KINDS.index(kind),
-                max(0, one.valid_from),
+                max(0, one.valid_from_us),
                 sessions.get(one.session or "", 0),
                 source.sure(one),
                 min(one.uses, 0xFFFFFFFF),
-                max(0, one.used_at or one.valid_from),
+                max(0, one.used_at_us or one.valid_from_us),
                 1.0,
                 at,
                 len(packed),
@@ -168,7 +168,7 @@ def _index(memories: Sequence[Memory], ids: dict[str, int], sessions: dict[str, 
         types.setdefault(amem.KINDS.index(KINDS.get(one.kind, one.kind)), []).append(ids[one.id])
         runs.setdefault(sessions.get(one.session or "", 0), []).append(ids[one.id])
     by_type = b"".join(struct.pack(f"<BQ{len(own)}Q", type, len(own), *own) for type, own in sorted(types.items()))
-    times = sorted((max(0, one.valid_from), ids[one.id]) for one in memories)
+    times = sorted((max(0, one.valid_from_us), ids[one.id]) for one in memories)
     by_time = struct.pack("<Q", len(times)) + b"".join(struct.pack("<QQ", *one) for one in times)
     by_session = struct.pack("<I", len(runs)) + b"".join(
         struct.pack(f"<IQ{len(own)}Q", number, len(own), *own) for number, own in sorted(runs.items())

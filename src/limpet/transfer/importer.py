@@ -379,7 +379,7 @@ class Importer:
         if old.superseded_by is not None or old.state == "retracted" or id in replaced:
             return
         replaced.add(id)
-        until = max(new.valid_from, old.valid_from)
+        until = max(new.valid_from_us, old.valid_from_us)
         writer.event("superseded", id, origin="import", by=parse_id(new.id).hex(), valid_to=until)
 
 

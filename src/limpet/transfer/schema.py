@@ -94,6 +94,8 @@ def _one_of(*allowed: str) -> Callable[[Any], None]:
 
 FIELDS: dict[str, Callable[[Any], object]] = {
     "scope": check_scope,
+    "was": check_scope,
+    "whole": _flag,
     "kind": check_kind,
     "key": check_key,
     "trust": check_origin,
@@ -148,6 +150,7 @@ TYPES: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     "edited": _fields("", "kind demoted anyway"),
     "tagged": _fields("topics metadata"),
     "keyed": _fields("key"),
+    "moved": _fields("scope was", "whole"),
     "bounded": _fields("", "valid_from valid_to why reached"),
     "superseded": _fields("by valid_to", "why settled"),
     "retracted": _fields("", "why"),

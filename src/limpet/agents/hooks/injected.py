@@ -148,14 +148,14 @@ def _state(memory: Limpet, session: str, *, same: bool) -> list[Section]:
         lines = [one for one in lines if one.session == last][-12:]
         session = last or ""
     stored = _session_memories(memory, session)
-    wanted = memory.list(kinds=("goal",), limit=8).memories
+    wanted = memory.list(kind=("goal",), limit=8).memories
     rules = [
         one
-        for one in memory.list(kinds=("preference", "lesson", "decision"), limit=60).memories
+        for one in memory.list(kind=("preference", "lesson", "decision"), limit=60).memories
         if one.pinned or one.kind == "preference"
     ]
     seen = {one.id for one in (*wanted, *rules)}
-    when = f", {day(lines[-1].at)}" if lines else ""
+    when = f", {day(lines[-1].at_us)}" if lines else ""
     journal = (
         Line(f"- {one.kind}: {plain_line(one.what, 220)}") for one in lines if not reads_like_instruction(one.what)
     )
@@ -184,7 +184,7 @@ def told(several: Iterable[Item | Memory], abbreviate: Callable[[list[str]], lis
         said = trust if trust == origin else f"{origin}, resting on {trust}"
         stale = _STALE.get(one.source_state or "", "")
         doubt = f" | {DOUBTFUL}" if one.confidence_word == DOUBTFUL else ""
-        head = f"- [{id} | {word(one.kind, KINDS)} | from {said} | {day(one.valid_from)}{stale}{doubt}]"
+        head = f"- [{id} | {word(one.kind, KINDS)} | from {said} | {day(one.valid_from_us)}{stale}{doubt}]"
         yield Line(f"{head} {plain_line(one.content, ITEM_CHARACTERS)}", one.id)
 
 

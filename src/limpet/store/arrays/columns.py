@@ -221,7 +221,7 @@ class Columns:
         return [self._scopes[name] for name in dict.fromkeys(names) if name in self._scopes]
 
     def passing(self, text_ids: np.ndarray, where: Filter) -> np.ndarray:
-        """Which of some texts pass the filter; it must not ask for what was known at another time."""
+        """Which of some texts pass the filter; it must ask for nothing that needs rows."""
         mask = self._among(self.state[text_ids], where.states) if where.states else self.row[text_ids] > 0
         if where.scopes is not None:
             mask &= among(self.scope[text_ids], self.scope_numbers(where.scopes))
@@ -229,6 +229,8 @@ class Columns:
             mask &= self._among(self.kind[text_ids], where.kinds)
         if where.session is not None:
             mask &= among(self.session[text_ids], self._feed.session_numbers(where.session))
+        if where.speaker is not None:
+            mask &= self._among(self.speaker[text_ids], (where.speaker,))
         if where.since is not None:
             mask &= self.valid_from[text_ids] >= where.since
         if where.until is not None:

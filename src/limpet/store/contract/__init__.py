@@ -10,7 +10,7 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from typing import Protocol
 
-from .features import Devices, Exposures, Journal, Reviews, Sources
+from .features import Checkouts, Devices, Exposures, Journal, Reviews, Sources
 from .feed import ChangeFeed, Tokenizer, WordFeed
 from .graph import Edges, Graph
 from .ledger import Decide, Describe, Ledger
@@ -74,6 +74,9 @@ class Store(Protocol):
     def exposures(self) -> Exposures: ...
 
     @property
+    def checkouts(self) -> Checkouts: ...
+
+    @property
     def devices(self) -> Devices: ...
 
     @property
@@ -91,7 +94,7 @@ class Store(Protocol):
 
 
 __all__ = [
-    "ChangeFeed", "Decide", "Describe", "Devices", "Edges", "Exposures", "Graph", "Jobs", "Journal", "Ledger",
-    "Listings", "Maintenance", "Memories", "Mentions", "Reviews", "Search", "Sessions", "Sources", "Store", "Tokenizer",
-    "Usage", "Vectors", "WordFeed",
+    "ChangeFeed", "Checkouts", "Decide", "Describe", "Devices", "Edges", "Exposures", "Graph", "Jobs", "Journal",
+    "Ledger", "Listings", "Maintenance", "Memories", "Mentions", "Reviews", "Search", "Sessions", "Sources", "Store",
+    "Tokenizer", "Usage", "Vectors", "WordFeed",
 ]  # fmt: skip

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, Protocol
 
+from ...checkout import Checkout
 from ...model.merge_order import SequencedEvent
 from ..records import Action, ExposureRow, Merged, Proposal, SegmentRow, Source, UseCount
 
@@ -27,15 +29,16 @@ class Reviews(Protocol):
         """Those that wait (of one kind), oldest first, whose memories are both still active."""
         ...
 
-    def from_prefix(self, prefix: str, scopes: Sequence[str]) -> list[bytes]:
-        """Ids of the proposals of some scopes that start or end so, a dozen at most. Raises BadInput.
+    def named(self, text: str, scopes: Sequence[str]) -> list[bytes]:
+        """The proposals of some scopes that an id, a short id or the beginning of an id names, a dozen at most.
 
-        Those made together share all but the end, which is what a person is shown.
+        Raises BadInput.
         """
         ...
 
     def abbreviate(self, ids: Sequence[bytes]) -> list[str]:
-        """Of proposals and memories: for each id the shortest prefix that names neither another proposal nor memory."""
+        """Of proposals and memories: for each its short id, as long as it takes to be neither another proposal's nor
+        memory's."""
         ...
 
 
@@ -64,6 +67,18 @@ class Sources(Protocol):
 
     def waiting(self, scope: str | None = None) -> list[Source]:
         """Those that wait, of one scope or all, the one that was announced first first."""
+        ...
+
+
+class Checkouts(Protocol):
+    """Which scope each repository has."""
+
+    def scope_of(self, folder: Path) -> str:
+        """The scope of the repository that a folder is in; if it has claimed none, the one that it would get."""
+        ...
+
+    def claim(self, checkout: Checkout, scope: str, at: int) -> None:
+        """From now on the scope is that of this repository, unless it has one already."""
         ...
 
 

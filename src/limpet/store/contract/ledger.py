@@ -42,14 +42,26 @@ class Ledger(Protocol):
         ...
 
     def operation(self, event: bytes | None, scopes: Sequence[str] | None = None) -> list[Event]:
-        """All events of some scopes (None: all) that were committed together with `event`, in order.
+        """All events of some scopes (None: all) that were committed together with `event`, in order; those of a move
+        between scopes, and of its undoing, belong to both.
 
         `event` None: the last operation that has any.
         """
         ...
 
-    def resolve(self, prefix: str) -> bytes:
-        """The one event id that starts so. Raises NotFound, AmbiguousId, BadInput."""
+    def newest(self, scopes: Sequence[str] | None, *, before: int | None = None, limit: int) -> list[Event]:
+        """Events of some scopes (None: all), the newest first, of those before a sequence number (None: of all)."""
+        ...
+
+    def resolve(self, text: str) -> bytes:
+        """The one event that an id, a short id or the beginning of an id names.
+
+        Raises NotFound, AmbiguousId, BadInput.
+        """
+        ...
+
+    def abbreviate(self, ids: Sequence[bytes]) -> list[str]:
+        """For each event its short id, as long as it takes to be no other's of late. What names several is no event."""
         ...
 
     def watermark(self) -> str:

@@ -10,12 +10,15 @@ from ..records import Filter, Lately, Page, SessionRow
 
 
 class Memories(Protocol):
-    def resolve(self, prefix: str, scopes: Sequence[str] | None = None) -> bytes:
-        """The one memory id of some scopes (None: all) that starts so. Raises NotFound, AmbiguousId, BadInput."""
+    def resolve(self, text: str, scopes: Sequence[str] | None = None) -> bytes:
+        """The one memory of some scopes (None: all) that an id, a short id or the beginning of an id names.
+
+        A short id comes first (`model.ids.named_by`). Raises NotFound, AmbiguousId, BadInput.
+        """
         ...
 
     def abbreviate(self, ids: Sequence[bytes]) -> list[str]:
-        """For each id the shortest prefix that is unambiguous in this store."""
+        """For each id its short id, as long as it takes to be no other memory's in this store."""
         ...
 
     def get(self, id: bytes, *, known_at: int | None = None) -> Memory | None:
@@ -85,6 +88,10 @@ class Listings(Protocol):
 
     def count_kinds(self, where: Filter) -> dict[str, int]:
         """How many of each kind pass the filter, the most first."""
+        ...
+
+    def count_scopes(self, where: Filter) -> list[tuple[str, int, int]]:
+        """(scope, how many pass the filter, when the last of them was stored), the most first, then by name."""
         ...
 
     def recent(self, where: Filter, *, limit: int) -> list[int]:

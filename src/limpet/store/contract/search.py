@@ -49,6 +49,10 @@ class Search(Protocol):
         """The texts of the current versions of some memories."""
         ...
 
+    def was_left(self, scopes: Sequence[str]) -> bool:
+        """Whether a memory was ever moved out of one of these: as known before, its text is found elsewhere."""
+        ...
+
     def scope_numbers(self, names: Sequence[str]) -> list[int]:
         """The numbers that stand for scopes in vector chunks; unknown names are left out."""
         ...

@@ -47,7 +47,7 @@ def open_connection(path: str, *, read_only: bool, durable: bool, create: bool =
                 f"PRAGMA synchronous={'FULL' if durable else 'NORMAL'}; PRAGMA secure_delete=ON;"
                 "PRAGMA cache_size=-32000; PRAGMA temp_store=MEMORY; PRAGMA mmap_size=2147418112"
             ).fetchall()  # a pragma that answers stops the statements after it until its answer is read
-            _check_schema(connection, path, read_only=read_only)
+            _check_schema(connection, path, read_only=read_only or connection.readonly("main"))
         except BaseException:
             connection.close()
             raise
@@ -72,14 +72,38 @@ def check_place(path: Path, *, read_only: bool) -> None:
         if head and not head.startswith(b"SQLite format 3\0"):
             raise StoreDamaged(f"{path} is not a limpet store (it is not an SQLite file)", hint="it was left untouched")
     elif read_only:
-        raise StoreMissing(
-            f"no store at {path}", hint="the first memory makes it; --store or LIMPET_STORE name another"
-        )
+        near = _stores_near(path)
+        meant = f"did you mean {near}? " if near else ""
+        raise StoreMissing(f"no store at {path}", hint=f"{meant}`limpet remember` makes one there")
     elif not path.parent.is_dir():
         try:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
             raise StoreError(f"cannot make the folder {path.parent}: {error.strerror}") from None
+
+
+def _stores_near(path: Path) -> str:
+    """What may have been meant: a file with nearly this name in that folder, else the store there is by default."""
+    import difflib
+
+    from ...settings import default_path
+
+    try:
+        files = [one.name for one in path.parent.iterdir() if one.suffix in ("", path.suffix, ".db") and one.is_file()]
+    except OSError:
+        files = []
+    similar = difflib.get_close_matches(path.name, [name for name in files if _is_sqlite(path.with_name(name))], 2)
+    default = Path(default_path())
+    stores = [path.with_name(name) for name in similar] + ([default] if default != path and _is_sqlite(default) else [])
+    return " or ".join(str(one) for one in stores)
+
+
+def _is_sqlite(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return file.read(16) == b"SQLite format 3\0"
+    except OSError:
+        return False
 
 
 def file_system_of(path: Path) -> str | None:
@@ -133,17 +157,28 @@ def translation(error: apsw.Error, path: str) -> LimpetError:
 
 
 def _connect(path: str, *, read_only: bool) -> apsw.Connection:
-    if not read_only:
+    if not read_only and not _is_unwritable(path):
         with contextlib.suppress(apsw.CantOpenError, apsw.ReadOnlyError):
             return apsw.Connection(path)
-        if not Path(path).exists() or not os.access(path, os.R_OK):
-            raise StoreError(f"cannot open {path}", hint="check the path and its permissions")
+    if not read_only and not os.access(path, os.R_OK):
+        raise StoreError(f"cannot open {path}", hint="check the path and its permissions")
     # A read-only folder has no room for the shared-memory file of WAL: without a log to replay, the file is enough.
     wal = Path(path + "-wal")
     if not os.access(Path(path).absolute().parent, os.W_OK) and not (wal.exists() and wal.stat().st_size):
         uri = Path(path).absolute().as_uri() + "?immutable=1"
         return apsw.Connection(uri, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
     return apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)
+
+
+def _is_unwritable(path: str) -> bool:
+    """A store that is there and cannot be written: the file, or its folder, where the log would have to be made.
+
+    SQLite would open it, and refuse the first read.
+    """
+    if path == ":memory:" or not Path(path).exists():
+        return False
+    has_log = Path(path + "-wal").exists() and Path(path + "-shm").exists()
+    return not os.access(path, os.W_OK) or not (has_log or os.access(Path(path).absolute().parent, os.W_OK))
 
 
 def _make_private(path: str) -> None:
@@ -202,7 +237,11 @@ def _check_schema(connection: apsw.Connection, path: str, *, read_only: bool) ->
     if read_only:
         if version == 0:
             raise StoreDamaged(f"{path} is not a limpet store")
-        raise StoreReadOnly(f"{path} has schema {version} and must be opened for writing once to be upgraded")
+        # What later schemas add is empty, nobody could write it; and it can be read without their indexes.
+        for number, text in sql.migrations():
+            if number > version and "CREATE TABLE" in text:
+                connection.execute(text.replace("CREATE TABLE", "CREATE TEMP TABLE")).fetchall()
+        return
     _use_log(connection)
     _migrate(connection)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import apsw
@@ -15,6 +15,13 @@ from .sql import statements
 def scope_token(num: int) -> str:
     """What stands for a scope in the index: begins with a private-use character, so that no text has it."""
     return f"\ue000{num}"
+
+
+def was_left(con: apsw.Connection, scopes: Sequence[str]) -> bool:
+    """Whether a memory was ever moved out of one of some scopes: as known before, its text is found elsewhere."""
+    marks = ", ".join("?" * len(scopes))
+    statement = f"SELECT 1 FROM scope_left WHERE scope IN (SELECT num FROM scope WHERE name IN ({marks})) LIMIT 1"
+    return con.execute(statement, tuple(scopes)).get is not None
 
 
 def visible(where: Filter) -> tuple[str, dict[str, Any]]:
@@ -43,12 +50,28 @@ def visible(where: Filter) -> tuple[str, dict[str, Any]]:
     if where.session is not None:
         bound["session"] = where.session
         parts.append("m.session IN (SELECT num FROM session WHERE name = :session)")
+    if where.speaker is not None:
+        bound["speaker"] = where.speaker
+        parts.append("m.speaker = :speaker")
+    if where.key is not None:
+        bound["key"] = where.key
+        parts.append("m.key = :key COLLATE NOCASE")
+    for i, (name, value) in enumerate(where.metadata):
+        bound |= {f"name{i}": name} | ({} if value is None else {f"value{i}": value})
+        there = f"EXISTS (SELECT 1 FROM json_each(m.metadata) j WHERE j.key = :name{i} AND {_same(value, i)})"
+        parts.append(there if value is not None else f"NOT {there}")
     if where.since is not None:
         bound["since"] = where.since
         parts.append("m.valid_from >= :since")
     if where.until is not None:
         bound["until"] = where.until
         parts.append("m.valid_from < :until")
+    if where.stored_since is not None:
+        bound["stored_since"] = where.stored_since
+        parts.append("m.created_at >= :stored_since")
+    if where.stored_until is not None:
+        bound["stored_until"] = where.stored_until
+        parts.append("m.created_at < :stored_until")
     if where.as_of is not None:
         bound["as_of"] = where.as_of
         parts.append("m.valid_from <= :as_of AND (m.valid_to IS NULL OR :as_of < m.valid_to)")
@@ -58,6 +81,16 @@ def visible(where: Filter) -> tuple[str, dict[str, Any]]:
         bound["known_at"] = where.known_at
         parts.append("m.recorded_at <= :known_at AND (m.retired_at IS NULL OR :known_at < m.retired_at)")
     return " AND ".join(parts), bound
+
+
+def _same(value: str | float | bool | None, i: int) -> str:
+    """Whether a row `j` of `json_each` holds a value; true is no 1 and "1" is no number."""
+    if value is None:
+        return "j.type <> 'null'"
+    types = (
+        "'true', 'false'" if isinstance(value, bool) else "'text'" if isinstance(value, str) else "'integer', 'real'"
+    )
+    return f"j.type IN ({types}) AND j.value = :value{i}"
 
 
 def filtered(name: str, where: Filter) -> tuple[str, dict[str, Any]]:

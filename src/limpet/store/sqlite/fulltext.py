@@ -13,7 +13,7 @@ import apsw
 
 from .. import lexical
 from ..records import Filter, LexicalHit, LexicalResult
-from .filters import filtered, scope_token
+from .filters import filtered, scope_token, was_left
 
 # Distinct terms of a query that are looked up.
 MAX_TERMS_LOOKED_UP = 400
@@ -125,7 +125,7 @@ class Lexical:
         found = []
         if where.known_at is None:
             found = topic_expressions(where.topics, self.stems)
-        if where.scopes is None:
+        if where.scopes is None or (where.known_at is not None and was_left(self._con, where.scopes)):
             return found
         names = ", ".join("?" * len(where.scopes))
         tokens = [

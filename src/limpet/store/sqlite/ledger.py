@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import apsw
 
 from ...model.events import Event
-from ...model.ids import parse_prefix
+from ...model.ids import named_by, short_id
 from . import journal, rows
 from .database import Database
 from .memories import scope_list, the_only
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 # Events that are read in one go.
 PAGE_EVENTS = 2_000
+# The last events, from which the short id of an operation is told apart: all would be a scan at each receipt.
+TOLD_APART = 2_000
 # Events of an import that are looked up and appended together.
 BATCH_EVENTS = 500
 
@@ -88,11 +90,37 @@ class SqliteLedger:
             found = self._events("event_by_id", id=event)
             if not found:
                 return []
-            return self._events("operation_events", operation=found[0].operation, scopes=scope_list(scopes))
+            bound = {"operation": found[0].operation}
+            seen = self._events("operation_events", **bound, scopes=scope_list(scopes))
+            if not seen or scopes is None:
+                return seen
+            # A move between scopes is one operation of both, and so is its undoing.
+            whole = self._events("operation_events", **bound, scopes=None)
+            return whole if len(whole) > len(seen) and self._moves(whole) else seen
 
-    def resolve(self, prefix: str) -> bytes:
-        low, high = parse_prefix(prefix)
-        return the_only(prefix, [row[0] for row in self._rows("events_by_prefix", low=low, high=high)], "event", None)
+    def _moves(self, events: Sequence[Event]) -> bool:
+        """Whether memories changed their scope by some events, or by what these undo."""
+        while events and not any(one.type == "moved" for one in events):
+            events = list(
+                self.events(ids=[bytes.fromhex(one.data["undoes"]) for one in events if one.type == "undone"])
+            )
+        return bool(events)
+
+    def newest(self, scopes: Sequence[str] | None, *, before: int | None = None, limit: int) -> list[Event]:
+        before = 1 << 62 if before is None else before
+        return self._events("newest_events", scopes=scope_list(scopes), before=before, limit=limit)
+
+    def resolve(self, text: str) -> bytes:
+        def ask(how: str, low: bytes, high: bytes) -> list[bytes]:
+            return [row[0] for row in self._rows(f"events_by_{how}", low=low, high=high)]
+
+        return the_only(text, named_by(text, ask), "operation", None)
+
+    def abbreviate(self, ids: Sequence[bytes]) -> list[str]:
+        if not ids:
+            return []
+        like = [row[0] for row in self._rows("events_like", ids=apsw.carray(tuple(ids)), last=TOLD_APART)]
+        return [short_id(id, like) for id in ids]
 
     def watermark(self) -> str:
         ((seq, id, changes, uses, used_at),) = self._rows("ledger_watermark")

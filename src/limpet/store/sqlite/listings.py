@@ -107,6 +107,9 @@ class SqliteListings:
     def count_kinds(self, where: Filter) -> dict[str, int]:
         return dict(self._database.rows(*filtered("kinds_of_scopes", where)))
 
+    def count_scopes(self, where: Filter) -> list[tuple[str, int, int]]:
+        return self._database.rows(*filtered("scopes_with", where))
+
     def recent(self, where: Filter, *, limit: int) -> list[int]:
         statement, bound = filtered("recent", where)
         return [row[0] for row in self._database.rows(statement, bound | {"limit": limit})]

@@ -16,7 +16,7 @@ from ..records import Problem, StoreStats
 from . import jobs
 from .database import Database
 from .ledger import SqliteLedger
-from .projection import Projection
+from .projection import Projection, tell_anew
 
 if TYPE_CHECKING:
     from ..contract import Describe
@@ -39,6 +39,9 @@ _CHECKS = (
      " (SELECT 1 FROM body b WHERE b.num = m.body)"),
     ("text", "purged memories that still have a text",
      "SELECT count(*) FROM memory m WHERE m.state = 'purged' AND m.body IS NOT NULL"),
+    ("text", "texts that are searched for in another scope than that of their memory",
+     "SELECT count(*) FROM memory m JOIN body b ON b.num = m.body"
+     " WHERE m.retired_at IS NULL AND b.scope <> char(57344) || m.scope"),
     ("vectors", "vectors of texts that are gone",
      "SELECT count(*) FROM vector v WHERE NOT EXISTS (SELECT 1 FROM body b WHERE b.num = v.body)"),
     ("vectors", "texts with neither a vector nor a job to make one",
@@ -87,11 +90,14 @@ class SqliteMaintenance:
                     "SELECT s.name, count(*) FROM memory m JOIN scope s ON s.num = m.scope"
                     " WHERE m.retired_at IS NULL AND m.state = 'active' GROUP BY s.name"
                 ),
-                by_state=table("SELECT state, count(*) FROM memory WHERE retired_at IS NULL GROUP BY state"),
+                by_state=table(
+                    "SELECT iif(state = 'active' AND superseded_by IS NOT NULL, 'superseded', state) AS said, count(*)"
+                    " FROM memory WHERE retired_at IS NULL GROUP BY said"
+                ),
                 file_bytes=on_disk,
                 free_bytes=free * size,
-                oldest=one("SELECT min(at) FROM event"),
-                newest=one("SELECT max(at) FROM event"),
+                oldest_us=one("SELECT min(at) FROM event"),
+                newest_us=one("SELECT max(at) FROM event"),
             )
 
     def rebuild(self, progress: Callable[[int, int], None] | None = None) -> int:
@@ -99,8 +105,7 @@ class SqliteMaintenance:
             events = list(self._ledger.events())
             done = Projection(con, self._describe).rebuild(_counted(events, progress))
             jobs.refill(con)
-            # Rows were made anew without an event: other processes see it by the schema's version.
-            con.execute("CREATE TABLE rebuilt (at); DROP TABLE rebuilt")
+            tell_anew(con)
             return done
 
     def verify(self) -> list[Problem]:

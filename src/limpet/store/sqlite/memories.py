@@ -9,7 +9,7 @@ from typing import Any
 import apsw
 
 from ...model.errors import AmbiguousId, NotFound
-from ...model.ids import format_id, parse_prefix, shortest_unique
+from ...model.ids import format_id, named_by, short_id
 from ...model.memory import Memory
 from . import rows
 from .database import Repository
@@ -18,16 +18,26 @@ from .sql import statements
 
 
 class SqliteMemories(Repository):
-    def resolve(self, prefix: str, scopes: Sequence[str] | None = None) -> bytes:
-        low, high = parse_prefix(prefix)
-        found = self._rows("ids_from_prefix", low=low, high=high, scopes=scope_list(scopes))
-        return the_only(prefix, [row[0] for row in found], "memory", scopes)
+    def resolve(self, text: str, scopes: Sequence[str] | None = None) -> bytes:
+        def ask(how: str, low: bytes, high: bytes) -> list[bytes]:
+            rows = self._rows(f"ids_from_{how}", low=low, high=high, scopes=scope_list(scopes))
+            return [row[0] for row in rows]
+
+        found = named_by(text, ask)
+        if len(found) > 1:
+            raise self.ambiguous(text, found)
+        return the_only(text, found, "memory", scopes)
+
+    def ambiguous(self, text: str, found: Sequence[bytes]) -> AmbiguousId:
+        said = {id: one.content for id in found if (one := self.get(id))}
+        names = dict(zip(said, self.abbreviate(list(said)), strict=True))
+        return AmbiguousId(text, [format_id(id) for id in found], texts=[(names[id], said[id]) for id in said])
 
     def abbreviate(self, ids: Sequence[bytes]) -> list[str]:
         if not ids:
             return []
         found = self._rows("ids_around", ids=apsw.carray(tuple(ids)))
-        return [shortest_unique(id, [one for one in near if one]) for id, *near in found]
+        return [short_id(id, [one for one in near if one]) for id, *near in found]
 
     def get(self, id: bytes, *, known_at: int | None = None) -> Memory | None:
         if known_at is None:
@@ -92,13 +102,12 @@ def scope_list(scopes: Sequence[str] | None) -> str | None:
     return None if scopes is None else json.dumps(list(scopes))
 
 
-def the_only(prefix: str, found: Sequence[bytes], what: str, scopes: Sequence[str] | None) -> bytes:
-    """The one id that starts so. Raises NotFound, AmbiguousId."""
+def the_only(text: str, found: Sequence[bytes], what: str, scopes: Sequence[str] | None) -> bytes:
+    """The one id that a text names. Raises NotFound, AmbiguousId."""
     if not found:
         place = "" if scopes is None else f" in {' or '.join(scopes)}"
-        raise NotFound(
-            f"no {what} with the id {prefix}{place}", hint="`limpet list` shows ids, --scope looks elsewhere"
-        )
+        hint = "`limpet log` lists operations" if scopes is None else "`limpet list` shows ids, --scope looks elsewhere"
+        raise NotFound(f"no {what} with the id {text}{place}", hint=hint)
     if len(found) > 1:
-        raise AmbiguousId(prefix, [format_id(id) for id in found])
+        raise AmbiguousId(text, [format_id(id) for id in found])
     return found[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
@@ -13,7 +14,7 @@ from ...model.edges import live_edges
 from ...model.errors import BadInput
 from ...model.events import Event
 from ...model.state import SESSION_EVENTS, MemoryState, apply, cancelled_by, initial, replay, replay_session, scrub
-from . import jobs, mentions, rows
+from . import checkouts, jobs, mentions, rows
 from .filters import scope_token
 from .sql import statements
 
@@ -39,6 +40,7 @@ class Projection:
         # Numbers of names, for the length of this transaction.
         self._scopes: dict[str, int] = {}
         self._sessions: dict[tuple[int, str], int] = {}
+        self._told_anew = False
 
     def append(self, events: Sequence[Event]) -> list[Event]:
         """Write events and project them, in order; returns them with their places in the ledger.
@@ -139,6 +141,8 @@ class Projection:
             return
         if event.type == "reviewed":
             self._project_verdict(event, event.data.get("verdict"), event.at)
+        if event.type == "moved":
+            checkouts.note_renaming(self._con, [event])
         if event.type == "purged":
             self._erase(event.memory)
             self._project_tombstone(event)
@@ -153,6 +157,7 @@ class Projection:
                 return
             self._project_undone_edges(events, event)
             self._project_undone_verdicts(events)
+            checkouts.note_renaming(self._con, events)
             after = replay(events)
         elif current is None and event.type != "remembered":
             return  # in the order of all devices it comes before its memory
@@ -167,6 +172,8 @@ class Projection:
         if body is None or after.content != event.content:
             body = self._body_for(after, event.memory)
         self._insert_version(after, at, body, first=first)
+        if current is not None and after.scope != current.scope:
+            self._follow(event.memory, body, current.scope, after.scope)
 
     def _state(self, id: bytes) -> MemoryState | None:
         row = self._con.execute(self._sql["memory_current"], {"id": id}).fetchone()
@@ -196,9 +203,9 @@ class Projection:
         self._con.execute(self._sql["insert_memory"], self._version(num, state, at, body, fields.fingerprint))
         if body is not None:
             self._con.execute(
-                "UPDATE body SET topics = ?1, labels = ?2, dates = ?3, grams = ?4 WHERE num = ?5"
-                " AND (topics IS NOT ?1 OR labels IS NOT ?2 OR dates IS NOT ?3 OR grams IS NOT ?4)",
-                (fields.topics, fields.labels, fields.dates, fields.grams, body),
+                "UPDATE body SET topics = ?1, labels = ?2, dates = ?3, grams = ?4, scope = ?6 WHERE num = ?5"
+                " AND (topics IS NOT ?1 OR labels IS NOT ?2 OR dates IS NOT ?3 OR grams IS NOT ?4 OR scope IS NOT ?6)",
+                (*fields[1:], body, scope_token(self._intern_scope(state.scope))),
             )
 
     def _version(
@@ -219,7 +226,7 @@ class Projection:
             state.origin,
             state.trust,
             state.source,
-            self._intern_session(scope, state.session, at) if state.session else None,
+            self._intern_session(scope, state.session, state.created_at) if state.session else None,
             state.speaker,
             state.position,
             state.importance,
@@ -338,18 +345,37 @@ class Projection:
         jobs.forget(self._con, body)
         mentions.forget(self._con, body)
 
-    def _forget_vectors(self, body: int) -> None:
-        for embedder, chunk, slot, dimensions in self._con.execute(
+    def _follow(self, id: bytes, body: int | None, was: str, scope: str) -> None:
+        """What else knows the scope of a memory by its number goes with it."""
+        num = self._intern_scope(scope)
+        self._con.execute("INSERT INTO scope_left VALUES (?) ON CONFLICT DO NOTHING", (self._intern_scope(was),))
+        self._con.execute("UPDATE usage SET scope = ? WHERE id = ?", (num, id))
+        self._con.execute("UPDATE review SET scope = ? WHERE memory = ?", (num, id))
+        for _, chunk, slot, _ in self._vectors_of(body):
+            self._overwrite(chunk, "scopes", slot * 4, struct.pack("<i", num))
+        if not self._told_anew:
+            self._told_anew = True
+            tell_anew(self._con)
+
+    def _vectors_of(self, body: int | None) -> list[tuple[int, int, int, int]]:
+        """(embedder, chunk, slot, dimensions)"""
+        return self._con.execute(
             "SELECT v.embedder, v.chunk, v.slot, e.dimensions FROM vector v JOIN embedder e ON e.num = v.embedder"
             " WHERE v.body = ?",
             (body,),
-        ).fetchall():
+        ).fetchall()
+
+    def _forget_vectors(self, body: int) -> None:
+        for embedder, chunk, slot, dimensions in self._vectors_of(body):
             for column, size in (("codes", dimensions), ("scales", 4), ("bodies", 8), ("scopes", 4)):
-                with self._con.blob_open("main", "chunk", column, chunk, True) as blob:
-                    blob.seek(slot * size)
-                    blob.write(bytes(size))
-            self._con.execute("UPDATE chunk SET version = version + 1 WHERE num = ?", (chunk,))
+                self._overwrite(chunk, column, slot * size, bytes(size))
             self._con.execute("DELETE FROM vector WHERE embedder = ? AND body = ?", (embedder, body))
+
+    def _overwrite(self, chunk: int, column: str, start: int, data: bytes) -> None:
+        with self._con.blob_open("main", "chunk", column, chunk, True) as blob:
+            blob.seek(start)
+            blob.write(data)
+        self._con.execute("UPDATE chunk SET version = version + 1 WHERE num = ?", (chunk,))
 
     def rebuild(self, events: Iterable[Event]) -> int:
         """Project a whole ledger anew. Texts, vectors and use counts stay; what texts name is left to be noted again.
@@ -357,7 +383,7 @@ class Projection:
         Returns the number of events.
         """
         # Scopes keep their numbers: texts, vectors, use counts and the review list know them by these.
-        self._con.execute("DELETE FROM memory; DELETE FROM edge; DELETE FROM session").fetchall()
+        self._con.execute("DELETE FROM memory; DELETE FROM edge; DELETE FROM session; DELETE FROM renamed").fetchall()
         self._sessions.clear()
         bodies = dict(self._con.execute("SELECT seq, body FROM event WHERE body IS NOT NULL"))
         purged = {row[0] for row in self._con.execute("SELECT memory FROM event WHERE type = 'purged'")}
@@ -382,14 +408,23 @@ class Projection:
                 self._intern_session(scope, event.data["session"], event.at)
         elif event.type == "purged":
             self._project_tombstone(event)
+        elif event.type == "moved":
+            checkouts.note_renaming(self._con, [event])
         elif event.type == "undone":
-            self._project_undone_edges([e for e in self._events_of(event.memory) if e.seq <= event.seq], event)
+            before = [one for one in self._events_of(event.memory) if one.seq <= event.seq]
+            self._project_undone_edges(before, event)
+            checkouts.note_renaming(self._con, before)
 
     def _project_tombstone(self, purged: Event) -> None:
         first = next(event for event in self._events_of(purged.memory) if event.type == "remembered")
         # Purged on two devices: the last one stands.
         self._con.execute("DELETE FROM memory WHERE id = ? AND retired_at IS NULL", (purged.memory,))
         self._insert_version(initial(first), purged.at, None)
+
+
+def tell_anew(con: apsw.Connection) -> None:
+    """Rows were made anew without an event that says so: other processes see it by the schema's version."""
+    con.execute("CREATE TABLE rebuilt (at); DROP TABLE rebuilt")
 
 
 def _with_sequence(event: Event, seq: int) -> Event:

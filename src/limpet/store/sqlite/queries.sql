@@ -30,6 +30,18 @@ LEFT JOIN memory m ON m.num = ifnull(
     WHERE l.body = b.num AND l.body <> l.num AND l.retired_at IS NULL))
 LEFT JOIN body_fts_docsize d ON d.id = b.num
 
+-- fragment: in_scopes
+-- An event `v` of some scopes, or of a memory that left one of them. Before scope_of_event, which it has.
+(:scopes IS NULL OR v.data ->> 'was' IN (SELECT value FROM json_each(:scopes))
+  OR {scope_of_event} IN (SELECT value FROM json_each(:scopes)))
+
+-- fragment: scope_of_event
+-- The scope of an event `v`: that of its memory, or the one it names (sessions), or that of its session (an undone of it).
+coalesce(
+  (SELECT s.name FROM memory m JOIN scope s ON s.num = m.scope WHERE m.id = v.memory AND m.retired_at IS NULL),
+  v.data ->> 'scope',
+  (SELECT e.data ->> 'scope' FROM event e WHERE e.memory = v.memory AND e.memory <> e.id AND e.type = 'session_started' LIMIT 1))
+
 -- name: memory_current
 -- The current version of one memory. memory_current.
 SELECT {columns} FROM {tables} WHERE m.id = :id AND m.retired_at IS NULL
@@ -55,6 +67,12 @@ SELECT {columns} FROM carray(:nums) c CROSS JOIN {tables} WHERE m.num = c.value
 -- name: ids_from_prefix
 -- Ids in a range: a true range scan, twelve are enough to list candidates. memory_current.
 SELECT id FROM memory INDEXED BY memory_current WHERE id BETWEEN :low AND :high AND retired_at IS NULL
+   AND (:scopes IS NULL OR scope IN (SELECT s.num FROM json_each(:scopes) j JOIN scope s ON s.name = j.value))
+ ORDER BY id LIMIT 12
+
+-- name: ids_from_short
+-- Ids whose last bytes are in a range. memory_short, which an older store that is only read does not have.
+SELECT id FROM memory WHERE substr(id, 12) BETWEEN :low AND :high AND retired_at IS NULL
    AND (:scopes IS NULL OR scope IN (SELECT s.num FROM json_each(:scopes) j JOIN scope s ON s.name = j.value))
  ORDER BY id LIMIT 12
 
@@ -171,11 +189,25 @@ SELECT v.id, v.type, v.memory FROM carray(:ids) c CROSS JOIN event v ON v.id = c
 -- Events whose id is in a range. event_id.
 SELECT id FROM event WHERE id BETWEEN :low AND :high ORDER BY id LIMIT 12
 
+-- name: events_by_short
+-- Events whose id ends in a range. A scan of event_id: an operation is seldom named, and a write need not keep an index for it.
+SELECT id FROM event INDEXED BY event_id WHERE substr(id, 12) BETWEEN :low AND :high ORDER BY id LIMIT 12
+
+-- name: events_like
+-- The last events whose ids' last bytes begin as those of some ids do, for abbreviations. Primary key.
+SELECT id FROM event WHERE seq > (SELECT max(seq) FROM event) - :last
+   AND substr(id, 12, 3) IN (SELECT substr(c.value, 12, 3) FROM carray(:ids) c)
+
+-- name: newest_events
+-- Events of some scopes before a place, the newest first. Primary key, memory_current.
+SELECT v.seq, v.id, v.type, v.memory, v.at, v.operation, v.origin, b.content, v.data
+  FROM event v LEFT JOIN body b ON b.num = v.body
+ WHERE v.seq < :before AND {in_scopes}
+ ORDER BY v.seq DESC LIMIT :limit
+
 -- name: last_event
--- The newest event of some scopes: that of its memory, or the one it names (sessions). Primary key, memory_current.
-SELECT v.id FROM event v WHERE :scopes IS NULL OR ifnull(
-    (SELECT s.name FROM memory m JOIN scope s ON s.num = m.scope WHERE m.id = v.memory AND m.retired_at IS NULL),
-    v.data ->> 'scope') IN (SELECT value FROM json_each(:scopes))
+-- The newest event of some scopes: see scope_of_event; or that which its memory left. Primary key, memory_current.
+SELECT v.id FROM event v WHERE {in_scopes}
  ORDER BY v.seq DESC LIMIT 1
 
 -- name: operation_events
@@ -183,9 +215,7 @@ SELECT v.id FROM event v WHERE :scopes IS NULL OR ifnull(
 SELECT v.seq, v.id, v.type, v.memory, v.at, v.operation, v.origin, b.content, v.data
   FROM event v LEFT JOIN body b ON b.num = v.body
  WHERE v.seq IN (SELECT seq FROM event WHERE id = :operation UNION SELECT seq FROM event WHERE operation = :operation)
-   AND (:scopes IS NULL OR ifnull(
-    (SELECT s.name FROM memory m JOIN scope s ON s.num = m.scope WHERE m.id = v.memory AND m.retired_at IS NULL),
-    v.data ->> 'scope') IN (SELECT value FROM json_each(:scopes)))
+   AND {in_scopes}
  ORDER BY v.seq
 
 -- name: last_numbers
@@ -538,27 +568,35 @@ UNION SELECT r.kind, r.other, r.memory FROM carray(:ids) c CROSS JOIN review r I
     ON r.other = c.value WHERE r.verdict IS NULL AND r.kind = 'contradiction'
 
 -- name: ids_around
--- The ids just below and above some ids, for abbreviations. memory_current.
-SELECT c.value, (SELECT id FROM memory WHERE id < c.value AND retired_at IS NULL ORDER BY id DESC LIMIT 1),
-  (SELECT id FROM memory WHERE id > c.value AND retired_at IS NULL ORDER BY id LIMIT 1)
+-- Of some ids those that are next to them by their last bytes, and one that ends alike, for abbreviations. memory_short.
+SELECT c.value,
+  (SELECT id FROM memory WHERE substr(id, 12) < substr(c.value, 12) AND retired_at IS NULL ORDER BY substr(id, 12) DESC LIMIT 1),
+  (SELECT id FROM memory WHERE substr(id, 12) > substr(c.value, 12) AND retired_at IS NULL ORDER BY substr(id, 12) LIMIT 1),
+  (SELECT id FROM memory WHERE substr(id, 12) = substr(c.value, 12) AND retired_at IS NULL AND id <> c.value LIMIT 1)
   FROM carray(:ids) c
 
--- name: ids_around_items
--- The same among memories and the items of the review list together. memory_current, primary key of review.
-SELECT c.value, (SELECT id FROM memory WHERE id < c.value AND retired_at IS NULL ORDER BY id DESC LIMIT 1),
-  (SELECT id FROM memory WHERE id > c.value AND retired_at IS NULL ORDER BY id LIMIT 1),
-  (SELECT id FROM review WHERE id < c.value ORDER BY id DESC LIMIT 1),
-  (SELECT id FROM review WHERE id > c.value ORDER BY id LIMIT 1)
-  FROM carray(:ids) c
+-- name: items_like
+-- Items of the review list whose last bytes begin as those of some ids do. A scan of the list, which a person decides about.
+SELECT id FROM review WHERE substr(id, 12, 3) IN (SELECT substr(c.value, 12, 3) FROM carray(:ids) c)
 
 -- name: proposals_from_prefix
--- Ids of items of some scopes in a range, or with this end. A scan of the list, which a person decides about.
+-- Ids of items of some scopes in a range. Primary key of review.
 SELECT r.id FROM review r JOIN scope s ON s.num = r.scope
- WHERE (r.id BETWEEN :low AND :high OR substr(hex(r.id), -length(:end)) = :end) AND s.name IN (SELECT value FROM json_each(:scopes)) LIMIT 12
+ WHERE r.id BETWEEN :low AND :high AND s.name IN (SELECT value FROM json_each(:scopes)) ORDER BY r.id LIMIT 12
+
+-- name: proposals_from_short
+-- Ids of items of some scopes whose last bytes are in a range. A scan of the list, which a person decides about.
+SELECT r.id FROM review r JOIN scope s ON s.num = r.scope
+ WHERE substr(r.id, 12) BETWEEN :low AND :high AND s.name IN (SELECT value FROM json_each(:scopes)) ORDER BY r.id LIMIT 12
 
 -- name: kinds_of_scopes
 -- How many memories of each kind pass the filter. A scan of the scopes.
 SELECT m.kind, count(*) FROM memory m WHERE {visible} GROUP BY m.kind ORDER BY 2 DESC, 1
+
+-- name: scopes_with
+-- (scope, how many memories pass the filter, when the last was stored). A scan of the memories.
+SELECT s.name, count(*), max(m.created_at) FROM memory m JOIN scope s ON s.num = m.scope
+ WHERE {visible} GROUP BY m.scope ORDER BY 2 DESC, 1
 
 -- name: most_used
 -- The most used memories that pass the filter. usage_uses.

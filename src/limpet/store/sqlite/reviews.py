@@ -8,7 +8,7 @@ from typing import Any
 
 import apsw
 
-from ...model.ids import parse_prefix, shortest_unique
+from ...model.ids import named_by, short_id
 from ..records import Proposal
 from .database import Repository
 from .sql import statements
@@ -47,17 +47,20 @@ class SqliteReviews(Repository):
             found += map(_proposal, self._database.rows(statements()["proposals"], bound))
         return sorted(found, key=lambda one: (one.created_at, one.id))[:limit]
 
-    def from_prefix(self, prefix: str, scopes: Sequence[str]) -> list[bytes]:
-        low, high = parse_prefix(prefix)
-        end = prefix.strip().replace("-", "").upper()
-        bound = {"low": low, "high": high, "end": end, "scopes": json.dumps(list(scopes))}
-        return [row[0] for row in self._database.rows(statements()["proposals_from_prefix"], bound)]
+    def named(self, text: str, scopes: Sequence[str]) -> list[bytes]:
+        def ask(how: str, low: bytes, high: bytes) -> list[bytes]:
+            bound = {"low": low, "high": high, "scopes": json.dumps(list(scopes))}
+            return [row[0] for row in self._database.rows(statements()[f"proposals_from_{how}"], bound)]
+
+        return named_by(text, ask)
 
     def abbreviate(self, ids: Sequence[bytes]) -> list[str]:
         if not ids:
             return []
-        found = self._database.rows(statements()["ids_around_items"], {"ids": apsw.carray(tuple(ids))})
-        return [shortest_unique(id, [one for one in near if one]) for id, *near in found]
+        bound = {"ids": apsw.carray(tuple(ids))}
+        items = [row[0] for row in self._database.rows(statements()["items_like"], bound)]
+        around = self._database.rows(statements()["ids_around"], bound)
+        return [short_id(id, [*items, *(one for one in near if one)]) for id, *near in around]
 
 
 def _proposal(row: tuple[Any, ...]) -> Proposal:

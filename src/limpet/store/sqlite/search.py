@@ -12,7 +12,7 @@ import apsw
 from ..arrays.following import FollowingArrays
 from ..records import Candidate, Filter, LexicalResult
 from .database import Database
-from .filters import carray, filtered
+from .filters import carray, filtered, was_left
 from .fulltext import Lexical, allowed, interrupted
 from .sql import statements
 
@@ -95,6 +95,10 @@ class SqliteSearch:
         with self._database.reading() as con:
             found = (con.execute(statements()["body_of_memory"], {"id": id}).get for id in ids)
             return [body for body in found if body is not None]
+
+    def was_left(self, scopes: Sequence[str]) -> bool:
+        with self._database.reading() as con:
+            return bool(scopes) and was_left(con, scopes)
 
     def scope_numbers(self, names: Sequence[str]) -> list[int]:
         marks = ", ".join("?" * len(names))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from ...model.memory import Memory
 from ..records import SessionRow
@@ -11,19 +10,19 @@ from . import rows
 from .database import Repository
 from .sql import statements
 
-_FIELDS = ("name", "scope", "started_at", "ended_at", "title", "memories", "last_at")
-
 
 class SqliteSessions(Repository):
     def get(self, scope: str, name: str) -> SessionRow | None:
         found = self._database.rows(statements()["session"], {"scope": scope, "name": name})
-        return _session(found[0]) if found else None
+        return SessionRow._make(found[0]) if found else None
 
     def latest(self, scopes: Sequence[str], *, limit: int) -> list[SessionRow]:
         found: list[SessionRow] = []
         for scope in scopes:
-            found += map(_session, self._database.rows(statements()["sessions"], {"scope": scope, "limit": limit}))
-        return sorted(found, key=lambda one: (-one.last_at, one.name))[:limit]
+            found += map(
+                SessionRow._make, self._database.rows(statements()["sessions"], {"scope": scope, "limit": limit})
+            )
+        return sorted(found, key=lambda one: (-one.last_at_us, one.name))[:limit]
 
     def memories(self, scope: str, name: str) -> list[Memory]:
         found = self._database.rows(statements()["session_memories"], {"scope": scope, "name": name})
@@ -32,7 +31,3 @@ class SqliteSessions(Repository):
     def next_position(self, scope: str, session: str) -> int:
         ((last,),) = self._database.rows(statements()["last_position"], {"scope": scope, "session": session})
         return (last or 0) + 1
-
-
-def _session(row: tuple[Any, ...]) -> SessionRow:
-    return SessionRow(**dict(zip(_FIELDS, row, strict=True)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
+from .checkouts import SqliteCheckouts
 from .database import Database
 from .devices import SqliteDevices
 from .exposures import SqliteExposures
@@ -51,6 +52,7 @@ class SqliteStore:
         self.journal = SqliteJournal(self._database)
         self.sources = SqliteSources(self._database)
         self.exposures = SqliteExposures(self._database)
+        self.checkouts = SqliteCheckouts(self._database)
         self.devices = SqliteDevices(self._database, self.ledger, self.reviews, describe)
         self.maintenance = SqliteMaintenance(self._database, self.ledger, describe)
 

@@ -23,7 +23,7 @@ from ..records import IN_PART, Merged, Proposal, SegmentRow
 from . import rows
 from .filters import scope_token
 from .ledger import SqliteLedger
-from .projection import Projection, _event_row
+from .projection import Projection, _event_row, tell_anew
 from .reviews import SqliteReviews
 
 if TYPE_CHECKING:
@@ -296,8 +296,7 @@ class Sync(Projection):
             )
         for scope, name in sorted(sessions):
             self._date_session(scope, name)
-        # Rows were made anew without an event at the end: other processes see it by the schema's version.
-        self._con.execute("CREATE TABLE rebuilt (at); DROP TABLE rebuilt")
+        tell_anew(self._con)
 
     def _reproject_memory(self, id: bytes, events: Sequence[Event]) -> None:
         purged = any(event.type == "purged" for event in events)

@@ -1,0 +1,99 @@
+"""src/limpet/asynchronous.pyi from the signatures of the verbs: what `docs/generate.py` writes with the pages."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import sys
+from types import ModuleType
+
+from limpet import api, asynchronous
+from limpet.history import queries
+
+HEAD = '''\
+"""Signatures of `asynchronous.py`. Made by `python -m docs.generate`; do not edit."""
+
+from collections.abc import AsyncIterator
+'''
+
+
+def asynchronous_stub() -> str:
+    """Every class as a stub: its own methods, then the verbs of the class that it stands before, as coroutines."""
+    classes = [
+        _class("AsyncHistory", queries, "History", ["def __init__(self, runner: object, limpet: object) -> None: ..."]),
+        _class("AsyncLimpet", api, "Limpet", [_opening()]),
+    ]
+    body = "\n\n".join(classes)
+    return HEAD + "".join(sorted(_imports(api, body) | _imports(queries, body))) + "\n" + body + "\n"
+
+
+def _opening() -> str:
+    """`__init__` with the arguments of `limpet.open`."""
+    opener = next(one for one in _tree(api).body if isinstance(one, ast.FunctionDef) and one.name == "open")
+    return f"def __init__(self, {_arguments(opener)}) -> None: ..."
+
+
+def _class(name: str, module: ModuleType, source: str, lines: list[str]) -> str:
+    own = next(one for one in _tree(asynchronous).body if isinstance(one, ast.ClassDef) and one.name == name)
+    given = next(one for one in _tree(module).body if isinstance(one, ast.ClassDef) and one.name == source)
+    mine = [
+        one
+        for one in own.body
+        if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef) and one.name not in ("__init__", "_seen")
+    ]
+    verbs = [one for one in given.body if isinstance(one, ast.FunctionDef)]
+    known = {one.name for one in mine}
+    rows = [row for one in mine for row in _method(one, coroutine=isinstance(one, ast.AsyncFunctionDef))]
+    rows += [
+        row for one in verbs if one.name[0] != "_" and one.name not in known for row in _method(one, coroutine=True)
+    ]
+    said = inspect.cleandoc(ast.get_docstring(own) or "").split("\n")[0]
+    return f'class {name}:\n    """{said}"""\n\n' + "".join(f"    {row}\n" for row in lines + rows)
+
+
+def _method(one: ast.FunctionDef | ast.AsyncFunctionDef, *, coroutine: bool) -> list[str]:
+    answer = ast.unparse(one.returns) if one.returns else "None"
+    waits = coroutine and not answer.startswith("AsyncIterator")
+    marks = ["@property"] if any(ast.unparse(mark) == "property" for mark in one.decorator_list) else []
+    return [*marks, f"{'async ' * waits}def {one.name}({_arguments(one)}) -> {answer}: ..."]
+
+
+def _arguments(one: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
+    """The arguments with what stands for them; what is no plain value is left to the verb."""
+    given = one.args
+    for several in (given.defaults, given.kw_defaults):
+        several[:] = [
+            default if default is None or isinstance(default, ast.Constant | ast.Tuple) else ast.Constant(...)
+            for default in several
+        ]
+    return ast.unparse(given)
+
+
+def _imports(module: ModuleType, text: str) -> set[str]:
+    """The lines that import what a text names, as they stand in a module of `limpet` itself."""
+    names = {one.id for one in ast.walk(ast.parse(text)) if isinstance(one, ast.Name)}
+    package, found = module.__package__ or "", set()
+    for node in ast.walk(_tree(module)):
+        if isinstance(node, ast.Import):
+            found |= {f"import {one.name}\n" for one in node.names if one.name in names}
+        elif isinstance(node, ast.ImportFrom):
+            home = ".".join(package.split(".")[: len(package.split(".")) - node.level + 1]) if node.level else ""
+            full = ".".join(part for part in (home, node.module) if part)
+            short = "." + full.removeprefix("limpet").removeprefix(".") if full.startswith("limpet") else full
+            found |= {f"from {short} import {one.name}\n" for one in node.names if one.name in names}
+    found |= {f"from .{module.__name__.removeprefix('limpet.')} import {one}\n" for one in _own(module) & names}
+    return {one for one in found if "__future__" not in one and "AsyncIterator" not in one}
+
+
+def _own(module: ModuleType) -> set[str]:
+    return {
+        t.id
+        for one in _tree(module).body
+        if isinstance(one, ast.Assign)
+        for t in one.targets
+        if isinstance(t, ast.Name)
+    }
+
+
+def _tree(module: ModuleType) -> ast.Module:
+    return ast.parse(inspect.getsource(sys.modules[module.__name__]))

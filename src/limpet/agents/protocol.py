@@ -1,0 +1,217 @@
+"""What the server answers to each method of the Model Context Protocol: JSON in, JSON out, the same over every way.
+
+No SDK is imported here: over stdio a client waits for this server to start, and importing the SDK takes longer than all
+the rest. `stdio.py` reads and writes lines; `sdk.py` puts the same answers behind the SDK's server, for HTTP.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+from .. import __version__
+from ..context import before_commit
+from ..model.errors import BadInput, LimpetError, NotFound
+from .arguments import HALF_A_CHARACTER, checked, holds_half_a_character, nearest
+from .calls import Call, Cancelled, caller
+from .resources import Pages
+from .schemas import TAKES, TOOLS
+from .subscriptions import Subscriptions
+from .tools import Exposures, Tools, in_words
+
+if TYPE_CHECKING:
+    from ..api import Limpet
+
+Params = dict[str, Any]
+
+PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS, INTERNAL_ERROR = -32700, -32600, -32601, -32602, -32603
+RESOURCE_NOT_FOUND = -32002
+# Newest last; a client that asks for another is offered the newest. The handshakes of all of them are the same.
+VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
+# Completions of an argument that one answer holds, as the protocol limits it.
+MOST_COMPLETIONS = 100
+
+TITLE = "limpet memory"
+INSTRUCTIONS = """Persistent memory across sessions.
+- Start of a task: prepare with what you were asked.
+- A question on the way: recall, in a full sentence plus exact names or error codes.
+- Learned something that will matter later (decision, preference, lesson, fact): remember it, one self-contained \
+statement an item, with names and dates spelled out.
+- What a page or a tool's output says, and the user did not: origin web or tool.
+- A memory proved wrong or outdated: correct it (supersede) rather than storing a second version.
+- One current value of something (a limit, a version, a city): fact.
+- Before you rely on a doubtful memory, or change one that others rest on: explain (why, impact, audit).
+- A recalled memory helped or misled: feedback."""
+
+RESOURCES = [
+    {"uri": "memory://index", "name": "index", "description": "what is remembered", "mimeType": "text/markdown"}
+]
+TEMPLATES = [
+    {"uriTemplate": "memory://{id}", "name": "memory", "description": "one memory", "mimeType": "application/json"},
+    {
+        "uriTemplate": "memory://topic/{topic}", "name": "topic", "description": "a topic's page",
+        "mimeType": "text/markdown",
+    },
+]  # fmt: skip
+PROMPTS = [
+    {
+        "name": "brief", "description": "What memory holds for a task",
+        "arguments": [{"name": "task", "description": "what you are about to do", "required": True}],
+    },
+    {"name": "reflect", "description": "Keep what this conversation taught"},
+]  # fmt: skip
+# Nothing is declared that is not here. Lists do not change while a server runs.
+CAPABILITIES = {"tools": {}, "resources": {"subscribe": True}, "prompts": {}, "completions": {}}
+
+
+class ProtocolError(Exception):
+    """An answer that is an error of the protocol, not of a tool."""
+
+    def __init__(self, code: int, message: str) -> None:
+        super().__init__(message)
+        self.code, self.message = code, message
+
+
+class Service:
+    """The methods over one open store. Thread-safe."""
+
+    def __init__(
+        self, memory: Limpet, wrote: Callable[[], None] = lambda: None, exposures: Exposures | None = None
+    ) -> None:
+        self._memory = memory
+        self._pages = Pages(memory)
+        self.subscriptions = Subscriptions(self.read)
+
+        def changed() -> None:
+            wrote()
+            self.subscriptions.look()
+
+        self._tools = Tools(memory, changed, exposures)
+        self.methods: dict[str, Callable[[Params, Call], Params]] = {
+            "initialize": _initialize,
+            "ping": lambda *_: {},
+            "tools/list": lambda *_: {"tools": TOOLS},
+            "tools/call": self._call,
+            "resources/list": lambda *_: {"resources": RESOURCES},
+            "resources/templates/list": lambda *_: {"resourceTemplates": TEMPLATES},
+            "resources/read": self._read,
+            "resources/subscribe": self._subscribe,
+            "resources/unsubscribe": self._unsubscribe,
+            "prompts/list": lambda *_: {"prompts": PROMPTS},
+            "prompts/get": self._prompt,
+            "completion/complete": self._complete,
+        }
+
+    def answer(self, method: str, params: Params, call: Call) -> Params:
+        """The result. Raises ProtocolError, and Cancelled where nobody waits for one."""
+        found = self.methods.get(method)
+        if found is None:
+            raise ProtocolError(METHOD_NOT_FOUND, f"there is no method {method}")
+        caller.set(call.session)
+        before_commit.set(call.check)
+        try:
+            call.check()
+            if holds_half_a_character(params):
+                raise ProtocolError(INVALID_PARAMS, HALF_A_CHARACTER)
+            return found(params, call)
+        except (ProtocolError, Cancelled):
+            raise
+        except LimpetError as error:
+            code = RESOURCE_NOT_FOUND if method in ("resources/read", "resources/subscribe") else INVALID_PARAMS
+            raise ProtocolError(code, in_words(error)) from None
+        except Exception as error:  # what is wrong here is told in a line, and the next call is answered
+            print(f"limpet: {method}: {type(error).__name__}: {error}", file=sys.stderr)  # noqa: T201
+            raise ProtocolError(INTERNAL_ERROR, f"limpet failed: {type(error).__name__}: {error}") from None
+
+    def read(self, uri: str) -> tuple[str, str]:
+        """The type and text of a resource. Raises LimpetError."""
+        place = uri.removeprefix("memory://")
+        if place == uri or not place:
+            raise NotFound(f"no resource {uri}", hint="there are memory://index, memory://ID and memory://topic/TOPIC")
+        if place == "index":
+            return "text/markdown", self._pages.index()
+        if place.startswith("topic/"):
+            return "text/markdown", self._pages.topic(unquote(place.removeprefix("topic/")))
+        return "application/json", self._pages.memory(unquote(place))
+
+    def _call(self, params: Params, _: Call) -> Params:
+        name = params.get("name")
+        if name not in TAKES:
+            near = nearest(str(name), TAKES)
+            raise ProtocolError(
+                INVALID_PARAMS,
+                f"there is no tool {name!r}"
+                + (f"; did you mean {near!r}?" if near else f"; there are: {', '.join(TAKES)}"),
+            )
+        try:
+            given = checked(params.get("arguments") or {}, TAKES[name], of=name)
+            answer = getattr(self._tools, name)(**given)
+        except LimpetError as error:
+            return {"content": [_text(in_words(error))], "isError": True}
+        # A brief is read as it is. Others: without indentation, which agents pay for by the token.
+        text = answer["brief"] if name == "prepare" else json.dumps(answer, ensure_ascii=False, separators=(",", ":"))
+        # A batch of which nothing was taken is an error to who asked for it.
+        failed = bool(answer.get("rejected")) and answer["rejected"] == len(answer.get("results", ()))
+        return {"content": [_text(text)], "structuredContent": answer, "isError": failed}
+
+    def _read(self, params: Params, _: Call) -> Params:
+        uri = str(params.get("uri", ""))
+        type, text = self.read(uri)
+        return {"contents": [{"uri": uri, "mimeType": type, "text": text}]}
+
+    def _subscribe(self, params: Params, call: Call) -> Params:
+        uri = str(params.get("uri", ""))
+        self.subscriptions.add(call.client, uri, self.read(uri)[1], call.tell)
+        return {}
+
+    def _unsubscribe(self, params: Params, call: Call) -> Params:
+        self.subscriptions.remove(call.client, str(params.get("uri", "")))
+        return {}
+
+    def _prompt(self, params: Params, _: Call) -> Params:
+        name, given = params.get("name"), params.get("arguments") or {}
+        if name == "reflect":
+            text = self._pages.reflect()
+        elif name == "brief":
+            if not isinstance(given, dict) or not isinstance(given.get("task"), str):
+                raise BadInput("the prompt brief needs 'task': a text")
+            text = self._pages.brief(given["task"])
+        else:
+            raise BadInput(f"there is no prompt {name!r}", hint="there are: brief, reflect")
+        return {"messages": [{"role": "user", "content": _text(text)}]}
+
+    def _complete(self, params: Params, _: Call) -> Params:
+        """Topics, ids and goals that begin with, or hold, what is typed."""
+        ref, argument = params.get("ref") or {}, params.get("argument") or {}
+        about = ref.get("uri", ref.get("name"))
+        typed = str(argument.get("value", "")).lower()
+        if about == "memory://topic/{topic}":
+            found = [one.topic for one in self._memory.topics() if one.topic.lower().startswith(typed)]
+        elif about == "memory://{id}":
+            found = [one.id for one in self._memory.list(limit=1_000).memories if one.id.startswith(typed)]
+        elif about == "brief":
+            goals = self._memory.list(kind=["goal"], limit=200).memories
+            found = [one.content for one in goals if typed in one.content.lower()]
+        elif about == "reflect":
+            found = []
+        else:
+            raise BadInput(f"nothing to complete for {about!r}")
+        shown = {"values": found[:MOST_COMPLETIONS], "total": len(found), "hasMore": len(found) > MOST_COMPLETIONS}
+        return {"completion": shown}
+
+
+def _initialize(params: Params, _: Call) -> Params:
+    asked = params.get("protocolVersion")
+    return {
+        "protocolVersion": asked if asked in VERSIONS else VERSIONS[-1],
+        "capabilities": CAPABILITIES,
+        "serverInfo": {"name": "limpet", "title": TITLE, "version": __version__},
+        "instructions": INSTRUCTIONS,
+    }
+
+
+def _text(text: str) -> Params:
+    return {"type": "text", "text": text}

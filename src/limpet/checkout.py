@@ -1,0 +1,117 @@
+"""Which repository a folder belongs to: read from git's own files, as gitrepository-layout(5) describes them.
+
+git itself is asked for one thing alone, the first commit of a checkout without a remote: a hook has no time for another
+process. Which scope a repository has is in the store (store/sqlite/checkouts.py).
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+# How long git may look for a first commit, in seconds.
+GIT_SECONDS = 2.0
+# Clones of clones on this machine that are followed to where they came from.
+MOST_CLONES = 5
+
+
+class Checkout(NamedTuple):
+    """A folder under git. Worktrees and clones of one remote are one repository."""
+
+    scope: str  # `project:<name of the folder>`, if no other repository has it
+    remote: str | None  # host and path of its remote, without user, password and protocol
+    place: str  # where its objects are, on which machine
+    folder: Path
+
+    @property
+    def identities(self) -> tuple[str, ...]:
+        """What tells it from others, as far as its files say; the surest first."""
+        return (*filter(None, [self.remote]), self.place)
+
+    def first_commit(self) -> str | None:
+        """What tells a repository without a remote from others; None when it has no commit, or git does not say."""
+        import subprocess
+
+        try:
+            done = subprocess.run(
+                ["git", "-C", os.fspath(self.folder), "rev-list", "--max-parents=0", "HEAD"],
+                capture_output=True, text=True, timeout=GIT_SECONDS, stdin=subprocess.DEVNULL, check=True,
+            )  # fmt: skip
+        except (OSError, ValueError, subprocess.SubprocessError):
+            return None
+        commits = done.stdout.split()
+        return f"commit:{commits[-1]}" if commits else None
+
+
+def checkout_of(folder: Path) -> Checkout | None:
+    """The checkout that a folder lies in; None outside of any."""
+    for place in (folder, *folder.parents):
+        mark = place / ".git"
+        if mark.is_dir():
+            return _checkout(place, mark, place)
+        if mark.is_file():
+            shared = _shared_folder(place, mark)
+            # A submodule, and what its files do not explain, is a checkout of its own.
+            main = shared.parent if shared is not None and shared.name == ".git" else place
+            return _checkout(main, shared or mark, place)
+    return None
+
+
+def _checkout(named: Path, objects: Path, folder: Path) -> Checkout:
+    name = "-".join(named.name.split()) or "unnamed"
+    return Checkout(f"project:{name}", _remote(objects, MOST_CLONES), _place(objects), folder)
+
+
+def _shared_folder(place: Path, mark: Path) -> Path | None:
+    """Where a worktree or a submodule keeps what it shares with its main checkout."""
+    try:
+        folder = (place / mark.read_text(encoding="utf-8").partition("gitdir:")[2].strip()).resolve()
+        common = folder / "commondir"
+        shared = (folder / common.read_text(encoding="utf-8").strip()).resolve() if common.is_file() else folder
+    except (OSError, ValueError):
+        return None
+    return shared if shared.is_dir() else None
+
+
+def _place(objects: Path) -> str:
+    machine = os.uname().nodename if hasattr(os, "uname") else os.environ.get("COMPUTERNAME", "")
+    return f"path:{machine}:{os.path.realpath(objects)}"
+
+
+def _remote(objects: Path, clones: int) -> str | None:
+    """`origin`, else the first remote there is, of the file `config`."""
+    urls: dict[str, str] = {}
+    section = ""
+    try:
+        lines = (objects / "config").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return None
+    for line in map(str.strip, lines):
+        if line.startswith("["):
+            section = line[1:].partition("]")[0].strip()
+        elif section.startswith("remote "):
+            name, _, value = line.partition("=")
+            if name.strip().lower() == "url" and value.strip():
+                urls.setdefault(section[len("remote ") :].strip().strip('"'), value.strip().strip('"'))
+    url = urls.get("origin") or next(iter(urls.values()), None)
+    return None if url is None else _identity_of(url, objects, clones)
+
+
+def _identity_of(url: str, objects: Path, clones: int) -> str:
+    """Host and path alike for every way to write them; a folder of this machine is what that folder is."""
+    before, mark, rest = url.partition("://")
+    if mark and before != "file":
+        rest = rest.rpartition("@")[2] if "@" in rest.partition("/")[0] else rest
+        host, _, path = rest.partition("/")
+        return _plain(host.partition(":")[0], path)
+    host, colon, path = url.partition(":")
+    if not mark and colon and "/" not in host and len(host) > 1:  # user@host:path; not a drive of Windows
+        return _plain(host.rpartition("@")[2], path)
+    there = objects.parent / (rest if mark else url)
+    inner = there / ".git" if (there / ".git").is_dir() else there
+    return (_remote(inner, clones - 1) if clones else None) or _place(inner)
+
+
+def _plain(host: str, path: str) -> str:
+    return f"{host}/{path.strip('/').removesuffix('.git')}".lower()

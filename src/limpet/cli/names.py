@@ -1,0 +1,156 @@
+"""How a person names a memory without its id: @3 of the last listing, --last, --match WORDS.
+
+The ids of the last listing are kept in the user's state folder, a file for each store and terminal. It holds ids alone.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import time
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..model.errors import AmbiguousId, BadInput, NotFound
+
+if TYPE_CHECKING:
+    from ..api import Limpet
+
+# Results that have a number, and how long a listing is meant by it.
+NUMBERED, STALE_AFTER_HOURS = 9, 12
+LAST, MATCH = "@last", "@match "
+_NUMBER = re.compile(r"@(\d+)")
+# Arguments that name memories; in the second list also what is no id.
+_IDS, _OR_WORDS = ("id", "a", "b", "ids", "because", "against"), ("about", "what")
+
+
+def options(parser: ArgumentParser, *, gone: bool = False) -> None:
+    """--last and --match in place of an ID; `arrange` puts them there. `gone`: also of what is no longer held."""
+    parser.add_argument("--last", action="store_true", help="in place of ID: the memory stored last")
+    parser.add_argument(
+        "--match",
+        metavar="WORDS",
+        help="in place of ID: the one memory that has these words; several are listed",
+    )
+    parser.set_defaults(gone=gone)
+
+
+def arrange(words: list[str]) -> list[str]:
+    """--last and --match WORDS as the first argument, where the ID stands: argparse knows no choice of the two."""
+    rest: list[str] = []
+    found: list[str] = []
+    left = iter(words)
+    for word in left:
+        name, mark, value = word.partition("=")
+        if word == "--":
+            rest += [word, *left]
+        elif word == "--last":
+            found.append(LAST)
+        elif name == "--match":
+            said = value if mark else next(left, None)
+            if said is None:
+                raise BadInput("--match needs words", hint='such as --match "staging limit"')
+            found.append(MATCH + said)
+        else:
+            rest.append(word)
+    if len(found) > 1:
+        raise BadInput("give one of ID, --last and --match")
+    return [*found, *rest]
+
+
+def resolve(args: Namespace, memory: Limpet) -> None:
+    """Put ids where arguments name memories in another way. Raises NotFound, AmbiguousId, BadInput."""
+    for name, value in vars(args).items():
+        if name in _IDS and isinstance(value, list):
+            setattr(args, name, [_id(one, memory, args) for one in value])
+        elif isinstance(value, str) and (name in _IDS or (name in _OR_WORDS and is_reference(value))):
+            setattr(args, name, _id(value, memory, args))
+
+
+def is_reference(text: str) -> bool:
+    return text == LAST or _NUMBER.fullmatch(text) is not None
+
+
+def _id(text: str, memory: Limpet, args: Namespace) -> str:
+    if text == LAST:
+        return _last(memory, gone=getattr(args, "gone", False))
+    if text.startswith(MATCH):
+        return _matching(text.removeprefix(MATCH), memory, gone=getattr(args, "gone", False))
+    number = _NUMBER.fullmatch(text.strip())
+    return text if number is None else _listed(int(number[1]), memory)
+
+
+def _last(memory: Limpet, *, gone: bool) -> str:
+    found = memory.list(limit=1).memories if not gone else []
+    found = found or memory.list(limit=1, all_states=True).memories
+    if not found:
+        raise NotFound("nothing is stored yet")
+    return found[0].id
+
+
+def _matching(words: str, memory: Limpet, *, gone: bool) -> str:
+    found = memory.matching(words, all_states=gone)
+    if not found:
+        where = "" if gone else " that is held"
+        raise NotFound(f"no memory{where} has the words {words!r}", hint="`limpet recall` finds by meaning too")
+    if len(found) > 1:
+        texts = list(zip(memory.abbreviate([one.id for one in found]), (one.content for one in found), strict=True))
+        raise AmbiguousId(words, [one.id for one in found], texts=texts, hint="give more words, or the id of one")
+    return found[0].id
+
+
+def _listed(number: int, memory: Limpet) -> str:
+    import json
+
+    try:
+        kept = json.loads(_file(memory.path).read_text(encoding="utf-8"))
+        ids, command, at = list(kept["ids"]), str(kept["command"]), float(kept["at"])
+    except (OSError, ValueError, KeyError, TypeError):
+        raise NotFound(
+            f"@{number}: nothing was listed in this terminal yet",
+            hint="`limpet list` and `limpet recall` number them",
+        ) from None
+    hours = (time.time() - at) / 3600
+    if hours > STALE_AFTER_HOURS:
+        raise NotFound(f"@{number}: the last listing is {hours:.0f} hours old", hint=f"run `limpet {command}` again")
+    if not 1 <= number <= min(len(ids), NUMBERED):
+        most = min(len(ids), NUMBERED)
+        raise NotFound(f"@{number}: the last listing (`limpet {command}`) numbered {most or 'no'} results")
+    return str(ids[number - 1])
+
+
+def note(store: str, command: str, ids: Sequence[str]) -> None:
+    """Keep what a listing of a store (its path) showed, for @1 to @9. What cannot be written is not kept."""
+    if store == ":memory:":
+        return
+    import json
+
+    place = _file(store)
+    kept = {"command": command, "at": time.time(), "ids": list(ids[:NUMBERED])}
+    with contextlib.suppress(OSError):
+        place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _forget_old(place.parent.iterdir())
+        partial = place.with_suffix(f".{os.getpid()}")
+        with os.fdopen(os.open(partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w", encoding="utf-8") as file:
+            json.dump(kept, file)
+        partial.replace(place)
+
+
+def _forget_old(files: Iterable[Path]) -> None:
+    for one in files:
+        with contextlib.suppress(OSError):
+            if time.time() - one.stat().st_mtime > 2 * STALE_AFTER_HOURS * 3600:
+                one.unlink()
+
+
+def _file(path: str) -> Path:
+    import hashlib
+
+    import platformdirs
+
+    terminal = os.getsid(0) if hasattr(os, "getsid") else os.getppid()
+    name = hashlib.sha256(os.path.realpath(path).encode()).hexdigest()[:16]
+    return Path(platformdirs.user_state_dir("limpet", appauthor=False)) / "listings" / f"{name}-{terminal}.json"

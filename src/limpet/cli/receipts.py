@@ -1,0 +1,132 @@
+"""What a write did, in words: to which text, what else changed, and how to take it back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from ..model.errors import NotFound
+from ..model.ids import parse_id, short_id
+from .options import terminal_width
+from .output import CYAN, DIM, GREEN, MARGIN, YELLOW, cut, line, moment, object_line, paint, printable, short_ids, words
+
+if TYPE_CHECKING:
+    from ..api import Limpet
+    from ..remember.operations import Effect, Operation
+    from ..remember.write import Receipt
+
+# Characters of a text that a receipt quotes where no terminal says how wide it is; other changes that it tells.
+QUOTED, CHANGES = 80, 5
+# What the first line says already, or the reason under it.
+_IN_THE_HEAD = ("remembered", "observed", "edited", "reviewed")
+# What an effect is called where its own name would not say it.
+_CALLED = {"remembered": "stored", "bounded": "its time was set", "keyed": "its key was set"}
+
+
+def receipt(done: Receipt, memory: Limpet, *, as_json: bool) -> int:
+    """What a write did. Returns the exit code: 2 when it was rejected."""
+    if as_json:
+        object_line(done.as_dict())
+    elif done.status == "rejected":
+        words(f"limpet: rejected: {short_ids(done.reason or '')}")
+    else:
+        _done(done, memory)
+    if done.redacted and not as_json:
+        words(f"redacted before storing: {', '.join(done.redacted)}")
+    return 2 if done.status == "rejected" else 0
+
+
+def _done(done: Receipt, memory: Limpet) -> None:
+    operation = memory.log(event=done.event)[0] if done.event else None
+    changes = operation.changes if operation else ()
+    # The id of an item of the review list is no memory's: it is about that of the first change.
+    id = done.id if not changes or any(one.id == done.id for one in changes) else changes[0].id
+    text = operation.text if operation else _standing(memory, id)[1] if id else ""
+    names = short([*([id] if id else []), *(one.id for one in changes)], memory)
+    name = names[id] if id else ""
+    line(f"{paint(done.status, GREEN)} {paint(name, YELLOW)}  {quoted(text, len(done.status) + len(name) + 3)}")
+    if done.added:
+        line(f"{MARGIN}added: {', '.join(done.added)}")
+    if done.reason:
+        line(MARGIN + printable(short_ids(done.reason)))
+    for one in changes:
+        if one.id == id and one.what not in _IN_THE_HEAD:
+            line(MARGIN + paint(_what(one), CYAN))
+    effects([one for one in changes if one.id != id and one.what != "reviewed"], names)
+    if operation:
+        words(f"`limpet undo` takes it back; later, `limpet undo {operation.short}`")
+
+
+def effects(several: Sequence[Effect], names: dict[str, str]) -> None:
+    """A line for each, in columns."""
+    shown = several[:CHANGES]
+    width = max((len(_what(one)) for one in shown), default=0)
+    for one in shown:
+        head = f"{MARGIN}{_what(one):<{width}}  {names.get(one.id, one.id)}  "
+        line(
+            f"{MARGIN}{paint(f'{_what(one):<{width}}', CYAN)}  {paint(names.get(one.id, one.id), YELLOW)}  "
+            + quoted(one.text, len(head))
+        )
+    if len(several) > CHANGES:
+        line(f"{MARGIN}and {len(several) - CHANGES} more changes")
+
+
+def _what(one: Effect) -> str:
+    detail = f" ({short_ids(printable(' '.join(one.detail.split())))})" if one.detail else ""
+    return _CALLED.get(one.what, one.what) + detail
+
+
+def quoted(text: str, taken: int) -> str:
+    """The first words of a text, as much as fits beside `taken` characters."""
+    flat = " ".join(printable(text).split())
+    return cut(flat, max(20, (terminal_width() or QUOTED + taken) - taken))
+
+
+def taken_back(receipts: Sequence[Receipt], memory: Limpet, verb: str) -> None:
+    """What an undo or a redo did: to which operation, and how each memory stands now."""
+    operation = memory.log(event=receipts[0].event)[0]
+    before = memory.log(event=operation.of)[0] if operation.of else operation
+    head = f"{verb} {before.short}  {before.verb}  "
+    which, did = paint(before.short, YELLOW), paint(before.verb, CYAN)
+    line(f"{paint(verb, GREEN)} {which}  {did}  {quoted(before.text, len(head))}")
+    shown = [one for one in receipts if one.id][:CHANGES]
+    names = short([one.id or "" for one in shown], memory)
+    rows = [(names[one.id or ""], *_standing(memory, one.id or "")) for one in shown]
+    width = max((len(how) for _, how, _ in rows), default=0)
+    for name, how, text in (row for row in rows if row[1]):
+        line(f"{MARGIN}{paint(name, YELLOW)}  {how:<{width}}  {quoted(text, len(name) + width + 7)}")
+    if len(receipts) > len(shown):
+        line(f"{MARGIN}and {len(receipts) - len(shown)} more memories")
+    words("`limpet redo` does it again" if verb == "undone" else "`limpet undo` takes it back")
+
+
+def _standing(memory: Limpet, id: str) -> tuple[str, str]:
+    try:
+        one = memory.get(id)
+    except NotFound:  # a session's mark, an item of the review list
+        return "", ""
+    if one.state == "active":
+        return ("no longer held" if one.superseded_by else "held"), one.content
+    return ("no longer held" if one.reason == "undone" else one.state), one.content
+
+
+def log(found: Sequence[Operation]) -> None:
+    """A line an operation, the newest first."""
+    width = max((len(one.verb) for one in found), default=0)
+    by = max((len(one.origin) for one in found), default=0)
+    size = max((len(one.short) for one in found), default=0)
+    for one in found:
+        mark = "" if not one.undone else "redone  " if one.verb == "undo" else "undone  "
+        of = f"of {short_id(parse_id(one.of), ())}: " if one.of else ""
+        more = f" and {one.count - 1} more" if one.verb in ("remember", "archive") and one.count > 1 else ""
+        head = f"{one.short:<{size}}  {moment(one.at)}  {one.verb:<{width}}  {one.origin:<{by}}  {mark}"
+        line(
+            f"{paint(f'{one.short:<{size}}', YELLOW)}  {moment(one.at)}  {paint(f'{one.verb:<{width}}', CYAN)}  "
+            f"{one.origin:<{by}}  {paint(mark, DIM)}{quoted(of + one.text, len(head) + len(more))}{more}"
+        )
+
+
+def short(ids: Iterable[str], memory: Limpet) -> dict[str, str]:
+    """Short ids of memories and of items of the review list."""
+    every = list(dict.fromkeys(ids))
+    return dict(zip(every, memory.abbreviate(every, items=True), strict=True))

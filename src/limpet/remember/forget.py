@@ -1,0 +1,75 @@
+"""Retracting several memories in one operation: by topic, session, age or words. Nothing is erased."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from ..model.encode import OPTIONAL, JsonForm
+from ..model.ids import format_id, parse_id
+from ..model.memory import Memory
+from ..store.records import Filter
+from .replacement import proposed
+from .write import Writer, need
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..context import Context
+
+DEFAULT_REASON = "forgotten"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forgotten(JsonForm):
+    """What was retracted together, or would be."""
+
+    memories: tuple[Memory, ...]  # as they were
+    event: str | None  # of the operation; None: a dry run, or nothing to do
+    # Ids of what a more trusted origin said: a person decides.
+    waiting: tuple[str, ...] = field(default=(), metadata=OPTIONAL)
+
+
+def forget(
+    context: Context, ids: Sequence[str], where: Filter | None, *, match: str | None, why: str, origin: str | None,
+    dry_run: bool,
+) -> Forgotten:  # fmt: skip
+    """`where`: of this scope alone what passes, if it has all words of `match`; None: the ids alone."""
+    from ..text.secrets import redact
+
+    reason, _ = redact(why)
+
+    def decide(writer: Writer) -> Forgotten:
+        found = [need(writer.reads, id, writer.scopes) for id in ids]
+        found = [one for one in {one.id: one for one in found}.values() if one.state not in ("retracted", "purged")]
+        if where is not None:
+            found += _passing(writer, replace(where, scopes=(context.scope,)), match)
+        if dry_run:
+            return Forgotten(memories=tuple(found), event=None)
+        waiting: list[str] = []
+        for one in found:
+            if proposed(writer, one, origin) is not None:
+                waiting.append(one.id)
+            else:
+                writer.event("retracted", parse_id(one.id), origin=origin or "agent", why=reason)
+        event = format_id(writer.events[0].id) if writer.events else None
+        return Forgotten(memories=tuple(found), event=event, waiting=tuple(waiting))
+
+    if dry_run:
+        return decide(Writer(context.store, context.new_id, context.now(), context.scopes))
+    done = context.write(decide)
+    for id in done.waiting:
+        context.store.usage.record([parse_id(id)], context.now(), "wrong")
+    return done
+
+
+def _passing(writer: Writer, where: Filter, match: str | None) -> list[Memory]:
+    words = (match or "").casefold().split()
+    found: list[Memory] = []
+    cursor = None
+    while True:
+        page = writer.reads.listings.page(where, sort="created", limit=1_000, cursor=cursor)
+        found += [one for one in page.memories if all(word in one.content.casefold() for word in words)]
+        cursor = page.cursor
+        if cursor is None:
+            return found

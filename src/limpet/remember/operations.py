@@ -1,0 +1,296 @@
+"""Operations as people see them: what was done, newest first; taken back, and done again.
+
+An operation is the events of one call. Taking it back appends an `undone` event for each, doing it again an `undone`
+event for each of those. So what holds is what `model.state.cancelled_by` says, and nothing else is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..model.clock import Instant
+from ..model.encode import OPTIONAL, TIME, JsonForm
+from ..model.errors import BadInput, NotFound
+from ..model.events import Event
+from ..model.ids import format_id
+from ..model.state import cancelled_by
+
+if TYPE_CHECKING:
+    from ..store.contract import Store
+    from .write import Receipt, Writer
+
+# Events that are read in one go, and changes of one operation that are told.
+PAGE_EVENTS, MOST_CHANGES = 200, 20
+# Verbs by the event that tells them best; the first that an operation has.
+_VERBS = {
+    "purged": "purge", "merged": "merge", "reviewed": "review", "remembered": "remember", "observed": "remember",
+    "edited": "edit",
+    "retracted": "retract", "archived": "archive", "restored": "restore", "quarantined": "quarantine",
+    "tagged": "tag", "pinned": "pin", "unpinned": "unpin", "bounded": "end", "keyed": "key", "linked": "link",
+    "unlinked": "unlink", "superseded": "correct",
+    "session_started": "session start", "session_ended": "session end",
+}  # fmt: skip
+# What of a memory an event sets: of two that set the same, the later builds on the earlier. Others set how it stands.
+_SETS = {
+    "edited": "text", "tagged": "tags", "keyed": "key", "pinned": "pin", "unpinned": "pin", "observed": "observations",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effect(JsonForm):
+    """What an operation did to one memory: the event's type, and its text or what it has become."""
+
+    id: str
+    what: str  # remembered, superseded, tagged, linked, ...: docs/domain-model.md#events
+    text: str
+    detail: str = field(default="", metadata=OPTIONAL)  # topics, the type and other end of a link, the reason
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation(JsonForm):
+    """One call that changed something."""
+
+    id: str  # of its first event; `undo` takes it
+    short: str  # its short id, which `undo` takes as well
+    at_us: int = field(metadata=TIME)
+    verb: str  # remember, correct, tag, ..., undo, redo
+    origin: str
+    undone: bool
+    text: str  # what it is about
+    count: int  # changes
+    changes: tuple[Effect, ...]  # the first ones
+    of: str | None = field(default=None, metadata=OPTIONAL)  # the operation that an undo or a redo was of
+    at = Instant("at_us")
+
+
+class Done(NamedTuple):
+    """The events of an operation in order, and those of them that were taken back."""
+
+    events: list[Event]
+    cancelled: set[bytes]
+
+    @property
+    def id(self) -> bytes:
+        return self.events[0].operation
+
+    @property
+    def undone(self) -> bool:
+        return all(one.id in self.cancelled for one in self.events)
+
+
+def newest(store: Store, scopes: Sequence[str]) -> Iterator[Done]:
+    """Operations of some scopes, the newest first."""
+    cancelled: set[bytes] = set()
+    events: list[Event] = []
+    before = None
+    while page := store.ledger.newest(scopes, before=before, limit=PAGE_EVENTS):
+        for event in page:
+            if events and event.operation != events[-1].operation:
+                yield _whole(store, Done(events[::-1], cancelled), scopes)
+                events = []
+            events.append(event)
+            # What takes back stands after what it takes back.
+            if event.type == "undone" and event.id not in cancelled:
+                cancelled.add(bytes.fromhex(event.data["undoes"]))
+        before = page[-1].seq
+    if events:
+        yield _whole(store, Done(events[::-1], cancelled), scopes)
+
+
+def _whole(store: Store, done: Done, scopes: Sequence[str]) -> Done:
+    """With what it did in other scopes: a move between scopes is one operation of both."""
+    if not any(one.type in ("moved", "undone") for one in done.events):
+        return done
+    events = store.ledger.operation(done.id, scopes)
+    return done if len(events) == len(done.events) else Done(events, _cancelled(store, events))
+
+
+def _cancelled(store: Store, events: Sequence[Event]) -> set[bytes]:
+    histories = (store.ledger.events(memory=memory) for memory in {one.memory for one in events})
+    return {id for history in histories for id in cancelled_by(history)}
+
+
+def find(store: Store, event: str, scopes: Sequence[str]) -> Done:
+    """The operation that an event belongs to. Raises NotFound, AmbiguousId, BadInput."""
+    events = store.ledger.operation(store.ledger.resolve(event), scopes)
+    if not events:
+        raise NotFound(f"no operation {event} in {' or '.join(scopes)}", hint="`limpet log` lists operations")
+    return Done(events, _cancelled(store, events))
+
+
+def taken_back(store: Store, events: Sequence[Event]) -> list[Event]:
+    """The events that an operation takes back, if it does nothing else."""
+    if any(one.type != "undone" for one in events):
+        return []
+    return list(store.ledger.events(ids=[bytes.fromhex(one.data["undoes"]) for one in events]))
+
+
+def depth(store: Store, events: Sequence[Event]) -> tuple[int, list[Event]]:
+    """0 for what changes memories, 1 for an undo of that, 2 for the redo, ...; and the changes that it all is about."""
+    steps, found = 0, list(events)
+    while (before := taken_back(store, found)) and before != found:
+        steps, found = steps + 1, before
+    return steps, found
+
+
+def last_done(store: Store, scopes: Sequence[str]) -> Done:
+    """The operation that an undo takes back: the newest that holds and is none itself. Raises NotFound."""
+    for one in newest(store, scopes):
+        if not one.undone and not taken_back(store, one.events):
+            return one
+    raise NotFound("nothing to undo")
+
+
+def last_undone(store: Store, scopes: Sequence[str]) -> Done:
+    """The undo that a redo takes back: the newest that holds, if nothing was done since. Raises NotFound."""
+    for one in newest(store, scopes):
+        if one.undone:
+            continue
+        steps, _ = depth(store, one.events)
+        if steps % 2:
+            return one
+        if steps == 0:
+            break
+    raise NotFound("nothing to redo", hint="`limpet log` lists operations; `limpet undo OP` takes any of them back")
+
+
+def named(store: Store, event: str, scopes: Sequence[str]) -> Done:
+    """The operation of an event, if it can be taken back by itself. Raises NotFound, BadInput."""
+    one = find(store, event, scopes)
+    if one.undone:
+        raise BadInput(f"{event} was undone already", hint="`limpet redo` does again what was undone last")
+    _, about = depth(store, one.events)
+    building = [
+        later for later in _since(store, one.id, scopes) if any(_builds_on(b, a) for b in _held(later) for a in about)
+    ]
+    if building:
+        names = (f"{later.short} ({later.verb}: {_first_words(later.text)})" for later in told(store, building))
+        raise BadInput(
+            f"what was done later builds on {event}: {'; '.join(names)}",
+            hint="undo that first, the first of them first",
+        )
+    return one
+
+
+def undo(writer: Writer, done: Done) -> list[Receipt]:
+    """Take back what of it still holds: a receipt for each memory. Raises BadInput for a purge."""
+    from .write import Receipt
+
+    if any(one.type == "purged" for one in done.events):
+        raise BadInput(
+            "a purge cannot be undone: the content is gone", hint="`limpet undo OP` takes back what was done before it"
+        )
+    receipts: dict[bytes, Receipt] = {}
+    for one in done.events:
+        if one.id not in done.cancelled:
+            made = writer.event("undone", one.memory, origin="agent", undoes=one.id.hex())
+            receipts[one.memory] = Receipt(id=format_id(one.memory), status="changed", event=format_id(made.id))
+    return list(receipts.values())
+
+
+def told(store: Store, several: Sequence[Done]) -> list[Operation]:
+    """Operations in words."""
+    names = store.ledger.abbreviate([one.id for one in several])
+    return [_told(store, one, name) for one, name in zip(several, names, strict=True)]
+
+
+def _told(store: Store, done: Done, short: str) -> Operation:
+    steps, about = depth(store, done.events)
+    changes = _changes(store, about)
+    first = next((one for one in about if one.type == "remembered"), about[0])
+    return Operation(
+        id=format_id(done.id), short=short, at_us=done.events[0].at, verb=_verb(about) if not steps else _again(steps),
+        origin=done.events[0].origin, undone=done.undone, text=_text(store, first), count=len(about),
+        changes=tuple(changes[:MOST_CHANGES]), of=format_id(about[0].operation) if steps else None,
+    )  # fmt: skip
+
+
+def _again(steps: int) -> str:
+    return "undo" if steps % 2 else "redo"
+
+
+def _verb(events: Sequence[Event]) -> str:
+    types = {one.type for one in events}
+    verb = next((verb for type, verb in _VERBS.items() if type in types), events[0].type)
+    replaces = any(one.type == "linked" and one.data.get("edge") == "supersedes" for one in events)
+    if verb == "remember" and replaces:
+        return "correct"
+    if verb == "remember" and len(events) < 3 and any(one.data.get("key") for one in events):
+        return "fact"
+    if verb == "review":
+        return "accept" if any(one.data.get("verdict") == "accepted" for one in events) else "reject"
+    if verb == "end" and any(one.data.get("reached") for one in events):
+        return "reach"
+    return verb
+
+
+def _changes(store: Store, events: Sequence[Event]) -> list[Effect]:
+    """One for each event that says something of its own: what was linked as newer was superseded too."""
+    replaced = {one.memory.hex() for one in events if one.type == "superseded"}
+    return [
+        Effect(id=format_id(one.memory), what=one.type, text=_text(store, one), detail=_detail(one))
+        for one in events[: 2 * MOST_CHANGES]
+        if not (one.type == "linked" and one.data.get("target") in replaced)
+    ]
+
+
+def _text(store: Store, event: Event) -> str:
+    """What an event says, else what its memory says now; the name of a session."""
+    if event.content is not None:
+        return event.content
+    memory = store.memories.get(event.memory)
+    return str(event.data.get("name", "")) if memory is None else memory.content
+
+
+def _detail(event: Event) -> str:
+    data = event.data
+    if event.type in ("linked", "unlinked"):
+        return f"{data.get('edge', '')} {format_id(bytes.fromhex(data['target']))}"
+    if event.type == "merged":
+        return f"into {format_id(bytes.fromhex(data['into']))}"
+    if event.type == "tagged":
+        values = (f"{name}={value}" for name, value in data.get("metadata", {}).items())
+        return " ".join((*("#" + topic for topic in data.get("topics", ())), *values))
+    return str(data.get("why") or data.get("quarantine") or data.get("verdict") or data.get("key") or "")
+
+
+def _since(store: Store, operation: bytes, scopes: Sequence[str]) -> Iterator[Done]:
+    """Operations later than one, the newest first, that still hold."""
+    for one in newest(store, scopes):
+        if one.id == operation:
+            return
+        if not one.undone and not taken_back(store, one.events):
+            yield one
+
+
+def _held(done: Done) -> list[Event]:
+    return [one for one in done.events if one.id not in done.cancelled]
+
+
+def _builds_on(later: Event, earlier: Event) -> bool:
+    """Whether an event means nothing, or another thing, without one before it."""
+    if later.type == "purged":
+        return False  # whatever is taken back, there is no text
+    made = earlier.memory.hex() if earlier.type == "remembered" else None
+    if made is not None and made in (later.memory.hex(), *(later.data.get(name) for name in ("by", "into", "target"))):
+        return True
+    return bool(_sets(later) & _sets(earlier))
+
+
+def _sets(event: Event) -> set[tuple[object, ...]]:
+    """What an event decides: an aspect of a memory, a link, a value of a key, a verdict."""
+    data = event.data
+    if event.type in ("linked", "unlinked"):
+        return {(event.memory, data.get("edge"), data.get("target"))}
+    if event.type == "remembered":
+        return {("key", data.get("scope"), data["key"])} if data.get("key") else set()
+    if event.type == "reviewed":
+        return {("verdict", event.memory, data.get("item"))}
+    return {(event.memory, _SETS.get(event.type, "standing"))}
+
+
+def _first_words(text: str) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= 40 else flat[:39] + "…"

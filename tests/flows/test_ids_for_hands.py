@@ -1,0 +1,227 @@
+"""How a person names a memory: by six characters, by its number in the last listing, as the last one, by its words."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import time
+from pathlib import Path
+
+import pytest
+
+import limpet
+from limpet.cli import names
+from limpet.cli.main import main
+
+UUID = r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+
+
+@pytest.fixture
+def state(tmp_path, monkeypatch):
+    """Where this user's listings are kept."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    return tmp_path / "state" / "limpet" / "listings"
+
+
+@pytest.fixture
+def run(path, state, memory, capsys):
+    """Runs a command on the store; (exit code, stdout, stderr)."""
+
+    def call(*words):
+        code = main(["--store", str(path), "--scope", "project:api", *words])
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return call
+
+
+def test_six_characters_name_a_memory_everywhere(memory, run):
+    id = memory.remember("Deploys need the VPN").id
+    [short] = memory.abbreviate([id])
+
+    assert len(short) == 6
+    for way in (short, short.upper(), id, id[:13]):
+        assert memory.get(way).id == id
+        code, out, _ = run("show", way, "--json")
+        assert code == 0 and json.loads(out)["id"] == id
+
+
+def test_a_short_id_comes_before_a_prefix_that_reads_the_same(memory):
+    """`abcdef` may begin one id and end another: what listings show is meant."""
+    memory.remember("begins so", id="abcdef00-0000-7000-8000-000000000001")
+    meant = memory.remember("is called so", id="01890000-0000-7000-8000-0052d8d73c00").id
+    [short] = memory.abbreviate([meant])
+    assert short == "abcdef"
+
+    assert memory.get("abcdef").id == meant
+    assert memory.get("abcdef00-0000").content == "begins so"
+
+
+def test_ids_that_end_alike_are_shown_whole(memory):
+    alike = [memory.remember(f"text {n}", id=f"0189000{n}-0000-7000-8000-00000000abcd").id for n in range(2)]
+    assert memory.abbreviate(alike) == alike
+
+    near = [memory.remember(f"near {n}", id=f"0189000{n}-0000-7000-8000-0000000000a{n}").id for n in range(2)]
+    assert [len(one) for one in memory.abbreviate(near)] == [8, 8]
+
+
+def test_what_people_read_has_short_ids_and_json_whole_ones(memory, run):
+    import re
+
+    id = memory.remember("The limit is 100", topics=["api"]).id
+    memory.work()
+    newer = memory.correct(id, "The limit is 1000", why="raised").id
+    for words in (("list", "--all"), ("show", newer, "--history"), ("recall", "limit", "--lexical", "--explain"), ("log",),
+                  ("why", newer), ("audit", newer), ("timeline",), ("purge", newer), ("correct", id, "x"), ("pin", newer),
+                  ("feedback", newer, "useful"), ("undo",)):  # fmt: skip
+        _, out, err = run(*words)
+        rest = [line for line in (out + err).splitlines() if not line.strip().startswith("id ")]
+        said = "\n".join(rest)
+        for typed in (one for one in words if one in (id, newer)):
+            said = said.replace(typed, "what was typed")
+        assert not re.search(UUID, said), words
+    assert json.loads(run("show", newer, "--json")[1])["id"] == newer
+
+
+def test_an_ambiguous_id_lists_short_ids_with_their_words(memory, run):
+    for n in range(2):
+        memory.remember(f"text number {n}", id=f"01890000-0000-7000-8000-00000000000{n}")
+
+    code, _, err = run("pin", "0189000000")
+
+    assert code == 2
+    lines = err.splitlines()
+    assert [line.split() for line in lines[1:3]] == [[f"0000000{n}", "text", "number", str(n)] for n in range(2)]
+
+
+def test_numbers_name_the_results_of_the_last_listing(memory, run, clock):
+    ids = []
+    for text in ("first", "second", "third"):
+        clock.advance(seconds=1)
+        ids.append(memory.remember(f"The {text} note").id)
+
+    run("list")
+    assert run("pin", "@3")[0] == 0 and memory.get(ids[0]).pinned
+    run("recall", "second note", "--lexical", "-k", "1")
+    run("retract", "@1", "--why", "wrong")
+    assert memory.get(ids[1]).state == "retracted"
+    code, _, err = run("pin", "@2")
+    assert code == 1 and "`limpet recall`) numbered 1 results" in err
+
+
+def test_numbers_name_memories_in_every_place_of_an_id(memory, run, clock):
+    texts = ("The queue is slow", "The database is full")
+    cause, effect = [memory.remember(text).id for text in texts][::-1]
+    run("recall", "database full", "--lexical", "-k", "1")
+
+    run("link", effect, "caused_by", "@1")
+    code, out, _ = run("remember", "Writes are refused", "--because", "@1", "--json")
+    refused = json.loads(out)["id"]
+    for words in (("why", effect), ("graph", "why", effect), ("path", refused, "@1"), ("impact", "@1"), ("why", "--last"),
+                  ("graph", "impact", "--match", "database full"), ("timeline", "@1"), ("audit", "@1"),
+                  ("graph", "context", "@1")):  # fmt: skip
+        code, out, _ = run(*words)
+        assert code == 0 and "The database is full" in out, words
+    assert memory.graph.why(refused).reasons[0].id == cause
+
+
+def test_without_a_listing_or_with_an_old_one_a_number_names_nothing(memory, run, state, monkeypatch):
+    memory.remember("a note")
+    code, _, err = run("pin", "@1")
+    assert code == 1 and "nothing was listed in this terminal yet" in err
+
+    run("list")
+    later = time.time() + 13 * 3600
+    monkeypatch.setattr(names.time, "time", lambda: later)
+    code, _, err = run("pin", "@1")
+    assert code == 1 and "13 hours old" in err and "limpet list" in err
+    assert not memory.list().memories[0].pinned
+
+
+def test_a_listing_is_kept_privately_with_ids_alone(memory, run, state):
+    id = memory.remember("A text that is nobody's business").id
+    run("list", "--json")
+    assert not state.exists()
+    run("list")
+
+    [kept] = state.iterdir()
+    assert json.loads(kept.read_text())["ids"] == [id]
+    assert "business" not in kept.read_text()
+    assert os.name == "nt" or stat.S_IMODE(kept.stat().st_mode) == 0o600
+    # Of another store it says nothing.
+    with limpet.open(Path(memory.path).with_name("other.db")) as other:
+        other.remember("elsewhere")
+        assert main(["--store", other.path, "pin", "@1"]) == 1
+
+
+def test_the_last_one_stored(memory, run):
+    memory.remember("one")
+    last = memory.remember("two").id
+
+    assert run("pin", "--last")[0] == 0
+    assert memory.get(last).pinned
+    assert run("tag", "+x", "--last", "k=1")[0] == 0
+    assert memory.get(last).topics == ("x",) and memory.get(last).metadata == {"k": 1}
+
+
+def test_words_name_the_one_memory_that_has_them(memory, run):
+    id = memory.remember("The staging API allows 100 requests a minute").id
+    memory.remember("The staging API allows 1000 requests a minute for admins")
+
+    assert run("edit", "--match", "ALLOWS 100", "Staging allows 100 requests a minute")[0] == 0
+    assert memory.get(id).content == "Staging allows 100 requests a minute"
+    assert run("correct", "Staging allows 200", "--match=minute 100", "--why", "raised")[0] == 0
+    assert memory.get(id).superseded_by is not None
+
+
+def test_words_that_several_memories_have_are_never_guessed(memory, run):
+    stored = [memory.remember(text) for text in ("The API is slow", "The API is fast")]
+
+    code, out, err = run("retract", "--match", "the api", "--why", "x")
+
+    assert (code, out) == (2, "")
+    assert all(one.content in err for one in map(memory.get, (one.id for one in stored)))
+    assert {one.state for one in memory.list().memories} == {"active"}
+    code, _, err = run("retract", "--match", "zebra", "--why", "x")
+    assert code == 1 and "no memory that is held has the words 'zebra'" in err
+
+
+def test_words_are_found_whole_or_by_their_beginning(memory):
+    memory.remember("Separate rates for each Straße, since 1000 years")
+
+    for words in ("rate", "RATES separate", "straße", "for each", "1000"):
+        assert len(memory.matching(words)) == 1, words
+    for words in ("parate", "100", "each for zebra"):
+        assert memory.matching(words) == [], words
+    with pytest.raises(limpet.BadInput):
+        memory.matching(" ")
+
+
+def test_restore_finds_by_words_what_is_archived(memory, run):
+    id = memory.remember("Old build notes").id
+    memory.archive(id)
+
+    assert run("pin", "--match", "build notes")[0] == 1
+    assert run("restore", "--match", "build notes")[0] == 0
+    assert memory.get(id).state == "active"
+
+
+def test_show_says_what_was_replaced_and_why(memory, run):
+    old = memory.remember("The limit is 100").id
+    new = memory.correct(old, "The limit is 1000", why="the gateway was upgraded").id
+
+    for id, label, text in ((old, "replaced by", "The limit is 1000"), (new, "replaces", "The limit is 100")):
+        out = run("show", id)[1]
+        [line] = [line for line in out.splitlines() if label in line]
+        assert text in line and "because: the gateway was upgraded" in out
+
+
+def test_columns_stand_below_each_other(memory, run):
+    memory.remember("short", id="01890000-0000-7000-8000-0000000000ab")
+    memory.remember("near", id="01890000-0000-7000-8000-0000000000ac")
+    memory.remember("a preference", kind="preference", id="01890000-0000-7000-8000-ff00000000ac")
+
+    lines = run("list")[1].splitlines()
+    assert len({len(line.split()[0]) for line in lines}) == 2
+    assert len({line.index("2026-03-01") for line in lines}) == 1

@@ -1,0 +1,461 @@
+"""What a model meets when a call is wrong, is given up, or asks for what else the server declares; over stdio and not."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+import threading
+
+import apsw
+import jsonschema
+import pytest
+from mcp.client import Client
+from mcp.client.stdio import StdioServerParameters, stdio_client
+
+import limpet
+from limpet.agents.calls import Call
+from limpet.agents.protocol import CAPABILITIES, METHOD_NOT_FOUND, PROMPTS, TEMPLATES, ProtocolError, Service
+from limpet.agents.schemas import TOOLS
+from limpet.agents.sdk import server_of
+
+
+class Process:
+    """A server over stdio, spoken to by lines. What it says unasked is kept in `heard`, what it prints in `stderr`."""
+
+    def __init__(self, path):
+        argv = [sys.executable, "-m", "limpet", "--store", str(path), "--scope", "project:api", "mcp"]
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        self.process = subprocess.Popen(argv, text=True, encoding="utf-8", **pipes)
+        self.heard = []
+        self.number = 0
+        self.hello = self.ask(
+            "initialize", protocolVersion="2025-11-25", capabilities={}, clientInfo={"name": "t", "version": "1"}
+        )
+        self.say("notifications/initialized")
+
+    def say(self, method, id=None, **params):
+        message = {"jsonrpc": "2.0", "method": method, "params": params} | ({} if id is None else {"id": id})
+        self.process.stdin.write(json.dumps(message) + "\n")
+        self.process.stdin.flush()
+
+    def listen(self):
+        # A call that is never answered fails here, and does not hang the suite.
+        watch = threading.Timer(60, self.process.kill)
+        watch.start()
+        line = self.process.stdout.readline()
+        watch.cancel()
+        assert line, "no answer"
+        return json.loads(line)
+
+    def ask(self, method, **params):
+        self.number += 1
+        self.say(method, self.number, **params)
+        while (message := self.listen()).get("id") != self.number:
+            self.heard.append(message)
+        return message
+
+    def call(self, name, **arguments):
+        return self.ask("tools/call", name=name, arguments=arguments)["result"]
+
+    def end(self):
+        self.process.stdin.close()
+        said = self.process.stderr.read()
+        assert self.process.wait(60) == 0
+        return said
+
+
+@pytest.fixture
+def server(path):
+    made = Process(path)
+    with made.process:
+        yield made
+        if not made.process.stdin.closed:
+            made.end()
+
+
+@pytest.fixture
+def call(memory):
+    """Call a tool of a service in this process: the whole result."""
+    service = Service(memory)
+    return lambda tool, /, **given: service.answer("tools/call", {"name": tool, "arguments": given}, Call())
+
+
+def words(result):
+    assert result["isError"], result
+    return result["content"][0]["text"]
+
+
+# -- what is wrong is said so that the next call can be right
+
+
+@pytest.mark.parametrize(
+    ("tool", "given", "said"),
+    [
+        ("recall", {"query": "redis", "kind": ["fact"]}, "recall takes no 'kind' (did you mean 'kinds'?"),
+        ("recall", {"text": "redis"}, "there are: query, k"),
+        ("recall", {}, "recall needs 'query': a text"),
+        ("recall", {"query": "redis", "k": "many"}, 'k must be a whole number from 1 to 100, not "many"'),
+        ("recall", {"query": "redis", "k": 500}, "k must be a whole number from 1 to 100, not 500"),
+        ("recall", {"query": "redis", "k": True}, "k must be a whole number"),
+        ("recall", {"query": "redis", "topics": "api"}, 'topics must be a list of texts, not "api"'),
+        ("recall", {"query": "redis", "topics": [1]}, "topics[0] must be a text, not 1"),
+        ("recall", {"query": "redis", "kinds": ["decisions"]}, "decision"),
+        ("remember", {"content": "Redis is on port 6380"}, "remember takes no 'content' (there are: items)"),
+        ("remember", {"items": "Redis is on port 6380"}, "items must be a list of objects"),
+        ("correct", {"id": "0190", "action": "suprsede"}, "did you mean 'supersede'?"),
+        ("fact", {"key": "api.limit", "value": {"a": 1}}, "value must be a text or a number or true or false"),
+        ("explain", {"what": "reasons"}, "there are: why, impact"),
+        ("feedback", {"ids": [], "verdict": "useful"}, "give the ids"),
+    ],
+)
+def test_a_wrong_call_is_answered_with_what_would_be_right(call, tool, given, said):
+    text = words(call(tool, **given))
+    assert said in text
+    assert "http" not in text and "pydantic" not in text.lower() and "\n" not in text
+
+
+def test_a_wrong_tool_name_is_told_the_nearest(call):
+    with pytest.raises(ProtocolError, match="did you mean 'recall'"):
+        call("recal", query="redis")
+
+
+def test_what_models_write_for_numbers_lists_and_nothing_is_understood(memory, call):
+    memory.remember("Tests need Redis on port 6380", topics=["tests"])
+    found = call(
+        "recall", query="redis port", k="3", topics='["tests"]', since=None, sessions="False", budget_tokens=900.0
+    )
+    assert [one["content"] for one in found["structuredContent"]["items"]] == ["Tests need Redis on port 6380"]
+
+
+def test_an_item_of_a_batch_fails_alone(memory, call):
+    answer = call(
+        "remember",
+        items=[
+            {"content": "Tests need Redis on port 6380"},
+            {"content": "Deploys go out on Tuesdays", "kind": "thought"},
+            {"contents": "Backups are kept for a week"},
+            "Backups are kept for a month",
+            {"content": ""},
+            {"content": "Backups are kept for a year", "because": ["0123456789"]},
+            {"content": "Nobody uses the old runner", "origin": "tool"},
+        ],
+    )
+    results = answer["structuredContent"]["results"]
+    assert [one["status"] for one in results] == ["created", *["rejected"] * 5, "created"]
+    assert answer["structuredContent"]["rejected"] == 5 and not answer["isError"]
+    for one, said in zip(
+        results[1:], ["items[1]: kind", "'content'", "items[3] takes an object", "", "0123456789"], strict=False
+    ):
+        assert said in one["reason"] and one["reason"]
+    assert {one.content for one in memory.list().memories} == {
+        "Tests need Redis on port 6380",
+        "Nobody uses the old runner",
+    }
+
+    nothing = call("remember", items=[{"content": "x", "kind": "thought"}])
+    assert "kind" in words(nothing)
+
+
+def test_feedback_on_an_unknown_memory_leaves_the_others(memory, call):
+    id = memory.remember("Tests need Redis on port 6380").id
+    answer = call("feedback", ids=["0123456789", id], verdict="useful")["structuredContent"]
+    assert answer["noted"] == 1 and answer["rejected"][0]["id"] == "0123456789"
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"), [(100, "100"), (2.5, "2.5"), (True, "true"), (False, "false"), (0, "0"), ("x", "x")]
+)
+def test_a_fact_may_be_a_number_or_a_yes(call, given, kept):
+    assert call("fact", key="api.limit", value=given)["structuredContent"]["status"] == "created"
+    assert call("fact", key="api.limit")["structuredContent"]["values"][0]["value"] == kept
+
+
+# -- review and journal
+
+
+def test_an_agent_sees_what_is_up_for_review_and_passes_on_what_the_user_decides(memory, call):
+    memory.set_fact("user.city", "Tampa", origin="user")
+    waits = call("fact", key="user.city", value="Oslo", origin="web")["structuredContent"]
+    assert waits["status"] == "proposed"
+    (item,) = call("explain", what="review")["structuredContent"]["review"]
+    assert item["memory"]["content"].endswith("Oslo") and item["question"]
+
+    assert "ask the user" in words(call("correct", id=item["id"], action="accept"))
+    assert memory.fact("user.city").value == "Tampa"
+    call("correct", id=item["id"], action="accept", origin="user")
+    assert memory.fact("user.city").value == "Oslo"
+    assert call("explain", what="review")["structuredContent"] == {"review": []}
+
+
+def test_an_agent_reads_the_journal(memory, call):
+    memory.note_action("monday", "did", "ran make test")
+    memory.note_action("tuesday", "asked", "fix the build")
+    lines = call("session", action="journal")["structuredContent"]["journal"]
+    assert [(one["session"], one["kind"], one["what"]) for one in lines] == [
+        ("monday", "did", "ran make test"), ("tuesday", "asked", "fix the build"),
+    ]  # fmt: skip
+    assert len(call("session", action="journal", name="monday")["structuredContent"]["journal"]) == 1
+
+
+# -- what comes back is what was declared
+
+
+def test_every_answer_is_what_the_outputSchema_of_its_tool_says(memory, clock, call):
+    schemas = {tool["name"]: tool["outputSchema"] for tool in TOOLS}
+    for tool in TOOLS:
+        jsonschema.Draft202012Validator.check_schema(tool["inputSchema"])
+        jsonschema.Draft202012Validator.check_schema(tool["outputSchema"])
+        assert tool["outputSchema"]["properties"], "it says something"
+    id = memory.remember("Tests need Redis on port 6380", session="monday", topics=["tests"]).id
+    goal = memory.remember("Ship the new runner by June", kind="goal").id
+    memory.note_action("monday", "did", "ran make test")
+    asked = [
+        ("remember", {"items": [{"content": "Deploys go out on Tuesdays"}, {"kind": "fact"}]}),
+        ("prepare", {"message": "redis"}),
+        ("recall", {"query": "redis port", "explain": True}),
+        ("recall", {"query": "redis port", "sessions": True}),
+        ("recall", {"query": "zebra", "kinds": ["decision"]}),
+        ("fact", {"key": "api.limit", "value": 5}),
+        ("fact", {"key": "api.limit", "history": True}),
+        ("fact", {"key": "api.limit", "end": True}),
+        ("explain", {"what": "why", "about": id}),
+        ("explain", {"what": "impact", "about": id}),
+        ("explain", {"what": "timeline", "about": id}),
+        ("explain", {"what": "audit", "about": id}),
+        ("explain", {"what": "contradictions"}),
+        ("explain", {"what": "review"}),
+        ("feedback", {"ids": [id], "verdict": "useful"}),
+        ("session", {"action": "start", "name": "tuesday"}),
+        ("session", {"action": "list"}),
+        ("session", {"action": "show", "name": "monday"}),
+        ("session", {"action": "journal"}),
+        ("session", {"action": "compress", "name": "monday", "summary": "Redis was looked at."}),
+        ("session", {"action": "end", "name": "tuesday", "summary": "Nothing happened."}),
+        ("correct", {"id": goal, "action": "reach"}),
+        ("correct", {"id": id, "content": "Tests need Redis on port 6379"}),
+    ]
+    seen = {}
+    for name, given in asked:
+        clock.advance(hours=1)
+        answer = call(name, **given)
+        assert not answer["isError"], answer
+        jsonschema.validate(answer["structuredContent"], schemas[name])
+        seen.setdefault(name, set()).update(answer["structuredContent"])
+    assert set(seen) == set(schemas)
+    for name, schema in schemas.items():
+        missing = set(schema["properties"]) - seen[name]
+        assert missing <= {"contradictions", "affected", "reasons"}, (name, missing)  # left out when empty
+
+
+# -- what is declared is there
+
+
+def test_every_declared_capability_answers_and_no_other(server):
+    assert server.hello["result"]["capabilities"] == CAPABILITIES
+    declared = {
+        "tools": ("tools/list",), "prompts": ("prompts/list", "prompts/get"), "completions": ("completion/complete",),
+        "resources": ("resources/list", "resources/templates/list", "resources/read", "resources/subscribe",
+                      "resources/unsubscribe"), "logging": ("logging/setLevel",),
+    }  # fmt: skip
+    for name, methods in declared.items():
+        for method in methods:
+            code = server.ask(method).get("error", {}).get("code")
+            assert (code != METHOD_NOT_FOUND) == (name in CAPABILITIES), method
+
+
+@pytest.mark.parametrize(
+    ("asked", "offered"), [("2024-11-05", "2024-11-05"), ("2025-06-18", "2025-06-18"), ("2026-07-28", "2025-11-25")]
+)
+def test_the_version_is_the_clients_or_the_newest_there_is(memory, asked, offered):
+    assert Service(memory).answer("initialize", {"protocolVersion": asked}, Call())["protocolVersion"] == offered
+
+
+def test_a_subscriber_is_told_of_what_this_process_and_others_write(server, path):
+    assert server.ask("resources/subscribe", uri="memory://index")["result"] == {}
+    server.call("remember", items=[{"content": "Tests need Redis on port 6380"}])
+    told = {"jsonrpc": "2.0", "method": "notifications/resources/updated", "params": {"uri": "memory://index"}}
+    assert (server.heard.pop() if server.heard else server.listen()) == told
+
+    with limpet.open(path, scope="project:api") as other:
+        other.remember("Deploys go out on Tuesdays")
+    assert server.listen() == told
+
+    assert server.ask("resources/unsubscribe", uri="memory://index")["result"] == {}
+    unknown = server.ask("resources/subscribe", uri="memory://0123456789")["error"]
+    assert unknown["code"] == -32002 and "0123456789" in unknown["message"]
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+def test_a_subscriber_by_the_sdk_is_told_as_well(memory, mode):
+    """In both eras of the protocol: by resources/subscribe, and by a request that stays open."""
+
+    async def run():
+        told = asyncio.Event()
+
+        async def heard(message):
+            if "resources/updated" in str(getattr(message, "method", "")):
+                told.set()
+
+        async with Client(server_of(Service(memory)), mode=mode, message_handler=heard) as client:
+            if mode == "legacy":
+                await client.subscribe_resource("memory://index")
+                await client.call_tool("remember", {"items": [{"content": "Tests need Redis on port 6380"}]})
+                await asyncio.wait_for(told.wait(), 30)
+            else:
+                async with client.listen(resource_subscriptions=["memory://index"]) as events:
+                    await client.call_tool("remember", {"items": [{"content": "Tests need Redis on port 6380"}]})
+                    event = await asyncio.wait_for(anext(aiter(events)), 30)
+                    assert event.uri == "memory://index"
+
+    asyncio.run(run())
+
+
+def test_arguments_of_prompts_and_addresses_are_completed(memory):
+    id = memory.remember("Tests need Redis on port 6380", topics=["tests"]).id
+    memory.remember("Ship the new runner by June", kind="goal", topics=["runner"])
+    service = Service(memory)
+
+    def complete(ref, value):
+        given = {"ref": ref, "argument": {"name": "x", "value": value}}
+        return service.answer("completion/complete", given, Call())["completion"]["values"]
+
+    topic, memories = ({"type": "ref/resource", "uri": one["uriTemplate"]} for one in reversed(TEMPLATES))
+    assert complete(topic, "te") == ["tests"] and set(complete(topic, "")) == {"tests", "runner"}
+    assert complete(memories, id[:-1]) == [id]
+    brief, reflect = ({"type": "ref/prompt", "name": one["name"]} for one in PROMPTS)
+    assert complete(brief, "runner") == ["Ship the new runner by June"] and complete(reflect, "") == []
+    with pytest.raises(ProtocolError, match="nothing to complete"):
+        complete({"type": "ref/prompt", "name": "none"}, "")
+
+
+def test_what_cannot_be_read_is_said_in_words_and_nothing_is_printed(server):
+    for uri, said in (
+        ("memory://0123456789", "no memory with the id 0123456789"),
+        ("memory://not-an-id", "not an id"),
+        ("memory://topic/none", "nothing is remembered about none"),
+        ("file:///etc/passwd", "memory://index"),
+    ):
+        error = server.ask("resources/read", uri=uri)["error"]
+        assert error["code"] == -32002 and said in error["message"]
+    assert "task" in server.ask("prompts/get", name="brief", arguments={})["error"]["message"]
+    assert "brief, reflect" in server.ask("prompts/get", name="breif")["error"]["message"]
+    assert server.ask("prompts/fetch")["error"]["code"] == METHOD_NOT_FOUND
+    assert server.end() == ""
+
+
+def test_brackets_without_end_are_answered_and_the_server_goes_on(server):
+    for depth in (900, 50_000):
+        deep = "[" * depth + "]" * depth
+        asked = {"jsonrpc": "2.0", "id": 70, "method": "tools/call", "params": {"name": "recall", "arguments": "DEEP"}}
+        server.process.stdin.write(json.dumps(asked).replace('"DEEP"', deep) + "\n")
+        server.process.stdin.flush()
+        assert server.ask("ping")["result"] == {}
+    assert all(one["id"] == 70 for one in server.heard)
+
+
+# -- calls that are given up
+
+
+def test_a_cancelled_call_over_stdio_stores_nothing_and_is_not_answered(server, path):
+    server.ask("ping")
+    held = apsw.Connection(str(path))
+    held.execute("BEGIN IMMEDIATE")
+    server.say(
+        "tools/call",
+        70,
+        name="remember",
+        arguments={"items": [{"content": f"The door {i} is red"} for i in range(300)]},
+    )
+    server.say("tools/call", 71, name="fact", arguments={"key": "api.limit", "value": 5})
+    for id in (70, 71):
+        server.say("notifications/cancelled", requestId=id, reason="no longer wanted")
+    server.ask("ping")
+    held.execute("ROLLBACK")
+    held.close()
+
+    stored = server.call("remember", items=[{"content": "The door 301 is green"}])
+    assert stored["structuredContent"]["results"][0]["status"] == "created"
+    assert server.heard == []
+    server.end()
+    with limpet.open(path, scope="project:api") as after:
+        assert [one.content for one in after.list().memories] == ["The door 301 is green"]
+
+
+def test_a_call_cancelled_by_a_client_of_the_sdk_stores_nothing(memory, path):
+    async def run():
+        async with Client(server_of(Service(memory))) as client:
+            held = apsw.Connection(str(path))
+            held.execute("BEGIN IMMEDIATE")
+            items = [{"content": f"The door {i} is red"} for i in range(300)]
+            waiting = asyncio.create_task(client.call_tool("remember", {"items": items}))
+            await asyncio.sleep(0.5)
+            waiting.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await waiting
+            await client.call_tool("recall", {"query": "doors"})
+            held.execute("ROLLBACK")
+            held.close()
+            await client.call_tool("remember", {"items": [{"content": "The door 301 is green"}]})
+
+    asyncio.run(run())
+    assert [one.content for one in memory.list().memories] == ["The door 301 is green"]
+
+
+def test_a_long_call_over_stdio_says_that_it_goes_on(server, path):
+    held = apsw.Connection(str(path))
+    held.execute("BEGIN IMMEDIATE")
+    server.say(
+        "tools/call", 70, name="remember", arguments={"items": [{"content": "Said late"}]}, _meta={"progressToken": "p"}
+    )
+    told = server.listen()
+    assert told["params"]["progressToken"] == "p" and "working" in told["params"]["message"]
+    held.execute("ROLLBACK")
+    held.close()
+    while (message := server.listen()).get("id") != 70:
+        assert message["method"] == "notifications/progress"
+    assert message["result"]["structuredContent"]["results"][0]["status"] == "created"
+
+
+# -- one service, two ways to it
+
+
+def test_answers_over_stdio_and_by_the_sdk_are_the_same(server, path):
+    asked = [
+        ("remember", {"items": [{"content": "Tests need Redis on port 6380"}, {"kind": "fact"}]}),
+        ("recall", {"query": "redis port", "limit": 3}),
+        ("fact", {"key": "no.such"}),
+        ("session", {"action": "list"}),
+    ]
+    by_lines = [server.call(name, **given) for name, given in asked]
+    listed = server.ask("tools/list")["result"]["tools"]
+
+    async def run():
+        command = StdioServerParameters(command=sys.executable, args=server.process.args[1:])
+        async with Client(stdio_client(command)) as client:
+            found = (await client.list_tools()).tools
+            return found, [await client.call_tool(name, given) for name, given in asked]
+
+    async def within():
+        with limpet.open(path, scope="project:api") as memory:
+            async with Client(server_of(Service(memory))) as client:
+                found = (await client.list_tools()).tools
+                return found, [await client.call_tool(name, given) for name, given in asked]
+
+    for tools, answers in (asyncio.run(run()), asyncio.run(within())):
+        assert [one.model_dump(by_alias=True, exclude_none=True, mode="json") for one in tools] == listed
+        for mine, theirs in zip(by_lines[1:], answers[1:], strict=True):
+            assert theirs.is_error == mine["isError"]
+            assert theirs.content[0].text == mine["content"][0]["text"]
+        assert answers[0].structured_content["results"][1] == by_lines[0]["structuredContent"]["results"][1]
+
+
+def test_a_server_starts_without_the_SDK():
+    """Importing it takes longer than all the rest of a start."""
+    code = (
+        "import sys, limpet.agents.mcp\n"
+        "print(sorted({'mcp', 'mcp_types', 'pydantic', 'starlette', 'httpx2', 'anyio', 'asyncio', 'numpy'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

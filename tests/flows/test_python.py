@@ -1,0 +1,324 @@
+"""limpet as a Python library: answers are sequences, times are datetimes, names are alike, and nothing is ignored."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from datetime import UTC, date, datetime, timedelta, timezone
+
+import pytest
+
+import limpet
+from limpet.history.queries import History
+
+
+@pytest.fixture
+def clock():
+    return limpet.FixedClock("2026-03-01T12:00:00Z")
+
+
+@pytest.fixture
+def memory(tmp_path, clock):
+    with limpet.open(tmp_path / "memory.db", scope="project:api", clock=clock) as opened:
+        yield opened
+
+
+def contents(found):
+    return [one.content for one in found]
+
+
+# -- answers are sequences
+
+
+def test_a_recall_is_the_sequence_of_its_items(memory):
+    for day in ("Monday", "Tuesday", "Friday"):
+        memory.remember(f"The deploy on {day} went well")
+    found = memory.recall("the deploy", lexical_only=True)
+
+    assert isinstance(found, Sequence)
+    assert len(found) == 3 and found
+    assert list(found) == found.items
+    assert (found[0], found[-1], found[:2]) == (found.items[0], found.items[2], found.items[:2])
+    assert found.items[1] in found
+    assert found.query == "the deploy"  # and what it had before
+
+
+def test_an_answer_without_anything_is_false(memory):
+    assert not memory.recall("anything", lexical_only=True)
+    assert not memory.recall_sessions("anything", lexical_only=True)
+    assert not memory.prepare("anything", lexical_only=True)
+    assert not memory.list()
+    assert not memory.contradictions()
+    with pytest.raises(IndexError):
+        memory.list()[0]
+
+
+def test_a_page_is_the_sequence_of_its_memories_and_says_how_to_go_on(memory):
+    for day in ("Monday", "Tuesday", "Friday"):
+        memory.remember(f"The deploy on {day} went well")
+    page = memory.list(limit=2)
+
+    assert contents(page) == contents(page.memories) and len(page) == 2
+    assert contents(memory.list(limit=2, cursor=page.cursor)) == ["The deploy on Monday went well"]
+
+
+def test_every_answer_that_is_a_list_with_something_beside_is_a_sequence(memory):
+    slow = memory.remember("The report takes an hour", session="s1", speaker="Ana").id
+    cache = memory.remember("We cache the report", kind="decision", because=[slow]).id
+    other = memory.remember("The report takes a second").id
+    memory.link(slow, "contradicts", other)
+
+    assert contents(memory.why(cache)) == ["The report takes an hour"]
+    assert [one.node.id for one in memory.impact(slow)] == [cache]
+    assert [one.id for one in memory.path_between(cache, slow)] == [cache, slow]
+    assert len(memory.contradictions()) == memory.contradictions().count == 1
+    assert [one.node.id for one in memory.timeline()] == [one.node.id for one in memory.timeline().moments]
+    assert len(memory.gaps()) == len(memory.gaps().found)
+    assert memory.audit(cache)[0].node.id == cache
+    assert [one.id for one in memory.prepare("the report", lexical_only=True)]
+    assert memory.recall_sessions("how long does the report take", lexical_only=True)[0].name == "s1"
+    assert memory.graph.context([slow], depth=1)[0].id == slow
+    assert list(memory.graph.consolidate()) == []
+
+
+# -- times
+
+
+def test_times_come_out_as_datetimes_in_utc_with_their_microseconds_beside_them(memory, clock):
+    id = memory.remember("Deploys go out on Tuesdays", session="s1", valid_to="2027-01-01").id
+    now = datetime(2026, 3, 1, 12, tzinfo=UTC)
+    one = memory.get(id)
+
+    assert (one.created_at, one.valid_from, one.recorded_at, one.observed_at) == (now, now, now, now)
+    assert one.created_at.tzinfo is UTC
+    assert (one.valid_to, one.retired_at, one.used_at) == (datetime(2027, 1, 1, tzinfo=UTC), None, None)
+    assert (one.created_at_us, one.used_at_us) == (clock.now(), None)
+    (item,) = memory.recall("deploys", lexical_only=True)
+    assert (item.valid_from, item.valid_from_us, item.recorded_at) == (now, clock.now(), now)
+    assert item.as_dict()["valid_from"] == "2026-03-01T12:00:00Z"  # JSON is as it was
+    assert (memory.session("s1").started_at, memory.session("s1").ended_at) == (now, None)
+    assert (memory.stats().oldest, memory.stats().newest_us) == (now, clock.now())
+    assert memory.timeline()[0].at == now
+    assert memory.prepare("deploys", lexical_only=True)[0].recorded_at == now
+
+
+@pytest.mark.parametrize(
+    "time",
+    [
+        datetime(2026, 1, 1, tzinfo=UTC),
+        datetime(2026, 1, 1, 2, tzinfo=timezone(timedelta(hours=2))),
+        date(2026, 1, 1),
+        "2026-01-01",
+        "2026-01-01T00:00:00Z",
+        1_767_225_600_000_000,
+    ],
+    ids=repr,
+)
+def test_a_time_is_said_in_any_of_these_ways(memory, time):
+    memory.set_fact("user.city", "Warsaw", valid_from="2024-01-01")
+    memory.set_fact("user.city", "Tampa", valid_from=time)
+
+    assert memory.fact("user.city", as_of=time).valid_from == datetime(2026, 1, 1, tzinfo=UTC)
+    assert contents(memory.list(since=time)) == ["Tampa"]
+    assert contents(memory.recall("Warsaw Tampa", as_of=time, lexical_only=True)) == ["Tampa"]
+    assert memory.timeline("user.city", as_of=time)
+    assert len(memory.diff(time).began) == 1
+    assert memory.remember_batch([{"content": "x", "valid_from": time}])[0].status == "created"
+
+
+def test_what_comes_out_goes_in_again(memory, clock):
+    id = memory.remember("The limit is 100").id
+    then = memory.get(id).created_at
+    clock.advance(days=1)
+    memory.edit(id, "The limit is 500")
+
+    assert memory.get(id, known_at=then).content == "The limit is 100"
+    assert contents(memory.recall("limit", known_at=then, lexical_only=True)) == ["The limit is 100"]
+
+
+def test_a_datetime_without_a_time_zone_is_refused_by_every_verb(memory):
+    naive = datetime(2026, 1, 1)
+
+    for call in (
+        lambda: memory.remember("x", valid_from=naive),
+        lambda: memory.recall("x", since=naive),
+        lambda: memory.list(until=naive),
+        lambda: memory.fact("user.city", as_of=naive),
+        lambda: memory.diff(naive),
+        lambda: memory.why("0" * 8, known_at=naive),
+    ):
+        with pytest.raises(limpet.BadInput, match="time zone"):
+            call()
+    assert "time zone" in memory.remember_batch([{"content": "x", "valid_from": naive}])[0].reason
+
+
+# -- states
+
+
+def test_the_state_of_a_memory_says_what_became_of_it(memory):
+    old = memory.remember("The limit is 100").id
+    new = memory.correct(old, "The limit is 500").id
+    gone, put_away, erased = (memory.remember(text).id for text in ("The lift is broken", "An old page", "A secret"))
+    memory.retract(gone, "it was mended")
+    memory.archive(put_away)
+    memory.purge(erased, confirm=True)
+
+    states = {one.id: one.state for one in memory.list(all_states=True)}
+    assert states == {old: "superseded", new: "active", gone: "retracted", put_away: "archived", erased: "purged"}
+    assert {id: memory.get(id).state for id in states} == states
+    assert [one.state for one in memory.history(old)] == ["active", "superseded"]
+    assert memory.get(old).as_dict()["state"] == "superseded"
+    assert memory.stats().by_state == {"active": 1, "archived": 1, "purged": 1, "retracted": 1, "superseded": 1}
+    memory.undo(memory.history(new)[0].id)
+
+
+def test_a_memory_that_was_current_then_is_active_as_known_then(memory, clock):
+    old = memory.remember("The limit is 100").id
+    then = clock.now()
+    clock.advance(days=1)
+    memory.correct(old, "The limit is 500")
+
+    assert memory.get(old, known_at=then).state == "active"
+
+
+# -- names
+
+
+def test_what_is_written_is_filtered_by_the_same_names(memory):
+    memory.remember(
+        "By Ana", kind="note", topics=["a"], session="s1", speaker="Ana", metadata={"ticket": 7, "open": True}
+    )
+    memory.remember("By Ben", kind="goal", topics=["b"], session="s2", speaker="Ben", metadata={"ticket": 8})
+    memory.remember("The engine", key="db.engine")
+    memory.remember("Everywhere", scope="global")
+
+    for asked, expected in (
+        ({"kind": "note"}, ["By Ana"]),
+        ({"kind": ["note", "goal"]}, ["By Ana", "By Ben"]),
+        ({"topics": ["a"]}, ["By Ana"]),
+        ({"session": "s2"}, ["By Ben"]),
+        ({"speaker": "Ana"}, ["By Ana"]),
+        ({"key": "DB.engine"}, ["The engine"]),
+        ({"metadata": {"ticket": 7}}, ["By Ana"]),
+        ({"metadata": {"ticket": 7, "open": False}}, []),
+        ({"metadata": {"open": None}, "kind": "goal"}, ["By Ben"]),
+        ({"scope": "global"}, ["Everywhere"]),
+        ({"scope": "project:other"}, ["Everywhere"]),
+    ):
+        assert sorted(contents(memory.list(**asked))) == expected, asked
+        assert memory.count(**asked) == len(expected), asked
+        found = memory.recall("by Ana, Ben, the engine, everywhere", **asked)
+        assert sorted(contents(found)) == expected, asked
+        again = memory.recall("by Ana, Ben, the engine, everywhere", **asked)  # from arrays, where they have it
+        assert contents(again) == contents(found), asked
+
+
+def test_the_verbs_that_filter_have_the_same_filters():
+    common = ("kind", "topics", "since", "until", "session", "speaker", "key", "metadata", "scope")
+    for verb in ("recall", "recall_sessions", "list", "count"):
+        assert set(common) <= set(inspect.signature(getattr(limpet.Limpet, verb)).parameters), verb
+
+
+def test_names_of_before_are_taken_still(memory):
+    memory.remember("We chose Postgres", kind="decision")
+
+    assert contents(memory.list(kinds=["decision"])) == contents(memory.recall("Postgres", kinds=("decision",)))
+    assert memory.count(kinds=["goal"]) == 0
+    assert memory.prepare("Postgres", budget=200, lexical_only=True).budget_tokens == 200
+    assert memory.retention(kinds=["note"]).archive == []
+    assert memory.gaps(kinds=["unjustified_decision"])
+    assert memory.graph.analogy("Postgres", kinds=["decision"])
+    with pytest.raises(TypeError, match="old name 'kinds'"):
+        memory.list(kind="fact", kinds=["fact"])
+
+
+def test_an_explanation_says_which_filter_left_a_memory_out(memory):
+    memory.remember("By Ana: the deploy", speaker="Ana", metadata={"ticket": 7})
+
+    for asked, why in (
+        ({"speaker": "Ben"}, "another speaker"),
+        ({"key": "a.b"}, "another key"),
+        ({"metadata": {"ticket": 8}}, "other metadata"),
+    ):
+        found = memory.recall("deploy", explain=True, lexical_only=True, **asked)
+        assert [one.why for one in found.explained.left_out] == [why]
+
+
+# -- nothing is ignored
+
+
+@pytest.mark.parametrize(
+    ("call", "fix"),
+    [
+        (lambda m, id: m.remember("x", topics="api"), "topics=['api']"),
+        (lambda m, id: m.remember("x", because=id), "because=["),
+        (lambda m, id: m.correct(id, "y", topics="api"), "topics=['api']"),
+        (lambda m, id: m.recall("x", topics="api"), "topics=['api']"),
+        (lambda m, id: m.list(topics="api"), "topics=['api']"),
+        (lambda m, id: m.recall("x", without="vector"), "without=['vector']"),
+        (lambda m, id: m.tag(id, add="api"), "add=['api']"),
+        (lambda m, id: m.tag(id, remove="api"), "remove=['api']"),
+        (lambda m, id: m.abbreviate(id), "ids=["),
+        (lambda m, id: m.graph.context(id), "ids=["),
+        (lambda m, id: m.path_between(id, id, types="supports"), "types=['supports']"),
+        (lambda m, id: m.organize("notes.md"), "paths=['notes.md']"),
+        (lambda m, id: m.organize([], clients="claude"), "clients=['claude']"),
+        (lambda m, id: m.remember_batch({"content": "x"}), "items=[{"),
+        (lambda m, id: m.remember_batch("x"), "items=['x']"),
+    ],
+)
+def test_a_text_where_a_list_is_meant_is_refused_and_told_what_to_write(memory, call, fix):
+    id = memory.remember("The limit is 100").id
+
+    with pytest.raises(limpet.BadInput) as refused:
+        call(memory, id)
+    assert fix in refused.value.hint and refused.value.__notes__ == [f"hint: {refused.value.hint}"]
+    assert memory.count() == 1
+
+
+def test_metadata_is_filtered_by_plain_values_alone(memory):
+    for asked in ({"line": [7]}, {"line": {"$gt": 7}}, {7: "line"}, "line=7"):
+        with pytest.raises(limpet.BadInput, match="metadata"):
+            memory.list(metadata=asked)
+
+
+def test_a_purge_that_is_not_confirmed_raises(memory):
+    id = memory.remember("Ana lives at 5 Elm Road").id
+
+    with pytest.raises(limpet.BadInput, match="not confirmed"):
+        memory.purge(id)
+    assert memory.purge(id, dry_run=True).purged is False
+    assert memory.purge(id, confirm=True, dry_run=True).purged is False
+    assert memory.get(id).content
+    assert memory.purge(id, confirm=True).purged is True
+
+
+def test_an_unknown_keyword_is_an_error(memory):
+    id = memory.remember("The limit is 100").id
+
+    for call in (
+        lambda: memory.remember("x", tags=["a"]),
+        lambda: memory.recall("x", top_k=3),
+        lambda: memory.why(id, deep=3),
+    ):
+        with pytest.raises(TypeError, match="unexpected keyword"):
+            call()
+    for call in (lambda: memory.correct(id, "y", tags=["a"]), lambda: memory.set_fact("a.b", "c", tags=["a"])):
+        with pytest.raises(limpet.BadInput, match="unknown field: tags"):
+            call()
+
+
+# -- what is shown
+
+
+def test_the_module_shows_what_is_public_and_nothing_else():
+    assert dir(limpet) == sorted(limpet.__all__)
+
+
+def test_every_public_verb_has_a_docstring_and_a_whole_signature():
+    for owner in (limpet.Limpet, History):
+        for name, verb in vars(owner).items():
+            if not name.startswith("_") and inspect.isfunction(verb):
+                assert verb.__doc__, name
+                assert inspect.signature(verb).parameters["self"], name
+    assert "kinds" not in inspect.signature(limpet.Limpet.recall).parameters

@@ -1,0 +1,188 @@
+"""Undo walks back, redo forward, one operation is taken back by itself; the log says what was done. All in the ledger."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import limpet
+from limpet.cli.main import main
+
+
+@pytest.fixture
+def held(memory):
+    """What is held now, by its text."""
+    return lambda: sorted(one.content for one in memory.list().memories)
+
+
+@pytest.fixture
+def three(memory, clock):
+    """Three operations: two statements and a correction. Receipts."""
+    done = [memory.remember("Deploys need the VPN"), memory.remember("The limit is 100")]
+    clock.advance(seconds=1)
+    return [*done, memory.correct(done[1].id, "The limit is 1000", why="raised")]
+
+
+def test_each_undo_goes_one_step_further_back_and_redo_forward(memory, three, held):
+    seen = [held()]
+    for _ in three:
+        memory.undo()
+        seen.append(held())
+    assert seen == [["Deploys need the VPN", "The limit is 1000"], ["Deploys need the VPN", "The limit is 100"],
+                    ["Deploys need the VPN"], []]  # fmt: skip
+    with pytest.raises(limpet.NotFound, match="nothing to undo"):
+        memory.undo()
+
+    for before in reversed(seen[:-1]):
+        memory.redo()
+        assert held() == before
+    with pytest.raises(limpet.NotFound, match="nothing to redo"):
+        memory.redo()
+    memory.undo()
+    assert held() == seen[1]
+    memory.rebuild()
+    assert held() == seen[1]
+
+
+def test_what_is_done_after_an_undo_ends_redo(memory, three, held):
+    memory.undo()
+    memory.remember("The VPN is called Otter")
+
+    with pytest.raises(limpet.NotFound, match="nothing to redo"):
+        memory.redo()
+    memory.undo()
+    assert held() == ["Deploys need the VPN", "The limit is 100"]
+
+
+def test_one_operation_is_taken_back_by_itself(memory, three, held):
+    memory.undo(three[0].event)
+    assert held() == ["The limit is 1000"]
+    with pytest.raises(limpet.BadInput, match="undone already"):
+        memory.undo(three[0].event)
+
+    newest = memory.log(limit=1)[0]
+    memory.undo(newest.short)
+    assert held() == ["Deploys need the VPN", "The limit is 1000"]
+
+
+def test_what_later_operations_build_on_is_not_taken_back_before_them(memory, three, held):
+    with pytest.raises(limpet.BadInput, match="builds on") as error:
+        memory.undo(three[1].event)
+    assert "correct: The limit is 1000" in error.value.message
+    assert held() == ["Deploys need the VPN", "The limit is 1000"]
+
+    memory.undo(three[2].event)
+    memory.undo(three[1].event)
+    assert held() == ["Deploys need the VPN"]
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later", "builds"),
+    [
+        (("pin",), ("edit", "other words"), False),
+        (("tag", ["a"]), ("tag", ["b"]), True),
+        (("edit", "a"), ("edit", "b"), True),
+        (("tag", ["a"]), ("retract", "wrong"), False),
+        (("archive",), ("restore",), True),
+    ],
+)
+def test_changes_of_one_memory_build_on_each_other_where_they_set_the_same(memory, earlier, later, builds):
+    id = memory.remember("A note").id
+    first = getattr(memory, earlier[0])(id, *earlier[1:])
+    getattr(memory, later[0])(id, *later[1:])
+
+    if builds:
+        with pytest.raises(limpet.BadInput, match="builds on"):
+            memory.undo(first.event)
+    else:
+        memory.undo(first.event)
+        assert memory.log(limit=1)[0].of == memory.log(event=first.event)[0].id
+
+
+def test_two_values_of_a_key_never_hold_at_once_after_an_undo(memory):
+    first = memory.set_fact("user.city", "Tampa")
+    memory.undo()
+    memory.set_fact("user.city", "Oslo")
+    undo = next(one for one in memory.log() if one.verb == "undo")
+
+    with pytest.raises(limpet.BadInput, match="builds on"):
+        memory.undo(undo.id)
+    assert memory.fact("user.city").value == "Oslo" and memory.get(first.id).state == "retracted"
+
+
+def test_a_session_is_undone_once(memory, three, held):
+    memory.session_start("s1")
+    memory.undo()
+    memory.undo()
+    assert held() == ["Deploys need the VPN", "The limit is 100"]
+    assert [one.verb for one in memory.log(limit=3)] == ["undo", "undo", "session start"]
+
+
+def test_the_log_says_what_was_done_to_which_text_by_whom(memory, three):
+    memory.tag(three[0].id, ["deploy"], values={"by": "ana"})
+    memory.remember("Ana lives in Porto", origin="user")
+    memory.undo()
+
+    log = memory.log()
+
+    assert [(one.verb, one.origin, one.undone, one.text) for one in log] == [
+        ("undo", "agent", False, "Ana lives in Porto"), ("remember", "user", True, "Ana lives in Porto"),
+        ("tag", "agent", False, "Deploys need the VPN"), ("correct", "agent", False, "The limit is 1000"),
+        ("remember", "agent", False, "The limit is 100"), ("remember", "agent", False, "Deploys need the VPN"),
+    ]  # fmt: skip
+    assert [(one.what, one.detail) for one in log[3].changes] == [("remembered", ""), ("superseded", "raised")]
+    assert log[2].changes[0].detail == "#deploy by=ana"
+    assert log[0].of == log[1].id
+    assert memory.log(event=log[3].short) == [log[3]]
+    assert memory.log(limit=1) == log[:1]
+    with pytest.raises(limpet.BadInput):
+        memory.log(limit=0)
+
+
+def test_the_log_of_another_scope_is_not_seen(path, clock, memory):
+    memory.remember("ours")
+    with limpet.open(path, scope="project:web", clock=clock) as other:
+        assert other.log() == []
+        with pytest.raises(limpet.NotFound):
+            other.undo()
+        with pytest.raises(limpet.NotFound):
+            other.undo(memory.log()[0].id)
+
+
+def test_undone_work_travels_with_an_export(memory, three, tmp_path, clock, held):
+    memory.undo()
+    memory.export_jsonl(tmp_path / "all.jsonl")
+    with limpet.open(tmp_path / "copy.db", scope="project:api", clock=clock) as copy:
+        copy.import_jsonl(tmp_path / "all.jsonl")
+        assert [(one.verb, one.undone) for one in copy.log()] == [(one.verb, one.undone) for one in memory.log()]
+        copy.redo()
+        assert sorted(one.content for one in copy.list().memories) == ["Deploys need the VPN", "The limit is 1000"]
+
+
+def test_receipts_say_what_was_done_what_else_changed_and_how_to_take_it_back(path, memory, capsys):
+    def run(*words):
+        assert main(["--store", str(path), "--scope", "project:api", *words]) == 0
+        return capsys.readouterr()
+
+    memory.remember("The limit is 100")
+    out, err = run("correct", "--last", "The limit is 1000", "--why", "raised")
+    [head, replaced] = out.splitlines()
+    new, old = (memory.abbreviate([one.id])[0] for one in memory.list(all_states=True).memories)
+    assert head == f"created {new}  The limit is 1000"
+    assert replaced.split("  ") == ["", " superseded (raised)", old, "The limit is 100"]
+    assert f"`limpet undo` takes it back; later, `limpet undo {new}`" in err
+
+    out, _ = run("tag", "--last", "+api")
+    assert out.splitlines() == [f"changed {new}  The limit is 1000", "   tagged (#api)"]
+    out, err = run("undo")
+    assert out.splitlines()[0].startswith("undone ") and "tag  The limit is 1000" in out
+    assert "`limpet redo` does it again" in err
+    out, _ = run("redo")
+    assert out.startswith("redone ") and f"   {new}  held" in out
+    assert json.loads(run("undo", "--json").out)["undone"][0]["id"] == memory.get(new).id
+    assert json.loads(run("redo", "--json").out)["redone"][0]["status"] == "changed"
+    assert json.loads(run("log", "--json", "--limit", "1").out)["operations"][0]["verb"] == "redo"
+    lines = run("log").out.splitlines()
+    assert [line.split()[3] for line in lines] == ["redo", "undo", "redo", "undo", "tag", "correct", "remember"]
+    assert len({line.index("agent") for line in lines}) == 1
