@@ -147,11 +147,20 @@ class Limpet:
         return other
 
     def in_folder(self, folder: str | os.PathLike[str]) -> Limpet:
-        """The same open store, seen from the scope of what happens in a folder."""
+        """The same open store, seen from the scope of what happens in a folder.
+
+        >>> memory.in_folder(".").path == memory.path
+        True
+        """
         return self.in_scope(self._context.store.checkouts.scope_of(Path(folder)))
 
     def in_all_scopes(self) -> Limpet:
-        """The same open store for its owner to read: recall, list and count see every scope."""
+        """The same open store for its owner to read: recall, list and count see every scope.
+
+        >>> _ = memory.in_scope("project:api").remember("The API listens on port 8080")
+        >>> memory.count(), memory.in_all_scopes().count()
+        (0, 1)
+        """
         other = copy(self)
         other._context = self._context.in_all_scopes()
         other._owns_store = False
@@ -337,12 +346,22 @@ class Limpet:
         return recall_lookup.count(here, where, all_states=all_states)
 
     def scopes(self) -> builtins.list[Scope]:
-        """Every scope of the store, with how many memories it holds now, the most first."""
+        """Every scope of the store, with how many memories it holds now, the most first.
+
+        >>> _ = memory.remember("Deploys go out on Tuesdays")
+        >>> [(one.scope, one.memories) for one in memory.scopes()]
+        [('project:shop', 1)]
+        """
         return remember_service.scopes(self._context)
 
     def move(self, ids: str | Iterable[str], scope: str) -> builtins.list[Receipt]:
         """Put memories of this scope and `global` into another scope, in one operation. A value of a key that holds
         there too is ended where the other begins. Raises NotFound, AmbiguousId, BadInput.
+
+        >>> id = memory.remember("Deploys go out on Tuesdays").id
+        >>> _ = memory.move([id], "global")
+        >>> memory.get(id).scope
+        'global'
         """
         return remember_service.move(self._context, ids, scope)
 
@@ -350,6 +369,10 @@ class Limpet:
         """Give all memories of a scope, and the checkout that has it, another scope, which has none yet.
 
         Raises NotFound, BadInput.
+
+        >>> _ = memory.remember("Deploys go out on Tuesdays")
+        >>> memory.rename_scope("project:shop", "project:store").memories
+        1
         """
         return remember_service.rename_scope(self._context, scope, name)
 
@@ -357,6 +380,10 @@ class Limpet:
         """Put all memories of a scope into another one that has some; what says the same is one memory then.
 
         Raises NotFound, BadInput.
+
+        >>> _ = memory.remember("Deploys go out on Tuesdays"), memory.remember("The shop has two doors", scope="global")
+        >>> memory.merge_scopes("project:shop", "global").memories
+        1
         """
         return remember_service.merge_scopes(self._context, scope, into)
 
@@ -365,6 +392,10 @@ class Limpet:
         the beginning of one, whatever its case. Reads every text.
 
         `all_states`: as in `list`. Raises BadInput.
+
+        >>> _ = memory.remember("Deploys go out on Tuesdays")
+        >>> [one.content for one in memory.matching("tuesday")]
+        ['Deploys go out on Tuesdays']
         """
         return recall_lookup.matching(self._context, words, all_states=all_states)
 
@@ -677,6 +708,11 @@ class Limpet:
         what has all that is asked for: topics, a session, an age (stored `before`), metadata, all words of `match`.
 
         `dry_run`: only say which. Nothing is erased: that is `purge`. Raises NotFound, AmbiguousId, BadInput.
+
+        >>> _ = memory.remember("The office has a piano", topics=["office"])
+        >>> [one.content for one in memory.forget(topics=["office"]).memories]
+        ['The office has a piano']
+        >>> _ = memory.undo()
         """
         where = self._context.filter(kind, topics, None, before, clock="stored", session=session, metadata=metadata)
         return remember_service.forget(self._context, ids, where, match=match, why=why, origin=origin, dry_run=dry_run)
@@ -717,13 +753,23 @@ class Limpet:
         return remember_service.undo(self._context, event)
 
     def redo(self) -> builtins.list[Receipt]:
-        """Do again what was undone last, as long as nothing else was done since. Raises NotFound."""
+        """Do again what was undone last, as long as nothing else was done since. Raises NotFound.
+
+        >>> id = memory.remember("The office has a piano").id
+        >>> _ = memory.retract(id, "it was a joke"), memory.undo(), memory.redo()
+        >>> memory.get(id).state
+        'retracted'
+        """
         return remember_service.redo(self._context)
 
     def log(self, *, limit: int = 20, event: str | None = None) -> builtins.list[Operation]:
         """What was done in this scope and `global`, the newest operation first; with `event` only the one that has it.
 
         `undo` takes the `id` of each. Raises NotFound, BadInput.
+
+        >>> _ = memory.remember("The office has a piano")
+        >>> [(one.verb, one.text) for one in memory.log()]
+        [('remember', 'The office has a piano')]
         """
         return remember_service.log(self._context, limit=limit, event=event)
 
@@ -1033,7 +1079,7 @@ class Limpet:
         A model is a text such as `gemini:NAME`; the first that answers counts. Mirrors of the scopes that got something
         are synced at the end. Raises BadInput, StoreError.
 
-        >>> _ = Path("notes.md").write_text("- Deploys go out on Tuesdays")
+        >>> _ = Path("notes.md").write_text("Lesson: run the migrations before the deploy")
         >>> memory.organize(["notes.md"]).new
         1
         """

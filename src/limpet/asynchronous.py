@@ -153,8 +153,19 @@ class AsyncLimpet:
 
     def in_scope(self, scope: str) -> AsyncLimpet:
         """The same open store, seen from another scope. It ends with this one; closing it closes nothing."""
+        return self._seen(lambda memory: memory.in_scope(scope))
+
+    def in_folder(self, folder: str | os.PathLike[str]) -> AsyncLimpet:
+        """The same open store, seen from the scope of what happens in a folder."""
+        return self._seen(lambda memory: memory.in_folder(folder))
+
+    def in_all_scopes(self) -> AsyncLimpet:
+        """The same open store for its owner to read: recall, list and count see every scope."""
+        return self._seen(Limpet.in_all_scopes)
+
+    def _seen(self, change: Callable[[Limpet], Limpet]) -> AsyncLimpet:
         other, here = copy(self), self._limpet
-        other._limpet = lambda: here().in_scope(scope)
+        other._limpet = lambda: change(here())
         other._owns_store = False
         return other
 

@@ -19,7 +19,7 @@ def public(owner):
 def test_it_has_every_verb_with_its_signature():
     for plain, several in ((limpet.Limpet, limpet.AsyncLimpet), (History, limpet.AsyncHistory)):
         assert public(plain) <= public(several)
-        for name in public(plain) - {"in_scope", "mirror_watch"}:
+        for name in public(plain) - {"in_scope", "in_folder", "in_all_scopes", "mirror_watch"}:
             verb = getattr(several, name)
             assert inspect.iscoroutinefunction(verb), name
             assert inspect.signature(verb) == inspect.signature(getattr(plain, name)) or name == "close", name
@@ -52,6 +52,7 @@ def test_many_verbs_at_once_share_one_open_store(tmp_path):
             other = memory.in_scope("project:web")
             assert (await other.count(), other.scope) == (0, "project:web")
             await other.close()  # closes nothing
+            assert await other.in_all_scopes().count() == 40
             assert await memory.verify() == []
 
     asyncio.run(story())
