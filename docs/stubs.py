@@ -39,7 +39,8 @@ def _class(name: str, module: ModuleType, source: str, lines: list[str]) -> str:
     mine = [
         one
         for one in own.body
-        if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef) and one.name not in ("__init__", "_seen")
+        if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)
+        and (one.name[0] != "_" or one.name in ("__aenter__", "__aexit__"))
     ]
     verbs = [one for one in given.body if isinstance(one, ast.FunctionDef)]
     known = {one.name for one in mine}
@@ -86,12 +87,15 @@ def _imports(module: ModuleType, text: str) -> set[str]:
 
 
 def _own(module: ModuleType) -> set[str]:
-    return {
-        t.id
-        for one in _tree(module).body
+    """What a module defines: its classes, and names for types."""
+    body = _tree(module).body
+    named = {one.name for one in body if isinstance(one, ast.ClassDef)}
+    return named | {
+        target.id
+        for one in body
         if isinstance(one, ast.Assign)
-        for t in one.targets
-        if isinstance(t, ast.Name)
+        for target in one.targets
+        if isinstance(target, ast.Name)
     }
 
 

@@ -395,6 +395,10 @@ class Limpet:
         the beginning of one, whatever its case. Reads every text.
 
         `all_states`: as in `list`. Raises BadInput.
+
+        >>> _ = memory.remember("Deploys go out on Tuesdays")
+        >>> [one.content for one in memory.matching("tuesday")]
+        ['Deploys go out on Tuesdays']
         """
         return recall_lookup.matching(self._context, words, all_states=all_states)
 
@@ -751,13 +755,23 @@ class Limpet:
         return remember_service.undo(self._context, event)
 
     def redo(self) -> builtins.list[Receipt]:
-        """Do again what was undone last, as long as nothing else was done since. Raises NotFound."""
+        """Do again what was undone last, as long as nothing else was done since. Raises NotFound.
+
+        >>> id = memory.remember("The office has a piano").id
+        >>> _ = memory.retract(id, "it was a joke"), memory.undo(), memory.redo()
+        >>> memory.get(id).state
+        'retracted'
+        """
         return remember_service.redo(self._context)
 
     def log(self, *, limit: int = 20, event: str | None = None) -> builtins.list[Operation]:
         """What was done in this scope and `global`, the newest operation first; with `event` only the one that has it.
 
         `undo` takes the `id` of each. Raises NotFound, BadInput.
+
+        >>> _ = memory.remember("The office has a piano")
+        >>> [(one.verb, one.text) for one in memory.log()]
+        [('remember', 'The office has a piano')]
         """
         return remember_service.log(self._context, limit=limit, event=event)
 
@@ -1067,7 +1081,7 @@ class Limpet:
         A model is a text such as `gemini:NAME`; the first that answers counts. Mirrors of the scopes that got something
         are synced at the end. Raises BadInput, StoreError.
 
-        >>> _ = Path("notes.md").write_text("- Deploys go out on Tuesdays")
+        >>> _ = Path("notes.md").write_text("Lesson: run the migrations before the deploy")
         >>> memory.organize(["notes.md"]).new
         1
         """

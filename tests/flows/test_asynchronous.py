@@ -52,6 +52,7 @@ def test_many_verbs_at_once_share_one_open_store(tmp_path):
             other = memory.in_scope("project:web")
             assert (await other.count(), other.scope) == (0, "project:web")
             await other.close()  # closes nothing
+            assert await other.in_all_scopes().count() == 40
             assert await memory.verify() == []
 
     asyncio.run(story())

@@ -10,7 +10,7 @@ from ..store.records import MOST_WAITING
 from . import beliefs_output as shown
 from . import output
 from .options import TIME_FORMS, Command, given_text, open_store
-from .receipts import receipt
+from .receipt import receipt
 
 # -- fact
 

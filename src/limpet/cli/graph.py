@@ -15,7 +15,7 @@ from ..model.memory import EDGE_TYPES
 from . import graph_output as shown
 from . import names, output
 from .options import TIME_FORMS, Command, id_argument, open_store
-from .receipts import receipt
+from .receipt import receipt
 
 
 def _ends(parser: ArgumentParser) -> None:

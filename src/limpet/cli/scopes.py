@@ -7,7 +7,7 @@ from argparse import ArgumentParser, Namespace
 from ..model.errors import BadInput
 from . import output
 from .options import Command, open_store
-from .receipts import receipt
+from .receipt import receipt
 
 
 def _scopes_options(parser: ArgumentParser) -> None:

@@ -22,7 +22,7 @@ from .output import (
     state_of,
     wrapped,
 )
-from .receipts import quoted, short
+from .receipt import quoted, short
 
 if TYPE_CHECKING:
     from ..api import Limpet

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ..model.errors import BadInput
 from ..model.memory import KINDS
 from . import output
-from . import receipts as receipts_of
+from . import receipts as each_receipt
 from .options import (
     TIME_FORMS,
     Command,
@@ -27,7 +27,7 @@ from .options import (
     text_argument,
     vectors_option,
 )
-from .receipts import receipt
+from .receipt import receipt
 
 if TYPE_CHECKING:
     from queue import Queue
@@ -351,7 +351,7 @@ def _undo(args: Namespace) -> int:
         if args.json:
             output.object_line({"undone": [one.as_dict() for one in receipts]})
             return 0
-        receipts_of.taken_back(receipts, memory, "undone")
+        each_receipt.taken_back(receipts, memory, "undone")
     return 0
 
 
@@ -361,7 +361,7 @@ def _redo(args: Namespace) -> int:
         if args.json:
             output.object_line({"redone": [one.as_dict() for one in receipts]})
         else:
-            receipts_of.taken_back(receipts, memory, "redone")
+            each_receipt.taken_back(receipts, memory, "redone")
     return 0
 
 
@@ -375,7 +375,7 @@ def _log(args: Namespace) -> int:
     if args.json:
         output.object_line({"operations": [one.as_dict() for one in found]})
     elif found:
-        receipts_of.log(found)
+        each_receipt.log(found)
     else:
         output.words("nothing was done here yet")
     return 0
@@ -396,7 +396,7 @@ def _feedback(args: Namespace) -> int:
         output.object_line(found.as_dict())
     else:
         output.line(
-            f"noted {name}: {args.verdict}  {receipts_of.quoted(found.content, len(name) + len(args.verdict) + 9)}"
+            f"noted {name}: {args.verdict}  {each_receipt.quoted(found.content, len(name) + len(args.verdict) + 9)}"
         )
     return 0
 

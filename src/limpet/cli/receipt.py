@@ -105,8 +105,8 @@ def _standing(memory: Limpet, id: str) -> tuple[str, str]:
         one = memory.get(id)
     except NotFound:  # a session's mark, an item of the review list
         return "", ""
-    if one.state == "active":
-        return ("no longer held" if one.superseded_by else "held"), one.content
+    if one.state in ("active", "superseded"):
+        return ("held" if one.state == "active" else "no longer held"), one.content
     return ("no longer held" if one.reason == "undone" else one.state), one.content
 
 
