@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ..model.errors import BadInput
 from ..model.memory import KINDS
 from . import output
-from . import receipts as each_receipt
+from . import receipt as each_receipt
 from .options import (
     TIME_FORMS,
     Command,
