@@ -14,8 +14,10 @@ HALVES = ("tuning", "held-back")
 SIZES = (1, 3, 5, 10)
 # Shares in the whole set, two points from what was measured (tests/quality/README.md): of the questions with an
 # answer that "nothing relevant" is said of at most, of those without one at least.
-DENIED = {1: 0.05, 3: 0.15, 5: 0.14, 10: 0.18}
-FLAGGED = {1: 0.73, 3: 0.64, 5: 0.58, 10: 0.56}
+# With the relevance judge, as agents and the command line meet it. Whoever has few memories must not be told that what
+# was found is nothing: the constants give up some of the questions without an answer for that.
+DENIED = {1: 0.05, 3: 0.05, 5: 0.05, 10: 0.08}
+FLAGGED = {1: 0.73, 3: 0.53, 5: 0.44, 10: 0.46}
 
 
 def stores():
@@ -37,7 +39,7 @@ def flagged():
     """(size, half, answerable) -> whether "nothing relevant" was said, a value for each question."""
     embedder, found = embedding_cache.load(), defaultdict(list)
     for texts, questions in stores():
-        with limpet.open(":memory:", scope="global", embedder=embedder) as memory:
+        with limpet.open(":memory:", scope="global", embedder=embedder, judge=True) as memory:
             # The rules of what may be stored would be made anew for each store.
             memory.remember_batch({"content": text, "origin": "user", "anyway": True} for text in texts)
             memory.work(only_vectors=True)
