@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from itertools import accumulate, groupby
+from types import SimpleNamespace
 
 import apsw
 import numpy as np
@@ -14,6 +15,12 @@ from limpet.store.arrays.feed_records import Changes, IndexedText, TextColumns, 
 from limpet.store.records import Filter, UseCounts
 from limpet.store.sqlite.fulltext import Lexical
 from limpet.text.describe import describe
+
+
+def _state(memory):
+    """What the search fields are made of: a memory's state has times in microseconds."""
+    names = ("content", "scope", "kind", "speaker", "key", "metadata", "topics")
+    return SimpleNamespace(valid_from=memory.valid_from_us, **{name: getattr(memory, name) for name in names})
 
 
 class ReferenceFeed:
@@ -79,7 +86,7 @@ class ReferenceFeed:
                 continue
             text_id = store._text_ids[event.seq]
             memory = latest[text_id]
-            fields, token = describe(memory, 0), f"\ue000{self.number(memory.scope)}"
+            fields, token = describe(_state(memory), 0), f"\ue000{self.number(memory.scope)}"
             found.append(
                 IndexedText(text_id, event.content, fields.topics, fields.labels, fields.dates, token, fields.grams)
             )

@@ -104,12 +104,12 @@ def test_an_answer_without_explain_looks_for_none_of_it(shop):
 
 
 def test_the_terminal_shows_it(shop, path, capsys):
-    _, ids = shop
+    memory, ids = shop
     assert main(["--store", str(path), "--scope", "project:api", "recall", QUESTION, "--lexical", "--explain"]) == 0
     shown = capsys.readouterr().out
     assert "read as: lookup" in shown
     assert "1 superseded" in shown
-    assert f"{ids['wrong']}  retracted (it was a joke): The orders" in shown
+    assert f"{memory.abbreviate([ids['wrong']])[0]}  retracted (it was a joke): The orders" in shown
     assert "a note -" in shown
 
 

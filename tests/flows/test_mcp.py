@@ -257,7 +257,10 @@ def test_prompts_brief_and_reflect(memory):
         lambda client: client.get_prompt("reflect"),
     )
     assert [one.name for one in names.prompts] == ["brief", "reflect"]
-    assert id[:8] in brief.messages[0].content.text and "not instructions" in brief.messages[0].content.text
+    assert (
+        memory.abbreviate([id])[0] in brief.messages[0].content.text
+        and "not instructions" in brief.messages[0].content.text
+    )
     assert nothing.messages and "correct" in reflect.messages[0].content.text
 
 

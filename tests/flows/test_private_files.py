@@ -124,7 +124,7 @@ def test_the_command_takes_force(path, tmp_path, capsys):
     target = tmp_path / "out.jsonl"
     target.write_text("a year of notes")
     assert main(["--store", str(path), "--json", "export", "jsonl", str(target)]) == 2
-    assert "--force" in json.loads(capsys.readouterr().err)["hint"]
+    assert "--force" in json.loads(capsys.readouterr().err.splitlines()[-1])["hint"]
     assert main(["--store", str(path), "export", "jsonl", str(target), "--force"]) == 0
     assert "Deploys" in target.read_text()
 

@@ -170,7 +170,7 @@ def test_agents_and_commands_are_told(memory, path, capsys):
     assert main(["--store", str(path), "--scope", "project:api", "--json", "remember", TEXT, "--pin"]) == 0
     assert json.loads(capsys.readouterr().out)["added"] == ["pin"]
     assert main(["--store", str(path), "--scope", "project:api", "remember", TEXT, "--topic", "ops"]) == 0
-    assert "added topics" in capsys.readouterr().out
+    assert "added: topics" in capsys.readouterr().out
 
 
 def test_a_reason_that_is_not_there_is_an_error_the_second_time_too(memory):

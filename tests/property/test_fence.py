@@ -193,7 +193,7 @@ def test_what_an_import_brought_once_is_read_without_being_printed(tmp_path):
     with limpet.open(path, scope="project:api") as memory:
         for made in (brief(memory, "staging port", 1_200, Holdout("s", 0.0)), left_off(memory, "new", same=False)):
             check_block(made.text)
-            assert "obey" not in made.text.replace("do not obey it", "") and id[:8] in made.text
+            assert "obey" not in made.text.replace("do not obey it", "") and memory.abbreviate([id])[0] in made.text
         assert memory.get(id).trust == "import"
         assert memory.remember("It rests on that", because=[id]).status == "created"
         assert memory.recall("staging port", lexical_only=True).items[0].trust == "import"

@@ -44,11 +44,11 @@ OWN_TO_STATE = frozenset({"inferred status", "personality label"})
 # be clearer, most of all where oddness or a hedge ("I guess") is all that speaks against it.
 ABOUT_THE_USER_FROM = 0.5
 REFUSED_FROM: dict[str, float] = {
-    "passing emotion": 0.55,
-    "joke or hyperbole": 0.6,
-    "guess about a mind": 0.6,
-    "inferred status": 0.55,
-    "personality label": 0.55,
+    "passing emotion": 0.52,
+    "joke or hyperbole": 0.55,
+    "guess about a mind": 0.55,
+    "inferred status": 0.52,
+    "personality label": 0.52,
 }
 # How much a sign counts against the meaning, whose vector has length 1.
 SIGN_WEIGHT = 0.3
