@@ -25,7 +25,7 @@ from limpet.settings import DEFAULT_EMBEDDER
 from .harness import ROOT, save
 
 SET = ROOT / "tests" / "quality" / "injection"
-ASKED_AT = "2026-11-01T09:00:00Z"
+ASKED_AT = "2026-12-01T09:00:00Z"  # after everything was stored
 CHARACTERS_PER_TOKEN = 4
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import limpet
 from limpet.rank.relevance import JUDGED
 from limpet.recall.judged import passages
+from limpet.settings import DEFAULT_EMBEDDER
 from limpet.vectors.embedder import load_embedder
 from limpet.vectors.judge import matches
 
-OWN = load_embedder(limpet.settings.DEFAULT_EMBEDDER)
+OWN = load_embedder(DEFAULT_EMBEDDER)
 
 
 def test_the_word_that_a_text_lacks_is_farther_than_in_the_text_that_has_it():

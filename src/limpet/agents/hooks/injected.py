@@ -34,8 +34,9 @@ ITEM_CHARACTERS = 600
 SHARE, SHARE_FLOOR, SHORT = 0.2, 0.12, 10
 WORDS, PART = 2, 0.2
 # Or when something answers it and the memory is as near in meaning, where a running process can say so: as in
-# `prepare`.
-COSINE = 0.3
+# `prepare`; and nearly as near as the nearest: what is only about the same matter adds tokens, not help. Chosen on the
+# tuning half of tests/quality/injection.
+COSINE, NEARLY = 0.3, 0.75
 # Memories that are looked at, and how long a running process may take to find them.
 ASKED, SERVER_SECONDS = 12, 0.3
 # Texts of other origins are left out when they read like an instruction.
@@ -90,11 +91,12 @@ def brief_from_server(settings: Settings, message: str, budget: int, holdout: Ho
 
     found = Recall.from_dict(answer)
     short = dict(zip((one.id for one in found.items), answer["short"], strict=True))
-    fits = _fits(message)
+    fits, cosines = _fits(message), [_sent(shown, "vector") for shown in answer["items"]]
+    near = max(COSINE, NEARLY * max(cosines, default=0.0)) if found.relevant else math.inf
     kept = [
         one
-        for one, shown in zip(found.items, answer["items"], strict=True)
-        if fits(one, _sent(shown, "lexical")) or (found.relevant and _sent(shown, "vector") >= COSINE)
+        for one, shown, cosine in zip(found.items, answer["items"], cosines, strict=True)
+        if fits(one, _sent(shown, "lexical")) or cosine >= near
     ]
     return _after_holdout(kept, set(answer["pinned"]), lambda ids: [short[id] for id in ids], budget, holdout)
 
