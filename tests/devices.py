@@ -66,6 +66,7 @@ class Device:
             memory.remember(text)
         elif operation == "move":
             _move(memory, id, draw)
+            return
         elif operation == "same_id":
             memory.remember(text, id=f"00000000-0000-7000-8000-{draw(5):012}")
         elif operation == "batch":
@@ -171,7 +172,7 @@ def texts(memory):
     """Every text that a store can show, past wordings too."""
     return {
         version.content
-        for scope in SCOPES
+        for scope in (*SCOPES, "project:shop")  # where they may have been moved
         for one in memory.in_scope(scope).list(limit=10_000, all_states=True).memories
         for version in memory.in_scope(scope).history(one.id)
     }
