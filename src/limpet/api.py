@@ -92,7 +92,7 @@ def open(
     `path`: a file, or ":memory:"; else LIMPET_STORE, else the platform's data folder. `scope`: where writes go; else
     LIMPET_SCOPE, else project:<name> in a git checkout, else global. `durable`: fsync at every commit (default).
     `embedder`: a name, or an object with the Embedder interface. `judge`: recalls by meaning ask the relevance judge
-    whether anything answers, as the command line and the MCP server do; it takes some 15 ms.
+    whether anything answers, as the command line and the MCP server do; it takes some 25 ms.
     Raises StoreError and its kind, BadInput.
     """
     settings = read_settings(path, scope, durable)

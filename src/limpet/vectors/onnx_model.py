@@ -62,6 +62,7 @@ class OnnxModel:
         self._lock = threading.Lock()
         self._session: Any = None
         self._tokenizer: Any = None
+        self._asked: tuple[str, Any] = ("", None)  # the last question and its tokens' vectors, for the relevance judge
 
     def file(self) -> tuple[Path, str]:
         """The model file and its sha256. Raises EmbedderUnavailable."""
@@ -92,13 +93,14 @@ class OnnxModel:
         with _QUESTIONS.changed:
             _QUESTIONS.asking += 1
         try:
-            vector: np.ndarray = self._run([self._tokenizer.encode(text[:MAX_CHARACTERS]).ids])[0]
+            hidden = self._hidden(self._tokenizer.encode(text[:MAX_CHARACTERS]).ids)
+            self._asked = text, hidden
         finally:
             with _QUESTIONS.changed:
                 _QUESTIONS.asking -= 1
                 _QUESTIONS.asked_at = time.monotonic()
                 _QUESTIONS.changed.notify_all()
-        return vector
+        return _vector(hidden)
 
     def words(self, text: str, most: int) -> tuple[np.ndarray, list[tuple[int, int]]]:
         """The first tokens of a text, at most `most`: float32 (n, 384) of length 1 each, and where each is in the text.
@@ -109,7 +111,9 @@ class OnnxModel:
 
         self.load()
         one = self._tokenizer.encode(text[:MAX_CHARACTERS])
-        hidden = self._hidden(one.ids[: most + 1])[1:]  # without [CLS]
+        asked, known = self._asked
+        reads_all = asked == text and len(known) <= most + 1
+        hidden = (known if reads_all else self._hidden(one.ids[: most + 1]))[1:]  # without [CLS]
         places = [place for place, special in zip(one.offsets, one.special_tokens_mask, strict=True) if not special]
         hidden = hidden[: min(most, len(places))]
         return hidden / np.linalg.norm(hidden, axis=1, keepdims=True).clip(1e-12), places[: len(hidden)]
@@ -131,9 +135,7 @@ class OnnxModel:
         """One text a run: activations get one scale for all that runs together, and a text is to have one vector."""
         import numpy as np
 
-        mean: np.ndarray = np.stack([self._hidden(row).mean(axis=0) for row in rows])
-        mean /= np.linalg.norm(mean, axis=1, keepdims=True).clip(1e-12)
-        return mean
+        return np.stack([_vector(self._hidden(row)) for row in rows])
 
     def _hidden(self, row: list[int]) -> np.ndarray:
         """The vectors of all tokens of a text."""
@@ -152,6 +154,15 @@ class OnnxModel:
                 tokenizer.enable_truncation(MAX_TOKENS)
                 self._tokenizer, self._session = tokenizer, session_of(*self.file())
                 give_back()
+
+
+def _vector(hidden: np.ndarray) -> np.ndarray:
+    """The vector of a text, of length 1, from those of its tokens."""
+    import numpy as np
+
+    mean = hidden.mean(axis=0, keepdims=True)
+    vector: np.ndarray = (mean / np.linalg.norm(mean, axis=1, keepdims=True).clip(1e-12))[0]
+    return vector
 
 
 def wordpiece() -> Any:
