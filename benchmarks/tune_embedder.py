@@ -5,7 +5,7 @@
 
 Prints what the thresholds on cosines (rank/constants.py) find, next to the model they were chosen with: after the
 calibration both must read alike, or a threshold has to be chosen anew on the tuning half. A text has one vector, alone
-and in company (1.0 in the last line): a file that quantises activations goes through training/weight_only.py first.
+and in company (1.0 in the last line).
 """
 
 from __future__ import annotations

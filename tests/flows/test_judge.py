@@ -45,6 +45,14 @@ def test_without_the_judge_the_cheap_features_decide(path, clock):
             assert (memory._context.semantic().judge(_plan(memory)) is not None) == judge
 
 
+def test_only_our_model_judges(path, clock):
+    with limpet.open(path, clock=clock, scope="global", embedder="minilm", judge=True) as memory:
+        memory.remember("Deploys run on Tuesday after ten")
+        memory.work()
+        assert memory.recall("when do deploys run?").relevant
+        assert memory._context.semantic().judge(_plan(memory)) is None
+
+
 def _plan(memory):
     from benchmarks.collect import plan_for
 

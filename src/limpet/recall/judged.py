@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from ..model.errors import EmbedderUnavailable
 from ..text.excerpt import excerpt, words_of
+from .relevance import BEST
 
 if TYPE_CHECKING:
     from ..model.memory import Memory
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
     from .index import VectorSignal
     from .plan import Plan
 
-# Results that it looks at, and characters of each that it reads: the passage with most of the question's words.
-BEST, READ = 3, 240
+# Characters of a result that it reads: the passage with most of the question's words.
+PASSAGE = 240
 
 
 def judged(
@@ -43,5 +44,5 @@ def judged(
 def passages(query: str, memories: Sequence[Memory]) -> list[str]:
     """Of each memory what is read: the part nearest to the question, with who said it."""
     words = words_of(query)
-    parts = [excerpt(one.content, words, READ)[0] for one in memories]
+    parts = [excerpt(one.content, words, PASSAGE)[0] for one in memories]
     return [f"{one.speaker}: {part}" if one.speaker else part for one, part in zip(memories, parts, strict=True)]

@@ -182,8 +182,8 @@ class SemanticSearch:
         """The embedder for the relevance judge: if that is wanted, ours, able to read the question, and in time."""
         if not self._judge or not self.is_loaded() or plan.remaining() < JUDGE_SECONDS:
             return None
-        words: Any = self.load()
-        return words if hasattr(words, "words") and latin_share(plan.query) >= LATIN else None
+        embedder: Any = self.load()
+        return embedder if getattr(embedder, "judges", False) and latin_share(plan.query) >= LATIN else None
 
     def waiting(self) -> int:
         """Texts whose vectors could be made now."""

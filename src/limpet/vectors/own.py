@@ -25,6 +25,7 @@ class OwnModel(OnnxModel):
     name = "limpet"
     fingerprint = f"limpet-int8:{MODEL_SHA256[:12]}:mean-{MAX_TOKENS}"
     calibration = Calibration(*_figures["calibration"])
+    judges = True  # the relevance judge's constants are fitted to the vectors that it makes of words
     # Stores with vectors of these get ours by and by, without being told to: the defaults before it.
     replaces = frozenset({MiniLM.fingerprint})
 
