@@ -14,7 +14,7 @@ from ..model.clock import MICROSECONDS_PER_SECOND
 from ..model.errors import BadInput
 from ..transfer.records import TransferReport, moment
 from ..transfer.source import json_lines
-from .calls import OWN, call_of, decoded, is_own, output_text
+from .calls import OWN, call_of, decoded, given_texts, is_own, output_text, remembered_by
 from .turns import Conversation, Role, Turn, injected, lines_of, said, texts
 
 Row = tuple[int, dict[str, Any]]
@@ -41,7 +41,8 @@ class _Reading:
             return
         self._open[key] = (tool, given)
         if isinstance(tool, str) and is_own(tool):
-            self.made.injected_lines += _given_texts(decoded(given))
+            self.made.injected_lines += given_texts(decoded(given))
+        self.made.remembered += [(len(self.made.turns), text) for text in remembered_by(tool, given)]
 
     def ended(self, key: Any, output: Any, failed: bool | None, line: int, at: Any) -> None:
         tool, given = self._open.pop(key, (None, None)) if isinstance(key, str) else (None, None)
@@ -78,15 +79,6 @@ def when(value: Any) -> int | None:
         return moment(value)
     except (BadInput, OverflowError, ValueError):
         return None
-
-
-def _given_texts(given: Any) -> list[str]:
-    """The texts in what limpet's own tools were given."""
-    if isinstance(given, str):
-        return [given] if len(given.split()) >= 3 else []
-    if isinstance(given, dict):
-        given = list(given.values())
-    return [text for one in given[:200] for text in _given_texts(one)] if isinstance(given, list) else []
 
 
 # -- the clients

@@ -48,6 +48,8 @@ class Conversation:
     turns: list[Turn] = field(default_factory=list)
     # What limpet put into the conversation, or was given to store from it: what an agent repeats of these is not taken.
     injected_lines: list[str] = field(default_factory=list)
+    # What the agent stored through limpet meanwhile: (turns before it, text).
+    remembered: list[tuple[int, str]] = field(default_factory=list)
 
 
 # What clients write into messages of people: reminders, the environment, commands of their own and what they printed.
