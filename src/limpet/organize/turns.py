@@ -57,7 +57,7 @@ _WRAPPERS = re.compile(
     r"<(system-reminder|environment_context|user_instructions|permissions instructions|ide_selection|ide_opened_file|"
     r"command-name|command-message|command-args|command-contents|local-command-stdout|local-command-stderr|bash-input|"
     r"bash-stdout|bash-stderr|task-notification|teammate-message|user_info|git_status|attached_files|open_and_recently_viewed_files|"
-    r"system_reminder|rules|additional_data|current_datetime|skill|turn_aborted|hook_context|session_context|INSTRUCTIONS)"
+    r"system_reminder|rules|additional_data|current_datetime|skill|turn_aborted|hook_context|session_context|state_snapshot|INSTRUCTIONS)"
     r"(?:\s[^>\n]{0,300})?>.*?(?:</\1>|\Z)",
     re.DOTALL,
 )
