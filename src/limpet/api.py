@@ -461,11 +461,16 @@ class Limpet:
         return usefulness_service.actions(self._context, session=session, limit=limit)
 
     def journal(
-        self, numbers: Sequence[int] = (), *, session: str | None = None, since: Time = None, until: Time = None,
+        self,
+        numbers: Sequence[int] = (),
+        *,
+        session: str | None = None,
+        since: Time = None,
+        until: Time = None,
         match: str | None = None,
     ) -> builtins.list[JournalLine]:
-        """Lines of this scope's journal, oldest first, each with its number: all, or those of a session, of a time, that
-        have all words of `match`. Raises BadInput.
+        """Lines of this scope's journal, oldest first, each with its number: all, or those of a session, of a time,
+        that have all words of `match`. Raises BadInput.
 
         >>> memory.note_action("friday", "did", "ran the linter")
         >>> [one.what for one in memory.journal(match="linter")]
@@ -473,13 +478,17 @@ class Limpet:
         """
         from .usefulness import journal_lines
 
-        return journal_lines.lines(
-            self._context, numbers, session=session, since=since, until=until, match=match
-        )
+        return journal_lines.lines(self._context, numbers, session=session, since=since, until=until, match=match)
 
     def drop_from_journal(
-        self, numbers: Sequence[int] = (), *, session: str | None = None, since: Time = None, until: Time = None,
-        match: str | None = None, dry_run: bool = False,
+        self,
+        numbers: Sequence[int] = (),
+        *,
+        session: str | None = None,
+        since: Time = None,
+        until: Time = None,
+        match: str | None = None,
+        dry_run: bool = False,
     ) -> Dropped:
         """Erase lines of this scope's journal, their bytes in the file too; what memories say of them stays.
 

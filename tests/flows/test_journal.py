@@ -64,7 +64,9 @@ def test_what_was_dropped_is_gone_from_the_files(path):
         for number in range(400):
             memory.note_action("s", "did", f"Bash: make part-{number} " + "x" * (number % 90))
             if number % 40 == 0:
-                memory.note_action("s", "asked", f"the password of part {number} is " + "zebra-crossing-" * (1 + number // 4))
+                memory.note_action(
+                    "s", "asked", f"the password of part {number} is " + "zebra-crossing-" * (1 + number // 4)
+                )
         assert len(memory.drop_from_journal(match="zebra-crossing").lines) == 10
         for file in path.parent.iterdir():
             if file.is_file():

@@ -35,19 +35,33 @@ def test_gemini_s_typed_words_count_and_not_the_files_they_name(memory, tmp_path
     pasted = "look at @notes.md\nWe always paste the whole file here."
     rows = [
         {"id": "1", "type": "user", "content": [{"text": pasted}], "displayContent": [{"text": "look at @notes.md"}]},
-        {"id": "2", "type": "user", "content": [{"text": f"<hook_context>Our store runs on Mars.</hook_context>\n{RULE}"}]},
-        {"$set": {"messages": [{"id": "3", "type": "user", "content": "<state_snapshot>We use Ada.</state_snapshot>"}]}},
+        {
+            "id": "2",
+            "type": "user",
+            "content": [{"text": f"<hook_context>Our store runs on Mars.</hook_context>\n{RULE}"}],
+        },
+        {
+            "$set": {
+                "messages": [{"id": "3", "type": "user", "content": "<state_snapshot>We use Ada.</state_snapshot>"}]
+            }
+        },
     ]
     assert taken(memory, gemini(tmp_path, rows)) == [RULE]
 
 
 def test_gemini_s_rewind_to_what_is_not_there_takes_all_back(memory, tmp_path):
-    rows = [{"id": "1", "type": "user", "content": RULE}, {"$rewindTo": "gone"}, {"id": "2", "type": "user", "content": "Our CI runs on GitLab."}]
+    rows = [
+        {"id": "1", "type": "user", "content": RULE},
+        {"$rewindTo": "gone"},
+        {"id": "2", "type": "user", "content": "Our CI runs on GitLab."},
+    ]
     assert taken(memory, gemini(tmp_path, rows)) == ["Our CI runs on GitLab."]
 
 
 def test_what_gemini_was_shown_in_its_escaped_form_is_an_echo(memory, tmp_path):
-    shown = "&lt;limpet-memory&gt;\n- We decided on Postgres because a sequence must never skip.\n&lt;/limpet-memory&gt;"
+    shown = (
+        "&lt;limpet-memory&gt;\n- We decided on Postgres because a sequence must never skip.\n&lt;/limpet-memory&gt;"
+    )
     rows = [
         {"id": "1", "type": "user", "content": f"<hook_context>{shown}</hook_context>\nwhich database?"},
         {"id": "2", "type": "gemini", "content": "We decided on Postgres because a sequence must never skip."},
@@ -82,7 +96,11 @@ def test_a_codex_log_of_events_alone_is_a_conversation(memory, tmp_path):
     rows = [
         {"timestamp": "2026-02-20T09:00:00Z", "type": "session_meta", "payload": {"id": "s"}},
         {"timestamp": "2026-02-20T09:00:01Z", "type": "event_msg", "payload": {"type": "item_completed", "item": item}},
-        {"timestamp": "2026-02-20T09:00:02Z", "type": "event_msg", "payload": {"type": "agent_message", "message": DECISION}},
+        {
+            "timestamp": "2026-02-20T09:00:02Z",
+            "type": "event_msg",
+            "payload": {"type": "agent_message", "message": DECISION},
+        },
     ]
     (tmp_path / "rollout-1.jsonl").write_text(transcripts.lines(rows))
     assert taken(memory, tmp_path / "rollout-1.jsonl") == [DECISION, RULE]

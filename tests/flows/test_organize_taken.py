@@ -32,7 +32,7 @@ def test_a_topic_that_the_scope_has_is_used_again(memory, tmp_path):
 def test_a_path_says_which_part_of_the_project_is_meant(memory, tmp_path):
     steps = [("user", "Don't edit src/billing/rates.py by hand, it is generated from the tariff sheet.")]
     memory.organize([file_of(tmp_path, steps)], summaries=False)
-    assert list(topics(memory).values())[0][0] == "billing"
+    assert next(iter(topics(memory).values()))[0] == "billing"
 
 
 def test_terms_say_what_a_statement_is_about_in_both_languages(memory, tmp_path):
@@ -105,7 +105,10 @@ def with_call(steps, name, given, at):
 def test_what_the_agent_stored_in_the_session_is_not_stored_again(tool, given, memory, tmp_path):
     memory.remember("User uses tabs for indentation and never spaces", kind="preference", origin="agent")
     path = tmp_path / "t.jsonl"
-    steps = [("user", "I always use tabs for indentation, never spaces."), ("user", "We deploy with Ansible to two machines.")]
+    steps = [
+        ("user", "I always use tabs for indentation, never spaces."),
+        ("user", "We deploy with Ansible to two machines."),
+    ]
     path.write_text(with_call(steps, tool, given, at=1), encoding="utf-8")
     report = memory.organize([path], summaries=False)
     assert [one["content"] for one in report.taken] == ["We deploy with Ansible to two machines."]
@@ -135,13 +138,22 @@ def test_a_statement_that_a_longer_one_holds_is_not_stored_beside_it(memory, tmp
         ("I always use tabs.", "User always uses tabs."),
         ("I'm a nurse on night shifts.", "User is a nurse on night shifts."),
         ("I don't like my tests in one file.", "User doesn't like their tests in one file."),
-        ("My name is Priya and I maintain the billing service.", "User's name is Priya and they maintain the billing service."),
-        ("I've been using Vim since 2004 and I am happy with it.", "User has been using Vim since 2004 and they are happy with it."),
+        (
+            "My name is Priya and I maintain the billing service.",
+            "User's name is Priya and they maintain the billing service.",
+        ),
+        (
+            "I've been using Vim since 2004 and I am happy with it.",
+            "User has been using Vim since 2004 and they are happy with it.",
+        ),
         ("I prefer tabs because I read code on my phone.", "User prefers tabs because they read code on their phone."),
         ("I write code and test it in the train.", "User writes code and tests it in the train."),
         ("I can't stand YAML.", "User can't stand YAML."),
         ("Always show me the diff before you commit.", "Always show the user the diff before you commit."),
-        ("I decided on Postgres because we need transactions.", "User decided on Postgres because we need transactions."),
+        (
+            "I decided on Postgres because we need transactions.",
+            "User decided on Postgres because we need transactions.",
+        ),
         ("I set `my_i = 1` and use the I/O module.", 'User said: "I set `my_i = 1` and use the I/O module."'),
         ("I'd rather you ask me first.", 'User said: "I\'d rather you ask me first."'),
         ("In the office I gromble about it.", 'User said: "In the office I gromble about it."'),

@@ -63,7 +63,10 @@ def _list(args: Namespace, lines: Sequence[JournalLine]) -> int:
 
 def _show(lines: Sequence[JournalLine]) -> None:
     rows = [
-        [str(one.number), output.moment(one.at), one.session[:12] or "-", one.kind, " ".join(output.printable(one.what).split())]
+        [
+            str(one.number), output.moment(one.at), one.session[:12] or "-", one.kind,
+            " ".join(output.printable(one.what).split()),
+        ]
         for one in lines
     ]  # fmt: skip
     if rows:

@@ -90,9 +90,7 @@ def _schedule(args: Namespace) -> int:
     # Of another kind, or under another name, nothing is left beside it.
     failed = [] if args.dry_run else [one for timer in timers for one in schedule.carry_out(timer, home)]
     if args.json:
-        output.object_line(
-            {"timers": [_timer_json(one) for one in timers], "done": not args.dry_run, "to_run": failed}
-        )
+        output.object_line({"timers": [_timer_json(one) for one in timers], "done": not args.dry_run, "to_run": failed})
         return 0
     for timer in timers:
         _show_timer(timer, dry_run=args.dry_run)
@@ -113,7 +111,11 @@ def _pass_line(args: Namespace) -> list[str]:
     line += ["organize", "--once", *(str(Path(one).absolute()) for one in args.paths)]
     for name in ("client", "model"):
         line += [word for one in getattr(args, name) or () for word in (f"--{name}", one)]
-    line += [f"--{name.replace('_', '-')}" for name in ("no_summaries", "no_model", "no_vectors") if getattr(args, name, False)]
+    line += [
+        f"--{name.replace('_', '-')}"
+        for name in ("no_summaries", "no_model", "no_vectors")
+        if getattr(args, name, False)
+    ]
     if args.budget_tokens != BUDGET_TOKENS:
         line += ["--budget-tokens", str(args.budget_tokens)]
     return line + (["--budget-usd", f"{args.budget_usd:g}"] if args.budget_usd is not None else [])

@@ -91,12 +91,12 @@ DECIDED = re.compile(
     r"\b(?:(?:we|i|the team|let's|they)(?:'ve| have|'re| are|'ll| will)? (?:all |just |now |finally |also )?(?:decid(?:ed|e) (?:to|on|against|that|for|not)|chose|chosen|choose|settled on|settle on|"
     r"agreed (?:to|on|that)|going (?:to go )?with|go(?:ing)? with|went with|opted (?:for|to)|picked|pick|(?:stick|stay)(?:ing|ed)? (?:with|on|to)|standardi[sz]ed on|drop(?:ped|ping)|switch(?:ed|ing)? (?:from|to)|"
     r"migrat(?:ed|ing) (?:from|to)|rejected|ruled out|replac(?:ed|ing))|let's (?:use|keep|make|store|do|move|split|put|not|avoid|drop)|we(?:'ll| will| should) (?:use|keep|store|stay|host|deploy|split|avoid|drop|put|not use)"
-    r"|(?:the )?decision(?: is|:| was)|decided:|it(?:'s| is| was) decided)\b",
+    r"|(?:the )?decision(?: is| was)|it(?:'s| is| was) decided)\b|\b(?:decision|decided):",
     _I,
 )
 # An agent tells of every step it takes; only words of deciding count.
 AGENT_DECIDED = re.compile(
-    r"\b(?:(?:we|i|we've|i've|you|you've) (?:have )?(?:decided (?:to|on|against|that)|chose|settled on|agreed (?:to|on|that)|opted (?:for|to)|went with)|decision(?: is|:| was)|going with)\b",
+    r"\b(?:(?:we|i|we've|i've|you|you've) (?:have )?(?:decided (?:to|on|against|that)|chose|settled on|agreed (?:to|on|that)|opted (?:for|to)|went with)|decision(?: is| was)|going with)\b|\bdecision:",
     _I,
 )
 STANDING = re.compile(
@@ -111,7 +111,7 @@ PREFERS = re.compile(
     _I,
 )
 REMEMBER = re.compile(
-    r"^(?:please |pls |and |also |ok,? |hey,? )*(?:remember|keep in mind|don't forget|do not forget|note|take note|fyi|for the record|for (?:future )?reference|heads[- ]up|important|"
+    r"^(?:please |pls |and |also |ok,? |hey,? )*(?:remember|keep in mind|don't forget|do not forget|note|take note|fyi|for the record|for (?:future )?reference|(?:just )?(?:a )?(?:quick )?heads[- ]up|important|"
     r"memo|just so you know|be aware|good to know)\b(?: this| for (?:later|next time|the future))?[\s,:—–-]*(?:that\b)?[\s,:—–-]*",
     _I,
 )

@@ -33,7 +33,7 @@ _HYPOTHETICAL = re.compile(
     _I,
 )
 _UNCLEAR = re.compile(
-    r"^(?:das|dies|diese[rsnm]?|es|er|sie|da|dort|hier|dann|beide[sn]?|jene[rs]?|so|darum|dazu|davon|damit)\b(?! liegt am| lag am)"
+    r"^(?:das(?! (?-i:[A-ZÄÖÜ]))|dies|diese[rsnm]?|es|er|sie|da|dort|hier|dann|beide[sn]?|jene[rs]?|so|darum|dazu|davon|damit)\b(?! liegt am| lag am)"
     r"|\b(?:diese[rsnm]? (?:datei|zeile|funktion|klasse|test|fehler|stelle|code|änderung|commit|branch|ansatz|teil|methode|fall|variante)|oben|unten|"
     r"zeile \d+|gerade|grad|heute|gestern|morgen früh|eben|vorhin|gleich|nochmals?|noch mal|noch einmal|wie gesagt|schon wieder|im moment|momentan|derzeit|"
     r"soeben|diesmal|immer noch|so weit|mach(?:e|st)? (?:es|das))\b",
@@ -132,7 +132,7 @@ _GOAL = re.compile(
 _LESSON = re.compile(
     r"\b(?:(?:die |eigentliche |der )?(?:ursache|schuldige|grund|knackpunkt|auslöser|lösung|trick) (?:war|ist|lag)|lag (?:daran|am|an|nur)|(?:schlug|schlägt|schlugen) .{0,40}fehl|"
     r"(?:abgebrochen|gescheitert|fehlgeschlagen|abgestürzt|hängen ?geblieben|stehen ?geblieben|kaputt ?gegangen)\b|(?:scheitert|scheiterte|stürzte?t? .{0,20}ab|brach .{0,20}ab|hing|hängte)\b|"
-    r"(?:funktionier(?:t|te)|ging|geht|lief|läuft|klappte?|klappt) (?:\w+ ){0,4}?(?:erst|nur|wieder|nicht)\b|erst (?:mit|nach|als|wenn|nachdem)\b|"
+    r"(?:funktionier(?:t|te)|ging|geht|lief|läuft|klappte?|klappt) (?:\w+ ){0,4}?(?:wieder|nicht|nur (?:mit|wenn|nach|ohne))\b|erst (?:mit|nach|als|wenn|nachdem)\b|"
     r"hat (?:\w+ )?(?:geholfen|gewirkt|das problem)|es stellte sich heraus|lektion|gelernt)",
     _I,
 )
@@ -250,8 +250,12 @@ def _stated(plain: str) -> tuple[str, str, str, str] | None:
 def _lesson(plain: str) -> tuple[str, str, str, str] | None:
     if not _LESSON.search(plain) or not _CAUSE.search(plain) or len(plain.split()) < 7 or _TASK.match(plain):
         return None
-    passing = re.search(r"\b(?:ich (?:werde|schaue|versuche|prüfe)|lass mich|scheint|anscheinend|sieht so aus)\b", plain, _I)
-    return None if passing or _UNCLEAR.search(re.sub(r"^es\b", "", plain, flags=_I)) else ("lesson", "lesson", plain, "")
+    passing = re.search(
+        r"\b(?:ich (?:werde|schaue|versuche|prüfe)|lass mich|scheint|anscheinend|sieht so aus)\b", plain, _I
+    )
+    return (
+        None if passing or _UNCLEAR.search(re.sub(r"^es\b", "", plain, flags=_I)) else ("lesson", "lesson", plain, "")
+    )
 
 
 # -- in the third person

@@ -18,28 +18,31 @@ _ADVERBS = (
     r"regularly|especially|particularly|now|recently|finally|both) )*"
 )
 # Verbs of which the third person is known to be meant: the words behind "I" that are none of them are quoted.
-_VERBS = frozenset(
-    """
-    accept add agree aim allow answer appreciate ask attend avoid bake begin believe belong bike bring build buy call care
-    celebrate change check choose clean climb code collect come commit commute configure consider consult contribute cook
-    coordinate count cover create cycle dance deal debug define deploy design despise detest develop dislike do draw drink
-    drive eat edit enjoy expect explain fear feel find fix fly follow forget format garden get give go grow handle hate have
-    help hike host import insist install intend invest join jog keep knit know lead learn leave like live log look love
-    maintain make manage mean meet mentor mind move name need offer open order organize own paint park pay photograph plan
-    play plug practice practise prefer produce program publish pull push put read recommend record refuse rely remember rent
-    repair report request require research review ride run say sail schedule see sell send share shop sing sit skate ski
-    sketch skip sleep sort speak specialise specialize spend stand start stay stick stop store struggle study subscribe
-    suffer supervise support sweep swim take talk teach tend test think touch track train translate travel treat trust try
-    type understand use value visit volunteer wait wake walk want watch wear wish wonder work write
-    """.split()
-)
-_SAME = frozenset("can could will would should must may might had".split())
-_PAST = frozenset(
-    """
-    was went had did got took made gave came saw bought sold met ran sent paid spent told found left lost won began wrote
-    drew drove flew ate became brought thought felt heard spoke held sat stood grew chose built knew kept taught switched
-    """.split()
-)
+_VERBS_WORDS = """
+accept add agree aim allow answer appreciate ask attend avoid bake begin believe belong bike bring build buy call
+care celebrate change check choose clean climb code collect come commit commute configure consider consult
+contribute cook coordinate count cover create cycle dance deal debug define deploy design despise detest develop
+dislike do draw drink drive eat edit enjoy expect explain fear feel find fix fly follow forget format garden get
+give go grow handle hate have help hike host import insist install intend invest join jog keep knit know lead learn
+leave like live log look love maintain make manage mean meet mentor mind move name need offer open order organize
+own paint park pay photograph plan play plug practice practise prefer produce program publish pull push put read
+recommend record refuse rely remember rent repair report request require research review ride run say sail schedule
+see sell send share shop sing sit skate ski sketch skip sleep sort speak specialise specialize spend stand start
+stay stick stop store struggle study subscribe suffer supervise support sweep swim take talk teach tend test think
+touch track train translate travel treat trust try type understand use value visit volunteer wait wake walk want
+watch wear wish wonder work write
+"""
+_VERBS = frozenset(_VERBS_WORDS.split())
+_SAME_WORDS = """
+can could will would should must may might had
+"""
+_SAME = frozenset(_SAME_WORDS.split())
+_PAST_WORDS = """
+was went had did got took made gave came saw bought sold met ran sent paid spent told found left lost won began
+wrote drew drove flew ate became brought thought felt heard spoke held sat stood grew chose built knew kept taught
+switched
+"""
+_PAST = frozenset(_PAST_WORDS.split())
 _SHORT = {
     "i'm": "i am", "i've": "i have", "i'll": "i will", "i’m": "i am", "i’ve": "i have", "i’ll": "i will",
 }  # fmt: skip
@@ -99,7 +102,7 @@ def _turned(text: str) -> str:
     rest = text[begin.end() :]
     if _NOT_TURNED.search(rest):
         return ""
-    verb = _third(begin["verb"].lower(), rest)
+    verb = _third(begin["verb"].lower())
     if not verb:
         return ""
     following = rest if verb in _SAME or verb.split(" ")[0] in _SAME else _SECOND.sub(_second, rest)
@@ -116,7 +119,7 @@ def _spoken_to(text: str) -> str:
     return text[:1].upper() + re.sub(r"\b[Mm]e\b", "them", text)[1:]
 
 
-def _third(verb: str, rest: str) -> str:
+def _third(verb: str) -> str:
     """The third person of a verb; empty for what is none that is known."""
     verb = verb.replace("’", "'")
     if verb == "don't":
@@ -138,7 +141,7 @@ def _third(verb: str, rest: str) -> str:
 
 def _second(found: re.Match[str]) -> str:
     verb = found["verb"]
-    third = "doesn't" if verb == "don't" else _third(verb, "") if verb in _VERBS or verb == "am" else ""
+    third = "doesn't" if verb == "don't" else _third(verb) if verb in _VERBS or verb == "am" else ""
     return found["join"] + (third or verb)
 
 

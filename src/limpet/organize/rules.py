@@ -2,9 +2,9 @@
 
 A statement is taken only when its form says what it is (a correction, a decision with its reason, a rule, a
 preference, a lesson, a standing fact; the words that tell are in `cues.py`) and when it can be understood without the
-conversation. English here, German in `german.py`; other languages need a model. Guarded by tests/quality/test_organizer.py,
-which measures both on conversations and lines that were labelled by hand. What users say of themselves is told in the
-third person (`person.py`).
+conversation. English here, German in `german.py`; other languages need a model. Guarded by
+tests/quality/test_organizer.py, which measures both on conversations and lines that were labelled by hand. What users say
+of themselves is told in the third person (`person.py`).
 """
 
 from __future__ import annotations
@@ -82,8 +82,9 @@ def _one_lesson(found: Iterator[tuple[int, Found]], each: Sequence[str]) -> Iter
         else:
             told = place and cues.FAILED.search(each[place - 1]) and not cues.QUESTION_MARK.search(each[place - 1])
             if told and place - 1 > end and not cues.FAILED.search(one.content):
-                one = replace(one, content=_joined(each[place - 1], one.content))
-            kept.append((place, one))
+                kept.append((place, replace(one, content=_joined(each[place - 1], one.content))))
+            else:
+                kept.append((place, one))
         end = max(end, place)
         if end + 1 < len(each) and _helped(each[end + 1]):
             begin, lesson = kept[-1]
@@ -124,7 +125,7 @@ def _of_person(sentence: str, before: str, following: str, turn: Turn, *, first:
         correction = decided or _correction(sentence, before, following, turn)
         if correction is not None:
             return correction
-    if cues.QUESTION.match(plain) and not cues.REMEMBER.match(plain):
+    if cues.QUESTION.match(plain) and not cues.REMEMBER.match(plain) and not cues.WHEN.match(plain):
         return None
     return (
         _decision(plain, following, turn, cues.DECIDED, "user")
@@ -185,7 +186,9 @@ def _correction(sentence: str, before: str, following: str, turn: Turn) -> Found
     if cues.QUESTION.match(rest) or cues.HYPOTHETICAL.search(rest) or not _clear(rest) or cues.POINTS.match(rest):
         return None
     if sides is None:
-        own = cues.FACT.match(rest) or cues.PREFERS.match(rest) or cues.STANDING.match(rest) or cues.PERSONAL.match(rest)
+        own = (
+            cues.FACT.match(rest) or cues.PREFERS.match(rest) or cues.STANDING.match(rest) or cues.PERSONAL.match(rest)
+        )
         if (
             cues.TASK.match(rest)
             or (cues.OF_ONE.match(rest) and not own)

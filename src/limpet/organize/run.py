@@ -171,7 +171,11 @@ class Organizer:
         now = self._context.now()
         turn = each.turn
         # A lesson of work is the same one although an explanation came later; words are the same if they are.
-        words = each.rule if each.rule in ("retry", "command") and each.turn.role == "tool" else normalise(each.said or each.content)
+        words = (
+            each.rule
+            if each.rule in ("retry", "command") and each.turn.role == "tool"
+            else normalise(each.said or each.content)
+        )
         if each.rule == "command" and each.turn.role == "tool":
             words += normalise(each.content)
         notes = one.client == "notes"
@@ -214,9 +218,12 @@ class Organizer:
         there = {event.id for event in self._context.store.ledger.events(ids=[one.id for one in part])}
         fresh = [one for one in part if one.id not in there]
         # In their own words people may say of themselves what nobody may guess about them.
-        judged = self._context.policy.judged([replace(one.valid, content=one.found.said or one.valid.content) for one in fresh])
+        judged = self._context.policy.judged(
+            [replace(one.valid, content=one.found.said or one.valid.content) for one in fresh]
+        )
         allowed = [
-            replace(one, valid=replace(valid, content=one.valid.content)) for one, valid in zip(fresh, judged, strict=True)
+            replace(one, valid=replace(valid, content=one.valid.content))
+            for one, valid in zip(fresh, judged, strict=True)
         ]
         twins = self._twins(allowed, {one.id: self._near(one, scope) for one in allowed})
         outcomes: dict[bytes, tuple[str, str | None]] = {}
@@ -384,7 +391,10 @@ def _whole(found: Iterable[Found]) -> list[Found]:
     return [
         one
         for one in each
-        if not any(other is not one and TRUST[other.origin] >= TRUST[one.origin] and is_part_of(one.content, other.content) for other in each)
+        if not any(
+            other is not one and TRUST[other.origin] >= TRUST[one.origin] and is_part_of(one.content, other.content)
+            for other in each
+        )
     ]
 
 

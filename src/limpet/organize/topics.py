@@ -40,24 +40,26 @@ _TERMS = {
 }
 _COMPILED = [(topic, re.compile(rf"(?<![\w-])(?:{terms})", re.IGNORECASE)) for topic, terms in _TERMS.items()]
 # What of a path says where in a project it is: neither where all code is, nor what a file is called in any project.
-_PATH = re.compile(r"(?<![\w:/.])/?((?:[\w.-]+/)+)(?:[\w-]+\.\w{1,5}\b|(?=[\s,.;:)`]|$))|(?<![\w:/.])/?((?:[\w.-]+/){2,})[\w-]+")
-_EVERYWHERE = frozenset(
-    "src lib app apps packages package pkg cmd internal main java python test tests spec docs doc bin etc usr var opt home tmp node_modules dist build vendor "
-    "com org www public assets static config scripts github workflows . ..".split()
+_PATH = re.compile(
+    r"(?<![\w:/.])/?((?:[\w.-]+/)+)(?:[\w-]+\.\w{1,5}\b|(?=[\s,.;:)`]|$))|(?<![\w:/.])/?((?:[\w.-]+/){2,})[\w-]+"
 )
+_EVERYWHERE_WORDS = """
+src lib app apps packages package pkg cmd internal main java python test tests spec docs doc bin etc usr var opt
+home tmp node_modules dist build vendor com org www public assets static config scripts github workflows . ..
+"""
+_EVERYWHERE = frozenset(_EVERYWHERE_WORDS.split())
 _WORD = re.compile(r"[^\W\d_][\w-]{3,}")
-_SMALL = frozenset(
-    """
-    that this with from have what when where which there their they then than them these those your about would could should please
-    make need want like just some into also only more after before because does doing done file files code line lines change changes
-    here look good okay sure thanks thank great nice still again very every other same work works working think know used using uses
-    always never first last next right wrong really something anything everything nothing people thing things time times today show
-    tell give take check error errors fails failed function will were been being didn don doesn can't it's i'm let's
-    nicht eine einen einem einer dass diese dieser dieses auch noch aber oder wenn dann sind wird werden haben habe kann bitte immer
-    mach machen schon jetzt hier dort mein meine unser unsere alle alles sich mich dich etwas nichts weil über unter nach
-    commit test tests build run
-    """.split()
-)
+_SMALL_WORDS = """
+that this with from have what when where which there their they then than them these those your about would could
+should please make need want like just some into also only more after before because does doing done file files code
+line lines change changes here look good okay sure thanks thank great nice still again very every other same work
+works working think know used using uses always never first last next right wrong really something anything
+everything nothing people thing things time times today show tell give take check error errors fails failed function
+will were been being didn don doesn can't it's i'm let's nicht eine einen einem einer dass diese dieser dieses auch
+noch aber oder wenn dann sind wird werden haben habe kann bitte immer mach machen schon jetzt hier dort mein meine
+unser unsere alle alles sich mich dich etwas nichts weil über unter nach commit test tests build run
+"""
+_SMALL = frozenset(_SMALL_WORDS.split())
 
 
 def topics_of(found: Found, existing: Sequence[str], subject: str | None) -> tuple[str, ...]:

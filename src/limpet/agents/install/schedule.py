@@ -76,8 +76,8 @@ def plan(kind: str, seconds: int, argv: Sequence[str], home: Path) -> Timer:
             "SuccessExitStatus=2\nNice=10\n"
         )
         timer = (
-            f"[Unit]\nDescription=limpet organize, on a schedule\n\n[Timer]\nOnStartupSec=5min\nOnUnitActiveSec={seconds}s\n"
-            "\n[Install]\nWantedBy=timers.target\n"
+            "[Unit]\nDescription=limpet organize, on a schedule\n\n[Timer]\nOnStartupSec=5min\n"
+            f"OnUnitActiveSec={seconds}s\n\n[Install]\nWantedBy=timers.target\n"
         )
         files = ((folder / f"{NAME}.service", service.encode()), (folder / f"{NAME}.timer", timer.encode()))
         enable = ("systemctl", "--user", "enable", "--now", f"{NAME}.timer")
@@ -85,8 +85,9 @@ def plan(kind: str, seconds: int, argv: Sequence[str], home: Path) -> Timer:
     if kind == "launchd":
         path = _agent(home)
         content = {
-            "Label": LABEL, "ProgramArguments": list(argv), "StartInterval": seconds, "RunAtLoad": True, "ProcessType": "Background",
-            "LowPriorityIO": True, "Nice": 10, "StandardErrorPath": str(home / "Library" / "Logs" / f"{NAME}.log"),
+            "Label": LABEL, "ProgramArguments": list(argv), "StartInterval": seconds, "RunAtLoad": True,
+            "ProcessType": "Background", "LowPriorityIO": True, "Nice": 10,
+            "StandardErrorPath": str(home / "Library" / "Logs" / f"{NAME}.log"),
         }  # fmt: skip
         load = ("launchctl", "bootstrap", f"gui/{os.getuid()}", str(path))
         return Timer(kind, ((path, plistlib.dumps(content)),), (), None, (_unload(), load))
@@ -150,7 +151,8 @@ def _cron_times(seconds: int) -> str:
     if seconds < 3_600 and 60 % minutes == 0:
         return f"*/{minutes} * * * *"
     raise BadInput(
-        "cron cannot say that", hint="with cron, minutes divide an hour and hours a day: 30m, 1h, 2h, 3h, 4h, 6h, 8h, 12h, 1d"
+        "cron cannot say that",
+        hint="with cron, minutes divide an hour and hours a day: 30m, 1h, 2h, 3h, 4h, 6h, 8h, 12h, 1d",
     )
 
 
