@@ -3,8 +3,8 @@
 A statement is taken only when its form says what it is (a correction, a decision with its reason, a rule, a
 preference, a lesson, a standing fact; the words that tell are in `cues.py`) and when it can be understood without the
 conversation. English here, German in `german.py`; other languages need a model. Guarded by
-tests/quality/test_organizer.py, which measures both on conversations and lines that were labelled by hand. What users say
-of themselves is told in the third person (`person.py`).
+tests/quality/test_organizer.py, which measures both on conversations and lines that were labelled by hand. What users
+say of themselves is told in the third person (`person.py`).
 """
 
 from __future__ import annotations
