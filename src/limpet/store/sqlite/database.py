@@ -190,7 +190,7 @@ def _version_of(con: apsw.Connection) -> int:
 
 def flush_erased(database: Database) -> bool:
     """Erased bytes also leave the write-ahead log: fold it into the file and cut it to nothing. False: a reader of the
-    old state is still at it, and the next one who writes does it."""
+    old state is still at it."""
     with database.maintaining() as con:
         busy, *_ = con.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()[0]
     return not busy
