@@ -71,3 +71,13 @@ def test_what_comes_often_in_a_session_is_judged_once(store):
         UseCount(other, False, True, 1, 0, 0, 0),
     ]
     assert store.exposures.counts("project:web") == []
+
+
+def test_lines_are_dropped_by_number_in_their_scope(store):
+    for number in range(4):
+        store.journal.note(line(number, scope="project:api" if number != 2 else "global"))
+    (first, _), _, (last, _) = store.journal.numbered("project:api")
+    assert store.journal.drop("global", [first]) is True
+    assert store.journal.drop("project:api", [first, last]) is True
+    assert [one.at_us for _, one in store.journal.numbered("project:api")] == [1]
+    assert [one.at_us for _, one in store.journal.numbered("global")] == [2]
