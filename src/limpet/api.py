@@ -518,7 +518,11 @@ class Limpet:
         return transfer_service.export_jsonl(self._context, target, vectors=vectors, force=force, progress=progress)
 
     def import_jsonl(
-        self, source: str | os.PathLike[str] | IO[str], *, dry_run: bool = False, progress: Progress | None = None
+        self,
+        source: str | os.PathLike[str] | IO[str] | IO[bytes],
+        *,
+        dry_run: bool = False,
+        progress: Progress | None = None,
     ) -> ImportReport:
         """Read limpet's JSONL or plain statements, one a line. Known events are skipped, bad lines are reported.
 

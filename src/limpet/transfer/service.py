@@ -96,7 +96,7 @@ def export_jsonl(
 
 
 def import_jsonl(
-    context: Context, source: str | os.PathLike[str] | IO[str], *, dry_run: bool, progress: Progress | None
+    context: Context, source: str | os.PathLike[str] | IO[str] | IO[bytes], *, dry_run: bool, progress: Progress | None
 ) -> ImportReport:
     from ..transfer.jsonl_import import import_jsonl
 

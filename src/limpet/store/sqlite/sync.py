@@ -96,7 +96,7 @@ class Sync(Projection):
                         "seen": seen,
                     }
                     segment, count, size = self._add_segment(device, number, "", header), 0, 0
-                count, size = count + 1, size + len(event.content or "")
+                count, size = count + 1, size + len(event.content or "") + len(rows.to_json(event.data) or "")
                 sequenced.append((event.id, stamp, operation, place, segment))
         self._con.executemany(
             "INSERT INTO synced (id, stamp, operation, place, segment) VALUES (?, ?, ?, ?, ?)", sequenced
