@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from .remember.write import Receipt
     from .store.contract import Store
     from .store.records import Action, Page, Problem, SessionRow, StoreStats
+    from .transfer.devices import DeviceInfo
     from .transfer.records import TransferReport
     from .transfer.segments import SegmentReport
     from .usefulness.adherence import Adherence
@@ -1149,6 +1150,26 @@ class Limpet:
         0
         """
         return transfer_service.import_segments(self._context, folder, dry_run=dry_run, progress=progress)
+
+    def devices(self) -> builtins.list[DeviceInfo]:
+        """The devices whose segments are known here, and which are trusted.
+
+        >>> memory.devices()
+        []
+        """
+        return transfer_service.devices(self._context)
+
+    def trust_device(self, id: str, *, trusted: bool = True) -> int:
+        """Let a device also speak of what others said: correct, replace, purge it. `id`: whole, its beginning, or
+        "all": every one, also those that come. What waited comes with the next import. Returns how many known ones it
+        concerns.
+
+        Raises BadInput, NotFound.
+
+        >>> memory.trust_device("all")
+        0
+        """
+        return transfer_service.trust_device(self._context, id, trusted=trusted)
 
     def note_exposures(
         self, items: Iterable[tuple[str, int]], *, session: str = "", client: str, via: str,

@@ -87,6 +87,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
             "organize",
             "transcripts of agents and notes into memories; by rules, and with a model if you give one",
         ),
+        "devices": ("devices", "the devices that segments come from; trust one, or no more"),
         "backup": ("upkeep", "copy the live store to a new file"),
     },
     "Care of the store": {

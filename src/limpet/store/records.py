@@ -370,11 +370,13 @@ class SegmentRow(NamedTuple):
 
 
 class Merged(NamedTuple):
-    """The outcome of segments. `held`: places of those taken in part: they speak of memories that are nowhere yet."""
+    """The outcome of segments. `held`: places of those taken in part: they speak of memories that are nowhere yet.
+    `waiting`: events of devices that are not trusted, by place, which speak of what others said."""
 
     new: int
     known: int
     held: list[int]
     conflicts: int
     purged: int
+    waiting: dict[int, int]
     edited: int  # edits of what was edited on another device too

@@ -19,7 +19,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..model.encode import JsonForm, rows
+from ..model.encode import OPTIONAL, JsonForm, rows
 from ..model.errors import BadInput, LimpetError, StoreError
 from ..model.merge_order import SequencedEvent
 from ..model.state import scrub
@@ -49,6 +49,7 @@ class SegmentReport(JsonForm):
     known: int = 0  # events
     conflicts: int = 0  # new on the review list
     purged: int = 0  # memories whose content other devices purged and this import erased here
+    waiting: dict[str, int] = field(default_factory=dict, metadata=OPTIONAL)  # events by device, until it is trusted
     problems: list[tuple[str, str]] = field(
         default_factory=list, metadata=rows("file", "reason")
     )  # (file, what is wrong with it)
@@ -108,7 +109,14 @@ def import_segments(
         report.device = device.hex() if device else ""
         files = list(segment_files(folder, report.problems))
         fresh = _fresh(files, rows, report)
+        # What a trusted device began is not begun by another that says the same.
+        trusted = store.devices.trusted()
+        fresh.sort(key=lambda one: one[0].device not in trusted)
         _take_in(store, fresh, report, dry_run=dry_run, progress=progress)
+        for id, count in report.waiting.items():
+            report.problems.append(
+                (id, f"not trusted: {count:,} of its events speak of what it did not say, and wait; `limpet devices`")
+            )
         _report_missing(files, store.devices.segments()[1], report)
         if not dry_run:
             _report_holding(store, folder, report)
@@ -292,7 +300,10 @@ def _merge(store: Store, batch: Sequence[_Read], report: SegmentReport, *, dry_r
         report.problems.append(
             (batch[place].file.name, "speaks of memories that are in no segment here yet; that waits until they come")
         )
-    report.segments += len(batch) - len(merged.held)
+    for place, count in sorted(merged.waiting.items()):
+        device = batch[place].row.device.hex()
+        report.waiting[device] = report.waiting.get(device, 0) + count
+    report.segments += len(batch) - len({*merged.held, *merged.waiting})
     report.new += merged.new
     report.known += merged.known
     report.conflicts += merged.conflicts

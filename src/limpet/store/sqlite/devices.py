@@ -65,6 +65,13 @@ class SqliteDevices:
             flush_erased(self._database)
         return merged
 
+    def trusted(self) -> set[bytes]:
+        return {bytes(row[0]) for row in self._database.rows("SELECT device FROM trusted")}
+
+    def trust(self, device: bytes, at: int | None) -> None:
+        with self._database.writing() as con:
+            self._sync(con).trust(device, at)
+
     def _sync(self, con: apsw.Connection) -> Sync:
         from .sync import Sync
 
