@@ -28,6 +28,12 @@ _BEGAN = (
     " UNION ALL SELECT seq FROM event WHERE memory = ?1 AND memory <> id)"
     " AND v.type IN ('remembered', 'session_started', 'session_ended') ORDER BY v.seq LIMIT 1"
 )
+# A session may begin with a memory that names it.
+_BEGAN_SESSION = (
+    "SELECT g.device FROM session n JOIN memory m ON m.session = n.num JOIN event v ON v.id = m.id"
+    " JOIN synced s ON s.id = v.id JOIN segment g ON g.num = s.segment"
+    " WHERE n.name = ? AND n.scope = (SELECT num FROM scope WHERE name = ?) ORDER BY v.seq LIMIT 1"
+)
 _HOLDS_KEY = "SELECT id FROM memory WHERE key = ? AND retired_at IS NULL AND state = 'active'"
 
 
@@ -70,6 +76,9 @@ class Hearing:
         if device not in self._doubted:
             return False
         named = [event.memory, *(bytes.fromhex(event.data[name]) for name in _OTHERS if event.data.get(name))]
+        if event.type in SESSION_EVENTS:
+            first = self._con.execute(_BEGAN_SESSION, (event.data["name"], event.data["scope"])).get
+            return first not in (None, device) or self._device_of(event.memory) != device
         if event.type in _NEVER or any(self._device_of(id) != device for id in named):
             return True
         key = event.data.get("key")
