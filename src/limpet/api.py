@@ -100,6 +100,25 @@ def open(
     return Limpet(settings, read_only=read_only, create=create, clock=clock, embedder=embedder, judge=judge)
 
 
+def restore_backup(
+    path: str | os.PathLike[str] | None = None,
+    file: str | os.PathLike[str] | None = None,
+    *,
+    progress: Progress | None = None,
+) -> str | None:
+    """Make a store what a backup of it is, checked before; processes that have it open go on with that. Without `file`
+    the last restore is undone. `path`: as for `open`. Returns where the store that was replaced is kept, if any was.
+
+    Raises BadInput, NotFound, StoreDamaged, StoreError.
+    """
+    from .store.sqlite.restore import restore_file, undo_restore
+
+    store = read_settings(path, "global", None).path
+    if file is None:
+        return undo_restore(store, progress=progress)[1]
+    return restore_file(store, os.fspath(file), progress=progress)
+
+
 class Limpet:
     """An open memory store, seen from a scope. Thread-safe; use it as a context manager, or `close()` it."""
 
@@ -1221,6 +1240,17 @@ class Limpet:
         True
         """
         self._context.store.maintenance.backup(os.fspath(path), progress)
+
+    def backup_every(self, every: str, folder: str | os.PathLike[str] | None = None, *, keep: int = 7) -> str | None:
+        """Keep `keep` backups in a folder, a new one when the last is older than `every` ("12h", "1d", "2w"): one now,
+        others when the queue is worked (`work`, the MCP server). "off": none any more. Returns the file that was made.
+
+        Raises BadInput, StoreError.
+
+        >>> Path(memory.backup_every("1d", "backups", keep=7)).is_file()
+        True
+        """
+        return work_service.plan_backups(self._context, folder, every=every, keep=keep)
 
     def verify(self) -> builtins.list[Problem]:
         """Check pages, index, vectors and how the tables fit together. Empty: clean.

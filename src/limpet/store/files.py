@@ -18,6 +18,10 @@ from ..model.errors import BadInput, StoreError
 SIDE_FILES = ("", "-wal", "-shm", "-journal", ".sock", ".token", ".hooks.log", ".mirrors")
 
 
+# And the stores that restores replaced: this, and when.
+REPLACED = ".replaced-"
+
+
 @contextlib.contextmanager
 def new_file(path: Path, *, store: str, force: bool = False) -> Iterator[IO[bytes]]:
     """A file for its owner only (0600), which gets its name at the end.
@@ -92,7 +96,10 @@ def _is_of_store(path: Path, store: str) -> bool:
     # As it is named; in the folder that it is in; and where it leads.
     names = {os.path.abspath(path), os.path.join(os.path.realpath(path.parent), path.name), os.path.realpath(path)}  # noqa: PTH100, PTH118
     # Some file systems take names of another case for the same, also of files that are not there yet.
-    if {one.casefold() for one in names} & {one.casefold() for one in own}:
+    folded = {one.casefold() for one in names}
+    if folded & {one.casefold() for one in own}:
+        return True
+    if any(one.startswith(f"{base}{REPLACED}".casefold()) for one in folded for base in own[:: len(SIDE_FILES)]):
         return True
     try:
         status = path.stat()

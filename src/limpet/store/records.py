@@ -369,6 +369,15 @@ class SegmentRow(NamedTuple):
     num: int = 0
 
 
+class BackupPlan(NamedTuple):
+    """Backups that are made when they are due. Times in microseconds; `done_at`: when the last was begun."""
+
+    folder: str
+    every: int
+    keep: int
+    done_at: int
+
+
 class Merged(NamedTuple):
     """The outcome of segments. `held`: places of those taken in part: they speak of memories that are nowhere yet.
     `waiting`: events of devices that are not trusted, by place, which speak of what others said."""
