@@ -135,9 +135,9 @@ def test_there_is_nothing_to_undo_without_a_restore(path):
     assert run(path, "restore", "--undo") == 1
 
 
-def test_processes_that_have_it_open_go_on_with_what_was_put_back(path, backed_up, clock):
+def test_processes_that_have_it_open_go_on_with_what_was_put_back(path, backed_up):
     """The file stays the same file; what they hold in memory is read anew."""
-    with limpet.open(path, scope="global", clock=clock) as memory:
+    with limpet.open(path, scope="global") as memory:
         for n in range(30):
             memory.remember(f"Service number {n} listens on port {9000 + n}")
         memory.work()

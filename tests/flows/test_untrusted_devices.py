@@ -115,6 +115,7 @@ def test_what_it_said_itself_comes_in_and_it_may_change_that(mine, peer, shared)
     assert report.problems == [] and report.purged == 1
     assert mine.memory.get(id).content == "Releases are cut on Monday morning"
     assert mine.memory.get(gone).state == "purged"
+    mine.clock.advance(hours=9)
     assert id in [one.id for one in mine.memory.recall("When are releases cut?").items]
 
 

@@ -70,7 +70,11 @@ class SqliteDevices:
 
     def trust(self, device: bytes, at: int | None) -> None:
         with self._database.writing() as con:
-            self._sync(con).trust(device, at)
+            if at is None:
+                con.execute("DELETE FROM trusted WHERE device = ?", (device,))
+            else:
+                con.execute("INSERT INTO trusted VALUES (?, ?) ON CONFLICT DO NOTHING", (device, at))
+            self._sync(con).hear_anew(device)
 
     def _sync(self, con: apsw.Connection) -> Sync:
         from .sync import Sync

@@ -19,6 +19,7 @@ from ...model.errors import BadInput, NotFound, StoreBusy, StoreDamaged
 from ..files import REPLACED, partial_file, publish, unguessable, writing
 from .connection import check_place, open_connection, translated
 from .maintenance import verify_file
+from .vectors import free_slots
 
 Progress = Callable[[int, int], None]
 # Tries when others write while what is replaced is copied.
@@ -107,7 +108,7 @@ def _take_over(source: str, file: IO[bytes]) -> None:
 def _into_place(copy: str, path: str, kept: Path, progress: Progress | None) -> None:
     """Keep what is there, then replace it, in one transaction of its own."""
     there = open_connection(path, read_only=False, durable=True, create=False)
-    fresh = apsw.Connection(copy, flags=apsw.SQLITE_OPEN_READONLY)
+    fresh = apsw.Connection(copy)
     try:
         for _ in range(TRIES):
             before = there.execute("PRAGMA data_version").get
@@ -117,14 +118,25 @@ def _into_place(copy: str, path: str, kept: Path, progress: Progress | None) -> 
             kept.unlink()
         else:
             raise StoreBusy(f"others write to {path} all the time", hint="end them, and try again")
-        newest = there.execute("SELECT ifnull(max(version), 0) FROM chunk").get
+        with fresh:
+            _renumber(fresh, there)
         copy_pages(fresh, there, progress)
-        # Processes know parts of what they hold in memory by these numbers, which may not come again.
-        there.execute("UPDATE chunk SET version = version + ?", (newest,)).fetchall()
         there.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
     finally:
         fresh.close()
         there.close()
+
+
+def _renumber(fresh: apsw.Connection, there: apsw.Connection) -> None:
+    """Processes know the vectors that they hold in memory by the numbers of their chunks, which may not come again."""
+    if fresh.execute("SELECT count(*) FROM embedder").get == 0:
+        for row in there.execute("SELECT * FROM embedder"):
+            fresh.execute("INSERT INTO embedder VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
+    for embedder, dimensions in fresh.execute("SELECT num, dimensions FROM embedder").fetchall():
+        free_slots(fresh, embedder, dimensions)  # there is a chunk, and the next has a number above it
+    last = [one.execute("SELECT ifnull(max(num), 0) FROM chunk").get for one in (fresh, there)]
+    fresh.execute("UPDATE chunk SET num = num + ?", (max(last),))
+    fresh.execute("UPDATE vector SET chunk = chunk + ?", (max(last),))
 
 
 def _keep(there: apsw.Connection, kept: Path) -> None:

@@ -283,12 +283,8 @@ class Sync(Projection):
         self._con.executemany("UPDATE event SET seq = -? WHERE seq = ?", moves)
         self._con.executemany("UPDATE event SET seq = ?1 WHERE seq = -?1", [(there,) for there, _ in moves])
 
-    def trust(self, device: bytes, at: int | None) -> None:
-        """From now on, or (None) no more. What it said counts anew; what waited comes with the next import."""
-        if at is None:
-            self._con.execute("DELETE FROM trusted WHERE device = ?", (device,))
-        else:
-            self._con.execute("INSERT INTO trusted VALUES (?, ?) ON CONFLICT DO NOTHING", (device, at))
+    def hear_anew(self, device: bytes) -> None:
+        """What a device said counts as it does now."""
         self._reproject(heard_from(self._con, device))
 
     def _reproject(self, memories: Iterable[bytes]) -> None:
