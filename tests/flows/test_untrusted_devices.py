@@ -79,7 +79,7 @@ def test_a_device_that_is_not_trusted_changes_nothing_that_it_did_not_say(mine, 
     assert mine.memory.fact("user.city").value == "Paris"
     assert mine.memory.session("s1").ended_at is None
     assert mine.memory.contradictions().count == 0
-    assert report.purged == 0 and list(report.waiting.values()) == [pytest.approx(1, abs=2)]
+    assert report.purged == 0 and list(report.untrusted.values()) == [pytest.approx(1, abs=2)]
     assert any("not trusted" in reason for _, reason in report.problems)
     assert mine.memory.verify() == []
 
@@ -92,11 +92,11 @@ def test_what_waits_comes_in_when_the_device_is_trusted(mine, peer, shared, harm
     told(mine, peer, shared)
     HARM[harm](peer.memory, id)
     report = brought(mine, peer, shared)
-    (device,) = report.waiting
+    (device,) = report.untrusted
 
     assert mine.memory.trust_device(device[:8]) == 1
     again = mine.memory.import_segments(shared)
-    assert again.waiting == {} and again.problems == []
+    assert again.untrusted == {} and again.problems == []
     told(mine, peer, shared)
     same_time([mine, peer])
     assert everything(mine.memory) == everything(peer.memory)
@@ -154,7 +154,7 @@ def test_a_copy_of_anothers_words_does_not_move_them_in_the_order(mine, peer, sh
     report = mine.memory.import_segments(tmp_path / "bad")
 
     assert everything(mine.memory) == before
-    assert report.waiting == {"e" * 32: 1}
+    assert report.untrusted == {"e" * 32: 1}
 
 
 def test_what_it_takes_for_its_own_is_not_when_a_trusted_device_said_it(mine, peer, shared, tmp_path):
@@ -173,7 +173,7 @@ def test_what_it_takes_for_its_own_is_not_when_a_trusted_device_said_it(mine, pe
     report = mine.memory.import_segments(shared)
 
     assert mine.memory.get(id).content == "Releases are cut on Monday"
-    assert report.waiting == {"0" * 32: 2}
+    assert report.untrusted == {"0" * 32: 2}
 
 
 def test_devices_are_listed_and_trusted_on_the_command_line(tmp_path, shared, capsys):

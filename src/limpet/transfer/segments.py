@@ -49,7 +49,7 @@ class SegmentReport(JsonForm):
     known: int = 0  # events
     conflicts: int = 0  # new on the review list
     purged: int = 0  # memories whose content other devices purged and this import erased here
-    waiting: dict[str, int] = field(default_factory=dict, metadata=OPTIONAL)  # events by device, until it is trusted
+    untrusted: dict[str, int] = field(default_factory=dict, metadata=OPTIONAL)  # events that wait, by device
     problems: list[tuple[str, str]] = field(
         default_factory=list, metadata=rows("file", "reason")
     )  # (file, what is wrong with it)
@@ -113,7 +113,7 @@ def import_segments(
         trusted = store.devices.trusted()
         fresh.sort(key=lambda one: one[0].device not in trusted)
         _take_in(store, fresh, report, dry_run=dry_run, progress=progress)
-        for id, count in report.waiting.items():
+        for id, count in report.untrusted.items():
             report.problems.append(
                 (id, f"not trusted: {count:,} of its events speak of what it did not say, and wait; `limpet devices`")
             )
@@ -302,7 +302,7 @@ def _merge(store: Store, batch: Sequence[_Read], report: SegmentReport, *, dry_r
         )
     for place, count in sorted(merged.waiting.items()):
         device = batch[place].row.device.hex()
-        report.waiting[device] = report.waiting.get(device, 0) + count
+        report.untrusted[device] = report.untrusted.get(device, 0) + count
     report.segments += len(batch) - len({*merged.held, *merged.waiting})
     report.new += merged.new
     report.known += merged.known
