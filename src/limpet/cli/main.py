@@ -46,7 +46,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "move": ("scopes", "put memories into another scope"),
         "retract": ("write", "no longer believe a memory, with the reason why"),
         "archive": ("write", "take a memory out of recall; it stays in the store"),
-        "restore": ("write", "bring an archived or retracted memory back"),
+        "restore": ("backups", "bring an archived or retracted memory back; or the whole store, from a backup"),
         "reach": ("write", "a goal is reached: it leaves the open goals, and says so"),
         "promote": ("write", "make a belief of what a rule kept as an episode"),
         "feedback": ("write", "say whether a recalled memory was useful"),
@@ -88,7 +88,8 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
             "organize",
             "transcripts of agents and notes into memories; by rules, and with a model if you give one",
         ),
-        "backup": ("upkeep", "copy the live store to a new file"),
+        "devices": ("devices", "the devices that segments come from; trust one, or no more"),
+        "backup": ("backups", "copy the live store to a new file, or keep some in a folder"),
     },
     "Care of the store": {
         "verify": ("upkeep", "check that file, ledger, index and vectors are sound"),

@@ -1,4 +1,4 @@
-"""Commands that check and look after a store: backup, verify, doctor, gc, work, reembed, rebuild, models."""
+"""Commands that check and look after a store: verify, doctor, gc, work, reembed, rebuild, models."""
 
 from __future__ import annotations
 
@@ -20,20 +20,6 @@ UNSOUND = 3
 
 def _no_options(_: ArgumentParser) -> None:
     pass
-
-
-def _backup_options(parser: ArgumentParser) -> None:
-    parser.add_argument("path", metavar="PATH", help="the file to make; it must not be there yet")
-
-
-def _backup(args: Namespace) -> int:
-    with open_store(args) as memory, output.progress("copying pages") as progress:
-        memory.backup(args.path, progress=progress)
-    if args.json:
-        output.object_line({"path": args.path})
-    else:
-        output.words(f"backed up to {args.path}")
-    return 0
 
 
 def _verify(args: Namespace) -> int:
@@ -151,7 +137,6 @@ def _models(args: Namespace) -> int:
 
 
 COMMANDS = {
-    "backup": Command(_backup_options, _backup, "limpet backup ~/backups/memory-2026-01-31.db"),
     "verify": Command(_no_options, _verify, "limpet verify"),
     "doctor": Command(_no_options, _doctor, "limpet doctor"),
     "gc": Command(_no_options, _gc, "limpet gc"),

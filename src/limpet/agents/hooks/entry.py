@@ -92,7 +92,9 @@ def log(client: str, event: str, store: str | None, error: object) -> None:
             sys.stderr.write(line + "\n")
         # It begins anew when it has grown long. A folder that is not there is not made for it.
         fresh = path.exists() and path.stat().st_size > LOG_BYTES
-        number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | (os.O_TRUNC if fresh else 0), 0o600)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | (os.O_TRUNC if fresh else 0)
+        # Through no link, and without waiting for the other end of a pipe.
+        number = os.open(path, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0), 0o600)
         try:
             when = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
             os.write(number, f"{when} {line}\n".encode("utf-8", "replace"))

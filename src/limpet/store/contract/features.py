@@ -135,5 +135,16 @@ class Devices(Protocol):
         ...
 
     def merge(self, segments: Sequence[SegmentRow], lines: Sequence[SequencedEvent]) -> Merged:
-        """Take in others' segments after `seal`: union of the events, and what follows from their order."""
+        """Take in others' segments after `seal`: union of the events, and what follows from their order.
+
+        A device that is not trusted speaks of memories that it began itself only; its other events wait.
+        """
+        ...
+
+    def trusted(self) -> set[bytes]:
+        """The devices that somebody here trusts; the empty id stands for all."""
+        ...
+
+    def trust(self, device: bytes, at: int | None) -> None:
+        """Trust a device from now on, or (None) no more."""
         ...
