@@ -66,6 +66,13 @@ CLIENT_ADAPTERS = {
         _CLAUDE,
         {"start": "specific", "message": "specific"},
     ),
+    "qwen": ClientAdapter(
+        {"SessionStart": "start", "UserPromptSubmit": "message", "PostToolUse": "tool", "PostToolUseFailure": "tool",
+         "Stop": "turn", "SessionEnd": "end"},
+        # What was typed, before the client adds to it.
+        {**_CLAUDE, "text": ("submitted_prompt", "prompt")},
+        {"start": "specific", "message": "specific"},
+    ),
     "copilot": ClientAdapter(
         {"sessionStart": "start", "userPromptSubmitted": "message", "postToolUse": "tool", "agentStop": "turn",
          "sessionEnd": "end"},
