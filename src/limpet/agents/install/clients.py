@@ -186,7 +186,13 @@ def _qwen(place: Place) -> list[Part]:
     # Older releases count a time limit in milliseconds, newer ones in seconds below 1,000: this is the same in both.
     hooks = _named_hooks("qwen", lambda event: place.hook("qwen", event), PATIENCE_SECONDS * 1000)
     return [
-        json_value(folder / "settings.json", "MCP server", ("mcpServers", "limpet"), place.server()),
+        # Else its tools stand behind a search, where no model looks for them.
+        json_value(
+            folder / "settings.json",
+            "MCP server",
+            ("mcpServers", "limpet"),
+            {**place.server(), "alwaysLoadTools": True},
+        ),  # fmt: skip
         json_hooks(folder / "settings.json", hooks),
         text_block((place.project or folder) / "QWEN.md", INSTRUCTIONS),
     ]
