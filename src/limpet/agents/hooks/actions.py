@@ -8,8 +8,8 @@ from typing import Any
 LINE_CHARACTERS = 200
 # What of an input says most, the first that is there. Clients' own names.
 _TELLING = (
-    "command", "cmd", "commands", "file_path", "filePath", "path", "absolute_path", "notebook_path", "target_file", "url", "title",
-    "description", "message", "name", "query", "prompt",
+    "command", "cmd", "commands", "file_path", "filePath", "path", "absolute_path", "notebook_path", "target_file",
+    "url", "title", "description", "message", "name", "query", "prompt",
 )  # fmt: skip
 # Tools that look, plan or ask, by the first word of their name. (A shell is told by its input, before this.)
 _LOOKING = frozenset(

@@ -192,7 +192,7 @@ def _qwen(place: Place) -> list[Part]:
             "MCP server",
             ("mcpServers", "limpet"),
             {**place.server(), "alwaysLoadTools": True},
-        ),  # fmt: skip
+        ),
         json_hooks(folder / "settings.json", hooks),
         text_block((place.project or folder) / "QWEN.md", INSTRUCTIONS),
     ]
