@@ -17,7 +17,7 @@ from hypothesis import assume, event, given
 from hypothesis import strategies as st
 
 from limpet.agents.install import change, jsonc, toml
-from limpet.agents.install.clients import CLIENTS, Place, parts
+from limpet.agents.install.clients import CLIENTS, Place, is_granted, parts
 from limpet.model.errors import BadInput
 
 NAMES = st.sampled_from(["model", "theme", "permissions", "env", "ü €", 'quo"te', "", "mcp", "servers", "nested.name"])
@@ -190,7 +190,7 @@ def test_a_permission_goes_again_unless_it_was_there_before(data):
         once = snapshot(place.home)
         install(place, every)
         assert snapshot(place.home) == once, "twice is once"
-        uninstall(place, parts("claude", place._replace(allow_tools=True)))
+        uninstall(place, parts("claude", place._replace(allow_tools=is_granted(place))))
         assert snapshot(place.home) == before
 
 

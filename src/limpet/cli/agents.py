@@ -70,20 +70,21 @@ def _install(args: Namespace) -> int:
 
 def _uninstall(args: Namespace) -> int:
     from ..agents.install.change import plan_uninstall
+    from ..agents.install.clients import is_granted
 
     place = _place(args)
+    clients = _clients(args, place)
     # A permission goes too, if limpet put it there.
-    return _each(args, plan_uninstall, _clients(args, place), place._replace(allow_tools=True))
+    return _each(args, plan_uninstall, clients, place._replace(allow_tools="claude" in clients and is_granted(place)))
 
 
 def _allowed(args: Namespace, clients: list[str], place: Place) -> bool:
     """Whether the user lets Claude Code call limpet's tools: by the option, or by a yes on the terminal."""
     if args.allow_tools is not None or "claude" not in clients:
         return bool(args.allow_tools)
-    from ..agents.install.change import stands
-    from ..agents.install.clients import CLAUDE_TOOLS, parts
+    from ..agents.install.clients import CLAUDE_TOOLS, is_granted
 
-    if any(part.what == "permission" and stands(part) for part in parts("claude", place._replace(allow_tools=True))):
+    if is_granted(place):
         return True
     if args.show or args.dry_run or args.json:
         return False

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..hooks.client_adapters import CLIENT_ADAPTERS
-from .change import Part, json_hooks, json_item, json_value, own_file, text_block, toml_table
+from .change import Part, json_hooks, json_item, json_value, own_file, stands, text_block, toml_table
 
 # What a client waits for a hook at most, in seconds; the hook itself gives up sooner (hooks/client_adapters.py).
 PATIENCE_SECONDS = 5
@@ -131,6 +131,12 @@ def _claude(place: Place) -> list[Part]:
         ),
         own_file(folder / "rules" / "limpet.md", "instructions", INSTRUCTIONS, mark="Memory (limpet)"),
     ]
+
+
+def is_granted(place: Place) -> bool:
+    """Whether the rule that allows limpet's tools stands in Claude Code's settings. Raises BadInput."""
+    every = parts("claude", place._replace(allow_tools=True))
+    return any(part.what == "permission" and stands(part) for part in every)
 
 
 def claude_hooks(command: Callable[[str], str]) -> dict[str, Any]:
