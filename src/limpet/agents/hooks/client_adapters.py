@@ -66,6 +66,13 @@ CLIENT_ADAPTERS = {
         _CLAUDE,
         {"start": "specific", "message": "specific"},
     ),
+    "qwen": ClientAdapter(
+        {"SessionStart": "start", "UserPromptSubmit": "message", "PostToolUse": "tool", "PostToolUseFailure": "tool",
+         "Stop": "turn", "SessionEnd": "end"},
+        # What was typed, before the client adds to it.
+        {**_CLAUDE, "text": ("submitted_prompt", "prompt")},
+        {"start": "specific", "message": "specific"},
+    ),
     "copilot": ClientAdapter(
         {"sessionStart": "start", "userPromptSubmitted": "message", "postToolUse": "tool", "agentStop": "turn",
          "sessionEnd": "end"},
@@ -103,10 +110,12 @@ CLIENT_ADAPTERS = {
          "TaskCancel": "end", "TaskComplete": "end"},
         {"session": ("taskId",), "folder": ("workspaceRoots.0",), "text": ("userPromptSubmit.prompt",),
          "tool": ("postToolUse.toolName", "postToolUse.tool"), "input": ("postToolUse.parameters",),
-         "failed": ("postToolUse.error",)},
+         "failed": ("postToolUse.error", "tool_result.output.0.error")},
         {"start": "modification", "message": "modification"},
     ),
 }  # fmt: skip
+# What Gemini CLI gives for an answer when a turn ended with tools alone.
+_NO_ANSWER = "[no response text]"
 # Clients that do not tell how a command ended: what they did is no proof that it went well.
 NO_EXIT_STATUS = frozenset({"codex", "windsurf"})
 # What a tool is called where the event alone says so.
@@ -139,6 +148,8 @@ def parse_event(client: str, event: str, data: dict[str, Any]) -> Call | None:
 
     # The end of a turn names the prompt too with some clients: it is not what the agent said.
     text = find("answer" if role == "turn" else "text")
+    if text == _NO_ANSWER:
+        text = ""
     return Call(
         client=client, event=event, role=role, session=word("session"), folder=word("folder", 4_000),
         text=text if isinstance(text, str) else "", source="resume" if event == "TaskResume" else word("source"),

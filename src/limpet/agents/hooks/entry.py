@@ -59,7 +59,7 @@ def _answer(argv: list[str], raw: bytes, put: Callable[[bytes], object], clock: 
 
 
 def words(argv: list[str]) -> tuple[str, str, str | None, str | None]:
-    """(client, event, store, scope) of the words after `hook` and before it."""
+    """(client, event, store, scope) of the words after `hook` and before it; LIMPET_HOOK_STORE goes before --store."""
     options: dict[str, str | None] = {"--store": None, "--scope": None}
     rest: list[str] = []
     place = 0
@@ -73,7 +73,8 @@ def words(argv: list[str]) -> tuple[str, str, str | None, str | None]:
             rest.append(argv[place])
         place += 1
     client, event, *_ = [*rest, "", ""]
-    return client, event, options["--store"], options["--scope"]
+    # `doctor` tries a client's own command line on a store of its own.
+    return client, event, os.environ.get("LIMPET_HOOK_STORE") or options["--store"], options["--scope"]
 
 
 def log(client: str, event: str, store: str | None, error: object) -> None:
