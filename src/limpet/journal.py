@@ -6,18 +6,45 @@ the process.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, Protocol, TypeVar
 
-from .model.ids import parse_id
+import apsw
+
+from .model.ids import format_id, parse_id
 from .settings import Settings
 from .store.sqlite import exposures, journal
 from .store.sqlite.checkouts import scope_of
 from .store.sqlite.connection import open_connection, translated
 
-if TYPE_CHECKING:
-    import apsw
+# How long a hook waits for its turn to write before it answers all the same, and then for keeping what it said.
+CLAIM_MS, KEEP_MS = 250, 60_000
+
+
+class Exposed(Protocol):
+    """What a hook says, by the memories in it."""
+
+    @property
+    def items(self) -> Sequence[tuple[str, int]]: ...  # ids and tokens
+
+    @property
+    def withheld(self) -> Collection[str]: ...
+
+    @property
+    def drawn(self) -> Collection[str]: ...
+
+
+T = TypeVar("T", bound=Exposed, covariant=True)
+
+
+class Offer(Protocol[T]):
+    """What a hook could say: ids of memories, and the block of those of them that were not shown yet."""
+
+    @property
+    def ids(self) -> Sequence[str]: ...
+
+    def block(self, seen: Collection[str]) -> T: ...
 
 
 class Turn(NamedTuple):
@@ -33,28 +60,64 @@ def note_action(settings: Settings, *, session: str, at: int, kind: str, what: s
         con.execute(journal.INSERT, (scope, session, at, kind, what))
 
 
-def note_exposures(
+def expose(
     settings: Settings,
-    items: Iterable[tuple[str, int]],
+    offer: Offer[T],
+    say: Callable[[T], None],
     *,
     session: str,
     client: str,
     at: int,
     via: str,
-    withheld: Iterable[str] = (),
-    drawn: Collection[str] = (),
     asked: str = "",
+    once: bool = True,
 ) -> None:
-    """Keep what was put before an agent, as `Limpet.note_exposures` does. Raises StoreError."""
-    head = (session, client, at, via)
-    rows = [(*head, parse_id(id), tokens, True, id in drawn, None) for id, tokens in items]
-    rows += [(*head, parse_id(id), 0, False, True, None) for id in withheld]
-    if not rows and not asked:
-        return
-    with _written(settings) as (con, scope), con:
-        if asked:
-            con.execute(journal.INSERT, (scope, session, at, "asked", asked))
-        con.executemany(exposures.INSERT, [(scope, *row) for row in rows])
+    """Put before a session what is not in front of it already, `say` it, and keep its exposures and the line `asked`.
+
+    What is chosen is claimed before it is said, so that of two hooks at once one shows a memory. When another process
+    writes for long, it is said first and kept when possible. `once`: what was shown before is left out; not where
+    nobody told whose session it is. Raises StoreError.
+    """
+    with _written(settings) as (con, scope):
+
+        def chosen() -> T:
+            seen = exposures.in_front(con, session, map(parse_id, offer.ids)) if once else set()
+            return offer.block(frozenset(map(format_id, seen)))
+
+        def keep(block: T) -> None:
+            rows = [(scope, session, client, at, via, parse_id(id), tokens, True, id in block.drawn, None)
+                    for id, tokens in block.items]  # fmt: skip
+            rows += [(scope, session, client, at, via, parse_id(id), 0, False, True, None) for id in block.withheld]
+            if asked:
+                con.execute(journal.INSERT, (scope, session, at, "asked", asked))
+            con.executemany(exposures.INSERT, rows)
+            con.execute("COMMIT")
+
+        if not asked and not offer.ids:
+            say(chosen())
+            return
+        if con.readonly("main"):
+            say(chosen())
+            return
+        con.set_busy_timeout(CLAIM_MS)
+        try:
+            con.execute("BEGIN IMMEDIATE")
+        except apsw.BusyError:
+            block = chosen()
+            say(block)
+            con.set_busy_timeout(KEEP_MS)
+            con.execute("BEGIN IMMEDIATE")
+            keep(block)
+            return
+        block = chosen()
+        keep(block)
+        say(block)
+
+
+def note_compaction(settings: Settings, session: str) -> None:
+    """The session's context was compacted or cleared: what it was shown may be shown again. Raises StoreError."""
+    with _written(settings) as (con, _), con:
+        exposures.compact(con, session)
 
 
 def end_turn(settings: Settings, *, session: str, at: int, line: str, said: str) -> Turn:
