@@ -13,6 +13,7 @@ from typing import NamedTuple, Protocol, TypeVar
 import apsw
 
 from .model.ids import format_id, parse_id
+from .pause import is_ignored
 from .settings import Settings
 from .store.sqlite import exposures, journal
 from .store.sqlite.checkouts import scope_of
@@ -35,16 +36,17 @@ class Exposed(Protocol):
     def drawn(self) -> Collection[str]: ...
 
 
-T = TypeVar("T", bound=Exposed, covariant=True)
+B = TypeVar("B", bound=Exposed)
+B_co = TypeVar("B_co", bound=Exposed, covariant=True)
 
 
-class Offer(Protocol[T]):
+class Offer(Protocol[B_co]):
     """What a hook could say: ids of memories, and the block of those of them that were not shown yet."""
 
     @property
     def ids(self) -> Sequence[str]: ...
 
-    def block(self, seen: Collection[str]) -> T: ...
+    def block(self, seen: Collection[str]) -> B_co: ...
 
 
 class Turn(NamedTuple):
@@ -55,15 +57,17 @@ class Turn(NamedTuple):
 
 
 def note_action(settings: Settings, *, session: str, at: int, kind: str, what: str) -> None:
-    """Add a line to the journal. Raises StoreError."""
+    """Add a line to the journal, unless it is to be ignored. Raises StoreError."""
+    if is_ignored(what, settings.ignore):
+        return
     with _written(settings) as (con, scope):
         con.execute(journal.INSERT, (scope, session, at, kind, what))
 
 
 def expose(
     settings: Settings,
-    offer: Offer[T],
-    say: Callable[[T], None],
+    offer: Offer[B],
+    say: Callable[[B], None],
     *,
     session: str,
     client: str,
@@ -78,13 +82,15 @@ def expose(
     writes for long, it is said first and kept when possible. `once`: what was shown before is left out; not where
     nobody told whose session it is. Raises StoreError.
     """
+    if is_ignored(asked, settings.ignore):
+        asked = ""
     with _written(settings) as (con, scope):
 
-        def chosen() -> T:
+        def chosen() -> B:
             seen = exposures.in_front(con, session, map(parse_id, offer.ids)) if once else set()
             return offer.block(frozenset(map(format_id, seen)))
 
-        def keep(block: T) -> None:
+        def keep(block: B) -> None:
             rows = [(scope, session, client, at, via, parse_id(id), tokens, True, id in block.drawn, None)
                     for id, tokens in block.items]  # fmt: skip
             rows += [(scope, session, client, at, via, parse_id(id), 0, False, True, None) for id in block.withheld]
@@ -93,10 +99,7 @@ def expose(
             con.executemany(exposures.INSERT, rows)
             con.execute("COMMIT")
 
-        if not asked and not offer.ids:
-            say(chosen())
-            return
-        if con.readonly("main"):
+        if con.readonly("main") or not (asked or offer.ids):
             say(chosen())
             return
         con.set_busy_timeout(CLAIM_MS)
@@ -134,7 +137,7 @@ def end_turn(settings: Settings, *, session: str, at: int, line: str, said: str)
         # Where the client hands over no answer, the deeds alone would say too often that nothing showed up.
         verdicts = [(was_used(one.content, work, asked) if said else None, one.num) for one in waiting]
         exposures.judge(con, [(exposures.CANNOT_TELL if one is None else int(one), num) for one, num in verdicts])
-        if line:
+        if line and not is_ignored(line, settings.ignore):
             con.execute(journal.INSERT, (scope, session, at, "said", line))
     return turn
 

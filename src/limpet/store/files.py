@@ -14,7 +14,7 @@ from typing import IO
 from ..model.errors import BadInput, StoreError
 
 # What lies beside a store under its name and must never be overwritten, the store itself first.
-SIDE_FILES = ("", "-wal", "-shm", "-journal", ".sock", ".token", ".hooks.log")
+SIDE_FILES = ("", "-wal", "-shm", "-journal", ".sock", ".token", ".hooks.log", ".pause", ".told")
 
 
 @contextlib.contextmanager

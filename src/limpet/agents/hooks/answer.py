@@ -13,8 +13,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ...pause import append, is_incognito, look, read_pauses
 from ...text.blocks import plain_line, strip_blocks
-from .client_adapters import CLIENT_ADAPTERS, NO_EXIT_STATUS, Call, shape
+from .client_adapters import CLIENT_ADAPTERS, NO_EXIT_STATUS, Call, notice, shape
 
 if TYPE_CHECKING:
     from ...api import Limpet
@@ -26,6 +27,8 @@ Say = Callable[[str], None]
 # Settings are read, and their modules imported, only when the store is needed.
 Find = Callable[[], "Settings"]
 ASKED_CHARACTERS = SAID_CHARACTERS = 200
+# A message that is for limpet, in clients that tell no command whose session it is in.
+INCOGNITO_COMMAND = "limpet incognito"
 # How a session begins: with an empty context, after which everything may be shown again; or with the one it had.
 FORGETS, KEEPS = ("compact", "clear"), ("resume", "fork")
 
@@ -41,20 +44,41 @@ def answer(call: Call, say: Say, *, store: str | None, scope: str | None, clock:
 
         # os.path says no to what cannot be a path at all; Path raises.
         folder = Path(call.folder) if os.path.isdir(call.folder) else None  # noqa: PTH112
-        return read_settings(store, scope, False, folder)
+        settings = read_settings(store, scope, False, folder)
+        state = look(settings.path, call.folder or os.getcwd(), _session(call), _now(clock))  # noqa: PTH109
+        if state.why:
+            _note_incognito(call, settings)
+            raise IsOff
+        return replace(settings, ignore=state.ignore) if state.ignore else settings
 
-    _ROLES[call.role](call, say, find, clock)
+    with suppress(IsOff):
+        _ROLES[call.role](call, say, find, clock)
+
+
+class IsOff(Exception):
+    """limpet is off for this event: nothing is looked up, noted or said."""
+
+
+def _note_incognito(call: Call, settings: Settings) -> None:
+    """What is incognito by its environment is so for the organizer too, which reads its transcript another time."""
+    if call.session and is_incognito() and call.session not in read_pauses(settings.path).sessions:
+        append(settings.path, [f"incognito {call.session}"])
 
 
 def _message(call: Call, say: Say, find: Find, clock: Clock | None) -> None:
     from .gate import query_of
 
     text = strip_blocks(call.text)
+    if text.lower() == INCOGNITO_COMMAND and call.session:
+        append(find().path, [f"incognito {call.session}"])
+        say(notice(call, "limpet is off for this session: nothing of it is noted, stored or shown from here on."))
+        return
     query = query_of(text)
     if not query:
         return
     settings = find()
     if not Path(settings.path).exists():
+        _say_missing(call, settings, say)
         return
     from .holdout import Holdout
     from .injected import MESSAGE_TOKENS, brief, brief_from_server
@@ -106,6 +130,7 @@ def _turn(call: Call, _: Say, find: Find, clock: Clock | None) -> None:
 def _start(call: Call, say: Say, find: Find, clock: Clock | None) -> None:
     settings = find()
     if not Path(settings.path).exists():
+        _say_missing(call, settings, say)
         return
     from .session_state import left_off
 
@@ -192,9 +217,7 @@ def _note(call: Call, settings: Settings, clock: Clock | None, kind: str, line: 
     note_action(settings, session=_session(call), at=_now(clock), kind=kind, what=line)
 
 
-def _expose(
-    call: Call, settings: Settings, clock: Clock | None, offer: Offer, say: Say, asked: str = ""
-) -> None:
+def _expose(call: Call, settings: Settings, clock: Clock | None, offer: Offer, say: Say, asked: str = "") -> None:
     """Say what of an offer was not shown to this session, and keep its exposures with the line that it answers."""
     if call.role not in CLIENT_ADAPTERS[call.client].answers:
         return
@@ -204,6 +227,12 @@ def _expose(
         settings, offer, lambda block: say(shape(call, block.text)), session=_session(call), client=call.client,
         at=_now(clock), via=call.role, asked=asked, once=bool(call.session),
     )  # fmt: skip
+
+
+def _say_missing(call: Call, settings: Settings, say: Say) -> None:
+    from .notices import missing
+
+    say(missing(call, settings.path))
 
 
 def _note_compaction(call: Call, settings: Settings) -> None:

@@ -112,6 +112,8 @@ CLIENT_ADAPTERS = {
 }  # fmt: skip
 # Clients that do not tell how a command ended: what they did is no proof that it went well.
 NO_EXIT_STATUS = frozenset({"codex", "windsurf"})
+# Clients whose hooks can tell the user something that the model does not get.
+SHOWS_NOTICES = frozenset({"claude", "gemini"})
 # What a tool is called where the event alone says so.
 _TOOLS = {
     "afterShellExecution": "Shell", "afterFileEdit": "Edit", "post_run_command": "Shell", "post_write_code": "Edit",
@@ -178,6 +180,15 @@ def shape(call: Call, text: str) -> str:
         "modification": {"cancel": False, "contextModification": text},
     }
     return json.dumps(wrapped[kind], ensure_ascii=False)
+
+
+def notice(call: Call, text: str) -> str:
+    """The text as the client shows it to its user, not to the model; nothing where it has no such way."""
+    if call.client not in SHOWS_NOTICES:
+        return ""
+    import json
+
+    return json.dumps({"systemMessage": text}, ensure_ascii=False)
 
 
 def _at(data: Any, path: str) -> Any:

@@ -38,10 +38,14 @@ def _last_started(call: Call) -> str:
             given = part.get("input")
             if part.get("type") == "tool_result":
                 prompts.pop(str(part.get("tool_use_id")), None)
-            elif part.get("type") == "tool_use" and part.get("name") in STARTERS and isinstance(given, dict):
-                if given.get("subagent_type") in (call.agent_type, None, "") or not call.agent_type:
-                    prompts[str(part.get("id"))] = f"{given.get('description', '')}\n{given.get('prompt', '')}"
+            elif part.get("name") in STARTERS and isinstance(given, dict) and _is_of(call.agent_type, given):
+                prompts[str(part.get("id"))] = f"{given.get('description', '')}\n{given.get('prompt', '')}"
     return "\n".join(prompts.values()).strip()
+
+
+def _is_of(kind: str, given: dict[str, Any]) -> bool:
+    """Whether a call starts a sub-agent of a type; where either does not say, it may."""
+    return not kind or given.get("subagent_type") in (kind, None, "")
 
 
 def _rows(path: str) -> list[dict[str, Any]]:

@@ -19,7 +19,7 @@ COLUMNS = "scope, session, client, at, via, memory, tokens, shown, drawn, used"
 INSERT = f"INSERT INTO surfaced ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
 
-# The version that was shown is the one of that moment. What it is used for, seen again or pinned is no change to a reader.
+# The version that was shown is the one of that moment. That it was said again, used or pinned is no change to a reader.
 _IN_FRONT = """
 SELECT 1 FROM surfaced s JOIN memory now ON now.id = s.memory AND now.retired_at IS NULL
 WHERE s.session = ?1 AND s.memory = ?2 AND s.shown
