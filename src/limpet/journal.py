@@ -8,16 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from typing import NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
-import apsw
-
+from .model.errors import StoreBusy
 from .model.ids import format_id, parse_id
 from .pause import is_ignored
 from .settings import Settings
 from .store.sqlite import exposures, journal
 from .store.sqlite.checkouts import scope_of
 from .store.sqlite.connection import open_connection, translated
+
+if TYPE_CHECKING:
+    import apsw
 
 # How long a hook waits for its turn to write before it answers all the same, and then for keeping what it said.
 CLAIM_MS, KEEP_MS = 250, 60_000
@@ -104,8 +106,9 @@ def expose(
             return
         con.set_busy_timeout(CLAIM_MS)
         try:
-            con.execute("BEGIN IMMEDIATE")
-        except apsw.BusyError:
+            with translated(settings.path):
+                con.execute("BEGIN IMMEDIATE")
+        except StoreBusy:
             block = chosen()
             say(block)
             con.set_busy_timeout(KEEP_MS)

@@ -14,8 +14,8 @@ import limpet
 from limpet.agents.hooks.entry import handle
 from limpet.agents.hooks.injected import HEAD, Line, Section, block
 from limpet.recall.token_budget import tokens_of
-from limpet.remember.ambient import essential, first_sentence, in_words
 from limpet.text.blocks import CLOSE, OPEN
+from limpet.text.turns import essential, first_sentence, in_words
 
 ASK = "Which port does the staging database listen on?"
 PORT = "The staging database listens on port 5433"

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ...model.clock import format_time
 from ...model.memory import KINDS, TRUST
 from ...rank.adjust import DOUBTFUL
-from ...remember.ambient import essential
 from ...text.blocks import CLOSE, OPEN, neutral, one_line, plain_line, word
 from ...text.instructions import reads_like_instruction
 from ...text.overlap import asked_weight, shared_weight
+from ...text.turns import essential
 
 if TYPE_CHECKING:
     from ...api import Limpet

@@ -26,7 +26,7 @@ def notice_of(call: Call, store: str, text: str) -> str:
         return ""
     path = store + SUFFIX
     try:
-        with open(path, "a+", encoding="utf-8", opener=_private) as file:  # noqa: PTH123
+        with open(path, "a+", encoding="utf-8", opener=_private) as file:
             file.seek(0)
             if call.session in file.read(MOST_BYTES * 2).splitlines():
                 return ""

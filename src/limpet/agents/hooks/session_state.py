@@ -10,9 +10,9 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ...model.errors import NotFound
-from ...remember.ambient import in_words
 from ...text.blocks import plain_line
 from ...text.instructions import reads_like_instruction
+from ...text.turns import in_words
 from .injected import MAX_TOKENS, Line, Offer, Section, brief, day, may_be_shown, told
 
 if TYPE_CHECKING:

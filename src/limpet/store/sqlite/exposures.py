@@ -22,7 +22,7 @@ INSERT = f"INSERT INTO surfaced ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?
 # The version that was shown is the one of that moment. That it was said again, used or pinned is no change to a reader.
 _IN_FRONT = """
 SELECT 1 FROM surfaced s JOIN memory now ON now.id = s.memory AND now.retired_at IS NULL
-WHERE s.session = ?1 AND s.memory = ?2 AND s.shown
+WHERE s.session = ?1 AND s.memory = ?2 AND s.shown AND (?3 IS NULL OR s.via = ?3)
   AND s.num > coalesce((SELECT through FROM compacted WHERE session = ?1), 0)
   AND (now.recorded_at <= s.at OR EXISTS (
     SELECT 1 FROM memory was
@@ -60,6 +60,10 @@ class SqliteExposures(Repository):
         )
         return [ExposureRow._make((*row[:7], bool(row[7]), bool(row[8]), _VERDICTS.get(row[9]))) for row in found]
 
+    def began_with(self, session: str, ids: Iterable[bytes]) -> set[bytes]:
+        with self._database.reading() as con:
+            return in_front(con, session, ids, "start")
+
     def counts(self, scope: str) -> list[UseCount]:
         from ..records import UseCount
 
@@ -73,12 +77,12 @@ class SqliteExposures(Repository):
         return [UseCount(row[0], bool(row[1]), bool(row[2]), *map(int, row[3:])) for row in found]
 
 
-def in_front(con: apsw.Connection, session: str, ids: Iterable[bytes]) -> set[bytes]:
+def in_front(con: apsw.Connection, session: str, ids: Iterable[bytes], via: str | None = None) -> set[bytes]:
     """Those of some memories that a session was shown since its last compaction, and that say the same now.
 
     surfaced_session, memory_current, memory_past.
     """
-    return {id for id in ids if con.execute(_IN_FRONT, (session, id)).get is not None}
+    return {id for id in ids if con.execute(_IN_FRONT, (session, id, via)).get is not None}
 
 
 def compact(con: apsw.Connection, session: str) -> None:
