@@ -77,8 +77,9 @@ def prepare(
         asked = plan.budget_tokens or C.BRIEF_TOKENS
         least = replace(plan, budget_tokens=min(asked, TERSE_TOKENS))
         brief = choose(store, least, entries, found, stats, started)
-        fits = asked > TERSE_TOKENS
-        return replace(brief, budget_tokens=asked, truncated=brief.truncated and not fits, relevant=False)
+        # What is left out on purpose is not what the caller's budget cut off.
+        cut = brief.truncated and asked <= TERSE_TOKENS
+        return replace(brief, budget_tokens=asked, truncated=cut, relevant=False)
 
 
 def worth(what: str, place: int) -> float:
@@ -111,7 +112,7 @@ def _matches(store: Store, vectors: VectorSignal | None, plan: Plan, entries: En
         place += 1
         if place == MOST["matches"] + 2:  # some go to other sections, some repeat others
             break
-    return found, relevant
+    return found, relevant and place > 0
 
 
 def _speaking(found: Candidates, scores: Sequence[float], asked: int) -> list[bool]:
