@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .checkout import Checkout, checkout_of
+from .folders import user_folder
 from .model.errors import BadInput
 from .model.memory import GLOBAL_SCOPE, check_scope
 from .model.old_names import SETTINGS, all_names
@@ -89,9 +90,7 @@ def _share(name: str) -> float:
 
 def default_path() -> str:
     """`memory.db` in the platform's folder for data."""
-    import platformdirs
-
-    return str(Path(platformdirs.user_data_dir("limpet", appauthor=False)) / "memory.db")
+    return str(user_folder("data") / "memory.db")
 
 
 def default_scope(folder: Path | None = None) -> str:

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..folders import user_folder
 from ..model.errors import AmbiguousId, BadInput, NotFound
 
 if TYPE_CHECKING:
@@ -149,8 +150,6 @@ def _forget_old(files: Iterable[Path]) -> None:
 def _file(path: str) -> Path:
     import hashlib
 
-    import platformdirs
-
     terminal = os.getsid(0) if hasattr(os, "getsid") else os.getppid()
     name = hashlib.sha256(os.path.realpath(path).encode()).hexdigest()[:16]
-    return Path(platformdirs.user_state_dir("limpet", appauthor=False)) / "listings" / f"{name}-{terminal}.json"
+    return user_folder("state") / "listings" / f"{name}-{terminal}.json"

@@ -17,12 +17,10 @@ from ..model.ids import format_id, parse_id, session_mark
 from ..model.memory import STATES, Memory, check_scope
 from ..store.records import Filter
 from ..text.normalise import fingerprint
-from .review import merge
-from .write import Receipt, need
 
 if TYPE_CHECKING:
     from ..context import Context
-    from .write import Writer
+    from .write import Receipt, Writer
 
 # What a move takes along: all but tombstones.
 MOVABLE = tuple(state for state in STATES if state != "purged")
@@ -58,6 +56,8 @@ def scopes(context: Context, where: Filter) -> list[Scope]:
 
 
 def move(context: Context, ids: Sequence[str], scope: str) -> list[Receipt]:
+    from .write import Receipt, need
+
     check_scope(scope)
 
     def decide(writer: Writer) -> list[Receipt]:
@@ -129,6 +129,8 @@ def _move(writer: Writer, coming: Sequence[Memory], scope: str, **data: Any) -> 
 
 def _merge_same(writer: Writer, coming: Sequence[Memory], scope: str) -> list[str]:
     """What says exactly what is there already is spoken for by that."""
+    from .review import merge  # reads of scopes do without it
+
     merged = []
     for one in coming:
         mark = fingerprint(scope, one.kind, one.speaker, one.key, one.content)
