@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 
 from .model.errors import StoreBusy
 from .model.ids import format_id, parse_id
@@ -19,36 +19,36 @@ from .store.sqlite.checkouts import scope_of
 from .store.sqlite.connection import open_connection, translated
 
 if TYPE_CHECKING:
+    from typing import Protocol, TypeVar
+
     import apsw
+
+    class Exposed(Protocol):
+        """What a hook says, by the memories in it."""
+
+        @property
+        def items(self) -> Sequence[tuple[str, int]]: ...  # ids and tokens
+
+        @property
+        def withheld(self) -> Collection[str]: ...
+
+        @property
+        def drawn(self) -> Collection[str]: ...
+
+    B = TypeVar("B", bound=Exposed)
+    B_co = TypeVar("B_co", bound=Exposed, covariant=True)
+
+    class Offer(Protocol[B_co]):
+        """What a hook could say: ids of memories, and the block of those of them that were not shown yet."""
+
+        @property
+        def ids(self) -> Sequence[str]: ...
+
+        def block(self, seen: Collection[str]) -> B_co: ...
+
 
 # How long a hook waits for its turn to write before it answers all the same, and then for keeping what it said.
 CLAIM_MS, KEEP_MS = 250, 60_000
-
-
-class Exposed(Protocol):
-    """What a hook says, by the memories in it."""
-
-    @property
-    def items(self) -> Sequence[tuple[str, int]]: ...  # ids and tokens
-
-    @property
-    def withheld(self) -> Collection[str]: ...
-
-    @property
-    def drawn(self) -> Collection[str]: ...
-
-
-B = TypeVar("B", bound=Exposed)
-B_co = TypeVar("B_co", bound=Exposed, covariant=True)
-
-
-class Offer(Protocol[B_co]):
-    """What a hook could say: ids of memories, and the block of those of them that were not shown yet."""
-
-    @property
-    def ids(self) -> Sequence[str]: ...
-
-    def block(self, seen: Collection[str]) -> B_co: ...
 
 
 class Turn(NamedTuple):

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
 INCOGNITO = "LIMPET_INCOGNITO"
 FOLDER_FILE = ".limpet"
@@ -19,24 +18,30 @@ _YES = ("1", "on", "yes", "true")
 MOST_BYTES = 1_000_000
 
 
-class Pauses(NamedTuple):
+class Pauses:
     """What the file beside a store says."""
 
-    spans: tuple[tuple[int, int | None], ...] = ()  # from, until (None: until resumed), in microseconds UTC
-    sessions: frozenset[str] = frozenset()  # that are incognito
-    ignore: tuple[str, ...] = ()
+    __slots__ = ("ignore", "sessions", "spans")
+
+    def __init__(
+        self, spans: Sequence[tuple[int, int | None]], sessions: Iterable[str], ignore: Iterable[str]
+    ) -> None:  # fmt: skip
+        self.spans = tuple(spans)  # from, until (None: until resumed), in microseconds UTC
+        self.sessions = frozenset(sessions)  # that are incognito
+        self.ignore = tuple(ignore)
 
     def at(self, moment: int) -> tuple[int, int | None] | None:
         """The pause of a moment."""
         return next((one for one in self.spans if one[0] <= moment and (one[1] is None or moment < one[1])), None)
 
 
-class State(NamedTuple):
+class State:
     """`why`: why limpet is off, a sentence; "" when it is on. `ignore`: patterns of what is not noted."""
 
-    why: str = ""
-    hint: str = ""
-    ignore: tuple[str, ...] = ()
+    __slots__ = ("hint", "ignore", "why")
+
+    def __init__(self, why: str = "", hint: str = "", ignore: tuple[str, ...] = ()) -> None:
+        self.why, self.hint, self.ignore = why, hint, ignore
 
 
 def look(store: str, folder: str, session: str, now: int) -> State:
@@ -79,7 +84,7 @@ def read_pauses(store: str) -> Pauses:
             ignore[rest] = None
         elif what == "unignore":
             ignore.pop(rest, None)
-    return Pauses(tuple(spans), frozenset(sessions), tuple(ignore))
+    return Pauses(spans, sessions, ignore)
 
 
 def read_folder(folder: str) -> tuple[str, tuple[str, ...]]:

@@ -169,7 +169,7 @@ def test_a_hook_that_may_not_write_still_answers(path, shop, hook):
     raw = json.dumps({"session_id": "s1", "cwd": "/", "prompt": ASK}).encode()
     done = subprocess.run(
         [*argv, "--scope", "project:shop"], input=raw, capture_output=True, timeout=60, check=True,
-        env={**os.environ, "LIMPET_HOOK_SECONDS": "5"},
+        env={**os.environ, "LIMPET_HOOK_SECONDS": "30"},
     )  # fmt: skip
     other.execute("ROLLBACK")
     other.close()

@@ -12,7 +12,8 @@ _MOST_RUNS, _STEP_CHARACTERS = 4, 120
 _MOST_FILES, _COMMAND_CHARACTERS, _SENTENCE_CHARACTERS = 3, 60, 100
 _STOPS = ".:;, \u3002"
 # Up to a full stop that a space follows: not the one of `api.py` or of 2.5; nor after an abbreviation such as "e.g.".
-_SENTENCE = re.compile(r".+?[\w)\"'`\]](?<!\b[a-zA-Z])(?:[.!?](?=\s)|[\u3002\uff01\uff1f])")
+# Compiled at use: hooks, which seldom come to it, would wait for that.
+_SENTENCE = r".+?[\w)\"'`\]](?<!\b[a-zA-Z])(?:[.!?](?=\s)|[\u3002\uff01\uff1f])"
 _EDITS = (
     "edit",
     "write",
@@ -47,7 +48,7 @@ def in_words(lines: Sequence[tuple[str, str]]) -> str:
 def first_sentence(text: str, limit: int = _SENTENCE_CHARACTERS) -> str:
     """What a text begins with, without its full stop; cut at a word when it is long."""
     line = " ".join(text.split())
-    found = _SENTENCE.match(line)
+    found = re.match(_SENTENCE, line)
     line = (found[0] if found else line).rstrip(_STOPS)
     if len(line) <= limit:
         return line
