@@ -4,8 +4,8 @@
 
 Parts, each building on what those before it wrote:
 
-- `weights`: of turns of conversations and of notes (rank/weights.py, rank/note_weights.py), fitted together on the
-  written stores (training/written), LongMemEval (all in one store) and the tuning half of the project's own set
+- `weights`: of ranking (rank/weights.py), on the written stores (training/written), LongMemEval (all in one store) and
+  the tuning half of the project's own set
 - `sessions`: weights of what a session is judged by (rank/session_weights.py), on LongMemEval's haystacks
 - `relevance`: when nothing found is relevant (rank/relevance_weights.py), on the tuning half and the written stores
 - `newer`: when the newer of two results comes first (rank/newer_weights.py), on training/written

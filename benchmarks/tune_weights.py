@@ -1,4 +1,4 @@
-"""The weights of turns and of notes, fitted together: both are candidates of the same questions."""
+"""The weights of ranking: one set, for turns of conversations and for notes."""
 
 from __future__ import annotations
 
@@ -17,16 +17,11 @@ from .collect import asked_of, gathered, own_asked
 from .fitting import Asked, fit, held_out, measure
 
 NAMES = tuple(one.name for one in FEATURES)
-# Weights that are not learned: `graph` and `recent` speak in too few questions; docs/log.md. (turn, note)
-CHOSEN = {"graph": (1.0, 1.0), "recent": (0.0, 0.5)}
-# Signals that say something about a statement without a speaker; the others are about turns of a conversation, and
-# fitted on notes they do worse on those of other groups: docs/log.md.
-NOTE_SIGNALS = (
-    "lexical", "vector", "lexical_previous", "lexical_next", "vector_around", "session", "date", "length", "long",
-    "keyed", "recent", "graph",
-)  # fmt: skip
+# Weights that are not learned: `graph` and `recent` speak in too few questions; docs/log.md.
+CHOSEN = {"graph": 1.0, "recent": 0.5}
 # What is left out of the fit and then measured: written stores that the embedder was not trained on.
 UNSEEN = "written, unseen"
+WITHOUT = np.array([1.0] * len(NAMES) + [0.0])
 
 
 def collect(embedder: Any, longmemeval_file: str) -> list[Asked]:
@@ -58,29 +53,28 @@ def collect(embedder: Any, longmemeval_file: str) -> list[Asked]:
         if row["gold"]:
             data = "own" if row["half"] == "tuning" else "own, held back"
             asked.append(asked_of(data, row["scope"], found, [id in row["gold"] for id in ids], len(row["gold"])))
-    return [apart(one) for one in asked]
+    return [_with_offset(one) for one in asked]
 
 
-def apart(one: Asked) -> Asked:
-    """With a column of each signal for turns, another for notes, and one that says which it is."""
-    turn = one.spoken[:, None].astype(np.float32)
-    return replace(one, signals=np.concatenate([one.signals * turn, one.signals * (1 - turn), 1 - turn], axis=1))
+def _with_offset(one: Asked) -> Asked:
+    """With a column that says which candidates are no turns: in the written stores more questions are about these. The
+    fit may put that there, and not into the other weights; ranking goes without, so that a speaker alone moves nothing.
+    """
+    return replace(one, signals=np.concatenate([one.signals, ~one.spoken[:, None]], axis=1, dtype=np.float32))
 
 
-def chosen() -> dict[int, float]:
-    """Columns whose weight is not learned."""
-    found = {len(NAMES) + place: 0.0 for place, name in enumerate(NAMES) if name not in NOTE_SIGNALS}
-    for name, (turn, note) in CHOSEN.items():
-        found[NAMES.index(name)] = turn
-        found[len(NAMES) + NAMES.index(name)] = note
-    return found
+def _ranking(asked: list[Asked], theta: np.ndarray | dict[str, np.ndarray]) -> tuple[float, float]:
+    """Measured as it will rank: without the offset."""
+    plain = {group: one * WITHOUT for group, one in theta.items()} if isinstance(theta, dict) else theta * WITHOUT
+    return measure(asked, plain)
 
 
 def run(embedder: Any, longmemeval_file: str, *, folds: int, write: bool) -> dict[str, Any]:
     """Fit, print, and with `write` put the weights into src/limpet/rank/. Returns the figures."""
     asked = collect(embedder, longmemeval_file)
     learn = [one for one in asked if one.data in ("written", "longmemeval", "own")]
-    theta, free = fit(learn, chosen=chosen()), held_out(learn, folds, chosen=chosen())
+    chosen = {NAMES.index(name): weight for name, weight in CHOSEN.items()}
+    theta, free = fit(learn, chosen=chosen), held_out(learn, folds, chosen=chosen)
     figures: dict[str, Any] = {}
     for data in dict.fromkeys(one.data for one in asked):
         part = [one for one in asked if one.data == data]
@@ -89,15 +83,14 @@ def run(embedder: Any, longmemeval_file: str, *, folds: int, write: bool) -> dic
             "among_candidates": float(np.mean([one.evidence.any() for one in part])),
         }
         if part[0] in learn:
-            figures[data] |= {"in_sample": measure(part, theta), "groups_left_out": measure(part, free)}
+            figures[data] |= {"in_sample": _ranking(part, theta), "groups_left_out": _ranking(part, free)}
         else:
-            figures[data]["groups_left_out"] = measure(part, theta)
+            figures[data]["groups_left_out"] = _ranking(part, theta)
         print(data, figures[data])
-    count = len(NAMES)
-    turns, notes, offset = _weights(theta[:count]), _weights(theta[count:-1]), round(float(theta[-1]), 4)
-    print(turns, notes, offset)
+    weights = _weights(theta[:-1])
+    print(weights, "offset", round(float(theta[-1]), 4))
     if write:
-        _write(turns, notes, offset, learn)
+        _write(weights, learn)
     return figures
 
 
@@ -106,28 +99,15 @@ def _weights(theta: Sequence[float]) -> dict[str, float]:
     return {name: value for name, value in several.items() if value}
 
 
-def _lines(weights: dict[str, float]) -> str:
-    return "".join(f'    "{name}": {value},\n' for name, value in weights.items())
-
-
-def _write(turns: dict[str, float], notes: dict[str, float], offset: float, learn: list[Asked]) -> None:
+def _write(weights: dict[str, float], learn: list[Asked]) -> None:
     counts = ", ".join(
         f"{data} ({sum(one.data == data for one in learn)})" for data in dict.fromkeys(one.data for one in learn)
     )
-    made = f"Written by `python -m benchmarks.tune --part weights --write`, fitted on the questions of:\n{counts};\n"
-    folder = Path(limpet.__file__).parent / "rank"
-    (folder / "weights.py").write_text(
-        '"""Weights of linear fusion for turns of conversations; those of notes were fitted with them.\n\n'
-        f"{made}guarded by tests/unit/test_rank.py.\n"
-        '"""\n\nWEIGHTS: dict[str, float] = {\n' + _lines(turns) + "}\n",
-        encoding="utf-8",
-    )
-    (folder / "note_weights.py").write_text(
-        '"""Weights of linear fusion for statements without a speaker: notes, decisions, facts.\n\n'
-        "In a chat brevity means that a turn says little; a keyed fact of two characters says all.\n"
-        f"{made}guarded by tests/quality/test_recall.py.\n"
-        '"""\n\nNOTE_WEIGHTS: dict[str, float] = {\n' + _lines(notes) + "}\n"
-        "# Added: fitted where turns and notes were candidates of the same questions.\n"
-        f"NOTE_OFFSET = {offset}\n",
+    lines = "".join(f'    "{name}": {value},\n' for name, value in weights.items())
+    (Path(limpet.__file__).parent / "rank" / "weights.py").write_text(
+        '"""Weights of linear fusion: one set for all that is found, turns of conversations and notes.\n\n'
+        f"Written by `python -m benchmarks.tune --part weights --write`, fitted on the questions of:\n{counts};\n"
+        "guarded by tests/unit/test_rank.py and tests/quality/test_recall.py.\n"
+        '"""\n\nWEIGHTS: dict[str, float] = {\n' + lines + "}\n",
         encoding="utf-8",
     )

@@ -24,7 +24,6 @@ from limpet.agents.hooks import gate, injected
 from limpet.cli.main import COMMANDS, command_parser, find
 from limpet.model import old_names
 from limpet.rank import constants, newer_weights, relevance, relevance_weights
-from limpet.rank.note_weights import NOTE_OFFSET, NOTE_WEIGHTS
 from limpet.rank.session_weights import SESSION_WEIGHTS
 from limpet.rank.weights import WEIGHTS
 from limpet.recall import near_duplicates, newer, prepare
@@ -216,12 +215,8 @@ def _types() -> str:
 
 
 def _weights() -> str:
-    rows = [
-        f"| `{name}` | {WEIGHTS.get(name, 0.0) or '-'} | {NOTE_WEIGHTS.get(name, 0.0) or '-'} |\n"
-        for name in dict.fromkeys([*WEIGHTS, *NOTE_WEIGHTS])
-    ]
-    rows.append(f"| added to every sum | - | {NOTE_OFFSET} |\n")
-    return "| signal | turn of a conversation | note |\n|---|---|---|\n" + "".join(rows)
+    rows = [f"| `{name}` | {weight} |\n" for name, weight in WEIGHTS.items()]
+    return "| signal | weight |\n|---|---|\n" + "".join(rows)
 
 
 def _sessions() -> str:

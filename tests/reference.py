@@ -109,6 +109,8 @@ class ReferenceStore:
         self.journal = SimpleNamespace(
             note=self._note_action,
             lines=self._actions,
+            numbered=self._numbered_actions,
+            drop=self._drop_actions,
         )
         self.sources = SimpleNamespace(
             get=self._source,
@@ -519,6 +521,14 @@ class ReferenceStore:
     def _actions(self, scope: str, *, session: str | None = None, limit: int) -> list[Action]:
         lines = [one for one in self._journal if one.scope == scope and session in (None, one.session)]
         return lines[-limit:] if limit else []
+
+    def _numbered_actions(self, scope: str) -> list[tuple[int, Action]]:
+        return [(number, one) for number, one in enumerate(self._journal, 1) if one.scope == scope]
+
+    def _drop_actions(self, scope: str, numbers: Sequence[int]) -> bool:
+        gone = {number for number, _ in self._numbered_actions(scope)} & set(numbers)
+        self._journal = [one for number, one in enumerate(self._journal, 1) if number not in gone]
+        return True
 
     # -- what was organized
 

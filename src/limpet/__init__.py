@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from .transfer.segments import SegmentReport
     from .transfer.service import ImportReport
     from .usefulness.adherence import Adherence
+    from .usefulness.journal_lines import Dropped, JournalLine
     from .vectors.embedder import Embedder
     from .work.doctor import Check
     from .work.service import ModelInfo
@@ -71,10 +72,11 @@ __version__ = "0.1.0"
 __all__ = [
     "Action", "Adherence", "Affected", "AmbiguousId", "Analogy", "AsyncHistory", "AsyncLimpet", "Audit", "BadInput",
     "Belief", "Brief", "BriefItem", "Caution", "Central", "Chain", "Change", "Check", "Clock", "Consolidation",
-    "Contradiction", "Contradictions", "Diff", "Effect", "Embedder", "EmbedderUnavailable", "EntityCount",
+    "Contradiction", "Contradictions", "Diff", "Dropped", "Effect", "Embedder", "EmbedderUnavailable", "EntityCount",
     "Explanation", "Exposure", "Fact", "Filter", "FixedClock", "Forgotten", "Gap", "Gaps", "GraphPath", "Grounding",
-    "History", "Impact", "ImportReport", "Interval", "Item", "LeftOut", "Limpet", "LimpetError", "Link", "Memory",
-    "MirrorReport", "ModelInfo", "Moment", "Node", "NotFound", "Operation", "OrganizeReport", "Page", "Problem",
+    "History", "Impact", "ImportReport", "Interval", "Item", "JournalLine", "LeftOut", "Limpet", "LimpetError", "Link",
+    "Memory", "MirrorReport", "ModelInfo", "Moment", "Node", "NotFound", "Operation", "OrganizeReport", "Page",
+    "Problem",
     "Proposal", "PurgeReport", "Quality", "Recall", "RecalledSession", "Receipt", "Reranker", "Retention",
     "ReviewItem", "Revision", "Scope", "ScopeChange", "Section", "SegmentReport", "SessionRecall", "SessionRow",
     "SignalTrace", "StoreBusy", "StoreDamaged", "StoreError", "StoreMissing", "StoreReadOnly", "StoreStats",
@@ -131,6 +133,7 @@ _HOMES = {
     "transfer.segments": ("SegmentReport",),
     "transfer.service": ("ImportReport",),
     "usefulness.adherence": ("Adherence",),
+    "usefulness.journal_lines": ("Dropped", "JournalLine"),
     "vectors.embedder": ("Embedder",),
     "work.doctor": ("Check",),
     "work.service": ("ModelInfo",),

@@ -70,6 +70,7 @@ if TYPE_CHECKING:
     from .transfer.records import TransferReport
     from .transfer.segments import SegmentReport
     from .usefulness.adherence import Adherence
+    from .usefulness.journal_lines import Dropped, JournalLine
     from .vectors.embedder import Embedder
     from .work.doctor import Check
 
@@ -458,6 +459,50 @@ class Limpet:
         ['ran the tests']
         """
         return usefulness_service.actions(self._context, session=session, limit=limit)
+
+    def journal(
+        self,
+        numbers: Sequence[int] = (),
+        *,
+        session: str | None = None,
+        since: Time = None,
+        until: Time = None,
+        match: str | None = None,
+    ) -> builtins.list[JournalLine]:
+        """Lines of this scope's journal, oldest first, each with its number: all, or those of a session, of a time,
+        that have all words of `match`. Raises BadInput.
+
+        >>> memory.note_action("friday", "did", "ran the linter")
+        >>> [one.what for one in memory.journal(match="linter")]
+        ['ran the linter']
+        """
+        from .usefulness import journal_lines
+
+        return journal_lines.lines(self._context, numbers, session=session, since=since, until=until, match=match)
+
+    def drop_from_journal(
+        self,
+        numbers: Sequence[int] = (),
+        *,
+        session: str | None = None,
+        since: Time = None,
+        until: Time = None,
+        match: str | None = None,
+        dry_run: bool = False,
+    ) -> Dropped:
+        """Erase lines of this scope's journal, their bytes in the file too; what memories say of them stays.
+
+        Raises NotFound for a number that is not there, BadInput when nothing says which lines.
+
+        >>> memory.note_action("friday", "asked", "the code is 4711")
+        >>> [one.what for one in memory.drop_from_journal(match="4711").lines]
+        ['the code is 4711']
+        """
+        from .usefulness import journal_lines
+
+        return journal_lines.drop(
+            self._context, numbers, session=session, since=since, until=until, match=match, dry_run=dry_run
+        )
 
     def adherence(self, session: str) -> builtins.list[Adherence]:
         """Which rules (preferences, lessons, decisions, corrections) a session kept or broke, by the commands and edits

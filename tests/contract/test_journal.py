@@ -81,3 +81,13 @@ def test_what_a_session_began_with_is_known_while_it_says_the_same(store, scribe
     assert store.exposures.began_with("s1", [same, changed]) == {same, changed}
     assert store.exposures.began_with("s1", [same]) == {same}
     assert store.exposures.began_with("s2", [same]) == set()
+
+
+def test_lines_are_dropped_by_number_in_their_scope(store):
+    for number in range(4):
+        store.journal.note(line(number, scope="project:api" if number != 2 else "global"))
+    (first, _), _, (last, _) = store.journal.numbered("project:api")
+    assert store.journal.drop("global", [first]) is True
+    assert store.journal.drop("project:api", [first, last]) is True
+    assert [one.at_us for _, one in store.journal.numbered("project:api")] == [1]
+    assert [one.at_us for _, one in store.journal.numbered("global")] == [2]

@@ -136,7 +136,7 @@ def test_nearly_the_same_words_are_the_same_statement(memory, tmp_path):
     ]
     report = memory.organize([file_of("claude", tmp_path, steps)])
     assert [one["content"] for one in report.taken if one["kind"] == "preference"] == [
-        "I prefer dark themes in every editor."
+        "User prefers dark themes in every editor."
     ]
     assert report.observed == 1
 

@@ -15,15 +15,15 @@ from limpet import BadInput
 from tests import transcripts
 
 STEPS = [
-    ("user", "Der Zoll verlangt die Herkunft jeder Position, deshalb steht sie in jeder Zeile der Rechnung."),
-    ("agent", "Verstanden, jede Zeile der Rechnung nennt die Herkunft."),
+    ("user", "La douane exige l'origine de chaque article, donc elle figure sur chaque ligne de la facture."),
+    ("agent", "Compris, chaque ligne de la facture indique l'origine."),
     ("user", "No, we use pnpm in this repo, not npm."),
 ]
 FOUND = {
     "memories": [
         {
             "kind": "decision",
-            "statement": "Die Herkunft steht in jeder Zeile der Rechnung, der Zoll verlangt sie.",
+            "statement": "L'origine figure sur chaque ligne de la facture, la douane l'exige.",
             "turn": 1,
         }
     ]
@@ -183,7 +183,7 @@ def test_only_what_was_added_is_read_again(models, memory, transcript):
     memory.organize([transcript], models=[models.spec("openai")])
     said = models.asked[-1][3]["messages"][1]["content"]
     assert "Hamburg" in said
-    assert "Zoll" not in said
+    assert "douane" not in said
 
 
 def test_a_dry_run_asks_nobody_and_says_what_it_would_cost(models, memory, transcript):
@@ -196,7 +196,7 @@ def test_a_dry_run_asks_nobody_and_says_what_it_would_cost(models, memory, trans
 def test_what_a_model_makes_up_is_left_out(models, memory, transcript):
     statements = [
         ("The rocket launches from Kourou on Tuesdays.", 1),
-        ("Die Herkunft steht in jeder Zeile der Rechnung.", 99),
+        ("L'origine figure sur chaque ligne de la facture.", 99),
     ]
     models.answers = [{"memories": [{"kind": "fact", "statement": text, "turn": turn} for text, turn in statements]}]
     report = memory.organize([transcript], models=[models.spec("openai")])

@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 import limpet
+from limpet.organize.turns import Turn
+from limpet.organize.work import extract
 from tests import transcripts
 
 CONVERSATIONS = [
@@ -55,3 +57,40 @@ def test_what_is_stored_is_worth_it_and_noise_is_not(half, precision, recall, tm
     measured, found, wrong, missed = measure(half, tmp_path)
     assert measured >= precision, wrong
     assert found >= recall, missed
+
+
+LINES = [json.loads(line) for line in (Path(__file__).parent / "organizer" / "lines.jsonl").open(encoding="utf-8")]
+
+
+def of_line(one):
+    """What the rules take from a line that stands alone."""
+    turn = Turn(role=one["role"], id="1", place="line 1", text=one["text"])
+    return [{"kind": each.kind, "content": each.content} for each in extract([turn])]
+
+
+def measure_lines(rows):
+    """(precision, recall, wrong ones, missed ones) over lines of transcripts."""
+    stored = matched = wanted = found = 0
+    wrong, missed = [], []
+    for one in rows:
+        taken = of_line(one)
+        stored += len(taken)
+        wanted += len(one["wanted"])
+        for label in one["wanted"]:
+            hit = any(fits(label, memory) for memory in taken)
+            found += hit
+            missed += [] if hit else [(one["text"], label["kind"], taken)]
+        for memory in taken:
+            right = any(fits(label, memory) for label in one["wanted"])
+            matched += right
+            wrong += [] if right else [(one["text"], memory)]
+    return matched / max(stored, 1), found / max(wanted, 1), wrong, missed
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+@pytest.mark.parametrize("half", ["tune", "held"])
+def test_lines_of_two_languages_yield_what_they_hold(half, language):
+    rows = [one for one in LINES if (one["half"], one["language"]) == (half, language)]
+    precision, recall, wrong, missed = measure_lines(rows)
+    assert precision >= 0.8, wrong
+    assert recall >= 0.6, missed

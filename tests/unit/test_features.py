@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from limpet.rank.arithmetic import Arithmetic
 from limpet.rank.array_arithmetic import MAX_KNOWN, ArrayArithmetic
 from limpet.rank.fuse import linear
-from limpet.rank.note_weights import NOTE_WEIGHTS
 from limpet.rank.weights import WEIGHTS
 from limpet.recall.features import ALWAYS, FEATURES, FeatureInput, QueryMatch, compute_features
 from limpet.recall.index import CandidateTable
@@ -90,11 +89,11 @@ def test_the_answer_to_a_question_stands_after_it_in_the_same_session():
     assert talk(*turns, asked=[1.0, 0.0, 0.0, 0.0])["answer"] == [0.0, 1.0, 0.0, 0.0]
 
 
-def test_a_session_is_judged_by_all_its_candidates_and_no_session_by_none():
+def test_a_session_is_judged_by_all_its_candidates_and_what_is_in_none_is_one_of_its_own():
     turns = [(1, 1, "Ana", 9, 0.5, 0), (1, 9, "Ben", 9, 0.25, 0), (0, 0, None, 9, 1.0, 0)]
     found = talk(*turns, cosines=[0.9, 0.5, 1.0])
-    assert found["session"] == pytest.approx([math.log1p(0.75)] * 2 + [0.0])
-    assert found["session_vector"] == pytest.approx([0.7, 0.7, 0.0])
+    assert found["session"] == pytest.approx([math.log1p(0.75)] * 2 + [math.log1p(1.0)])
+    assert found["session_vector"] == pytest.approx([0.7, 0.7, 1.0])
 
 
 def test_of_a_long_session_the_best_three_cosines_count():
@@ -150,12 +149,11 @@ def test_lists_and_arrays_give_the_same_features_the_same_scores_and_the_same_or
     turns, cosines, days = zip(*several, strict=True) if several else ((), (), ())
     more = {"query": query, "cosines": list(cosines), "worth": worth, "valid_from": [AT - day * DAY for day in days]}
     found = talk(*turns, **more)
-    spoken = [one[2] is not None for one in turns]
     ids = [bytes([9 - day]) for day in days]
     ranked = []
     for arithmetic in (Arithmetic(), ArrayArithmetic()):
         signals = {name: arithmetic.column(values) for name, values in found.items()}
-        scores = linear(arithmetic, signals, arithmetic.column(spoken))
+        scores = linear(arithmetic, signals, len(turns))
         ranked.append((scores.tolist(), arithmetic.order(scores, ids)))
     assert ranked[0] == ranked[1]
 
@@ -175,7 +173,7 @@ def test_every_feature_has_one_name_a_unit_a_known_signal_and_every_weight_a_fea
     names = [one.name for one in FEATURES]
     assert len(set(names)) == len(names)
     assert all(one.unit and one.signal in (*SIGNALS, ALWAYS) for one in FEATURES)
-    assert set(WEIGHTS) | set(NOTE_WEIGHTS) <= set(names)
+    assert set(WEIGHTS) <= set(names)
 
 
 def test_nothing_found_gives_empty_columns():

@@ -54,9 +54,8 @@ def test_linear_fusion_is_the_weighted_sum_of_what_is_known(arithmetic):
     signals = {"lexical": [1.0, 0.0], "vector": [0.5, 0.25], "no such signal": [9.0, 9.0]}
     expected = [sum(WEIGHTS[name] * signals[name][i] for name in ("lexical", "vector")) for i in (0, 1)]
     columns = {name: arithmetic.column(values) for name, values in signals.items()}
-    spoken = arithmetic.column([True, True])
-    assert linear(arithmetic, columns, spoken).tolist() == pytest.approx(expected)
-    assert linear(arithmetic, {}, spoken).tolist() == [0.0, 0.0]
+    assert linear(arithmetic, columns, 2).tolist() == pytest.approx(expected)
+    assert linear(arithmetic, {}, 2).tolist() == [0.0, 0.0]
 
 
 def test_reciprocal_rank_fusion_reads_only_lexical_fields_and_vector():

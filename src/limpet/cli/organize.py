@@ -6,6 +6,7 @@ import os
 import time
 from argparse import ArgumentParser, Namespace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..model.errors import BadInput
@@ -14,6 +15,7 @@ from . import output
 from .options import Command, open_store, vectors_option
 
 if TYPE_CHECKING:
+    from ..agents.install.schedule import Timer
     from ..organize.report import OrganizeReport
 
 MODELS = "LIMPET_ORGANIZER"
@@ -35,7 +37,11 @@ def _options(parser: ArgumentParser) -> None:
     )
     vectors_option(parser)
     add("--once", action="store_true", help="one pass, then end; so it is without --every")
-    add("--every", type=float, metavar="SECONDS", help="go on, with a pause of so many seconds between passes")
+    add(
+        "--every", metavar="TIME",
+        help="30m, 6h, 1d: have this machine's scheduler (systemd, launchd or cron) do it from now on; off: no longer. "
+        "A number alone: go on in this process, with a pause of so many seconds between passes",
+    )  # fmt: skip
     add("--no-summaries", action="store_true", help="no episodes for days and months")
     add(
         "--model", action="append", metavar="MODEL",
@@ -56,11 +62,89 @@ def _run(args: Namespace) -> int:
         raise BadInput("--once and --every contradict each other")
     if args.every is None:
         return organize(args)
-    if not args.every >= SHORTEST_PAUSE_SECONDS:
+    from ..agents.install.schedule import is_schedule
+
+    if is_schedule(args.every):
+        return _schedule(args)
+    try:
+        pause = float(args.every)
+    except ValueError:
+        raise BadInput(f"--every {args.every[:20]!r} is no time", hint="such as 30m, 6h or 1d, or off") from None
+    if not pause >= SHORTEST_PAUSE_SECONDS:
         raise BadInput(f"--every must be {SHORTEST_PAUSE_SECONDS} seconds or more")
     while True:
         organize(args)
-        time.sleep(args.every)
+        time.sleep(pause)
+
+
+def _schedule(args: Namespace) -> int:
+    """Write or remove the machine's timer, and say what was written."""
+    from ..agents.install import schedule
+
+    home = Path.home()
+    if args.every == "off":
+        timers = schedule.plan_off(home)
+    else:
+        seconds = schedule.seconds_of(args.every)
+        timers = [schedule.plan(schedule.kind_here(home), seconds, _pass_line(args), home)]
+    # Of another kind, or under another name, nothing is left beside it.
+    failed = [] if args.dry_run else [one for timer in timers for one in schedule.carry_out(timer, home)]
+    if args.json:
+        output.object_line({"timers": [_timer_json(one) for one in timers], "done": not args.dry_run, "to_run": failed})
+        return 0
+    for timer in timers:
+        _show_timer(timer, dry_run=args.dry_run)
+    if not timers:
+        output.words("nothing was scheduled")
+    for command in failed:
+        output.words(f"this did not succeed, run it yourself: {command}")
+    return 0
+
+
+def _pass_line(args: Namespace) -> list[str]:
+    """One pass as it was asked for, in words that hold in any folder."""
+    from ..agents.install.clients import program
+
+    store = args.store or os.environ.get("LIMPET_STORE")
+    line = [*program(), *(["--store", str(Path(store).absolute())] if store else [])]
+    line += ["--scope", args.scope] if args.scope else []
+    line += ["organize", "--once", *(str(Path(one).absolute()) for one in args.paths)]
+    for name in ("client", "model"):
+        line += [word for one in getattr(args, name) or () for word in (f"--{name}", one)]
+    line += [
+        f"--{name.replace('_', '-')}"
+        for name in ("no_summaries", "no_model", "no_vectors")
+        if getattr(args, name, False)
+    ]
+    if args.budget_tokens != BUDGET_TOKENS:
+        line += ["--budget-tokens", str(args.budget_tokens)]
+    return line + (["--budget-usd", f"{args.budget_usd:g}"] if args.budget_usd is not None else [])
+
+
+def _timer_json(timer: Timer) -> dict[str, Any]:
+    return {
+        "kind": timer.kind,
+        "files": [{"path": str(path), "content": data.decode()} for path, data in timer.files],
+        "removed": [str(path) for path in timer.gone],
+        "line": timer.line,
+        "commands": [list(one) for one in timer.commands],
+    }
+
+
+def _show_timer(timer: Timer, *, dry_run: bool) -> None:
+    would = "would be " if dry_run else ""
+    for path, data in timer.files:
+        output.words(f"{would}written: {path}")
+        output.line(output.printable(data.decode().rstrip()))
+    for path in timer.gone:
+        output.words(f"{would}removed: {path}")
+    if timer.line:
+        output.words(f"{would}added to your crontab:")
+        output.line(output.printable(timer.line))
+    elif timer.line is not None:
+        output.words(f"{would}removed from your crontab")
+    for command in timer.commands:
+        output.words(f"{'would run' if dry_run else 'ran'}: {' '.join(command)}")
 
 
 def organize(args: Namespace) -> int:
@@ -140,6 +224,7 @@ COMMANDS = {
         _options,
         _run,
         "limpet organize ~/.claude/projects --dry-run\nlimpet organize --client all --once\n"
+        "limpet organize --client all --every 6h\nlimpet organize --every off\n"
         "limpet organize notes --model openai:qwen3,url=http://localhost:11434/v1",
     ),
 }

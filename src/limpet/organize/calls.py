@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from typing import Any
 
 from .turns import LONGEST_OUTPUT, Call
@@ -20,6 +21,8 @@ _PATCHED = re.compile(r"^\*\*\* (?:Update|Add|Delete) File: (.+)$", re.MULTILINE
 _EXIT = re.compile(r"(?:Process exited with code|[Ee]xit(?:ed with)? code:?|<exited with exit code)\s*:?\s*(-?\d+)")
 OWN = "limpet"
 _OWN_COMMAND = re.compile(r"(?:^|[\s;&|/])limpet\s")
+_STORES = re.compile(r"(?:remember|correct|add|fact)\w*$", re.IGNORECASE)
+_OWN_STORES = re.compile(r"(?:^|[\s;&|/])limpet\s(?:--\S+ )*(?:remember|add|correct)\s+(.+)$")
 
 
 def call_of(tool: Any, given: Any, output: Any, failed: bool | None) -> Call | None:
@@ -42,6 +45,29 @@ def call_of(tool: Any, given: Any, output: Any, failed: bool | None) -> Call | N
 
 def is_own(tool: str) -> bool:
     return OWN in tool.lower()
+
+
+def remembered_by(tool: Any, given: Any) -> list[str]:
+    """The texts that a call of limpet's own tools, or of its command, stores."""
+    given = decoded(given)
+    if isinstance(tool, str) and is_own(tool):
+        return given_texts(given) if _STORES.search(tool) else []
+    if not isinstance(tool, str) or (tool.rpartition("__")[2] or tool).lower() not in _SHELLS:
+        return []
+    found = _OWN_STORES.search(_command(given))
+    try:
+        return [word for word in shlex.split(found[1]) if len(word.split()) >= 3] if found else []
+    except ValueError:
+        return []
+
+
+def given_texts(given: Any) -> list[str]:
+    """The texts in what limpet's own tools were given."""
+    if isinstance(given, str):
+        return [given] if len(given.split()) >= 3 else []
+    if isinstance(given, dict):
+        given = list(given.values())
+    return [text for one in given[:200] for text in given_texts(one)] if isinstance(given, list) else []
 
 
 def decoded(given: Any) -> Any:

@@ -6,7 +6,10 @@ understood is left out, a line that is no JSON is reported, and nothing of what 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
+from hashlib import sha256
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +17,7 @@ from ..model.clock import MICROSECONDS_PER_SECOND
 from ..model.errors import BadInput
 from ..transfer.records import TransferReport, moment
 from ..transfer.source import json_lines
-from .calls import OWN, call_of, decoded, is_own, output_text
+from .calls import OWN, call_of, decoded, given_texts, is_own, output_text, remembered_by
 from .turns import Conversation, Role, Turn, injected, lines_of, said, texts
 
 Row = tuple[int, dict[str, Any]]
@@ -41,7 +44,8 @@ class _Reading:
             return
         self._open[key] = (tool, given)
         if isinstance(tool, str) and is_own(tool):
-            self.made.injected_lines += _given_texts(decoded(given))
+            self.made.injected_lines += given_texts(decoded(given))
+        self.made.remembered += [(len(self.made.turns), text) for text in remembered_by(tool, given)]
 
     def ended(self, key: Any, output: Any, failed: bool | None, line: int, at: Any) -> None:
         tool, given = self._open.pop(key, (None, None)) if isinstance(key, str) else (None, None)
@@ -78,15 +82,6 @@ def when(value: Any) -> int | None:
         return moment(value)
     except (BadInput, OverflowError, ValueError):
         return None
-
-
-def _given_texts(given: Any) -> list[str]:
-    """The texts in what limpet's own tools were given."""
-    if isinstance(given, str):
-        return [given] if len(given.split()) >= 3 else []
-    if isinstance(given, dict):
-        given = list(given.values())
-    return [text for one in given[:200] for text in _given_texts(one)] if isinstance(given, list) else []
 
 
 # -- the clients
@@ -132,6 +127,8 @@ def _codex(rows: Iterator[Row], path: Path) -> Conversation:
     kept = list(rows)
     # In older versions what a person typed is an event too; the model's input also holds what the client added.
     typed = any(_is_typed(row) for _, row in kept)
+    # And where the log has events alone, these are the conversation.
+    only_events = not any(row.get("type") == "response_item" for _, row in kept)
     for line, row in kept:
         given, at = row.get("payload"), row.get("timestamp")
         if not isinstance(given, dict):
@@ -144,6 +141,8 @@ def _codex(rows: Iterator[Row], path: Path) -> Conversation:
             reading.folder(given.get("cwd"))
         elif _is_typed(row):
             reading.message("user", str(given["message"]), None, line, at)
+        elif only_events and (said_so := _codex_event(given)):
+            reading.message(*said_so, None, line, at)
         elif row.get("type") != "response_item":
             continue
         elif kind == "message":
@@ -161,6 +160,17 @@ def _codex(rows: Iterator[Row], path: Path) -> Conversation:
             output = decoded(given.get("output"))
             reading.ended(given.get("call_id"), output, _codex_failed(output), line, at)
     return reading.made
+
+
+def _codex_event(given: dict[str, Any]) -> tuple[Role, str] | None:
+    """Who said what, of an event that tells a message."""
+    if given.get("type") == "agent_message" and isinstance(given.get("message"), str):
+        return "agent", given["message"]
+    item = given.get("item")
+    if given.get("type") != "item_completed" or not isinstance(item, dict):
+        return None
+    role: Role | None = {"UserMessage": "user", "AgentMessage": "agent"}.get(str(item.get("type")))  # type: ignore[assignment]
+    return None if role is None else (role, texts(item.get("content") or item.get("text")))
 
 
 def _is_typed(row: dict[str, Any]) -> bool:
@@ -197,21 +207,24 @@ def _gemini(rows: Iterator[Row], path: Path) -> Conversation:
             folders = patch.get("directories")
             reading.folder(folders[0] if isinstance(folders, list) and folders else None)
             messages = patch.get("messages")
-            for one in messages if isinstance(messages, list) else []:
-                if isinstance(one, dict) and isinstance(one.get("id"), str):
-                    kept.setdefault(one["id"], (line, one))
+            for place, one in enumerate(messages if isinstance(messages, list) else []):
+                if isinstance(one, dict):
+                    kept.setdefault(_gemini_id(one, f"{line}.{place}"), (line, one))
         elif isinstance(row.get("$rewindTo"), str):
             ids = list(kept)
-            for id in ids[ids.index(row["$rewindTo"]) :] if row["$rewindTo"] in kept else []:
+            # To one that is not there: to the beginning, as the client itself reads it.
+            for id in ids[ids.index(row["$rewindTo"]) if row["$rewindTo"] in kept else 0 :]:
                 del kept[id]
-        elif isinstance(row.get("id"), str):
-            kept[row["id"]] = (line, row)
-    for line, row in kept.values():
+        elif row.get("type") or row.get("role"):
+            kept[_gemini_id(row, str(line))] = (line, row)
+    for id, (line, row) in kept.items():
         at = row.get("timestamp")
-        if row.get("type") in ("user", "gemini"):
-            reading.message(
-                "user" if row["type"] == "user" else "agent", texts(row.get("content")), row["id"], line, at
-            )
+        who = _GEMINI_ROLES.get(str(row.get("type") or row.get("role")))
+        if who is not None:
+            # What was typed, without the files that were named in it.
+            words = row.get("content") or row.get("parts") or row.get("message")
+            reading.made.injected_lines += injected(unescape(texts(words)))
+            reading.message(who, texts(row.get("displayContent") or words), id, line, at)
         calls = row.get("toolCalls")
         for call in calls if isinstance(calls, list) else []:
             if isinstance(call, dict):
@@ -221,12 +234,34 @@ def _gemini(rows: Iterator[Row], path: Path) -> Conversation:
                 if failed is False and "Exit Code: " in output and "Exit Code: 0" not in output:
                     failed = True
                 reading.ended(call.get("id"), output, failed, line, call.get("timestamp") or at)
-    root = path.parent.parent / ".project_root"
-    if root.is_file() and root.stat().st_size < 5_000:
-        reading.folder(root.read_text(encoding="utf-8", errors="replace").strip())
+    reading.folder(_gemini_folder(path))
     return reading.made
 
 
+def _gemini_id(row: dict[str, Any], otherwise: str) -> str:
+    id = row.get("id")
+    return id if isinstance(id, str) and id else otherwise
+
+
+def _gemini_folder(path: Path) -> str | None:
+    """Where the agent worked: a file beside its chats says it, else the client's list of projects."""
+    kept = path.parent.parent
+    root = kept / ".project_root"
+    if root.is_file() and root.stat().st_size < 5_000:
+        return root.read_text(encoding="utf-8", errors="replace").strip()
+    known = kept.parent.parent / "projects.json"
+    if not known.is_file() or known.stat().st_size > 5_000_000:
+        return None
+    try:
+        projects = json.loads(known.read_bytes()).get("projects")
+    except (ValueError, AttributeError, RecursionError):
+        return None
+    found = projects.items() if isinstance(projects, dict) else ()
+    # A folder of chats has the project's short name, or in older versions the digest of its path.
+    return next((one for one, name in found if kept.name in (name, sha256(one.encode()).hexdigest())), None)
+
+
+_GEMINI_ROLES: dict[str, Role] = {"user": "user", "gemini": "agent", "model": "agent", "assistant": "agent"}
 _GEMINI_ENDS = {"success": False, "error": True}
 
 

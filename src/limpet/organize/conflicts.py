@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from ..text.difference import differences
+from ..text.normalise import normalise
 from ..text.statements import clash
 
 # An agent's statement repeats what was injected when so much of its words stands in one line of it.
@@ -44,6 +46,44 @@ def words(text: str) -> set[str]:
 def repeats_injected(content: str, injected_lines: Iterable[str]) -> bool:
     mine = words(content)
     return bool(mine) and any(len(mine & words(one)) >= REPEATED_SHARE * len(mine) for one in injected_lines)
+
+
+def says_already(told: str, text: str) -> bool:
+    """Whether a text that was stored after a statement tells most of its words, and not the contrary."""
+    mine, theirs = _stems(text), _stems(told)
+    return bool(mine) and len(mine & theirs) >= REPEATED_SHARE * len(mine) and clash(told, text) is None
+
+
+def _stems(text: str) -> set[str]:
+    return {word[:-1] if len(word) > 3 and word.endswith("s") else word for word in words(text) if word != "user"}
+
+
+# Who says it, of a project that all its users know: "we", "the project", "this repo" are one.
+_WHO = re.compile(
+    r"^(?:the )?(?:user|we|team|(?:this |our )?(?:project|repo|repository|codebase|company|team))(?= )", re.IGNORECASE
+)
+_WHERE = re.compile(
+    r"\s*\b(?:in|for) (?:this|our|the) (?:project|repo|repository|codebase)\b|\s+here(?=\W|$)", re.IGNORECASE
+)
+_QUOTED = re.compile(r'^User said: "(.*)"$', re.DOTALL)
+
+
+def same_statement(a: str, b: str) -> bool:
+    """Whether two texts say one thing, whoever says it: "We use pnpm here", "The project uses pnpm"."""
+    mine, theirs = _neutral(a), _neutral(b)
+    return normalise(mine) == normalise(theirs) or differences(mine, theirs).same_statement
+
+
+def _neutral(text: str) -> str:
+    said = _QUOTED.match(text)
+    text = _WHERE.sub("", said[1] if said else text)
+    return re.sub(r"\b(?:instead of|rather than)\b", "not", _WHO.sub("user", text))
+
+
+def is_part_of(short: str, long: str) -> bool:
+    """Whether the words of a text stand one after the other in a longer one."""
+    mine, theirs = (" ".join(re.findall(r"\w+", normalise(one))) for one in (_neutral(short), _neutral(long)))
+    return len(mine) < len(theirs) and f" {mine} " in f" {theirs} " and len(mine.split()) >= 3
 
 
 def conflict(old: str, new: str, replaces: str = "") -> Clash | None:

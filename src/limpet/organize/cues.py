@@ -9,6 +9,21 @@ from __future__ import annotations
 import re
 
 _I = re.IGNORECASE
+# Typed in haste: without the apostrophe these are no other words.
+_HASTY = {
+    "dont": "don't", "doesnt": "doesn't", "didnt": "didn't", "isnt": "isn't", "arent": "aren't", "wasnt": "wasn't", "cant": "can't",
+    "wont": "won't", "shouldnt": "shouldn't", "couldnt": "couldn't", "im": "I'm", "ive": "I've", "youre": "you're", "theyre": "they're",
+    "thats": "that's", "theres": "there's", "whats": "what's", "lets": "let's", "pls": "please", "plz": "please", "u": "you", "ur": "your",
+    "i": "I",
+}  # fmt: skip
+_HASTILY = re.compile(r"(?<![\w`./'-])(?:" + "|".join(_HASTY) + r")(?![\w`/'’=(-]|\.\w)")
+
+
+def spelled_out(sentence: str) -> str:
+    """The sentence with the apostrophes that were left out in haste."""
+    return _HASTILY.sub(lambda found: _HASTY[found[0]], sentence) if "`" not in sentence else sentence
+
+
 # Begins what is asked, wished or only thought of.
 QUESTION = re.compile(
     r"^(?:(?:and|so|but|ok|okay|hmm+|well|also|hey|hi|please)[,\s]+)*(?:what|why|how|when|where|who|which|can|could|would|should|shall|will|"
@@ -19,7 +34,7 @@ QUESTION_MARK = re.compile(r"\?[\"')*\s]*$")
 HYPOTHETICAL = re.compile(
     r"\b(?:maybe|perhaps|might|what if|wonder(?:ing)?|not sure|i guess|i think we (?:could|should)|could (?:also|try|use|go)|suppose|imagine|"
     r"for example|e\.g\.|such as|hypothetically|if we (?:were|used|had|did|went)|would be (?:nice|good|better|great)|or maybe|tempted|let me know|"
-    r"consider(?:ing)?|depends|probably|possibly|one option|another option|alternatively)\b",
+    r"consider(?:ing)?|depends|probably|possibly|one option|another option|alternatively|it's possible|i think i|(?:ha){2,}|lol|just kidding)\b",
     _I,
 )
 # What only the conversation explains.
@@ -76,27 +91,27 @@ DECIDED = re.compile(
     r"\b(?:(?:we|i|the team|let's|they)(?:'ve| have|'re| are|'ll| will)? (?:all |just |now |finally |also )?(?:decid(?:ed|e) (?:to|on|against|that|for|not)|chose|chosen|choose|settled on|settle on|"
     r"agreed (?:to|on|that)|going (?:to go )?with|go(?:ing)? with|went with|opted (?:for|to)|picked|pick|(?:stick|stay)(?:ing|ed)? (?:with|on|to)|standardi[sz]ed on|drop(?:ped|ping)|switch(?:ed|ing)? (?:from|to)|"
     r"migrat(?:ed|ing) (?:from|to)|rejected|ruled out|replac(?:ed|ing))|let's (?:use|keep|make|store|do|move|split|put|not|avoid|drop)|we(?:'ll| will| should) (?:use|keep|store|stay|host|deploy|split|avoid|drop|put|not use)"
-    r"|(?:the )?decision(?: is|:| was)|decided:|it(?:'s| is| was) decided)\b",
+    r"|(?:the )?decision(?: is| was)|it(?:'s| is| was) decided)\b|\b(?:decision|decided):",
     _I,
 )
 # An agent tells of every step it takes; only words of deciding count.
 AGENT_DECIDED = re.compile(
-    r"\b(?:(?:we|i|we've|i've|you|you've) (?:have )?(?:decided (?:to|on|against|that)|chose|settled on|agreed (?:to|on|that)|opted (?:for|to)|went with)|decision(?: is|:| was)|going with)\b",
+    r"\b(?:(?:we|i|we've|i've|you|you've) (?:have )?(?:decided (?:to|on|against|that)|chose|settled on|agreed (?:to|on|that)|opted (?:for|to)|went with)|decision(?: is| was)|going with)\b|\bdecision:",
     _I,
 )
 STANDING = re.compile(
     r"^(?:please |pls |and |also |but |so |ok,? |okay,? )*(?:from now on|going forward|in (?:the )?future|by default|as a rule|whenever|every time|each time|before (?:you |we |each |every |any )?\w+(?:ing)?|"
-    r"after (?:each|every|any) |always|never|we always|we never|you (?:must|should) (?:always|never)|make sure (?:to always|you always|to never)|don't ever|do not ever)\b",
+    r"after (?:each|every|any) |always|never|(?:we|i) (?:almost )?(?:always|never)|(?:for|in|on|with|at) [\w ,'/-]{2,50}?,? (?:please |we |i |you )?(?:always|never)|you (?:must|should) (?:always|never)|make sure (?:to always|you always|to never)|don't ever|do not ever)\b",
     _I,
 )
 ALWAYS = re.compile(r"\b(?:always|never|from now on|going forward|every time|whenever)\b", _I)
 PREFERS = re.compile(
     r"^(?:(?:i|we)(?:'d| would) (?:much )?rather (?:you |we )?(?!not\b|see\b|wait\b|have you\b)\w+ |(?:(?:and|also|but|so|well|fyi|note that|btw|by the way|in general|personally)[,:\s]+)*(?:i|we|my team|the team) (?:really |strongly |much |always |usually |generally |personally |'d |would )*"
-    r"(?:prefer|like|love|hate|dislike|can't stand|don't like|do not like|favou?r|avoid)\b(?! (?:to (?:see|know|have you|ask|get|add|start|do)|if|it\b|this|that|you|how|what|the (?:idea|way|look|approach|change|first|second|result)|your)))",
+    r"(?<!'d )(?<!would )(?:prefer|(?:like|love)(?! (?:the|those|these|how|your|\"|[\w ]{0,30}\b(?:you|options?|suggestions?|idea|sound)\b))|hate|dislike|can't stand|don't like|do not like|favou?r|avoid)\b(?! (?:to (?:see|know|have you|ask|get|add|start|do)|if|it\b|this|that|you|how|what|the (?:idea|way|look|approach|change|first|second|result)|your)))",
     _I,
 )
 REMEMBER = re.compile(
-    r"^(?:please |pls |and |also |ok,? |hey,? )*(?:remember|keep in mind|don't forget|do not forget|note|take note|fyi|for the record|for (?:future )?reference|heads[- ]up|important|"
+    r"^(?:please |pls |and |also |ok,? |hey,? )*(?:remember|keep in mind|don't forget|do not forget|note|take note|fyi|for the record|for (?:future )?reference|(?:just )?(?:a )?(?:quick )?heads[- ]up|important|"
     r"memo|just so you know|be aware|good to know)\b(?: this| for (?:later|next time|the future))?[\s,:—–-]*(?:that\b)?[\s,:—–-]*",
     _I,
 )
@@ -121,7 +136,8 @@ FACT = re.compile(
     r"^(?:(?:and|also|but|so|well|fyi|btw|by the way|for context|context|background)[,:\s]+)*(?:"
     r"we (?:only |all |mostly |currently |always |actually |also |do )*(?:use|run|deploy|host|ship|release|target|support|keep|store|follow|write|pin|build with|test with|develop (?:on|with|in)|"
     r"work (?:on|with|in)|don't use|do not use|never use|no longer use|don't support|stopped using|self-host|log|send|require|forbid|don't allow|freeze)\b"
-    r"|our (?:[\w-]+ ){1,4}?(?:is|are|gets?|runs?|uses?|lives?|needs?|requires?|must|sits?|expires?|listens?|goes|has|have|only|comes?|works?)\b"
+    r"|our (?:[\w-]+ ){1,4}?(?:is|are|gets?|runs?|uses?|lives?|needs?|requires?|must|sits?|expires?|listens?|goes|has|have|only|comes?|works?|rotates?|starts?|begins?|ends?|closes?|opens?|meets?|costs?|takes?|"
+    r"accepts?|allows?|supports?|stores?|keeps?|contains?|holds?|speaks?|belongs?|depends?|returns?|sends?|reads?|writes?|talks?|expects?|follows?|ships?|deploys?|builds?|updates?|syncs?|handles?|never|always|may|can|cannot|can't)\b"
     r"|my (?:name|timezone|time zone|role|job|title|team|editor|shell|laptop|machine|os|keyboard|github|handle|email|pronouns|manager|stack|setup|native language)\b[\w ]{0,20} (?:is|are|uses?|runs?)\b"
     r"|i(?:'m| am) (?:an? |the )?(?:[\w-]+ ){0,4}(?:developer|engineer|designer|scientist|maintainer|lead|owner|student|manager|architect|admin|researcher|analyst|founder|writer|teacher)\b"
     r"|i (?:work|live) (?:on|in|at|for|from|with)\b|i use\b)",
@@ -138,9 +154,9 @@ GOAL = re.compile(
 )
 LESSON = re.compile(
     r"\b(?:lesson(?: learned|s learned)?(?: is|:)|learned (?:that|the hard way)|turn(?:s|ed) out (?:that |to be )?|the (?:root cause|culprit|real (?:cause|problem|issue)|actual (?:cause|problem|issue)|underlying (?:cause|problem|issue)) (?:is|was)|"
-    r"root cause:|gotcha:|pitfall:|the (?:fix|solution|trick|workaround) (?:is|was) to\b|(?:fails?|failed|hangs?|hung|crashes|crashed|breaks?|broke|times? out|timed out) (?:because|when|unless|if)\b|"
+    r"root cause:|gotcha:|pitfall:|the (?:fix|solution|trick|workaround) (?:is|was) to\b|(?:fails?|failed|hangs?|hung|crashes|crashed|breaks?|broke|times? out|timed out) (?:because|when|unless|if)\b(?<!take breaks when)(?<!take breaks if)|"
     r"only works? (?:if|when|with|after)|(?:doesn't|does not|won't|didn't|cannot|can't) (?:work|run|start|build|connect) (?:unless|without|until|because|when)|"
-    r"til:?|next time,? )",
+    r"til:?\b|next time,? |(?:kept|keeps) (?:failing|crashing|hanging|breaking|timing out)|did the trick\b|(?:fixed|solved|resolved|cured) (?:it|that|the (?:problem|issue|crash|failure|error))\b|(?:only|finally) (?:worked|works|started) (?:once|after|when|with))",
     _I,
 )
 CAUSE = re.compile(
@@ -161,6 +177,51 @@ LEAD = re.compile(
     r"|(?:just )?(?:one|another|a|some|small|quick|last|general) (?:[\w-]+ ){0,4}[\w-]+: )+",
     _I,
 )
+# "When you write mails for me, sign them with Dani": a rule for each time. "When you are done, ..." is a task.
+WHEN = re.compile(
+    r"^when(?:ever)? (?:you (?!are|'re|have|'ve|get|see|can|finish|done|run into|find)\w+|(?!done|finished|ready)\w+ing)\b.{2,80}?[, ](?:please |always |never )*"
+    r"(?:use|write|put|sign|add|make|keep|run|call|give|say|don't|do not|name|start|end|include|format|show|answer|reply|prefer|leave|avoid|mention|ask|tell)\b",
+    _I,
+)
+# "In this repo every function needs a docstring", "Releases must never contain debug symbols": what holds of a kind of things.
+HOLDS = re.compile(
+    r"^(?:in (?:this|our|the) [\w -]{2,30},? )?(?:(?:every|each|all|any)(?! (?:of|i|you|we)\b) (?:[\w'/.-]+ ){1,6}?(?:must|needs? (?:an?|to)|has to|have to|goes|go through|requires?|may only|can only)\b|no (?:[\w'/.-]+ ){1,4}?(?:may|must|goes out|leaves|is allowed)\b"
+    r"|(?!i\b|no\b|yes\b|we\b|it\b|he\b|she\b|they\b|you\b|this\b|that\b|there\b|what\b|who\b|if\b|when\b|maybe\b|let\b)(?:[\w'/.`-]+ ){1,6}?(?:must|may|has to|have to) (?:never|always|only|not)\b"
+    r"|(?!i\b|no\b|you\b|we\b|it\b|he\b|she\b|they\b|all (?:i|you|we)\b)(?:[\w'/.`-]+ ){1,6}?(?:only (?:has|have|accepts?|supports?|runs?|works?|reads?|takes?|allows?|speaks?|understands?)|(?:has|have|accepts?|supports?|runs?|takes?|allows?) only)\b"
+    r"|(?:the |our )(?:reviewer|owner|maintainer|contact|lead|manager|deadline|budget|limit|default|convention|naming convention|code name|codename|password policy|time ?zone|address|port|license|licence)"
+    r"(?: [\w'/.`-]+){0,6}? (?:is|are)\b)",
+    _I,
+)
+# What people tell of their lives: what they are, have, own, do for years.
+PERSONAL = re.compile(
+    r"^(?:(?:and|also|so|well)[,\s]+)*(?:"
+    r"i(?:'m| am) (?:(?:a |an |the )?(?:[\w-]+ ){0,2}(?:vegetarian|vegan|pescatarian|diabetic|colou?r-?blind|dyslexic|left-handed|right-handed|deaf|blind|pregnant|retired|married|divorced|celiac|coeliac|"
+    r"nurse|doctor|lawyer|accountant|carpenter|electrician|pilot|chef|cook|driver|farmer|musician|photographer|consultant|freelancer|translator|journalist|librarian|pharmacist|therapist|baker|plumber|singer|"
+    r"runner|beginner|native speaker|parent|father|mother|dad|mom)\b|allergic to|intolerant|based in|from (?=[A-Z])|originally from|on (?:windows|mac|macos|linux|ubuntu|debian|fedora|arch|an? m\d|android|ios|team)|in charge of|responsible for|fluent in)"
+    r"|i(?:'ve| have) been (?:\w+ing) .{3,80}\b(?:for (?:over |about |almost |more than |the (?:last|past) )?(?:\d+|a|an|two|three|four|five|six|seven|eight|nine|ten|twenty|many|several|some|few)[\w ]*? ?(?:years?|decades?)|since (?:\d{4}|i was|college|school|university|childhood))\b"
+    r"|i (?:have|own|keep|drive) (?:a|an|two|three|four|five|six|\d+|no) (?:[\w-]+ ){0,3}(?:dogs?|cats?|kids?|child|children|sons?|daughters?|brothers?|sisters?|siblings?|wife|husband|horses?|car|bike|house|garden|allergy|allergies|degree|phd|licen[sc]e|monitors?|laptop|macbook|thinkpad)\b"
+    r"|i (?:speak|teach|study|maintain|run a|lead|manage|play|drive|own|code in|write (?=[A-Z])|program in|volunteer at|graduated from|grew up in|moved to)\b"
+    r"|(?:i|we) (?:don't|do not|can't|cannot|never) (?:eat|drink|drive|smoke|have a car|own)\b"
+    r"|my (?:[\w-]+(?:'s)? ){1,5}?(?:is|are|has|have|goes|lives|works|starts|ends|begins|meets|takes|needs|eats|can't|plays|studies|called|named) (?:(?:a|an|the|on|at|in|every|from|to|called|named|allergic|born|due)\b|[A-Z\d]))",
+    _I,
+)
+# The weather of the day: what people tell and nobody needs.
+PASSED = re.compile(
+    r"\b(?:today|tonight|yesterday|tomorrow|last (?:night|week|month)|this (?:morning|weekend|week)|a bit|a little|kind of|sort of|confused|stuck|worried|excited|curious|trying|going to|about to|"
+    r"thinking|looking (?:for|to|at|into)|planning (?:to|on)|hoping|having (?:trouble|issues)|interested|sure|afraid|sorry|done|fine|wondering|struggling|not happy|feeling|question|problem|issue|idea|doubt)\b",
+    _I,
+)
+FAILED = re.compile(
+    r"\b(?:fail(?:s|ed|ing)?|crash(?:es|ed|ing)?|hangs?|hung|broke|broken|breaks|times? out|timed out|error(?:s|ed)?|wouldn't (?:start|build|run|load|connect)|didn't (?:start|work|build|run|load|connect)|"
+    r"doesn't (?:start|work|build|run|load|connect)|stopped working|refused|exception|segfault(?:s|ed)?|fehlgeschlagen|schlug .{0,40}fehl|abgebrochen|abgestürzt|ging nicht|lief nicht|funktionierte nicht)\b",
+    _I,
+)
+HELPED = re.compile(
+    r"^(?:so )?(?:the (?:fix|solution|workaround|trick|remedy)|(?:that|this|it|which|what|[\w`'./ -]{3,60}?) (?:fixed|solved|resolved|cured|helped|did the trick|made (?:it|the [\w ]{2,20}) (?:work|pass)|got (?:it|the [\w ]{2,20}) working))\b"
+    r"|\b(?:fixed|solved|resolved) (?:it|that|the (?:problem|issue|crash|failure|error))\b|\bdid the trick\b|^(?:it|the [\w ]{2,30}) works? (?:now |again )?(?:after|with|since|once)\b"
+    r"|^(?:geholfen hat|die lösung|danach (?:lief|ging|funktionierte)|(?:seit|nach)dem? .{3,60}(?:läuft|lief|geht|ging|funktionier))|\bhat (?:dann )?geholfen\b",
+    _I,
+)
 # "Don't edit the chart by hand, it's rendered": what is forbidden, why, or what to do instead.
 BAN = re.compile(
     r"^(?:don't|do not|never|stop) (?!worry|forget|mind|think|bother|care|get|be\b|know|need|want|like|see\b|hesitate|panic|wait|rush)"
@@ -175,6 +236,10 @@ FORBIDS = re.compile(r"^(?:don't|do not|never|stop|no)\b", _I)
 INSTRUCTS = re.compile(
     r"^(?:(?:please|always|rather|instead),? )*(?:use|edit|run|call|go through|put|change|take|write)\b", _I
 )
+# "I'll go with the basket": a choice for now.
+CHOSEN_NOW = re.compile(r"\bi(?:'ll| will| think i'll|'m going to| am going to)\b", _I)
+# After a no: what somebody thinks or does, without a word on how things are.
+OF_ONE = re.compile(r"^(?:i|you|he|she|they|we (?:could|can|should|might))\b", _I)
 # "No pandas please. Use polars."
 NO_NAME = re.compile(r"^no ([\w@./+-]{3,30})(?: please| here)?\s*(?:[,.;!:—–-]|$)", _I)
 # "Put it there", "use the other one": what is meant stands elsewhere.
@@ -202,7 +267,7 @@ BEFORE = re.compile(
     _I,
 )
 NARRATES = re.compile(
-    r"^(?:never mind|never said|always (?:a pleasure|happy|fun|nice)|i (?:was|had|did))|\b(?:i've|we've|i had|it was|was always|i've never|i never (?:saw|knew|heard|said|noticed))\b",
+    r"^(?:never mind|(?:i|we) (?:always|never) (?:\w+ed|had|was|were|got|did|saw|knew|heard|thought|said|felt|found|wanted|went|made|seem|feel|get to|know|understand|remember|forget|see|hear|wonder)\b|never said|always (?:a pleasure|happy|fun|nice)|i (?:was|had|did))|\b(?:i've|we've|i had|it was|was always|i've never|i never (?:saw|knew|heard|said|noticed))\b",
     _I,
 )
 # "By the way, the staging backend is at ...": where things are is told in passing, and holds.

@@ -11,7 +11,7 @@ from ..model.errors import BadInput
 from ..store.foreign import Cell, ForeignFile
 from ..transfer.records import TransferReport
 from ..transfer.source import report_damage
-from .calls import call_of, is_own, output_text
+from .calls import call_of, given_texts, is_own, output_text, remembered_by
 from .clients import when
 from .turns import Conversation, Turn, injected, lines_of, said
 
@@ -70,7 +70,8 @@ def _add(into: Conversation, id: str, message: dict[str, Any], part: dict[str, A
         output = state.get("output") or state.get("error")
         tool = part.get("tool")
         if isinstance(tool, str) and is_own(tool):
-            into.injected_lines += lines_of(output_text(output))
+            into.injected_lines += lines_of(output_text(output)) + given_texts(state.get("input"))
+        into.remembered += [(len(into.turns), text) for text in remembered_by(tool, state.get("input"))]
         meta = state.get("metadata")
         code = meta.get("exit") if isinstance(meta, dict) else None
         failed = state["status"] == "error" or (isinstance(code, int) and code != 0)

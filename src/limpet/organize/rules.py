@@ -2,17 +2,19 @@
 
 A statement is taken only when its form says what it is (a correction, a decision with its reason, a rule, a
 preference, a lesson, a standing fact; the words that tell are in `cues.py`) and when it can be understood without the
-conversation. English; other languages need a model. Guarded by tests/quality/test_organizer.py, which measures both on
-conversations that were labelled by hand.
+conversation. English here, German in `german.py`; other languages need a model. Guarded by
+tests/quality/test_organizer.py, which measures both on conversations and lines that were labelled by hand. What users
+say of themselves is told in the third person (`person.py`).
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from . import cues
+from . import cues, german
+from .person import about_user
 from .sentences import sentences
 from .turns import Turn
 
@@ -29,6 +31,7 @@ class Found:
     origin: str = "user"
     importance: float = 0.5
     replaces: str = ""  # a name that it says is wrong: "npm" of "pnpm, not npm"
+    said: str = ""  # in the user's own words, where `content` tells it of the user
 
 
 def from_messages(turns: Sequence[Turn], *, notes: bool = False) -> Iterator[Found]:
@@ -36,19 +39,82 @@ def from_messages(turns: Sequence[Turn], *, notes: bool = False) -> Iterator[Fou
     for turn in turns:
         if turn.role == "tool" or not turn.text:
             continue
-        each = list(sentences(turn.text))
-        for place, sentence in enumerate(each):
-            following = each[place + 1] if place + 1 < len(each) else ""
-            if cues.QUESTION_MARK.search(sentence) or sentence.endswith(":"):
+        each = [cues.spelled_out(one) for one in sentences(turn.text)]
+        for place, one in _one_lesson(_of_turn(each, turn, notes), each):
+            if turn.role == "agent" or notes:
+                yield one
                 continue
-            if turn.role == "agent":
-                found = _of_agent(sentence, following, turn)
+            told = about_user(one.content, german=german.is_german(each[place], turn.text))
+            yield one if told == one.content else replace(one, content=told, said=one.content)
+
+
+def _of_turn(each: Sequence[str], turn: Turn, notes: bool) -> Iterator[tuple[int, Found]]:
+    """Statements of one message, each with the place of its sentence."""
+    for place, sentence in enumerate(each):
+        following = each[place + 1] if place + 1 < len(each) else ""
+        if cues.QUESTION_MARK.search(sentence) or sentence.endswith(":"):
+            continue
+        if german.is_german(sentence, turn.text):
+            found = _of_german(sentence, following, turn, first=place == 0 and not notes)
+        elif turn.role == "agent":
+            found = _of_agent(sentence, following, turn)
+        else:
+            # An answer that begins with a no sets right what the agent did; what follows says how it is.
+            before = each[place - 1] if place == 1 and not notes else ""
+            found = _of_person(sentence, before, following, turn, first=place == 0 and not notes, notes=notes)
+        if found is not None:
+            yield place, found
+
+
+def _one_lesson(found: Iterator[tuple[int, Found]], each: Sequence[str]) -> Iterator[tuple[int, Found]]:
+    """What failed, why and what helped are one lesson, though a message tells them in several sentences."""
+    kept: list[tuple[int, Found]] = []
+    end = -1  # the last sentence of the lesson that `kept` ends with
+    for place, one in found:
+        if one.kind != "lesson":
+            if place > end:
+                kept.append((place, one))
+            continue
+        last = kept[-1][1] if kept else None
+        if last is not None and last.kind == "lesson" and place <= end + 1:
+            if place > end:
+                kept[-1] = (kept[-1][0], replace(last, content=_joined(last.content, one.content)))
+        else:
+            told = place and cues.FAILED.search(each[place - 1]) and not cues.QUESTION_MARK.search(each[place - 1])
+            if told and place - 1 > end and not cues.FAILED.search(one.content):
+                kept.append((place, replace(one, content=_joined(each[place - 1], one.content))))
             else:
-                # An answer that begins with a no sets right what the agent did; what follows says how it is.
-                before = each[place - 1] if place == 1 and not notes else ""
-                found = _of_person(sentence, before, following, turn, first=place == 0 and not notes, notes=notes)
-            if found is not None:
-                yield found
+                kept.append((place, one))
+        end = max(end, place)
+        if end + 1 < len(each) and _helped(each[end + 1]):
+            begin, lesson = kept[-1]
+            kept[-1] = (begin, replace(lesson, content=_joined(lesson.content, each[end + 1])))
+            end += 1
+    yield from kept
+
+
+def _helped(sentence: str) -> bool:
+    """Whether a sentence says what mended a failure that was told before it."""
+    return cues.HELPED.search(sentence) is not None and not sentence.endswith(("?", ":"))
+
+
+def _joined(first: str, second: str) -> str:
+    return f"{first.rstrip('.!;, ')}. {second}"
+
+
+def _of_german(sentence: str, following: str, turn: Turn, *, first: bool) -> Found | None:
+    agent = turn.role == "agent"
+    found = german.kind_of(sentence, following, first=first, agent=agent)
+    if found is None:
+        return None
+    kind, rule, content, wrong = found
+    return Found(
+        content=_told_well(content), kind=kind, rule=rule, turn=turn, origin="agent" if agent else "user",
+        importance=_IMPORTANCE.get(kind, 0.5), replaces=_name_of(wrong),
+    )  # fmt: skip
+
+
+_IMPORTANCE = {"correction": 0.7, "decision": 0.7, "preference": 0.6, "lesson": 0.6}
 
 
 def _of_person(sentence: str, before: str, following: str, turn: Turn, *, first: bool, notes: bool) -> Found | None:
@@ -59,7 +125,7 @@ def _of_person(sentence: str, before: str, following: str, turn: Turn, *, first:
         correction = decided or _correction(sentence, before, following, turn)
         if correction is not None:
             return correction
-    if cues.QUESTION.match(plain) and not cues.REMEMBER.match(plain):
+    if cues.QUESTION.match(plain) and not cues.REMEMBER.match(plain) and not cues.WHEN.match(plain):
         return None
     return (
         _decision(plain, following, turn, cues.DECIDED, "user")
@@ -120,8 +186,12 @@ def _correction(sentence: str, before: str, following: str, turn: Turn) -> Found
     if cues.QUESTION.match(rest) or cues.HYPOTHETICAL.search(rest) or not _clear(rest) or cues.POINTS.match(rest):
         return None
     if sides is None:
+        own = (
+            cues.FACT.match(rest) or cues.PREFERS.match(rest) or cues.STANDING.match(rest) or cues.PERSONAL.match(rest)
+        )
         if (
             cues.TASK.match(rest)
+            or (cues.OF_ONE.match(rest) and not own)
             or cues.BAD_FACT.search(rest)
             or not (cues.DURABLE.search(rest) and cues.VERB_OR_USE.search(rest))
         ):
@@ -161,6 +231,8 @@ def _name_of(word: str) -> str:
 def _decision(plain: str, following: str, turn: Turn, cue: re.Pattern[str], origin: str) -> Found | None:
     """Somebody decided, and says why."""
     if not cue.search(plain) or cues.HYPOTHETICAL.search(plain) or cues.QUESTION.match(plain):
+        return None
+    if cues.CHOSEN_NOW.search(plain):
         return None
     content = plain
     reason = cues.REASON.search(plain)
@@ -205,7 +277,9 @@ def _standing(plain: str, following: str, turn: Turn) -> Found | None:
     """A rule that holds from now on, or a preference."""
     if cues.HYPOTHETICAL.search(plain) or not _clear(plain):
         return None
-    standing = cues.STANDING.match(plain) and (cues.ALWAYS.search(plain) or cues.BEFORE.match(plain))
+    standing = cues.WHEN.match(plain) or (
+        cues.STANDING.match(plain) and (cues.ALWAYS.search(plain) or cues.BEFORE.match(plain))
+    )
     ruled = (standing or cues.NEVER_END.search(plain)) and not cues.NARRATES.search(plain)
     if not ruled and not cues.PREFERS.match(plain):
         return None
@@ -233,8 +307,9 @@ def _stated(plain: str, turn: Turn) -> Found | None:
     if cues.HYPOTHETICAL.search(plain) or not _clear(plain):
         return None
     goal = cues.GOAL.match(plain)
+    personal = cues.PERSONAL.match(plain) and not cues.PASSED.search(plain)
     if goal is None and (
-        not cues.FACT.match(plain)
+        not (cues.FACT.match(plain) or cues.HOLDS.match(plain) or personal)
         or cues.BAD_FACT.search(plain)
         or cues.PROGRESS.search(plain)
         or cues.QUESTION.match(plain)

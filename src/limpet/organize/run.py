@@ -20,15 +20,15 @@ from ..pause import read_pauses
 from ..remember.validation import ValidStatement, validate
 from ..remember.write import Writer
 from ..store.records import Filter, Proposal, Source
-from ..text.difference import differences
 from ..text.normalise import normalise
 from ..transfer.records import TransferReport, imported_id
 from . import scan
-from .conflicts import Near, conflict, repeats_injected
+from .conflicts import Near, conflict, is_part_of, repeats_injected, same_statement, says_already
 from .limits import limited, may_read
 from .report import OrganizeReport
 from .rules import Found
 from .summaries import summarize
+from .topics import subject_of, topics_of
 from .turns import Conversation
 from .work import extract
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from .reading import Reading
 
 # The rules' version: files that older rules have read are read again.
-RULES = "1"
+RULES = "2"
 # Statements in one transaction.
 BATCH = 200
 NEAREST = 12
@@ -80,6 +80,7 @@ class Organizer:
         self._reading = reading
         self._report = report
         self._pauses = read_pauses(context.store.path)
+        self._topics: dict[str, list[str]] = {}
 
     def run(self, files: Sequence[Path], *, strict: bool = True) -> None:
         """Organize some files, one after the other. `strict`: what is no transcript is reported."""
@@ -150,13 +151,18 @@ class Organizer:
     def _take(self, one: Conversation, scope: str, found: Iterable[Found], days: dict[str, set[int]]) -> None:
         statements: list[Statement] = []
         ids: set[bytes] = set()
-        for each in found:
+        subject = subject_of(one.turns, one.folder)
+        order = {turn.id: place for place, turn in enumerate(one.turns)}
+        for each in _whole(found):
             if each.turn.role == "agent" and repeats_injected(each.content, one.injected_lines):
                 self._report.echoes += 1
                 continue
+            if any(at > order.get(each.turn.id, 0) and says_already(told, each.content) for at, told in one.remembered):
+                self._report.known += 1
+                continue
             place = f"{Path(one.path).name}, {each.turn.place}"
             try:
-                statement = Statement(found=each, valid=self._validated(each, one, scope), place=place)
+                statement = Statement(found=each, valid=self._validated(each, one, scope, subject), place=place)
             except LimpetError as error:
                 self._report.bad(place, error.message)
                 continue
@@ -170,11 +176,15 @@ class Organizer:
             if at is not None:
                 days.setdefault(scope, set()).add(at)
 
-    def _validated(self, each: Found, one: Conversation, scope: str) -> ValidStatement:
+    def _validated(self, each: Found, one: Conversation, scope: str, subject: str | None) -> ValidStatement:
         now = self._context.now()
         turn = each.turn
         # A lesson of work is the same one although an explanation came later; words are the same if they are.
-        words = each.rule if each.rule in ("retry", "command") and each.turn.role == "tool" else normalise(each.content)
+        words = (
+            each.rule
+            if each.rule in ("retry", "command") and each.turn.role == "tool"
+            else normalise(each.said or each.content)
+        )
         if each.rule == "command" and each.turn.role == "tool":
             words += normalise(each.content)
         notes = one.client == "notes"
@@ -190,6 +200,7 @@ class Organizer:
                 "session": None if notes else one.id,
                 "valid_from": None if turn.at is None else min(turn.at, now),
                 "importance": each.importance,
+                "topics": topics_of(each, self._topics_of(scope), subject),
                 "metadata": {
                     "organized": one.client,
                     "rule": each.rule,
@@ -201,13 +212,28 @@ class Organizer:
             now=now,
         )
 
+    def _topics_of(self, scope: str) -> list[str]:
+        """The topics that a scope has, the most used first."""
+        if scope not in self._topics:
+            from ..history.queries import History
+
+            of_scope = self._context.in_scope(scope)
+            self._topics[scope] = [one.topic for one in History(of_scope).topics(limit=200)]
+        return self._topics[scope]
+
     # -- into the store
 
     def _store(self, part: Sequence[Statement], scope: str) -> None:
         there = {event.id for event in self._context.store.ledger.events(ids=[one.id for one in part])}
         fresh = [one for one in part if one.id not in there]
-        judged = self._context.policy.judged([one.valid for one in fresh])
-        allowed = [replace(one, valid=valid) for one, valid in zip(fresh, judged, strict=True)]
+        # In their own words people may say of themselves what nobody may guess about them.
+        judged = self._context.policy.judged(
+            [replace(one.valid, content=one.found.said or one.valid.content) for one in fresh]
+        )
+        allowed = [
+            replace(one, valid=replace(valid, content=one.valid.content))
+            for one, valid in zip(fresh, judged, strict=True)
+        ]
         twins = self._twins(allowed, {one.id: self._near(one, scope) for one in allowed})
         outcomes: dict[bytes, tuple[str, str | None]] = {}
 
@@ -282,12 +308,17 @@ class Organizer:
         for one in fresh:
             mine = TRUST[one.valid.origin]
             for other in (*near[one.id], *before):
-                if other.kind != one.valid.kind or normalise(other.content) == normalise(one.valid.content):
+                if other.kind == one.valid.kind and normalise(other.content) == normalise(one.valid.content):
                     continue  # the same words are found by the write itself
                 theirs = TRUST.get(other.trust, 0)
-                if theirs < mine or not differences(other.content, one.valid.content).same_statement:
+                # What an agent noted of its user's words is confirmed by them; a page or a tool is not.
+                if theirs < mine and other.trust != "agent":
                     continue
-                found[one.id] = replace(found.get(other.id, other), stronger=theirs > mine)
+                same = same_statement(other.content, one.valid.content)
+                if not same and not is_part_of(one.valid.content, other.content):
+                    continue
+                # What else a longer text says is not what is confirmed.
+                found[one.id] = replace(found.get(other.id, other), stronger=theirs > mine or not same)
                 break
             else:
                 before.append(
@@ -360,7 +391,20 @@ class Organizer:
 
 def _heard(statement: ValidStatement) -> ValidStatement:
     """What a memory that is there already learns from it: who said so and where, not how rules weigh and file it."""
-    return replace(statement, metadata={}, importance=None)
+    return replace(statement, metadata={}, importance=None, topics=())
+
+
+def _whole(found: Iterable[Found]) -> list[Found]:
+    """Without what another statement of the conversation says in the same words and more."""
+    each = list(found)
+    return [
+        one
+        for one in each
+        if not any(
+            other is not one and TRUST[other.origin] >= TRUST[one.origin] and is_part_of(one.content, other.content)
+            for other in each
+        )
+    ]
 
 
 def source_of(path: str, place: str) -> str:

@@ -21,11 +21,13 @@ NOTES = markdown.SUFFIXES
 PLACES: dict[str, tuple[str, str, str]] = {
     "claude": ("CLAUDE_CONFIG_DIR", ".claude", "projects/*/*.jsonl"),
     "codex": ("CODEX_HOME", ".codex", "sessions/*/*/*/rollout-*.jsonl"),
-    "gemini": ("", ".gemini", "tmp/*/chats/session-*.json*"),
+    "gemini": ("GEMINI_CLI_HOME", ".gemini", "tmp/*/chats/session-*.json*"),
     "copilot": ("COPILOT_HOME", ".copilot", "session-state/*/events.jsonl"),
     "cursor": ("", ".cursor", "projects/*/agent-transcripts/**/*.jsonl"),
-    "opencode": ("", ".local/share/opencode", "opencode*.db"),
+    "opencode": ("XDG_DATA_HOME", ".local/share/opencode", "opencode*.db"),
 }
+# Variables that name what the client's own folder lies in.
+_PARENTS = {"GEMINI_CLI_HOME": ".gemini", "XDG_DATA_HOME": "opencode"}
 
 
 def find(paths: Sequence[Path], report: TransferReport) -> list[Path]:
@@ -68,7 +70,7 @@ def places(clients: Sequence[str], home: Path) -> list[Path]:
             raise BadInput(f"unknown client: {client[:60]!r}", hint=f"one of: {', '.join(PLACES)}, all")
         variable, folder, pattern = PLACES[client]
         given = os.environ.get(variable, "") if variable else ""
-        root = Path(given) if given else home / folder
+        root = Path(given) / _PARENTS.get(variable, "") if given else home / folder
         found += sorted(one for one in root.glob(pattern) if one.is_file() and not one.is_symlink())
     return found
 

@@ -48,6 +48,8 @@ class Conversation:
     turns: list[Turn] = field(default_factory=list)
     # What limpet put into the conversation, or was given to store from it: what an agent repeats of these is not taken.
     injected_lines: list[str] = field(default_factory=list)
+    # What the agent stored through limpet meanwhile: (turns before it, text).
+    remembered: list[tuple[int, str]] = field(default_factory=list)
 
 
 # What clients write into messages of people: reminders, the environment, commands of their own and what they printed.
@@ -55,7 +57,7 @@ _WRAPPERS = re.compile(
     r"<(system-reminder|environment_context|user_instructions|permissions instructions|ide_selection|ide_opened_file|"
     r"command-name|command-message|command-args|command-contents|local-command-stdout|local-command-stderr|bash-input|"
     r"bash-stdout|bash-stderr|task-notification|teammate-message|user_info|git_status|attached_files|open_and_recently_viewed_files|"
-    r"system_reminder|rules|additional_data|current_datetime|skill|turn_aborted|hook_context|session_context|INSTRUCTIONS)"
+    r"system_reminder|rules|additional_data|current_datetime|skill|turn_aborted|hook_context|session_context|state_snapshot|INSTRUCTIONS)"
     r"(?:\s[^>\n]{0,300})?>.*?(?:</\1>|\Z)",
     re.DOTALL,
 )

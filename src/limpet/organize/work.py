@@ -78,15 +78,20 @@ _INTENT = re.compile(
 def extract(turns: Sequence[Turn], *, notes: bool = False) -> list[Found]:
     """Everything that the rules take from a conversation, in order of its evidence."""
     found = list(from_messages(turns, notes=notes))
-    if not notes:
-        found += [*lessons(turns), *commands(turns)]
     order = {id(turn): place for place, turn in enumerate(turns)}
+    if not notes:
+        for lesson, parts in lessons(turns, found):
+            # One lesson a failure: what was said of it meanwhile is part of it.
+            found = [one for one in found if not any(one is part for part in parts)] + [lesson]
+        told = " ".join(one.content for one in found if one.kind == "lesson")
+        found += [one for one in commands(turns) if one.content.removesuffix(" works here.") not in told]
     return sorted(found, key=lambda one: order[id(one.turn)])
 
 
-def lessons(turns: Sequence[Turn]) -> Iterator[Found]:
-    """Failure, retry, success."""
+def lessons(turns: Sequence[Turn], told: Sequence[Found] = ()) -> Iterator[tuple[Found, list[Found]]]:
+    """Failure, retry, success; each with those of the lessons `told` in words that are of the same failure."""
     calls = [(place, turn, turn.call) for place, turn in enumerate(turns) if turn.call is not None]
+    place_of = {id(turn): place for place, turn in enumerate(turns)}
     done: set[str] = set()
     for number, (place, turn, call) in enumerate(calls):
         name = program(call.command)
@@ -102,14 +107,16 @@ def lessons(turns: Sequence[Turn]) -> Iterator[Found]:
                 break
             between = [one for _, _, one in calls[number + 1 : later]]
             said = [one for one in turns[place + 1 : after_place + 4] if one.role == "agent"]
-            content = _lesson(call, retry, between, said)
+            parts = [one for one in told if one.kind == "lesson" and place < place_of[id(one.turn)] < after_place + 4]
+            content = _lesson(call, retry, between, parts[0].content if parts else _explanation(said))
             if content:
                 done.add(name)
                 # Composed of the agent's own acts; only the line of the error is the tool's.
-                yield Found(
+                lesson = Found(
                     content=content, kind="lesson", rule="retry", turn=after, more=(turn,), origin="tool",
                     importance=0.6,
                 )  # fmt: skip
+                yield lesson, parts
             break
 
 
@@ -124,17 +131,18 @@ def _taken_back(turns: Sequence[Turn]) -> bool:
 _PUTS_BACK = re.compile(r"\b(?:revert|undo|roll(?:ed|ing)? back|git (?:checkout|restore|reset|stash))", re.IGNORECASE)
 
 
-def _lesson(call: Call, retry: Call, between: Sequence[Call], said: Sequence[Turn]) -> str:
+def _lesson(call: Call, retry: Call, between: Sequence[Call], explained: str) -> str:
     failed, worked = _shown(call.command), _shown(retry.command)
     error = error_line(call.output)
-    begin = f"`{failed}` failed" + (f" ({error})" if error else "")
+    tried = list(dict.fromkeys(_shown(one.command) for one in between if one.failed and _is_other_try(one, call)))
+    in_vain = f"; so did {' and '.join(f'`{one}`' for one in tried[:2])}" if tried else ""
+    begin = f"`{failed}` failed" + (f" ({error})" if error else "") + in_vain
     edits = [one.path for one in between if one.path and one.failed is not True]
     acts = [
         one
         for one in between
         if one.failed is False and one.command and program(one.command) not in ("", program(call.command))
     ]
-    explained = _explanation(said)
     if explained and (error or edits or acts or failed != worked):
         end = (
             ""
@@ -143,7 +151,7 @@ def _lesson(call: Call, retry: Call, between: Sequence[Call], said: Sequence[Tur
             if failed != worked
             else f" It worked after `{_shown(acts[-1].command)}`."
         )
-        return f"{begin}. {explained}{end}"
+        return f"{begin}. {explained.rstrip('.! ')}.{end}"
     if not error:
         return ""
     if edits:
@@ -157,6 +165,10 @@ def _lesson(call: Call, retry: Call, between: Sequence[Call], said: Sequence[Tur
     if acts:
         return f"{begin}. It worked after `{_shown(acts[-1].command)}`."
     return ""
+
+
+def _is_other_try(one: Call, call: Call) -> bool:
+    return one.command != call.command and program(one.command) == program(call.command)
 
 
 def _explanation(said: Sequence[Turn]) -> str:

@@ -123,15 +123,12 @@ class Arithmetic:
         # Not `sum`, which rounds in another way since Python 3.12.
         return ListColumn([reduce(operator.add, several) / len(several) for several in best])
 
-    def weighted(
-        self, columns: Sequence[Column], chosen: Column, weights: Sequence[float], others: Sequence[float]
-    ) -> Column:
-        """The sum of some columns, each times its weight: one of `weights` where chosen, else one of `others`."""
-        total = [0.0] * len(chosen)
-        for column, weight, other in zip(columns, weights, others, strict=True):
+    def weighted(self, columns: Sequence[Column], weights: Sequence[float], count: int) -> Column:
+        """The sum of some columns of `count` values, each times its weight."""
+        total = [0.0] * count
+        for column, weight in zip(columns, weights, strict=True):
             if any(column):  # most questions are of no date and name no speaker
-                rows = zip(total, column, chosen, strict=True)
-                total = [value + (weight if one else other) * more for value, more, one in rows]
+                total = [value + weight * more for value, more in zip(total, column, strict=True)]
         return ListColumn(total)
 
     def order(self, scores: Column, ids: Sequence[bytes]) -> list[int]:

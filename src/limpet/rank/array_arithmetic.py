@@ -84,15 +84,13 @@ class ArrayArithmetic(Arithmetic):
         best = order[last]
         return np.bincount(of[best], values[best], count) / np.bincount(of[best], minlength=count)
 
-    def weighted(
-        self, columns: Sequence[Column], chosen: Column, weights: Sequence[float], others: Sequence[float]
-    ) -> Column:
+    def weighted(self, columns: Sequence[Column], weights: Sequence[float], count: int) -> Column:
         if not columns:
-            return self.zeros(len(chosen))
+            return self.zeros(count)
         parts = np.array(columns)
-        parts *= np.where(chosen, np.array(weights)[:, None], np.array(others)[:, None])
+        parts *= np.array(weights)[:, None]
         # One after the other: a dot product adds in another order, and so does the sum of a single row.
-        return parts.sum(axis=0) if len(chosen) > 1 else parts.cumsum(axis=0)[-1]
+        return parts.sum(axis=0) if count > 1 else parts.cumsum(axis=0)[-1]
 
     def order(self, scores: Column, ids: Sequence[bytes]) -> list[int]:
         order = (-scores).argsort(kind="stable")

@@ -1,7 +1,7 @@
 """Every scoring number: unit, source, guarding test.
 
 Sources: "domain model" = docs/domain-model.md; measured = docs/log.md. What is fitted stands in files of its own,
-written by `python -m benchmarks.tune`: weights.py, note_weights.py, session_weights.py, relevance_weights.py.
+written by `python -m benchmarks.tune`: weights.py, session_weights.py, relevance_weights.py.
 """
 
 # Reciprocal rank fusion: score = sum of 1 / (k + rank). Cormack, Clarke & Buettcher, SIGIR 2009. test_rank.py.

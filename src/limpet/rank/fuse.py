@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 
 from .arithmetic import Arithmetic, Column
 from .constants import RRF_K
-from .note_weights import NOTE_OFFSET, NOTE_WEIGHTS
 from .weights import WEIGHTS
 
 # A table of signals: name -> one value a candidate, in the candidates' order. 0 = says nothing.
@@ -37,20 +36,10 @@ def fuse_ranks(rankings: Sequence[Sequence[int]], *, k: int = RRF_K) -> list[tup
     return sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))
 
 
-def linear(arithmetic: Arithmetic, signals: Signals, spoken: Column) -> Column:
-    """Weighted sum of calibrated signals for each candidate. Unknown signals count nothing.
-
-    `spoken`: which candidates are turns of a conversation; they have their own weights (weights.py says why).
-    """
-    names = [name for name in signals if name in WEIGHTS or name in NOTE_WEIGHTS]
-    turns, notes = ([weights.get(name, 0.0) for name in names] for weights in (WEIGHTS, NOTE_WEIGHTS))
-    scores = arithmetic.weighted([signals[name] for name in names], spoken, turns, notes)
-    return scores + arithmetic.where(spoken, 0.0, NOTE_OFFSET)
-
-
-def weight_of(name: str, *, spoken: bool) -> float:
-    """What one signal weighs in `linear`."""
-    return (WEIGHTS if spoken else NOTE_WEIGHTS).get(name, 0.0)
+def linear(arithmetic: Arithmetic, signals: Signals, count: int) -> Column:
+    """Weighted sum of calibrated signals for each of `count` candidates. Unknown signals count nothing."""
+    known = [name for name in signals if name in WEIGHTS]
+    return arithmetic.weighted([signals[name] for name in known], [WEIGHTS[name] for name in known], count)
 
 
 def rrf(signals: Signals, count: int) -> list[float]:

@@ -16,13 +16,13 @@ class SignalTrace(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trace:
-    """How one score arose: the sum of the contributions and the offset, times the adjustments (below zero: divided)."""
+    """How one score arose: the sum of the contributions, times the adjustments (below zero: divided)."""
 
     signals: dict[str, SignalTrace]
     adjustments: dict[str, float] = field(default_factory=dict)
     seated: bool = False  # its place among the results is the walk's over names and links, whatever its score
     newer: bool = False  # it stands before an older result that it replaces, whatever its score
-    offset: float = 0.0  # of statements without a speaker, see rank/note_weights.py
+    offset: float = 0.0  # 0 since there is one set of weights; kept for who adds up
 
     def as_dict(self) -> dict[str, object]:
         return {

@@ -16,8 +16,8 @@ from ..model.sequence import Holds
 from ..model.unfrozen import unfrozen
 from ..rank import adjust, fuse, relevance
 from ..rank import constants as C
-from ..rank.note_weights import NOTE_OFFSET
 from ..rank.trace import SignalTrace, Trace
+from ..rank.weights import WEIGHTS
 from ..text.describe import searchable
 from .anchor import TemporalAnchor, resolve_anchor
 from .candidates import Candidates, find_candidates
@@ -287,7 +287,7 @@ def rank(found: Candidates, plan: Plan) -> tuple[list[int], list[float]]:
     if plan.fusion == "rrf":
         scores = arithmetic.column(fuse.rrf(found.features, len(table.rows)))
     else:
-        scores = fuse.linear(arithmetic, found.features, table.speakers)
+        scores = fuse.linear(arithmetic, found.features, len(table.rows))
     scores = arithmetic.where(scores > 0, scores * factors, scores / factors)
     return arithmetic.order(scores, table.ids), scores.tolist()
 
@@ -342,7 +342,7 @@ def _explain(
         if plan.fusion == "rrf":
             rank = ranks[name][i] if name in fuse.RANKED else None
             return 0.0 if rank is None else 1.0 / (C.RRF_K + rank)
-        return fuse.weight_of(name, spoken=found.spoken(i)) * table[name][i]
+        return WEIGHTS.get(name, 0.0) * table[name][i]
 
     return {
         i: Trace(
@@ -353,7 +353,6 @@ def _explain(
             adjustments=_factors(found.table.prior(i), found.table.prior(i).evaluated_at(plan.now)),
             seated=i in seated,
             newer=i in moved,
-            offset=0.0 if found.spoken(i) or plan.fusion == "rrf" else NOTE_OFFSET,
         )
         for i in chosen
     }

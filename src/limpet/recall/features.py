@@ -95,9 +95,9 @@ class FeatureInput:
             best = self.arithmetic.maximum(self.arithmetic.at(self.neighbours[offset], values), best)
         return best * self.brevity
 
-    def of_session(self, values: Column) -> Column:
-        """A value of each session as one of each of its candidates; 0 without a session."""
-        return self.arithmetic.at(self.sessions[0], values) * self.in_session
+    def of_session(self, values: Column, alone: Column) -> Column:
+        """A value of each session as one of each of its candidates. What is in none is one of its own: `alone`."""
+        return self.arithmetic.where(self.in_session, self.arithmetic.at(self.sessions[0], values), alone)
 
     def by_speaker(self, wanted: Callable[[str], bool]) -> Column:
         """1 where the speaker is wanted."""
@@ -182,13 +182,15 @@ def _answer(given: FeatureInput) -> Column:
 
 def _session(given: FeatureInput) -> Column:
     """How much of the query the whole session speaks of: the log of its candidates' summed scores."""
-    sums = given.arithmetic.sums(given.sessions, given.match.text)
-    return given.of_session(given.arithmetic.each(math.log1p, sums))
+    arithmetic, text = given.arithmetic, given.match.text
+    sums = arithmetic.each(math.log1p, arithmetic.sums(given.sessions, text))
+    return given.of_session(sums, arithmetic.each(math.log1p, text))
 
 
 def _session_vector(given: FeatureInput) -> Column:
     """How near the whole session is: the mean of its candidates' best cosines."""
-    return given.of_session(given.arithmetic.means_of_best(given.sessions, _cosines(given), BEST_OF_SESSION))
+    cosines = _cosines(given)
+    return given.of_session(given.arithmetic.means_of_best(given.sessions, cosines, BEST_OF_SESSION), cosines)
 
 
 # -- time

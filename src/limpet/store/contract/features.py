@@ -51,6 +51,14 @@ class Journal(Protocol):
         """The last lines of a scope, or of one of its sessions, oldest first."""
         ...
 
+    def numbered(self, scope: str) -> list[tuple[int, Action]]:
+        """All lines of a scope, oldest first, each with the number that it keeps while it is there."""
+        ...
+
+    def drop(self, scope: str, numbers: Sequence[int]) -> bool:
+        """Erase lines of a scope, also their bytes in the file. False: a reader keeps the bytes until it ends."""
+        ...
+
 
 class Sources(Protocol):
     """What the organizer has read, and what hooks say is there to read."""

@@ -186,3 +186,11 @@ class Reading:
 
 def _version_of(con: apsw.Connection) -> int:
     return int(con.execute("PRAGMA data_version").get) + int(con.total_changes())
+
+
+def flush_erased(database: Database) -> bool:
+    """Erased bytes also leave the write-ahead log: fold it into the file and cut it to nothing. False: a reader of the
+    old state is still at it."""
+    with database.maintaining() as con:
+        busy, *_ = con.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()[0]
+    return not busy

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from ...model.merge_order import SequencedEvent
 from ..records import SegmentRow
 from . import journal, rows
-from .database import Database
-from .ledger import SqliteLedger, flush_erased
+from .database import Database, flush_erased
+from .ledger import SqliteLedger
 from .reviews import SqliteReviews
 from .rows import to_json
 from .sql import statements

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 import apsw
 
-from .database import Repository
+from .database import Repository, flush_erased
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ..records import Action
 
 INSERT = "INSERT INTO journal (scope, session, at, kind, what) VALUES (?, ?, ?, ?, ?)"
@@ -28,6 +30,19 @@ class SqliteJournal(Repository):
             (scope, session, limit),
         )
         return [Action(*row) for row in reversed(found)]
+
+    def numbered(self, scope: str) -> list[tuple[int, Action]]:
+        from ..records import Action
+
+        found = self._database.rows(
+            "SELECT num, scope, session, at, kind, what FROM journal WHERE scope = ? ORDER BY num", (scope,)
+        )
+        return [(num, Action(*rest)) for num, *rest in found]
+
+    def drop(self, scope: str, numbers: Sequence[int]) -> bool:
+        with self._database.writing() as con:
+            con.executemany("DELETE FROM journal WHERE scope = ? AND num = ?", [(scope, one) for one in numbers])
+        return flush_erased(self._database)
 
 
 def clear(con: apsw.Connection) -> None:

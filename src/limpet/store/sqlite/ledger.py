@@ -11,7 +11,7 @@ import apsw
 from ...model.events import Event
 from ...model.ids import named_by, short_id
 from . import journal, rows
-from .database import Database
+from .database import Database, flush_erased
 from .memories import scope_list, the_only
 from .projection import Projection
 from .sql import statements
@@ -131,9 +131,3 @@ class SqliteLedger:
 
     def _events(self, name: str, **bound: Any) -> list[Event]:
         return [rows.event(row) for row in self._rows(name, **bound)]
-
-
-def flush_erased(database: Database) -> None:
-    """Erased bytes also leave the write-ahead log: fold it into the file and cut it to nothing."""
-    with database.maintaining() as con:
-        con.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()

@@ -1,0 +1,83 @@
+"""The journal of what was asked, done and answered in sessions: `limpet journal`, `limpet journal drop`."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING
+
+from ..model.errors import BadInput
+from . import output
+from .options import TIME_FORMS, Command, open_store
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..usefulness.journal_lines import JournalLine
+
+SHOWN = 50
+
+
+def _options(parser: ArgumentParser) -> None:
+    add = parser.add_argument
+    add("action", nargs="?", choices=("drop",), help="drop: erase lines for good; none: list them")
+    add("numbers", nargs="*", type=int, metavar="NUMBER", help="lines, by their numbers")
+    add("--session", metavar="NAME", help="of one session only")
+    add("--since", metavar="TIME", help=f"written then or later: {TIME_FORMS}")
+    add("--until", metavar="TIME", help="written before then")
+    add("--match", metavar="WORDS", help="only lines that have all these words")
+    add("--limit", type=int, default=SHOWN, metavar="N", help=f"list the last N (default: {SHOWN})")
+    add("--dry-run", action="store_true", help="with drop: say which lines, erase none")
+
+
+def _run(args: Namespace) -> int:
+    if args.limit < 1:
+        raise BadInput("--limit must be 1 or more")
+    if args.dry_run and args.action is None:
+        raise BadInput("--dry-run goes with drop")
+    given = {"session": args.session, "since": args.since, "until": args.until, "match": args.match}
+    with open_store(args) as memory:
+        if args.action is None:
+            return _list(args, memory.journal(args.numbers, **given)[-args.limit :])
+        dropped = memory.drop_from_journal(args.numbers, **given, dry_run=args.dry_run)
+    if args.json:
+        output.object_line(dropped.as_dict())
+        return 0 if dropped.lines else 1
+    _show(dropped.lines)
+    what = "line" if len(dropped.lines) == 1 else "lines"
+    output.words(f"{len(dropped.lines):,} {what} {'would be ' if args.dry_run else ''}dropped")
+    if dropped.lines and not dropped.erased and not args.dry_run:
+        output.words("another process is reading the store: `limpet gc` erases the bytes once it has ended")
+    return 0 if dropped.lines else 1
+
+
+def _list(args: Namespace, lines: Sequence[JournalLine]) -> int:
+    if args.json:
+        for one in lines:
+            output.object_line(one.as_dict())
+    elif lines:
+        _show(lines)
+    else:
+        output.words("no such line in the journal of this scope; `limpet scopes` lists scopes")
+    return 0 if lines else 1
+
+
+def _show(lines: Sequence[JournalLine]) -> None:
+    rows = [
+        [
+            str(one.number), output.moment(one.at), one.session[:12] or "-", one.kind,
+            " ".join(output.printable(one.what).split()),
+        ]
+        for one in lines
+    ]  # fmt: skip
+    if rows:
+        output.table(["line", "when", "session", "kind", "what"], rows)
+
+
+COMMANDS = {
+    "journal": Command(
+        _options,
+        _run,
+        'limpet journal --session s1\nlimpet journal --since "2 days ago" --match deploy\n'
+        'limpet journal drop 3 4\nlimpet journal drop --match "token" --dry-run',
+    ),
+}

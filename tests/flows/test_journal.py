@@ -1,0 +1,104 @@
+"""The journal under a person's hands: its lines are seen, found, and dropped for good."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import limpet
+from limpet import BadInput, NotFound
+from tests.flows.test_organize import run
+
+
+def told(memory, clock):
+    memory.note_action("monday", "asked", "please rotate the staging token zebra-4711")
+    memory.note_action("monday", "did", "Bash: make rotate")
+    clock.advance(days=3)
+    memory.note_action("thursday", "asked", "what did we rotate")
+
+
+def test_lines_are_found_by_session_age_and_words(memory, clock):
+    told(memory, clock)
+
+    assert [one.number for one in memory.journal()] == [1, 2, 3]
+    assert [one.number for one in memory.journal(session="monday")] == [1, 2]
+    assert [one.number for one in memory.journal(until="1 day ago")] == [1, 2]
+    assert [one.number for one in memory.journal(since="1 day ago")] == [3]
+    assert [one.what for one in memory.journal(match="TOKEN staging")] == ["please rotate the staging token zebra-4711"]
+    assert memory.journal([2])[0].as_dict() | {"at": ""} == {
+        "number": 2, "at": "", "session": "monday", "kind": "did", "what": "Bash: make rotate",
+    }  # fmt: skip
+
+
+def test_dropping_takes_what_is_named_and_nothing_else(memory, clock):
+    told(memory, clock)
+
+    assert [one.number for one in memory.drop_from_journal([2], dry_run=True).lines] == [2]
+    assert len(memory.journal()) == 3
+    dropped = memory.drop_from_journal([2])
+    assert ([one.number for one in dropped.lines], dropped.erased) == ([2], True)
+    assert [one.number for one in memory.journal()] == [1, 3]
+    with pytest.raises(NotFound, match="no line 2"):
+        memory.drop_from_journal([2, 3])
+    with pytest.raises(BadInput, match="which lines"):
+        memory.drop_from_journal()
+    with pytest.raises(BadInput, match="which lines"):
+        memory.drop_from_journal(match="  ")
+    assert len(memory.journal()) == 2
+    assert memory.drop_from_journal(session="thursday").lines[0].number == 3
+    assert memory.drop_from_journal(match="nothing of the kind").lines == ()
+
+
+def test_lines_of_another_scope_stay(path):
+    with limpet.open(path, scope="project:a") as a, limpet.open(path, scope="project:b") as b:
+        a.note_action("s", "asked", "the code is zebra")
+        b.note_action("s", "asked", "the code is zebra too")
+        assert [one.number for one in b.drop_from_journal(match="zebra").lines] == [2]
+        assert len(a.journal()) == 1
+
+
+def test_what_was_dropped_is_gone_from_the_files(path):
+    """Among lines enough to fill many pages, while the store stays open."""
+    with limpet.open(path, scope="project:a") as memory:
+        for number in range(400):
+            memory.note_action("s", "did", f"Bash: make part-{number} " + "x" * (number % 90))
+            if number % 40 == 0:
+                memory.note_action(
+                    "s", "asked", f"the password of part {number} is " + "zebra-crossing-" * (1 + number // 4)
+                )
+        assert len(memory.drop_from_journal(match="zebra-crossing").lines) == 10
+        for file in path.parent.iterdir():
+            if file.is_file():
+                assert b"zebra-crossing" not in file.read_bytes(), file
+        assert len(memory.journal()) == 400
+        assert memory.verify() == []
+
+
+def test_a_reader_that_is_still_at_it_is_said(path, monkeypatch):
+    monkeypatch.setattr("limpet.store.sqlite.connection.BUSY_TIMEOUT_SECONDS", 0.2)
+    with limpet.open(path, scope="project:a") as memory, limpet.open(path, scope="project:a", read_only=True) as other:
+        memory.note_action("s", "asked", "the code is zebra")
+        with other._context.store.snapshot():
+            other.journal()
+            assert memory.drop_from_journal(match="zebra").erased is False
+        assert memory.journal() == []
+
+
+def test_the_command(tmp_path):
+    store = ["--store", str(tmp_path / "m.db"), "--scope", "project:api"]
+    with limpet.open(tmp_path / "m.db", scope="project:api") as memory:
+        memory.note_action("s1", "asked", "the token is zebra")
+        memory.note_action("s2", "did", "Bash: make lint")
+
+    listed = run("journal", *store, home=tmp_path)
+    assert [line.split()[0] for line in listed.stdout.splitlines()] == ["1", "2"]
+    assert "zebra" not in run("journal", "--session", "s2", *store, home=tmp_path).stdout
+    dry = run("journal", "drop", "--match", "zebra", "--dry-run", *store, home=tmp_path)
+    assert "zebra" in dry.stdout and "1 line would be dropped" in dry.stderr
+    assert run("journal", "drop", "1", *store, home=tmp_path).returncode == 0
+    rest = run("journal", "--json", *store, home=tmp_path)
+    assert [json.loads(line)["number"] for line in rest.stdout.splitlines()] == [2]
+    assert run("journal", "drop", "7", *store, home=tmp_path).returncode == 1
+    assert run("journal", "drop", *store, home=tmp_path).returncode == 2
+    assert run("journal", "--match", "zebra", *store, home=tmp_path).returncode == 1

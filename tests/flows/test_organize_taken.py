@@ -1,0 +1,214 @@
+"""What organizing makes of what was said: topics, nothing twice, the third person, one lesson a failure."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from limpet.organize.person import about_user
+from tests import transcripts
+
+
+def file_of(tmp_path, steps, name="t.jsonl", **given):
+    path = tmp_path / name
+    path.write_text(transcripts.claude(steps, **given), encoding="utf-8")
+    return path
+
+
+def topics(memory):
+    return {one.content: one.topics for one in memory.list(limit=100).memories if one.kind != "episode"}
+
+
+# -- topics
+
+
+def test_a_topic_that_the_scope_has_is_used_again(memory, tmp_path):
+    memory.remember("Payouts go out on Mondays.", topics=["Payouts"])
+    memory.organize([file_of(tmp_path, [("user", "We never run payouts on bank holidays.")])], summaries=False)
+    assert topics(memory)["We never run payouts on bank holidays."][0] == "Payouts"
+
+
+def test_a_path_says_which_part_of_the_project_is_meant(memory, tmp_path):
+    steps = [("user", "Don't edit src/billing/rates.py by hand, it is generated from the tariff sheet.")]
+    memory.organize([file_of(tmp_path, steps)], summaries=False)
+    assert next(iter(topics(memory).values()))[0] == "billing"
+
+
+def test_terms_say_what_a_statement_is_about_in_both_languages(memory, tmp_path):
+    steps = [
+        ("user", "We always run pytest with the coverage report."),
+        ("user", "Unsere Datenbank läuft auf Postgres 16."),
+    ]
+    memory.organize([file_of(tmp_path, steps)], summaries=False)
+    assert [one[0] for one in topics(memory).values()] == ["database", "testing"]
+
+
+def test_what_names_nothing_is_filed_under_the_session_s_subject(memory, tmp_path):
+    steps = [
+        ("edit", "/home/ana/src/shop/src/warehouse/bins.py"),
+        ("edit", "/home/ana/src/shop/src/warehouse/racks.py"),
+        ("user", "We never count anything on Saturdays."),
+    ]
+    memory.organize([file_of(tmp_path, steps)], summaries=False)
+    assert topics(memory)["We never count anything on Saturdays."] == ("warehouse",)
+
+
+def test_the_mirror_gets_pages_by_topic(memory, tmp_path):
+    root = tmp_path / "mirror"
+    memory.mirror_init(root)
+    steps = [
+        ("user", "We always run pytest with the coverage report."),
+        ("user", "I prefer dark themes in every editor."),
+        ("user", "Our API keys rotate every 90 days."),
+    ]
+    memory.organize([file_of(tmp_path, steps)], summaries=False)
+    pages = {one.stem for one in root.rglob("*.md")}
+    assert {"testing", "frontend", "security"} <= pages or "api" in pages
+    assert "general" not in pages
+
+
+# -- nothing twice
+
+
+def test_what_an_agent_noted_before_is_confirmed_and_not_stored_again(memory, tmp_path):
+    """Through MCP the agent wrote it down in its own words; the user's words say the same."""
+    memory.remember("User always uses tabs for indentation.", kind="preference", origin="agent")
+    memory.remember("The project uses pnpm, not npm.", kind="fact", origin="agent")
+    steps = [("user", "No, we use pnpm here, not npm."), ("user", "I always use tabs for indentation.")]
+    report = memory.organize([file_of(tmp_path, steps)], summaries=False)
+
+    assert (report.new, report.observed) == (0, 2)
+    assert {one.origin for one in memory.list().memories} == {"user"}
+
+
+def with_call(steps, name, given, at):
+    """A transcript in which the agent calls a tool of limpet's after some of the steps."""
+    rows = [json.loads(line) for line in transcripts.claude(steps).splitlines()]
+    use = {"type": "tool_use", "id": "toolu_x", "name": name, "input": given}
+    done = {"type": "tool_result", "tool_use_id": "toolu_x", "content": "created", "is_error": False}
+    base = {**rows[0], "isMeta": False}
+    rows[at:at] = [
+        {**base, "type": "assistant", "uuid": "u-x", "message": {"role": "assistant", "content": [use]}},
+        {**base, "type": "user", "uuid": "u-y", "message": {"role": "user", "content": [done]}},
+    ]
+    return transcripts.lines(rows)
+
+
+@pytest.mark.parametrize(
+    ("tool", "given"),
+    [
+        ("mcp__limpet__remember", {"items": [{"content": "User uses tabs for indentation and never spaces"}]}),
+        ("Bash", {"command": 'limpet remember "User uses tabs for indentation and never spaces" --kind preference'}),
+    ],
+)
+def test_what_the_agent_stored_in_the_session_is_not_stored_again(tool, given, memory, tmp_path):
+    memory.remember("User uses tabs for indentation and never spaces", kind="preference", origin="agent")
+    path = tmp_path / "t.jsonl"
+    steps = [
+        ("user", "I always use tabs for indentation, never spaces."),
+        ("user", "We deploy with Ansible to two machines."),
+    ]
+    path.write_text(with_call(steps, tool, given, at=1), encoding="utf-8")
+    report = memory.organize([path], summaries=False)
+    assert [one["content"] for one in report.taken] == ["We deploy with Ansible to two machines."]
+
+
+def test_what_is_said_against_it_afterwards_is_stored(memory, tmp_path):
+    path = tmp_path / "t.jsonl"
+    steps = [("user", "Let's look at the linter."), ("user", "No, we use pnpm in this repo, not npm.")]
+    path.write_text(with_call(steps, "mcp__limpet__remember", {"content": "The repo uses npm"}, at=1), encoding="utf-8")
+    assert memory.organize([path], summaries=False).new == 1
+
+
+def test_a_statement_that_a_longer_one_holds_is_not_stored_beside_it(memory, tmp_path):
+    short, long = "We deploy with Ansible to two machines.", "We deploy with Ansible to two machines in Falkenstein."
+    report = memory.organize([file_of(tmp_path, [("user", short), ("user", long)])], summaries=False)
+    assert [one["content"] for one in report.taken] == [long]
+    again = memory.organize([file_of(tmp_path, [("user", short)], "u.jsonl", session="s2")], summaries=False)
+    assert (again.new, again.observed) == (0, 1)
+
+
+# -- the third person
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("I always use tabs.", "User always uses tabs."),
+        ("I'm a nurse on night shifts.", "User is a nurse on night shifts."),
+        ("I don't like my tests in one file.", "User doesn't like their tests in one file."),
+        (
+            "My name is Priya and I maintain the billing service.",
+            "User's name is Priya and they maintain the billing service.",
+        ),
+        (
+            "I've been using Vim since 2004 and I am happy with it.",
+            "User has been using Vim since 2004 and they are happy with it.",
+        ),
+        ("I prefer tabs because I read code on my phone.", "User prefers tabs because they read code on their phone."),
+        ("I write code and test it in the train.", "User writes code and tests it in the train."),
+        ("I can't stand YAML.", "User can't stand YAML."),
+        ("Always show me the diff before you commit.", "Always show the user the diff before you commit."),
+        (
+            "I decided on Postgres because we need transactions.",
+            "User decided on Postgres because we need transactions.",
+        ),
+        ("I set `my_i = 1` and use the I/O module.", 'User said: "I set `my_i = 1` and use the I/O module."'),
+        ("I'd rather you ask me first.", 'User said: "I\'d rather you ask me first."'),
+        ("In the office I gromble about it.", 'User said: "In the office I gromble about it."'),
+        ("We use pnpm, not npm.", "We use pnpm, not npm."),
+        ("Phase I of the project ends in May.", 'User said: "Phase I of the project ends in May."'),
+    ],
+)
+def test_what_users_say_of_themselves_is_told_of_them_or_quoted(said, told):
+    assert about_user(said) == told
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("Ich benutze immer Tabs.", "User benutzt immer Tabs."),
+        ("Ich arbeite in Köln und nutze Vim.", "User arbeitet in Köln und nutzt Vim."),
+        ("Ich entwickle kleine und schnelle Werkzeuge.", "User entwickelt kleine und schnelle Werkzeuge."),
+        ("Ich esse kein Fleisch.", "User isst kein Fleisch."),
+        ("Mein Name ist Jonas.", 'User said: "Mein Name ist Jonas."'),
+        ("Ich mag es, wenn du mich vorher fragst.", 'User said: "Ich mag es, wenn du mich vorher fragst."'),
+        ("Wir nutzen kein Docker.", "Wir nutzen kein Docker."),
+    ],
+)
+def test_german_is_turned_where_it_is_sure(said, told):
+    assert about_user(said, german=True) == told
+
+
+# -- lessons
+
+
+def test_a_failure_its_cause_and_its_fix_are_one_lesson(memory, tmp_path):
+    steps = [
+        ("run", "pnpm test", "RangeError: Invalid time zone specified: Europe/Kiew", True),
+        ("run", "pnpm test --no-cache", "RangeError: Invalid time zone specified: Europe/Kiew", True),
+        ("agent", "The root cause is the old tz database on this machine, which has no Europe/Kiew."),
+        ("run", "TZ=UTC pnpm test", "44 passed", False),
+        ("run", "TZ=UTC pnpm test", "44 passed", False),
+        ("agent", "The tests failed because the tz database is old. Setting TZ fixed it."),
+    ]
+    report = memory.organize([file_of(tmp_path, steps)], summaries=False)
+    (lesson,) = report.taken
+    assert lesson["kind"] == "lesson"
+    error, tried, cause, fix = (
+        "`pnpm test` failed (RangeError: Invalid time zone specified: Europe/Kiew)",
+        "so did `pnpm test --no-cache`",
+        "tz database",
+        "It worked with `TZ=UTC pnpm test`",
+    )
+    places = [lesson["content"].index(part) for part in (error, tried, cause, fix)]
+    assert places == sorted(places)
+
+
+def test_sentences_of_one_failure_are_one_lesson(memory, tmp_path):
+    said = "The nightly import crashed. The root cause was a stale lock file. Deleting it fixed the problem."
+    report = memory.organize([file_of(tmp_path, [("agent", said)])], summaries=False)
+    assert [(one["kind"], one["content"]) for one in report.taken] == [
+        ("lesson", "The nightly import crashed. The root cause was a stale lock file. Deleting it fixed the problem.")
+    ]
