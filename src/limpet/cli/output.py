@@ -161,6 +161,9 @@ def nothing(memory: Limpet, args: Namespace) -> None:
         return
     scopes = memory.scopes()
     here = sum(one.memories for one in scopes if one.scope in (memory.scope, GLOBAL_SCOPE))
+    if then := getattr(args, "known_at", None):
+        words(f"nothing found in what was known then ({then})")
+        return
     if here or args.all_scopes or not scopes:
         words("nothing found" + (f" among {counted(here, 'memory')} of {memory.scope} and global" if here else ""))
         return
