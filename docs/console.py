@@ -95,6 +95,7 @@ class Terminal:
             "PATH": os.pathsep.join((str(bin), str(Path(sys.executable).parent), kept["PATH"])),
             "COLUMNS": str(COLUMNS),
             "TERM": "xterm",
+            "LIMPET_HOOK_SECONDS": "30",  # a busy machine is no reason for silence here
         }
         if not colour:
             self.environment["NO_COLOR"] = "1"
