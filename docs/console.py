@@ -1,8 +1,8 @@
-"""Run what the documentation shows: the lines after `$ ` in `console` blocks, in a terminal, and compare what comes back.
+"""Run what the documentation shows in a terminal, the lines after `$ ` in `console` blocks, and compare what comes back.
 
 `python -m docs.console` writes what is shown anew where it is no longer so, `--check` only says where.
-`tests/docs/test_examples.py` checks it. A page has a home and a store of its own, and the command `limpet` has a clock and
-ids of its own there, so that the same page always answers the same. Of what is shown
+`tests/docs/test_examples.py` checks it. A page has a home and a store of its own, and the command `limpet` has a clock
+and ids of its own there, so that the same page always answers the same. Of what is shown
 
 - a line `...` stands for any lines, and at the end of a line for the rest of it,
 - scores (numbers with three decimals) may differ by a twentieth, since processors add differently,
@@ -87,7 +87,8 @@ class Terminal:
         command = COMMAND.format(python=sys.executable, turns=str(bin / "turns"), start=START)
         (bin / "limpet").write_text(command, encoding="utf-8")
         (bin / "limpet").chmod(0o755)
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(("LIMPET_", "XDG_", "NO_COLOR"))}
+        ours = ("LIMPET_", "XDG_", "NO_COLOR")
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
         self.environment = kept | {
             "HOME": str(home),
             "LIMPET_STORE": str(home / "memory.db"),

@@ -1,6 +1,7 @@
 """Draw docs/terminal.svg, a terminal in which `LINES` were typed: `python -m docs.picture`, part of `make docs`.
 
-What it shows is what the commands answer, in their own colours (docs/console.py runs them). Nothing is loaded from elsewhere.
+What it shows is what the commands answer, in their own colours (docs/console.py runs them). It loads nothing from
+elsewhere.
 """
 
 from __future__ import annotations
@@ -23,9 +24,15 @@ LINES = (
     "limpet undo",
 )
 # Of the codes of colours (cli/output.py) what a browser is told.
-STYLES = {"1": "font-weight:bold", "2": "opacity:.6"} | {
-    code: f"fill:{colour}" for code, colour in (("31", "#f47067"), ("32", "#8ddb8c"), ("33", "#e8c66a"), ("36", "#76c7d8"))
+STYLES = {
+    "1": "font-weight:bold",
+    "2": "opacity:.6",
+    "31": "fill:#f47067",
+    "32": "fill:#8ddb8c",
+    "33": "fill:#e8c66a",
+    "36": "fill:#76c7d8",
 }
+FONT = "ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace"
 # Pixels: of a character, of a line, around all.
 WIDE, HIGH, AROUND = 8.4, 19, 16
 
@@ -47,7 +54,7 @@ def svg(rows: list[str]) -> str:
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}">',
         f'<rect width="{width}" height="{height}" rx="8" fill="#1c2128"/>',
-        '<g fill="#cdd9e5" font-family="ui-monospace, Menlo, Consolas, \'DejaVu Sans Mono\', monospace" font-size="14">',
+        f'<g fill="#cdd9e5" font-family="{FONT}" font-size="14">',
     ]
     for number, row in enumerate(rows):
         plain = COLOUR.sub("", row)

@@ -75,7 +75,10 @@ def test_what_is_shown_is_compared_line_by_line(shown, said, is_true):
 
 def test_a_screen_has_what_progress_left_on_it():
     """It moves up and clears what it wrote."""
-    assert console.lines("A\n\x1b[?25lembedding 1/8\r\x1b[2Kembedding 8/8\n\x1b[1A\x1b[2K\x1b[32mB\x1b[0m\n") == ["A", "B"]
+    assert console.lines("A\n\x1b[?25lembedding 1/8\r\x1b[2Kembedding 8/8\n\x1b[1A\x1b[2K\x1b[32mB\x1b[0m\n") == [
+        "A",
+        "B",
+    ]
 
 
 def test_the_picture_of_a_terminal_is_what_the_commands_answer(tmp_path):

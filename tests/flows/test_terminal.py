@@ -27,7 +27,9 @@ def kept(terminal, tmp_path):
     clock = limpet.FixedClock("2026-03-01T12:00:00Z")
     with limpet.open(tmp_path / "home" / "memory.db", scope="project:shop", clock=clock) as memory:
         memory.remember(LONG, topics=["storage"])
-        memory.session_start("nightly", title="Pictures, protection of data, and the agreement about it with the marketplace")
+        memory.session_start(
+            "nightly", title="Pictures, protection of data, and the agreement about it with the marketplace"
+        )
 
 
 @pytest.mark.usefixtures("kept")
@@ -41,7 +43,9 @@ def test_a_text_is_broken_between_its_words(terminal, command):
 
 
 @pytest.mark.usefixtures("kept")
-@pytest.mark.parametrize(("command", "words"), [("session list", "agreement marketplace"), ("doctor", "ledger, vectors")])
+@pytest.mark.parametrize(
+    ("command", "words"), [("session list", "agreement marketplace"), ("doctor", "ledger, vectors")]
+)
 def test_a_table_is_broken_between_words_too(terminal, command, words):
     terminal.environment["COLUMNS"] = "60"
     shown = {word for line in lines(terminal.run(f"limpet {command}")[1]) for word in line.split()}
