@@ -1,4 +1,4 @@
-"""Run what the documentation shows in a terminal, the lines after `$ ` in `console` blocks, and compare what comes back.
+"""Run what the documentation shows in a terminal, the lines after `$ ` in `console` blocks, and compare the answers.
 
 `python -m docs.console` writes what is shown anew where it is no longer so, `--check` only says where.
 `tests/docs/test_examples.py` checks it. A page has a home and a store of its own, and the command `limpet` has a clock
