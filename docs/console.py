@@ -43,9 +43,10 @@ MOVED = re.compile(r"\x1b\[(\??[0-9;]*)([A-Za-ln-z])|(\r)")
 ANY = "..."
 UNDO = re.compile(r"^`limpet (undo|redo)` ")
 
-# `limpet` with the clock of the page, 20 seconds a command, and ids that are counted out in place of random ones.
+# `limpet` with the clock of the page, 20 seconds a command, and ids that are counted out in place of random ones. A recall
+# has time, as on a machine that does nothing else.
 COMMAND = """#!{python}
-import hashlib, itertools, os
+import hashlib, itertools, os, sys
 from types import SimpleNamespace
 from limpet.cli.start import run
 from limpet.model import clock, ids
@@ -57,6 +58,8 @@ now = itertools.count(clock.parse_time({start!r}, now=0) + turn * 20_000_000, 10
 made = itertools.count()
 clock.SystemClock.now = lambda self: next(now)
 ids.os = SimpleNamespace(urandom=lambda size: hashlib.sha256(b"%d %d" % (turn, next(made))).digest()[:size])
+if sys.argv[1:2] == ["recall"] and "--deadline-ms" not in sys.argv:
+    sys.argv += ["--deadline-ms", "60000"]
 run()
 """
 START = "2026-03-02T09:00:00Z"
