@@ -43,8 +43,8 @@ MOVED = re.compile(r"\x1b\[(\??[0-9;]*)([A-Za-ln-z])|(\r)")
 ANY = "..."
 UNDO = re.compile(r"^`limpet (undo|redo)` ")
 
-# `limpet` with the clock of the page, 20 seconds a command, and ids that are counted out in place of random ones. A recall
-# has time, as on a machine that does nothing else.
+# `limpet` with the clock of the page, 20 seconds a command, and ids that are counted out in place of random ones. A
+# recall has time, as on a machine that does nothing else.
 COMMAND = """#!{python}
 import hashlib, itertools, os, sys
 from types import SimpleNamespace
