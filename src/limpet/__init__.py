@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from .remember.operations import Effect, Operation
     from .remember.retention import Retention
     from .remember.review import ReviewItem
+    from .remember.scan import HeldSecret
     from .remember.scopes import Scope, ScopeChange
     from .remember.service import PurgeReport
     from .remember.sweep import Swept
@@ -74,8 +75,8 @@ __all__ = [
     "Belief", "Brief", "BriefItem", "Caution", "Central", "Chain", "Change", "Check", "Clock", "Consolidation",
     "Contradiction", "Contradictions", "Diff", "Dropped", "Effect", "Embedder", "EmbedderUnavailable", "EntityCount",
     "Explanation", "Exposure", "Fact", "Filter", "FixedClock", "Forgotten", "Gap", "Gaps", "GraphPath", "Grounding",
-    "History", "Impact", "ImportReport", "Interval", "Item", "JournalLine", "LeftOut", "Limpet", "LimpetError", "Link",
-    "Memory", "MirrorReport", "ModelInfo", "Moment", "Node", "NotFound", "Operation", "OrganizeReport", "Page",
+    "HeldSecret", "History", "Impact", "ImportReport", "Interval", "Item", "JournalLine", "LeftOut", "Limpet", "LimpetError",
+    "Link", "Memory", "MirrorReport", "ModelInfo", "Moment", "Node", "NotFound", "Operation", "OrganizeReport", "Page",
     "Problem",
     "Proposal", "PurgeReport", "Quality", "Recall", "RecalledSession", "Receipt", "Reranker", "Retention",
     "ReviewItem", "Revision", "Scope", "ScopeChange", "Section", "SegmentReport", "SessionRecall", "SessionRow",
@@ -126,6 +127,7 @@ _HOMES = {
     "remember.review": ("ReviewItem",),
     "remember.scopes": ("Scope", "ScopeChange"),
     "remember.service": ("PurgeReport",),
+    "remember.scan": ("HeldSecret",),
     "remember.sweep": ("Swept",),
     "remember.write": ("Receipt",),
     "store.records": ("Action", "Filter", "Page", "Problem", "SessionRow", "StoreStats"),

@@ -27,11 +27,15 @@ _FLAG = re.compile(
 )
 _PLAIN = re.compile(r"""[^\s"'`,;<>&\\]{1,200}""")
 # Names of passwords.
-_STRICT = re.compile(r"(?i)(?:pass(?:word|wd|phrase|code|wort)?|pwd|kennwort|contraseña|psk|pw)(?:[_.-]?(?:\d+|value|plain))?$")
+_STRICT = re.compile(
+    r"(?i)(?:pass(?:word|wd|phrase|code|wort)?|pwd|kennwort|contraseña|psk|pw)(?:[_.-]?(?:\d+|value|plain))?$"
+)
 # A word that only names what is meant: new-password, my_secret, db-credentials-v2.
 _REFERENCE = re.compile(r"(?i)[a-z\d_.:/-]*(?:pass|secret|token|credential|cookie|pwd|key)[a-z\d_.:/-]*$")
 _IDENTIFIER = re.compile(r"[a-z]+(?:[_-][a-z]+)+$|.*[\\/][\w.-]+[\\/]|\.{0,2}/|~/|[\d.]+$|[a-z]+://")
-_SEVERAL = re.compile(r"(?i)(?:^|[\s;?&])(?:user(?:name| ?id)?|uid|host|server|data source|database|dbname|port|login)\s?=")
+_SEVERAL = re.compile(
+    r"(?i)(?:^|[\s;?&])(?:user(?:name| ?id)?|uid|host|server|data source|database|dbname|port|login)\s?="
+)
 
 
 def assigned(text: str) -> list[tuple[int, int]]:
@@ -102,7 +106,7 @@ def _word(word: str, name: str, *, closed: bool) -> bool:
     if not _STRICT.search(name):
         return closed and name.isupper() and len(word) >= 8 and word.count("-") > 1 and "." not in word
     if " " in word:
-        return len(word.split()) <= 8 and word == word.lower() and name.lower().endswith(("phrase", "psk")) or (
+        return (len(word.split()) <= 8 and word == word.lower() and name.lower().endswith(("phrase", "psk"))) or (
             any(map(str.isdigit, word)) and name.lower() == "psk"
         )
     if mixed(word) and (closed or not word.isdigit()):
@@ -111,7 +115,13 @@ def _word(word: str, name: str, *, closed: bool) -> bool:
         return False
     if re.search(r"[._+~-]", word):
         return re.search(r"[A-Z]", word) is not None
-    return word.isalpha() and len(word) >= 6 and word.lower() not in SAID and not ADJECTIVE.search(word) and not word.istitle()
+    return (
+        word.isalpha()
+        and len(word) >= 6
+        and word.lower() not in SAID
+        and not ADJECTIVE.search(word)
+        and not word.istitle()
+    )
 
 
 def _placeholder(word: str) -> bool:

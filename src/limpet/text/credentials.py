@@ -20,13 +20,17 @@ _FOREIGN = ("jeton", "clave", "clé", "schlüssel", "密", "令牌", "口令", "
 # Without these there is no random word, and no code.
 _DIGIT = re.compile(r"[A-Za-z]\d|\d[A-Za-z]")
 _THREE = re.compile(r"\d\d\d|\d-\d")
-_SAID_AS = re.compile(r"(?:^|[\s`'\"(])(\S{10,400})[`'\"]?[ \t]+(?:is|was|as)[ \t]+(?:(?:the|my|our|your|an?)[ \t]+)?(?:[\w'-]{1,15}[ \t]+){0,2}$")
+_SAID_AS = re.compile(
+    r"(?:^|[\s`'\"(])(\S{10,400})[`'\"]?[ \t]+(?:is|was|as)[ \t]+(?:(?:the|my|our|your|an?)[ \t]+)?(?:[\w'-]{1,15}[ \t]+){0,2}$"
+)
 # What says that the word before means something to be kept to oneself; a key without it needs a longer value.
 _KEPT = re.compile(
     r"(?i)(?:api|access|secret|signing|shared|client|encryption|license|licence|master|private|deploy|auth|service|account"
     r"|hmac|webhook|app|application|server|storage|consumer)[ -]?$"
 )
-_KEPT_AFTER = re.compile(r"(?i)[ \t](?:de l[a'\u2019] ?|d['\u2019]|de )?(?:api|secr[eè]te|privée|secreta|privada|d['\u2019]accès)\b")
+_KEPT_AFTER = re.compile(
+    r"(?i)[ \t](?:de l[a'\u2019] ?|d['\u2019]|de )?(?:api|secr[eè]te|privée|secreta|privada|d['\u2019]accès)\b"
+)
 # What else such a value is.
 _OTHER = re.compile(
     r"(?i)\b(?:commit|sha-?\d*|md5|hash\w*|digest|checksum|fingerprint|etag|uuid|guid|revision|public|trace|cache|partition|sort|primary|foreign"
@@ -54,7 +58,9 @@ _CODES = (
     r"|(?:(?:de|du|del|d['\u2019])[ ]?)(?:(?:la|l['\u2019])[ ]?)?(?:porte|accès|alarme|portail|immeuble|coffre|carte|puerta|alarma|acceso|portal|garaje|caja|seguridad|tarjeta))"
     rf"\b{_OF}{_SAYS}",
 )
-_DIGITS = re.compile(r"[ \t]*(?P<value>\d{1,6}(?:[- ]\d{2,4}){1,2}|\d{3,10})(?P<end>[#*]?)(?!\w|[.,:/-]\d|[ \t]*(?:%|bits?|digits?|characters?|times))")
+_DIGITS = re.compile(
+    r"[ \t]*(?P<value>\d{1,6}(?:[- ]\d{2,4}){1,2}|\d{3,10})(?P<end>[#*]?)(?!\w|[.,:/-]\d|[ \t]*(?:%|bits?|digits?|characters?|times))"
+)
 
 _LOGIN = re.compile(
     r"(?i)\b(?:log ?ins?|credentials?|creds|account|zugangsdaten|zugang|anmeldedaten|identifiants?|credenciales|acceso)\b[^\n]{0,60}?"
@@ -75,9 +81,13 @@ _FILES = (
 def held(text: str, lower: str) -> list[tuple[int, int]]:
     """Where keys, tokens, codes, logins and seed phrases stand, in order, without overlaps."""
     found = list(_files(text, lower))
-    if _DIGIT.search(text) is not None and _any(lower, ("key", "token", "secret", "cred", "passw", "phrase", *_FOREIGN)):
+    if _DIGIT.search(text) is not None and _any(
+        lower, ("key", "token", "secret", "cred", "passw", "phrase", *_FOREIGN)
+    ):
         found += _near(text)
-    if _THREE.search(text) is not None and _any(lower, ("code", "combination", "combo", "cvv", "cvc", "puk", "otp", "pin", "código")):
+    if _THREE.search(text) is not None and _any(
+        lower, ("code", "combination", "combo", "cvv", "cvc", "puk", "otp", "pin", "código")
+    ):
         found += _coded(text)
     if _any(lower, ("log", "cred", "zugang", "account", "anmeld", "identifiant", "acceso")):
         found += [one.span("value") for one in _LOGIN.finditer(text) if _is_value(one["value"])]
@@ -131,7 +141,13 @@ def _near(text: str) -> Iterator[tuple[int, int]]:
             continue
         for word in _WORD.finditer(text, max(end, done), end + NEAR + 400):
             between = text[end : word.start()]
-            if word.start() - end > NEAR or between.count("\n") > 2 or _OTHER.search(between) or ". " in between or (not kept and re.search(r"[\n()]", between)):
+            if (
+                word.start() - end > NEAR
+                or between.count("\n") > 2
+                or _OTHER.search(between)
+                or ". " in between
+                or (not kept and re.search(r"[\n()]", between))
+            ):
                 break
             if is_random(word[0], least=LEAST if kept else ALONE):
                 shown = len(word[0].rstrip(".!,"))

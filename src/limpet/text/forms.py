@@ -81,14 +81,14 @@ LONGEST = 58
 _ALL_MARKS = tuple({mark for _, marks, _ in FORMS for mark in marks} - {".", "://"})
 
 
-def may_hold(text: str, lower: str) -> bool:
-    """Whether a text may hold a secret of one of these forms."""
-    if "://" in lower or "private key" in lower or "private-lines" in lower or "authorization" in lower:
+def may_hold(text: str, lower: str, *, digit: bool) -> bool:
+    """Whether a text may hold a secret of one of these forms; what has no digit is a key in lines or in a URL."""
+    if "://" in lower or "private" in lower or "authorization" in lower:
         return True
-    longest = max(map(len, text.split()), default=0)
-    if longest < LONG:
+    if not digit:
         return False
-    return any(mark in lower for mark in _ALL_MARKS) or longest >= LONGEST
+    longest = max(map(len, text.split()))
+    return longest >= LONGEST or (longest >= LONG and any(mark in lower for mark in _ALL_MARKS))
 
 
 def matches(lower: str) -> list[tuple[str, re.Pattern[str]]]:

@@ -12,7 +12,16 @@ from collections.abc import Iterator
 
 from .secrets import CODE, PLACEHOLDER
 
-_QUOTES = {'"': '"', "'": "'", "`": "`", "\u201c": "\u201d", "\u2018": "\u2019", "\u201e": "\u201c", "\u00ab": "\u00bb", "\u00bb": "\u00ab"}
+_QUOTES = {
+    '"': '"',
+    "'": "'",
+    "`": "`",
+    "\u201c": "\u201d",
+    "\u2018": "\u2019",
+    "\u201e": "\u201c",
+    "\u00ab": "\u00bb",
+    "\u00bb": "\u00ab",
+}
 # Patterns are compiled, and kept by re's own cache, when a text first asks for them: a hook may need one of them.
 _NOUN = (
     r"(?<![\w.$@/\\-])(?:[\w-]{1,30}-)?(?P<noun>pass(?:word|wort|phrase|code|wd)?|kennwort|pwd|pw|pin|mot de passe|contraseña|clave"
@@ -21,7 +30,8 @@ _NOUN = (
 _IN_BRACKETS = r"(?:[ \t]*\([^()\n]{1,60}\))?"
 # "for the router", "of Ana's locker", "we use there", "(billing)": up to the verb of the same clause.
 _ABOUT = (
-    _IN_BRACKETS + r"(?:[ \t]+(?:wi-?fi|wlan|vpn|admin|root|sudo))?(?:[ \t]+(?:for|of|to|on|in|at|from|we|i|they|you|that|für|von|zu|zum|zur|auf|am|im|vom|des|der"
+    _IN_BRACKETS
+    + r"(?:[ \t]+(?:wi-?fi|wlan|vpn|admin|root|sudo))?(?:[ \t]+(?:for|of|to|on|in|at|from|we|i|they|you|that|für|von|zu|zum|zur|auf|am|im|vom|des|der"
     r"|pour|de|du|la|sur|del|para|en|d['\u2019]\w+)\b"
     r"[^\n.!?;:=\"]{1,60}?)?" + _IN_BRACKETS
 )

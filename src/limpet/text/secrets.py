@@ -13,16 +13,46 @@ from typing import Any
 from . import forms
 
 # Of every name that `names_secret` knows.
-_NAME_MARKS = ("pass", "pwd", "secret", "token", "key", "credential", "cookie", "authorization", "psk", "auth", "kennwort", "mnemonic", "contraseña")
+_NAME_MARKS = (
+    "pass",
+    "pwd",
+    "secret",
+    "token",
+    "key",
+    "credential",
+    "cookie",
+    "authorization",
+    "psk",
+    "auth",
+    "kennwort",
+    "mnemonic",
+)
 # What sentences call a password (`passwords.py`): the few letters that are looked for, and what they must be part of.
-_TOLD_MARKS = ("pass", "pw", "pin", "kennw", "clave", "contras", "schlüssel", "wifi key", "wi-fi key", "密码", "口令", "密钥", "令牌")
-_TOLD_WORDS = ("passw", "passp", "passc", "passe ", "pass ", "pw", "pin is", "pin for", "pin:", *_TOLD_MARKS[3:])
-# Of what `credentials.py` finds.
+_TOLD_MARKS = ("pass", "pw", "pin", "kennw", "clave", "fi key")
+_TOLD_WORDS = (
+    "passw",
+    "passp",
+    "passc",
+    "passe ",
+    "pass ",
+    "pw",
+    "pin is",
+    "pin for",
+    "pin:",
+    "kennwort",
+    "clave",
+    "fi key",
+)
+_TOLD_ABROAD = ("contrase", "schlüssel", "密码", "口令", "密钥", "令牌")
+# Of what `credentials.py` finds: beside a digit, and words alone.
 _KEY_MARKS = (
-    "key", "token", "secret", "cred", "login", "jeton", "clave", "clé", "schlüssel", "zugang", "identifiant", "密", "令牌",
-    "口令", "code", "combination", "combo", "cvv", "cvc", "puk", "pin ", "pin:", "otp", "phrase", "mnemonic", "código", "machine ",
-    ":thin:", ":*:", "432:",
+    "key", "token", "secret", "cred", "login", "passw", "jeton", "clave", "zugang", "identifiant", "code", "combination", "combo",
+    "cvv", "cvc", "puk", "pin ", "pin:", "otp", ":*:", "432:", ":thin:",
 )  # fmt: skip
+_KEYS_ABROAD = ("clé", "schlüssel", "密", "令牌", "口令", "código")
+_WORDS_ALONE = ("phrase", "mnemonic", "machine ", "default login", ":*:", "432:")
+_DIGIT = re.compile(r"\d")
+_SHUT = (False, False, False, False, False)
 # Programs that take a secret by a flag that is not named after it.
 _PROGRAMS = (
     "mysql",
@@ -60,19 +90,23 @@ _FILLED = re.compile(r"EXAMPLE|(?i:(?<![a-z])your[-_]|x{8}|(.)\1{9})")
 
 def suspected(text: str) -> bool:
     """Whether a text holds a mark of some secret; most texts hold none, and none of those holds a secret."""
-    lower = text.lower()
-    return (
-        _named_in(lower)
-        or _told(text, lower)
-        or _given(lower)
-        or _holds(lower, _KEY_MARKS)
-        or forms.may_hold(text, lower)
+    return any(_gates(text, text.lower()))
+
+
+def _gates(text: str, lower: str) -> tuple[bool, bool, bool, bool, bool]:
+    """Which of forms, assignments, sentences, commands, and keys by their context a text may hold.
+
+    Nearly everything takes a digit, and other languages' words take other letters: so few marks are looked for in most texts.
+    """
+    digit = _DIGIT.search(text) is not None
+    abroad = not text.isascii()
+    told = (_holds(lower, _TOLD_MARKS) and (_holds(lower, _TOLD_WORDS) or "PIN" in text)) or (
+        abroad and _holds(lower, _TOLD_ABROAD)
     )
-
-
-def _told(text: str, lower: str) -> bool:
-    """Whether a sentence may tell a password."""
-    return _holds(lower, _TOLD_MARKS) and (_holds(lower, _TOLD_WORDS) or "PIN" in text)
+    key = _holds(lower, _WORDS_ALONE) or (
+        digit and (_holds(lower, _KEY_MARKS) or (abroad and _holds(lower, _KEYS_ABROAD)))
+    )
+    return forms.may_hold(text, lower, digit=digit), _named_in(lower), told, _given(lower), key
 
 
 def _given(lower: str) -> bool:
@@ -177,22 +211,26 @@ def redact(text: str) -> tuple[str, tuple[str, ...]]:
     if not text:
         return text, ()
     lower = text.lower()
+    gates = _gates(text, lower)
+    if gates == _SHUT:
+        return text, ()
+    formed, named, told, given, key = gates
     found: list[str] = []
-    if forms.may_hold(text, lower):
+    if formed:
         for name, form in forms.matches(lower):
             text = form.sub(partial(_hide, name, found), text)
-    hidden = text
-    if not (_named_in(lower) or _told(text, lower) or _given(lower) or _holds(lower, _KEY_MARKS)):
-        return hidden, tuple(found)
+    if not (named or told or given or key):
+        return text, tuple(found)
     from . import assignments, credentials, passwords
 
-    if _named_in(lower):
+    hidden = text
+    if named:
         hidden = _without(hidden, assignments.assigned(hidden))
-    if _told(text, lower):
+    if told:
         hidden = _without(hidden, passwords.told(hidden))
-    if _given(lower):
+    if given:
         hidden = _without(hidden, passwords.given(hidden))
-    if _holds(lower, _KEY_MARKS):
+    if key:
         hidden = _without(hidden, credentials.held(hidden, lower))
     return hidden, tuple(found) if hidden == text else (*found, "password")
 
