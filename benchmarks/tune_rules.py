@@ -77,5 +77,6 @@ def run(name: str, *, held_back: bool, write: bool, grid: bool = True) -> None:
     if write:
         file = rules.file_name(embedder)
         rules.write_vectors(vectors, rules._VECTORS / file)
+        (rules._VECTORS / file).chmod(0o644)  # part of the package, for everybody
         print("wrote", file, "for", embedder.fingerprint)
     embedder.save()

@@ -68,6 +68,7 @@ if TYPE_CHECKING:
     from .remember.write import Receipt
     from .store.contract import Store
     from .store.records import Action, Page, Problem, SessionRow, StoreStats
+    from .transfer.devices import DeviceInfo
     from .transfer.records import TransferReport
     from .transfer.segments import SegmentReport
     from .usefulness.adherence import Adherence
@@ -99,6 +100,25 @@ def open(
     """
     settings = read_settings(path, scope, durable)
     return Limpet(settings, read_only=read_only, create=create, clock=clock, embedder=embedder, judge=judge)
+
+
+def restore_backup(
+    path: str | os.PathLike[str] | None = None,
+    file: str | os.PathLike[str] | None = None,
+    *,
+    progress: Progress | None = None,
+) -> str | None:
+    """Make a store what a backup of it is, checked before; processes that have it open go on with that. Without `file`
+    the last restore is undone. `path`: as for `open`. Returns where the store that was replaced is kept, if any was.
+
+    Raises BadInput, NotFound, StoreDamaged, StoreError.
+    """
+    from .store.sqlite.restore import restore_file, undo_restore
+
+    store = read_settings(path, "global", None).path
+    if file is None:
+        return undo_restore(store, progress=progress)[1]
+    return restore_file(store, os.fspath(file), progress=progress)
 
 
 class Limpet:
@@ -564,7 +584,11 @@ class Limpet:
         return transfer_service.export_jsonl(self._context, target, vectors=vectors, force=force, progress=progress)
 
     def import_jsonl(
-        self, source: str | os.PathLike[str] | IO[str], *, dry_run: bool = False, progress: Progress | None = None
+        self,
+        source: str | os.PathLike[str] | IO[str] | IO[bytes],
+        *,
+        dry_run: bool = False,
+        progress: Progress | None = None,
     ) -> ImportReport:
         """Read limpet's JSONL or plain statements, one a line. Known events are skipped, bad lines are reported.
 
@@ -1207,6 +1231,26 @@ class Limpet:
         """
         return transfer_service.import_segments(self._context, folder, dry_run=dry_run, progress=progress)
 
+    def devices(self) -> builtins.list[DeviceInfo]:
+        """The devices whose segments are known here, and which are trusted.
+
+        >>> memory.devices()
+        []
+        """
+        return transfer_service.devices(self._context)
+
+    def trust_device(self, id: str, *, trusted: bool = True) -> int:
+        """Let a device also speak of what others said: correct, replace, purge it. `id`: whole, its beginning, or
+        "all": every one, also those that come. What waited comes with the next import. Returns how many known ones it
+        concerns.
+
+        Raises BadInput, NotFound.
+
+        >>> memory.trust_device("all")
+        0
+        """
+        return transfer_service.trust_device(self._context, id, trusted=trusted)
+
     def note_exposures(
         self, items: Iterable[tuple[str, int]], *, session: str = "", client: str, via: str,
         withheld: Iterable[str] = (), drawn: Iterable[str] = (), asked: str = "",
@@ -1257,6 +1301,17 @@ class Limpet:
         True
         """
         self._context.store.maintenance.backup(os.fspath(path), progress)
+
+    def backup_every(self, every: str, folder: str | os.PathLike[str] | None = None, *, keep: int = 7) -> str | None:
+        """Keep `keep` backups in a folder, a new one when the last is older than `every` ("12h", "1d", "2w"): one now,
+        others when the queue is worked (`work`, the MCP server). "off": none any more. Returns the file that was made.
+
+        Raises BadInput, StoreError.
+
+        >>> Path(memory.backup_every("1d", "backups", keep=7)).is_file()
+        True
+        """
+        return work_service.plan_backups(self._context, folder, every=every, keep=keep)
 
     def verify(self) -> builtins.list[Problem]:
         """Check pages, index, vectors and how the tables fit together. Empty: clean.

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import base64
+import io
 import json
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -266,6 +270,77 @@ def test_vectors_of_another_program_that_have_no_direction_are_said(memory, tmp_
     assert any("vectors" in note and count == 3 for note, count in report.notes.items())
 
 
+# -- sizes
+
+
+def test_a_line_that_is_no_text_is_reported_and_the_rest_comes_in(memory, tmp_path):
+    (tmp_path / "latin.jsonl").write_bytes(b'{"content": "caf\xe9"}\n{"content": "the rest"}\n\0\0\n')
+    report = memory.import_jsonl(tmp_path / "latin.jsonl")
+
+    assert [line for line, _ in report.rejected] == [1, 3] and "UTF-8" in report.rejected[0][1]
+    assert [one.content for one in memory.list().memories] == ["the rest"]
+
+
+@pytest.mark.parametrize("as_file", [True, False])
+def test_a_line_that_is_too_long_is_passed_over(memory, tmp_path, monkeypatch, as_file):
+    monkeypatch.setattr("limpet.transfer.jsonl.MAX_LINE", 200)
+    long = [json.dumps({"content": "x" * size}) for size in (181, 182, 185, 186, 187, 188, 189, 400, 401, 402, 5_000)]
+    texts = [text for n, one in enumerate(long) for text in (f'{{"content": "number {n}"}}', one)]
+    texts += ['{"content": "the last"}', "y" * 900]
+    path = tmp_path / "long.jsonl"
+    path.write_text("\n".join(texts))
+    report = memory.import_jsonl(path if as_file else io.StringIO("\n".join(texts)))
+
+    wanted = [2 * n + 2 for n, one in enumerate(long) if len(one) + 1 > 200] + [24]
+    assert [line for line, _ in report.rejected] == wanted
+    assert all("longer than 200 bytes" in reason for _, reason in report.rejected)
+    assert memory.count() == 24 - len(wanted)
+
+
+def test_a_line_of_a_gigabyte_is_never_held(tmp_path):
+    """A file of a hole: nothing but NUL, and no line end."""
+    path, store = tmp_path / "huge.jsonl", tmp_path / "m.db"
+    with path.open("wb") as file:
+        file.write(b'{"content": "the first"}\n')
+        file.truncate(1 << 30)
+        file.seek(0, os.SEEK_END)
+        file.write(b'\n{"content": "the last"}\n')
+    script = (
+        "import resource, sys, limpet\n"
+        "with limpet.open(sys.argv[1], scope='global') as memory:\n"
+        "    memory.remember('warm')\n"
+        "    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
+        "    report = memory.import_jsonl(sys.argv[2])\n"
+        "    print(report.new, len(report.rejected), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(store), str(path)], capture_output=True, text=True, check=True, timeout=300
+    )
+    new, bad, kilobytes = map(int, done.stdout.split())
+    assert (new, bad) == (2, 1)
+    assert kilobytes < 200_000
+
+
+def test_what_is_wrong_is_listed_up_to_a_number_and_then_counted(memory, monkeypatch):
+    monkeypatch.setattr("limpet.transfer.jsonl_import.MAX_LISTED", 5)
+    report = imported(memory, ["nothing"] * 12 + [json.dumps({"content": "the last"})])
+
+    assert [line for line, _ in report.rejected] == [1, 2, 3, 4, 5, 13]
+    assert report.rejected[-1][1] == "and 7 more lines were left out"
+    assert memory.count() == 1
+
+
+def test_long_lines_are_taken_in_by_what_they_hold(memory, monkeypatch):
+    """Few long lines are not gathered until there are as many as of short ones."""
+    monkeypatch.setattr("limpet.transfer.jsonl_import.CHUNK_CHARACTERS", 1_000)
+    lines = [event(n, "remembered", f"01890000-0000-7000-8000-{n:012}", content=f"{n} " * 200) for n in range(1, 8)]
+    used = {"uses": 3, "used_at": AT, "useful": 0, "not_useful": 0, "wrong": 0}
+    report = imported(memory, [*lines, *({"usage": used | {"id": one["id"]}} for one in lines)])
+
+    assert report.rejected == [] and report.new == 7
+    assert [one.uses for one in memory.list().memories] == [3] * 7
+
+
 # -- segments
 
 
@@ -403,3 +478,45 @@ def test_forged_events_set_no_two_devices_apart(two, tmp_path):
     assert everything(desk.memory) == everything(third.memory)
     assert desk.memory.get(id).scope == "project:api" and desk.memory.session("s1").ended_at is None
     third.close()
+
+
+@pytest.mark.parametrize(
+    ("limit", "what"),
+    [("MAX_SEGMENT_BYTES", "larger"), ("MAX_SEGMENT_EVENTS", "more than"), ("MAX_HEADER_BYTES", "header")],
+)
+def test_a_segment_above_a_limit_is_left_out_alone(two, tmp_path, monkeypatch, limit, what):
+    laptop, desk = two
+    for n in range(5):
+        laptop.memory.remember(f"statement {n}")
+    laptop.memory.export_segments(tmp_path / "shared")
+    monkeypatch.setattr(f"limpet.transfer.segment_files.{limit}", 4)
+    report = desk.memory.import_segments(tmp_path / "shared")
+
+    assert what in report.problems[0][1]
+    assert desk.memory.count() == 0
+    monkeypatch.undo()
+    assert desk.memory.import_segments(tmp_path / "shared").problems == []
+    assert desk.memory.count() == 5
+
+
+def test_a_line_of_a_segment_that_is_too_long_is_left_out_and_the_others_come_in(two, tmp_path, monkeypatch):
+    laptop, desk = two
+    for text in ("the first", "x" * 2_000, "the third"):
+        laptop.memory.remember(text)
+    laptop.memory.export_segments(tmp_path / "shared")
+    monkeypatch.setattr("limpet.transfer.jsonl.MAX_LINE", 1_000)
+    report = desk.memory.import_segments(tmp_path / "shared")
+
+    assert ["line 3: longer" in reason for _, reason in report.problems] == [True]
+    assert {one.content for one in desk.memory.list().memories} == {"the first", "the third"}
+
+
+def test_a_device_begins_a_new_segment_long_before_the_limit(two, tmp_path):
+    """Also when the size is in metadata and not in texts."""
+    laptop, desk = two
+    for n in range(5):
+        laptop.memory.remember_batch([{"content": f"{n} {i}", "metadata": {"a": "x" * 60_000}} for i in range(20)])
+    laptop.memory.export_segments(tmp_path / "shared")
+
+    assert len(list((tmp_path / "shared").glob("*/*.jsonl"))) == 2
+    assert desk.memory.import_segments(tmp_path / "shared").new == 100

@@ -26,7 +26,7 @@ EXPORTS = {
     "backup": lambda memory, to, **given: memory.backup(to),
 }
 TO_FILES = ("jsonl", "amem", "mcp", "memori")
-SIDE_FILES = ("", "-wal", "-shm", ".sock", ".token")
+SIDE_FILES = ("", "-wal", "-shm", ".sock", ".token", ".mirrors")
 
 
 @pytest.fixture(params=EXPORTS)
@@ -313,3 +313,110 @@ def test_the_names_beside_a_store_are_those_that_limpet_gives(tmp_path):
     store = str(tmp_path / "memory.db")
     assert token_for(store)[1].removeprefix(store) in files.SIDE_FILES
     assert str(place(store)).removeprefix(os.path.realpath(store)) in files.SIDE_FILES
+
+
+# -- the token
+
+
+@pytest.mark.parametrize("open_to", [0o604, 0o640, 0o602])
+def test_a_token_that_others_can_read_or_write_is_refused(tmp_path, open_to):
+    from limpet.agents.http import token_for
+
+    store = str(tmp_path / "memory.db")
+    made, _ = token_for(store)
+    place = Path(store + ".token")
+    assert token_for(store)[0] == made
+
+    place.chmod(open_to)
+    with pytest.raises(limpet.StoreError, match="by others"):
+        token_for(store)
+    assert place.read_text().strip() == made, "left as it was"
+
+
+def test_a_token_of_somebody_else_is_refused(tmp_path):
+    from limpet.agents.http import token_for
+
+    store = str(tmp_path / "memory.db")
+    token_for(store)
+    if os.geteuid() != 0:
+        pytest.skip("only root can give a file away")
+    os.chown(store + ".token", 12_345, 12_345)
+    with pytest.raises(limpet.StoreError, match="somebody else"):
+        token_for(store)
+
+
+def test_a_token_is_read_through_no_link_and_from_no_pipe(tmp_path):
+    from limpet.agents.http import token_for
+
+    store = str(tmp_path / "memory.db")
+    place, planted = Path(store + ".token"), tmp_path / "planted"
+    planted.write_text("known to somebody else, and long enough")
+    place.symlink_to(planted)
+    with pytest.raises(limpet.StoreError):
+        token_for(store)
+    place.unlink()
+    os.mkfifo(place)
+    with pytest.raises(limpet.StoreError):
+        token_for(store)
+    assert planted.read_text().startswith("known")
+
+
+def test_notes_beside_the_store_are_private_and_follow_no_link(stored, path, tmp_path):
+    victim = tmp_path / "victim"
+    victim.write_text("precious")
+    noted = path.with_name(path.name + ".mirrors")
+    noted.symlink_to(victim)
+    stored.mirror_init(tmp_path / "mirror")
+    assert victim.read_text() == "precious" and not noted.is_symlink() and mode(noted) == 0o600
+
+
+@pytest.mark.parametrize("planted", ["link", "pipe"])
+def test_the_log_of_hooks_follows_no_link_and_waits_for_no_pipe(path, tmp_path, planted):
+    main(["--store", str(path), "remember", "Deploys run on Tuesday"])
+    victim, log = tmp_path / "victim", path.with_name(path.name + ".hooks.log")
+    victim.write_text("precious")
+    log.symlink_to(victim) if planted == "link" else os.mkfifo(log)
+    done = subprocess.run(
+        [sys.executable, "-m", "limpet", "--store", str(path), "hook", "claude", "UserPromptSubmit"],
+        input=b"{nothing", capture_output=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0 and victim.read_text() == "precious"
+
+
+# -- a store that is not where it was
+
+
+@pytest.mark.parametrize("harm", ["moved", "deleted", "replaced"])
+def test_a_process_whose_store_is_not_there_any_more_refuses_to_write(stored, path, harm, clock):
+    """It would acknowledge what nobody finds again."""
+    kept = path.with_name("elsewhere.db")
+    for side in ("", "-wal", "-shm"):
+        one = path.with_name(path.name + side)
+        if harm == "deleted":
+            one.unlink(missing_ok=True)
+        elif one.exists():
+            one.rename(kept.with_name(kept.name + side))
+    if harm == "replaced":
+        limpet.open(path, scope="global", clock=clock).close()
+
+    for write in (lambda: stored.remember("Said into the void"), stored.gc, stored.verify):
+        with pytest.raises(limpet.StoreError, match="moved, deleted or replaced"):
+            write()
+
+    if harm == "moved":
+        for side in ("", "-wal", "-shm"):
+            one = kept.with_name(kept.name + side)
+            if one.exists():
+                one.rename(path.with_name(path.name + side))
+        assert stored.remember("Back again").status == "created"
+
+
+def test_a_store_that_is_opened_by_a_link_may_be_reached_by_another(tmp_path, clock):
+    """What counts is which file the name leads to."""
+    real, link = tmp_path / "real.db", tmp_path / "link.db"
+    limpet.open(real, scope="global", clock=clock).close()
+    link.symlink_to(real)
+    with limpet.open(link, scope="global", clock=clock) as memory:
+        link.unlink()
+        link.symlink_to(os.path.relpath(real, tmp_path))
+        assert memory.remember("The same file").status == "created"

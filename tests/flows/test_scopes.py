@@ -218,6 +218,7 @@ def test_what_moved_on_one_device_moved_on_the_others(tmp_path, clock):
         limpet.open(tmp_path / "a.db", scope="project:api", clock=clock) as a,
         limpet.open(tmp_path / "b.db", scope="project:web", clock=clock) as b,
     ):
+        b.trust_device("all")
         a.remember("Deploys need the VPN")
         a.export_segments(shared)
         b.import_segments(shared)

@@ -187,8 +187,7 @@ def test_a_file_with_a_byte_order_mark_or_windows_lines_is_read(other, tmp_path)
 
 
 def test_files_that_cannot_be_used_are_refused(lived, tmp_path):
-    (tmp_path / "latin.jsonl").write_bytes(b'{"content": "caf\xe9"}\n')
-    for source in (tmp_path / "nothing.jsonl", tmp_path, tmp_path / "latin.jsonl"):
+    for source in (tmp_path / "nothing.jsonl", tmp_path):
         with pytest.raises(limpet.BadInput):
             lived.import_jsonl(source)
     for target in (tmp_path, tmp_path / "no" / "folder.jsonl"):

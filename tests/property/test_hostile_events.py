@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import io
+import json
 import os
+import shutil
 import tempfile
 from pathlib import Path
 
@@ -154,3 +157,71 @@ def test_a_store_of_several_devices_is_byte_identical_through_jsonl(actions, oth
         finally:
             for device in (one, two, end):
                 device.close()
+
+
+LINES = int(os.environ.get("LIMPET_FUZZ", "400"))
+TOGETHER = 200
+
+
+def torn(line, draw):
+    """Its bytes with one to four changed, put in, taken out, or the line cut off."""
+    raw = bytearray(json.dumps(line), "utf-8")
+    for _ in range(1 + draw(4)):
+        at, what = draw(len(raw)), draw(4)
+        if what == 0:
+            raw[at] = draw(256)
+        elif what == 1:
+            raw[at:at] = bytes(draw(256) for _ in range(1 + draw(8)))
+        elif what == 2:
+            del raw[at : at + 1 + draw(8)]
+        elif draw(8) == 0:
+            del raw[at:]
+        if not raw:
+            return b"0"
+    return bytes(raw).replace(b"\n", b" ")
+
+
+def test_bent_and_torn_lines_and_segments_end_in_no_internal_error():
+    """In one store after the other, by file and by segment: what is left out is counted, and the store stays whole."""
+    draw = seeded(LINES)
+    done = {"lines": 0, "segments": 0, "segment_lines": 0, "taken_in": 0, "left_out": 0}
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        while done["lines"] < LINES:
+            one = lived(
+                folder / f"a{done['lines']}.db", [(OPERATIONS[draw(len(OPERATIONS))], draw(1 << 20)) for _ in range(60)]
+            )
+            two = Device(folder / f"b{done['lines']}.db", "b")
+            if draw(2):
+                two.memory.trust_device("all", trusted=False)
+            try:
+                one.memory.export_segments(folder / "whole")
+                (path, *_) = (folder / "whole").glob("*/*.jsonl")
+                header, sequenced = parsed(path)
+                good = ledger(one.memory)
+                two.memory.import_jsonl(io.StringIO("\n".join(map(json.dumps, good[: draw(len(good))]))))
+                for _ in range(5):
+                    bad = [good[draw(len(good))] for _ in range(TOGETHER)]
+                    bad = [
+                        torn(line, draw) if draw(3) == 0 else json.dumps(bent(line, draw, good)).encode()
+                        for line in bad
+                    ]
+                    report = two.memory.import_jsonl(io.BytesIO(b"\n".join(bad)))
+                    assert report.new + report.known + len(report.rejected) == len([one for one in bad if one.strip()])
+                    done["lines"] += len(bad)
+                    done["taken_in"] += report.new + report.known
+                    done["left_out"] += len(report.rejected)
+                    bad = [bent(sequenced[draw(len(sequenced))], draw, sequenced) for _ in range(TOGETHER)]
+                    forged(folder / "bent" / path.parent.name, header | {"events": len(bad)}, bad, number=1 + draw(9))
+                    taken = two.memory.import_segments(folder / "bent")
+                    assert all(isinstance(reason, str) for _, reason in taken.problems)
+                    done["segments"] += 1
+                    done["segment_lines"] += len(bad)
+                check_usable(two.memory)
+            finally:
+                one.close()
+                two.close()
+                shutil.rmtree(folder / "bent", ignore_errors=True)
+                shutil.rmtree(folder / "whole", ignore_errors=True)
+    if os.environ.get("LIMPET_FUZZ_RECORD"):
+        Path(os.environ["LIMPET_FUZZ_RECORD"]).write_text(json.dumps(done | {"internal_errors": 0}) + "\n")

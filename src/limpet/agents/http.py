@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import secrets
+import stat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..model.errors import BadInput, StoreError
+from ..store.files import write_own
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
@@ -31,17 +33,37 @@ def token_for(store: str) -> tuple[str, str]:
         return given, TOKEN_VARIABLE
     path = Path(f"{store}.token")
     try:
-        if path.is_file():
-            kept = path.read_text(encoding="ascii").strip()
-            if len(kept) >= TOKEN_CHARACTERS:
-                return kept, str(path)
-            path.unlink()
+        kept = _kept(path)
+        if kept is not None:
+            return kept, str(path)
         made = secrets.token_urlsafe(32)
-        with os.fdopen(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w", encoding="ascii") as file:
-            file.write(made + "\n")
-    except (OSError, UnicodeDecodeError) as error:
+        write_own(path, f"{made}\n".encode("ascii"), force=False)
+    except (OSError, UnicodeDecodeError, BadInput) as error:
         raise StoreError(f"the token file {path} cannot be used: {error}", hint=f"set {TOKEN_VARIABLE}") from error
     return made, str(path)
+
+
+def _kept(path: Path) -> str | None:
+    """The token in a file that nobody else can have written or read. Raises StoreError, OSError, UnicodeDecodeError."""
+    try:
+        number = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+    except FileNotFoundError:
+        return None
+    with os.fdopen(number, encoding="ascii") as file:
+        status = os.fstat(number)
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError("it is no regular file")
+        if hasattr(os, "geteuid") and status.st_uid != os.geteuid():
+            raise StoreError(f"the token file {path} belongs to somebody else", hint="remove it; a new one is made")
+        if hasattr(os, "geteuid") and status.st_mode & 0o077:
+            raise StoreError(
+                f"the token file {path} can be read or written by others", hint="remove it; a new one is made"
+            )
+        kept = file.read(1_000).strip()
+    if len(kept) >= TOKEN_CHARACTERS:
+        return kept
+    path.unlink()
+    return None
 
 
 def serve_http(server: Server[Any], port: int, token: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Mapping
@@ -68,12 +67,8 @@ def _import(args: Namespace) -> int:
         return _import_from(args)
     with open_store(args, create=True) as memory:
         with output.progress("importing") as progress:
-            try:
-                report = memory.import_jsonl(
-                    _stdin() if args.path == "-" else args.path, dry_run=args.dry_run, progress=progress
-                )
-            except UnicodeDecodeError as error:
-                raise BadInput(f"stdin is not valid UTF-8: {error.reason}") from None
+            source = _stdin() if args.path == "-" else args.path
+            report = memory.import_jsonl(source, dry_run=args.dry_run, progress=progress)
         if not args.json:
             would = "would be " if args.dry_run else ""
             output.line(f"{would}new {report.new:,}, known already {report.known:,}, rejected {len(report.rejected):,}")
@@ -130,10 +125,10 @@ def _segments(args: Namespace, report: SegmentReport, *, exported: bool) -> int:
     return 2 if report.problems else 0
 
 
-def _stdin() -> IO[str]:
+def _stdin() -> IO[bytes]:
     if sys.stdin is None:
         raise BadInput("stdin is closed")
-    return io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8", errors="strict")
+    return sys.stdin.buffer
 
 
 def _export_options(parser: ArgumentParser) -> None:

@@ -1,4 +1,4 @@
-"""Commands that check and look after a store: backup, verify, doctor, gc, work, reembed, rebuild, models."""
+"""Commands that check and look after a store: verify, doctor, gc, work, reembed, rebuild, models."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
-from ..model.errors import StoreMissing
+from ..model.errors import StoreError, StoreMissing
 from ..work.doctor import Check
 from . import output
 from .options import Command, open_store
@@ -20,20 +20,6 @@ UNSOUND = 3
 
 def _no_options(_: ArgumentParser) -> None:
     pass
-
-
-def _backup_options(parser: ArgumentParser) -> None:
-    parser.add_argument("path", metavar="PATH", help="the file to make; it must not be there yet")
-
-
-def _backup(args: Namespace) -> int:
-    with open_store(args) as memory, output.progress("copying pages") as progress:
-        memory.backup(args.path, progress=progress)
-    if args.json:
-        output.object_line({"path": args.path})
-    else:
-        output.words(f"backed up to {args.path}")
-    return 0
 
 
 def _verify(args: Namespace) -> int:
@@ -54,19 +40,27 @@ def _verify(args: Namespace) -> int:
 def _doctor(args: Namespace) -> int:
     from pathlib import Path
 
-    from ..agents.install.check import check_clients, place_of
+    from ..agents.install.check import Here, check_clients, place_of
     from ..agents.install.clients import program
+    from ..settings import read_settings
 
+    settings = read_settings(args.store, args.scope, None)
+    store, scope = settings.path, settings.scope
     try:
         with open_store(args) as memory:
+            scope = memory.scope
             checks = memory.doctor()
     except StoreMissing as error:
         # After an installation there is none yet, and nothing is wrong.
         checks = [Check(name="store", status="warn", message=error.message, hint=error.hint)]
-    checks += check_clients(place_of(Path.cwd(), Path.home(), program()))
+    except StoreError as error:
+        # What is wrong with the store does not hide what is wrong with the clients.
+        checks = [Check(name="store", status="fail", message=error.message, hint=error.hint)]
+    checks += check_clients(place_of(Path.cwd(), Path.home(), program()), Here(Path.cwd(), store, scope))
     if os.environ.get("LIMPET_HOOKS", "").lower() in ("off", "0", "no", "false"):
         off = "hooks are switched off here by LIMPET_HOOKS"
         checks.append(Check(name="hooks", status="warn", message=off, hint="unset LIMPET_HOOKS"))
+    checks += _off(args)
     if args.json:
         shown = [
             {"name": one.name, "status": one.status, "message": one.message}
@@ -80,6 +74,17 @@ def _doctor(args: Namespace) -> int:
         ]  # fmt: skip
         output.table(["status", "what", "finding"], rows)
     return UNSOUND if any(one.status == "fail" for one in checks) else 0
+
+
+def _off(args: Namespace) -> list[Check]:
+    import time
+    from pathlib import Path
+
+    from ..pause import look
+    from ..settings import read_settings
+
+    state = look(read_settings(args.store, args.scope, None).path, str(Path.cwd()), "", time.time_ns() // 1_000)
+    return [Check(name="pause", status="warn", message=state.why, hint=state.hint)] if state.why else []
 
 
 def _gc(args: Namespace) -> int:
@@ -151,7 +156,6 @@ def _models(args: Namespace) -> int:
 
 
 COMMANDS = {
-    "backup": Command(_backup_options, _backup, "limpet backup ~/backups/memory-2026-01-31.db"),
     "verify": Command(_no_options, _verify, "limpet verify"),
     "doctor": Command(_no_options, _doctor, "limpet doctor"),
     "gc": Command(_no_options, _gc, "limpet gc"),

@@ -304,7 +304,7 @@ def _change(verb: str, args: Namespace) -> int:
     """pin, unpin, archive, restore, reach and promote: one id, one receipt."""
     with open_store(args) as memory:
         verbs: dict[str, Callable[[str], Receipt]] = {
-            "pin": memory.pin, "unpin": memory.unpin, "archive": memory.archive, "restore": memory.restore,
+            "pin": memory.pin, "unpin": memory.unpin, "archive": memory.archive,
             "promote": memory.promote, "reach": memory.reach,
         }  # fmt: skip
         return receipt(verbs[verb](args.id), memory, as_json=args.json)
@@ -402,7 +402,7 @@ def _feedback(args: Namespace) -> int:
 
 
 def _of_id(verb: str, example: str) -> Command:
-    return Command(partial(id_argument, gone=verb == "restore"), partial(_change, verb), example)
+    return Command(id_argument, partial(_change, verb), example)
 
 
 COMMANDS = {
@@ -434,7 +434,6 @@ COMMANDS = {
         'limpet forget --match "old gateway" --confirm',
     ),
     "archive": _of_id("archive", "limpet archive 7rk2qm"),
-    "restore": _of_id("restore", "limpet restore 7rk2qm"),
     "reach": _of_id("reach", "limpet reach 7rk2qm"),
     "promote": _of_id("promote", "limpet promote 7rk2qm"),
     "purge": Command(_purge_options, _purge, "limpet purge 7rk2qm --confirm"),

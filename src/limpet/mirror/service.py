@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from ..model.errors import BadInput, LimpetError, NotFound, StoreBusy, StoreError
 from ..model.memory import GLOBAL_SCOPE, check_origin
+from ..store.files import write_own
 from ..store.records import Filter
 from .edits import changed_at
 
@@ -134,10 +135,7 @@ def _note_mirror(context: Context, root: Path) -> None:
     if str(root) in noted:
         return
     place = Path(context.store.path + ".mirrors")
-    try:
-        place.write_text(json.dumps(sorted([*noted, str(root)]), ensure_ascii=False), encoding="utf-8")
-    except OSError as error:
-        raise StoreError(f"cannot write {place}: {error.strerror}") from None
+    write_own(place, json.dumps(sorted([*noted, str(root)]), ensure_ascii=False).encode())
 
 
 def _noted(context: Context) -> list[str]:

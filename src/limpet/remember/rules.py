@@ -269,18 +269,17 @@ def file_name(embedder: Embedder) -> str:
 
 def write_vectors(vectors: np.ndarray, path: Path) -> None:
     """Keep vectors as one byte a number and a scale a row, and what `fit` makes of them; whole or not at all."""
-    import os
-
     import numpy as np
 
-    path.parent.mkdir(parents=True, exist_ok=True)
+    from ..store.files import partial_file, publish, unguessable
+
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     scales = (np.abs(vectors).max(axis=1) / 127).astype(np.float32)
     codes = np.rint(vectors / scales[:, None]).astype(np.int8)
     fitted = fit(_unpacked(codes, scales))
-    unfinished = path.with_suffix(f".{os.getpid()}.part")
-    with unfinished.open("wb") as file:
+    with partial_file(unguessable(path.parent)) as file:
         np.savez(file, codes=codes, scales=scales, kept=fitted.kept, weights=fitted.weights)
-    unfinished.replace(path)
+        publish(file, path, force=True)
 
 
 def fit(vectors: np.ndarray) -> _Fitted:

@@ -1,6 +1,7 @@
 """Writing files that appear under their name only when they are complete: private, exclusive, through no link.
 
-Exports, backups, segments and mirrors are written here; other programs' settings files are not (`agents/install`).
+Exports, backups, segments, mirrors, tokens and notes beside a store are written here; other programs' settings files
+are not (`agents/install`): they keep their mode, and links to them stay.
 """
 
 from __future__ import annotations
@@ -14,7 +15,13 @@ from typing import IO
 from ..model.errors import BadInput, StoreError
 
 # What lies beside a store under its name and must never be overwritten, the store itself first.
-SIDE_FILES = ("", "-wal", "-shm", "-journal", ".sock", ".token", ".hooks.log")
+SIDE_FILES = (
+    "", "-wal", "-shm", "-journal", ".sock", ".token", ".hooks.log", ".mirrors", ".pause", ".told"
+)  # fmt: skip
+
+
+# And the stores that restores replaced: this, and when.
+REPLACED = ".replaced-"
 
 
 @contextlib.contextmanager
@@ -27,6 +34,15 @@ def new_file(path: Path, *, store: str, force: bool = False) -> Iterator[IO[byte
     check_target(path, store=store, force=force)
     with writing(path), partial_file(unguessable(path.parent)) as file:
         yield file
+        publish(file, path, force=force)
+
+
+def write_own(path: Path, content: bytes, *, force: bool = True) -> None:
+    """A small file of limpet's own, for its owner only. What has its name is replaced, a link too; without `force` it
+    is refused. Raises BadInput, StoreError.
+    """
+    with writing(path), partial_file(unguessable(path.parent)) as file:
+        file.write(content)
         publish(file, path, force=force)
 
 
@@ -49,6 +65,7 @@ def new_folder(path: Path, *, store: str) -> Iterator[Path]:
             if path.is_dir():
                 path.rmdir()
             partial.rename(path)
+            _sync_folder(path.parent)
         finally:
             if partial.exists():
                 import shutil
@@ -81,7 +98,10 @@ def _is_of_store(path: Path, store: str) -> bool:
     # As it is named; in the folder that it is in; and where it leads.
     names = {os.path.abspath(path), os.path.join(os.path.realpath(path.parent), path.name), os.path.realpath(path)}  # noqa: PTH100, PTH118
     # Some file systems take names of another case for the same, also of files that are not there yet.
-    if {one.casefold() for one in names} & {one.casefold() for one in own}:
+    folded = {one.casefold() for one in names}
+    if folded & {one.casefold() for one in own}:
+        return True
+    if any(one.startswith(f"{base}{REPLACED}".casefold()) for one in folded for base in own[:: len(SIDE_FILES)]):
         return True
     try:
         status = path.stat()
@@ -124,6 +144,7 @@ def publish(file: IO[bytes], path: Path, *, force: bool = False) -> None:
     partial = Path(file.name)
     if force:
         partial.replace(path)
+        _sync_folder(path.parent)
         return
     try:
         try:
@@ -136,6 +157,17 @@ def publish(file: IO[bytes], path: Path, *, force: bool = False) -> None:
             partial.replace(path)
     except FileExistsError:
         raise BadInput(f"{path} is there already", hint="give a new name") from None
+    _sync_folder(path.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    """A name lasts when its folder is on the disk too. Some systems know no such call."""
+    with contextlib.suppress(OSError):
+        number = os.open(folder, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
+        try:
+            os.fsync(number)
+        finally:
+            os.close(number)
 
 
 @contextlib.contextmanager

@@ -369,12 +369,23 @@ class SegmentRow(NamedTuple):
     num: int = 0
 
 
+class BackupPlan(NamedTuple):
+    """Backups that are made when they are due. Times in microseconds; `done_at`: when the last was begun."""
+
+    folder: str
+    every: int
+    keep: int
+    done_at: int
+
+
 class Merged(NamedTuple):
-    """The outcome of segments. `held`: places of those taken in part: they speak of memories that are nowhere yet."""
+    """The outcome of segments. `held`: places of those taken in part: they speak of memories that are nowhere yet.
+    `waiting`: events of devices that are not trusted, by place, which speak of what others said."""
 
     new: int
     known: int
     held: list[int]
     conflicts: int
     purged: int
+    waiting: dict[int, int]
     edited: int  # edits of what was edited on another device too

@@ -10,9 +10,9 @@ A line that has no "event" is a plain statement, as `remember --batch` takes it.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import Any
+from typing import IO, Any, AnyStr
 
 from ..model.errors import BadInput
 from ..model.events import Event
@@ -20,6 +20,9 @@ from ..model.ids import format_id, parse_id
 from ..remember.validation import check_topics, clean_metadata
 from ..text.secrets import redact, suspected
 from .schema import check_event
+
+# The longest line that is read: the longest text with every character written as an escape, and its fields.
+MAX_LINE = 8_000_000
 
 encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
@@ -83,14 +86,36 @@ def _without_secrets(event: Event) -> Event:
     return event if content == event.content and data == event.data else replace(event, content=content, data=data)
 
 
-def lines(text: Iterator[str]) -> Iterator[tuple[int, dict[str, Any] | BadInput]]:
+def bounded(file: IO[AnyStr]) -> Iterator[AnyStr]:
+    """The lines of a file. Of one that is too long comes the beginning, which is too long too; it is never held."""
+    while line := file.readline(MAX_LINE + 1):
+        yield line
+        end = line[:0] + (b"\n" if isinstance(line, bytes) else "\n")
+        while len(line) > MAX_LINE and not line.endswith(end):
+            line = file.readline(MAX_LINE + 1)
+
+
+def lines(text: Iterable[str | bytes]) -> Iterator[tuple[int, dict[str, Any] | BadInput]]:
     """(line number, object) of every line that is not blank; a BadInput in its place when it is no JSON object."""
     for number, line in enumerate(text, 1):
-        if not line.strip():
-            continue
-        try:
-            value = json.loads(line.lstrip("\ufeff"))
-        except (ValueError, RecursionError) as error:
-            yield number, BadInput(f"not JSON: {error}")
-            continue
-        yield number, value if isinstance(value, dict) else BadInput("not a JSON object")
+        if line.strip():
+            try:
+                yield number, parsed(line)
+            except BadInput as error:
+                yield number, error
+
+
+def parsed(line: str | bytes) -> dict[str, Any]:
+    """The object of a line. Raises BadInput."""
+    if len(line) > MAX_LINE:
+        raise BadInput(f"longer than {MAX_LINE:,} bytes")
+    try:
+        text = line if isinstance(line, str) else line.decode("utf-8")
+        value = json.loads(text.lstrip("\ufeff"))
+    except UnicodeDecodeError as error:
+        raise BadInput(f"not UTF-8: {error.reason} at {error.start}") from None
+    except (ValueError, RecursionError) as error:
+        raise BadInput(f"not JSON: {error}") from None
+    if not isinstance(value, dict):
+        raise BadInput("not a JSON object")
+    return value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 Progress = Callable[[int, int], None]
 Bad = list[tuple[int, str]]
 CHUNK = 2_000
+# What is taken in at once, in characters: few long lines are as much to hold as many short ones.
+CHUNK_CHARACTERS = 32_000_000
+# Lines that are reported one by one; the others are counted.
+MAX_LISTED = 10_000
 # Above any count that use has given, far below where SQLite's numbers end.
 MAX_USES = 1 << 31
 MAX_DIMENSIONS = 16_384
@@ -31,7 +35,7 @@ MAX_DIMENSIONS = 16_384
 
 def import_jsonl(
     context: Context,
-    source: str | os.PathLike[str] | IO[str],
+    source: str | os.PathLike[str] | IO[str] | IO[bytes],
     *,
     dry_run: bool,
     progress: Progress | None,
@@ -42,11 +46,8 @@ def import_jsonl(
     path = Path(source)
     if not path.is_file():
         raise BadInput(f"no file {path}")
-    with path.open(encoding="utf-8", errors="strict") as file:
-        try:
-            return _Import(context, dry_run=dry_run, progress=progress).run(file, path.stat().st_size)
-        except UnicodeDecodeError as error:
-            raise BadInput(f"{path} is not UTF-8 text: {error.reason}") from None
+    with path.open("rb") as file:
+        return _Import(context, dry_run=dry_run, progress=progress).run(file, path.stat().st_size)
 
 
 class _Import:
@@ -55,26 +56,28 @@ class _Import:
         self._dry_run = dry_run
         self._progress = progress
         self._bad: Bad = []
+        self._more_bad = 0
+        self._held = 0  # characters of lines since the last were taken in
         self._new = self._known = 0
         self._lifecycle = Lifecycle(context.store, keep=dry_run)
 
-    def run(self, file: Iterable[str], size: int) -> tuple[int, int, Bad]:
+    def run(self, file: IO[Any], size: int) -> tuple[int, int, Bad]:
         events: list[tuple[int, Event]] = []
         statements: list[tuple[int, dict[str, Any]]] = []
         usage: list[dict[str, Any]] = []
         vectors: list[tuple[int, dict[str, Any]]] = []
         read = 0
-        for number, line in jsonl.lines(self._measured(iter(file), size)):
+        for number, line in jsonl.lines(self._measured(jsonl.bounded(file), size)):
             read = number
             if isinstance(line, BadInput):
-                self._bad.append((number, line.message))
+                self._reject(number, line.message)
             elif "event" in line:
                 self._take_statements(statements)
                 self._collect(number, line, events)
             elif "usage" in line or "vector" in line:
                 kind = "usage" if "usage" in line else "vector"
                 if not isinstance(line[kind], dict):
-                    self._bad.append((number, f"{kind} must be an object"))
+                    self._reject(number, f"{kind} must be an object")
                 elif kind == "usage":
                     usage.append(line[kind] | {"line": number})
                 else:
@@ -82,25 +85,40 @@ class _Import:
             else:
                 self._take_events(events)
                 statements.append((number, line))
-            if len(events) >= CHUNK:
-                self._take_events(events)
-            if len(statements) >= CHUNK:
-                self._take_statements(statements)
-            if len(vectors) >= CHUNK:
-                self._take_events(events)
-                self._take_vectors(vectors)
+            if self._held >= CHUNK_CHARACTERS or _longest(events, statements, usage, vectors) >= CHUNK:
+                self._take(events, statements, usage, vectors)
+        self._take(events, statements, usage, vectors)
+        if self._progress and read:
+            self._progress(size or read, size or read)
+        self._bad.sort()
+        if self._more_bad:
+            self._bad.append((read, f"and {self._more_bad:,} more lines were left out"))
+        return self._new, self._known, self._bad
+
+    def _take(
+        self,
+        events: list[tuple[int, Event]],
+        statements: list[tuple[int, dict[str, Any]]],
+        usage: list[dict[str, Any]],
+        vectors: list[tuple[int, dict[str, Any]]],
+    ) -> None:
         self._take_events(events)
         self._take_statements(statements)
         self._take_usage(usage)
         self._take_vectors(vectors)
-        if self._progress and read:
-            self._progress(size or read, size or read)
-        return self._new, self._known, sorted(self._bad)
+        self._held = 0
 
-    def _measured(self, file: Iterator[str], size: int) -> Iterator[str]:
+    def _reject(self, number: int, reason: str) -> None:
+        if len(self._bad) < MAX_LISTED:
+            self._bad.append((number, reason))
+        else:
+            self._more_bad += 1
+
+    def _measured(self, file: Iterator[str | bytes], size: int) -> Iterator[str | bytes]:
         read = 0
         for count, line in enumerate(file, 1):
             read += len(line)
+            self._held += len(line)
             if self._progress and count % 500 == 0:
                 self._progress(min(read, size or read), size or read)
             yield line
@@ -109,7 +127,7 @@ class _Import:
         try:
             events.append((number, jsonl.read_event(line)))
         except LimpetError as error:
-            self._bad.append((number, error.message))
+            self._reject(number, error.message)
 
     def _take_events(self, events: list[tuple[int, Event]]) -> None:
         left: Sequence[tuple[int, Event]] = list(events)
@@ -119,7 +137,8 @@ class _Import:
             new = len(fresh) if self._dry_run else self._context.store.ledger.append(fresh)
             self._new += new
             self._known += known + len(fresh) - new
-            self._bad += bad
+            for number, reason in bad:
+                self._reject(number, reason)
 
     def _take_statements(self, statements: list[tuple[int, dict[str, Any]]]) -> None:
         if statements and self._dry_run:
@@ -130,7 +149,7 @@ class _Import:
             receipts = remember_batch(self._context, [line for _, line in statements])
             for (number, _), receipt in zip(statements, receipts, strict=True):
                 if receipt.status == "rejected":
-                    self._bad.append((number, receipt.reason or "rejected"))
+                    self._reject(number, receipt.reason or "rejected")
                 elif receipt.status == "created":
                     self._new += 1
                 else:
@@ -147,7 +166,8 @@ class _Import:
                     raise ValueError("a count must be a whole number, not below 0")
                 good.append(counts | {"used_at": parse_time(row["used_at"], now=0), "id": parse_id(row["id"])})
             except (KeyError, TypeError, ValueError, AttributeError, LimpetError) as error:
-                self._bad.append((number, f"not a usage line: {error}"))
+                self._reject(number, f"not a usage line: {error}")
+        usage.clear()
         if good and not self._dry_run:
             self._context.store.usage.restore(good)
 
@@ -179,7 +199,7 @@ class _Import:
                     rows[facts] = self._context.store.vectors.register(*facts).num
                 wanted.setdefault(rows[facts], {})[id] = unit
             except (KeyError, TypeError, ValueError, AttributeError, LimpetError) as error:
-                self._bad.append((number, f"not a vector line: {error}"))
+                self._reject(number, f"not a vector line: {error}")
         vectors.clear()
         for num, units in wanted.items():
             text_ids = self._context.store.search.texts_of(list(units))
@@ -191,6 +211,10 @@ class _Import:
                 stored = encode_for_store([text_id for text_id, _ in found], np.stack([unit for _, unit in found]))
                 self._context.store.vectors.add(num, stored)
                 self._context.store.jobs.finish("embed", [text_id for text_id, _ in found])
+
+
+def _longest(*lists: Sequence[object]) -> int:
+    return max(map(len, lists))
 
 
 def _check_embedder(fingerprint: Any, name: Any, dimensions: Any) -> None:

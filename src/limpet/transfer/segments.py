@@ -11,39 +11,31 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 import uuid
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..model.encode import JsonForm, rows
+from ..model.encode import OPTIONAL, JsonForm, rows
 from ..model.errors import BadInput, LimpetError, StoreError
 from ..model.merge_order import SequencedEvent
 from ..model.state import scrub
 from ..store.files import check_place, new_file
 from ..store.records import IN_PART, SegmentRow
 from . import jsonl
+from .segment_files import DEVICE, SegmentFile, events_of, head_of, segment_files
 
 if TYPE_CHECKING:
     from ..store.contract import Store
 
 Progress = Callable[[int, int], None]
-FORMAT = 1
-MAX_SEGMENT_BYTES = 256 << 20
 # Events that one transaction takes in.
 BATCH_EVENTS = 20_000
-# Stamps are microseconds; a forged one may not use up the numbers above it.
-MAX_STAMP = 1 << 60
-# A file's name has eight digits for its number. Devices that one header names, and files that one replaces.
-MAX_NUMBER, MAX_NAMED = 99_999_999, 10_000
 # Bad lines of a file that are reported one by one.
 MAX_LISTED = 20
-_NAME = re.compile(r"(\d{8})-([0-9a-f]{32})\.jsonl")
-_DEVICE = re.compile(r"[0-9a-f]{32}")
 _ATTRIBUTES = "*.jsonl -text\n"
 
 
@@ -57,28 +49,20 @@ class SegmentReport(JsonForm):
     known: int = 0  # events
     conflicts: int = 0  # new on the review list
     purged: int = 0  # memories whose content other devices purged and this import erased here
+    untrusted: dict[str, int] = field(default_factory=dict, metadata=OPTIONAL)  # events that wait, by device
     problems: list[tuple[str, str]] = field(
         default_factory=list, metadata=rows("file", "reason")
     )  # (file, what is wrong with it)
     notes: list[str] = field(default_factory=list)
 
 
-class _File(NamedTuple):
-    path: Path
-    device: bytes
-    number: int
-    digest: str
-
-    @property
-    def name(self) -> str:
-        return f"{self.path.parent.name}/{self.path.name}"
+_Head = tuple[SegmentFile, SegmentRow]
 
 
 class _Read(NamedTuple):
-    file: _File
+    file: SegmentFile
     row: SegmentRow
     lines: list[SequencedEvent]
-    bad: list[str]  # what is wrong with lines that are left out
 
 
 def export_segments(store: Store, folder: Path, *, progress: Progress | None = None) -> SegmentReport:
@@ -123,9 +107,16 @@ def import_segments(
     try:
         device, rows = store.devices.segments() if dry_run else _seal(store, folder)
         report.device = device.hex() if device else ""
-        files = list(_files(folder, report))
+        files = list(segment_files(folder, report.problems))
         fresh = _fresh(files, rows, report)
+        # What a trusted device began is not begun by another that says the same.
+        trusted = store.devices.trusted()
+        fresh.sort(key=lambda one: one[0].device not in trusted)
         _take_in(store, fresh, report, dry_run=dry_run, progress=progress)
+        for id, count in report.untrusted.items():
+            report.problems.append(
+                (id, f"not trusted: {count:,} of its events speak of what it did not say, and wait; `limpet devices`")
+            )
         _report_missing(files, store.devices.segments()[1], report)
         if not dry_run:
             _report_holding(store, folder, report)
@@ -146,7 +137,7 @@ def _seal(store: Store, folder: Path) -> tuple[bytes, list[SegmentRow]]:
     device, rows = store.devices.segments()
     known = _digests(rows)
     renew = device is not None and any(
-        file.device == device and _key(file) not in known for file in _files(folder, SegmentReport())
+        file.device == device and _key(file) not in known for file in segment_files(folder, [])
     )
     return store.devices.seal(place_of(store.path), renew=renew)
 
@@ -168,7 +159,7 @@ def place_of(path: str) -> str:
 _Key = tuple[bytes, int, str]
 
 
-def _key(one: _File | SegmentRow) -> _Key:
+def _key(one: SegmentFile | SegmentRow) -> _Key:
     return (one.device, one.number, one.digest)
 
 
@@ -199,7 +190,7 @@ def _write(store: Store, folder: Path, one: SegmentRow, report: SegmentReport) -
     content, digest = _content(one.header, lines)
     if digest == one.digest and _path(folder, one, digest).exists():
         return False
-    if digest != one.digest and _DEVICE.fullmatch(one.digest):
+    if digest != one.digest and DEVICE.fullmatch(one.digest):
         header = one.header | {"replaces": [*one.header.get("replaces", ()), one.digest]}
         content, digest = _content(header, lines)
     else:
@@ -252,125 +243,43 @@ def _rewrite_purged(store: Store, folder: Path, rows: Sequence[SegmentRow], repo
 # -- what others wrote
 
 
-def _files(folder: Path, report: SegmentReport) -> Iterator[_File]:
-    for device in sorted(folder.iterdir()):
-        if device.name.startswith(".") or device.is_symlink() or not device.is_dir():
-            continue
-        if not _DEVICE.fullmatch(device.name):
-            continue
-        for path in sorted(device.iterdir()):
-            found = _NAME.fullmatch(path.name)
-            if path.name.startswith(".") or path.name.endswith(".partial"):
-                continue
-            if found is None or path.is_symlink() or not path.is_file():
-                report.problems.append((f"{device.name}/{path.name}", "not a segment; left out"))
-                continue
-            yield _File(path, bytes.fromhex(device.name), int(found[1]), found[2])
-
-
-def _fresh(files: Sequence[_File], rows: Sequence[SegmentRow], report: SegmentReport) -> list[_Read]:
+def _fresh(files: Sequence[SegmentFile], rows: Sequence[SegmentRow], report: SegmentReport) -> list[_Head]:
     """Segments that were not taken in yet and are whole, those that others build on first."""
     known = _digests(rows)
-    read = []
+    heads = []
     for file in files:
         if _key(file) in known:
             continue
         try:
-            one = _read(file)
+            heads.append((file, head_of(file)))
         except LimpetError as error:
             report.problems.append((file.name, f"{error.message}; left out"))
-            continue
-        read.append(one)
-        report.problems += [(file.name, f"{reason}; left out") for reason in one.bad[:MAX_LISTED]]
-        if len(one.bad) > MAX_LISTED:
-            report.problems.append((file.name, f"{len(one.bad) - MAX_LISTED:,} more lines left out"))
-    replaced = _replaced(one.row for one in read)
-    read = [one for one in read if _key(one.file) not in replaced]
+    replaced = _replaced(row for _, row in heads)
+    heads = [one for one in heads if _key(one[0]) not in replaced]
     numbers = {(one.device, one.number): one.digest.removeprefix(IN_PART) for one in rows}
-    for one in read:
-        before = numbers.setdefault((one.file.device, one.file.number), one.file.digest)
-        if before not in (one.file.digest, *one.row.header.get("replaces", ())):
-            report.notes.append(f"{one.file.name}: there is another segment of this number; a copied store? both count")
-    return sorted(read, key=lambda one: (one.row.header["first"], one.file.name))
-
-
-def _read(file: _File) -> _Read:
-    """A whole segment. Raises BadInput for one that is cut off, changed, or of a newer limpet.
-
-    Decided from its bytes alone: what is in the store makes no difference.
-    """
-    if file.path.stat().st_size > MAX_SEGMENT_BYTES:
-        raise BadInput(f"larger than {MAX_SEGMENT_BYTES >> 20} MB")
-    content = file.path.read_bytes()
-    if hashlib.sha256(content).hexdigest()[:32] != file.digest:
-        raise BadInput("its bytes do not fit its name: cut off, changed, or not there in full yet")
-    header: dict[str, Any] = {}
-    lines: list[SequencedEvent] = []
-    bad: list[str] = []
-    try:
-        for number, line in jsonl.lines(iter(content.decode("utf-8").split("\n"))):
-            if not header:
-                header = _check_header(line, file)
-                continue
-            try:
-                lines.append(_sequenced(line))
-            except LimpetError as error:
-                bad.append(f"line {number}: {error.message}")
-    except UnicodeDecodeError as error:
-        raise BadInput(f"not UTF-8: {error.reason}") from None
-    if len(lines) + len(bad) != header.get("events"):
-        raise BadInput("not as many events as its header says")
-    return _Read(file, SegmentRow(file.device, file.number, file.digest, header), lines, bad)
-
-
-def _sequenced(line: dict[str, Any] | BadInput) -> SequencedEvent:
-    """The event of a line, in its place. Raises BadInput."""
-    if isinstance(line, BadInput):
-        raise line
-    order = line.pop("order", None)
-    if not (isinstance(order, list) and len(order) == 2 and all(map(_whole, order))) or (
-        order[0] >= MAX_STAMP or order[1] >= MAX_STAMP >> 21
-    ):
-        raise BadInput(f"not an order: {order!r:.60}")
-    return SequencedEvent(jsonl.read_event(line), *order)
-
-
-def _check_header(line: dict[str, Any] | BadInput, file: _File) -> dict[str, Any]:
-    """What a header says that is known here."""
-    if isinstance(line, BadInput):
-        raise BadInput(f"its header: {line.message}")
-    if not _whole(line.get("limpet_segment")) or line["limpet_segment"] != FORMAT:
-        raise BadInput("not a segment, or of a newer limpet")
-    seen, replaces = line.get("seen", {}), line.get("replaces", [])
-    fits = (
-        line.get("device") == file.device.hex()
-        and all(_whole(line.get(name)) for name in ("number", "first", "events"))
-        and line["number"] == file.number
-        and line["first"] < MAX_STAMP
-        and isinstance(seen, dict)
-        and len(seen) <= MAX_NAMED
-        and all(_DEVICE.fullmatch(name) and _whole(count) and count <= MAX_NUMBER for name, count in seen.items())
-        and isinstance(replaces, list)
-        and len(replaces) <= MAX_NAMED
-        and all(isinstance(one, str) and _DEVICE.fullmatch(one) for one in replaces)
-    )
-    if not fits:
-        raise BadInput("its header does not fit its name, or says what cannot be")
-    known = ("limpet_segment", "device", "number", "first", "seen", "replaces", "events")
-    return {name: line[name] for name in known if name in line}
-
-
-def _whole(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    for file, row in heads:
+        before = numbers.setdefault((file.device, file.number), file.digest)
+        if before not in (file.digest, *row.header.get("replaces", ())):
+            report.notes.append(f"{file.name}: there is another segment of this number; a copied store? both count")
+    return sorted(heads, key=lambda one: (one[1].header["first"], one[0].name))
 
 
 def _take_in(
-    store: Store, fresh: Sequence[_Read], report: SegmentReport, *, dry_run: bool, progress: Progress | None
+    store: Store, fresh: Sequence[_Head], report: SegmentReport, *, dry_run: bool, progress: Progress | None
 ) -> None:
+    """Part by part: no more than the events of a transaction are held at once."""
     batch: list[_Read] = []
-    for done, one in enumerate(fresh, 1):
-        batch.append(one)
-        if sum(len(part.lines) for part in batch) >= BATCH_EVENTS or done == len(fresh):
+    for done, (file, row) in enumerate(fresh, 1):
+        try:
+            lines, bad = events_of(file)
+        except LimpetError as error:
+            report.problems.append((file.name, f"{error.message}; left out"))
+        else:
+            batch.append(_Read(file, row, lines))
+            report.problems += [(file.name, f"{reason}; left out") for reason in bad[:MAX_LISTED]]
+            if len(bad) > MAX_LISTED:
+                report.problems.append((file.name, f"{len(bad) - MAX_LISTED:,} more lines left out"))
+        if batch and (sum(len(part.lines) for part in batch) >= BATCH_EVENTS or done == len(fresh)):
             _merge(store, batch, report, dry_run=dry_run)
             batch = []
         if progress:
@@ -391,7 +300,10 @@ def _merge(store: Store, batch: Sequence[_Read], report: SegmentReport, *, dry_r
         report.problems.append(
             (batch[place].file.name, "speaks of memories that are in no segment here yet; that waits until they come")
         )
-    report.segments += len(batch) - len(merged.held)
+    for place, count in sorted(merged.waiting.items()):
+        device = batch[place].row.device.hex()
+        report.untrusted[device] = report.untrusted.get(device, 0) + count
+    report.segments += len(batch) - len({*merged.held, *merged.waiting})
     report.new += merged.new
     report.known += merged.known
     report.conflicts += merged.conflicts
@@ -403,7 +315,7 @@ def _merge(store: Store, batch: Sequence[_Read], report: SegmentReport, *, dry_r
         )
 
 
-def _report_missing(files: Sequence[_File], rows: Sequence[SegmentRow], report: SegmentReport) -> None:
+def _report_missing(files: Sequence[SegmentFile], rows: Sequence[SegmentRow], report: SegmentReport) -> None:
     """Segments that must exist, as later ones do or another device has seen them, and are neither here nor known."""
     there: dict[str, set[int]] = defaultdict(set)
     last: dict[str, int] = {}
@@ -430,7 +342,7 @@ def _report_holding(store: Store, folder: Path, report: SegmentReport) -> None:
         if row.own or row.num not in affected or not path.exists():
             continue
         try:
-            lines = _read(_File(path, row.device, row.number, row.digest)).lines
+            lines, _ = events_of(SegmentFile(path, row.device, row.number, row.digest))
         except LimpetError:
             continue
         if any(one.event.memory in affected[row.num] and scrub(one.event) != one.event for one in lines):

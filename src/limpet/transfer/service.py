@@ -9,6 +9,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from ..context import Context
+    from ..transfer.devices import DeviceInfo
     from ..transfer.records import TransferReport
     from ..transfer.segments import SegmentReport
 
@@ -87,6 +88,18 @@ def import_segments(
     return import_segments(context.store, Path(folder), dry_run=dry_run, progress=progress)
 
 
+def devices(context: Context) -> list[DeviceInfo]:
+    from .devices import devices
+
+    return devices(context)
+
+
+def trust_device(context: Context, id: str, *, trusted: bool) -> int:
+    from .devices import trust_device
+
+    return trust_device(context, id, trusted=trusted)
+
+
 def export_jsonl(
     context: Context, target: str | os.PathLike[str] | IO[str], *, vectors: bool, force: bool, progress: Progress | None
 ) -> int:
@@ -96,7 +109,7 @@ def export_jsonl(
 
 
 def import_jsonl(
-    context: Context, source: str | os.PathLike[str] | IO[str], *, dry_run: bool, progress: Progress | None
+    context: Context, source: str | os.PathLike[str] | IO[str] | IO[bytes], *, dry_run: bool, progress: Progress | None
 ) -> ImportReport:
     from ..transfer.jsonl_import import import_jsonl
 

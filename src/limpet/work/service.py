@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
@@ -28,6 +29,15 @@ class ModelInfo(NamedTuple):
 
 
 def work(context: Context, *, limit: int | None, only_vectors: bool, progress: Progress | None) -> WorkReport:
+    report = _drain(context, limit=limit, only_vectors=only_vectors, progress=progress)
+    if not only_vectors:
+        from .backups import make_due
+
+        make_due(context)
+    return report
+
+
+def _drain(context: Context, *, limit: int | None, only_vectors: bool, progress: Progress | None) -> WorkReport:
     from ..jobs import mentions
     from ..jobs.embed import drain, drain_again
     from . import duplicates
@@ -99,6 +109,12 @@ def rebuild(context: Context, *, progress: Progress | None) -> int:
     done = context.store.maintenance.rebuild(progress)
     mentions.drain(context.store)
     return done
+
+
+def plan_backups(context: Context, folder: str | os.PathLike[str] | None, *, every: str, keep: int) -> str | None:
+    from .backups import plan_backups
+
+    return plan_backups(context, folder, every=every, keep=keep)
 
 
 def doctor(context: Context) -> list[Check]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -101,6 +101,11 @@ class Exposures(Protocol):
         """The last ones of a scope, or of one of its sessions, newest first."""
         ...
 
+    def began_with(self, session: str, ids: Iterable[bytes]) -> set[bytes]:
+        """Those of some memories that a session was shown at its start, since it was compacted last, if they still
+        say the same."""
+        ...
+
     def counts(self, scope: str) -> list[UseCount]:
         """All of a scope, counted by memory and by whether it was shown and drawn; ordered by them. A memory that came
         several times in a session is one observation: what it is used for is one work."""
@@ -135,5 +140,16 @@ class Devices(Protocol):
         ...
 
     def merge(self, segments: Sequence[SegmentRow], lines: Sequence[SequencedEvent]) -> Merged:
-        """Take in others' segments after `seal`: union of the events, and what follows from their order."""
+        """Take in others' segments after `seal`: union of the events, and what follows from their order.
+
+        A device that is not trusted speaks of memories that it began itself only; its other events wait.
+        """
+        ...
+
+    def trusted(self) -> set[bytes]:
+        """The devices that somebody here trusts; the empty id stands for all."""
+        ...
+
+    def trust(self, device: bytes, at: int | None) -> None:
+        """Trust a device from now on, or (None) no more."""
         ...

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Protocol
 
-from ..records import EmbedderRow, Job, NewVector, Problem, StoreStats, VectorChunk
+from ..records import BackupPlan, EmbedderRow, Job, NewVector, Problem, StoreStats, VectorChunk
 
 
 class Vectors(Protocol):
@@ -100,6 +100,12 @@ class Maintenance(Protocol):
 
     def backup(self, path: str, progress: Callable[[int, int], None] | None = None) -> None:
         """Copy the store to a new file, which appears only when it is complete. Raises BadInput, StoreError."""
+        ...
+
+    def backup_plan(self) -> BackupPlan | None: ...
+
+    def plan_backups(self, plan: BackupPlan | None, *, was: BackupPlan | None) -> bool:
+        """Change the plan, if it is still what it was: of several processes one makes the backup that is due."""
         ...
 
     def compact(self) -> dict[str, Any]:

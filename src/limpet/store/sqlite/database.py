@@ -6,6 +6,7 @@ What a thread reads inside its own write transaction is read from that transacti
 from __future__ import annotations
 
 import contextlib
+import os
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -31,6 +32,7 @@ class Database:
         self._closed = False
         self._snapshot: int | None = None  # the version of the file in this snapshot
         self._cached: tuple[int, dict[Any, Any]] = (-1, {})  # small answers, as of a version
+        self._file: tuple[int, int] | None = None  # which file the path led to
         # Opening the connection that is surely needed checks the file: a store that cannot work fails here.
         if read_only:
             self._open_reader()
@@ -38,6 +40,7 @@ class Database:
             self._writer = open_connection(path, read_only=False, durable=durable, create=create)
             with translated(path):
                 self.read_only = bool(self._writer.readonly("main"))
+            self._file = _file_at(path)
             if path == ":memory:" or self.read_only:
                 # One connection for both, so one lock.
                 self._read_lock = self._write_lock
@@ -68,6 +71,7 @@ class Database:
             return
         with self._write_lock, translated(self.path):
             self._check_open()
+            self._check_in_place()
             con = self._writer
             assert con is not None
             con.execute("BEGIN IMMEDIATE")
@@ -89,6 +93,7 @@ class Database:
             raise StoreReadOnly(f"{self.path} is open read-only", hint="check the permissions of the file")
         with self._write_lock, translated(self.path):
             self._check_open()
+            self._check_in_place()
             assert self._writer is not None
             yield self._writer
 
@@ -136,8 +141,17 @@ class Database:
                 assert self._writer is not None
                 self._reader = self._writer
             else:
+                self._check_in_place()
                 self._reader = open_connection(self.path, read_only=self.read_only, durable=self._durable)
         return self._reader
+
+    def _check_in_place(self) -> None:
+        """A file that bears the name no more would take writes that nobody finds again. One `stat`."""
+        if self._file is not None and _file_at(self.path) != self._file:
+            raise StoreError(
+                f"{self.path} was moved, deleted or replaced while it was open; nothing was stored",
+                hint="put it back, or end this process and start it again",
+            )
 
     def _check_open(self) -> None:
         if self._closed:
@@ -182,6 +196,14 @@ class Reading:
             self._database._read_lock.release()
         if isinstance(error, apsw.Error):
             raise translation(error, self._database.path) from error
+
+
+def _file_at(path: str) -> tuple[int, int] | None:
+    try:
+        status = os.stat(path)  # noqa: PTH116  without a Path: at every write
+    except (OSError, ValueError):
+        return None
+    return (status.st_dev, status.st_ino)
 
 
 def _version_of(con: apsw.Connection) -> int:

@@ -65,6 +65,17 @@ class SqliteDevices:
             flush_erased(self._database)
         return merged
 
+    def trusted(self) -> set[bytes]:
+        return {bytes(row[0]) for row in self._database.rows("SELECT device FROM trusted")}
+
+    def trust(self, device: bytes, at: int | None) -> None:
+        with self._database.writing() as con:
+            if at is None:
+                con.execute("DELETE FROM trusted WHERE device = ?", (device,))
+            else:
+                con.execute("INSERT INTO trusted VALUES (?, ?) ON CONFLICT DO NOTHING", (device, at))
+            self._sync(con).hear_anew(device)
+
     def _sync(self, con: apsw.Connection) -> Sync:
         from .sync import Sync
 

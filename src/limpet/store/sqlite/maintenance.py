@@ -12,7 +12,7 @@ import apsw
 
 from ...model.errors import BadInput
 from ...model.events import Event
-from ..records import Problem, StoreStats
+from ..records import BackupPlan, Problem, StoreStats
 from . import jobs
 from .database import Database
 from .ledger import SqliteLedger
@@ -110,7 +110,7 @@ class SqliteMaintenance:
 
     def verify(self) -> list[Problem]:
         with self._database.reading() as con:
-            problems = _verify(con)
+            problems = verify_file(con)
         if not self._database.read_only:
             with self._database.writing() as con:
                 problems += _verify_index(con)
@@ -119,6 +119,7 @@ class SqliteMaintenance:
     def backup(self, path: str, progress: Callable[[int, int], None] | None = None) -> None:
         """Page by page, through the online backup API."""
         from ..files import check_place, partial_file, publish, unguessable, writing
+        from .restore import copy_pages
 
         target = Path(path)
         check_place(target, store=self._database.path)
@@ -131,15 +132,24 @@ class SqliteMaintenance:
         ):
             copy = apsw.Connection(file.name)
             try:
-                with copy.backup("main", con, "main") as run:
-                    while not run.done:
-                        run.step(1_000)
-                        if progress:
-                            progress(run.page_count - run.remaining, run.page_count)
+                copy_pages(con, copy, progress)
                 copy.execute("PRAGMA journal_mode=DELETE").fetchall()
             finally:
                 copy.close()
             publish(file, target)
+
+    def backup_plan(self) -> BackupPlan | None:
+        found = self._database.rows("SELECT folder, every, keep, done_at FROM backup_plan")
+        return BackupPlan(*found[0]) if found else None
+
+    def plan_backups(self, plan: BackupPlan | None, *, was: BackupPlan | None) -> bool:
+        with self._database.writing() as con:
+            if self.backup_plan() != was:
+                return False
+            con.execute("DELETE FROM backup_plan")
+            if plan is not None:
+                con.execute("INSERT INTO backup_plan VALUES (?, ?, ?, ?)", plan)
+            return True
 
     def compact(self) -> dict[str, Any]:
         with self._database.maintaining() as con:
@@ -157,7 +167,7 @@ def _counted(events: list[Event], progress: Callable[[int, int], None] | None) -
             progress(done, len(events))
 
 
-def _verify(con: apsw.Connection) -> list[Problem]:
+def verify_file(con: apsw.Connection) -> list[Problem]:
     """Everything that can be checked without changing anything: pages, index, and how the tables fit together."""
     # FTS5 checks with the structure it has in memory, which only a search brings up to date.
     con.execute("SELECT count(*) FROM body_fts WHERE body_fts MATCH 'limpet'").fetchall()

@@ -16,6 +16,7 @@ from ...model.events import Event
 from ...model.state import SESSION_EVENTS, MemoryState, apply, cancelled_by, initial, replay, replay_session, scrub
 from . import checkouts, jobs, mentions, rows
 from .filters import scope_token
+from .peers import as_heard
 from .sql import statements
 
 if TYPE_CHECKING:
@@ -158,11 +159,11 @@ class Projection:
             self._project_undone_edges(events, event)
             self._project_undone_verdicts(events)
             checkouts.note_renaming(self._con, events)
-            after = replay(events)
+            after = replay([as_heard(self._con, one) for one in events])
         elif current is None and event.type != "remembered":
             return  # in the order of all devices it comes before its memory
         else:
-            after = apply(current, event)
+            after = apply(current, as_heard(self._con, event))
         # 1 and true are equal to Python, and two values to whoever stored them.
         if after is None or (after == current and repr(after.metadata) == repr(current.metadata)):
             return

@@ -22,7 +22,9 @@ from ...model.state import SESSION_EVENTS, scrub
 from ..records import IN_PART, Merged, Proposal, SegmentRow
 from . import rows
 from .filters import scope_token
+from .hearing import Hearing
 from .ledger import SqliteLedger
+from .peers import heard_from
 from .projection import Projection, _event_row, tell_anew
 from .reviews import SqliteReviews
 
@@ -96,7 +98,7 @@ class Sync(Projection):
                         "seen": seen,
                     }
                     segment, count, size = self._add_segment(device, number, "", header), 0, 0
-                count, size = count + 1, size + len(event.content or "")
+                count, size = count + 1, size + len(event.content or "") + len(rows.to_json(event.data) or "")
                 sequenced.append((event.id, stamp, operation, place, segment))
         self._con.executemany(
             "INSERT INTO synced (id, stamp, operation, place, segment) VALUES (?, ?, ?, ?, ?)", sequenced
@@ -121,9 +123,11 @@ class Sync(Projection):
         """
         # What was written here came before what arrives now.
         self.seal(self._con.execute("SELECT id FROM device ORDER BY num DESC LIMIT 1").get)
-        lines = self._scrubbed(lines)
+        heard, waiting = Hearing(self._con, segments, lines).divide(lines, self._event)
+        lines = self._scrubbed(heard)
         begun, held = self._with_beginning(lines)
-        numbers = [self._taken(one, whole=place not in held) for place, one in enumerate(segments)]
+        in_part = held | waiting.keys()
+        numbers = [self._taken(one, whole=place not in in_part) for place, one in enumerate(segments)]
         wanted = [one._replace(segment=numbers[one.segment]) for one in begun]
         wanted.sort(key=lambda one: one.order)
         arrivals = _Arrivals()
@@ -141,6 +145,7 @@ class Sync(Projection):
             new=arrivals.new,
             known=len(wanted) - arrivals.new,
             held=sorted(held),
+            waiting=dict(waiting),
             conflicts=self._derive_merge_order(arrivals.touched),
             purged=len(purges),
             edited=sum(self._edited_at_once(one, segments) for one in lines if one.event.type == "edited"),
@@ -277,6 +282,10 @@ class Sync(Projection):
         moves = [(there, seq) for seq, there in zip(now, sorted(now), strict=True) if seq != there]
         self._con.executemany("UPDATE event SET seq = -? WHERE seq = ?", moves)
         self._con.executemany("UPDATE event SET seq = ?1 WHERE seq = -?1", [(there,) for there, _ in moves])
+
+    def hear_anew(self, device: bytes) -> None:
+        """What a device said counts as it does now."""
+        self._reproject(heard_from(self._con, device))
 
     def _reproject(self, memories: Iterable[bytes]) -> None:
         """Make the rows of some memories and sessions anew from their events."""

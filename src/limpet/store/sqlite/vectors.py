@@ -124,7 +124,7 @@ def _add(con: apsw.Connection, embedder: int, vectors: Sequence[NewVector]) -> i
     fresh = [vector for vector in vectors if vector.text_id in there]
     start = 0
     while start < len(fresh):
-        chunk, used = _free_slots(con, embedder, dimensions)
+        chunk, used = free_slots(con, embedder, dimensions)
         part = fresh[start : start + CHUNK_SLOTS - used]
         columns = (
             ("codes", dimensions, b"".join(vector.code for vector in part)),
@@ -145,7 +145,7 @@ def _add(con: apsw.Connection, embedder: int, vectors: Sequence[NewVector]) -> i
     return len(fresh)
 
 
-def _free_slots(con: apsw.Connection, embedder: int, dimensions: int) -> tuple[int, int]:
+def free_slots(con: apsw.Connection, embedder: int, dimensions: int) -> tuple[int, int]:
     """The newest chunk that has room, and how much of it is used."""
     row = con.execute(
         "SELECT num, used FROM chunk WHERE embedder = ? ORDER BY num DESC LIMIT 1", (embedder,)

@@ -1,0 +1,158 @@
+"""Putting a copy in the place of a store: checked before, page by page into the live file, what it replaces kept.
+
+The file stays the same file, so that processes that have it open go on with what was put back.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO
+
+import apsw
+
+from ...model.errors import BadInput, NotFound, StoreBusy, StoreDamaged
+from ..files import REPLACED, partial_file, publish, unguessable, writing
+from .connection import check_place, open_connection, translated
+from .maintenance import verify_file
+from .vectors import free_slots
+
+Progress = Callable[[int, int], None]
+# Tries when others write while what is replaced is copied.
+TRIES = 5
+
+
+def restore_file(path: str, source: str, *, progress: Progress | None = None) -> str | None:
+    """Make the store at `path` what the file `source` is. Returns where the one that was there is kept, if any was.
+
+    Raises BadInput for what is no file or the store itself, StoreDamaged for one that is not sound, StoreError.
+    """
+    if path == ":memory:":
+        raise BadInput("a store in memory has no file")
+    taken = Path(source)
+    if not taken.is_file():
+        raise BadInput(f"no file {source}")
+    target = Path(os.path.realpath(path))
+    if target.exists() and target.samefile(taken):
+        raise BadInput(f"{source} is the store itself")
+    check_place(target.with_name(target.name + REPLACED), read_only=False)  # makes the folder
+    with writing(path), translated(path), partial_file(unguessable(target.parent)) as file:
+        _take_over(source, file)
+        if not target.exists():
+            publish(file, target)
+            return None
+        kept = target.with_name(f"{target.name}{REPLACED}{datetime.now(UTC):%Y%m%dT%H%M%S%fZ}")
+        try:
+            with translated(path):
+                _into_place(file.name, str(target), kept, progress)
+        except StoreDamaged:
+            _set_aside(target, kept)
+            publish(file, target)
+    return str(kept)
+
+
+def undo_restore(path: str, *, progress: Progress | None = None) -> tuple[str, str | None]:
+    """Put back what the last restore replaced. Returns the file it was in, which is gone, and where the other is kept.
+
+    Raises NotFound, StoreDamaged, StoreError.
+    """
+    target = Path(os.path.realpath(path))
+    found = re.compile(re.escape(target.name + REPLACED) + r"\d{8}T\d{12}Z")
+    files = sorted(one for one in target.parent.glob("*") if found.fullmatch(one.name))
+    if not files:
+        raise NotFound(f"no restore of {path} to undo")
+    kept = restore_file(path, str(files[-1]), progress=progress)
+    for side in ("", "-wal", "-shm"):
+        files[-1].with_name(files[-1].name + side).unlink(missing_ok=True)
+    return str(files[-1]), kept
+
+
+def copy_pages(source: apsw.Connection, target: apsw.Connection, progress: Progress | None = None) -> None:
+    with target.backup("main", source, "main") as run:
+        while not run.done:
+            run.step(1_000)
+            if progress:
+                progress(run.page_count - run.remaining, run.page_count)
+
+
+def _take_over(source: str, file: IO[bytes]) -> None:
+    """A copy of what is to be put back, migrated and checked: nothing that is there is touched before."""
+    given = open_connection(source, read_only=True, durable=True)
+    try:
+        copy = apsw.Connection(file.name)
+        try:
+            copy_pages(given, copy)
+            copy.execute("PRAGMA journal_mode=DELETE").fetchall()
+        finally:
+            copy.close()
+    finally:
+        given.close()
+    copy = open_connection(file.name, read_only=False, durable=True, create=False)
+    try:
+        problems = verify_file(copy)
+        if problems:
+            raise StoreDamaged(
+                f"{source} is not sound: {problems[0].message}", hint="nothing was changed; try an older backup"
+            )
+        copy.execute("PRAGMA journal_mode=DELETE").fetchall()
+    finally:
+        copy.close()
+        for side in ("-wal", "-shm"):
+            Path(file.name + side).unlink(missing_ok=True)
+
+
+def _into_place(copy: str, path: str, kept: Path, progress: Progress | None) -> None:
+    """Keep what is there, then replace it, in one transaction of its own."""
+    there = open_connection(path, read_only=False, durable=True, create=False)
+    fresh = apsw.Connection(copy)
+    try:
+        for _ in range(TRIES):
+            before = there.execute("PRAGMA data_version").get
+            _keep(there, kept)
+            if there.execute("PRAGMA data_version").get == before:
+                break
+            kept.unlink()
+        else:
+            raise StoreBusy(f"others write to {path} all the time", hint="end them, and try again")
+        with fresh:
+            _renumber(fresh, there)
+        copy_pages(fresh, there, progress)
+        there.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    finally:
+        fresh.close()
+        there.close()
+
+
+def _renumber(fresh: apsw.Connection, there: apsw.Connection) -> None:
+    """Processes know the vectors that they hold in memory by the numbers of their chunks, which may not come again."""
+    if fresh.execute("SELECT count(*) FROM embedder").get == 0:
+        for row in there.execute("SELECT * FROM embedder"):
+            fresh.execute("INSERT INTO embedder VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
+    for embedder, dimensions in fresh.execute("SELECT num, dimensions FROM embedder").fetchall():
+        free_slots(fresh, embedder, dimensions)  # there is a chunk, and the next has a number above it
+    last = [one.execute("SELECT ifnull(max(num), 0) FROM chunk").get for one in (fresh, there)]
+    fresh.execute("UPDATE chunk SET num = num + ?", (max(last),))
+    fresh.execute("UPDATE vector SET chunk = chunk + ?", (max(last),))
+
+
+def _keep(there: apsw.Connection, kept: Path) -> None:
+    with partial_file(unguessable(kept.parent)) as file:
+        copy = apsw.Connection(file.name)
+        try:
+            copy_pages(there, copy)
+            copy.execute("PRAGMA journal_mode=DELETE").fetchall()
+        finally:
+            copy.close()
+        publish(file, kept)
+
+
+def _set_aside(target: Path, kept: Path) -> None:
+    """A file that is no database any more, with what lies beside it."""
+    for side in ("-wal", "-shm"):
+        with contextlib.suppress(FileNotFoundError):
+            target.with_name(target.name + side).rename(kept.with_name(kept.name + side))
+    target.rename(kept)

@@ -1,0 +1,76 @@
+"""Backups that make themselves: a folder, how often, how many stay. Whoever works the queue makes what is due."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..model.clock import MICROSECONDS_PER_SECOND, to_datetime
+from ..model.errors import BadInput, LimpetError, StoreError
+from ..store.records import BackupPlan
+
+if TYPE_CHECKING:
+    from ..context import Context
+
+_UNITS = {"m": 60, "h": 3_600, "d": 86_400, "w": 7 * 86_400}
+MOST_KEPT = 10_000
+
+
+def interval(text: str) -> int:
+    """`12h`, `1d`, `2w` in microseconds. Raises BadInput."""
+    found = re.fullmatch(r"([1-9]\d{0,3})([mhdw])", text)
+    if found is None:
+        raise BadInput(f"not an interval: {text!r:.60}", hint="such as 30m, 12h, 1d, 2w; off ends them")
+    return int(found[1]) * _UNITS[found[2]] * MICROSECONDS_PER_SECOND
+
+
+def plan_backups(context: Context, folder: str | os.PathLike[str] | None, *, every: str, keep: int) -> str | None:
+    """Set the plan and make the first backup; with every="off" there is none any more. Returns the file made."""
+    maintenance = context.store.maintenance
+    if every == "off":
+        maintenance.plan_backups(None, was=maintenance.backup_plan())
+        return None
+    if folder is None or type(keep) is not int or not 1 <= keep <= MOST_KEPT:
+        raise BadInput("automatic backups need a folder, and 1 or more to keep", hint="--every 1d --keep 7")
+    if context.store.path == ":memory:":
+        raise BadInput("a store in memory has no file")
+    place = Path(folder).absolute()
+    try:
+        place.mkdir(mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"cannot make the folder {place}: {error.strerror}") from None
+    plan = BackupPlan(str(place), interval(every), keep, 0)
+    maintenance.plan_backups(plan, was=maintenance.backup_plan())
+    return make_due(context)
+
+
+def make_due(context: Context) -> str | None:
+    """Make the backup that is due, if one is, and remove those above the number. Raises StoreError, BadInput."""
+    maintenance, now = context.store.maintenance, context.now()
+    plan = maintenance.backup_plan()
+    if plan is None or context.store.read_only or 0 <= now - plan.done_at < plan.every:
+        return None
+    begun = plan._replace(done_at=now)
+    if not maintenance.plan_backups(begun, was=plan):
+        return None  # another process makes it
+    name = Path(context.store.path).name
+    file = Path(plan.folder) / f"{name}.{to_datetime(now):%Y%m%dT%H%M%SZ}.backup"
+    try:
+        maintenance.backup(str(file))
+    except LimpetError:
+        with contextlib.suppress(LimpetError):
+            maintenance.plan_backups(plan, was=begun)
+        raise
+    _remove_oldest(Path(plan.folder), name, plan.keep)
+    return str(file)
+
+
+def _remove_oldest(folder: Path, name: str, keep: int) -> None:
+    """Only files that bear the name of an automatic backup of this store."""
+    own = re.compile(re.escape(name) + r"\.\d{8}T\d{6}Z\.backup")
+    with contextlib.suppress(OSError):
+        for old in sorted(one for one in folder.iterdir() if own.fullmatch(one.name) and not one.is_symlink())[:-keep]:
+            old.unlink()

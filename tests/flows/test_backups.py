@@ -1,0 +1,249 @@
+"""Backups that make themselves, and the way back: checked before, into the live file, and to be undone."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import limpet
+from limpet.cli.main import main
+
+
+def run(path, *words):
+    return main(["--store", str(path), "--scope", "global", *words])
+
+
+def contents(path):
+    with limpet.open(path, scope="global") as memory:
+        return {one.content for one in memory.list().memories}
+
+
+def beside(path, mark=".replaced-"):
+    return sorted(one for one in path.parent.iterdir() if mark in one.name)
+
+
+# -- backups that make themselves
+
+
+def test_a_backup_is_made_when_the_last_is_old_enough_and_so_many_stay(memory, path, tmp_path, clock):
+    folder = tmp_path / "backups"
+    first = Path(memory.backup_every("1d", folder, keep=3))
+    (folder / "other.db").write_text("mine")
+    assert first.is_file() and (folder.stat().st_mode & 0o777, first.stat().st_mode & 0o777) == (0o700, 0o600)
+
+    clock.advance(hours=23)
+    memory.work()
+    assert len(list(folder.glob("*.backup"))) == 1
+    for day in range(5):
+        memory.remember(f"Said on day {day}")
+        clock.advance(hours=25)
+        memory.work()
+        memory.work()
+    made = sorted(folder.glob("*.backup"))
+    assert len(made) == 3 and first not in made
+    assert (folder / "other.db").read_text() == "mine"
+    with limpet.open(made[-1], scope="global", read_only=True) as copy:
+        assert copy.stats().memories == 5 and copy.verify() == []
+
+    assert memory.backup_every("off") is None
+    clock.advance(days=9)
+    memory.work()
+    assert sorted(folder.glob("*.backup")) == made
+
+
+def test_any_process_makes_what_is_due_once(path, tmp_path, clock):
+    folder = tmp_path / "backups"
+    with limpet.open(path, scope="global", clock=clock) as memory:
+        memory.backup_every("12h", folder)
+    clock.advance(hours=13)
+    with limpet.open(path, scope="global", clock=clock) as one, limpet.open(path, scope="global", clock=clock) as two:
+        one.work()
+        two.work()
+    assert len(list(folder.glob("*.backup"))) == 2
+
+
+def test_a_backup_that_fails_is_said_and_tried_again(memory, tmp_path, clock):
+    folder = tmp_path / "backups"
+    memory.backup_every("1d", folder)
+    hidden = folder.rename(tmp_path / "unplugged")
+    clock.advance(days=2)
+    memory.remember("Still works")
+    with pytest.raises(limpet.LimpetError, match="cannot write"):
+        memory.work()
+    assert memory.stats().waiting_jobs == 0, "the queue was worked all the same"
+    hidden.rename(folder)
+    memory.work()
+    assert len(list(folder.glob("*.backup"))) == 2
+
+
+@pytest.mark.parametrize("every", ["", "0d", "1", "1y", "-1d", "99999d", "d", "1d\n"])
+def test_an_interval_that_is_none_is_refused(memory, tmp_path, every):
+    with pytest.raises(limpet.BadInput):
+        memory.backup_every(every, tmp_path / "backups")
+
+
+@pytest.mark.parametrize("keep", [0, -1, True, 1.5, "7"])
+def test_a_number_to_keep_that_is_none_is_refused(memory, tmp_path, keep):
+    with pytest.raises(limpet.BadInput):
+        memory.backup_every("1d", tmp_path / "backups", keep=keep)
+
+
+def test_backups_are_planned_on_the_command_line(path, tmp_path, capsys):
+    run(path, "remember", "Deploys run on Tuesday")
+    capsys.readouterr()
+    assert run(path, "--json", "backup", str(tmp_path / "backups"), "--every", "1d", "--keep", "2") == 0
+    made = json.loads(capsys.readouterr().out)
+    assert contents(made["path"]) == {"Deploys run on Tuesday"}
+    assert run(path, "backup", "--every", "off") == 0
+    assert run(path, "backup") == 2
+
+
+# -- restore
+
+
+@pytest.fixture
+def backed_up(path, tmp_path):
+    """A store with a backup of what it was, and what came since."""
+    run(path, "remember", "Deploys run on Tuesday")
+    run(path, "backup", str(tmp_path / "b.backup"))
+    run(path, "remember", "Releases are cut on Monday")
+    return tmp_path / "b.backup"
+
+
+def test_a_store_becomes_what_its_backup_is_and_undo_brings_it_back(path, backed_up, capsys):
+    assert run(path, "restore", str(backed_up)) == 0
+    (kept,) = beside(path)
+    assert kept.stat().st_mode & 0o777 == 0o600 and str(kept) in capsys.readouterr().err
+    assert contents(path) == {"Deploys run on Tuesday"}
+
+    run(path, "remember", "Said after it")
+    assert run(path, "restore", "--undo") == 0
+    assert contents(path) == {"Deploys run on Tuesday", "Releases are cut on Monday"}
+    assert len(beside(path)) == 1 and beside(path) != [kept]
+    assert run(path, "restore", "--undo") == 0
+    assert contents(path) == {"Deploys run on Tuesday", "Said after it"}
+    assert run(path, "verify") == 0
+
+
+def test_there_is_nothing_to_undo_without_a_restore(path):
+    run(path, "remember", "Deploys run on Tuesday")
+    assert run(path, "restore", "--undo") == 1
+
+
+def test_processes_that_have_it_open_go_on_with_what_was_put_back(path, backed_up):
+    """The file stays the same file; what they hold in memory is read anew."""
+    with limpet.open(path, scope="global") as memory:
+        for n in range(30):
+            memory.remember(f"Service number {n} listens on port {9000 + n}")
+        memory.work()
+        assert "Releases are cut on Monday" in [one.content for one in memory.recall("When are releases cut?").items]
+        done = subprocess.run(
+            [sys.executable, "-m", "limpet", "--store", str(path), "restore", str(backed_up)],
+            capture_output=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        assert memory.count() == 1
+        assert [one.content for one in memory.recall("releases on Monday").items] in ([], ["Deploys run on Tuesday"])
+        assert memory.remember("Backups are fine").status == "created"
+        memory.work()
+        assert memory.recall("Are backups fine?").items[0].content == "Backups are fine"
+        assert memory.verify() == []
+
+
+@pytest.mark.parametrize(
+    "harm", ["cut off", "overwritten", "no database", "another program's", "empty", "missing", "the store"]
+)
+def test_what_is_not_sound_is_refused_and_nothing_changes(path, backed_up, harm):
+    size = backed_up.stat().st_size
+    if harm == "cut off":
+        os.truncate(backed_up, size // 2 // 4096 * 4096)
+    elif harm == "overwritten":
+        with backed_up.open("r+b") as file:
+            for page in range(3, size // 4096, 2):
+                file.seek(page * 4096)
+                file.write(b"\xff" * 2_000)
+    elif harm == "no database":
+        backed_up.write_text("a year of notes")
+    elif harm == "another program's":
+        import sqlite3
+
+        backed_up.unlink()
+        con = sqlite3.connect(backed_up)
+        con.execute("CREATE TABLE theirs (x)")
+        con.close()
+    elif harm == "empty":
+        os.truncate(backed_up, 0)
+    elif harm == "missing":
+        backed_up.unlink()
+    before = sorted(one.name for one in path.parent.iterdir())
+    assert run(path, "restore", str(path if harm == "the store" else backed_up)) in (2, 3)
+
+    assert contents(path) == {"Deploys run on Tuesday", "Releases are cut on Monday"}
+    assert sorted(one.name for one in path.parent.iterdir()) == before
+
+
+@pytest.mark.parametrize("harm", ["gone", "no database", "damaged header"])
+def test_a_store_that_cannot_be_opened_is_put_aside_whole(path, backed_up, harm):
+    lost = b""
+    if harm == "gone":
+        path.unlink()
+    elif harm == "no database":
+        path.write_bytes(lost := b"lost to a text editor")
+    else:
+        with path.open("r+b") as file:
+            file.seek(20)
+            file.write(b"\xff" * 80)
+        lost = path.read_bytes()
+    assert run(path, "restore", str(backed_up)) == 0
+
+    assert contents(path) == {"Deploys run on Tuesday"}
+    assert [one.read_bytes() for one in beside(path)] == ([lost] if lost else [])
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_what_a_restore_kept_is_never_written_over(path, backed_up):
+    run(path, "restore", str(backed_up))
+    (kept,) = beside(path)
+    before = kept.read_bytes()
+    assert run(path, "export", "jsonl", str(kept), "--force") == 2
+    assert run(path, "backup", str(path) + ".replaced-mine") == 2
+    assert kept.read_bytes() == before
+
+
+def test_a_backup_of_an_older_limpet_is_migrated_before_it_takes_the_place(path, tmp_path):
+    import tarfile
+
+    with tarfile.open(Path(__file__).parents[1] / "data/old_stores/6b0fde0.tar.gz") as tar:
+        tar.extractall(tmp_path / "old", filter="data")
+    (old,) = (one for one in (tmp_path / "old").rglob("*.db"))
+    before = old.read_bytes()
+    run(path, "remember", "Deploys run on Tuesday")
+    assert run(path, "restore", str(old)) == 0
+    assert run(path, "verify") == 0 and run(path, "--json", "count", "--all-scopes") == 0
+    assert old.read_bytes() == before
+
+
+def test_restore_still_brings_a_memory_back(path, capsys):
+    run(path, "remember", "Deploys run on Tuesday")
+    assert run(path, "archive", "--last") == 0
+    assert run(path, "restore", "--last") == 0
+    assert run(path, "archive", "--last") == 0
+    assert run(path, "restore", "--match", "run on Tues.") in (0, 1)
+    assert run(path, "restore", "--match", "Tuesday") in (0, 2)
+    assert contents(path) == {"Deploys run on Tuesday"}
+    assert run(path, "restore") == 2 and run(path, "restore", "7rk2qm") == 1
+
+
+def test_python_restores_by_path(path, backed_up):
+    kept = limpet.restore_backup(path, backed_up)
+    assert contents(path) == {"Deploys run on Tuesday"} and Path(kept).is_file()
+    limpet.restore_backup(path)
+    assert contents(path) == {"Deploys run on Tuesday", "Releases are cut on Monday"}
+    with pytest.raises(limpet.BadInput):
+        limpet.restore_backup(":memory:", backed_up)
