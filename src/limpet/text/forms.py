@@ -10,7 +10,7 @@ import re
 # (name, marks, pattern). A pattern is compiled, and kept by re's own cache, when a text holds one of its marks, which are in
 # lower case. One with a group hides the group alone. All run in linear time.
 FORMS: tuple[tuple[str, tuple[str, ...], str], ...] = (
-    ("private-key", ("private key",), r"(?P<dash>-{4,5}) ?BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)? ?(?P=dash)(?!(?:\s|\\n)*(?:\.{3}|[<\[]))(?:(?:[A-Za-z0-9+/=\s:,>|*#.\\\"'()_]|-(?!----|---[ ]?END)){0,20000}-{4,5} ?END [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)? ?-{4,5}|(?:(?:\s|\\n|[>|*#\"'+])*(?:[A-Za-z][A-Za-z-]{2,20}: [^\n\\]{1,100}|[A-Za-z0-9+/=]{16,}))+)"),
+    ("private-key", ("private key",), r"(?<!-)(?P<dash>-{4,5}) ?BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)? ?(?P=dash)(?!-|(?:\s|\\n)*(?:\.{3}|[<\[]))(?:(?:[A-Za-z0-9+/=\s:,>|*#.\\\"'()_]|-(?!----|---[ ]?END)){0,20000}-{4,5} ?END [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)? ?-{4,5}|(?:(?:\s|\\n|[>|*#\"'+])*(?:[A-Za-z][A-Za-z-]{2,20}: [^\n\\]{1,100}|[A-Za-z0-9+/=]{16,}))+)"),
     ("private-key", ("private-lines",), r"(?i)private-lines: ?\d+\s+((?:[A-Za-z0-9+/=]{4,}\s*){1,100})(?=Private-MAC|$|\n)"),
     ("aws-access-key", ("akia", "asia", "abia", "acca"), r"\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b"),
     ("aws-secret-key", ("aws",), r"(?i)\baws[\w -]{0,20}?(?:secret|key)[\w -]{0,20}[\"']?(?:\s{0,3}[=:]\s{0,3}|\s)[\"']?([A-Za-z0-9/+=]{40})(?![A-Za-z0-9/+=])"),
