@@ -26,6 +26,7 @@ _FLAG = re.compile(
     r"""(?<!\S)(?:--?(?P<name>[\w-]{4,60})|(?P<said>requirepass|masterauth))[ \t]+(?:(?P<quote>["'])(?P<quoted>[^"'\n]{4,100})(?P=quote)|(?P<value>[^\s"'`-][^\s"'`]{3,199}))"""
 )
 _PLAIN = re.compile(r"""[^\s"'`,;<>&\\]{1,200}""")
+LINE = 200
 # Names of passwords.
 _STRICT = re.compile(
     r"(?i)(?:pass(?:word|wd|phrase|code|wort)?|pwd|kennwort|contraseña|psk|pw)(?:[_.-]?(?:\d+|value|plain))?$"
@@ -89,9 +90,9 @@ def _span(text: str, match: re.Match[str], name: str) -> tuple[int, int] | None:
     if value is None:
         return None
     end = value.end()
-    line_start = text.rfind("\n", 0, match.start()) + 1
-    line_end = text.find("\n", start)
-    line = text[line_start : line_end if line_end >= 0 else len(text)]
+    # So far the line is looked at: a text may be one long line of such names.
+    line_start = max(match.start() - LINE, text.rfind("\n", max(0, match.start() - LINE), match.start()) + 1, 0)
+    line = text[line_start : start + LINE].partition("\n")[0]
     tight = match["sign"] == "="
     ends = end >= len(text) or text[end] in "\n \t`"
     setting = tight and ends and (name.isupper() or not text[line_start : match.start()].strip())
