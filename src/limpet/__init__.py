@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .api import Limpet, open, restore_backup
     from .asynchronous import AsyncHistory, AsyncLimpet
+    from .erasure import PurgeReport
     from .history.audit import Audit, Belief
     from .history.claims import Analogy, Grounding, Revision, Support, Yields
     from .history.consolidate import Consolidation, Proposal
@@ -54,7 +55,6 @@ if TYPE_CHECKING:
     from .remember.retention import Retention
     from .remember.review import ReviewItem
     from .remember.scopes import Scope, ScopeChange
-    from .remember.service import PurgeReport
     from .remember.sweep import Swept
     from .remember.write import Receipt
     from .store.records import Action, Filter, Page, Problem, SessionRow, StoreStats
@@ -127,7 +127,7 @@ _HOMES = {
     "remember.retention": ("Retention",),
     "remember.review": ("ReviewItem",),
     "remember.scopes": ("Scope", "ScopeChange"),
-    "remember.service": ("PurgeReport",),
+    "erasure": ("PurgeReport",),
     "remember.sweep": ("Swept",),
     "remember.write": ("Receipt",),
     "store.records": ("Action", "Filter", "Page", "Problem", "SessionRow", "StoreStats"),
