@@ -70,7 +70,8 @@ def purge(
     if confirm:
         fresh = [parse_id(one.id) for one in going if one.state != "purged"]
         if fresh:
-            context.write(lambda writer: [writer.event("purged", one, origin="agent") for one in fresh])
+            gone_too = store.erasure.sessions_only_of(fresh)
+            context.write(lambda writer: [writer.event("purged", one, origin="agent") for one in (*fresh, *gone_too)])
         waits = not store.erasure.flush(wait)
         if not waits and store.erasure.scour([*pieces, *vectors]):
             waits = not store.erasure.flush(wait)

@@ -104,6 +104,10 @@ class Erasure(Protocol):
         """Memories that some others have replaced, or speak for, and that are not purged."""
         ...
 
+    def sessions_only_of(self, ids: Sequence[bytes]) -> list[bytes]:
+        """Marks of the sessions in which some memories were and no others, and which have events of their own."""
+        ...
+
     def pieces(self, ids: Sequence[bytes]) -> tuple[list[bytes], list[bytes]]:
         """Pieces of all texts, and of the vectors, of some memories: to be taken before they are purged."""
         ...

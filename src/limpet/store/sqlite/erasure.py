@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import apsw
 
+from ...model.ids import session_mark
 from ..files import REPLACED
 from ..records import Scan
 from . import jobs
@@ -49,6 +50,23 @@ class SqliteErasure:
             (apsw.carray(tuple(ids)),),
         )
         return [row[0] for row in found]
+
+    def sessions_only_of(self, ids: Sequence[bytes]) -> list[bytes]:
+        marks = []
+        with self._database.reading() as con:
+            for num, name, scope in con.execute(
+                "SELECT DISTINCT e.num, e.name, s.name FROM carray(?1) c CROSS JOIN memory m ON m.id = c.value AND"
+                " m.num IN (SELECT num FROM memory WHERE id = c.value AND retired_at IS NULL UNION ALL"
+                " SELECT num FROM memory WHERE id = c.value AND retired_at IS NOT NULL)"
+                " CROSS JOIN session e ON e.num = m.session CROSS JOIN scope s ON s.num = e.scope",
+                (apsw.carray(tuple(ids)),),
+            ).fetchall():
+                others = (row[0] for row in con.execute("SELECT DISTINCT id FROM memory WHERE session = ?", (num,)))
+                mark = session_mark(scope, name)
+                events = "SELECT 1 FROM event WHERE memory = ? AND memory <> id AND type LIKE 'session%' LIMIT 1"
+                if set(others) <= set(ids) and con.execute(events, (mark,)).get:
+                    marks.append(mark)
+        return marks
 
     def pieces(self, ids: Sequence[bytes]) -> tuple[list[bytes], list[bytes]]:
         texts: list[str] = []

@@ -13,7 +13,18 @@ import apsw
 from ...model.edges import live_edges
 from ...model.errors import BadInput
 from ...model.events import Event
-from ...model.state import SESSION_EVENTS, MemoryState, apply, cancelled_by, initial, replay, replay_session, scrub
+from ...model.ids import session_mark
+from ...model.state import (
+    SESSION_EVENTS,
+    MemoryState,
+    apply,
+    cancelled_by,
+    erased_name,
+    initial,
+    replay,
+    replay_session,
+    scrub,
+)
 from . import checkouts, jobs, mentions, rows
 from .filters import scope_token
 from .peers import as_heard
@@ -109,6 +120,8 @@ class Projection:
             there = self._con.execute(
                 "SELECT scope, state FROM memory WHERE id = ? AND retired_at IS NULL", (event.memory,)
             ).fetchone()
+            if event.type == "purged" and there is None and self._is_session(event.memory):
+                there = (0, "active")
             if there is None:
                 raise BadInput(f"event {event.id.hex()} changes a memory that is not there")
             if there[1] == "purged":
@@ -146,7 +159,8 @@ class Projection:
             checkouts.note_renaming(self._con, [event])
         if event.type == "purged":
             self._erase(event.memory)
-            self._project_tombstone(event)
+            if not self._is_session(event.memory):
+                self._project_tombstone(event)
             return
         current = self._state(event.memory)
         if event.type == "undone":
@@ -175,6 +189,9 @@ class Projection:
         self._insert_version(after, at, body, first=first)
         if current is not None and after.scope != current.scope:
             self._follow(event.memory, body, current.scope, after.scope)
+
+    def _is_session(self, id: bytes) -> bool:
+        return any(one.type in SESSION_EVENTS for one in self._events_of(id))
 
     def _state(self, id: bytes) -> MemoryState | None:
         row = self._con.execute(self._sql["memory_current"], {"id": id}).fetchone()
@@ -268,7 +285,7 @@ class Projection:
         """Bring a session's row to what its events up to this one say; its number stays, memories point to it."""
         events = [one for one in self._events_of(event.memory) if one.seq <= event.seq]
         state = replay_session(events)
-        first = next(one for one in events if one.type in SESSION_EVENTS)
+        first = [one for one in events if one.type in SESSION_EVENTS][-1]
         scope = self._intern_scope(first.data["scope"])
         num = self._intern_session(scope, first.data["name"], first.at)
         ended_at, title = (None, None) if state is None else (state.ended_at, state.title)
@@ -329,6 +346,7 @@ class Projection:
     def _erase(self, id: bytes) -> None:
         """Take a memory's content out of rows, index, vectors, queue and ledger; its events stay as tombstones."""
         bodies = [row[0] for row in self._con.execute(self._sql["bodies_of_memory"], {"id": id})]
+        sessions = self._sessions_of(id)
         self._con.execute("DELETE FROM memory WHERE id = ? AND retired_at IS NULL", (id,))
         self._con.execute("DELETE FROM memory WHERE id = ? AND retired_at IS NOT NULL", (id,))
         self._con.execute("DELETE FROM usage WHERE id = ?", (id,))
@@ -339,6 +357,36 @@ class Projection:
             )
         for body in bodies:
             self._forget_body(body)
+        for num, name, scope, mark in sessions:
+            self._forget_session(num, name, scope, mark, purged=mark == id)
+
+    def _sessions_of(self, id: bytes) -> list[tuple[int, str, str, bytes]]:
+        """(number, name, scope, mark) of the sessions that a memory was ever in, or of a session itself."""
+        found = self._con.execute(
+            "SELECT e.num, e.name, s.name FROM session e JOIN scope s ON s.num = e.scope WHERE e.num IN ("
+            "SELECT session FROM memory WHERE id = ?1 AND retired_at IS NULL AND session IS NOT NULL UNION"
+            " SELECT session FROM memory WHERE id = ?1 AND retired_at IS NOT NULL AND session IS NOT NULL)",
+            (id,),
+        ).fetchall()
+        for one in self._events_of(id):
+            if one.type in SESSION_EVENTS:
+                num = self._intern_session(self._intern_scope(one.data["scope"]), one.data["name"], one.at)
+                found.append((num, one.data["name"], one.data["scope"]))
+        return [(num, name, scope, session_mark(scope, name)) for num, name, scope in dict.fromkeys(found)]
+
+    def _forget_session(self, num: int, name: str, scope: str, mark: bytes, *, purged: bool) -> None:
+        """The name and title of a session that was purged itself, or that nothing names any more."""
+        if self._con.execute("SELECT 1 FROM memory WHERE session = ? LIMIT 1", (num,)).get:
+            return
+        if not purged and self._con.execute("SELECT 1 FROM event WHERE memory = ? AND memory <> id", (mark,)).get:
+            return
+        erased = erased_name(mark)
+        self._sessions.clear()
+        self._con.execute("UPDATE surfaced SET session = ? WHERE scope = ? AND session = ?", (erased, scope, name))
+        if purged:
+            self._con.execute("UPDATE session SET name = ?, title = NULL WHERE num = ?", (erased, num))
+        else:
+            self._con.execute("DELETE FROM session WHERE num = ?", (num,))
 
     def _forget_body(self, body: int) -> None:
         self._forget_vectors(body)
@@ -403,11 +451,13 @@ class Projection:
         """An event of a memory that is purged, now or later: its links and its tombstone are all there is."""
         if event.type in ("linked", "unlinked"):
             self.project(event, None)
+        elif event.type in SESSION_EVENTS:
+            self._project_session(event)
         elif event.type == "remembered":
             scope = self._intern_scope(event.data["scope"])
             if event.data.get("session"):
                 self._intern_session(scope, event.data["session"], event.at)
-        elif event.type == "purged":
+        elif event.type == "purged" and not self._is_session(event.memory):
             self._project_tombstone(event)
         elif event.type == "moved":
             checkouts.note_renaming(self._con, [event])
