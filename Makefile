@@ -20,7 +20,7 @@ demo: setup  ## two sessions in separate processes: remember, recall, correct, e
 test: setup  ## the whole everyday suite
 	@$(BIN)/python -m pytest -n auto --dist loadgroup
 
-test-agents: setup  ## real Claude Code, Codex, Copilot CLI and OpenCode, from npm (1.4 GB), against a model API of the tests
+test-agents: setup  ## real Claude Code, Codex, Copilot CLI, OpenCode, Gemini CLI, Qwen Code and Cline, from npm (2.2 GB), against a model API of the tests
 	@LIMPET_TEST_AGENTS=1 $(BIN)/python -m pytest tests/agents -q
 
 mcp-conformance: setup  ## the protocol's own conformance suite against limpet over HTTP; says what to install if Node is missing

@@ -24,7 +24,12 @@ PACKAGES = {
     "codex": ("@openai/codex", "0.169.0"),
     "copilot": ("@github/copilot", "1.0.102"),
     "opencode": ("opencode-ai", "1.18.33"),
+    "gemini": ("@google/gemini-cli", "0.61.0"),
+    "qwen": ("@qwen-code/qwen-code", "0.24.4"),
+    "cline": ("cline", "3.0.65"),
 }
+# A client that needs a newer Node than the machine may have brings it along.
+BESIDE = {"qwen": ("node@22",)}
 CACHE = Path(os.environ.get("LIMPET_CLIENTS") or Path(__file__).parent / ".clients")
 RUN_SECONDS = 300
 # Where nobody listens: whatever a client wants from the network besides the model, it does not get.
@@ -57,7 +62,8 @@ class Home(NamedTuple):
         }
         return kept | {
             "HOME": str(self.root), "USERPROFILE": str(self.root), "PATH": os.environ["PATH"], "NO_COLOR": "1",
-            "TMPDIR": str(self.root / "tmp"), "HTTP_PROXY": NOWHERE, "HTTPS_PROXY": NOWHERE, "ALL_PROXY": NOWHERE,
+            "TMPDIR": str(self.root / "tmp"),
+            "LIMPET_HOOK_SECONDS": "4.5",  # as long as the clients wait: a busy machine is no finding here "HTTP_PROXY": NOWHERE, "HTTPS_PROXY": NOWHERE, "ALL_PROXY": NOWHERE,
             "NO_PROXY": "127.0.0.1,localhost", "no_proxy": "127.0.0.1,localhost",
         }  # fmt: skip
 
@@ -104,7 +110,7 @@ def installed(client: str) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "package.json").write_text("{}", encoding="utf-8")
         subprocess.run(
-            [npm, "install", "--no-audit", "--no-fund", "--silent", f"{package}@{version}"],
+            [npm, "install", "--no-audit", "--no-fund", "--silent", f"{package}@{version}", *BESIDE.get(client, ())],
             cwd=folder, timeout=900, check=True,
         )  # fmt: skip
     return program
@@ -114,23 +120,24 @@ def make_home(root: Path, api: ModelApi) -> Home:
     home = Home(root, api)
     (home.project / ".git").mkdir(parents=True)
     (root / "tmp").mkdir()
+    # Gemini CLI takes no key for an address of one's own, unless its settings say so.
+    settings = root / ".gemini" / "settings.json"
+    settings.parent.mkdir()
+    settings.write_text(json.dumps({"security": {"auth": {"selectedType": "gemini-api-key"}}}), encoding="utf-8")
     return home
 
 
 def _claude(home: Home, message: str) -> tuple[list[str], dict[str, str]]:
-    argv = [
-        str(installed("claude")),
-        "-p",
-        message,
-        "--allowedTools",
-        "mcp__limpet",
-        "Bash",
-        "--model",
-        "claude-sonnet-4-5",
-    ]
+    argv, more = _claude_with_search(home, message)
+    return [*argv, "--allowedTools", "mcp__limpet", "Bash"], more | {"ENABLE_TOOL_SEARCH": "false"}
+
+
+def _claude_with_search(home: Home, message: str) -> tuple[list[str], dict[str, str]]:
+    """As it is by itself: the tools of servers stand behind a search, and each needs a permission."""
+    argv = [str(installed("claude")), "-p", message, "--model", "claude-sonnet-4-5"]
     return argv, {
         "ANTHROPIC_BASE_URL": home.api.url, "ANTHROPIC_API_KEY": "none", "DISABLE_AUTOUPDATER": "1",
-        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "ENABLE_TOOL_SEARCH": "false",
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "ENABLE_TOOL_SEARCH": "true",
         # A busy machine: by itself it waits 5 s for a server, and then asks its model without the tools.
         "MCP_CONNECTION_NONBLOCKING": "false", "MCP_CONNECT_TIMEOUT_MS": "60000",
     }  # fmt: skip
@@ -174,6 +181,42 @@ def _opencode(home: Home, message: str) -> tuple[list[str], dict[str, str]]:
     }  # fmt: skip
 
 
+def _gemini(home: Home, message: str) -> tuple[list[str], dict[str, str]]:
+    _trusted(home, ".gemini")
+    argv = [str(installed("gemini")), "-p", message, "--approval-mode", "yolo", "--model", "gemini-2.5-pro"]
+    return argv, {
+        "GOOGLE_GEMINI_BASE_URL": home.api.url, "GEMINI_API_KEY": "none",
+    }  # fmt: skip
+
+
+def _qwen(home: Home, message: str) -> tuple[list[str], dict[str, str]]:
+    _trusted(home, ".qwen")
+    program = installed("qwen")
+    argv = [str(program.parent / "node"), str(program.resolve()), "-p", message, "--approval-mode", "yolo",
+            "--auth-type", "openai", "--model", "stub"]  # fmt: skip
+    return argv, {"OPENAI_BASE_URL": home.api.url + "/v1", "OPENAI_API_KEY": "none", "OPENAI_MODEL": "stub"}
+
+
+def _trusted(home: Home, folder: str) -> None:
+    """A folder that nobody trusted starts no MCP server."""
+    file = home.root / folder / "trustedFolders.json"
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(json.dumps({str(home.project): "TRUST_FOLDER"}), encoding="utf-8")
+
+
+def _cline(home: Home, message: str) -> tuple[list[str], dict[str, str]]:
+    """Its provider's address is a setting that `cline auth` writes."""
+    program = str(installed("cline"))
+    if not (home.root / ".cline" / "data" / "settings" / "providers.json").exists():
+        subprocess.run(
+            [program, "auth", "openai", "--apikey", "none", "--modelid", "stub", "--baseurl", home.api.url + "/v1"],
+            cwd=home.project, env=home.environment(), stdin=subprocess.DEVNULL, timeout=60, check=True,
+            capture_output=True,
+        )  # fmt: skip
+    return [program, message], {"CLINE_NO_AUTO_UPDATE": "1", "CLINE_TELEMETRY_DISABLED": "1"}
+
+
 _RUNS: dict[str, Callable[[Home, str], tuple[list[str], dict[str, str]]]] = {
-    "claude": _claude, "codex": _codex, "copilot": _copilot, "opencode": _opencode,
+    "claude": _claude, "claude-search": _claude_with_search, "codex": _codex, "copilot": _copilot, "opencode": _opencode,
+    "gemini": _gemini, "qwen": _qwen, "cline": _cline,
 }  # fmt: skip

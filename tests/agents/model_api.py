@@ -1,11 +1,12 @@
 """A model API on this machine, for clients under test: it keeps what it was sent, and answers by a script.
 
-Speaks Anthropic's Messages, OpenAI's Responses and Chat Completions, as streams and whole. The answer is "Done.", unless the
+Speaks Anthropic's Messages, OpenAI's Responses and Chat Completions, and Gemini's, as streams and whole. The answer is "Done.", unless the
 script names a tool that the request offers and that this conversation has not called yet: then it is that call.
 """
 
 from __future__ import annotations
 
+import html
 import json
 import threading
 from collections.abc import Iterator
@@ -57,13 +58,16 @@ class ModelApi:
         return f"http://127.0.0.1:{self.port}"
 
     def text(self) -> str:
-        """All that the model was sent, as it would read it."""
-        return "\n".join(text for body in self.requests for text in strings(body.get("messages", body.get("input"))))
+        """All that the model was sent, as it would read it. Gemini CLI writes what hooks add with `&lt;` for `<`."""
+        said = (body.get("messages", body.get("input", body.get("contents"))) for body in self.requests)
+        return html.unescape("\n".join(text for one in said for text in strings(one)))
 
     def system(self) -> str:
         """The system prompts and instructions of all requests."""
         return "\n".join(
-            text for body in self.requests for text in strings([body.get("system"), body.get("instructions")])
+            text
+            for body in self.requests
+            for text in strings([body.get("system"), body.get("instructions"), body.get("systemInstruction")])
         )
 
     def results(self) -> list[str]:
@@ -94,7 +98,9 @@ def strings(value: Any) -> Iterator[str]:
 
 def _offered(tools: list[dict[str, Any]], space: str | None = None) -> Iterator[tuple[str, str | None]]:
     for tool in tools:
-        if tool.get("type") == "namespace":
+        if "functionDeclarations" in tool:
+            yield from _offered(tool["functionDeclarations"])
+        elif tool.get("type") == "namespace":
             yield from _offered(tool.get("tools") or [], tool.get("name"))
         else:
             name = (tool.get("function") or tool).get("name")
@@ -115,10 +121,14 @@ def _results(body: dict[str, Any]) -> list[str]:
     for item in items if isinstance(items, list) else []:
         if item.get("type") == "function_call_output":
             found.append(" ".join(strings(item.get("output"))))
+    for content in body.get("contents") or []:
+        for part in content.get("parts") or []:
+            if "functionResponse" in part:
+                found.append(" ".join(strings(part["functionResponse"].get("response"))))
     return found
 
 
-# -- the three dialects
+# -- the four dialects
 
 
 def _anthropic(model: str, call: Call | None) -> tuple[dict[str, Any], list[tuple[str, Any]]]:
@@ -180,7 +190,20 @@ def _chat(model: str, call: Call | None) -> tuple[dict[str, Any], list[tuple[str
     return whole, [("", one) for one in chunks]
 
 
-_DIALECTS = {"/messages": _anthropic, "/responses": _responses, "/chat/completions": _chat}
+def _gemini(model: str, call: Call | None) -> tuple[dict[str, Any], list[tuple[str, Any]]]:
+    part = {"functionCall": {"name": call.name, "args": call.arguments}} if call else {"text": SAID}
+    usage = {"promptTokenCount": 1, "candidatesTokenCount": 1, "totalTokenCount": 2}
+    whole = {
+        "candidates": [{"content": {"role": "model", "parts": [part]}, "finishReason": "STOP", "index": 0}],
+        "usageMetadata": usage, "modelVersion": model,
+    }  # fmt: skip
+    return whole, [("", whole)]
+
+
+_DIALECTS = {
+    ":generateContent": _gemini, ":streamGenerateContent": _gemini,
+    "/messages": _anthropic, "/responses": _responses, "/chat/completions": _chat,
+}  # fmt: skip
 
 
 def _handler(api: ModelApi) -> type[BaseHTTPRequestHandler]:
@@ -206,7 +229,7 @@ def _handler(api: ModelApi) -> type[BaseHTTPRequestHandler]:
                 return
             api.requests.append(body)
             whole, events = speak(body.get("model", "stub"), api.next_call(body))
-            if not body.get("stream"):
+            if not body.get("stream") and not path.endswith(":streamGenerateContent"):
                 self._send(json.dumps(whole).encode())
                 return
             lines = [f"event: {name}\n" * bool(name) + f"data: {json.dumps(one)}\n\n" for name, one in events]

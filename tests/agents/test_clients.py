@@ -1,6 +1,6 @@
 """Real clients, each in a home of its own, against a model API on this machine: `make test-agents`.
 
-Installed from npm on first use (some 1.3 GB), so not part of the everyday suite; nothing else goes over the network.
+Installed from npm on first use (some 2.2 GB), so not part of the everyday suite; nothing else goes over the network.
 """
 
 from __future__ import annotations
@@ -20,6 +20,9 @@ pytestmark = pytest.mark.skipif(
     os.environ.get("LIMPET_TEST_AGENTS") != "1", reason="opt-in: make test-agents (installs clients from npm)"
 )
 CLIENTS = sorted(PACKAGES)
+# Cline's CLI runs no hook with a message, and reads nothing of the one at a start: its agent asks, as its rule says.
+ASKING = {"cline"}
+BRIEFED = [one for one in CLIENTS if one not in ASKING]
 QUESTION = "Which port does the staging database listen on?"
 PORT = "The staging database listens on port 5433"
 RELEASES = "Releases are cut on Tuesdays by Ana"
@@ -36,6 +39,9 @@ def api():
 @pytest.fixture
 def home(tmp_path, api):
     return make_home(tmp_path, api)
+
+
+ASK_IT = [ToolCall("prepare", {"message": "On which day are releases cut?"})]
 
 
 def ask(home: Home, client: str, message: str, calls: list[ToolCall] | None = None) -> None:
@@ -55,7 +61,7 @@ def contents(home: Home) -> set[str]:
     return {json.loads(line)["content"] for line in home.limpet("list", "--json").splitlines()}
 
 
-@pytest.mark.parametrize("client", CLIENTS)
+@pytest.mark.parametrize("client", BRIEFED)
 def test_a_client_is_briefed_stores_and_is_briefed_with_it(home, client):
     """Set up by `limpet install` alone: hooks fire, what fits the message is in the request, a tool call stores a memory."""
     installed(client)
@@ -72,9 +78,8 @@ def test_a_client_is_briefed_stores_and_is_briefed_with_it(home, client):
     assert [what.strip('"') for (what,) in rows(home, "SELECT what FROM journal WHERE kind = 'asked'")] == [QUESTION]
     assert rows(home, "SELECT client, via, shown FROM surfaced WHERE client <> 'mcp'") == [(client, "message", 1)]
     ((ended,),) = rows(home, "SELECT ended_at FROM session")
-    assert (ended is not None) == (client != "opencode"), (
-        "the session's end was told; OpenCode tells only of a deletion"
-    )
+    # OpenCode tells only of a deletion, Qwen Code of no end without anybody at the terminal.
+    assert (ended is not None) == (client not in ("opencode", "qwen"))
 
     ask(home, client, "On which day are releases cut?")
 
@@ -83,13 +88,57 @@ def test_a_client_is_briefed_stores_and_is_briefed_with_it(home, client):
     assert not home.store.with_name("memory.db.hooks.log").exists(), "no hook failed"
 
 
+@pytest.mark.parametrize("client", sorted(ASKING))
+def test_a_client_that_is_not_briefed_stores_and_finds_it_when_its_agent_asks(home, client):
+    installed(client)
+    home.limpet("install", client)
+
+    ask(home, client, "Please note when releases are cut", [STORE_IT])
+
+    assert '"created"' in " ".join(home.api.results()) and contents(home) == {RELEASES}
+    assert "limpet remembers across sessions" in home.api.text() + home.api.system(), "the instruction file was read"
+    assert "<limpet-memory>\nData" not in home.api.text()
+
+    ask(home, client, "On which day are releases cut?", ASK_IT)
+
+    assert RELEASES in " ".join(home.api.results())
+    assert not home.store.with_name("memory.db.hooks.log").exists(), "no hook failed"
+
+
+@pytest.mark.parametrize("allowed", [True, False])
+def test_claude_code_has_remember_and_recall_before_it_and_asks_unless_it_was_allowed(home, allowed):
+    """With its tool search on, and no permission but what `install` was told to give."""
+    installed("claude")
+    home.limpet("install", "claude", "--allow-tools" if allowed else "--no-allow-tools")
+
+    ask(home, "claude-search", "Please note when releases are cut", [STORE_IT])
+
+    offered = {tool.get("name") for body in home.api.requests for tool in body.get("tools") or []}
+    assert {"mcp__limpet__remember", "mcp__limpet__recall"} <= offered
+    assert "ToolSearch" in offered and "mcp__limpet__explain" not in offered
+    assert ('"created"' in home.api.results()[0]) == allowed
+    assert bool(rows(home, "SELECT * FROM memory")) == allowed
+
+
+def test_opencode_does_not_wait_for_npm_where_there_is_no_network(home):
+    """Its requests for a package of its own fail at once; npm's repeated tries took a minute and a half."""
+    installed("opencode")
+    home.limpet("install", "opencode")
+    ask(home, "opencode", QUESTION)
+    logs = "".join(one.read_text("utf-8", "replace") for one in (home.root / ".local").rglob("*.log"))
+    assert "background dependency install failed" in logs or "@opencode-ai/plugin" not in logs
+
+
 @pytest.mark.parametrize("client", CLIENTS)
 def test_what_a_client_does_is_in_the_journal(home, client):
     installed(client)
     home.limpet("install", client)
-    shell, given = {"claude": ("Bash", "command"), "codex": ("exec_command", "cmd")}.get(client, ("bash", "command"))
+    shell, given = {
+        "claude": ("Bash", "command"), "codex": ("exec_command", "cmd"), "cline": ("run_commands", "commands"),
+        "gemini": ("run_shell_command", "command"), "qwen": ("run_shell_command", "command"),
+    }.get(client, ("bash", "command"))  # fmt: skip
     calls = [
-        ToolCall(shell, {given: command, "description": "x"})
+        ToolCall(shell, {given: [command] if given == "commands" else command, "description": "x"})
         for command in ("make nothing", "touch built", "mkdir out")
     ]
 
@@ -101,12 +150,13 @@ def test_what_a_client_does_is_in_the_journal(home, client):
     assert did.get("make nothing") == ("did" if client == "codex" else "failed")
     assert did.get("touch built") == "did"
     # Copilot hands over no answer with its agentStop, OpenCode tells of no end of a turn.
-    assert (("said", "Done.") in noted) == (client in ("claude", "codex"))
+    assert (("said", "Done.") in noted) == (client in ("claude", "codex", "gemini", "qwen"))
+    assert ("said", "Please build the shop now") not in noted
 
 
-@pytest.mark.parametrize("client", [one for one in CLIENTS if one != "opencode"])
+@pytest.mark.parametrize("client", ["claude", "codex", "copilot"])
 def test_a_tools_receipt_names_the_session_that_the_hooks_name(home, client):
-    """With it the end of a turn judges what the tool surfaced. OpenCode does not tell a server its session."""
+    """With it the end of a turn judges what the tool surfaced. Others do not tell a server their session."""
     installed(client)
     home.limpet("install", client)
     home.limpet("remember", PORT, "--origin", "user")
@@ -117,7 +167,16 @@ def test_a_tools_receipt_names_the_session_that_the_hooks_name(home, client):
 
 
 @pytest.mark.parametrize(
-    ("first", "second"), [("claude", "codex"), ("codex", "copilot"), ("copilot", "opencode"), ("opencode", "claude")]
+    ("first", "second"),
+    [
+        ("claude", "codex"),
+        ("codex", "copilot"),
+        ("copilot", "opencode"),
+        ("opencode", "gemini"),
+        ("gemini", "qwen"),
+        ("qwen", "claude"),
+        ("cline", "claude"),
+    ],
 )
 def test_what_one_client_stores_another_is_briefed_with(home, first, second):
     for client in (first, second):
@@ -129,7 +188,7 @@ def test_what_one_client_stores_another_is_briefed_with(home, first, second):
     assert RELEASES in home.api.text()
 
 
-@pytest.mark.parametrize("client", CLIENTS)
+@pytest.mark.parametrize("client", BRIEFED)
 def test_a_memory_that_gives_orders_comes_fenced_or_not_at_all(home, client):
     installed(client)
     home.limpet("install", client)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import shlex
@@ -16,7 +17,6 @@ import pytest
 
 import limpet
 from limpet.agents.hooks.client_adapters import CLIENT_ADAPTERS
-from limpet.agents.install import check
 from limpet.agents.install.clients import Place
 from limpet.cli.main import main
 
@@ -305,77 +305,125 @@ console.log(JSON.stringify([output.system, kept.context]))
         assert {one.what for one in memory.actions()} == {"Which port has the staging database?", "bash: make test"}
 
 
-# -- doctor
+# -- clients that only have an MCP server, and what a client needs besides
 
 
-@pytest.fixture
-def doctor(tmp_path, monkeypatch, capsys):
-    """`limpet doctor` of a user with a home and a project of their own: findings about a client."""
-    home, project = tmp_path / "user", tmp_path / "user" / "shop"
-    (project / ".git").mkdir(parents=True)
-    for name in ("HOME", "USERPROFILE"):
-        monkeypatch.setenv(name, str(home))
-    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME", "XDG_CONFIG_HOME", "LIMPET_HOOKS"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("LIMPET_STORE", str(tmp_path / "doctor.db"))
-    for name in ("GREETING_SECONDS", "SLOW_SECONDS", "PATIENCE_SECONDS"):
-        monkeypatch.setattr(check, name, 60.0)  # a busy machine is no finding here
-    monkeypatch.chdir(project)
+@pytest.mark.parametrize(
+    ("client", "file", "key"),
+    [
+        ("claude-desktop", "Claude/claude_desktop_config.json", "mcpServers"),
+        ("vscode", "Code/User/mcp.json", "servers"),
+        ("zed", "zed/settings.json", "context_servers"),
+    ],
+)
+@pytest.mark.skipif(sys.platform != "linux", reason="the folders of this platform")
+def test_a_client_without_hooks_gets_the_server_beside_others_and_gives_all_back(home, run, client, file, key):
+    mine = '{\n  // mine\n  "KEY": {"other": {"command": "x"}},\n}\n'.replace("KEY", key)
+    settings = put(home / ".config" / file, mine)
+    assert run("install", client, "--scope", "project:shop")[0] == 0
+    text = settings.read_text()
+    assert "// mine" in text and '"other": {"command": "x"}' in text
+    assert '"mcp", "--scope", "project:shop"' in " ".join(text.split())
+    once = files(home)
+    assert run("install", client, "--scope", "project:shop")[0] == 0 and files(home) == once
+    assert run("uninstall", client)[0] == 0 and files(home) == {f".config/{file}": mine.encode()}
 
-    def run(*argv):
-        code = main([*argv, "--json"])
-        return code, [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-
-    def about(client):
-        code, (found,) = run("doctor")
-        return code, {
-            one["message"].split(" ")[0] + " " + one["status"]: one
-            for one in found["checks"]
-            if one["name"].startswith(client)
-        }
-
-    return run, about, home
+    settings.write_text("{ damaged")
+    code, _, err = run("install", client)
+    assert code == 2 and f"{settings} cannot be edited" in err and settings.read_text() == "{ damaged"
 
 
-@pytest.mark.parametrize("client", ["claude", "codex", "opencode", "cline"])
-def test_doctor_tries_what_was_installed(doctor, client):
-    run, about, _ = doctor
-    assert about(client) == (0, {})
-    run("install", client)
-    code, found = about(client)
-    assert code == 0 and {one["status"] for one in found.values()} == {"ok"}
-    said = " ".join(one["message"] for one in found.values())
-    assert "MCP server answers after" in said and "hooks answer after" in said
+def test_claude_desktop_has_no_project(home, run, tmp_path):
+    code, _, err = run("install", "claude-desktop", "--project", str(tmp_path))
+    assert code == 2 and "no files of a project" in err
 
 
-def test_doctor_names_what_is_missing_and_how_to_mend_it(doctor):
-    run, about, home = doctor
-    run("install", "claude")
-    (home / ".claude" / "rules" / "limpet.md").unlink()
-    (missing,) = [one for one in about("claude")[1].values() if one["status"] == "warn"]
-    assert "instructions in" in missing["message"] and missing["hint"] == "limpet install claude"
-
-    settings = home / ".claude" / "settings.json"
-    good = settings.read_text()
-    settings.write_text(good.replace("hook claude", "hook claude --store /nowhere/at/all >&2; exit 3 #"))
-    code, found = about("claude")
-    assert code == 3 and any("a hook ended with 3" in one["message"] for one in found.values())
-    settings.write_text(good)
-
-    servers = home / ".claude.json"
-    entry = json.loads(servers.read_text())
-    entry["mcpServers"]["limpet"] = {"command": "/no/such/limpet", "args": ["mcp"]}
-    servers.write_text(json.dumps(entry))
-    code, found = about("claude")
-    assert code == 3 and any("/no/such/limpet cannot be started" in one["message"] for one in found.values())
-    servers.write_text("{ not json")
-    code, found = about("claude")
-    assert code == 3 and any("cannot be edited" in one["message"] for one in found.values())
+def test_a_client_that_is_not_briefed_is_told_to_ask(home, run, tmp_path):
+    run("install", "cline")
+    assert "call its\ntool `prepare`" in (home / "Documents" / "Cline" / "Rules" / "limpet.md").read_text()
+    for client in ("vscode", "zed", "windsurf"):
+        run("install", client, "--project", str(tmp_path))
+    for rule in (".github/instructions/limpet-vscode.instructions.md", "AGENTS.md", ".windsurf/rules/limpet.md"):
+        assert "call its\ntool `prepare`" in (tmp_path / rule).read_text()
 
 
-def test_doctor_looks_into_the_project_too(doctor):
-    run, about, _ = doctor
-    run("install", "codex", "--project", ".")
-    code, found = about("codex, project")
-    assert code == 0 and len(found) == 2
-    assert set(about("codex")[1]) == set(found)
+def test_cline_waits_longer_for_the_server_than_its_three_seconds(home, run):
+    run("install", "cline")
+    settings = json.loads((home / ".cline" / "data" / "settings" / "cline_mcp_settings.json").read_text())
+    assert settings["mcpServers"]["limpet"]["timeout"] == 60
+
+
+def test_qwen_code_shows_the_tools_to_its_model_without_a_search(home, run):
+    run("install", "qwen")
+    settings = json.loads((home / ".qwen" / "settings.json").read_text())
+    assert settings["mcpServers"]["limpet"]["alwaysLoadTools"] is True
+
+
+def test_opencode_is_told_not_to_try_npm_again_and_again(home, run):
+    folder = home / ".config" / "opencode"
+    run("install", "opencode")
+    assert "fetch-retries=0" in (folder / ".npmrc").read_text().splitlines()
+    run("uninstall", "opencode")
+    assert files(home) == {}
+    put(folder / ".npmrc", "registry=http://npm.example\n")
+    run("install", "opencode")
+    assert (folder / ".npmrc").read_text() == "registry=http://npm.example\n", "somebody's own is left alone"
+    run("uninstall", "opencode")
+    assert files(home) == {".config/opencode/.npmrc": b"registry=http://npm.example\n"}
+
+
+# -- what the user allows
+
+
+def permissions(home):
+    return json.loads((home / ".claude" / "settings.json").read_text()).get("permissions")
+
+
+def test_limpets_tools_are_allowed_by_the_users_yes_alone(home, run):
+    _, _, err = run("install", "claude")
+    assert permissions(home) is None and "--allow-tools" in err, "nobody was there to be asked"
+    run("install", "claude", "--allow-tools")
+    assert permissions(home) == {"allow": ["mcp__limpet"]}
+    _, _, err = run("install", "claude")
+    assert permissions(home) == {"allow": ["mcp__limpet"]} and err == "", "what was allowed stays so"
+    run("uninstall", "claude")
+    assert files(home) == {}
+    code, _, err = run("install", "codex", "--allow-tools")
+    assert code == 2 and "--allow-tools goes with claude" in err
+
+
+@pytest.mark.parametrize(("said", "allowed"), [("y", True), ("YES", True), ("", False), ("n", False), ("what?", False)])
+def test_on_a_terminal_the_user_is_asked(home, run, monkeypatch, said, allowed):
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stdin", Terminal(said + "\n"))
+    monkeypatch.setattr(sys, "stdout", terminal)
+    assert run("install", "claude")[0] == 0
+    assert "without asking each time" in terminal.getvalue()
+    assert (permissions(home) == {"allow": ["mcp__limpet"]}) == allowed
+
+
+def test_a_rule_that_was_there_before_limpet_stays(home, run):
+    mine = '{"permissions": {"allow": ["mcp__limpet", "Bash(ls)"], "deny": []}}\n'
+    settings = put(home / ".claude" / "settings.json", mine)
+    run("install", "claude", "--allow-tools")
+    assert permissions(home) == {"allow": ["mcp__limpet", "Bash(ls)"], "deny": []}
+    settings.write_text(settings.read_text().replace('"deny": []', '"deny": ["WebFetch"]'))
+    run("uninstall", "claude")
+    assert permissions(home) == {"allow": ["mcp__limpet", "Bash(ls)"], "deny": ["WebFetch"]}
+
+
+def test_an_extension_for_gemini_cli_from_the_same_source(home, run, tmp_path):
+    folder = tmp_path / "extension"
+    assert run("install", "gemini", "--plugin", str(folder))[0] == 0
+    made = files(folder)
+    manifest = json.loads(made["gemini-extension.json"])
+    assert manifest["name"] == "limpet" and manifest["mcpServers"]["limpet"]["command"] == "limpet"
+    assert manifest["contextFileName"] in made
+    hooks = json.loads(made["hooks/hooks.json"])["hooks"]
+    assert set(hooks) == set(CLIENT_ADAPTERS["gemini"].events)
+    assert hooks["BeforeAgent"][0]["hooks"][0]["command"] == "limpet hook gemini BeforeAgent"
+    assert run("install", "gemini", "--plugin", str(folder))[0] == 0 and files(folder) == made and files(home) == {}

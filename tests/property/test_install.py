@@ -17,7 +17,7 @@ from hypothesis import assume, event, given
 from hypothesis import strategies as st
 
 from limpet.agents.install import change, jsonc, toml
-from limpet.agents.install.clients import CLIENTS, Place, parts
+from limpet.agents.install.clients import CLIENTS, Place, is_granted, parts
 from limpet.model.errors import BadInput
 
 NAMES = st.sampled_from(["model", "theme", "permissions", "env", "ü €", 'quo"te', "", "mcp", "servers", "nested.name"])
@@ -180,9 +180,23 @@ def test_install_and_uninstall_give_the_same_bytes(client, data):
         assert snapshot(place.home) == before
 
 
+@given(data=st.data())
+def test_a_permission_goes_again_unless_it_was_there_before(data):
+    with home_of("claude", data, a_file) as (place, _, before):
+        every = parts("claude", place._replace(allow_tools=data.draw(st.booleans(), label="allowed?")))
+        if is_refused(place, every, before):
+            return
+        install(place, every)
+        once = snapshot(place.home)
+        install(place, every)
+        assert snapshot(place.home) == once, "twice is once"
+        uninstall(place, parts("claude", place._replace(allow_tools=is_granted(place))))
+        assert snapshot(place.home) == before
+
+
 @given(text=json_files(), data=st.data())
 def test_installing_changes_no_foreign_value_and_no_comment(text, data):
-    client = data.draw(st.sampled_from(["gemini", "claude", "cursor"]))
+    client = data.draw(st.sampled_from(["gemini", "claude", "cursor", "qwen"]))
     with tempfile.TemporaryDirectory() as name:
         every = [
             part
@@ -245,7 +259,10 @@ BROKEN = st.one_of(
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("client", ["claude", "gemini", "cursor", "windsurf", "opencode", "copilot"])
+@pytest.mark.parametrize(
+    "client",
+    ["claude", "gemini", "cursor", "windsurf", "opencode", "copilot", "qwen", "claude-desktop", "vscode", "zed"],
+)
 @given(data=st.data())
 def test_a_file_that_cannot_be_read_is_left_alone_and_so_are_the_others(client, data):
     with home_of(client, data, a_file) as (place, every, before):

@@ -74,7 +74,7 @@ REMEMBER = _takes("items", items={"type": "array", "items": ITEM})
 PREPARE = _takes("message", message=_text(), budget_tokens=_number(BRIEF_TOKENS))
 RECALL = _takes(
     "query",
-    query=_text("a question, with exact names"),
+    query=_text("a question, exact names"),
     k=_number(8, 100),
     kinds=_texts(),
     topics=_texts(),
@@ -137,7 +137,7 @@ _ANSWERS: dict[str, Schema] = {
         reasons="array", affected="array", moments="array", contradictions="array", beliefs="array", review="array"
     ),
     "feedback": _answers("noted", noted="integer"),
-    "session": _answers(name="string", sessions="array", latest="array", journal="array", status="string"),
+    "session": _answers(name="string", sessions="array", journal="array", status="string"),
 }
 _ANSWERS["remember"]["properties"]["results"]["items"] = {"type": "object", "required": ["status"]}
 _ANSWERS["recall"]["properties"]["items"]["items"] = {"type": "object", "required": ["id", "content"]}
@@ -147,14 +147,20 @@ _READS = {"readOnlyHint": True}
 _WRITES = {"destructiveHint": False, "openWorldHint": False}
 
 
+# Claude Code puts the tools of servers behind a search: these two stand before its model all the same, and the search
+# finds them by these words.
+_SOUGHT = {"remember": "store a memory", "recall": "find a memory"}
+
+
 def _tool(name: str, description: str, takes: Schema, hints: dict[str, bool]) -> Schema:
+    sought = _SOUGHT.get(name)
     return {
         "name": name,
         "description": description,
         "inputSchema": _listed(takes),
         "outputSchema": _ANSWERS[name],
         "annotations": hints,
-    }
+    } | ({"_meta": {"anthropic/alwaysLoad": True, "anthropic/searchHint": sought}} if sought else {})
 
 
 def _listed(schema: Any, *, names: bool = False) -> Any:
@@ -173,38 +179,38 @@ TAKES = {
     "feedback": FEEDBACK, "session": SESSION,
 }  # fmt: skip
 TOOLS: list[Schema] = [
-    _tool("remember", "Store memories. One statement an item, understandable on its own.", REMEMBER, _WRITES),
+    _tool("remember", "Store memories, one statement an item, clear alone.", REMEMBER, _WRITES),
     _tool(
         "prepare",
-        "Brief yourself before a task: rules, facts, lessons, goals, recent work, conflicts.",
+        "A brief for a task: rules, facts, lessons, goals, recent work, conflicts.",
         PREPARE,
         _READS,
     ),
     _tool(
         "recall",
-        'Find memories by meaning and by words, best first. Times: ISO 8601 or "3 days ago".',
+        'Find memories by meaning and words, best first. Times: ISO or "3 days ago".',
         RECALL,
         _READS,
     ),
     _tool(
         "correct",
         "Change a belief: supersede (new content), retract (was wrong), archive; reach a goal; accept or reject what "
-        "is up for review, as the user says.",
+        "awaits review, as the user says.",
         CORRECT,
         _WRITES,
     ),
-    _tool("fact", "A keyed fact with one current value: read, set, end, or its history.", FACT, _WRITES),
+    _tool("fact", "A keyed fact, one current value: read, set, end, history.", FACT, _WRITES),
     _tool(
         "explain",
-        "Why something is believed, what rests on it, how it changed, what conflicts, all of it (audit); what waits "
-        "for the user (review).",
+        "Why something is believed, what rests on it, its changes, conflicts, all of these (audit); what awaits "
+        "review.",
         EXPLAIN,
         _READS,
     ),
-    _tool("feedback", "Say whether recalled memories helped.", FEEDBACK, _WRITES),
+    _tool("feedback", "Whether recalled memories helped.", FEEDBACK, _WRITES),
     _tool(
         "session",
-        "Runs of an agent: start or resume, end, list, show, compress (sum up); the journal of what was done.",
+        "An agent's runs; compress sums up; journal: what was done.",
         SESSION,
         _WRITES,
     ),

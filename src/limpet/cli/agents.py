@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser, BooleanOptionalAction, Namespace
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,20 +17,30 @@ if TYPE_CHECKING:
     from ..agents.install.change import Change, Part
     from ..agents.install.clients import Place
 
+# Clients with hooks; install knows some more, which only have an MCP server.
 NAMES = ", ".join(CLIENT_ADAPTERS)
+INSTALLED = f"{NAMES}, claude-desktop, vscode, zed"
 _DONE = {"create": "created", "change": "changed", "restore": "restored", "remove": "removed", "keep": "unchanged"}
 
 
 def _install_options(parser: ArgumentParser) -> None:
     _shared_options(parser)
     parser.add_argument(
-        "--plugin", metavar="DIR", help="claude only: write a plugin marketplace folder there instead of merging"
+        "--plugin",
+        metavar="DIR",
+        help="claude, gemini: write a plugin marketplace folder, or an extension, there instead of merging",
+    )
+    parser.add_argument(
+        "--allow-tools",
+        action=BooleanOptionalAction,
+        default=None,
+        help="claude only: let it call limpet's tools without asking each time (default: you are asked on a terminal)",
     )
 
 
 def _shared_options(parser: ArgumentParser) -> None:
     add = parser.add_argument
-    add("client", metavar="CLIENT", nargs="?", help=NAMES)
+    add("client", metavar="CLIENT", nargs="?", help=INSTALLED)
     add("--all", action="store_true", help="every client that is on this machine")
     add("--project", metavar="DIR", help="the files of this project instead of your own (. for the current folder)")
     add("--dry-run", action="store_true", help="show the changes as a diff, and make none")
@@ -41,27 +51,58 @@ def _install(args: Namespace) -> int:
     from ..agents.install.change import plan_install
 
     if args.plugin:
-        from ..agents.install.plugin import plan_plugin
+        from ..agents.install.plugin import PLUGINS
 
-        if args.client != "claude" or args.all or args.project:
-            raise BadInput("--plugin goes with the client claude alone", hint="limpet install claude --plugin DIR")
+        if args.client not in PLUGINS or args.all or args.project or args.allow_tools:
+            raise BadInput(
+                f"--plugin goes with one client alone: {' or '.join(PLUGINS)}",
+                hint="limpet install claude --plugin DIR",
+            )
         folder = Path(args.plugin).absolute()
         place = _place(args)._replace(run=("limpet",))
-        return _carry_out(args, [("claude", plan_plugin(folder, place))], folder)
-    return _each(args, plan_install)
+        return _carry_out(args, [(args.client, PLUGINS[args.client](folder, place))], folder)
+    place = _place(args)
+    clients = _clients(args, place)
+    if args.allow_tools is not None and "claude" not in clients:
+        raise BadInput("--allow-tools goes with claude", hint="other clients keep such rules in their own settings")
+    return _each(args, plan_install, clients, place._replace(allow_tools=_allowed(args, clients, place)))
 
 
 def _uninstall(args: Namespace) -> int:
     from ..agents.install.change import plan_uninstall
-
-    return _each(args, plan_uninstall)
-
-
-def _each(args: Namespace, plan: Callable[[Sequence[Part]], list[Change]]) -> int:
-    from ..agents.install.clients import parts
+    from ..agents.install.clients import is_granted
 
     place = _place(args)
     clients = _clients(args, place)
+    # A permission goes too, if limpet put it there.
+    return _each(args, plan_uninstall, clients, place._replace(allow_tools="claude" in clients and is_granted(place)))
+
+
+def _allowed(args: Namespace, clients: list[str], place: Place) -> bool:
+    """Whether the user lets Claude Code call limpet's tools: by the option, or by a yes on the terminal."""
+    if args.allow_tools is not None or "claude" not in clients:
+        return bool(args.allow_tools)
+    from ..agents.install.clients import CLAUDE_TOOLS, is_granted
+
+    if is_granted(place):
+        return True
+    if args.show or args.dry_run or args.json:
+        return False
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        output.words("Claude Code asks before it calls limpet's tools; with --allow-tools it need not")
+        return False
+    try:
+        said = input(f"Let Claude Code call limpet's tools without asking each time ({CLAUDE_TOOLS})? [y/N] ")
+    except EOFError:
+        return False
+    return said.strip().lower() in ("y", "yes")
+
+
+def _each(args: Namespace, plan: Callable[[Sequence[Part]], list[Change]], clients: list[str], place: Place) -> int:
+    from ..agents.install.clients import parts
+
+    if place.project and clients == ["claude-desktop"]:
+        raise BadInput("Claude Desktop has no files of a project", hint="limpet install claude-desktop --scope NAME")
     if args.show:
         return _show(args, clients, place)
     # Every plan before the first change: what cannot be read stops the whole command.
@@ -140,14 +181,14 @@ def _clients(args: Namespace, place: Place) -> list[str]:
     if args.all and args.client:
         raise BadInput("give a client or --all, not both")
     if args.all:
-        found = [one for one in CLIENTS if is_present(one, place.home)]
+        found = [one for one in CLIENTS if is_present(one, place)]
         if not found:
             output.words("no client was found on this machine")
         return found
     if args.client is None:
-        raise BadInput("which client?", hint=f"one of: {NAMES}; or --all")
+        raise BadInput("which client?", hint=f"one of: {INSTALLED}; or --all")
     if args.client not in CLIENTS:
-        raise BadInput(f"unknown client: {args.client[:60]!r}", hint=f"one of: {NAMES}")
+        raise BadInput(f"unknown client: {args.client[:60]!r}", hint=f"one of: {INSTALLED}")
     return [args.client]
 
 

@@ -6,7 +6,7 @@ import os
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
-from ..model.errors import StoreMissing
+from ..model.errors import StoreError, StoreMissing
 from ..work.doctor import Check
 from . import output
 from .options import Command, open_store
@@ -40,19 +40,27 @@ def _verify(args: Namespace) -> int:
 def _doctor(args: Namespace) -> int:
     from pathlib import Path
 
-    from ..agents.install.check import check_clients, place_of
+    from ..agents.install.check import Here, check_clients, place_of
     from ..agents.install.clients import program
+    from ..settings import read_settings
 
+    settings = read_settings(args.store, args.scope, None)
+    store, scope = settings.path, settings.scope
     try:
         with open_store(args) as memory:
+            scope = memory.scope
             checks = memory.doctor()
     except StoreMissing as error:
         # After an installation there is none yet, and nothing is wrong.
         checks = [Check(name="store", status="warn", message=error.message, hint=error.hint)]
-    checks += check_clients(place_of(Path.cwd(), Path.home(), program()))
+    except StoreError as error:
+        # What is wrong with the store does not hide what is wrong with the clients.
+        checks = [Check(name="store", status="fail", message=error.message, hint=error.hint)]
+    checks += check_clients(place_of(Path.cwd(), Path.home(), program()), Here(Path.cwd(), store, scope))
     if os.environ.get("LIMPET_HOOKS", "").lower() in ("off", "0", "no", "false"):
         off = "hooks are switched off here by LIMPET_HOOKS"
         checks.append(Check(name="hooks", status="warn", message=off, hint="unset LIMPET_HOOKS"))
+    checks += _off(args)
     if args.json:
         shown = [
             {"name": one.name, "status": one.status, "message": one.message}
@@ -66,6 +74,17 @@ def _doctor(args: Namespace) -> int:
         ]  # fmt: skip
         output.table(["status", "what", "finding"], rows)
     return UNSOUND if any(one.status == "fail" for one in checks) else 0
+
+
+def _off(args: Namespace) -> list[Check]:
+    import time
+    from pathlib import Path
+
+    from ..pause import look
+    from ..settings import read_settings
+
+    state = look(read_settings(args.store, args.scope, None).path, str(Path.cwd()), "", time.time_ns() // 1_000)
+    return [Check(name="pause", status="warn", message=state.why, hint=state.hint)] if state.why else []
 
 
 def _gc(args: Namespace) -> int:

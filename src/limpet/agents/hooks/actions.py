@@ -8,8 +8,8 @@ from typing import Any
 LINE_CHARACTERS = 200
 # What of an input says most, the first that is there. Clients' own names.
 _TELLING = (
-    "command", "cmd", "file_path", "filePath", "path", "absolute_path", "notebook_path", "target_file", "url", "title",
-    "description", "message", "name", "query", "prompt",
+    "command", "cmd", "commands", "file_path", "filePath", "path", "absolute_path", "notebook_path", "target_file",
+    "url", "title", "description", "message", "name", "query", "prompt",
 )  # fmt: skip
 # Tools that look, plan or ask, by the first word of their name. (A shell is told by its input, before this.)
 _LOOKING = frozenset(
@@ -43,9 +43,9 @@ def describe_action(tool: str, given: Any, *, failed: bool) -> str:
     return _line(f"{tool}: {said}" if said else tool)
 
 
-def _decoded(given: Any) -> Any:
+def _decoded(given: Any, begin: str = "{") -> Any:
     """Some clients send a tool's arguments as JSON in a string."""
-    if isinstance(given, str) and given.startswith("{") and len(given) < 1_000_000:
+    if isinstance(given, str) and given.startswith(begin) and len(given) < 1_000_000:
         import json
 
         try:
@@ -57,7 +57,8 @@ def _decoded(given: Any) -> Any:
 
 def _telling(given: Any) -> str:
     if isinstance(given, str):
-        return given
+        listed = _decoded(given, "[")  # Cline sends each argument as JSON in a string
+        return _telling(listed) if isinstance(listed, list) else given
     if isinstance(given, list):
         return " ".join(one for one in given[:20] if isinstance(one, str))
     if isinstance(given, dict):
@@ -69,7 +70,7 @@ def _telling(given: Any) -> str:
 
 
 def _is_shell(tool: str, given: Any) -> bool:
-    if isinstance(given, dict) and ("command" in given or "cmd" in given):
+    if isinstance(given, dict) and not {"command", "cmd", "commands"}.isdisjoint(given):
         return True
     return tool.lower() in ("bash", "shell", "powershell", "run_shell_command", "execute_command", "run_terminal_cmd")
 

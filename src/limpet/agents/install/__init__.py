@@ -2,5 +2,5 @@
 
 `clients.py` says what goes where; `jsonc.py`, `toml.py` and `markdown.py` edit one format each and leave every other
 byte alone; `files.py` reads and writes safely; `change.py` makes the plan and carries it out; `plugin.py` writes a
-plugin for Claude Code.
+plugin for Claude Code and an extension for Gemini CLI; `check.py` and `trial.py` are what `doctor` does about clients.
 """

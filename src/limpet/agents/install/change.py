@@ -63,6 +63,27 @@ def json_value(path: Path, what: str, keys: Sequence[str], value: Any) -> Part:
     )  # fmt: skip
 
 
+def json_item(path: Path, what: str, keys: Sequence[str], item: str) -> Part:
+    """A text in a list, such as a rule in permissions.allow. It goes with limpet, unless it was there before it."""
+
+    def items(text: str) -> list[Any]:
+        node = jsonc.find(jsonc.read(_json(text)), keys)
+        return node.value if node is not None and isinstance(node.value, list) else []
+
+    def put(text: str) -> str:
+        return text if item in items(text) else jsonc.append(_json(text), keys, item)
+
+    def cut(text: str, origin: str | None) -> str:
+        if item in items(origin or ""):
+            return text
+        return _bare(jsonc.cut(text, keys, lambda one: one == item), keys, origin)
+
+    # A rule that stands there without limpet's hooks is its writer's: alone it does not count as held.
+    return Part(
+        path, what, put, cut, lambda _: False, found=lambda text: (item in items(text)) or None,
+    )  # fmt: skip
+
+
 def json_hooks(path: Path, events: dict[str, Any], defaults: dict[str, Any] | None = None) -> Part:
     """Entries of the lists under `hooks`, told from others' by their command. `defaults`: what the file must have."""
     expected = defaults or {}
@@ -149,6 +170,13 @@ def present(parts: Sequence[Part]) -> list[tuple[Part, Any]]:
             there = data is not None and part.held(text)
             shown.append((part, (part.found(text) or True) if there else None))
     return shown
+
+
+def stands(part: Part) -> bool:
+    """Whether what a part adds is in its file already. Raises BadInput for a file that cannot be read."""
+    data = files.read(part.path)
+    with _readable(part.path):
+        return data is not None and part.found(_decode(part.path, data)) is not None
 
 
 def apply(changes: Sequence[Change], root: Path) -> None:

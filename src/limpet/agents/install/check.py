@@ -1,45 +1,59 @@
 """Does an installed client reach limpet? What `doctor` tries: the entries in its files, and what they start.
 
-Nothing is stored: the server is only greeted, and the sample event of a hook has nothing in it.
+The server is greeted, and the hook of a message gets one on a store of samples: nothing of the user's is written.
+No client is started.
 """
 
 from __future__ import annotations
 
 import json
 import re
+import shlex
 import subprocess
 import sys
-import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from ...model.errors import LimpetError
+from ...model.errors import LimpetError, StoreError, StoreMissing
 from ...work.doctor import Check
 from ..hooks.client_adapters import CLIENT_ADAPTERS
+from ..hooks.entry import words
+from . import plugin, trial
 from .change import Part, present
 from .clients import CLIENTS, PATIENCE_SECONDS, Place, parts
 
 # A client gives a server some ten seconds; what takes longer than SLOW is worth a word.
 GREETING_SECONDS, SLOW_SECONDS = 10.0, 5.0
-_GREETING = {
-    "jsonrpc": "2.0", "id": 1, "method": "initialize",
-    "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "doctor", "version": "1"}},
-}  # fmt: skip
 _SHIM = re.compile(r"^const (RUN|OPTIONS) = (\[.*\])$", re.MULTILINE)
+# What limpet writes needs no shell for more than its quotes.
+_SHELL = re.compile(r"[;&|<>$`\n(){}*?#]")
+Command = str | list[str]
 
 
-def check_clients(place: Place) -> list[Check]:
-    """What was found of each client into which limpet was installed, for the user or in `place.project`."""
+class Here:
+    """Where doctor looks from: the folder, and which store and scope limpet has there by itself."""
+
+    def __init__(self, folder: Path, store: str, scope: str) -> None:
+        self.folder, self.store, self.scope = folder, str(Path(store).absolute()), scope
+
+
+def check_clients(place: Place, here: Here) -> list[Check]:
+    """What was found of each client into which limpet was installed: for the user, in `place.project`, as a plugin."""
     found: list[Check] = []
     for client in CLIENTS:
+        merged = False
         for where in dict.fromkeys((place._replace(project=None), place)):
-            found += _check(client, where)
+            several = list(_merged(client, where, here))
+            found += several
+            merged = merged or bool(several)
+        if client in plugin.PLUGINS:
+            found += _plugged(client, place, here, merged=merged)
     return found
 
 
-def _check(client: str, place: Place) -> Iterator[Check]:
+def _merged(client: str, place: Place, here: Here) -> Iterator[Check]:
     name = client if place.project is None else f"{client}, project"
     again = f"limpet install {client}" + (f" --project {place.project}" if place.project else "")
     try:
@@ -52,27 +66,129 @@ def _check(client: str, place: Place) -> Iterator[Check]:
     missing = [f"{part.what} in {part.path}" for part, there in every if not there]
     if missing:
         yield Check(name=name, status="warn", message=f"not there: {', '.join(missing)}", hint=again)
+    yield from _tried(client, name, again, every, here, place.project)
+
+
+def _plugged(client: str, place: Place, here: Here, *, merged: bool) -> Iterator[Check]:
+    """The same of a plugin that the client has installed."""
+    name, again = f"{client}, plugin", f"install the plugin of limpet anew in {client}"
+    try:
+        folders = plugin.installed(client, place)
+        for folder in folders:
+            every = present(plugin.plugin_parts(client, folder))
+            yield Check(name=name, status="ok", message=f"installed: {folder}")
+            yield from _tried(client, name, again, every, here, None)
+    except LimpetError as error:
+        yield Check(name=name, status="fail", message=error.message, hint=again)
+        return
+    if folders and merged:
+        yield Check(
+            name=name, status="warn", message="limpet is in the settings too: the hooks of both run",
+            hint=f"limpet uninstall {client}, or take the plugin out",
+        )  # fmt: skip
+
+
+def _tried(
+    client: str, name: str, again: str, every: list[tuple[Part, Any]], here: Here, project: Path | None
+) -> Iterator[Check]:
+    """What the commands of these parts do. Of a `project`'s files only what limpet wrote is run."""
+    commands: list[tuple[str, Command]] = []
     for part, there in every:
         if part.what == "MCP server" and isinstance(there, dict):
-            yield _server(name, part, there, again)
-    hook = next((argv for part, there in every if part.what == "hooks" and (argv := _hook(client, part, there))), None)
-    if hook is not None:
-        yield _answers(name, hook, again)
+            argv = _argv(there)
+            if argv is None:
+                yield Check(
+                    name=name, status="fail", message=f"the MCP entry in {part.path} names no command", hint=again
+                )
+            elif there.get("enabled") is False or there.get("disabled") is True:
+                yield Check(
+                    name=name, status="warn", message=f"the MCP server is switched off in {part.path}", hint="enable it"
+                )
+            else:
+                commands.append(("", argv))
+        elif part.what == "hooks":
+            commands += _hooks(client, part, there)
+    yield from _elsewhere(name, again, [command for _, command in commands], here)
+    server = next((command for event, command in commands if not event), None)
+    asked = next((one for one in commands if CLIENT_ADAPTERS[client].events.get(one[0]) == "message"), None) if (
+        client in CLIENT_ADAPTERS
+    ) else None  # fmt: skip
+    for strange in {_shown(one) for one in (server, asked and asked[1]) if one and _is_strange(one, project)}:
+        yield Check(
+            name=name, status="warn", message=f"not tried, since limpet did not write it: {strange[:200]}", hint=again
+        )
+    if isinstance(server, list) and not _is_strange(server, project):
+        yield _server(name, server, again, here)
+    if asked is not None and not _is_strange(asked[1], project):
+        yield _answers(client, name, asked, again, here)
 
 
-def _server(name: str, part: Part, entry: dict[str, Any], again: str) -> Check:
-    """The entry's command starts and answers `initialize`."""
+def _argv(entry: dict[str, Any]) -> list[str] | None:
     command, more = entry.get("command"), entry.get("args")
     argv = command if isinstance(command, list) else [command, *(more if isinstance(more, list) else [])]
-    if not all(isinstance(word, str) for word in argv) or not argv:
-        return Check(name=name, status="fail", message=f"the MCP entry in {part.path} names no command", hint=again)
-    if entry.get("enabled") is False or entry.get("disabled") is True:
-        return Check(
-            name=name, status="warn", message=f"the MCP server is switched off in {part.path}", hint="enable it"
-        )
+    return argv if argv and all(isinstance(word, str) for word in argv) else None
+
+
+def _is_strange(command: Command, project: Path | None) -> bool:
+    """Whether a project's file holds what `install` would not write there: a repository may come from anybody."""
+    if project is None:
+        return False
+    argv = _told(command)
+    program = Path(argv[0]) if argv else Path()
+    inside = program.is_absolute() and project in program.parents
+    is_limpet = program.stem == "limpet" or argv[1:3] == ["-m", "limpet"]
+    on_path = len(program.parts) == 1
+    return inside or not is_limpet or not (program.is_absolute() or on_path)
+
+
+def _told(command: Command) -> list[str]:
+    """The words of limpet's own command; nothing where a shell would do more than part them."""
+    if isinstance(command, list) and len(command) == 1:
+        lines = Path(command[0]).read_text(encoding="utf-8", errors="replace").splitlines()
+        if len(lines) != 3 or not lines[2].startswith("exec "):
+            return []
+        command = lines[2].removeprefix("exec ")
+    try:
+        return command if isinstance(command, list) else [] if _SHELL.search(command) else shlex.split(command)
+    except ValueError:
+        return []
+
+
+def _shown(command: Command) -> str:
+    return command if isinstance(command, str) else shlex.join(command)
+
+
+def _elsewhere(name: str, again: str, commands: Iterable[Command], here: Here) -> Iterator[Check]:
+    """Options in the commands that lead to another store or scope than this folder has, and stores that do not open."""
+    import limpet
+
+    stores, scopes = set(), set()
+    for command in commands:
+        _, _, store, scope = words(_told(command))
+        if store and str(Path(store).absolute()) != here.store:
+            stores.add(store)
+        if scope and scope != here.scope:
+            scopes.add(scope)
+    for store in sorted(stores):
+        try:
+            limpet.open(store, create=False).close()
+        except StoreMissing:
+            pass  # it begins with the first memory
+        except StoreError as error:
+            yield Check(name=name, status="fail", message=error.message, hint=error.hint)
+    for what, others, own in (("store", stores, here.store), ("scope", scopes, here.scope)):
+        if others:
+            yield Check(
+                name=name, status="warn", message=f"works in the {what} {', '.join(sorted(others))}; here it is {own}",
+                hint=f"`{again}` without --{what}, unless it is meant",
+            )  # fmt: skip
+
+
+def _server(name: str, argv: list[str], again: str, here: Here) -> Check:
+    """The entry's command starts and answers `initialize`."""
     began = time.monotonic()
     try:
-        said = _greet(argv)
+        said = trial.greet(argv, here.folder, GREETING_SECONDS, is_new=not Path(here.store).exists())
     except OSError as error:
         return Check(name=name, status="fail", message=f"{argv[0]} cannot be started: {error.strerror}", hint=again)
     took = time.monotonic() - began
@@ -89,45 +205,19 @@ def _server(name: str, part: Part, entry: dict[str, Any], again: str) -> Check:
     return Check(name=name, status="ok", message=f"the MCP server answers after {took:.1f} s")
 
 
-def _greet(argv: list[str]) -> dict[str, Any] | None:
-    """What a server answers to `initialize`; None when it says nothing of use in time. Raises OSError."""
-    process = subprocess.Popen(
-        argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, encoding="utf-8"
-    )
-    assert process.stdin is not None and process.stdout is not None
-    # A pipe cannot be read with a time limit everywhere: what is late is ended, and the read with it.
-    late = threading.Timer(GREETING_SECONDS, process.kill)
-    late.start()
-    try:
-        process.stdin.write(json.dumps(_GREETING) + "\n")
-        process.stdin.flush()
-        answer = json.loads(process.stdout.readline())
-        return answer if isinstance(answer, dict) and "result" in answer else None
-    except (OSError, ValueError):
-        return None
-    finally:
-        try:
-            process.stdin.close()
-            process.wait(PATIENCE_SECONDS)
-        except (OSError, subprocess.TimeoutExpired):
-            process.kill()
-            process.wait()
-        late.cancel()
-        process.stdout.close()
-
-
-def _hook(client: str, part: Part, there: Any) -> str | list[str] | None:
-    """The command of one hook that does nothing for an empty event: a line for the shell, or words."""
+def _hooks(client: str, part: Part, there: Any) -> list[tuple[str, Command]]:
+    """The commands of hooks by their events: a line for the shell, or words."""
     if isinstance(there, dict):
-        events = CLIENT_ADAPTERS[client].events
-        quiet = [name for name in there if events.get(name) in ("message", "tool")]
-        return next((line for name in quiet if (line := _line(there[name]))), None)
+        return [(event, line) for event, entry in there.items() if (line := _line(entry))]
     if client == "opencode" and isinstance(there, str):
-        shim = {name: json.loads(words) for name, words in _SHIM.findall(there)}
-        return [*shim["RUN"], "hook", client, "chat.message", *shim["OPTIONS"]] if len(shim) == 2 else None
-    if CLIENT_ADAPTERS[client].events.get(part.path.name) == "message":
-        return [str(part.path)]
-    return None
+        shim = {name: json.loads(argv) for name, argv in _SHIM.findall(there)}
+        if len(shim) < 2:
+            return []
+        return [
+            (event, [*shim["RUN"], "hook", client, event, *shim["OPTIONS"]]) for event in CLIENT_ADAPTERS[client].events
+        ]
+    # A script of Cline's, named by its event.
+    return [(part.path.name, [str(part.path)])] if there else []
 
 
 def _line(entry: Any) -> str | None:
@@ -141,12 +231,16 @@ def _line(entry: Any) -> str | None:
     return next((entry[name] for name in names if isinstance(entry.get(name), str)), None)
 
 
-def _answers(name: str, hook: str | list[str], again: str) -> Check:
-    """The hook's command ends with 0, says nothing to an event without content, and does so in time."""
-    began = time.monotonic()
+def _answers(client: str, name: str, asked: tuple[str, Command], again: str, here: Here) -> Check:
+    """The hook of a message, given one, answers with the memory that a store of samples holds, or notes the message."""
+    event, command = asked
     try:
-        done = subprocess.run(
-            hook, shell=isinstance(hook, str), input=b"{}", capture_output=True, timeout=PATIENCE_SECONDS, check=False
+        said = trial.try_hook(
+            command,
+            trial.sample_event(client, event, str(here.folder)),
+            here.folder,
+            words(_told(command))[3],
+            PATIENCE_SECONDS,
         )
     except subprocess.TimeoutExpired:
         return Check(
@@ -154,12 +248,24 @@ def _answers(name: str, hook: str | list[str], again: str) -> Check:
         )
     except OSError as error:
         return Check(name=name, status="fail", message=f"a hook cannot be started: {error.strerror}", hint=again)
-    took = time.monotonic() - began
-    said = (done.stderr or done.stdout).decode("utf-8", "replace").strip().splitlines()
-    if done.returncode or said:
-        message = f"a hook ended with {done.returncode}" + (f": {said[-1][:200]}" if said else "")
-        return Check(name=name, status="fail", message=message, hint=again)
-    return Check(name=name, status="ok", message=f"its hooks answer after {1000 * took:.0f} ms")
+    shows = "message" in CLIENT_ADAPTERS[client].answers
+    if said.code == 0 and (trial.HELD in said.text if shows else trial.ASKED in said.noted):
+        did = "found its memory" if shows else "was noted"
+        return Check(
+            name=name,
+            status="ok",
+            message=f"its hooks answer after {1000 * said.seconds:.0f} ms; a sample message {did}",
+        )
+    told = (said.log or said.errors or said.text).strip().splitlines()
+    if said.code:
+        message = f"a hook ended with {said.code}"
+    elif "gave up" in said.log:
+        return Check(
+            name=name, status="warn", message=f"its hook was too slow: {told[-1][:200]}", hint="is the machine busy?"
+        )
+    else:
+        message = "its hook did not answer a message"
+    return Check(name=name, status="fail", message=message + (f": {told[-1][:200]}" if told else ""), hint=again)
 
 
 def place_of(folder: Path, home: Path, run: tuple[str, ...]) -> Place:

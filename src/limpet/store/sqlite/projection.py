@@ -383,6 +383,7 @@ class Projection:
         erased = erased_name(mark)
         self._sessions.clear()
         self._con.execute("UPDATE surfaced SET session = ? WHERE scope = ? AND session = ?", (erased, scope, name))
+        self._con.execute("DELETE FROM compacted WHERE session = ?", (name,))
         if purged:
             self._con.execute("UPDATE session SET name = ?, title = NULL WHERE num = ?", (erased, num))
         else:
