@@ -287,7 +287,7 @@ def reader_of():
 @pytest.mark.parametrize("seed", range(2))
 def test_any_purge_of_a_campaign_leaves_no_byte(tmp_path, seed):
     """`make erasure` does a thousand."""
-    purges = int(os.environ.get("LIMPET_PURGES", "15"))
+    purges = int(os.environ.get("LIMPET_PURGES", "40"))
     assert campaign(tmp_path, seed, purges) == []
 
 

@@ -64,7 +64,7 @@ class SqliteDevices:
             merged = self._sync(con).merge(segments, lines)
             if merged.purged:
                 journal.clear(con)
-                jobs.wait_for_flush(con)
+                jobs.after_purge(con)
         if merged.purged and flush_erased(self._database, seconds=FLUSH_SECONDS):
             jobs.flushed(self._database)
         return merged

@@ -41,7 +41,7 @@ class SqliteLedger:
             purged = any(event.type == "purged" for event in written)
             if purged:
                 journal.clear(con)
-                jobs.wait_for_flush(con)
+                jobs.after_purge(con)
         if purged and flush_erased(self._database, seconds=0):
             jobs.flushed(self._database)
         return written
