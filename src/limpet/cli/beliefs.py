@@ -34,6 +34,10 @@ def _fact(args: Namespace) -> int:
     reading = args.history or args.as_of is not None or args.known_at is not None
     if args.value is not None and (reading or args.end):
         raise BadInput("give a value to set, or ask for one: not both", hint="--as-of, --known-at, --history, --end")
+    if (args.why or args.at) and not args.end:
+        raise BadInput(
+            "--why and --at say how a value ends", hint="add --end; a new value by itself ends the one before"
+        )
     if args.end and reading:
         raise BadInput("--end changes the fact; --as-of, --known-at and --history read it")
     with open_store(args, create=args.value is not None) as memory:

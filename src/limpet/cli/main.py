@@ -121,6 +121,8 @@ ALIASES = {
     "add": "remember", "search": "recall", "find": "recall", "ls": "list", "get": "show",
     "rm": "forget", "delete": "forget",
 }  # fmt: skip
+# What people type to see or change settings.
+SETTINGS = ("config", "configure", "settings", "init", "setup")
 DESCRIPTION = "Persistent memory for AI agents: one file you own."
 EPILOG = """exit codes: 0 done, 1 nothing found, 2 bad input, 3 store unavailable or damaged
 `limpet help COMMAND` says more about a command, with examples.
@@ -299,6 +301,8 @@ def _epilog(command: Command) -> str:
 def _near(name: str) -> str:
     import difflib
 
+    if name in SETTINGS:
+        return "limpet is set up by options and LIMPET_... variables: `limpet doctor` says what holds"
     near = difflib.get_close_matches(name, [*COMMANDS, *ALIASES], 1)
     return f"did you mean {near[0]}?" if near else "`limpet help` lists the commands"
 
