@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: setup demo test test-agents mcp-conformance lint docs torture fuzz bench embedder-figures clean coverage
+.PHONY: setup demo test test-agents mcp-conformance lint docs torture erasure fuzz bench embedder-figures clean coverage
 
 setup: $(STAMP)
 $(STAMP): pyproject.toml
@@ -42,6 +42,9 @@ docs: setup  ## write anew docs/reference/, what the examples of the pages answe
 
 torture: setup  ## the long kill -9 campaign, at full count
 	@LIMPET_TORTURE=300 $(BIN)/python -m pytest tests/flows/test_torture.py -q
+
+erasure: setup  ## a thousand random purges, each followed by a scan of every file of the folder
+	@LIMPET_PURGES=500 $(BIN)/python -m pytest tests/flows/test_erasure.py -q -k campaign
 
 fuzz: setup  ## hostile hook inputs (10,000), bent and torn lines, by file and by segment (100,000 each), readers against 100,000 damaged files, properties with new seeds
 	@LIMPET_FUZZ=10000 $(BIN)/python -m pytest tests/property/test_hooks_fuzz.py -q

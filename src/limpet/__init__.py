@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .api import Limpet, open, restore_backup
     from .asynchronous import AsyncHistory, AsyncLimpet
+    from .erasure import PurgeReport
     from .history.audit import Audit, Belief
     from .history.claims import Analogy, Grounding, Revision, Support, Yields
     from .history.consolidate import Consolidation, Proposal
@@ -53,11 +54,10 @@ if TYPE_CHECKING:
     from .remember.operations import Effect, Operation
     from .remember.retention import Retention
     from .remember.review import ReviewItem
-    from .remember.scan import HeldSecret
     from .remember.scopes import Scope, ScopeChange
-    from .remember.service import PurgeReport
     from .remember.sweep import Swept
     from .remember.write import Receipt
+    from .scan import HeldSecret
     from .store.records import Action, Filter, Page, Problem, SessionRow, StoreStats
     from .transfer.devices import DeviceInfo
     from .transfer.records import TransferReport
@@ -128,8 +128,8 @@ _HOMES = {
     "remember.retention": ("Retention",),
     "remember.review": ("ReviewItem",),
     "remember.scopes": ("Scope", "ScopeChange"),
-    "remember.service": ("PurgeReport",),
-    "remember.scan": ("HeldSecret",),
+    "erasure": ("PurgeReport",),
+    "scan": ("HeldSecret",),
     "remember.sweep": ("Swept",),
     "remember.write": ("Receipt",),
     "store.records": ("Action", "Filter", "Page", "Problem", "SessionRow", "StoreStats"),

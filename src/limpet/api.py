@@ -13,7 +13,9 @@ from copy import copy
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from . import erasure
 from .context import Context, Time
+from .erasure import PurgeReport
 from .mirror import service as mirror_service
 from .model import old_names
 from .model.clock import Clock, SystemClock
@@ -25,7 +27,6 @@ from .recall import lookup as recall_lookup
 from .recall import service as recall_service
 from .remember import beliefs
 from .remember import service as remember_service
-from .remember.service import PurgeReport
 from .settings import Settings, read_settings
 from .store.sqlite import SqliteStore
 from .text.describe import describe
@@ -62,10 +63,10 @@ if TYPE_CHECKING:
     from .remember.operations import Operation
     from .remember.retention import Retention
     from .remember.review import ReviewItem
-    from .remember.scan import HeldSecret
     from .remember.scopes import Scope, ScopeChange
     from .remember.sweep import Swept
     from .remember.write import Receipt
+    from .scan import HeldSecret
     from .store.contract import Store
     from .store.records import Action, Page, Problem, SessionRow, StoreStats
     from .transfer.devices import DeviceInfo
@@ -789,12 +790,17 @@ class Limpet:
         where = self._context.filter(kind, topics, None, before, clock="stored", session=session, metadata=metadata)
         return remember_service.forget(self._context, ids, where, match=match, why=why, origin=origin, dry_run=dry_run)
 
-    def purge(self, id: str, *, confirm: bool = False, dry_run: bool = False) -> PurgeReport:
-        """Erase a memory's content from rows, index, vectors, log and ledger; a tombstone stays.
+    def purge(
+        self, id: str, *, confirm: bool = False, dry_run: bool = False, all_wordings: bool = False,
+        quoting: bool = False, copies: bool = False, prove: bool = False, wait: float = erasure.WAIT_SECONDS,
+    ) -> PurgeReport:  # fmt: skip
+        """Erase a memory's content from rows, index, vectors, log, ledger and mirrors; a tombstone stays.
 
-        Cannot be undone: without `confirm=True` it raises BadInput, and `dry_run` says what would go. Backups made
-        earlier keep what they hold; so do other memories that quote it, which the report names, and a mirror until its
-        next sync.
+        Cannot be undone: without `confirm=True` it raises BadInput, and `dry_run` says what would go. The report names
+        what else holds the words; on request that goes too: `all_wordings`, the memories that it replaced or that were
+        merged with it; `quoting`, memories that hold its words; `copies`, backups (purged in there), exports and
+        segments. `wait`: seconds for processes that read the state from before; if one still does, the report `waits`,
+        and the queue sees to it. `prove`: search the files for it, byte by byte. Raises NotFound, AmbiguousId.
 
         >>> id = memory.remember("Ana lives at 5 Elm Road").id
         >>> memory.purge(id, dry_run=True).purged
@@ -807,7 +813,14 @@ class Limpet:
                 "a purge erases for good and was not confirmed",
                 hint="confirm=True does it, dry_run=True says what would go; retract and archive can be undone",
             )
-        return remember_service.purge(self._context, id, confirm=confirm and not dry_run)
+        return erasure.purge(
+            self._context, id, confirm=confirm and not dry_run, all_wordings=all_wordings, quoting=quoting,
+            copies=copies, prove=prove, wait=wait, reopened=self._reopened,
+        )  # fmt: skip
+
+    def _reopened(self, path: str) -> Limpet:
+        """A copy of the store, in the same scope."""
+        return Limpet(read_settings(path, self.scope, None), create=False, clock=self._context.clock)
 
     def undo(self, event: str | None = None) -> builtins.list[Receipt]:
         """Take back an operation: the last that holds, so that each undo goes one further back, or that of an event.
@@ -1004,7 +1017,7 @@ class Limpet:
         >>> memory.scan()
         []
         """
-        from .remember.scan import scan
+        from .scan import scan
 
         return scan(self._context, apply=redact)
 
@@ -1301,6 +1314,7 @@ class Limpet:
         True
         """
         self._context.store.maintenance.backup(os.fspath(path), progress)
+        self._context.store.erasure.note_copy(os.fspath(path), "backup", self._context.now())
 
     def backup_every(self, every: str, folder: str | os.PathLike[str] | None = None, *, keep: int = 7) -> str | None:
         """Keep `keep` backups in a folder, a new one when the last is older than `every` ("12h", "1d", "2w"): one now,

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from .api import Progress
 from .context import Time
+from .erasure import PurgeReport
 from .history import claims
 from .history import reasons
 from .history import walk
@@ -37,10 +38,9 @@ from .remember.forget import Forgotten
 from .remember.operations import Operation
 from .remember.retention import Retention
 from .remember.review import ReviewItem
-from .remember.scan import HeldSecret
+from .scan import HeldSecret
 from .remember.scopes import Scope
 from .remember.scopes import ScopeChange
-from .remember.service import PurgeReport
 from .remember.sweep import Swept
 from .remember.write import Receipt
 from .store.records import Action
@@ -158,7 +158,7 @@ class AsyncLimpet:
     async def promote(self, id: str) -> Receipt: ...
     async def retract(self, id: str, why: str, *, origin: str | None=None) -> Receipt: ...
     async def forget(self, ids: str | Iterable[str]=(), *, kind: str | Iterable[str]=(), topics: Iterable[str]=(), session: str | None=None, before: Time=None, metadata: Mapping[str, Any] | None=None, match: str | None=None, why: str='forgotten', origin: str | None=None, dry_run: bool=False) -> Forgotten: ...
-    async def purge(self, id: str, *, confirm: bool=False, dry_run: bool=False) -> PurgeReport: ...
+    async def purge(self, id: str, *, confirm: bool=False, dry_run: bool=False, all_wordings: bool=False, quoting: bool=False, copies: bool=False, prove: bool=False, wait: float=...) -> PurgeReport: ...
     async def undo(self, event: str | None=None) -> builtins.list[Receipt]: ...
     async def redo(self) -> builtins.list[Receipt]: ...
     async def log(self, *, limit: int=20, event: str | None=None) -> builtins.list[Operation]: ...

@@ -248,8 +248,8 @@ def test_who_was_synced_with_before_stays_trusted(mine, peer, shared):
     import apsw
 
     con = apsw.Connection(mine.memory.path)
-    later = "DROP TABLE trusted; DROP TABLE backup_plan; DROP TABLE compacted; DROP INDEX surfaced_session"
-    con.execute(f"{later}; PRAGMA user_version = 3").fetchall()
+    later = "DROP TABLE compacted; DROP INDEX surfaced_session; DROP TABLE copy"
+    con.execute(f"DROP TABLE trusted; DROP TABLE backup_plan; {later}; PRAGMA user_version = 3").fetchall()
     con.close()
     with limpet.open(mine.memory.path, scope="project:api") as again:
         assert [one.trusted for one in again.devices() if not one.own] == [

@@ -1,4 +1,4 @@
-"""Commands that change what is believed: remember, edit, tag, correct, retract, purge, undo and their kin."""
+"""Commands that change what is believed: remember, edit, tag, correct, retract, undo and their kin."""
 
 from __future__ import annotations
 
@@ -310,34 +310,6 @@ def _change(verb: str, args: Namespace) -> int:
         return receipt(verbs[verb](args.id), memory, as_json=args.json)
 
 
-def _purge_options(parser: ArgumentParser) -> None:
-    id_argument(parser, gone=True)
-    parser.add_argument("--confirm", action="store_true", help="do it; without this only what would go is shown")
-
-
-def _purge(args: Namespace) -> int:
-    with open_store(args) as memory:
-        before = memory.get(args.id)
-        report = memory.purge(before.id, confirm=args.confirm, dry_run=not args.confirm)
-        [name] = memory.abbreviate([before.id])
-    if args.json:
-        output.object_line(report.as_dict())
-        return 0
-    extent = f"versions: {report.versions}, ledger events: {report.events}"
-    if before.state == "purged":
-        output.line(f"purged already {name}")
-    elif report.purged:
-        output.line(f"purged {name} ({extent})")
-    else:
-        output.line(f"would purge {name} ({extent})")
-        for line in output.wrapped(before.content):
-            output.line(line)
-        output.words("nothing was erased; --confirm erases it for good, which cannot be undone")
-    for one in report.quoted:
-        output.words(f"its words are also in {output.short_ids(one)}: purge that too, if they must go")
-    return 0
-
-
 def _undo_options(parser: ArgumentParser) -> None:
     parser.add_argument(
         "event", metavar="OP", nargs="?",
@@ -436,7 +408,6 @@ COMMANDS = {
     "archive": _of_id("archive", "limpet archive 7rk2qm"),
     "reach": _of_id("reach", "limpet reach 7rk2qm"),
     "promote": _of_id("promote", "limpet promote 7rk2qm"),
-    "purge": Command(_purge_options, _purge, "limpet purge 7rk2qm --confirm"),
     "undo": Command(_undo_options, _undo, "limpet undo\nlimpet undo 7rk2qm"),
     "redo": Command(lambda _: None, _redo, "limpet redo"),
     "log": Command(_log_options, _log, "limpet log --limit 5"),

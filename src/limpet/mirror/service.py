@@ -79,7 +79,7 @@ def mirror_sync(
 def take_in_edits(context: Context, *, most: int | None = None) -> None:
     if context.store.read_only:
         return
-    for name in _noted(context):
+    for name in noted(context):
         at = changed_at(name, most=most)
         # What cannot be taken in now (a busy folder, one that lost most of its entries) is tried at the next change.
         if at is None or context.edits_seen.get((context.scope, name)) == at:
@@ -119,7 +119,7 @@ def mirrors(context: Context) -> list[str]:
     from ..mirror import state
 
     found = []
-    for name in _noted(context):
+    for name in noted(context):
         try:
             known = state.load(Path(name))
         except (BadInput, StoreError):
@@ -131,16 +131,17 @@ def mirrors(context: Context) -> list[str]:
 
 def _note_mirror(context: Context, root: Path) -> None:
     """Beside the store, so that `sync` need not be told where: a list of folders, nothing else."""
-    noted = _noted(context)
-    if str(root) in noted:
+    known = noted(context)
+    if str(root) in known:
         return
     place = Path(context.store.path + ".mirrors")
-    write_own(place, json.dumps(sorted([*noted, str(root)]), ensure_ascii=False).encode())
+    write_own(place, json.dumps(sorted([*known, str(root)]), ensure_ascii=False).encode())
 
 
-def _noted(context: Context) -> list[str]:
+def noted(context: Context) -> list[str]:
+    """The folders of all mirrors of the store, of whatever scope."""
     try:
-        noted = json.loads(Path(context.store.path + ".mirrors").read_text(encoding="utf-8"))
+        listed = json.loads(Path(context.store.path + ".mirrors").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return []
-    return [one for one in noted if isinstance(one, str)] if isinstance(noted, list) else []
+    return [one for one in listed if isinstance(one, str)] if isinstance(listed, list) else []

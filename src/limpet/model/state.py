@@ -157,7 +157,7 @@ def replay_session(events: Sequence[Event]) -> SessionState | None:
     return state
 
 
-# What the events of a purged memory keep: structure, never content.
+# What the events of a purged memory have at most: structure, never content. Older versions kept the session's name.
 STRUCTURAL = frozenset(
     {
         "scope",
@@ -181,11 +181,25 @@ STRUCTURAL = frozenset(
 def scrub(event: Event) -> Event:
     """An event of a purged memory, without anything that was said. `initial` makes a tombstone of a first one."""
     if event.type in SESSION_EVENTS:
-        return event
+        return replace(event, data={"scope": event.data["scope"], "name": erased_name(event.memory)})
     kept = {
-        name: value for name, value in event.data.items() if name in STRUCTURAL or event.type in ("linked", "unlinked")
+        name: value
+        for name, value in event.data.items()
+        if (name in STRUCTURAL and name != "session") or event.type in ("linked", "unlinked")
     }
     return replace(event, content=None, data=kept)
+
+
+def is_scrubbed(event: Event) -> bool:
+    """Whether it says no more than an event of a purged memory or session may."""
+    if event.type in SESSION_EVENTS:
+        return scrub(event) == event
+    return event.type in ("linked", "unlinked") or (event.content is None and event.data.keys() <= STRUCTURAL)
+
+
+def erased_name(mark: bytes) -> str:
+    """What a session is called whose name was erased."""
+    return f"erased-{mark.hex()[:12]}"
 
 
 def cancelled_by(events: Iterable[Event]) -> set[bytes]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from ..model.errors import BadInput, LimpetError, NotFound
 from ..model.ids import format_id, parse_id
-from ..model.memory import REACHED, STATES, Memory
+from ..model.memory import REACHED, Memory
 from ..recall import lookup
 from ..store.records import Filter
 
@@ -22,25 +22,6 @@ if TYPE_CHECKING:
 
 # Items that one transaction of a batch holds: few enough that other writers wait for milliseconds.
 BATCH_ITEMS = 1_000
-# A purge names memories that hold the longest line of what goes: lines shorter than this say nothing of their own, and
-# episodes quote about as much as the other.
-LEAST_QUOTED, MOST_QUOTED = 16, 120
-
-
-class PurgeReport(NamedTuple):
-    """What a purge erased, or would erase."""
-
-    id: str
-    versions: int
-    events: int
-    purged: bool
-    quoted: tuple[str, ...] = ()  # other memories that hold its words as they are: episodes, copies
-
-    def as_dict(self) -> dict[str, object]:
-        shown: dict[str, object] = {
-            "id": self.id, "versions": self.versions, "events": self.events, "purged": self.purged
-        }  # fmt: skip
-        return shown | ({"quoted": list(self.quoted)} if self.quoted else {})
 
 
 def remember(context: Context, item: Mapping[str, Any]) -> Receipt:
@@ -313,30 +294,6 @@ def _change(
         return Receipt(id=old.id, status="changed", event=format_id(made.id))
 
     return context.count_as_wrong(context.write(decide))
-
-
-def purge(context: Context, id: str, *, confirm: bool) -> PurgeReport:
-    memory = context.memory(id)
-    raw = parse_id(memory.id)
-    versions, events = (
-        len(context.store.memories.versions(raw)),
-        sum(1 for _ in context.store.ledger.events(memory=raw)),
-    )
-    gone = memory.state == "purged"
-    quoted = () if gone else _quoting(context, memory)
-    if confirm and not gone:
-        context.write(lambda writer: writer.event("purged", raw, origin="agent"))
-    return PurgeReport(id=memory.id, versions=versions, events=events, purged=confirm or gone, quoted=quoted)
-
-
-def _quoting(context: Context, memory: Memory) -> tuple[str, ...]:
-    """Other memories of these scopes that hold the longest line of it, as far as an episode quotes."""
-    line = max((" ".join(one.split()) for one in memory.content.splitlines()), key=len, default="")
-    if len(line) < LEAST_QUOTED:
-        return ()
-    where = Filter(scopes=tuple({memory.scope, *context.scopes}), states=STATES)
-    found = context.store.search.candidates(context.store.search.substring(line[:MOST_QUOTED], where, limit=100), where)
-    return tuple(sorted({format_id(one.id) for one in found} - {memory.id}))
 
 
 def undo(context: Context, event: str | None) -> list[Receipt]:

@@ -378,6 +378,16 @@ class BackupPlan(NamedTuple):
     done_at: int
 
 
+class Scan(NamedTuple):
+    """What a search for erased texts in files has found, byte by byte."""
+
+    pieces: int  # of the texts, which were looked for; 0: the texts are too short to be told from others
+    files: int
+    bytes: int
+    found: dict[str, int]  # file -> how many of the pieces it has
+    unread: list[str]  # files that could not be read
+
+
 class Merged(NamedTuple):
     """The outcome of segments. `held`: places of those taken in part: they speak of memories that are nowhere yet.
     `waiting`: events of devices that are not trusted, by place, which speak of what others said."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..model.edges import ACYCLIC_TYPES
 from ..model.events import Event
 from ..model.memory import STATES
-from ..model.state import SESSION_EVENTS, scrub
+from ..model.state import SESSION_EVENTS, is_scrubbed
 from ..store.records import Filter
 from .schema import is_emptied
 
@@ -104,9 +104,9 @@ class Lifecycle:
             # Two devices can have made one memory. The event that has its id was there first.
             if there is not None and (there.scope != event.data["scope"] or event.id == event.memory):
                 return "has the id of another memory"
-        elif there is None and not (event.type == "undone" and self._is_session(event.memory)):
+        elif there is None and not (event.type in ("undone", "purged") and self._is_session(event.memory)):
             return "of a memory that is not there"
-        if there is not None and there.purged and scrub(event) != event:
+        if there is not None and there.purged and not is_scrubbed(event):
             return "of a memory that was purged"
         if there is not None and not there.purged and is_emptied(event):
             return "says nothing, and its memory was not purged"

@@ -17,7 +17,7 @@ from ..model.errors import BadInput
 from ..model.events import Event
 from ..model.ids import session_mark
 from ..model.memory import MAX_CONTENT_BYTES, TRUST, check_key, check_kind, check_origin, check_scope
-from ..model.state import SESSION_EVENTS, STRUCTURAL
+from ..model.state import SESSION_EVENTS, STRUCTURAL, erased_name
 from ..remember.validation import check_metadata, check_name, check_text, check_topics
 
 # Far above any session, far below where numbers of another size begin.
@@ -230,5 +230,6 @@ def _check_together(event: Event) -> None:
         raise BadInput("it speaks of itself")
     if event.type in SESSION_EVENTS:
         name = data["name"]
-        if check_name("name", name) != name or event.memory != session_mark(data["scope"], name):
+        erased = name == erased_name(event.memory)
+        if not erased and (check_name("name", name) != name or event.memory != session_mark(data["scope"], name)):
             raise BadInput("its id is not that of its session")

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..model.encode import OPTIONAL, JsonForm, rows
 from ..model.errors import BadInput, LimpetError, StoreError
 from ..model.merge_order import SequencedEvent
-from ..model.state import scrub
+from ..model.state import is_scrubbed
 from ..store.files import check_place, new_file
 from ..store.records import IN_PART, SegmentRow
 from . import jsonl
@@ -345,7 +345,7 @@ def _report_holding(store: Store, folder: Path, report: SegmentReport) -> None:
             lines, _ = events_of(SegmentFile(path, row.device, row.number, row.digest))
         except LimpetError:
             continue
-        if any(one.event.memory in affected[row.num] and scrub(one.event) != one.event for one in lines):
+        if any(one.event.memory in affected[row.num] and not is_scrubbed(one.event) for one in lines):
             report.notes.append(
                 f"{row.device.hex()}/{path.name} still holds what was purged, until its device imports and exports"
             )

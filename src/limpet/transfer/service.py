@@ -70,6 +70,7 @@ def export_to(
         force=force,
     )
     report.new = write(source, Path(path))
+    context.store.erasure.note_copy(os.fspath(path), "export", context.now())
     report.progress = None
     return report
 
@@ -77,7 +78,9 @@ def export_to(
 def export_segments(context: Context, folder: str | os.PathLike[str], *, progress: Progress | None) -> SegmentReport:
     from ..transfer.segments import export_segments
 
-    return export_segments(context.store, Path(folder), progress=progress)
+    report = export_segments(context.store, Path(folder), progress=progress)
+    context.store.erasure.note_copy(os.fspath(folder), "segments", context.now())
+    return report
 
 
 def import_segments(
@@ -105,7 +108,10 @@ def export_jsonl(
 ) -> int:
     from ..transfer.jsonl_export import export_jsonl
 
-    return export_jsonl(context.store, target, vectors=vectors, force=force, progress=progress)
+    written = export_jsonl(context.store, target, vectors=vectors, force=force, progress=progress)
+    if isinstance(target, str | os.PathLike):
+        context.store.erasure.note_copy(os.fspath(target), "export", context.now())
+    return written
 
 
 def import_jsonl(

@@ -65,6 +65,7 @@ def make_due(context: Context) -> str | None:
             maintenance.plan_backups(plan, was=begun)
         raise
     _remove_oldest(Path(plan.folder), name, plan.keep)
+    context.store.erasure.note_copy(str(file), "backup", now)
     return str(file)
 
 

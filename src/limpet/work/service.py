@@ -29,6 +29,8 @@ class ModelInfo(NamedTuple):
 
 
 def work(context: Context, *, limit: int | None, only_vectors: bool, progress: Progress | None) -> WorkReport:
+    if not context.store.read_only and context.store.erasure.flush_waits():
+        context.store.erasure.flush(0.0)
     report = _drain(context, limit=limit, only_vectors=only_vectors, progress=progress)
     if not only_vectors:
         from .backups import make_due

@@ -16,7 +16,7 @@ from .graph import Edges, Graph
 from .ledger import Decide, Describe, Ledger
 from .memories import Listings, Memories, Sessions
 from .search import Mentions, Search
-from .work import Jobs, Maintenance, Usage, Vectors
+from .work import Erasure, Jobs, Maintenance, Usage, Vectors
 
 
 class Store(Protocol):
@@ -80,6 +80,9 @@ class Store(Protocol):
     def devices(self) -> Devices: ...
 
     @property
+    def erasure(self) -> Erasure: ...
+
+    @property
     def maintenance(self) -> Maintenance: ...
 
     def close(self) -> None: ...
@@ -94,7 +97,7 @@ class Store(Protocol):
 
 
 __all__ = [
-    "ChangeFeed", "Checkouts", "Decide", "Describe", "Devices", "Edges", "Exposures", "Graph", "Jobs", "Journal",
-    "Ledger", "Listings", "Maintenance", "Memories", "Mentions", "Reviews", "Search", "Sessions", "Sources", "Store",
-    "Tokenizer", "Usage", "Vectors", "WordFeed",
+    "ChangeFeed", "Checkouts", "Decide", "Describe", "Devices", "Edges", "Erasure", "Exposures", "Graph", "Jobs",
+    "Journal", "Ledger", "Listings", "Maintenance", "Memories", "Mentions", "Reviews", "Search", "Sessions", "Sources",
+    "Store", "Tokenizer", "Usage", "Vectors", "WordFeed",
 ]  # fmt: skip

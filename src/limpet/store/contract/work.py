@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Any, Protocol
 
-from ..records import BackupPlan, EmbedderRow, Job, NewVector, Problem, StoreStats, VectorChunk
+from ..records import BackupPlan, EmbedderRow, Job, NewVector, Problem, Scan, StoreStats, VectorChunk
 
 
 class Vectors(Protocol):
@@ -87,6 +88,53 @@ class Usage(Protocol):
     def rows(self) -> Iterator[dict[str, Any]]: ...
 
     def restore(self, rows: Iterable[dict[str, Any]]) -> None: ...
+
+
+class Erasure(Protocol):
+    """What a purge does beyond the rows."""
+
+    def flush(self, seconds: float) -> bool:
+        """Empty the log of what was erased, waiting so long for readers of the old state. False: one is still at it,
+        and a job of the queue waits to do it."""
+        ...
+
+    def flush_waits(self) -> bool: ...
+
+    def replaced_by(self, ids: Sequence[bytes]) -> list[bytes]:
+        """Memories that some others have replaced, or speak for, and that are not purged."""
+        ...
+
+    def sessions_only_of(self, ids: Sequence[bytes]) -> list[bytes]:
+        """Marks of the sessions in which some memories were and no others, and which have events of their own."""
+        ...
+
+    def pieces(self, ids: Sequence[bytes]) -> tuple[list[bytes], list[bytes]]:
+        """Pieces of all texts, and of the vectors, of some memories: to be taken before they are purged."""
+        ...
+
+    def scour(self, pieces: Sequence[bytes]) -> bool:
+        """Write the file anew if it has any piece that no row has. Whether it did."""
+        ...
+
+    def found(self, pieces: Sequence[bytes], files: Iterable[Path]) -> Scan:
+        """Look for pieces in files."""
+        ...
+
+    def own_files(self) -> list[Path]:
+        """The store's file and those beside it, there or not."""
+        ...
+
+    def replaced_stores(self) -> list[Path]:
+        """The stores that were kept when a backup was put in their place."""
+        ...
+
+    def note_copy(self, path: str, kind: str, at: int) -> None:
+        """A copy of what is stored was written: `export`, `backup`, or the folder of `segments`."""
+        ...
+
+    def copies(self) -> list[tuple[str, str]]:
+        """(path, kind)"""
+        ...
 
 
 class Maintenance(Protocol):

@@ -40,7 +40,7 @@ def open_connection(path: str, *, read_only: bool, durable: bool, create: bool =
                 _make_private(path)
         connection = _connect(path, read_only=read_only)
         try:
-            connection.set_busy_handler(_busy_handler())
+            connection.set_busy_handler(busy_handler())
             # Plans do not depend on what is bound: else SQLite, built with STAT4, makes many of them anew at every use.
             connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
             connection.execute(
@@ -201,7 +201,7 @@ def _make_private(path: str) -> None:
                     Path(side_file).chmod(mode & store.st_mode & 0o777)
 
 
-def _busy_handler() -> Callable[[int], bool]:
+def busy_handler() -> Callable[[int], bool]:
     """Wait with jitter, so that several writers do not knock in step: 1 ms at first, up to 50 ms."""
     started = 0.0
 
@@ -248,7 +248,7 @@ def _check_schema(connection: apsw.Connection, path: str, *, read_only: bool) ->
 
 def _use_log(connection: apsw.Connection) -> None:
     """Switch to the write-ahead log. SQLite calls no busy handler for that, so we wait ourselves."""
-    wait = _busy_handler()
+    wait = busy_handler()
     for attempt in count():
         try:
             connection.execute("PRAGMA journal_mode=WAL").fetchall()

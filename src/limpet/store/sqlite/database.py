@@ -8,13 +8,14 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import apsw
 
 from ...model.errors import StoreError, StoreReadOnly
-from .connection import open_connection, translated, translation
+from .connection import BUSY_TIMEOUT_SECONDS, busy_handler, open_connection, translated, translation
 
 
 class Database:
@@ -210,9 +211,20 @@ def _version_of(con: apsw.Connection) -> int:
     return int(con.execute("PRAGMA data_version").get) + int(con.total_changes())
 
 
-def flush_erased(database: Database) -> bool:
+def flush_erased(database: Database, *, seconds: float = BUSY_TIMEOUT_SECONDS) -> bool:
     """Erased bytes also leave the write-ahead log: fold it into the file and cut it to nothing. False: a reader of the
-    old state is still at it."""
-    with database.maintaining() as con:
-        busy, *_ = con.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()[0]
-    return not busy
+    old state is still at it. Tries as long as that; others write meanwhile."""
+    until = time.monotonic() + seconds
+    while True:
+        with database.maintaining() as con:
+            # Its own waiting would keep every writer out.
+            con.set_busy_handler(None)
+            try:
+                busy, *_ = con.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()[0]
+            except apsw.BusyError:
+                busy = 1
+            finally:
+                con.set_busy_handler(busy_handler())
+        if not busy or time.monotonic() >= until:
+            return not busy
+        time.sleep(0.02)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...model.merge_order import SequencedEvent
 from ..records import SegmentRow
-from . import journal, rows
+from . import jobs, journal, rows
 from .database import Database, flush_erased
 from .ledger import SqliteLedger
 from .reviews import SqliteReviews
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from ..contract import Describe
     from ..records import Merged
     from .sync import Sync
+
+# How long an import waits for readers of what another device purged; later the queue sees to it.
+FLUSH_SECONDS = 5.0
 
 
 class SqliteDevices:
@@ -61,8 +64,9 @@ class SqliteDevices:
             merged = self._sync(con).merge(segments, lines)
             if merged.purged:
                 journal.clear(con)
-        if merged.purged:
-            flush_erased(self._database)
+                jobs.after_purge(con)
+        if merged.purged and flush_erased(self._database, seconds=FLUSH_SECONDS):
+            jobs.flushed(self._database)
         return merged
 
     def trusted(self) -> set[bytes]:

@@ -11,11 +11,12 @@ from collections.abc import Sequence
 import apsw
 
 from ..records import Job
-from .database import Repository
+from .database import Database, Repository
 from .filters import carray
 from .sql import statements
 
 EMBED = "embed"
+FLUSH = "flush"  # empty the log of what was purged: a reader kept it
 _MOST = 2**63 - 1  # no row has a greater number
 # Texts that wait without a row of their own; those that were put in by hand as well have one.
 _UNTAKEN = (
@@ -146,3 +147,17 @@ def waiting(con: apsw.Connection) -> int:
     """Texts that wait for their vectors, now or later."""
     rows = "SELECT 1 FROM job WHERE kind = ? AND state = 'waiting'"
     return int(con.execute(f"SELECT count(*) FROM ({rows} UNION ALL {_UNTAKEN})", (EMBED,)).get)
+
+
+def after_purge(con: apsw.Connection) -> None:
+    """In the transaction of a purge: the index is made anew; whoever works the queue empties the log, if need be."""
+    con.execute("INSERT INTO job (kind, subject, not_before) VALUES (?, 0, 0) ON CONFLICT DO NOTHING", (FLUSH,))
+    # FTS5's secure-delete leaves leaves of the index behind, which no search finds, with words of what was deleted; its
+    # `optimize` passes over an index of one segment.
+    con.execute("INSERT INTO body_fts (body_fts) VALUES ('rebuild')")
+
+
+def flushed(database: Database) -> None:
+    if database.rows("SELECT 1 FROM job WHERE kind = ?", (FLUSH,)):
+        with database.writing() as con:
+            con.execute("DELETE FROM job WHERE kind = ?", (FLUSH,))

@@ -10,7 +10,7 @@ import apsw
 
 from ...model.events import Event
 from ...model.ids import named_by, short_id
-from . import journal, rows
+from . import jobs, journal, rows
 from .database import Database, flush_erased
 from .memories import scope_list, the_only
 from .projection import Projection
@@ -41,8 +41,9 @@ class SqliteLedger:
             purged = any(event.type == "purged" for event in written)
             if purged:
                 journal.clear(con)
-        if purged:
-            flush_erased(self._database)
+                jobs.after_purge(con)
+        if purged and flush_erased(self._database, seconds=0):
+            jobs.flushed(self._database)
         return written
 
     def append(self, events: Iterable[Event], progress: Callable[[int], None] | None = None) -> int:

@@ -13,8 +13,18 @@ import apsw
 from ...model.edges import live_edges
 from ...model.errors import BadInput
 from ...model.events import Event
-from ...model.state import SESSION_EVENTS, MemoryState, apply, cancelled_by, initial, replay, replay_session, scrub
-from . import checkouts, jobs, mentions, rows
+from ...model.state import (
+    SESSION_EVENTS,
+    MemoryState,
+    apply,
+    cancelled_by,
+    initial,
+    replay,
+    replay_session,
+    scrub,
+)
+from . import checkouts, mentions, rows
+from .erasing import Erasing
 from .filters import scope_token
 from .peers import as_heard
 from .sessions import SessionNumbers
@@ -32,7 +42,7 @@ VALUES_OF_A_TEXT = "(?, ?, ?, ?, ?, ?, ?)"
 _OF_ANYTHING = SESSION_EVENTS | {"linked", "unlinked", "undone"}
 
 
-class Projection:
+class Projection(Erasing):
     """Appends and projects on one connection. Every method needs an open write transaction."""
 
     def __init__(self, connection: apsw.Connection, describe: Describe) -> None:
@@ -110,6 +120,8 @@ class Projection:
             there = self._con.execute(
                 "SELECT scope, state FROM memory WHERE id = ? AND retired_at IS NULL", (event.memory,)
             ).fetchone()
+            if event.type == "purged" and there is None and self._is_session(event.memory):
+                there = (0, "active")
             if there is None:
                 raise BadInput(f"event {event.id.hex()} changes a memory that is not there")
             if there[1] == "purged":
@@ -147,7 +159,8 @@ class Projection:
             checkouts.note_renaming(self._con, [event])
         if event.type == "purged":
             sessions = self._erase(event.memory)
-            self._project_tombstone(event)
+            if not self._is_session(event.memory):
+                self._project_tombstone(event)
             self._sessions.date(sessions - self._sessions.of_memory(event.memory))
             return
         current = self._state(event.memory)
@@ -177,6 +190,9 @@ class Projection:
         self._insert_version(after, at, body, first=first)
         if current is not None and after.scope != current.scope:
             self._follow(event.memory, body, current.scope, after.scope)
+
+    def _is_session(self, id: bytes) -> bool:
+        return any(one.type in SESSION_EVENTS for one in self._events_of(id))
 
     def _state(self, id: bytes) -> MemoryState | None:
         row = self._con.execute(self._sql["memory_current"], {"id": id}).fetchone()
@@ -260,10 +276,10 @@ class Projection:
         """Bring a session's row to what its events up to this one say; its number stays, memories point to it."""
         events = [one for one in self._events_of(event.memory) if one.seq <= event.seq]
         state = replay_session(events)
-        first = next(one for one in events if one.type in SESSION_EVENTS)
-        scope = self._intern_scope(first.data["scope"])
-        began = min(one.at for one in events if one.type in SESSION_EVENTS)
-        num = self._sessions.intern(scope, first.data["name"], began)
+        several = [one for one in events if one.type in SESSION_EVENTS]
+        named = several[-1].data  # of a purged one all have what is left of its name
+        scope = self._intern_scope(named["scope"])
+        num = self._sessions.intern(scope, named["name"], min(one.at for one in several))
         ended_at, title = (None, None) if state is None else (state.ended_at, state.title)
         self._con.execute("UPDATE session SET ended_at = ?, title = ? WHERE num = ?", (ended_at, title, num))
 
@@ -319,31 +335,6 @@ class Projection:
             if slot not in kept:
                 self._project_edge(replace(event, at=undone.at))
 
-    def _erase(self, id: bytes) -> set[int]:
-        """Take a memory's content out of rows, index, vectors, queue and ledger; its events stay as tombstones.
-
-        Returns the sessions that it was in.
-        """
-        sessions = self._sessions.of_memory(id)
-        bodies = [row[0] for row in self._con.execute(self._sql["bodies_of_memory"], {"id": id})]
-        self._con.execute("DELETE FROM memory WHERE id = ? AND retired_at IS NULL", (id,))
-        self._con.execute("DELETE FROM memory WHERE id = ? AND retired_at IS NOT NULL", (id,))
-        self._con.execute("DELETE FROM usage WHERE id = ?", (id,))
-        self._con.execute("DELETE FROM review WHERE memory = ?1 OR other = ?1", (id,))
-        for event in self._events_of(id):
-            self._con.execute(
-                "UPDATE event SET body = NULL, data = ? WHERE seq = ?", (rows.to_json(scrub(event).data), event.seq)
-            )
-        for body in bodies:
-            self._forget_body(body)
-        return sessions
-
-    def _forget_body(self, body: int) -> None:
-        self._forget_vectors(body)
-        self._con.execute("DELETE FROM body WHERE num = ?", (body,))
-        jobs.forget(self._con, body)
-        mentions.forget(self._con, body)
-
     def _follow(self, id: bytes, body: int | None, was: str, scope: str) -> None:
         """What else knows the scope of a memory by its number goes with it."""
         num = self._intern_scope(scope)
@@ -355,26 +346,6 @@ class Projection:
         if not self._told_anew:
             self._told_anew = True
             tell_anew(self._con)
-
-    def _vectors_of(self, body: int | None) -> list[tuple[int, int, int, int]]:
-        """(embedder, chunk, slot, dimensions)"""
-        return self._con.execute(
-            "SELECT v.embedder, v.chunk, v.slot, e.dimensions FROM vector v JOIN embedder e ON e.num = v.embedder"
-            " WHERE v.body = ?",
-            (body,),
-        ).fetchall()
-
-    def _forget_vectors(self, body: int) -> None:
-        for embedder, chunk, slot, dimensions in self._vectors_of(body):
-            for column, size in (("codes", dimensions), ("scales", 4), ("bodies", 8), ("scopes", 4)):
-                self._overwrite(chunk, column, slot * size, bytes(size))
-            self._con.execute("DELETE FROM vector WHERE embedder = ? AND body = ?", (embedder, body))
-
-    def _overwrite(self, chunk: int, column: str, start: int, data: bytes) -> None:
-        with self._con.blob_open("main", "chunk", column, chunk, True) as blob:
-            blob.seek(start)
-            blob.write(data)
-        self._con.execute("UPDATE chunk SET version = version + 1 WHERE num = ?", (chunk,))
 
     def rebuild(self, events: Iterable[Event]) -> int:
         """Project a whole ledger anew. Texts, vectors and use counts stay; what texts name is left to be noted again.
@@ -401,7 +372,7 @@ class Projection:
         """An event of a memory that is purged, now or later: its links and its tombstone are all there is."""
         if event.type in ("linked", "unlinked") or event.type in SESSION_EVENTS:
             self.project(event, None)
-        elif event.type == "purged":
+        elif event.type == "purged" and not self._is_session(event.memory):
             self._project_tombstone(event)
         elif event.type == "moved":
             checkouts.note_renaming(self._con, [event])

@@ -643,7 +643,7 @@ SELECT DISTINCT s.segment, p.memory FROM event p
   CROSS JOIN event v ON v.seq IN (SELECT seq FROM event WHERE id = p.memory AND memory = p.memory
                                   UNION ALL SELECT seq FROM event WHERE memory = p.memory AND memory <> id)
   JOIN synced s ON s.id = v.id
- WHERE p.type = 'purged' AND v.type IN ('remembered', 'edited', 'tagged', 'keyed', 'retracted', 'observed', 'superseded')
+ WHERE p.type = 'purged' AND v.type IN ('remembered', 'edited', 'tagged', 'keyed', 'retracted', 'observed', 'superseded', 'session_started', 'session_ended')
 
 -- name: edits
 -- (device, segment, text) of the edits of a memory. event_memory, synced.

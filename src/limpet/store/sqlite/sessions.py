@@ -58,6 +58,10 @@ class SessionNumbers:
         self._known[scope, name] = num, min(at, began)
         return int(num)
 
+    def forget(self) -> None:
+        """Rows were changed by others."""
+        self._known.clear()
+
     def of_memory(self, id: bytes) -> set[int]:
         """Every session that it ever was in."""
         return {row[0] for row in self._con.execute(statements()["sessions_of_memory"], {"id": id})}
@@ -65,9 +69,12 @@ class SessionNumbers:
     def date(self, sessions: Iterable[int]) -> None:
         """Sessions that something names no longer: they began later, or never."""
         for num in sessions:
-            scope, name, mark = self._con.execute(
+            row = self._con.execute(
                 "SELECT n.scope, n.name, s.name FROM session n JOIN scope s ON s.num = n.scope WHERE n.num = ?", (num,)
             ).fetchone()
+            if row is None:
+                continue  # its name was erased with the memory
+            scope, name, mark = row
             self._known.pop((scope, name), None)
             began = self._con.execute(
                 statements()["session_begins"], {"num": num, "mark": session_mark(mark, name)}

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from .checkouts import SqliteCheckouts
 from .database import Database
 from .devices import SqliteDevices
+from .erasure import SqliteErasure
 from .exposures import SqliteExposures
 from .graph import SqliteEdges, SqliteGraph
 from .jobs import SqliteJobs
@@ -55,6 +56,7 @@ class SqliteStore:
         self.checkouts = SqliteCheckouts(self._database)
         self.devices = SqliteDevices(self._database, self.ledger, self.reviews, describe)
         self.maintenance = SqliteMaintenance(self._database, self.ledger, describe)
+        self.erasure = SqliteErasure(self._database, self.maintenance)
 
     def snapshot(self) -> AbstractContextManager[None]:
         return self._database.snapshot()

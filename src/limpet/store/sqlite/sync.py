@@ -17,7 +17,7 @@ import apsw
 
 from ...model.events import Event
 from ...model.merge_order import Conflict, SequencedEvent, in_merge_order, variant
-from ...model.state import SESSION_EVENTS, scrub
+from ...model.state import SESSION_EVENTS, is_scrubbed, scrub
 from ..records import IN_PART, Merged, Proposal, SegmentRow
 from . import rows
 from .filters import scope_token
@@ -222,7 +222,7 @@ class Sync(Projection):
                 types = {one.type for one in self._events_of(event.memory)}
                 asked[event.memory] = ("remembered" in types, not types.isdisjoint(SESSION_EVENTS))
             remembered, session = asked[event.memory]
-            return not (remembered or (event.type == "undone" and (session or event.memory in sessions)))
+            return not (remembered or (event.type in ("undone", "purged") and (session or event.memory in sessions)))
 
         held = {place for place, one in enumerate(lines) if waits(one.event)}
         return [one for place, one in enumerate(lines) if place not in held], {lines[place].segment for place in held}
@@ -231,6 +231,8 @@ class Sync(Projection):
         """Put an event into the ledger, at its end, or note that it comes earlier than was known."""
         event = one.event
         known = self._event(event.id)
+        if known is not None and is_scrubbed(event) and is_scrubbed(known) and scrub(event).data == scrub(known).data:
+            known = event  # what older versions have left of a purged one
         if known is not None and _payload(known) != _payload(event):
             # Two events of one id: a file imported on two devices. Which of them keeps it, all devices decide alike.
             if _claim(known) < _claim(event):

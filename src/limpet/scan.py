@@ -6,16 +6,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from ..model.encode import JsonForm, by
-from ..model.errors import BadInput
-from ..model.ids import format_id
-from ..text.secrets import redact, redact_fields
-from . import service
-from .validation import ValidStatement
+from .erasure import purge
+from .model.encode import JsonForm, by
+from .model.errors import BadInput
+from .model.ids import format_id
+from .remember.validation import ValidStatement
+from .text.secrets import redact, redact_fields
 
 if TYPE_CHECKING:
-    from ..context import Context
-    from ..model.memory import Memory
+    from .context import Context
+    from .model.memory import Memory
 
 _LIST: dict[str, Any] = by(list)
 
@@ -118,7 +118,7 @@ def _set_right(context: Context, one: HeldSecret) -> HeldSecret:
         outcome = "redacted"
     else:
         outcome = "erased" if statement is None else "redacted"
-    service.purge(own, memory.id, confirm=True)
+    purge(own, memory.id, confirm=True)
     if statement is not None:
         again = statement
         own.write(lambda writer: writer.state(again))

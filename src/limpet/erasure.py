@@ -1,0 +1,169 @@
+"""Purge: everything that holds the words of a memory, erased or named. The contract is that of the verb in `api.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .model.errors import LimpetError
+from .model.ids import format_id, parse_id
+from .model.memory import STATES
+from .store.records import Filter, Scan
+
+if TYPE_CHECKING:
+    from .context import Context
+    from .model.memory import Memory
+
+# A purge names memories that hold the longest line of what goes: lines shorter than this say nothing of their own, and
+# episodes quote about as much as the other.
+LEAST_QUOTED, MOST_QUOTED = 16, 120
+# How long it waits for a process that reads the state from before.
+WAIT_SECONDS = 10.0
+
+
+class PurgeReport(NamedTuple):
+    """What a purge erased, or would erase, and what else holds the same words."""
+
+    id: str
+    versions: int
+    events: int
+    purged: bool
+    quoted: tuple[str, ...] = ()  # other memories that hold its words as they are: episodes, copies
+    wordings: tuple[str, ...] = ()  # memories that it replaced or speaks for, or that speaks for it: said otherwise
+    copies: tuple[str, ...] = ()  # files outside of the store that hold it: exports, backups, segments, mirrors
+    also: tuple[str, ...] = ()  # memories that were purged with it
+    waits: bool = False  # a process still reads the state from before: the log is emptied when it has ended
+    proof: Scan | None = None  # what a search of the files has found
+
+    def as_dict(self) -> dict[str, Any]:
+        shown: dict[str, Any] = {
+            "id": self.id, "versions": self.versions, "events": self.events, "purged": self.purged
+        }  # fmt: skip
+        lists = {name: list(getattr(self, name)) for name in ("quoted", "wordings", "copies", "also")}
+        shown |= {name: value for name, value in lists.items() if value} | ({"waits": True} if self.waits else {})
+        if self.proof is not None:
+            shown["proof"] = self.proof._asdict()
+        return shown
+
+
+def purge(
+    context: Context, id: str, *, confirm: bool, all_wordings: bool = False, quoting: bool = False,
+    copies: bool = False, prove: bool = False, wait: float = WAIT_SECONDS,
+    reopened: Callable[[str], AbstractContextManager[Any]] | None = None,
+) -> PurgeReport:  # fmt: skip
+    """`reopened`: opens a copy of the store at a path, for the same purge in there; for `copies` alone."""
+    store, memory = context.store, context.memory(id)
+    raw = parse_id(memory.id)
+    gone = memory.state == "purged"
+    versions = len(store.memories.versions(raw))
+    events = sum(1 for _ in store.ledger.events(memory=raw))
+    wordings = _wordings(context, memory)
+    going = [memory, *(wordings if all_wordings else [])]
+    quoted = _quoting(context, going)
+    if quoting:
+        going += [one for one in map(context.memory, quoted) if one.state != "purged"]
+    ids = [parse_id(one.id) for one in going]
+    pieces, vectors = store.erasure.pieces(ids)
+    waits = False
+    if confirm:
+        fresh = [parse_id(one.id) for one in going if one.state != "purged"]
+        if fresh:
+            gone_too = store.erasure.sessions_only_of(fresh)
+            context.write(lambda writer: [writer.event("purged", one, origin="agent") for one in (*fresh, *gone_too)])
+        waits = not store.erasure.flush(wait)
+        if not waits and store.erasure.scour([*pieces, *vectors]):
+            waits = not store.erasure.flush(wait)
+    places = _places(context, refresh=confirm)
+    left = _holding(context, pieces, places)
+    if confirm and copies and reopened is not None:
+        _erase_copies(context, [(path, kind) for path, kind in places if path in left], going, pieces, reopened)
+        left = _holding(context, pieces, places)
+    files = [*store.erasure.own_files(), *_files(path for path, _ in places)] if prove else []
+    named = {one.id for one in going} if confirm else {memory.id}
+    return PurgeReport(
+        id=memory.id, versions=versions, events=events, purged=confirm or gone,
+        quoted=tuple(one for one in quoted if one not in named),
+        wordings=tuple(one.id for one in wordings if one.id not in named),
+        copies=tuple(left), also=tuple(sorted(named - {memory.id})), waits=waits,
+        proof=store.erasure.found(pieces, files) if prove else None,
+    )  # fmt: skip
+
+
+def _wordings(context: Context, memory: Memory) -> list[Memory]:
+    """What the memory replaced, and what that replaced; what was merged into it; what speaks for it."""
+    store = context.store
+    known = {parse_id(memory.id)}
+    coming = known | ({parse_id(memory.superseded_by)} if memory.state == "merged" and memory.superseded_by else set())
+    found = coming - known
+    while coming:
+        coming = set(store.erasure.replaced_by(list(coming))) - known - found
+        found |= coming
+    there = (store.memories.get(one) for one in sorted(found))
+    return [one for one in there if one is not None and one.state != "purged" and one.scope in context.scopes]
+
+
+def _quoting(context: Context, memories: Iterable[Memory]) -> tuple[str, ...]:
+    """Other memories of these scopes that hold the longest line of any wording, as far as an episode quotes."""
+    memories = list(memories)
+    found: set[str] = set()
+    where = Filter(scopes=tuple({*(one.scope for one in memories), *context.scopes}), states=STATES)
+    search = context.store.search
+    for text in {one.content for memory in memories for one in context.store.memories.versions(parse_id(memory.id))}:
+        line = max((" ".join(one.split()) for one in text.splitlines()), key=len, default="")
+        if len(line) >= LEAST_QUOTED:
+            bodies = search.substring(line[:MOST_QUOTED], where, limit=100)
+            found |= {format_id(one.id) for one in search.candidates(bodies, where)}
+    return tuple(sorted(found - {one.id for one in memories}))
+
+
+def _places(context: Context, *, refresh: bool) -> list[tuple[str, str]]:
+    """(path, kind) of every copy that the store knows of. `refresh`: mirrors are synced before."""
+    from .mirror.service import mirror_sync, noted
+
+    store = context.store
+    mirrors = noted(context)
+    if refresh:
+        for folder in mirrors:
+            with suppress(LimpetError):  # a folder that is not there, or is in use: what it holds is named
+                mirror_sync(context, folder)
+    kept = [(str(one), "backup") for one in store.erasure.replaced_stores()]
+    return [*store.erasure.copies(), *kept, *((one, "mirror") for one in mirrors)]
+
+
+def _files(paths: Iterable[str]) -> list[Path]:
+    found: list[Path] = []
+    for path in map(Path, paths):
+        found += sorted(one for one in path.rglob("*") if one.is_file()) if path.is_dir() else [path]
+    return found
+
+
+def _holding(context: Context, pieces: list[bytes], places: list[tuple[str, str]]) -> list[str]:
+    """Those places that hold a piece; of a text too short to be told from others, all that are there."""
+    if not pieces:
+        return [path for path, _ in places if Path(path).exists()]
+    scans = ((path, context.store.erasure.found(pieces, _files([path]))) for path, _ in places)
+    return [path for path, scan in scans if scan.found or scan.unread]
+
+
+def _erase_copies(
+    context: Context, places: list[tuple[str, str]], memories: list[Memory], pieces: list[bytes],
+    reopened: Callable[[str], AbstractContextManager[Any]],
+) -> None:  # fmt: skip
+    """Purge in backups, write segments of this device again, delete exports; what cannot be is named afterwards."""
+    from .transfer.segments import export_segments
+
+    for path, kind in places:
+        with suppress(LimpetError, OSError):
+            if kind == "backup":
+                with reopened(path) as other:
+                    for one in memories:
+                        with suppress(LimpetError):  # made before the memory was
+                            other.purge(one.id, confirm=True)
+            elif kind == "segments":
+                export_segments(context.store, Path(path))
+            elif kind == "export" and pieces:
+                for file in _files([path]):
+                    if context.store.erasure.found(pieces, [file]).found:
+                        file.unlink()
