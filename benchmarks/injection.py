@@ -3,7 +3,8 @@
     python -m benchmarks.injection [--half tuning|held_back] [--cold] [--embedder NAME] [--misses] [--json OUT]
 
 Through the hook itself, as Claude Code calls it at every message: with a running limpet process (by meaning), or
-`--cold` without one (by words alone). Each message is in a session of its own.
+`--cold` without one (by words alone). Each message is in a session of its own; and once more in sessions of 20, as
+people work: what a turn adds there, and how many memories come a second time.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ from limpet.settings import DEFAULT_EMBEDDER
 from .harness import ROOT, save
 
 SET = ROOT / "tests" / "quality" / "injection"
+# Turns of a session, and the bars of what is measured over them.
+TURNS, MOST_TOKENS_A_TURN, MOST_REPEATS = 20, 120, 0
 ASKED_AT = "2026-12-01T09:00:00Z"  # after everything was stored
 CHARACTERS_PER_TOKEN = 4
 
@@ -41,7 +44,9 @@ def fill(memory: limpet.Limpet, clock: limpet.FixedClock, memories: list[dict[st
 
 
 def measured(embedder: Any, *, cold: bool = False) -> list[dict[str, Any]]:
-    """Each message with what was added: `right` (one that it wants was), `added` (anything was), `tokens`."""
+    """Each message with what was added: `right` (one that it wants was), `added` (anything was), `tokens`; and in a
+    session of TURNS `turn_tokens` and `repeats`, memories that were shown in it before.
+    """
     prompts = [json.loads(line) for line in (SET / "prompts.jsonl").read_text("utf-8").splitlines()]
     found = []
     for store in json.loads((SET / "stores.json").read_text("utf-8")):
@@ -55,14 +60,23 @@ def measured(embedder: Any, *, cold: bool = False) -> list[dict[str, Any]]:
                     server.start()
                     if not _is_up(path):
                         raise SystemExit("the recall server did not start")
-                for one in prompts:
-                    if one["store"] == store["name"]:
-                        event = {"session_id": one["id"], "cwd": folder, "prompt": one["prompt"]}
-                        argv = ["claude", "UserPromptSubmit", "--store", str(path), "--scope", "global"]
-                        said = handle(argv, json.dumps(event).encode(), clock).decode()
-                        found.append(one | _judged(said, one, texts))
+                here = [one for one in prompts if one["store"] == store["name"]]
+                alone = [one | _judged(_said(path, one["id"], one["prompt"], clock), one, texts) for one in here]
+                shown: dict[str, set[str]] = defaultdict(set)
+                for number, one in enumerate(alone):
+                    session = f"session {number // TURNS}"
+                    turn = _judged(_said(path, session, one["prompt"], clock), one, texts)
+                    repeats = len(shown[session] & set(turn["shown"]))
+                    shown[session] |= set(turn["shown"])
+                    found.append(one | {"turn_tokens": turn["tokens"], "repeats": repeats})
                 server.stop()
     return found
+
+
+def _said(path: Path, session: str, prompt: str, clock: limpet.FixedClock) -> str:
+    event = {"session_id": session, "cwd": str(path.parent), "prompt": prompt}
+    argv = ["claude", "UserPromptSubmit", "--store", str(path), "--scope", "global"]
+    return handle(argv, json.dumps(event).encode(), clock).decode()
 
 
 def _is_up(path: Path) -> bool:
@@ -87,7 +101,7 @@ def _judged(said: str, one: dict[str, Any], texts: dict[str, str]) -> dict[str, 
 
 
 def summary(rows: list[dict[str, Any]]) -> dict[str, float]:
-    """Shares: right where something is wanted, nothing where nothing is; the median of the tokens added to all."""
+    """Shares: right where something is wanted, nothing where nothing is; medians of the tokens added."""
     wanting, idle = [one for one in rows if one["wants"]], [one for one in rows if not one["wants"]]
     shown = [len(set(one["shown"])) for one in rows if one["added"]]
     good = [len(set(one["shown"]) & set(one["wants"])) for one in rows if one["added"]]
@@ -96,10 +110,12 @@ def summary(rows: list[dict[str, Any]]) -> dict[str, float]:
         "nothing": sum(not one["added"] for one in idle) / max(1, len(idle)),
         "precision": sum(good) / max(1, sum(shown)),
         "tokens": median(one["tokens"] for one in rows),
+        "turn_tokens": median(one["turn_tokens"] for one in rows),
+        "repeats": sum(one["repeats"] for one in rows),
     }
 
 
-def main() -> None:
+def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--half", choices=("tuning", "held_back"), help="only this; by sort too, of the tuning half")
     parser.add_argument("--cold", action="store_true", help="without a running process")
@@ -120,12 +136,18 @@ def main() -> None:
         figures[half] = {name: summary(several) for name, several in groups.items()}
         for name, shares in figures[half].items():
             print(f"{half:10} {name:11}", *(f"{key} {value:6.3f}" for key, value in shares.items()))
+    tokens, repeats = median(one["turn_tokens"] for one in rows), sum(one["repeats"] for one in rows)
+    print(
+        f"{TURNS} turns: median tokens of one {tokens:.1f} (bar {MOST_TOKENS_A_TURN}),"
+        f" repeats {repeats} (bar {MOST_REPEATS})"
+    )
     if options.misses:
         for one in rows:
             if one["half"] == "tuning" and (not one["right"] if one["wants"] else one["added"]):
                 print(one["store"], one["sort"], repr(one["prompt"]), "wants", one["wants"], "got", one["shown"])
     if options.json:
         save("injection", figures, out=options.json, keep=False)
+    return int(tokens > MOST_TOKENS_A_TURN or repeats > MOST_REPEATS)
 
 
 if __name__ == "__main__":

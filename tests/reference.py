@@ -122,6 +122,7 @@ class ReferenceStore:
             note=self._note_exposures,
             latest=self._exposures,
             counts=self._use_counts,
+            began_with=self._began_with,
         )
 
         self._claimed: dict[str, str] = {}
@@ -554,6 +555,16 @@ class ReferenceStore:
     def _exposures(self, scope: str, *, session: str | None = None, limit: int) -> list[ExposureRow]:
         found = [one for one in self._exposed if one.scope == scope and session in (None, one.session)]
         return found[::-1][:limit]
+
+    def _began_with(self, session: str, ids: Iterable[bytes]) -> set[bytes]:
+        """Of a store in which nothing was compacted."""
+        starts = [one for one in self._exposed if one.session == session and one.via == "start" and one.shown]
+        found = set()
+        for one in starts:
+            was, now = self._get(one.memory, known_at=one.at), self._get(one.memory)
+            if was and now and (was.content, was.state, was.valid_to_us) == (now.content, now.state, now.valid_to_us):
+                found.add(one.memory)
+        return found & set(ids)
 
     def _use_counts(self, scope: str) -> list[UseCount]:
         runs: dict[tuple[bytes, bool, bool], dict[str, list[ExposureRow]]] = {}

@@ -7,6 +7,7 @@ process. Which scope a repository has is in the store (store/sqlite/checkouts.py
 from __future__ import annotations
 
 import os
+import stat
 from pathlib import Path
 from typing import NamedTuple
 
@@ -48,9 +49,13 @@ def checkout_of(folder: Path) -> Checkout | None:
     """The checkout that a folder lies in; None outside of any."""
     for place in (folder, *folder.parents):
         mark = place / ".git"
-        if mark.is_dir():
+        try:
+            mode = os.stat(mark).st_mode  # noqa: PTH116
+        except (OSError, ValueError):
+            continue
+        if stat.S_ISDIR(mode):
             return _checkout(place, mark, place)
-        if mark.is_file():
+        if stat.S_ISREG(mode):
             shared = _shared_folder(place, mark)
             # A submodule, and what its files do not explain, is a checkout of its own.
             main = shared.parent if shared is not None and shared.name == ".git" else place

@@ -6,18 +6,49 @@ the process.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
-from .model.ids import parse_id
+from .model.errors import StoreBusy
+from .model.ids import format_id, parse_id
+from .pause import is_ignored
 from .settings import Settings
 from .store.sqlite import exposures, journal
 from .store.sqlite.checkouts import scope_of
 from .store.sqlite.connection import open_connection, translated
 
 if TYPE_CHECKING:
+    from typing import Protocol, TypeVar
+
     import apsw
+
+    class Exposed(Protocol):
+        """What a hook says, by the memories in it."""
+
+        @property
+        def items(self) -> Sequence[tuple[str, int]]: ...  # ids and tokens
+
+        @property
+        def withheld(self) -> Collection[str]: ...
+
+        @property
+        def drawn(self) -> Collection[str]: ...
+
+    B = TypeVar("B", bound=Exposed)
+    B_co = TypeVar("B_co", bound=Exposed, covariant=True)
+
+    class Offer(Protocol[B_co]):
+        """What a hook could say: ids of memories, and the block of those of them that were not shown yet."""
+
+        @property
+        def ids(self) -> Sequence[str]: ...
+
+        def block(self, seen: Collection[str]) -> B_co: ...
+
+
+# How long a hook waits for its turn to write before it answers all the same, and then for keeping what it said.
+CLAIM_MS, KEEP_MS = 250, 60_000
 
 
 class Turn(NamedTuple):
@@ -28,33 +59,71 @@ class Turn(NamedTuple):
 
 
 def note_action(settings: Settings, *, session: str, at: int, kind: str, what: str) -> None:
-    """Add a line to the journal. Raises StoreError."""
+    """Add a line to the journal, unless it is to be ignored. Raises StoreError."""
+    if is_ignored(what, settings.ignore):
+        return
     with _written(settings) as (con, scope):
         con.execute(journal.INSERT, (scope, session, at, kind, what))
 
 
-def note_exposures(
+def expose(
     settings: Settings,
-    items: Iterable[tuple[str, int]],
+    offer: Offer[B],
+    say: Callable[[B], None],
     *,
     session: str,
     client: str,
     at: int,
     via: str,
-    withheld: Iterable[str] = (),
-    drawn: Collection[str] = (),
     asked: str = "",
+    once: bool = True,
 ) -> None:
-    """Keep what was put before an agent, as `Limpet.note_exposures` does. Raises StoreError."""
-    head = (session, client, at, via)
-    rows = [(*head, parse_id(id), tokens, True, id in drawn, None) for id, tokens in items]
-    rows += [(*head, parse_id(id), 0, False, True, None) for id in withheld]
-    if not rows and not asked:
-        return
-    with _written(settings) as (con, scope), con:
-        if asked:
-            con.execute(journal.INSERT, (scope, session, at, "asked", asked))
-        con.executemany(exposures.INSERT, [(scope, *row) for row in rows])
+    """Put before a session what is not in front of it already, `say` it, and keep its exposures and the line `asked`.
+
+    What is chosen is claimed before it is said, so that of two hooks at once one shows a memory. When another process
+    writes for long, it is said first and kept when possible. `once`: what was shown before is left out; not where
+    nobody told whose session it is. Raises StoreError.
+    """
+    if is_ignored(asked, settings.ignore):
+        asked = ""
+    with _written(settings) as (con, scope):
+
+        def chosen() -> B:
+            seen = exposures.in_front(con, session, map(parse_id, offer.ids)) if once else set()
+            return offer.block(frozenset(map(format_id, seen)))
+
+        def keep(block: B) -> None:
+            rows = [(scope, session, client, at, via, parse_id(id), tokens, True, id in block.drawn, None)
+                    for id, tokens in block.items]  # fmt: skip
+            rows += [(scope, session, client, at, via, parse_id(id), 0, False, True, None) for id in block.withheld]
+            if asked:
+                con.execute(journal.INSERT, (scope, session, at, "asked", asked))
+            con.executemany(exposures.INSERT, rows)
+            con.execute("COMMIT")
+
+        if con.readonly("main") or not (asked or offer.ids):
+            say(chosen())
+            return
+        con.set_busy_timeout(CLAIM_MS)
+        try:
+            with translated(settings.path):
+                con.execute("BEGIN IMMEDIATE")
+        except StoreBusy:
+            block = chosen()
+            say(block)
+            con.set_busy_timeout(KEEP_MS)
+            con.execute("BEGIN IMMEDIATE")
+            keep(block)
+            return
+        block = chosen()
+        keep(block)
+        say(block)
+
+
+def note_compaction(settings: Settings, session: str) -> None:
+    """The session's context was compacted or cleared: what it was shown may be shown again. Raises StoreError."""
+    with _written(settings) as (con, _), con:
+        exposures.compact(con, session)
 
 
 def end_turn(settings: Settings, *, session: str, at: int, line: str, said: str) -> Turn:
@@ -71,7 +140,7 @@ def end_turn(settings: Settings, *, session: str, at: int, line: str, said: str)
         # Where the client hands over no answer, the deeds alone would say too often that nothing showed up.
         verdicts = [(was_used(one.content, work, asked) if said else None, one.num) for one in waiting]
         exposures.judge(con, [(exposures.CANNOT_TELL if one is None else int(one), num) for one, num in verdicts])
-        if line:
+        if line and not is_ignored(line, settings.ignore):
             con.execute(journal.INSERT, (scope, session, at, "said", line))
     return turn
 

@@ -23,6 +23,7 @@ ENVIRONMENT = {
     "LIMPET_HOLDOUT": "share (0 to 0.5) of what fits a message that hooks hold out at random, to measure its effect",
     "LIMPET_HOOKS": "off: `limpet hook` does nothing, for every client",
     "LIMPET_HOOK_STORE": "store of hooks, before the --store of their command line; `doctor` tries them with it",
+    "LIMPET_INCOGNITO": "1: nothing of this session is noted, stored or shown, by hooks, MCP server and organizer",
     "LIMPET_HOOK_SECONDS": "seconds after which a hook gives up, for slow disks; 1 to 2 by its event",
     "LIMPET_ORGANIZER": "language models that `limpet organize` asks, separated by spaces; none: rules alone",
     "LIMPET_DEBUG": "1: show tracebacks of internal errors",
@@ -39,6 +40,7 @@ class Settings:
     embedder: str = DEFAULT_EMBEDDER
     durable: bool = True  # fsync at every commit
     holdout: float = 0.0  # share of what fits a message that hooks hold out at random, to measure what showing it does
+    ignore: tuple[str, ...] = ()  # patterns of what is never journaled
 
 
 def read_settings(

@@ -73,6 +73,16 @@ def test_what_comes_often_in_a_session_is_judged_once(store):
     assert store.exposures.counts("project:web") == []
 
 
+def test_what_a_session_began_with_is_known_while_it_says_the_same(store, scribe):
+    same, changed = scribe.remember("the VPN is needed"), scribe.remember("the port is 5433")
+    rows = [ExposureRow("project:api", "s1", "claude", 10**15 * 3, "start", id, 9) for id in (same, changed)]
+    store.exposures.note(rows)
+    store.exposures.note([ExposureRow("project:api", "s2", "claude", 10**15 * 3, "message", same, 9)])
+    assert store.exposures.began_with("s1", [same, changed]) == {same, changed}
+    assert store.exposures.began_with("s1", [same]) == {same}
+    assert store.exposures.began_with("s2", [same]) == set()
+
+
 def test_lines_are_dropped_by_number_in_their_scope(store):
     for number in range(4):
         store.journal.note(line(number, scope="project:api" if number != 2 else "global"))

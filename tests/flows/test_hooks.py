@@ -107,10 +107,8 @@ def test_a_session_begins_with_where_the_last_one_left_off(hook, shop, clock, cl
 
     for expected in ("Ship the billing page", "Never deploy on Fridays", "Retries are idempotent"):
         assert text.count(expected) == 1
-    assert (
-        "Where the last session left off, 2026-03-01:\n- asked: make retries safe\n- did: Edit: api/retry.py\n" in text
-    )
-    assert "- failed: Bash: make test" in text
+    assert "Where the last session left off, 2026-03-01:\n" in text
+    assert "\n- make retries safe: changed api/retry.py; `make test` failed\n" in text
     assert len(shop.sessions()) == 2, "the new session is known"
     assert hook(client, event, {**data, "source": "resume"}) == "" or client in ("opencode", "cline")
 
@@ -134,10 +132,11 @@ def test_no_hook_shows_what_is_of_another_scope(hook, shop):
         assert not any(word in out for word in ("5433", "billing", "retry.py"))
 
 
-def test_a_first_session_begins_in_silence(hook, path):
-    client, event, data, _ = inputs.STARTS[0]
-    assert hook(client, event, data) == ""
-    assert log_of(path) == []
+def test_a_first_session_begins_without_a_word_to_the_model(hook, path):
+    for client, event, data, _ in inputs.STARTS:
+        out = hook(client, event, data)
+        assert not out or list(json.loads(out)) == ["systemMessage"]
+    assert log_of(path) == [] and not path.exists()
 
 
 def test_after_a_compaction_the_session_itself_comes_back(hook, shop):
@@ -145,7 +144,7 @@ def test_after_a_compaction_the_session_itself_comes_back(hook, shop):
     shop.note_action("3f0c", "did", "Edit: mine.py")
     out = hook("claude", "SessionStart", {**inputs.CLAUDE, "source": "compact"})
     text = text_at(out, inputs.SPECIFIC)
-    assert "This session so far:\n- did: Edit: mine.py" in text and "other.py" not in text
+    assert "This session so far:\n- changed mine.py\n" in text and "other.py" not in text
 
 
 @pytest.mark.parametrize(("client", "event", "data", "where"), inputs.COMPACTIONS)
@@ -239,7 +238,7 @@ def test_a_memory_cannot_leave_its_line():
     for text in ("a\nb", "a\r\n\r\n</limpet-memory>b", "a\u2028b\x1b[31mc\x00d", "x\u202ey", "\U000e0041z"):
         line = plain_line(text, 200)
         assert len(line.splitlines()) == 1 and line.isprintable() and CLOSE not in line
-    assert plain_line("Vec<String> and a < b <em>", 200) == "Vec<String> and a < b <em>"
+    assert plain_line("Vec<String> and a < b <em>", 200) == "Vec&lt;String> and a < b &lt;em>"
     assert len(plain_line("word " * 1_000_000, 50)) <= 50
 
 
@@ -421,21 +420,20 @@ def test_the_log_does_not_grow_for_ever(hook, path):
 
 
 def test_a_store_that_is_missing_damaged_or_foreign_is_no_trouble(hook, path, tmp_path, clock):
+    """Nothing for the model, nothing made, nothing changed; what the user is told is in test_notices.py."""
+
+    def silent(out):
+        return not out or list(json.loads(out)) == ["systemMessage"]
+
     for client, event, data, _ in inputs.MESSAGES:
-        assert hook(client, event, data) == "" and not path.exists(), "a look-up makes no store"
+        assert silent(hook(client, event, data)) and not path.exists(), "a look-up makes no store"
     path.write_bytes(b"these are my notes, not a store")
     for client, event, data in inputs.ALL:
-        assert hook(client, event, data) == ""
+        assert silent(hook(client, event, data))
     assert path.read_bytes() == b"these are my notes, not a store"
     for client, event, data in inputs.ALL:
-        assert (
-            handle(
-                [client, event, "--store", str(tmp_path / "file" / "x.db"), "--scope", "a b"],
-                json.dumps(data).encode(),
-                clock,
-            )
-            == b""
-        )
+        argv = [client, event, "--store", str(tmp_path / "file" / "x.db"), "--scope", "a b"]
+        assert silent(handle(argv, json.dumps(data).encode(), clock))
 
 
 def run(argv, raw, env=None, module="limpet"):
@@ -457,7 +455,8 @@ def test_a_process_answers_and_ends_with_0(path, shop):
         ["hook", client, event, f"--store={path}", "--scope=project:shop"],
     ):
         for module in ("limpet", "limpet.cli.main"):
-            done = run(argv, json.dumps(data).encode(), module=module)
+            session = f"{module} {argv[0]}"
+            done = run(argv, json.dumps({**data, "session_id": session}).encode(), module=module)
             assert (done.returncode, done.stderr) == (0, b"")
             assert "5433" in text_at(done.stdout.decode(), where)
     off = run(argv, json.dumps(data).encode(), {"LIMPET_HOOKS": "off"})

@@ -99,12 +99,13 @@ def test_in_python_open_begins_a_store_unless_told_not_to(tmp_path):
         assert memory.count() == 0
 
 
-def test_a_hook_that_only_looks_up_is_silent_where_no_store_is(tmp_path, clock):
+def test_a_hook_that_only_looks_up_tells_the_agent_nothing_where_no_store_is(tmp_path, clock):
     path = tmp_path / "new" / "memory.db"
     starts = [(client, event, data) for client, event, data in inputs.ALL if "ession" in event and "tart" in event]
     asked = [(client, event, data) for client, event, data, _ in inputs.MESSAGES]
     assert starts and asked
     for client, event, data in starts + asked:
         argv = [client, event, "--store", str(path), "--scope", "global"]
-        assert handle(argv, json.dumps(data).encode(), clock) == b""
+        out = handle(argv, json.dumps(data).encode(), clock)
+        assert not out or list(json.loads(out)) == ["systemMessage"], "that is for the user"
     assert not path.parent.exists()

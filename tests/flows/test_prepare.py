@@ -380,3 +380,74 @@ def test_a_cold_command_imports_nothing_heavy(filled, path):
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
     assert done.stderr.strip() == "[]" and "VPN" in done.stdout
+
+
+# -- once, and little where nothing is known
+
+
+def test_a_statement_is_not_said_again_by_the_episodes_that_sum_it_up(memory, clock):
+    """Of its session, its day and its month."""
+    for text in ("We chose Postgres 17 for the orders", "Orders are archived after a year", "Refunds go by hand"):
+        memory.remember(text, kind="decision", session="orders", topics=["orders"])
+    memory.compress("orders")
+    quoted = "\n".join(f"- decision: {one.content}" for one in memory.list(kind="decision").memories)
+    for span in ("day 2026-03-01", "month 2026-03"):
+        memory.remember(f"{span.split()[1]}: 3 memories.\n{quoted}", kind="episode", source=f"organize {span}")
+    for message in ("which database did we choose for the orders?", "", "orders"):
+        for full in (False, True):
+            text = memory.prepare(message, full=full, budget=10_000).text()
+            assert text.count("We chose Postgres 17 for the orders") <= 1
+            assert text.count("Refunds go by hand") <= 1
+
+
+def test_of_episodes_that_quote_the_same_one_is_shown(memory):
+    day = "2026-03-01: 3 memories.\n- decision: We chose Postgres 17 for the orders\n- fact: The canteen is closed"
+    memory.remember(day, kind="episode", source="organize day 2026-03-01")
+    memory.remember(day.replace("-01:", ":"), kind="episode", source="organize month 2026-03")
+    brief = memory.prepare("Postgres 17 for the orders")
+    assert brief.text().count("We chose Postgres 17 for the orders") == 1
+
+
+def test_an_episode_that_somebody_told_is_no_summary(memory):
+    memory.remember("Ana called about the orders", kind="fact")
+    memory.remember("Notes of the call:\n- fact: Ana called about the orders", kind="episode")
+    assert len(memory.prepare("Ana called about the orders").section("matches")) == 2
+
+
+NOBODY_KNOWS = "Which wine goes with the risotto tonight?"
+
+
+def test_a_brief_for_what_nothing_answers_takes_100_tokens(filled):
+    """What somebody pinned comes first; what was done lately is for a message that something answers."""
+    for number in range(12):
+        filled.remember(f"Standing rule number {number}: never touch the {number}th gateway by hand", kind="preference")
+    brief = filled.prepare(NOBODY_KNOWS)
+    assert not brief.relevant and brief.as_dict()["relevant"] is False
+    assert 0 < tokens_of(brief.text()) <= brief.tokens <= 100
+    assert contents(brief, "context")[0] == "Never push to main without a green pipeline"
+    assert not brief.section("activity") and not brief.truncated and brief.budget_tokens == 1_500
+    assert filled.prepare("my deploy hangs when the VPN is down").relevant
+    assert filled.prepare("").relevant and filled.prepare("").tokens > 100, "who begins is told all that stands"
+    assert filled.prepare(NOBODY_KNOWS, full=True).tokens > 100, "who asks for all gets it"
+    assert filled.prepare(NOBODY_KNOWS, budget=60).tokens <= 60
+
+
+def test_what_a_session_began_with_is_not_in_its_briefs(filled, path, clock):
+    from limpet.agents.hooks.entry import handle
+
+    about = {"session_id": "s1", "cwd": "/", "source": "startup"}
+    argv = ["claude", "SessionStart", "--store", str(path), "--scope", filled.scope]
+    assert b"Ana prefers short answers" in handle(argv, json.dumps(about).encode(), clock)
+    mine, others = filled.prepare("my deploy hangs", session="s1"), filled.prepare("my deploy hangs", session="s2")
+    assert "Ana prefers" in others.text() and "Ana prefers" not in mine.text()
+    assert contents(mine, "matches")[0] == "Deploys hang when the VPN is down"
+    handle(argv, json.dumps({**about, "source": "clear"}).encode(), clock)
+    handle([argv[0], "PreCompact", *argv[2:]], json.dumps(about).encode(), clock)
+    assert "Ana prefers" in filled.prepare("my deploy hangs", session="s1").text(), "its context was compacted"
+
+
+def test_a_note_of_a_turn_is_quoted_as_a_fact(memory):
+    note = "Asked: Make the retries safe. We were charged twice.\nResult: `make test` failed at first and went well"
+    memory.remember(note, kind="note", topics=["ambient"])
+    (item,) = memory.prepare("why did make test fail for the retries?").items
+    assert item.content == "`make test` failed at first and went well (for: Make the retries safe)"

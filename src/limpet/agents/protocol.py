@@ -15,6 +15,7 @@ from .. import __version__
 from ..context import before_commit
 from ..model.errors import BadInput, LimpetError, NotFound
 from ..text.blocks import json_text
+from . import off
 from .arguments import HALF_A_CHARACTER, checked, holds_half_a_character, nearest
 from .calls import Call, Cancelled, caller
 from .resources import Pages
@@ -116,7 +117,8 @@ class Service:
             call.check()
             if holds_half_a_character(params):
                 raise ProtocolError(INVALID_PARAMS, HALF_A_CHARACTER)
-            return found(params, call)
+            state = off.state_of(self._memory.path, call.session)
+            return (off.answer(method, params, state.why) if state.why else None) or found(params, call)
         except (ProtocolError, Cancelled):
             raise
         except LimpetError as error:

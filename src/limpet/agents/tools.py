@@ -110,8 +110,9 @@ class Tools:
 
     def prepare(self, message: str, budget_tokens: int) -> dict[str, Any]:
         brief = self._memory.prepare(
-            message, budget_tokens=budget_tokens, lexical_only=False, deadline_ms=PREPARE_DEADLINE_MS
-        )
+            message, budget_tokens=budget_tokens, session=caller.get() or None, lexical_only=False,
+            deadline_ms=PREPARE_DEADLINE_MS,
+        )  # fmt: skip
         text = brief.text()
         ids = [item.id for section in brief.sections for item in section.items]
         self._expose("prepare", [(id, brief.tokens // len(ids)) for id in ids])

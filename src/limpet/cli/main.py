@@ -103,6 +103,11 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     "Agents and shells": {
         "install": ("agents", "put limpet into an agent client: MCP server, hooks, instructions"),
         "uninstall": ("agents", "take limpet out of an agent client again"),
+        "pause": ("pause", "not now: nothing is noted, stored or shown by agents; for a time, or in a folder"),
+        "resume": ("pause", "on again"),
+        "incognito": ("pause", "nothing of this session of an agent is noted, stored or shown"),
+        "ignore": ("pause", "words and paths that are never journaled or organized"),
+        "status": ("pause", "is limpet on here, and which store and scope"),
         "mcp": ("serve", "serve the store to an agent over stdin and stdout (Model Context Protocol)"),
         "hook": ("agents", "what agent clients call at their events; always ends with 0"),
         "completion": ("serve", "print the completion script of a shell"),

@@ -60,6 +60,7 @@ def _doctor(args: Namespace) -> int:
     if os.environ.get("LIMPET_HOOKS", "").lower() in ("off", "0", "no", "false"):
         off = "hooks are switched off here by LIMPET_HOOKS"
         checks.append(Check(name="hooks", status="warn", message=off, hint="unset LIMPET_HOOKS"))
+    checks += _off(args)
     if args.json:
         shown = [
             {"name": one.name, "status": one.status, "message": one.message}
@@ -73,6 +74,17 @@ def _doctor(args: Namespace) -> int:
         ]  # fmt: skip
         output.table(["status", "what", "finding"], rows)
     return UNSOUND if any(one.status == "fail" for one in checks) else 0
+
+
+def _off(args: Namespace) -> list[Check]:
+    import time
+    from pathlib import Path
+
+    from ..pause import look
+    from ..settings import read_settings
+
+    state = look(read_settings(args.store, args.scope, None).path, str(Path.cwd()), "", time.time_ns() // 1_000)
+    return [Check(name="pause", status="warn", message=state.why, hint=state.hint)] if state.why else []
 
 
 def _gc(args: Namespace) -> int:

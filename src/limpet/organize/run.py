@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from ..model.errors import BadInput, LimpetError
 from ..model.ids import format_id
 from ..model.memory import TRUST
+from ..pause import read_pauses
 from ..remember.validation import ValidStatement, validate
 from ..remember.write import Writer
 from ..store.records import Filter, Proposal, Source
@@ -23,6 +24,7 @@ from ..text.normalise import normalise
 from ..transfer.records import TransferReport, imported_id
 from . import scan
 from .conflicts import Near, conflict, is_part_of, repeats_injected, same_statement, says_already
+from .limits import limited, may_read
 from .report import OrganizeReport
 from .rules import Found
 from .summaries import summarize
@@ -77,12 +79,16 @@ class Organizer:
         self._summaries = summaries
         self._reading = reading
         self._report = report
+        self._pauses = read_pauses(context.store.path)
         self._topics: dict[str, list[str]] = {}
 
     def run(self, files: Sequence[Path], *, strict: bool = True) -> None:
         """Organize some files, one after the other. `strict`: what is no transcript is reported."""
         for number, path in enumerate(files, 1):
             self._report.at(number - 1, len(files))
+            if not may_read(path, self._pauses):
+                self._report.note("files whose path is ignored were left out")
+                continue
             try:
                 self._file(path, strict)
             except RecursionError:
@@ -108,6 +114,9 @@ class Organizer:
         complete = True
         try:
             for conversation in scan.read(path, of_file):
+                if not limited(conversation, self._pauses):
+                    self._report.note("conversations that are incognito, or of folders that are off, were left out")
+                    continue
                 scope = self._scope if self._scope_of is None else self._scope_of(conversation.folder)
                 if scope is None:
                     self._report.note("conversations of folders that are gone were left out; give --scope to take them")

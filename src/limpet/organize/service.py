@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..mirror.service import mirror_sync, mirrors
 from ..model.errors import BadInput, LimpetError
+from ..pause import look
 
 if TYPE_CHECKING:
     from ..context import Context
@@ -41,6 +42,11 @@ def organize(
     from ..organize.report import OrganizeReport
 
     report = OrganizeReport(progress=progress)
+    state = look(context.store.path, os.getcwd(), "", context.now())  # noqa: PTH109
+    if state.why:
+        report.progress = None
+        report.note(f"{state.why}: nothing was read")
+        return report
     named = [Path(os.fspath(one)) for one in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
     reading = _reading(models, budget_tokens, budget_usd, dry_run)
     try:

@@ -17,6 +17,7 @@ from ..remember.session import WEIGHT
 from ..remember.validation import validate
 from ..remember.write import Writer
 from ..store.records import Filter
+from ..text.quoted import OF_TIME, QUOTED_CHARACTERS
 from ..transfer.records import imported_id
 
 if TYPE_CHECKING:
@@ -26,10 +27,9 @@ if TYPE_CHECKING:
 # A day or month with fewer memories is no more than they are.
 FEWEST = 3
 QUOTED = {"day": 8, "month": 12}
-QUOTED_CHARACTERS = 160
 # Less than what it sums up: a recall that finds both shows the statement first.
 IMPORTANCE = 0.2
-SOURCE = "organize"
+SOURCE = OF_TIME
 
 
 def summarize(context: Context, scope: str, moments: set[int]) -> int:

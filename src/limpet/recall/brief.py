@@ -162,6 +162,7 @@ class Brief(Holds[BriefItem]):
     missing: list[str] = field(default_factory=list)  # signals and sections that could not be asked
     notes: dict[str, str] = field(default_factory=dict)  # why
     truncated: bool = False  # the budget left something out
+    relevant: bool = True  # False: nothing answers the message, and the brief is kept short
     elapsed_ms: float = 0.0
 
     @property
@@ -193,7 +194,7 @@ class Brief(Holds[BriefItem]):
 
     def as_dict(self) -> dict[str, object]:
         """{"message", "budget_tokens", "tokens", "sections": [{"name", "title", "items"}], "warnings", "missing",
-        "elapsed_ms", "text", "stats"?, "notes"?, "truncated"?}."""
+        "elapsed_ms", "text", "stats"?, "notes"?, "truncated"?, "relevant"?}."""
         shown: dict[str, object] = {
             "message": self.message,
             "budget_tokens": self.budget_tokens,
@@ -213,6 +214,8 @@ class Brief(Holds[BriefItem]):
             shown["notes"] = self.notes
         if self.truncated:
             shown["truncated"] = True
+        if not self.relevant:
+            shown["relevant"] = False
         return shown
 
 

@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..model.clock import MICROSECONDS_PER_DAY
 from ..model.ids import parse_id
-from ..model.memory import GLOBAL_SCOPE, Memory
+from ..model.memory import GLOBAL_SCOPE, Memory, is_unconfirmed
 from ..model.unfrozen import unfrozen
 from ..rank import adjust
 from ..rank import constants as C
 from ..text.excerpt import excerpt, one_line, words_of
+from ..text.quoted import QUOTED_CHARACTERS, quoted_in
+from ..text.turns import essential
 from .brief import BEWARE, INTRO, SECTIONS, STALE_LINE, Brief, BriefItem, Caution, Section, stats_line
 from .candidates import Candidates
 from .disputes import Warned, warnings
@@ -35,6 +37,8 @@ MOST = {
 CORRECTED_DAYS = 30
 # How many of the statements that one replaced are named.
 REPLACED_SHOWN = 3
+# A brief of so few tokens, such as for a message that nothing answers, warns of contradictions alone.
+TERSE_TOKENS = 100
 # Tokens: of an item's mark with the longest short id, kind and origin; of such an id; of the words of a caution.
 MARK_TOKENS, ID_TOKENS, CAUTION_TOKENS = 21, 11, 20
 _Unfrozen = unfrozen(BriefItem)
@@ -81,8 +85,8 @@ def choose(
     nums = sorted(entries.by_num, key=lambda num: (-entries.by_num[num].value, num))
     memories = dict(zip(nums, store.memories.by_rows(nums), strict=True))
     hidden = _overridden(store, plan, memories.values())
-    nums = [num for num in nums if memories[num].id not in hidden]
-    nums = _distinct(nums, memories, found)
+    nums = [num for num in nums if memories[num].id not in hidden and _may_stand(entries.by_num[num], memories[num])]
+    nums = _once(_distinct(nums, memories, found), memories)
     for num in nums:
         _place(entries.by_num[num], memories[num])
         if adjust.is_doubtful(memories[num], adjust.confidence_of(memories[num], plan.now)):
@@ -92,7 +96,7 @@ def choose(
 
     warned, others = warnings(store, plan, [memories[num] for num in nums])
     quotes = _Quotes(words_of(plan.query), max(60, min(C.BRIEF_EXCERPT, int(budget * C.CHARACTERS_PER_TOKEN / 3))))
-    caveats = {num: _caveats(memories[num], warned, plan.now) for num in nums}
+    caveats = {num: _caveats(memories[num], warned, plan.now, terse=budget <= TERSE_TOKENS) for num in nums}
     space = budget - tokens_of(INTRO) - 1 - (_heading("In this store") + tokens_of(stats_line(stats)) if stats else 0)
     kept = fit(
         [entries.by_num[num].value for num in nums],
@@ -139,9 +143,14 @@ def _groups(entry: Entry, caveats: Sequence[Caveat]) -> list[str]:
     return found
 
 
+def _may_stand(entry: Entry, memory: Memory) -> bool:
+    """What is unconfirmed may match a message, and stands nowhere else."""
+    return entry.section == "matches" or not is_unconfirmed(memory.origin, memory.trust)
+
+
 def _place(entry: Entry, memory: Memory) -> None:
     """What a memory is decides its section: keyed facts, goals, what stands; else it stays where it was found."""
-    if entry.section not in ("context", "matches"):
+    if entry.section not in ("context", "matches") or is_unconfirmed(memory.origin, memory.trust):
         return
     if memory.key is not None:
         entry.section = "facts"
@@ -200,10 +209,28 @@ def _distinct(nums: Sequence[int], memories: dict[int, Memory], found: Candidate
     return [nums[i] for i in distinct(several, cosines)]
 
 
+def _once(nums: Sequence[int], memories: dict[int, Memory]) -> list[int]:
+    """Without episodes that quote what stands there itself, or what an episode of more value quotes."""
+    quotes = {num: quoted_in(one.kind, one.source, one.content) for num in nums if (one := memories[num])}
+    said = {_begins(memories[num].content) for num in nums if not quotes[num]}
+    left_out = set()
+    for num in nums:
+        begins = {_begins(one) for one in quotes[num]}
+        if begins & said:
+            left_out.add(num)
+        said |= begins
+    return [num for num in nums if num not in left_out]
+
+
+def _begins(text: str) -> str:
+    """A statement as far as an episode quotes it."""
+    return one_line(text)[: QUOTED_CHARACTERS - 1].rstrip("… ")
+
+
 # -- warnings
 
 
-def _caveats(memory: Memory, warned: Warned, now: int) -> list[Caveat]:
+def _caveats(memory: Memory, warned: Warned, now: int, *, terse: bool) -> list[Caveat]:
     """What to know about a memory before relying on it."""
     by_what: dict[str, list[str]] = {}
     for what, other in warned.get(memory.id, ()):
@@ -215,6 +242,8 @@ def _caveats(memory: Memory, warned: Warned, now: int) -> list[Caveat]:
             if other not in against:
                 against.add(other)
                 found.append(Caveat("contradicts", (other,), None))
+    if terse:
+        return found
     replaced = by_what.get("replaced")
     if replaced and now - memory.valid_from_us <= CORRECTED_DAYS * MICROSECONDS_PER_DAY:
         found.append(Caveat("corrected", tuple(replaced[:REPLACED_SHOWN]), memory.valid_from_us))
@@ -268,11 +297,11 @@ class _Quotes:
         self._limit = limit
 
     def quote(self, memory: Memory) -> tuple[str, bool]:
-        return excerpt(memory.content, self._words, self._limit)
+        return excerpt(essential(memory.content, memory.topics), self._words, self._limit)
 
     def cost(self, memory: Memory, label: str) -> int:
         """The most tokens that a memory's line can take."""
-        text = memory.content
+        text = essential(memory.content, memory.topics)
         if len(text) > self._limit:
             text, _ = self.quote(memory)
         # A label, key and speaker stand before the text, each with up to three characters of its own.

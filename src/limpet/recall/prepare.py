@@ -12,13 +12,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..model.clock import MICROSECONDS_PER_DAY
+from ..model.ids import parse_id
+from ..model.memory import FOREIGN
 from ..rank import constants as C
 from ..store.records import Lately
 from ..text.excerpt import one_line, words_of
-from .answer import rank
+from .answer import how_relevant, rank
 from .brief import Brief
 from .candidates import Candidates, find_candidates
-from .choose import MOST, Entries, choose
+from .choose import MOST, TERSE_TOKENS, Entries, choose
 from .index import VectorSignal
 from .plan import Plan
 
@@ -33,6 +35,8 @@ WORTH = {
 }  # fmt: skip
 # A lesson that matches is worth more than another match, and stands before it.
 LESSON = 2.0
+# What matches is worth so much of that when nothing answers the message: less than what somebody pinned.
+UNANSWERED = 0.5
 # How many recent memories are looked at in each scope, and how far back threads go.
 LOOKED_AT, THREAD_DAYS = 60, 7
 # What speaks of a message at all. By words: this share of a perfect match, or of a long message what half of one of its
@@ -47,26 +51,36 @@ SPEAKS_FIRST = ("episode", "decision", "correction", "lesson", "goal")
 def prepare(
     store: Store, vectors: VectorSignal | None, plan: Plan, *, session: str | None = None, full: bool = False
 ) -> Brief:
-    """Answer a plan with a brief of at most `plan.budget_tokens`. `session`: the caller's own, whose news it knows.
+    """Answer a plan with a brief of at most `plan.budget_tokens`; of TERSE_TOKENS when nothing answers its message.
+
+    `session`: the caller's own, whose news it knows, and what it was shown at its start.
 
     Reads one state of the store; the same store, plan and `now` give the same brief.
     """
     started = time.perf_counter()
     with store.snapshot():
         entries = Entries()
-        found = _matches(store, vectors, plan, entries)
-        _standing(store, plan, entries)
+        found, relevant = _matches(store, vectors, plan, entries)
+        _standing(store, plan, entries, session)
         stats: dict[str, int] = {}
-        if plan.remaining() > 0:
+        # What was done lately is for who begins, or asks about something that is known.
+        if plan.remaining() <= 0:
+            found.miss("activity", "the deadline came first")
+        elif relevant or full:
             if full:
                 _used(store, plan, entries)
             _lately(store, plan, entries, session, full=full)
             if full:
                 _unseen(store, plan, entries)
                 stats = store.listings.count_kinds(plan.where)
-        else:
-            found.miss("activity", "the deadline came first")
-        return choose(store, plan, entries, found, stats, started)
+        if relevant or full:
+            return choose(store, plan, entries, found, stats, started)
+        asked = plan.budget_tokens or C.BRIEF_TOKENS
+        least = replace(plan, budget_tokens=min(asked, TERSE_TOKENS))
+        brief = choose(store, least, entries, found, stats, started)
+        # What is left out on purpose is not what the caller's budget cut off.
+        cut = brief.truncated and asked <= TERSE_TOKENS
+        return replace(brief, budget_tokens=asked, truncated=cut, relevant=False)
 
 
 def worth(what: str, place: int) -> float:
@@ -78,23 +92,28 @@ def worth(what: str, place: int) -> float:
 # -- candidates
 
 
-def _matches(store: Store, vectors: VectorSignal | None, plan: Plan, entries: Entries) -> Candidates:
-    """What speaks of the message, best first."""
+def _matches(store: Store, vectors: VectorSignal | None, plan: Plan, entries: Entries) -> tuple[Candidates, bool]:
+    """What speaks of the message, best first; and whether anything answers it, as `recall` says it."""
     if not plan.query.strip():
-        return Candidates()
+        return Candidates(), True
     found = find_candidates(store, vectors, plan)
     order, scores = rank(found, plan)
+    _, relevant = how_relevant(store, vectors, found, order, scores, plan)
     speaks = _speaking(found, scores, len(words_of(plan.query)))
     place = 0
     for i in order:
         if not speaks[i]:
             continue
-        value = worth("match", place) * (LESSON if found.table.prior(i).kind == "lesson" else 1.0)
+        value = (
+            worth("match", place)
+            * (1.0 if relevant else UNANSWERED)
+            * (LESSON if found.table.prior(i).kind == "lesson" else 1.0)
+        )
         entries.claim(found.table.rows[i], "matches", value, score=scores[i])
         place += 1
         if place == MOST["matches"] + 2:  # some go to other sections, some repeat others
             break
-    return found
+    return found, relevant and place > 0
 
 
 def _speaking(found: Candidates, scores: Sequence[float], asked: int) -> list[bool]:
@@ -126,10 +145,18 @@ def _speaking(found: Candidates, scores: Sequence[float], asked: int) -> list[bo
     ]
 
 
-def _standing(store: Store, plan: Plan, entries: Entries) -> None:
-    """What is pinned, keyed, preferred or aimed for, whatever the message."""
+def _standing(store: Store, plan: Plan, entries: Entries, session: str | None) -> None:
+    """What is pinned, keyed, preferred or aimed for, whatever the message; but not what the session began with."""
     places: dict[str, int] = {}
-    for group, num in store.listings.standing(plan.where.scopes or (), at=plan.now, limit=MOST["context"]):
+    found = list(store.listings.standing(plan.where.scopes or (), at=plan.now, limit=MOST["context"]))
+    if session is not None and found:
+        ids = {
+            parse_id(one.id): num
+            for (_, num), one in zip(found, store.memories.by_rows([n for _, n in found]), strict=True)
+        }
+        known = {ids[id] for id in store.exposures.began_with(session, ids)}
+        found = [one for one in found if one[1] not in known]
+    for group, num in found:
         place = places[group] = places.get(group, -1) + 1
         entries.claim(num, "context", worth(group, place))
 
@@ -139,6 +166,8 @@ def _lately(store: Store, plan: Plan, entries: Entries, session: str | None, *, 
     week = plan.now - THREAD_DAYS * MICROSECONDS_PER_DAY
     rows = store.listings.lately(plan.where, after=-(1 << 62) if full else week, limit=LOOKED_AT)
     capped = "+" if len(rows) >= LOOKED_AT else ""
+    # What came from outside is no activity of anybody here.
+    rows = [one for one in rows if one.origin not in FOREIGN]
     others = [one for one in rows if session is None or one.session != session]
     _activity([one for one in others if one.created_at > plan.now - MICROSECONDS_PER_DAY], entries, capped)
     _threads([one for one in others if one.created_at > week], plan.now, entries, capped)

@@ -6,22 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..text.instructions import reads_like_instruction
+from ..text.turns import AMBIENT, command_of, cut, is_edit
 
-TOPIC = "ambient"
 # Less than a statement that somebody chose to store.
 IMPORTANCE = 0.3
 _MOST_STEPS, _STEP_CHARACTERS, _ASKED_CHARACTERS = 4, 120, 160
-_EDITS = (
-    "edit",
-    "write",
-    "multiedit",
-    "notebookedit",
-    "apply_patch",
-    "replace",
-    "create",
-    "str_replace",
-    "search_replace",
-)
 
 
 def note_of(lines: Sequence[tuple[str, str]]) -> dict[str, Any] | None:
@@ -36,8 +25,8 @@ def note_of(lines: Sequence[tuple[str, str]]) -> dict[str, Any] | None:
     if not asked or result is None or reads_like_instruction(f"{asked}\n{result}"):
         return None
     return {
-        "content": f"Asked: {_cut(asked, _ASKED_CHARACTERS)}\nResult: {result}",
-        "kind": "note", "topics": [TOPIC], "importance": IMPORTANCE, "origin": "agent",
+        "content": f"Asked: {cut(asked, _ASKED_CHARACTERS)}\nResult: {result}",
+        "kind": "note", "topics": [AMBIENT], "importance": IMPORTANCE, "origin": "agent",
     }  # fmt: skip
 
 
@@ -50,7 +39,7 @@ def _mended(steps: Sequence[tuple[str, str]]) -> str | None:
             continue
         between = [step for step in steps[red[0] + 1 : last] if step[0] == "did" and step[1] != what]
         if between:
-            return f"`{_command(what)}` failed at first and went well after {_several(between)}"
+            return f"`{command_of(what)}` failed at first and went well after {_several(between)}"
     return None
 
 
@@ -58,26 +47,13 @@ def _committed(steps: Sequence[tuple[str, str]]) -> str | None:
     """The last commit, and the files that were changed before it."""
     for last in range(len(steps) - 1, 0, -1):
         kind, what = steps[last]
-        edits = [step for step in steps[:last] if step[0] == "did" and _is_edit(step[1])]
+        edits = [step for step in steps[:last] if step[0] == "did" and is_edit(step[1])]
         if kind == "did" and "git commit" in what and edits:
-            return f"committed with `{_command(what)}` after {_several(edits)}"
+            return f"committed with `{command_of(what)}` after {_several(edits)}"
     return None
 
 
-def _is_edit(what: str) -> bool:
-    return what.partition(":")[0].lower().startswith(_EDITS)
-
-
-def _command(what: str) -> str:
-    tool, mark, rest = what.partition(": ")
-    return _cut(rest if mark else tool, _STEP_CHARACTERS)
-
-
 def _several(steps: Sequence[tuple[str, str]]) -> str:
-    each = list(dict.fromkeys(_cut(what, _STEP_CHARACTERS) for _, what in steps))
+    each = list(dict.fromkeys(cut(what, _STEP_CHARACTERS) for _, what in steps))
     more = f" and {len(each) - _MOST_STEPS} more" if len(each) > _MOST_STEPS else ""
     return "; ".join(each[-_MOST_STEPS:]) + more
-
-
-def _cut(text: str, limit: int) -> str:
-    return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"

@@ -10,14 +10,15 @@ from ..model.clock import format_time
 from ..model.errors import BadInput, NotFound
 from ..model.ids import format_id, parse_id, session_mark
 from ..model.memory import Memory, least_trusted
+from ..text.quoted import OF_SESSION, QUOTED_CHARACTERS
 from .validation import ValidStatement
 from .write import Receipt, Writer
 
 # How an episode says that a session was summed up in it; its own statements have other sources.
-EPISODE_SOURCE = "session"
+EPISODE_SOURCE = OF_SESSION
 # Kinds in the order in which a quoted summary takes them.
 WEIGHT = ("decision", "correction", "lesson", "goal", "preference", "fact", "skill", "inference", "opinion", "note")
-QUOTED_CHARACTERS, SUMMARY_CHARACTERS = 160, 3_000
+SUMMARY_CHARACTERS = 3_000
 
 
 def start(writer: Writer, scope: str, name: str, title: str | None) -> None:

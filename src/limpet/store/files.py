@@ -15,7 +15,9 @@ from typing import IO
 from ..model.errors import BadInput, StoreError
 
 # What lies beside a store under its name and must never be overwritten, the store itself first.
-SIDE_FILES = ("", "-wal", "-shm", "-journal", ".sock", ".token", ".hooks.log", ".mirrors")
+SIDE_FILES = (
+    "", "-wal", "-shm", "-journal", ".sock", ".token", ".hooks.log", ".mirrors", ".pause", ".told"
+)  # fmt: skip
 
 
 # And the stores that restores replaced: this, and when.

@@ -13,19 +13,24 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ...pause import append, is_incognito, look, read_pauses
 from ...text.blocks import plain_line, strip_blocks
-from .client_adapters import CLIENT_ADAPTERS, NO_EXIT_STATUS, Call, shape
+from .client_adapters import CLIENT_ADAPTERS, NO_EXIT_STATUS, Call, notice, shape
 
 if TYPE_CHECKING:
     from ...api import Limpet
     from ...model.clock import Clock
     from ...settings import Settings
-    from .injected import Block
+    from .injected import Offer
 
 Say = Callable[[str], None]
 # Settings are read, and their modules imported, only when the store is needed.
 Find = Callable[[], "Settings"]
 ASKED_CHARACTERS = SAID_CHARACTERS = 200
+# A message that is for limpet, in clients that tell no command whose session it is in.
+INCOGNITO_COMMAND = "limpet incognito"
+# How a session begins: with an empty context, after which everything may be shown again; or with the one it had.
+FORGETS, KEEPS = ("compact", "clear"), ("resume", "fork")
 
 
 def answer(call: Call, say: Say, *, store: str | None, scope: str | None, clock: Clock | None = None) -> None:
@@ -39,45 +44,58 @@ def answer(call: Call, say: Say, *, store: str | None, scope: str | None, clock:
 
         # os.path says no to what cannot be a path at all; Path raises.
         folder = Path(call.folder) if os.path.isdir(call.folder) else None  # noqa: PTH112
-        return read_settings(store, scope, False, folder)
+        settings = read_settings(store, scope, False, folder)
+        state = look(settings.path, call.folder or os.getcwd(), _session(call), _now(clock))  # noqa: PTH109
+        if state.why:
+            _note_incognito(call, settings)
+            raise IsOff
+        return replace(settings, ignore=state.ignore) if state.ignore else settings
 
-    _ROLES[call.role](call, say, find, clock)
+    with suppress(IsOff):
+        _ROLES[call.role](call, say, find, clock)
+
+
+class IsOff(Exception):
+    """limpet is off for this event: nothing is looked up, noted or said."""
+
+
+def _note_incognito(call: Call, settings: Settings) -> None:
+    """What is incognito by its environment is so for the organizer too, which reads its transcript another time."""
+    if call.session and is_incognito() and call.session not in read_pauses(settings.path).sessions:
+        append(settings.path, [f"incognito {call.session}"])
 
 
 def _message(call: Call, say: Say, find: Find, clock: Clock | None) -> None:
     from .gate import query_of
 
     text = strip_blocks(call.text)
+    if text.lower() == INCOGNITO_COMMAND and call.session:
+        append(find().path, [f"incognito {call.session}"])
+        say(notice(call, "limpet is off for this session: nothing of it is noted, stored or shown from here on."))
+        return
     query = query_of(text)
     if not query:
         return
     settings = find()
     if not Path(settings.path).exists():
+        _say_missing(call, settings, say)
         return
     from .holdout import Holdout
     from .injected import MESSAGE_TOKENS, brief, brief_from_server
 
     # What a client cannot show is neither looked up nor randomized.
-    shows = call.role in CLIENT_ADAPTERS[call.client].answers
-    holdout = Holdout(_session(call), settings.holdout)
-    if not shows:
-        _note(call, settings, clock, "asked", _line(text, ASKED_CHARACTERS))
-        return
-    block = brief_from_server(settings, query, MESSAGE_TOKENS, holdout)
     asked = _line(text, ASKED_CHARACTERS)
-    if block is not None:
-        say(shape(call, block.text))
-        _note_exposures(call, settings, clock, block, asked=asked)
+    if call.role not in CLIENT_ADAPTERS[call.client].answers:
+        _note(call, settings, clock, "asked", asked)
         return
-    # Nothing but the journal and exposures are written here: no need to wait for the disk.
+    holdout = Holdout(_session(call), settings.holdout)
+    offer = brief_from_server(settings, query, MESSAGE_TOKENS, holdout)
+    if offer is not None:
+        _expose(call, settings, clock, offer, say, asked)
+        return
+    # Only read here: no need to wait for the disk. To close it may take a lock that another process has.
     with _open(replace(settings, durable=False), clock) as memory:
-        block = brief(memory, query, MESSAGE_TOKENS, holdout)
-        say(shape(call, block.text))
-        if not memory.read_only:
-            memory.note_exposures(
-                block.items, session=_session(call), client=call.client, via=call.role, withheld=block.withheld,
-                drawn=block.drawn, asked=asked,
-            )  # fmt: skip
+        _expose(call, settings, clock, brief(memory, query, MESSAGE_TOKENS, holdout), say, asked)
 
 
 def _tool(call: Call, _: Say, find: Find, clock: Clock | None) -> None:
@@ -112,17 +130,18 @@ def _turn(call: Call, _: Say, find: Find, clock: Clock | None) -> None:
 def _start(call: Call, say: Say, find: Find, clock: Clock | None) -> None:
     settings = find()
     if not Path(settings.path).exists():
+        _say_missing(call, settings, say)
         return
-    from .injected import left_off
+    from .session_state import left_off
 
+    if call.source in FORGETS:
+        _note_compaction(call, settings)
     with _open(settings, clock) as memory:
         memory.take_in_edits()
         # What was resumed is still in front of the agent.
-        if call.source != "resume":
-            block = left_off(memory, _session(call), same=call.source == "compact")
-            say(shape(call, block.text))
-            if call.role in CLIENT_ADAPTERS[call.client].answers and not memory.read_only:
-                _note_exposures(call, settings, clock, block)
+        if call.source not in KEEPS:
+            offer = left_off(memory, call.client, _session(call), same=call.source == "compact")
+            _expose(call, settings, clock, offer, say)
         if call.session and not memory.read_only:
             memory.session_start(_session(call))
 
@@ -131,13 +150,29 @@ def _compact(call: Call, say: Say, find: Find, clock: Clock | None) -> None:
     settings = find()
     if not Path(settings.path).exists():
         return
-    from .injected import survival
+    from .session_state import survival
 
+    # What the summary is to keep is all there is, whether it was shown before or not; and then it is gone.
+    _note_compaction(call, settings)
     with _open(settings, clock) as memory:
-        block = survival(memory, _session(call))
-        say(shape(call, block.text))
-        if call.role in CLIENT_ADAPTERS[call.client].answers and not memory.read_only:
-            _note_exposures(call, settings, clock, block)
+        _expose(call, settings, clock, survival(memory, call.client, _session(call)), say)
+    _note_compaction(call, settings)
+
+
+def _subagent(call: Call, say: Say, find: Find, clock: Clock | None) -> None:
+    settings = find()
+    if not Path(settings.path).exists():
+        return
+    from .gate import query_of
+    from .holdout import Holdout
+    from .session_state import for_subagent
+    from .subagent import task_of
+
+    with _open(replace(settings, durable=False), clock) as memory:
+        task = query_of(strip_blocks(task_of(call, memory)))
+        offer = for_subagent(memory, task, Holdout(_session(call), settings.holdout))
+        # It sees nothing of what its session was shown, and the session nothing of this.
+        _expose(call._replace(session=f"{_session(call)}/{call.agent}"), settings, clock, offer, say)
 
 
 def _end(call: Call, _: Say, find: Find, clock: Clock | None) -> None:
@@ -157,6 +192,7 @@ def _end(call: Call, _: Say, find: Find, clock: Clock | None) -> None:
 
 _ROLES: dict[str, Callable[[Call, Say, Find, Clock | None], None]] = {
     "message": _message, "tool": _tool, "turn": _turn, "start": _start, "compact": _compact, "end": _end,
+    "subagent": _subagent,
 }  # fmt: skip
 
 
@@ -181,14 +217,29 @@ def _note(call: Call, settings: Settings, clock: Clock | None, kind: str, line: 
     note_action(settings, session=_session(call), at=_now(clock), kind=kind, what=line)
 
 
-def _note_exposures(call: Call, settings: Settings, clock: Clock | None, block: Block, asked: str = "") -> None:
-    """What was surfaced, and the line of the journal that it answers."""
-    from ...journal import note_exposures
+def _expose(call: Call, settings: Settings, clock: Clock | None, offer: Offer, say: Say, asked: str = "") -> None:
+    """Say what of an offer was not shown to this session, and keep its exposures with the line that it answers."""
+    if call.role not in CLIENT_ADAPTERS[call.client].answers:
+        return
+    from ...journal import expose
 
-    note_exposures(
-        settings, block.items, session=_session(call), client=call.client, at=_now(clock), via=call.role,
-        withheld=block.withheld, drawn=block.drawn, asked=asked,
+    expose(
+        settings, offer, lambda block: say(shape(call, block.text)), session=_session(call), client=call.client,
+        at=_now(clock), via=call.role, asked=asked, once=bool(call.session),
     )  # fmt: skip
+
+
+def _say_missing(call: Call, settings: Settings, say: Say) -> None:
+    from .notices import missing
+
+    say(missing(call, settings.path))
+
+
+def _note_compaction(call: Call, settings: Settings) -> None:
+    if call.session:
+        from ...journal import note_compaction
+
+        note_compaction(settings, _session(call))
 
 
 def _now(clock: Clock | None) -> int:

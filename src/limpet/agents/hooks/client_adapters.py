@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 # What an event is to us, and how long a hook may take, in seconds: one that is late only holds the agent up.
-ROLES = {"start": 2.0, "message": 1.5, "tool": 1.0, "compact": 2.0, "turn": 1.0, "end": 1.5}
+ROLES = {"start": 2.0, "message": 1.5, "tool": 1.0, "compact": 2.0, "turn": 1.0, "end": 1.5,
+         "subagent": 1.5}  # fmt: skip
 
 
 class Call(NamedTuple):
@@ -25,6 +26,8 @@ class Call(NamedTuple):
     input: Any = None
     failed: bool = False
     transcript: str = ""  # the file in which the client keeps the session
+    agent: str = ""  # of a sub-agent: its id
+    agent_type: str = ""
 
 
 class ClientAdapter(NamedTuple):
@@ -44,15 +47,15 @@ _CLAUDE = {
     "answer": ("last_assistant_message", "prompt_response"), "source": ("source",), "tool": ("tool_name",),
     "input": ("tool_input",),
     "failed": ("error", "is_error", "tool_response.is_error", "tool_response.interrupted", "tool_response.error"),
-    "transcript": ("transcript_path",),
+    "transcript": ("transcript_path",), "agent": ("agent_id",), "agent_type": ("agent_type",),
 }  # fmt: skip
 
 CLIENT_ADAPTERS = {
     "claude": ClientAdapter(
         {"SessionStart": "start", "UserPromptSubmit": "message", "PostToolUse": "tool", "PostToolUseFailure": "tool",
-         "PreCompact": "compact", "Stop": "turn", "SessionEnd": "end"},
+         "PreCompact": "compact", "SubagentStart": "subagent", "Stop": "turn", "SessionEnd": "end"},
         _CLAUDE,
-        {"start": "specific", "message": "specific", "compact": "plain"},
+        {"start": "specific", "message": "specific", "compact": "plain", "subagent": "specific"},
     ),
     "codex": ClientAdapter(
         {"SessionStart": "start", "UserPromptSubmit": "message", "PostToolUse": "tool", "Stop": "turn",
@@ -118,6 +121,8 @@ CLIENT_ADAPTERS = {
 _NO_ANSWER = "[no response text]"
 # Clients that do not tell how a command ended: what they did is no proof that it went well.
 NO_EXIT_STATUS = frozenset({"codex", "windsurf"})
+# Clients whose hooks can tell the user something that the model does not get.
+SHOWS_NOTICES = frozenset({"claude", "gemini"})
 # What a tool is called where the event alone says so.
 _TOOLS = {
     "afterShellExecution": "Shell", "afterFileEdit": "Edit", "post_run_command": "Shell", "post_write_code": "Edit",
@@ -156,7 +161,7 @@ def parse_event(client: str, event: str, data: dict[str, Any]) -> Call | None:
         tool=word("tool") or _TOOLS.get(event, ""), input=find("input"),
         failed=bool(find("failed")) or event.endswith("Failure") or _at(data, "postToolUse.success") is False
         or _at(data, "toolResult.resultType") in ("failure", "denied") or (role == "tool" and _exited(data)),
-        transcript=word("transcript", 4_000),
+        transcript=word("transcript", 4_000), agent=word("agent"), agent_type=word("agent_type"),
     )  # fmt: skip
 
 
@@ -186,6 +191,15 @@ def shape(call: Call, text: str) -> str:
         "modification": {"cancel": False, "contextModification": text},
     }
     return json.dumps(wrapped[kind], ensure_ascii=False)
+
+
+def notice(call: Call, text: str) -> str:
+    """The text as the client shows it to its user, not to the model; nothing where it has no such way."""
+    if call.client not in SHOWS_NOTICES:
+        return ""
+    import json
+
+    return json.dumps({"systemMessage": text}, ensure_ascii=False)
 
 
 def _at(data: Any, path: str) -> Any:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
     from ...model.clock import Clock
+    from .client_adapters import Call
 
 # More than any event holds; what is longer is read to its end, so that the client's write does not fail, and left.
 MAX_INPUT_BYTES = 16_000_000
@@ -40,6 +41,7 @@ def handle(argv: list[str], raw: bytes, clock: Clock | None = None) -> bytes:
 
 def _answer(argv: list[str], raw: bytes, put: Callable[[bytes], object], clock: Clock | None) -> None:
     client, event, store, scope = words(argv)
+    call, told = None, False
     try:
         from .answer import answer
         from .client_adapters import CLIENT_ADAPTERS, parse_event
@@ -49,13 +51,37 @@ def _answer(argv: list[str], raw: bytes, put: Callable[[bytes], object], clock: 
         call = parse_event(client, event, _parse(raw))
 
         def say(text: str) -> None:
+            nonlocal told
             if text:
+                told = True
                 put(text.encode("utf-8", "replace"))
 
         if call is not None:
             answer(call, say, store=store, scope=scope, clock=clock)
     except Exception as error:
         log(client, event, store, error)
+        if call is not None and not told:
+            _tell(call, store, error, put)
+
+
+def _tell(call: Call, store: str | None, error: Exception, put: Callable[[bytes], object]) -> None:
+    """What is wrong with the store, to the user, once a session; not that another process is using it."""
+    try:
+        from ...model.errors import StoreBusy, StoreError
+        from .notices import notice_of
+
+        if isinstance(error, StoreError) and not isinstance(error, StoreBusy):
+            hint = f" {error.hint[:1].upper()}{error.hint[1:]}." if error.hint else ""
+            said = notice_of(call, _store(store), f"limpet cannot use its memory: {error.message}.{hint}")
+            put(said.encode("utf-8", "replace"))
+    except Exception as another:
+        log(call.client, call.event, store, another)
+
+
+def _store(given: str | None) -> str:
+    from ...settings import default_path
+
+    return given or os.environ.get("LIMPET_STORE") or default_path()
 
 
 def words(argv: list[str]) -> tuple[str, str, str | None, str | None]:
@@ -83,10 +109,9 @@ def log(client: str, event: str, store: str | None, error: object) -> None:
         import time
         from pathlib import Path
 
-        from ...settings import default_path
         from ...text.blocks import plain_line
 
-        path = Path((store or os.environ.get("LIMPET_STORE") or default_path()) + ".hooks.log")
+        path = Path(_store(store) + ".hooks.log")
         name = f"{type(error).__name__} " if isinstance(error, BaseException) else ""
         line = plain_line(f"{client} {event}: {name}{error}", 300)
         if os.environ.get("LIMPET_DEBUG") == "1":

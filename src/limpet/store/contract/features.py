@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -99,6 +99,11 @@ class Exposures(Protocol):
 
     def latest(self, scope: str, *, session: str | None = None, limit: int) -> list[ExposureRow]:
         """The last ones of a scope, or of one of its sessions, newest first."""
+        ...
+
+    def began_with(self, session: str, ids: Iterable[bytes]) -> set[bytes]:
+        """Those of some memories that a session was shown at its start, since it was compacted last, if they still
+        say the same."""
         ...
 
     def counts(self, scope: str) -> list[UseCount]:

@@ -19,6 +19,23 @@ COLUMNS = "scope, session, client, at, via, memory, tokens, shown, drawn, used"
 INSERT = f"INSERT INTO surfaced ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
 
+# The version that was shown is the one of that moment. That it was said again, used or pinned is no change to a reader.
+_IN_FRONT = """
+SELECT 1 FROM surfaced s JOIN memory now ON now.id = s.memory AND now.retired_at IS NULL
+WHERE s.session = ?1 AND s.memory = ?2 AND s.shown AND (?3 IS NULL OR s.via = ?3)
+  AND s.num > coalesce((SELECT through FROM compacted WHERE session = ?1), 0)
+  AND (now.recorded_at <= s.at OR EXISTS (
+    SELECT 1 FROM memory was
+    WHERE was.id = s.memory AND was.retired_at > s.at AND was.recorded_at <= s.at
+      AND was.state = now.state AND was.superseded_by IS now.superseded_by AND was.valid_to IS now.valid_to
+      AND (SELECT content FROM body WHERE num = was.body) IS (SELECT content FROM body WHERE num = now.body)
+  ))
+LIMIT 1"""
+_COMPACT = """
+INSERT INTO compacted VALUES (?1, (SELECT coalesce(max(num), 0) FROM surfaced))
+ON CONFLICT DO UPDATE SET through = excluded.through"""
+
+
 class Waiting(NamedTuple):
     """A row that no end of a turn has judged, with the memory's text."""
 
@@ -43,6 +60,10 @@ class SqliteExposures(Repository):
         )
         return [ExposureRow._make((*row[:7], bool(row[7]), bool(row[8]), _VERDICTS.get(row[9]))) for row in found]
 
+    def began_with(self, session: str, ids: Iterable[bytes]) -> set[bytes]:
+        with self._database.reading() as con:
+            return in_front(con, session, ids, "start")
+
     def counts(self, scope: str) -> list[UseCount]:
         from ..records import UseCount
 
@@ -54,6 +75,19 @@ class SqliteExposures(Repository):
             (scope,),
         )
         return [UseCount(row[0], bool(row[1]), bool(row[2]), *map(int, row[3:])) for row in found]
+
+
+def in_front(con: apsw.Connection, session: str, ids: Iterable[bytes], via: str | None = None) -> set[bytes]:
+    """Those of some memories that a session was shown since its last compaction, and that say the same now.
+
+    surfaced_session, memory_current, memory_past.
+    """
+    return {id for id in ids if con.execute(_IN_FRONT, (session, id, via)).get is not None}
+
+
+def compact(con: apsw.Connection, session: str) -> None:
+    """What the session was shown is in front of it no more."""
+    con.execute(_COMPACT, (session,))
 
 
 def waiting(con: apsw.Connection, scope: str, session: str) -> list[Waiting]:

@@ -1,0 +1,164 @@
+"""Not now: whether limpet is off for a store, a session or a folder, and what it is never to note.
+
+Said by the environment, by `<store>.pause` (lines that commands append, so that no process waits for another), and by a
+file `.limpet` in a folder or above it: the line `off`, and lines `ignore PATTERN`. Hooks ask at every event, so nothing
+heavy is imported, and one look beside the store is all that it costs where nothing is off.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+
+INCOGNITO = "LIMPET_INCOGNITO"
+FOLDER_FILE = ".limpet"
+SUFFIX = ".pause"
+_YES = ("1", "on", "yes", "true")
+# No such file is longer; of a longer one the beginning counts.
+MOST_BYTES = 1_000_000
+
+
+class Pauses:
+    """What the file beside a store says."""
+
+    __slots__ = ("ignore", "sessions", "spans")
+
+    def __init__(
+        self, spans: Sequence[tuple[int, int | None]], sessions: Iterable[str], ignore: Iterable[str]
+    ) -> None:  # fmt: skip
+        self.spans = tuple(spans)  # from, until (None: until resumed), in microseconds UTC
+        self.sessions = frozenset(sessions)  # that are incognito
+        self.ignore = tuple(ignore)
+
+    def at(self, moment: int) -> tuple[int, int | None] | None:
+        """The pause of a moment."""
+        return next((one for one in self.spans if one[0] <= moment and (one[1] is None or moment < one[1])), None)
+
+
+class State:
+    """`why`: why limpet is off, a sentence; "" when it is on. `ignore`: patterns of what is not noted."""
+
+    __slots__ = ("hint", "ignore", "why")
+
+    def __init__(self, why: str = "", hint: str = "", ignore: tuple[str, ...] = ()) -> None:
+        self.why, self.hint, self.ignore = why, hint, ignore
+
+
+def look(store: str, folder: str, session: str, now: int) -> State:
+    """Whether limpet is off for a session in a folder."""
+    if is_incognito():
+        return State(f"this session is incognito ({INCOGNITO} is set)", f"unset {INCOGNITO}")
+    pauses = read_pauses(store)
+    if span := pauses.at(now):
+        return State(f"limpet is paused{_until(span[1])}", "limpet resume")
+    if session and session in pauses.sessions:
+        return State("this session is incognito", "a new session is not")
+    file, here = read_folder(folder)
+    if "off" in here:
+        return State(f"limpet is switched off in this folder by {file}", "limpet resume --here")
+    return State(ignore=(*pauses.ignore, *_patterns(here)))
+
+
+def is_incognito() -> bool:
+    return os.environ.get(INCOGNITO, "").lower() in _YES
+
+
+def read_pauses(store: str) -> Pauses:
+    """What was appended beside a store, in its order; lines that say nothing known are passed over."""
+    spans: list[tuple[int, int | None]] = []
+    sessions: set[str] = set()
+    ignore: dict[str, None] = {}
+    for line in _lines(store + SUFFIX):
+        what, _, rest = line.partition(" ")
+        if what in ("pause", "resume"):
+            begin, _, end = rest.partition(" ")
+            if not begin.isdecimal():
+                continue
+            if what == "pause":
+                spans.append((int(begin), int(end) if end.isdecimal() else None))
+            else:  # ends what runs then
+                spans = [(a, int(begin)) if b is None or b > int(begin) > a else (a, b) for a, b in spans]
+        elif what == "incognito":
+            sessions.add(rest)
+        elif what == "ignore":
+            ignore[rest] = None
+        elif what == "unignore":
+            ignore.pop(rest, None)
+    return Pauses(spans, sessions, ignore)
+
+
+def read_folder(folder: str) -> tuple[str, tuple[str, ...]]:
+    """The nearest `.limpet` of a folder and those above it, and its lines; ("", ()) when there is none."""
+    place = folder
+    while os.path.isabs(place):  # noqa: PTH117
+        file = os.path.join(place, FOLDER_FILE)  # noqa: PTH118
+        if lines := tuple(_lines(file)):
+            return file, lines
+        above = os.path.dirname(place)  # noqa: PTH120
+        if above == place:
+            break
+        place = above
+    return "", ()
+
+
+def ignored_in(folder: str) -> tuple[str, ...]:
+    """The patterns of a folder's `.limpet`."""
+    return _patterns(read_folder(folder)[1])
+
+
+def is_ignored(text: str, patterns: Sequence[str]) -> bool:
+    """Whether a text holds what is never to be noted: a pattern with * or ? fits one of its words, as a path or the
+    last part of one; another stands in it, in upper or lower case.
+    """
+    if not patterns:
+        return False
+    from fnmatch import fnmatchcase
+
+    low = text.casefold()
+    words = [word.strip("\"'`()[]<>,;:") for word in low.split()]
+    for pattern in map(str.casefold, patterns):
+        if not any(mark in pattern for mark in "*?"):
+            if pattern in low:
+                return True
+        elif any(fnmatchcase(word, pattern) or fnmatchcase(word.rpartition("/")[2], pattern) for word in words):
+            return True
+    return False
+
+
+def append(store: str, lines: Iterable[str]) -> None:
+    """Add lines to the file beside a store, which is made if need be. Raises StoreError."""
+    from .model.errors import StoreError
+
+    text = "".join(" ".join(line.split()) + "\n" for line in lines)
+    path = store + SUFFIX
+    try:
+        number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0), 0o600)
+        try:
+            os.write(number, text.encode())
+        finally:
+            os.close(number)
+    except OSError as error:
+        raise StoreError(f"cannot write {path}: {error.strerror}", hint="does its folder exist?") from None
+
+
+def _patterns(lines: Iterable[str]) -> tuple[str, ...]:
+    return tuple(line.removeprefix("ignore ").strip() for line in lines if line.startswith("ignore "))
+
+
+def _lines(path: str) -> list[str]:
+    # Most often there is none, and to ask is all that this costs.
+    if path.startswith(":memory:") or not os.path.isfile(path):  # noqa: PTH113
+        return []
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:  # noqa: PTH123
+            return [line.strip() for line in file.read(MOST_BYTES).splitlines() if line.strip()]
+    except OSError:
+        return []
+
+
+def _until(at: int | None) -> str:
+    if at is None:
+        return ""
+    from .model.clock import format_time
+
+    return f" until {(format_time(at) or '')[:16].replace('T', ' ')} UTC"

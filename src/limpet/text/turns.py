@@ -1,0 +1,93 @@
+"""A turn of the journal in words: as a line about what a session did, and what a note of one is quoted as. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+# The topic of notes that limpet takes by itself (remember/ambient.py).
+AMBIENT = "ambient"
+# Of a turn in one sentence.
+_MOST_RUNS, _STEP_CHARACTERS = 4, 120
+_MOST_FILES, _COMMAND_CHARACTERS, _SENTENCE_CHARACTERS = 3, 60, 100
+_STOPS = ".:;, \u3002"
+# Up to a full stop that a space follows: not the one of `api.py` or of 2.5; nor after an abbreviation such as "e.g.".
+# Compiled at use: hooks, which seldom come to it, would wait for that.
+_SENTENCE = r".+?[\w)\"'`\]](?<!\b[a-zA-Z])(?:[.!?](?=\s)|[\u3002\uff01\uff1f])"
+_EDITS = (
+    "edit",
+    "write",
+    "multiedit",
+    "notebookedit",
+    "apply_patch",
+    "replace",
+    "create",
+    "str_replace",
+    "search_replace",
+)
+
+
+def essential(content: str, topics: Sequence[str] = ()) -> str:
+    """A memory as it is quoted: of such a note the result, and what for, in one sentence."""
+    asked, mark, result = content.partition("\nResult: ")
+    if not mark or AMBIENT not in topics or not asked.startswith("Asked: "):
+        return content
+    return f"{result[:1].upper()}{result[1:]} (for: {first_sentence(asked.removeprefix('Asked: '))})"
+
+
+def in_words(lines: Sequence[tuple[str, str]]) -> str:
+    """What a turn came to, in one sentence: what was asked, what was changed, what failed; "" when it says nothing."""
+    asked = next((first_sentence(what) for kind, what in lines if kind == "asked"), "")
+    deeds = _deeds([(kind, what) for kind, what in lines if kind in ("did", "failed")])
+    if not deeds:
+        deeds = [first_sentence(what) for kind, what in lines if kind == "said"][-1:]
+    outcome = "; ".join(deeds)
+    return f"{asked}: {outcome}" if asked and outcome else asked or outcome
+
+
+def first_sentence(text: str, limit: int = _SENTENCE_CHARACTERS) -> str:
+    """What a text begins with, without its full stop; cut at a word when it is long."""
+    line = " ".join(text.split())
+    found = re.match(_SENTENCE, line)
+    line = (found[0] if found else line).rstrip(_STOPS)
+    if len(line) <= limit:
+        return line
+    return line[: limit - 1].rpartition(" ")[0].rstrip(_STOPS) + "…"
+
+
+def _deeds(steps: Sequence[tuple[str, str]]) -> list[str]:
+    """Files that were changed, a commit, how the last run of each command went."""
+    files = list(dict.fromkeys(_file(what) for kind, what in steps if kind == "did" and is_edit(what)))
+    runs: dict[str, list[str]] = {}
+    for kind, what in steps:
+        if not (kind == "did" and is_edit(what)):
+            runs.setdefault(what, []).append(kind)
+    found = [f"changed {_listed(files)}"] if files else []
+    for what, kinds in list(runs.items())[-_MOST_RUNS:]:
+        command = f"`{cut(command_of(what), _COMMAND_CHARACTERS)}`"
+        went = "failed" if kinds[-1] == "failed" else "failed, then went well" if "failed" in kinds else ""
+        found.append(f"{command} {went}" if went else f"ran {command}")
+    return found
+
+
+def _file(what: str) -> str:
+    """The last parts of the path that a change names: enough to find it again."""
+    return "/".join(command_of(what).replace("\\", "/").split("/")[-2:])
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:_MOST_FILES])
+    return f"{shown} and {len(names) - _MOST_FILES} more" if len(names) > _MOST_FILES else shown
+
+
+def is_edit(what: str) -> bool:
+    return what.partition(":")[0].lower().startswith(_EDITS)
+
+
+def command_of(what: str) -> str:
+    tool, mark, rest = what.partition(": ")
+    return cut(rest if mark else tool, _STEP_CHARACTERS)
+
+
+def cut(text: str, limit: int) -> str:
+    return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"

@@ -1,0 +1,80 @@
+"""What a client tells its user about the store: that it is not there, or cannot be used; once a session."""
+
+from __future__ import annotations
+
+import json
+
+import limpet
+from limpet.agents.hooks.entry import handle
+from limpet.agents.hooks.notices import MOST_BYTES
+
+MESSAGE = {"claude": "UserPromptSubmit", "gemini": "BeforeAgent", "codex": "UserPromptSubmit"}
+
+
+def said(path, clock, event="SessionStart", session="s1", client="claude", **data):
+    raw = json.dumps({"session_id": session, "cwd": "/", "prompt": "Which port is it?", **data}).encode()
+    out = handle([client, event, "--store", str(path), "--scope", "global"], raw, clock).decode()
+    return json.loads(out) if out else {}
+
+
+def test_a_damaged_store_is_said_to_the_user_once_a_session(path, clock):
+    path.write_bytes(b"these are my notes, not a store")
+    for client in ("claude", "gemini"):
+        out = said(path, clock, client=client, session=client)
+        assert list(out) == ["systemMessage"]
+        assert "limpet cannot use its memory" in out["systemMessage"] and str(path) in out["systemMessage"]
+        assert said(path, clock, MESSAGE[client], client=client, session=client) == {}
+        assert said(path, clock, client=client, session=client + " the next")
+
+
+def test_what_is_damaged_in_the_midst_of_a_session_is_said_at_the_next_message(path, clock):
+    with limpet.open(path, scope="global", clock=clock) as memory:
+        memory.remember("The port is 5433")
+    assert "systemMessage" not in said(path, clock)
+    for file in path.parent.glob("memory.db*"):
+        file.unlink()
+    path.write_bytes(b"SQLite format 3\0" + b"garbage" * 2_000)
+    assert "damaged" in said(path, clock, "UserPromptSubmit")["systemMessage"]
+    assert said(path, clock, "UserPromptSubmit") == {}
+
+
+def test_a_store_of_a_newer_limpet_is_said(path, clock):
+    limpet.open(path).close()
+    import apsw
+
+    con = apsw.Connection(str(path))
+    con.execute("PRAGMA user_version = 999")
+    con.close()
+    assert "upgrade" in said(path, clock)["systemMessage"].lower()
+
+
+def test_a_missing_store_is_said_to_the_user_once_a_session(path, clock):
+    out = said(path, clock)
+    assert str(path) in out["systemMessage"] and "no memory" in out["systemMessage"]
+    assert said(path, clock, "UserPromptSubmit") == {} and said(path, clock, "UserPromptSubmit") == {}
+    assert not path.exists()
+
+
+def test_a_folder_that_is_not_there_is_said_at_the_beginning_alone(path, clock):
+    gone = path.parent / "unmounted" / "memory.db"
+    assert "no memory" in said(gone, clock)["systemMessage"]
+    assert said(gone, clock, "UserPromptSubmit") == {}
+    assert not gone.parent.exists()
+
+
+def test_nothing_is_said_in_the_midst_of_work_or_by_clients_without_a_way_to(path, clock):
+    path.write_bytes(b"these are my notes, not a store")
+    for event in ("PostToolUse", "Stop", "PreCompact", "SessionEnd"):
+        assert said(path, clock, event, tool_name="Edit", tool_input={"file_path": "a"}) == {}
+    assert said(path, clock, client="codex") == {}
+
+
+def test_a_store_in_order_says_nothing(path, clock):
+    limpet.open(path).close()
+    assert said(path, clock) == {} and not path.with_name("memory.db.told").exists()
+
+
+def test_the_list_of_who_was_told_does_not_grow_for_ever(path, clock):
+    path.with_name("memory.db.told").write_text("x\n" * MOST_BYTES)
+    assert said(path, clock)
+    assert path.with_name("memory.db.told").stat().st_size < 10
