@@ -182,7 +182,9 @@ def test_ordinary_text_stays_as_it_is(text):
     assert neutral(text) == text
 
 
-@pytest.mark.parametrize("text", ["Vec<String> and <em>bold</em>", "if (a<b) use <b>", "see <https://a.b>", "<!-- note --> <?php"])
+@pytest.mark.parametrize(
+    "text", ["Vec<String> and <em>bold</em>", "if (a<b) use <b>", "see <https://a.b>", "<!-- note --> <?php"]
+)
 def test_a_tag_of_any_words_is_written_so_that_it_opens_nothing_and_reads_the_same(text):
     """Which words models take for marks is not known: no list of words decides."""
     assert "<" not in neutral(text) and html.unescape(neutral(text)) == text
@@ -201,7 +203,11 @@ def test_json_for_a_model_says_the_same_without_a_mark(texts):
     value = {texts[0]: [texts[1], {"deeper": texts[2]}]}
     made = json_text(value)
     assert json.loads(made) == value
-    assert not set(made) & set("<\uff1c\ufe64\u2039\u3008") and "[inst]" not in made.lower() and "[/inst]" not in made.lower()
+    assert (
+        not set(made) & set("<\uff1c\ufe64\u2039\u3008")
+        and "[inst]" not in made.lower()
+        and "[/inst]" not in made.lower()
+    )
 
 
 def test_what_an_import_brought_once_is_read_without_being_printed(tmp_path):

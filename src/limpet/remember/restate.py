@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..model.edges import live_edges
 from ..model.ids import format_id, parse_id
-from ..model.memory import GLOBAL_SCOPE, MAX_METADATA_BYTES, MAX_TOPICS, TRUST, Memory, is_below, least_trusted
+from ..model.memory import FOREIGN, GLOBAL_SCOPE, MAX_METADATA_BYTES, MAX_TOPICS, TRUST, Memory, is_below, least_trusted
 from .validation import OUTSIDE, ValidStatement
 from .write import Receipt, Writer, effective_trust, raw_id
 
@@ -149,7 +149,11 @@ class _Restatement:
         statement, known = self.statement, self.known
         higher = is_below(known.origin, statement.origin)
         # An agent that says again what it has just read confirms nothing.
-        if higher and statement.origin != "user" and not (self.independent and (statement.session or known.session)):
+        unsure = not (self.independent and (statement.session or known.session))
+        if higher and known.origin in FOREIGN and statement.origin != "user" and unsure:
+            self.left.append(
+                f"origin {statement.origin} (a person, or another session, confirms what a {known.origin} said)"
+            )
             return {}
         if higher or (statement.origin == "user" and known.trust != "user"):
             trust = max(known.trust, self._raised(), key=TRUST.__getitem__)
