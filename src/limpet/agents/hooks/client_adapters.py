@@ -163,7 +163,8 @@ def parse_event(client: str, event: str, data: dict[str, Any]) -> Call | None:
     return Call(
         client=client, event=event, role=role, session=word("session"), folder=word("folder", 4_000),
         text=text if isinstance(text, str) else "", source="resume" if event == "TaskResume" else word("source"),
-        tool=word("tool") or _TOOLS.get(event, ""), input=find("input"), output=next((one for path in _OUTPUTS if (one := _at(data, path))), None),
+        tool=word("tool") or _TOOLS.get(event, ""), input=find("input"),
+        output=next(filter(None, (_at(data, path) for path in _OUTPUTS)), None),
         failed=bool(find("failed")) or event.endswith("Failure") or _at(data, "postToolUse.success") is False
         or _at(data, "toolResult.resultType") in ("failure", "denied") or (role == "tool" and _exited(data)),
         transcript=word("transcript", 4_000), agent=word("agent"), agent_type=word("agent_type"),
