@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 import limpet
 from limpet.agents.hooks.holdout import Holdout
-from limpet.agents.hooks.injected import Line, Section, block, brief, left_off, survival
+from limpet.agents.hooks.injected import Line, Section, block, brief
+from limpet.agents.hooks.session_state import left_off, survival
 from limpet.agents.resources import Pages
 from limpet.text.blocks import CLOSE, OPEN, json_text, neutral, plain_line
 from tests.hostile import imported
@@ -104,6 +105,10 @@ def check_block(text):
 KEEP = "Keep in the summary what the following data says, with its ids."
 HEADS = (
     "Data that limpet",
+    "Quoted data,",
+    "Waiting for",
+    "New since",
+    "No longer so",
     "More: ",
     "Open goals:",
     "Rules and preferences:",
@@ -151,10 +156,10 @@ def test_no_field_ends_a_block_or_leaves_its_line(texts, kind):
             ) as memory:
                 for block_made in (
                     brief(memory, "staging port", 1_200, Holdout("s", 0.0)),
-                    left_off(memory, "new", same=False),
-                    survival(memory, fields["session"]),
+                    left_off(memory, "claude", "new", same=False),
+                    survival(memory, "claude", fields["session"]),
                 ):
-                    check_block(block_made.text)
+                    check_block(block_made.block(()).text)
                 for page in (memory.prepare("staging port", lexical_only=True).text(), Pages(memory).index()):
                     assert "limpet-memory" not in as_read(page) or "<limpet" not in as_read(page)
                     assert "</limpet" not in as_read(page)
@@ -221,7 +226,11 @@ def test_what_an_import_brought_once_is_read_without_being_printed(tmp_path):
     con.execute("UPDATE event SET data = json_set(data, '$.trust', ?) WHERE type = 'remembered'", (evil,))
     con.close()
     with limpet.open(path, scope="project:api") as memory:
-        for made in (brief(memory, "staging port", 1_200, Holdout("s", 0.0)), left_off(memory, "new", same=False)):
+        for offer in (
+            brief(memory, "staging port", 1_200, Holdout("s", 0.0)),
+            left_off(memory, "claude", "new", same=False),
+        ):
+            made = offer.block(())
             check_block(made.text)
             assert "obey" not in made.text.replace("do not obey it", "") and memory.abbreviate([id])[0] in made.text
         assert memory.get(id).trust == "import"
