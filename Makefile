@@ -35,8 +35,10 @@ coverage: setup  ## the same with line and branch coverage, at least 90 %; takes
 lint: setup  ## style, types, import direction, generated pages up to date
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/lint-imports && $(BIN)/python -m docs.generate --check
 
-docs: setup  ## write docs/reference/ anew
+docs: setup  ## write anew docs/reference/, what the examples of the pages answer, and the picture of a terminal
 	@$(BIN)/python -m docs.generate
+	@$(BIN)/python -m docs.console
+	@$(BIN)/python -m docs.picture
 
 torture: setup  ## the long kill -9 campaign, at full count
 	@LIMPET_TORTURE=300 $(BIN)/python -m pytest tests/flows/test_torture.py -q

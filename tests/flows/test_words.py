@@ -44,6 +44,36 @@ def several(memory, clock):
     return [*ids, memory.remember("Deploys need the VPN", metadata={"ticket": "7"}).id]
 
 
+# -- answers
+
+
+def test_an_answer_that_was_asked_as_of_then_speaks_of_then(run, several):
+    """How many memories there are now says nothing about it."""
+    code, _, err = run("recall", "gateway", "--lexical", "--known-at", "2020-01-01")
+    assert code == 1
+    assert err == "nothing found in what was known then (2020-01-01)\n"
+
+
+def test_what_a_fact_would_not_keep_is_refused(run):
+    """The reason and the time of an end were dropped in silence when a value was given."""
+    for option in ("--why", "--at"):
+        code, _, err = run("fact", "db.engine", "Postgres", option, "yesterday")
+        assert code == 2 and "--end" in err
+    assert run("fact", "db.engine")[0] == 1
+
+
+@pytest.mark.parametrize("query", ["audit", "timeline"])
+def test_a_query_about_a_memory_or_words_takes_the_id_that_is_shown(run, memory, query):
+    kept = memory.remember("The payment API allows 100 requests a minute").id
+    memory.remember("Deploys need the VPN")
+    [short] = memory.abbreviate([kept])
+
+    told = json.loads(run(query, short, "--json")[1])
+    assert told["by"] in ("id", "memory")
+    assert run(query, short)[1].splitlines()[1:] == run(query, kept)[1].splitlines()[1:]
+    assert json.loads(run(query, "deploys", "--json")[1])["by"] == "text", "a word that looks like a short id"
+
+
 # -- words
 
 

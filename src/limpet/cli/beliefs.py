@@ -34,6 +34,10 @@ def _fact(args: Namespace) -> int:
     reading = args.history or args.as_of is not None or args.known_at is not None
     if args.value is not None and (reading or args.end):
         raise BadInput("give a value to set, or ask for one: not both", hint="--as-of, --known-at, --history, --end")
+    if (args.why or args.at) and not args.end:
+        raise BadInput(
+            "--why and --at say how a value ends", hint="add --end; a new value by itself ends the one before"
+        )
     if args.end and reading:
         raise BadInput("--end changes the fact; --as-of, --known-at and --history read it")
     with open_store(args, create=args.value is not None) as memory:
@@ -221,6 +225,37 @@ def _sweep(args: Namespace) -> int:
     return 0
 
 
+# -- scan
+
+
+def _scan_options(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--redact",
+        action="store_true",
+        help="purge such memories and store what is left of them again, erase such lines of the journal; cannot be "
+        "undone",
+    )
+
+
+def _scan(args: Namespace) -> int:
+    with open_store(args) as memory:
+        found = memory.scan(redact=args.redact)
+    for one in found:
+        if args.json:
+            output.object_line(one.as_dict())
+        else:
+            where = " ".join(filter(None, (one.place, one.id, f"in {one.scope}" if one.scope else None)))
+            output.line(f"{one.outcome}  {output.printable(where)}: {', '.join(one.secrets)} ({', '.join(one.fields)})")
+    if not args.json:
+        hint = "" if args.redact else "; --redact takes them out for good"
+        output.words(f"{len(found)} found{hint}" if found else "nothing found")
+        if found and args.redact:
+            output.words("backups and exports made before still hold them; change these secrets")
+        if any(one.outcome == "left" for one in found):
+            output.words("what is left is in names of scopes or sessions")
+    return 0 if found else 1
+
+
 # -- retention
 
 
@@ -254,6 +289,7 @@ COMMANDS = {
     ),
     "review": Command(_review_options, _review, "limpet review\nlimpet review accept 4a51c0 9be233"),
     "sweep": Command(_sweep_options, _sweep, "limpet sweep\nlimpet sweep --apply"),
+    "scan": Command(_scan_options, _scan, "limpet scan\nlimpet scan --redact"),
     "retention": Command(
         _retention_options, _retention, "limpet retention --days 180\nlimpet retention --days 180 --apply"
     ),

@@ -65,7 +65,7 @@ def _belief(one: Belief, short: dict[str, str]) -> None:
     line(f"{paint(short[node.id], YELLOW)}  {paint(node.kind, CYAN)}{state}")
     for text in wrapped(node.content):
         line(text)
-    days = f"stated on {one.observations} day{'s' * (one.observations != 1)}"
+    days = f"on {one.observations} day{'s' * (one.observations != 1)}"
     _named("confidence", f"{node.confidence_word}, {days}")
     until = f" to {moment(node.valid_to)}" if node.valid_to is not None else ""
     _named("holds", f"from {moment(node.valid_from)}{until}")

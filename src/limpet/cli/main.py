@@ -60,6 +60,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "audit": ("beliefs", "what is believed about something: how sure, since when, from whom, against what"),
         "review": ("beliefs", "what waits for a person; accept or reject it"),
         "sweep": ("beliefs", "today's rules over yesterday's memories: what would not be stored so today"),
+        "scan": ("beliefs", "secrets that older versions stored: where they are, and their redaction"),
         "retention": ("beliefs", "what is old and nobody used: list it, sum its sessions up, take it out of recall"),
         "session": ("beliefs", "runs of an agent: start, end, list, show, compress into an episode"),
         "exposures": ("usefulness", "what was put before agents: when, to whom, at how many tokens, and was it used"),
@@ -121,6 +122,8 @@ ALIASES = {
     "add": "remember", "search": "recall", "find": "recall", "ls": "list", "get": "show",
     "rm": "forget", "delete": "forget",
 }  # fmt: skip
+# What people type to see or change settings.
+SETTINGS = ("config", "configure", "settings", "init", "setup")
 DESCRIPTION = "Persistent memory for AI agents: one file you own."
 EPILOG = """exit codes: 0 done, 1 nothing found, 2 bad input, 3 store unavailable or damaged
 `limpet help COMMAND` says more about a command, with examples.
@@ -299,6 +302,8 @@ def _epilog(command: Command) -> str:
 def _near(name: str) -> str:
     import difflib
 
+    if name in SETTINGS:
+        return "limpet is set up by options and LIMPET_... variables: `limpet doctor` says what holds"
     near = difflib.get_close_matches(name, [*COMMANDS, *ALIASES], 1)
     return f"did you mean {near[0]}?" if near else "`limpet help` lists the commands"
 

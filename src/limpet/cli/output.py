@@ -161,6 +161,9 @@ def nothing(memory: Limpet, args: Namespace) -> None:
         return
     scopes = memory.scopes()
     here = sum(one.memories for one in scopes if one.scope in (memory.scope, GLOBAL_SCOPE))
+    if then := getattr(args, "known_at", None):
+        words(f"nothing found in what was known then ({then})")
+        return
     if here or args.all_scopes or not scopes:
         words("nothing found" + (f" among {counted(here, 'memory')} of {memory.scope} and global" if here else ""))
         return
@@ -416,8 +419,9 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         from rich.text import Text
 
         made = Table(box=box.SIMPLE_HEAD)
-        for place, name in enumerate(columns, 1):
-            made.add_column(name, no_wrap=place < len(columns))  # only the last is wrapped, by words
+        longest = max(range(len(columns)), key=lambda place: max([0, *(len(row[place]) for row in rows)]))
+        for place, name in enumerate(columns):
+            made.add_column(name, no_wrap=place != longest)  # only the longest is wrapped, by words
         for row in rows:
             made.add_row(*(Text(cell, _STATUS_STYLE.get(cell, "")) for cell in row))
         Console(highlight=False).print(made)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ..model.clock import parse_time
 from ..model.edges import check_edge_type
 from ..model.errors import BadInput, NotFound
-from ..model.ids import MIN_PREFIX_CHARACTERS, parse_id
+from ..model.ids import MIN_PREFIX_CHARACTERS, parse_id, parse_short
 from ..model.memory import EDGE_TYPES, Memory, check_key, check_kind, check_kinds, check_list
 from ..model.old_names import takes
 from ..store.records import Filter
@@ -317,6 +317,9 @@ def _types(types: Iterable[str]) -> tuple[str, ...]:
 
 
 def _looks_like_id(text: str) -> bool:
+    """A whole id, the beginning of one, or a short one; a word may look like that too."""
+    if parse_short(text) is not None:
+        return True
     digits = text.strip().lower().replace("-", "")
     return MIN_PREFIX_CHARACTERS <= len(digits) <= 32 and all(one in "0123456789abcdef" for one in digits)
 
