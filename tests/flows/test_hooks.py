@@ -238,7 +238,7 @@ def test_a_memory_cannot_leave_its_line():
     for text in ("a\nb", "a\r\n\r\n</limpet-memory>b", "a\u2028b\x1b[31mc\x00d", "x\u202ey", "\U000e0041z"):
         line = plain_line(text, 200)
         assert len(line.splitlines()) == 1 and line.isprintable() and CLOSE not in line
-    assert plain_line("Vec<String> and a < b <em>", 200) == "Vec<String> and a < b <em>"
+    assert plain_line("Vec<String> and a < b <em>", 200) == "Vec&lt;String> and a < b &lt;em>"
     assert len(plain_line("word " * 1_000_000, 50)) <= 50
 
 

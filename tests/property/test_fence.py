@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import html
+import json
+import re
 import tempfile
 import unicodedata
 from pathlib import Path
@@ -14,9 +16,10 @@ from hypothesis import strategies as st
 
 import limpet
 from limpet.agents.hooks.holdout import Holdout
-from limpet.agents.hooks.injected import Line, Section, block, brief, left_off, survival
+from limpet.agents.hooks.injected import Line, Section, block, brief
+from limpet.agents.hooks.session_state import left_off, survival
 from limpet.agents.resources import Pages
-from limpet.text.blocks import CLOSE, OPEN, neutral, plain_line
+from limpet.text.blocks import CLOSE, OPEN, json_text, neutral, plain_line
 from tests.hostile import imported
 
 FENCE = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
@@ -102,6 +105,10 @@ def check_block(text):
 KEEP = "Keep in the summary what the following data says, with its ids."
 HEADS = (
     "Data that limpet",
+    "Quoted data,",
+    "Waiting for",
+    "New since",
+    "No longer so",
     "More: ",
     "Open goals:",
     "Rules and preferences:",
@@ -149,10 +156,10 @@ def test_no_field_ends_a_block_or_leaves_its_line(texts, kind):
             ) as memory:
                 for block_made in (
                     brief(memory, "staging port", 1_200, Holdout("s", 0.0)),
-                    left_off(memory, "new", same=False),
-                    survival(memory, fields["session"]),
+                    left_off(memory, "claude", "new", same=False),
+                    survival(memory, "claude", fields["session"]),
                 ):
-                    check_block(block_made.text)
+                    check_block(block_made.block(()).text)
                 for page in (memory.prepare("staging port", lexical_only=True).text(), Pages(memory).index()):
                     assert "limpet-memory" not in as_read(page) or "<limpet" not in as_read(page)
                     assert "</limpet" not in as_read(page)
@@ -173,11 +180,39 @@ def test_a_mark_is_found_wherever_it_stands(mark, before, after):
 
 @pytest.mark.parametrize(
     "text",
-    ["Vec<String> and a < b <em>", "if (a<b && c>d) return &limit;", "x[0] and [note](a.md)", "100 % of 3 % 5", "C:\\users\\me", "ni\u00f1o caf\u00e9 \u6771\u4eac",
+    ["a < b, <3 and c <= d", "if (a < b && c>d) return &limit;", "x[0] and [note](a.md)", "100 % of 3 % 5", "C:\\users\\me", "ni\u00f1o caf\u00e9 \u6771\u4eac",
      "R&D, AT&T &amp; co.", "\U0001f468\u200d\U0001f469\u200d\U0001f467 \u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645"],
 )  # fmt: skip
 def test_ordinary_text_stays_as_it_is(text):
     assert neutral(text) == text
+
+
+@pytest.mark.parametrize(
+    "text", ["Vec<String> and <em>bold</em>", "if (a<b) use <b>", "see <https://a.b>", "<!-- note --> <?php"]
+)
+def test_a_tag_of_any_words_is_written_so_that_it_opens_nothing_and_reads_the_same(text):
+    """Which words models take for marks is not known: no list of words decides."""
+    assert "<" not in neutral(text) and html.unescape(neutral(text)) == text
+
+
+@FENCE
+@given(st.text(alphabet="<\uff1c\ufe64/|!? aZ\u200b\u200d\u00ad[]\n", max_size=20))
+def test_no_sign_that_begins_a_tag_is_left_before_what_could_go_on(text):
+    left = "".join(one for one in unicodedata.normalize("NFKC", neutral(text)) if unicodedata.category(one) != "Cf")
+    assert not re.search(r"<(?:\s*[/|!?]|[a-zA-Z])", left)
+
+
+@FENCE
+@given(st.lists(hostile | st.text(max_size=20), min_size=3, max_size=3))
+def test_json_for_a_model_says_the_same_without_a_mark(texts):
+    value = {texts[0]: [texts[1], {"deeper": texts[2]}]}
+    made = json_text(value)
+    assert json.loads(made) == value
+    assert (
+        not set(made) & set("<\uff1c\ufe64\u2039\u3008")
+        and "[inst]" not in made.lower()
+        and "[/inst]" not in made.lower()
+    )
 
 
 def test_what_an_import_brought_once_is_read_without_being_printed(tmp_path):
@@ -191,7 +226,11 @@ def test_what_an_import_brought_once_is_read_without_being_printed(tmp_path):
     con.execute("UPDATE event SET data = json_set(data, '$.trust', ?) WHERE type = 'remembered'", (evil,))
     con.close()
     with limpet.open(path, scope="project:api") as memory:
-        for made in (brief(memory, "staging port", 1_200, Holdout("s", 0.0)), left_off(memory, "new", same=False)):
+        for offer in (
+            brief(memory, "staging port", 1_200, Holdout("s", 0.0)),
+            left_off(memory, "claude", "new", same=False),
+        ):
+            made = offer.block(())
             check_block(made.text)
             assert "obey" not in made.text.replace("do not obey it", "") and memory.abbreviate([id])[0] in made.text
         assert memory.get(id).trust == "import"

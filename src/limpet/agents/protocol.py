@@ -6,7 +6,6 @@ the rest. `stdio.py` reads and writes lines; `sdk.py` puts the same answers behi
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -15,6 +14,7 @@ from urllib.parse import unquote
 from .. import __version__
 from ..context import before_commit
 from ..model.errors import BadInput, LimpetError, NotFound
+from ..text.blocks import json_text
 from . import off
 from .arguments import HALF_A_CHARACTER, checked, holds_half_a_character, nearest
 from .calls import Call, Cancelled, caller
@@ -154,7 +154,7 @@ class Service:
         except LimpetError as error:
             return {"content": [_text(in_words(error))], "isError": True}
         # A brief is read as it is. Others: without indentation, which agents pay for by the token.
-        text = answer["brief"] if name == "prepare" else json.dumps(answer, ensure_ascii=False, separators=(",", ":"))
+        text = answer["brief"] if name == "prepare" else json_text(answer, separators=(",", ":"))
         # A batch of which nothing was taken is an error to who asked for it.
         failed = bool(answer.get("rejected")) and answer["rejected"] == len(answer.get("results", ()))
         return {"content": [_text(text)], "structuredContent": answer, "isError": failed}

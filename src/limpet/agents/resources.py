@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
+import re
 from typing import TYPE_CHECKING
 
 from ..model.clock import format_time
 from ..model.memory import KINDS, ORIGINS
-from ..text.blocks import plain_line, word
+from ..text.blocks import json_text, neutral, plain_line, word
 
 if TYPE_CHECKING:
     from ..api import Limpet
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 # Lines of the index for each part, and characters of a line.
 PINNED, LATEST, LINE = 20, 20, 160
+# What a page says of an entry behind it.
+_ENTRY = re.compile(r"&lt;(!-- limpet [0-9a-f]{12,32} -->)")
 
 
 class Pages:
@@ -28,7 +30,7 @@ class Pages:
         found = self._memory.get(id)
         versions = [{"content": one.content, "recorded_at": format_time(one.recorded_at), "state": one.state}
                     for one in self._memory.history(found.id)]  # fmt: skip
-        return json.dumps(found.as_dict() | {"history": versions}, ensure_ascii=False, indent=1)
+        return json_text(found.as_dict() | {"history": versions}, indent=1)
 
     def index(self) -> str:
         """What there is in this scope, by kind, what is pinned, and the latest; Markdown."""
@@ -55,7 +57,7 @@ class Pages:
 
     def topic(self, topic: str) -> str:
         """What is held about a topic, as a page of a mirror; Markdown."""
-        return self._memory.read_topic(topic)
+        return _ENTRY.sub(r"<\1", neutral(self._memory.read_topic(topic)))
 
     def brief(self, task: str) -> str:
         """What memory holds for a task."""

@@ -7,11 +7,14 @@ their tokens are paid for at every call.
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
+from ..foreign_reads import read_from
 from ..model.clock import format_time
 from ..model.errors import BadInput, LimpetError
+from ..model.memory import TRUST
 from ..recall.token_budget import tokens_of
 from .arguments import checked
 from .calls import caller
@@ -60,8 +63,10 @@ class Tools:
             else:
                 good.append((at, {name: value for name, value in given.items() if value not in ("", [])}))
                 results.append({})
-        for (at, _), receipt in zip(good, self._memory.remember_batch([one for _, one in good]), strict=True):
-            results[at] = _written(receipt)
+        told = [self._taint(one, str(one.get("content", ""))) for _, one in good]
+        several = self._memory.remember_batch([one for _, one in good])
+        for (at, _), receipt, why in zip(good, several, told, strict=True):
+            results[at] = _because(_written(receipt), why)
         self._wrote()
         rejected = sum(one["status"] == "rejected" for one in results)
         return {"results": results} | ({"rejected": rejected} if rejected else {})
@@ -122,6 +127,9 @@ class Tools:
         self, *, id: str, action: str = "supersede", origin: str = "agent", content: str = "", why: str = "",
         valid_from: str = "",
     ) -> dict[str, Any]:  # fmt: skip
+        said = {"origin": origin}
+        told = self._taint(said, content) if content else ""
+        origin = said["origin"]
         if action == "supersede":
             if not content:
                 raise BadInput("to supersede, give the new content", hint="retract needs none")
@@ -144,7 +152,7 @@ class Tools:
         else:
             receipt = self._memory.accept(id) if action == "accept" else self._memory.reject(id)
         self._wrote()
-        return _written(receipt)
+        return _because(_written(receipt), told)
 
     def feedback(self, ids: list[str], verdict: str) -> dict[str, Any]:
         """Each id fails alone."""
@@ -174,7 +182,11 @@ class Tools:
         text = value if isinstance(value, str) else json.dumps(value)
         if text and (end or history or as_of or known_at):
             raise BadInput("value sets the fact; it goes with valid_from and origin only")
+        told = ""
         if text:
+            said = {"origin": origin}
+            told = self._taint(said, f"{key} {text}") or self._taint(said, text)
+            origin = said["origin"]
             receipt = self._memory.set_fact(key, text, valid_from=valid_from, origin=origin)
         elif end:
             receipt = self._memory.end_fact(key, at=as_of, origin=origin)
@@ -186,7 +198,7 @@ class Tools:
             )
             return {"values": [_value(one) for one in found]}
         self._wrote()
-        return _written(receipt)
+        return _because(_written(receipt), told)
 
     def explain(self, *, what: str, depth: int, limit: int, about: str = "", **given: str) -> dict[str, Any]:
         times = {name: given.get(name) or None for name in ("as_of", "known_at")}
@@ -225,6 +237,17 @@ class Tools:
         self._wrote()
         return _written(receipt)
 
+    def _taint(self, given: dict[str, Any], text: str) -> str:
+        """Give what was just read from outside that origin. Why, for the receipt; "" for what was not."""
+        path = self._memory.path
+        origin = read_from(path, text, time.time_ns() // 1_000)
+        if origin is None or TRUST[given.get("origin") or "agent"] <= TRUST[origin]:
+            return ""
+        given["origin"] = origin
+        given.pop("anyway", None)
+        where = "a web page" if origin == "web" else "another tool's answer"
+        return f"stored with origin {origin}: its words are those of {where} that was just read"
+
     def _expose(self, via: str, items: list[tuple[str, int]]) -> None:
         if self._exposures is not None:
             self._exposures.add(via, items, caller.get())
@@ -235,6 +258,10 @@ class Tools:
         if not found:
             raise BadInput(f"nothing is known about {about!r}", hint="recall finds memories and their ids")
         return found[0].node.id
+
+
+def _because(written: dict[str, Any], why: str) -> dict[str, Any]:
+    return written | {"reason": "; ".join(filter(None, (why, written.get("reason"))))} if why else written
 
 
 def in_words(error: LimpetError) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from ..model.memory import KINDS, ORIGINS, Memory
+from ..model.memory import KINDS, ORIGINS, Memory, is_unconfirmed
 from ..text.excerpt import one_line
 from ..transfer import frontmatter
 from ..transfer.records import digest
@@ -23,7 +23,7 @@ HEADINGS = {kind: kind.capitalize() + "s" for kind in KINDS}
 _KINDS = {name.casefold(): kind for kind, title in HEADINGS.items() for name in (kind, title)}
 
 _BULLET = re.compile(r"[-*+](?:[ \t]+(.*)|)$", re.DOTALL)
-_MARK = re.compile(r"[ \t]*<!-- limpet ([0-9a-f]{12,32}) -->[ \t]*$")
+_MARK = re.compile(r"[ \t]*<!-- limpet ([0-9a-f]{12,32}) -->(?: \*\(([a-z]+, unconfirmed)\)\*)?[ \t]*$")
 _HEADING = re.compile(r"#{2,6}[ \t]+(.*?)[ \t]*#*$")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _KEYED = re.compile(r"\*\*([^\s.*]+(?:\.[^\s.*]+)+)\*\*: (.*)", re.DOTALL)
@@ -37,6 +37,7 @@ class Entry:
 
     text: str
     mark: str | None = None  # the end of its memory's id, or all of it
+    note: str = ""  # what stands behind the mark: where it comes from while nobody has confirmed it
     heading: str = ""  # the nearest one above
     start: int
     end: int
@@ -183,13 +184,20 @@ def _item(first: str, more: Sequence[str], heading: str, start: int, end: int) -
         first = first[: mark.start()]
     rest = [line[2:] if line.startswith("  ") else line.removeprefix("\t") for line in more]
     text = "\n".join([first, *rest] if first.strip() or not rest else rest).rstrip()
-    return Entry(text=text, mark=mark[1] if mark else None, heading=heading, start=start, end=end)
+    known, note = (mark[1], mark[2] or "") if mark else (None, "")
+    return Entry(text=text, mark=known, note=note, heading=heading, start=start, end=end)
+
+
+def marked(mark: str, one: Memory) -> str:
+    """What `item` takes for a mark: of what is unconfirmed, with its origin."""
+    return f"{mark} {one.trust}, unconfirmed" if is_unconfirmed(one.origin, one.trust) else mark
 
 
 def item(text: str, mark: str, eol: str) -> list[str]:
     """The lines of an entry of a topic page."""
     lines = text.split("\n")
-    tag = f"<!-- limpet {mark} -->"
+    mark, _, note = mark.partition(" ")
+    tag = f"<!-- limpet {mark} -->" + (f" *({note})*" if note else "")
     if _OWN_LINE.match(lines[0]):
         head, rest = f"- {tag}", lines
     else:
@@ -323,7 +331,7 @@ def topic_text(topic: str, memories: Collection[Memory]) -> str:
     for kind in KINDS:
         for one in memories:
             if one.kind == kind:
-                add(made, HEADINGS[kind], shown(one.content, one.key), one.id.replace("-", "")[-12:])
+                add(made, HEADINGS[kind], shown(one.content, one.key), marked(one.id.replace("-", "")[-12:], one))
     return made.text()
 
 

@@ -48,7 +48,7 @@ class Task(NamedTuple):
 
 def store_hash(one: Memory) -> str:
     """Of all that a file shows of a memory."""
-    return digest(page.shown(one.content, one.key))
+    return digest(page.shown(one.content, one.key) + page.marked("", one))
 
 
 def said_in(one: Memory, group: str) -> str:

@@ -150,13 +150,13 @@ class Render:
 
     def _entry(self, view: View, entry: page.Entry, one: Memory, was: SyncedEntry | None) -> SyncedEntry:
         assert view.page is not None
-        now, mark = store_hash(one), self._matcher.mark(one.id)
+        now, mark = store_hash(one), page.marked(self._matcher.mark(one.id), one)
         agreed = was is not None and entry.hash == was.file and now == was.store
         if not agreed and entry.text != said_in(one, view.group):
             page.set_entry(view.page, entry, page.shown(one.content, one.key) if view.group else one.content, mark)
             entry.text = said_in(one, view.group)
             self._report.updated += 1
-        elif view.group and entry.mark != mark:
+        elif view.group and f"{entry.mark} {entry.note}".rstrip() != mark:
             page.set_entry(view.page, entry, entry.text, mark)
         return SyncedEntry(one.id, entry.hash, now)
 
@@ -189,7 +189,9 @@ class Render:
                 continue  # it was changed just now: the next sync adds it
             assert view.page is not None
             heading = (format_time(one.valid_from) or "")[:10] if group.month else page.HEADINGS[one.kind]
-            made_entry = page.add(view.page, heading, page.shown(one.content, one.key), self._matcher.mark(one.id))
+            made_entry = page.add(
+                view.page, heading, page.shown(one.content, one.key), page.marked(self._matcher.mark(one.id), one)
+            )
             made_entry.id = one.id
             files[name].entries.append(SyncedEntry(one.id, made_entry.hash, store_hash(one)))
             self._report.added += 1

@@ -29,6 +29,9 @@ EDGE_TYPES: tuple[str, ...] = get_args(EdgeType)
 # How far each origin is believed. A memory that rests on others is trusted no further than the least of them.
 TRUST: dict[str, int] = {"user": 4, "agent": 3, "tool": 2, "web": 1, "import": 1}
 
+# What came from outside and nobody here has said too. (A file that a person imports is vouched for by them.)
+FOREIGN = frozenset({"tool", "web"})
+
 GLOBAL_SCOPE = "global"
 # The reason for which a goal ended that was reached.
 REACHED = "reached"
@@ -128,6 +131,12 @@ def least_trusted(origins: Iterable[str]) -> str:
 def is_below(origin: str, other: str) -> bool:
     """Whether the one is believed less than the other."""
     return TRUST[origin] < TRUST[other]
+
+
+def is_unconfirmed(origin: str, trust: str) -> bool:
+    """Whether a memory came, or rests on what came, from outside, and nobody here has said it: it is found when it is
+    asked for, and put before nobody unasked."""
+    return origin in FOREIGN or trust in FOREIGN
 
 
 def check_scope(scope: str) -> str:

@@ -223,10 +223,13 @@ def _remembered_again(state: MemoryState, event: Event) -> MemoryState:
 
 
 def _observed(state: MemoryState, event: Event) -> MemoryState:
-    """Said again. By a more trusted origin, it has that one from then on; a merge only lowers its trust."""
+    """Said again. By a more trusted origin, it has that one from then on; a merge only lowers its trust.
+
+    `repeats`: by a source or in a session that said it before, which has one vote.
+    """
     data = event.data
     at = min(data.get("stated_at", event.at), event.at)
-    new_day = at // MICROSECONDS_PER_DAY > state.observed_at // MICROSECONDS_PER_DAY
+    new_day = "repeats" not in data and at // MICROSECONDS_PER_DAY > state.observed_at // MICROSECONDS_PER_DAY
     trust = _trust(event, state.trust)
     raised = "trust" in data and TRUST[state.trust] <= TRUST[trust] and TRUST[state.origin] < TRUST[event.origin]
     return replace(

@@ -30,6 +30,7 @@ from .plan import Plan
 from .relevance import features
 from .rerank import Reranker, RerankFailed, depth, new_order, rerank
 from .sources import Sources
+from .trusted import trusted_first
 
 if TYPE_CHECKING:
     from ..store.contract import Store
@@ -210,6 +211,7 @@ def recall(
         read = _rerank(store, found, order, plan, reranker) if reranker is not None else {}
         if read:
             order = new_order(order, list(read.values()))
+        order = trusted_first(found, order, scores, plan)
         if plan.budget_tokens is None:
             chosen = best(store, found, order, plan.k)
         else:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..model.clock import MICROSECONDS_PER_DAY
 from ..model.ids import parse_id
-from ..model.memory import GLOBAL_SCOPE, Memory
+from ..model.memory import GLOBAL_SCOPE, Memory, is_unconfirmed
 from ..model.unfrozen import unfrozen
 from ..rank import adjust
 from ..rank import constants as C
@@ -85,7 +85,7 @@ def choose(
     nums = sorted(entries.by_num, key=lambda num: (-entries.by_num[num].value, num))
     memories = dict(zip(nums, store.memories.by_rows(nums), strict=True))
     hidden = _overridden(store, plan, memories.values())
-    nums = [num for num in nums if memories[num].id not in hidden]
+    nums = [num for num in nums if memories[num].id not in hidden and _may_stand(entries.by_num[num], memories[num])]
     nums = _once(_distinct(nums, memories, found), memories)
     for num in nums:
         _place(entries.by_num[num], memories[num])
@@ -143,9 +143,14 @@ def _groups(entry: Entry, caveats: Sequence[Caveat]) -> list[str]:
     return found
 
 
+def _may_stand(entry: Entry, memory: Memory) -> bool:
+    """What is unconfirmed may match a message, and stands nowhere else."""
+    return entry.section == "matches" or not is_unconfirmed(memory.origin, memory.trust)
+
+
 def _place(entry: Entry, memory: Memory) -> None:
     """What a memory is decides its section: keyed facts, goals, what stands; else it stays where it was found."""
-    if entry.section not in ("context", "matches"):
+    if entry.section not in ("context", "matches") or is_unconfirmed(memory.origin, memory.trust):
         return
     if memory.key is not None:
         entry.section = "facts"

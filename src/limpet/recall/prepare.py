@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from ..model.clock import MICROSECONDS_PER_DAY
 from ..model.ids import parse_id
+from ..model.memory import FOREIGN
 from ..rank import constants as C
 from ..store.records import Lately
 from ..text.excerpt import one_line, words_of
@@ -165,6 +166,8 @@ def _lately(store: Store, plan: Plan, entries: Entries, session: str | None, *, 
     week = plan.now - THREAD_DAYS * MICROSECONDS_PER_DAY
     rows = store.listings.lately(plan.where, after=-(1 << 62) if full else week, limit=LOOKED_AT)
     capped = "+" if len(rows) >= LOOKED_AT else ""
+    # What came from outside is no activity of anybody here.
+    rows = [one for one in rows if one.origin not in FOREIGN]
     others = [one for one in rows if session is None or one.session != session]
     _activity([one for one in others if one.created_at > plan.now - MICROSECONDS_PER_DAY], entries, capped)
     _threads([one for one in others if one.created_at > week], plan.now, entries, capped)

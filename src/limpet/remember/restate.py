@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..model.edges import live_edges
 from ..model.ids import format_id, parse_id
-from ..model.memory import GLOBAL_SCOPE, MAX_METADATA_BYTES, MAX_TOPICS, TRUST, Memory, is_below, least_trusted
-from .validation import ValidStatement
+from ..model.memory import FOREIGN, GLOBAL_SCOPE, MAX_METADATA_BYTES, MAX_TOPICS, TRUST, Memory, is_below, least_trusted
+from .validation import OUTSIDE, ValidStatement
 from .write import Receipt, Writer, effective_trust, raw_id
 
 if TYPE_CHECKING:
@@ -59,6 +59,7 @@ class _Restatement:
         self.causes = writer.causes(statement) if statement.because else []
         self.trust = effective_trust(statement, self.causes)
         self.below = is_below(self.trust, known.trust)
+        self.independent = self._is_independent()
         self.added: list[str] = []
         self.left: list[str] = []  # what is not kept, and why
 
@@ -111,6 +112,8 @@ class _Restatement:
                 self.left.append(f"source {statement.source} (noted with the observation alone)")
         if statement.anyway:
             data["anyway"] = True
+        if not self.independent and self.trust != "user":
+            data["repeats"] = True
         for name, now, given in (
             ("importance", known.importance, statement.importance),
             ("confidence", known.stated_confidence, statement.confidence),
@@ -124,10 +127,34 @@ class _Restatement:
                 self.added.append(name)
         return data
 
+    def _is_independent(self) -> bool:
+        """Whether its source and its session have not said it before; of what names neither, whether its origin has
+        not."""
+        said = self.statement
+        if not (said.session or said.source):
+            return said.origin not in OUTSIDE or said.origin != self.known.origin
+        before = [(self.known.session, self.known.source)]
+        before += [
+            (event.data.get("session"), event.data.get("source"))
+            for event in self.writer.reads.ledger.events(memory=self.memory)
+            if event.type == "observed"
+        ]
+        return not any(
+            (said.session and said.session == session) or (said.source and said.source == source)
+            for session, source in before
+        )
+
     def _vouched(self) -> dict[str, Any]:
         """What a higher origin gives: it has that origin now; its trust stays or grows."""
         statement, known = self.statement, self.known
         higher = is_below(known.origin, statement.origin)
+        # An agent that says again what it has just read confirms nothing.
+        unsure = not (self.independent and (statement.session or known.session))
+        if higher and known.origin in FOREIGN and statement.origin != "user" and unsure:
+            self.left.append(
+                f"origin {statement.origin} (a person, or another session, confirms what a {known.origin} said)"
+            )
+            return {}
         if higher or (statement.origin == "user" and known.trust != "user"):
             trust = max(known.trust, self._raised(), key=TRUST.__getitem__)
             if higher or trust != known.trust:

@@ -130,6 +130,7 @@ def edit(context: Context, id: str, content: str) -> Receipt:
         more = {"kind": judged.kind, "demoted": why.as_data()} if why else {}
         made = writer.event("edited", parse_id(old.id), origin="agent", content=text, **more)
         receipt = Receipt(id=old.id, status="changed", event=format_id(made.id), redacted=redacted)
+        receipt = _held_back(writer, old, receipt, text)
         return replace(receipt, kind=judged.kind, rule=why.rule, reason=str(why)) if why else receipt
 
     return context.write(decide)
@@ -152,9 +153,23 @@ def tag(
         if topics == old.topics and metadata == old.metadata:
             return Receipt(id=old.id, status="unchanged")
         made = writer.event("tagged", parse_id(old.id), origin="agent", topics=list(topics), metadata=metadata)
-        return Receipt(id=old.id, status="changed", event=format_id(made.id), redacted=redacted)
+        receipt = Receipt(id=old.id, status="changed", event=format_id(made.id), redacted=redacted)
+        return _held_back(writer, old, receipt, topics, metadata)
 
     return context.write(decide)
+
+
+def _held_back(writer: Writer, old: Memory, receipt: Receipt, *now: object) -> Receipt:
+    """What came from outside is judged again when it is changed: an instruction waits for a person."""
+    from ..text.instructions import any_reads_like_instruction
+    from .validation import OUTSIDE
+
+    outside = old.state == "active" and (old.origin in OUTSIDE or old.trust in OUTSIDE)
+    why = any_reads_like_instruction(*now) if outside else None
+    if why is None:
+        return receipt
+    writer.event("quarantined", parse_id(old.id), origin="agent", why=why)
+    return replace(receipt, status="quarantined", reason=f"it {why}; `limpet review` shows what waits")
 
 
 def pin(context: Context, id: str) -> Receipt:

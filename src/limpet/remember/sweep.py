@@ -10,7 +10,7 @@ from ..model.errors import EmbedderUnavailable
 from ..model.ids import parse_id
 from ..model.memory import Memory
 from ..store.records import Filter
-from ..text.instructions import reads_like_instruction
+from ..text.instructions import any_reads_like_instruction
 from ..text.secrets import redact
 from .validation import OUTSIDE, Demotion
 from .write import Writer
@@ -96,7 +96,8 @@ def _plain(one: Memory) -> Swept | None:
         return Swept(
             memory=one, rule="secret", reason=f"it holds a secret ({', '.join(secrets)}): `limpet purge` erases it"
         )
-    told = reads_like_instruction(one.content) if one.origin in OUTSIDE else None
+    fields = (one.content, one.key, one.topics, one.speaker, one.source, one.session, one.metadata)
+    told = any_reads_like_instruction(*fields) if one.origin in OUTSIDE else None
     return Swept(memory=one, rule="instruction", reason=f"it {told}") if told else None
 
 

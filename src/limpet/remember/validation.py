@@ -24,7 +24,7 @@ from ..model.memory import (
     check_origin,
     check_scope,
 )
-from ..text.instructions import reads_like_instruction
+from ..text.instructions import any_reads_like_instruction
 from ..text.secrets import is_bare, names_secret, redact, redact_fields, redact_value, suspected
 
 # Control characters that no memory holds; tab, newline and carriage return are text.
@@ -142,7 +142,11 @@ def validate(item: Mapping[str, Any], *, scope: str, now: int) -> ValidStatement
         confidence=_unit("confidence", item.get("confidence")),
         redacted=tuple(dict.fromkeys(redacted + shown + held + hidden)),
         anyway=bool(anyway),
-        quarantine=reads_like_instruction(content) if origin in OUTSIDE else None,
+        quarantine=any_reads_like_instruction(
+            content, key, item.get("topics") or (), speaker, source, item.get("session"), metadata
+        )
+        if origin in OUTSIDE
+        else None,
     )
 
 

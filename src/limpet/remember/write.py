@@ -155,6 +155,8 @@ class Writer:
             if known is not None:
                 from .restate import restate
 
+                if statement.quarantine:  # what stands beside the words may be what reads like an instruction
+                    again = replace(statement, topics=(), metadata={}, source=None, session=None, pin=False)
                 self._said[statement.scope, mark] = raw_id(known)
                 return restate(self, known, again or statement, unused=unused)
         return self._create(

@@ -6,10 +6,12 @@ is stored, so that no memory is ever confirmed by itself.
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
 from collections.abc import Container, Sequence
 from functools import lru_cache
+from typing import Any
 
 OPEN = "<limpet-memory>"
 CLOSE = "</limpet-memory>"
@@ -33,8 +35,12 @@ _LETTERS = str.maketrans(
 )  # fmt: skip
 # Characters that show as nothing, or as a space, though they count as letters or symbols.
 _BLANK = "\u115f\u1160\u3164\uffa0\u2800"
-# What stands in the place of the sign that began a marker.
+# The same signs within JSON, where an escape says as much; a bracket only where it could begin a marker.
+_JSON_MARK = re.compile(rf"[{_LIKE_LESS}\uff1c\ufe64]|\[(?=/?[iI][nN][sS][tT]\])")
+# What stands in the place of the sign that began a marker: no reader takes it for that sign, however lenient.
 _MARK = "("
+# `<` before what no marker begins with: it stays written as HTML does. "a < b" and "<3" stay as they are.
+_OTHER = re.compile(r"[<\uff1c\ufe64](?![\d=\-]|\s+(?![\u115f\u1160\u3164\uffa0])[\w\"'($.=\-]|\s*$)")
 # Line ends, controls, half characters, and what hides text from people: one line of plain text stays.
 _UNSEEN = re.compile(
     "[\x00-\x20\x7f-\xa0\u200b\u2028-\u202e\u2060\u2066-\u2069\ud800-\udfff\ufeff\U000e0000-\U000e007f]+"
@@ -44,10 +50,21 @@ _UNSEEN = re.compile(
 def neutral(text: str) -> str:
     """The text with every mark that would end a block, or begin a turn, made harmless, however it is spelt.
 
-    Invisible characters, width, case and look-alikes count as what a reader would take them for.
+    Invisible characters, width, case and look-alikes count as what a reader would take them for. Every other tag is
+    written with `&lt;`: which words models take for marks is not known here.
     """
     if not _MAY_MARK.search(text):
         return text
+    return _OTHER.sub("&lt;", _without_marks(text))
+
+
+def json_text(value: Any, **how: Any) -> str:
+    """JSON that a model reads as text: no value in it holds what would end a block or begin a turn."""
+    made = json.dumps(value, ensure_ascii=False, **how)
+    return _JSON_MARK.sub(lambda found: f"\\u{ord(found[0]):04x}", made)
+
+
+def _without_marks(text: str) -> str:
     places: Sequence[int] = range(len(text))
     if text.isascii() and text.isprintable():
         seen = text.lower()

@@ -7,6 +7,7 @@ or the agent itself states is not judged here; only what came from outside is.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 
 # (what it is, pattern over text in lower case with white space collapsed). Each runs in linear time.
@@ -15,8 +16,10 @@ _PATTERNS: tuple[tuple[str, str], ...] = (
      r"\b(?:ignore|disregard|forget|override|bypass|do not follow|stop following)\b.{0,40}\b(?:instruction|prompt|rule|guideline"
      r"|polic(?:y|ies)|previous|above|prior|earlier|system message|everything you|safety)"),
     ("gives a new role",
-     r"\b(?:you are now|from now on,? you|act as (?:an? |the )|pretend (?:to be|you are)|your new (?:role|instructions|task)"
-     r"|new instructions? ?:|you must (?:now|always|never|not)\b|as an ai (?:agent|assistant|model))"),
+     r"\b(?:you are now (?:an? |in |the |my |un|dan\b|free)|from now on,? you (?:must|will|shall|are|have to|only|always|never)|your new (?:role|instructions|task)"
+     r"|new (?:system )?instructions? ?:|as an ai (?:agent|assistant|model),? you)"
+     r"|(?:^|[.!?:;>*] )(?:please |now,? )?(?:act as|pretend (?:to be|you are|that you are)|roleplay as|behave (?:like|as)) (?:an? |the |if you )"
+     r"(?:\w+ ){0,3}(?:assistant|ai|model|agent|admin\w*|root|developer|system|operator|were|are|unrestricted|dan)\b"),
     ("imitates a role marker",
      r"(?:^|\s)(?:<\|?(?:im_start|im_end|system|assistant|user|endoftext)\|?>|\[/?inst\]|<<sys>>|###? ?(?:system|instruction)s?\b"
      r"|(?:system|assistant|developer) ?(?:prompt|message)? ?: )|</?(?:system|instructions?|tool_call|function_call)>"),
@@ -36,13 +39,36 @@ _PATTERNS: tuple[tuple[str, str], ...] = (
     ("asks to be remembered",
      r"\b(?:remember|store|save|memori[sz]e|add)\b.{0,30}\b(?:this|the following)\b.{0,40}\b(?:memory|memories|permanently|forever|for all future"
      r"|future (?:sessions|conversations))"),
+    # The same four in German, French, Spanish (without accents) and Chinese.
+    ("overrides instructions",
+     r"\b(?:ignorier\w*|missacht\w*|vergiss|vergesst|umgeh\w*)\b.{0,40}\b(?:anweisung|anleitung|vorgabe|regeln|richtlinie|befehle|vorherig|bisherig|systemprompt)"
+     r"|\b(?:ignore[rz]?|oublie[rz]?|neglige[rz]?|contourne[rz]?)\b.{0,40}\b(?:instruction|consigne|directive|regles|precedent|invite systeme)"
+     r"|\b(?:ignor(?:a|e|ar|en|ad)|olvid(?:a|e|ar|en)|omite|descarta|desobedece)\b.{0,40}\b(?:instruccion|indicacion|reglas|ordenes|directrices|anterior(?:es)? mensaje)"
+     r"|(?:忽略|无视|無視|忘记|忘記|不要遵守|绕过|繞過).{0,15}(?:指令|指示|提示|规则|規則|命令|之前|以上|限制)"),
+    ("gives a new role",
+     r"\b(?:du bist (?:jetzt|nun|ab sofort)|ab (?:jetzt|sofort) (?:bist|musst|sollst|wirst) du|deine neue (?:rolle|aufgabe|anweisung)|neue anweisung(?:en)? ?:)"
+     r"|\b(?:tu es (?:maintenant|desormais)|vous etes (?:maintenant|desormais)|desormais,? (?:tu|vous) (?:dois|devez|es|etes)|nouvelles? (?:instructions?|consignes?) ?:)"
+     r"|\b(?:ahora eres|a partir de ahora,? (?:eres|debes|tienes)|tu nuevo rol|nuev[ao]s? instruccion(?:es)? ?:)"
+     r"|(?:你现在是|你現在是|从现在(?:开始|起)[,， ]?你|從現在(?:開始|起)[,， ]?你|新的?指令[::]|你必须(?:始终|永远)|你的新(?:角色|任务))"),
+    ("asks for secrecy",
+     r"\b(?:sag|sagen sie|verrat\w*|erzahl\w*|informier\w*|erwahn\w*)\b.{0,30}\b(?:benutzer|nutzer|anwender)\w*\b.{0,20}\b(?:nichts|nicht)\b"
+     r"|\bne (?:dis|dites|parle[zr]?|mentionne[zr]?|revele[zr]?|informe[zr]?)\b.{0,40}\butilisateur"
+     r"|\bno (?:le |se lo )?(?:digas|diga|menciones|mencione|reveles|revele|informes|informe|cuentes)\b.{0,40}\busuario"
+     r"|(?:不要|别|別|请勿|請勿|不得).{0,6}(?:告诉|告訴|告知|提及|透露|通知).{0,8}(?:用户|用戶|使用者|任何人)"),
+    ("asks to send data away",
+     r"\b(?:send\w*|schick\w*|ubermitt\w*|lade)\b.{0,60}\b(?:passwort|passworter|zugangsdaten|geheimnis\w*|schlussel|token)\b.{0,60}(?:https?://|\ban\b|@)"
+     r"|\b(?:envoie[zr]?|transmet\w*|telecharge[zr]?)\b.{0,60}\b(?:mots? de passe|identifiants|secrets?|cles?|jetons?)\b.{0,60}(?:https?://|\ba\b|@)"
+     r"|\b(?:envi(?:a|e|ar|en)|manda|reenvia|sube)\b.{0,60}\b(?:contrasenas?|credenciales|secretos?|claves?|tokens?)\b.{0,60}(?:https?://|\ba\b|@)"
+     r"|(?:发送|發送|上传|上傳|转发|傳送|泄露).{0,20}(?:密码|密碼|凭据|憑證|密钥|密鑰|令牌|环境变量).{0,20}(?:https?://|到|给|給|@)"
+     r"|(?:把|将|將).{0,12}(?:密码|密碼|凭据|密钥|令牌).{0,12}(?:发送|發送|上传|上傳|发给|发到)"),
 )  # fmt: skip
 # What a text must hold for the pattern of the same place to match at all: a word of each group. A look at these costs a
 # tenth of the patterns. tests/unit/test_instructions.py compares both.
 _NEEDS: tuple[tuple[tuple[str, ...], ...], ...] = (
     (("ignore", "disregard", "forget", "override", "bypass", "follow"),
      ("instruction", "prompt", "rule", "guideline", "polic", "previous", "above", "prior", "earlier", "message", "every", "safety")),
-    (("you are now", "from now on", "act as", "pretend", "your new", "new instruction", "you must", "as an ai"),),
+    (("you are now", "from now on", "act as", "pretend", "roleplay as", "behave ", "your new", "new instruction",
+      "new system instruction", "as an ai"),),
     (("<", "[", "##", ":"),
      ("im_", "sys", "assistant", "user", "endoftext", "inst", "developer", "tool_call", "function_call")),
     (("tell", "inform", "mention", "alert", "notify", "reveal"),
@@ -57,10 +83,86 @@ _NEEDS: tuple[tuple[tuple[str, ...], ...], ...] = (
     (("remember", "store", "save", "memori", "add"),
      ("this", "the following"),
      ("memory", "memories", "permanently", "forever", "future")),
+    (("ignor", "missacht", "vergiss", "vergesst", "umgeh", "oublie", "neglige", "contourne", "olvid", "omite", "descarta",
+      "desobedece", "略", "无视", "無視", "忘", "不要遵守", "绕过", "繞過"),),
+    (("du bist", "ab jetzt", "ab sofort", "deine neue", "neue anweisung", "tu es", "vous etes", "desormais", "nouvelle",
+      "ahora eres", "a partir de ahora", "tu nuevo", "nuev", "你", "新指令", "新的指令"),),
+    (("benutzer", "nutzer", "anwender", "utilisateur", "usuario", "用户", "用戶", "使用者", "任何人"),),
+    (("passw", "zugang", "geheim", "schlussel", "token", "mot", "identifiant", "secret", "cle", "jeton", "contrasen", "credencial",
+      "clave", "密", "凭据", "憑證", "令牌", "环境变量"),),
 )  # fmt: skip
 # Characters that hide text from people but not from models: tags, zero width, bidirectional overrides.
 _HIDDEN = "[\U000e0000-\U000e007f\u200b\u2060\u202a-\u202e\u2066-\u2069]"
 LONGEST = 20_000
+# Cyrillic and Greek letters that look like Latin ones, in lower case.
+_LIKE = str.maketrans(
+    "\u0430\u0432\u0435\u043a\u043c\u043d\u043e\u0440\u0441\u0442\u0443\u0445\u0456\u0458\u0455\u0501\u04bb\u051b\u051d\u0261\u0131"
+    "\u03b1\u03b2\u03b5\u03b7\u03b9\u03ba\u03bd\u03bf\u03c1\u03c4\u03c5\u03c7\u04cf",
+    "abekmhopctyxijsdhqwgi" + "abeniKvoptuxl".lower(),
+)
+_ACCENTS = str.maketrans(
+    "\u00e0\u00e1\u00e2\u00e4\u00e7\u00e8\u00e9\u00ea\u00eb\u00ee\u00ef\u00ed\u00f1\u00f4\u00f6\u00f3\u00f9\u00fb\u00fc\u00fa",
+    "aaaaceeeeiiinooouuuu",
+)
+# What may stand for other text: base64 and hexadecimal digits, escapes of URLs, HTML and programs.
+_BASE64 = re.compile(r"(?<![\w+/=-])[A-Za-z0-9+/_-]{20,}={0,2}")
+_HEX = re.compile(r"(?<![0-9a-zA-Z])(?:[0-9a-fA-F]{2}[ :]?){12,}(?![0-9a-zA-Z])")
+_ESCAPED = re.compile(
+    r"%[0-9a-fA-F]{2}|&(?:#\d{2,7}|#x[0-9a-fA-F]{2,6}|[a-z]{2,8});|\\(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2})"
+)
+# Words of instructions, as ROT13 writes them.
+_ROT13 = ("vafgehpgvba", "cerivbhf", "vtaber", "qvfertneq", "flfgrz cebzcg", "cnffjbeq")
+
+
+def _levelled(text: str) -> str:
+    """The text as a reader takes it: width, case, look-alikes, accents, invisible characters and white space levelled."""
+    if not text.isascii():
+        import unicodedata
+
+        text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+        text = text.translate(_LIKE).translate(_ACCENTS)
+        text = "".join(
+            one for one in text if one.isascii() or unicodedata.category(one) not in ("Cf", "Mn", "Me", "Cc")
+        )
+    return " ".join(text.lower().split())
+
+
+def _decoded(text: str) -> list[str]:
+    """What stretches of the text say once they are decoded; nothing for ordinary text."""
+    found: list[str] = []
+    for several, decode in ((_BASE64.findall(text), _from_base64), (_HEX.findall(text), _from_hex)):
+        found += [said for one in several[:20] if (said := decode(one))]
+    if _ESCAPED.search(text):
+        import html
+        from urllib.parse import unquote
+
+        plain = re.sub(r"\\(?:u00|x)([0-9a-fA-F]{2})", lambda one: chr(int(one[1], 16)), html.unescape(unquote(text)))
+        found += [plain] if plain != text else []
+    if any(word in text.lower() for word in _ROT13):
+        import codecs
+
+        found.append(codecs.decode(text, "rot13"))
+    return found
+
+
+def _from_base64(given: str) -> str:
+    import base64
+
+    given = given.rstrip("=").replace("-", "+").replace("_", "/")
+    try:
+        return _readable(base64.b64decode(given[: len(given) - (len(given) % 4 == 1)] + "=" * (-len(given) % 4)))
+    except ValueError:
+        return ""
+
+
+def _from_hex(given: str) -> str:
+    return _readable(bytes.fromhex(given.replace(":", " ")))
+
+
+def _readable(data: bytes) -> str:
+    """The text that some bytes are; "" for other bytes."""
+    text = data.decode("utf-8", "ignore")
+    return text if len(text) >= 8 and " " in text and text.replace("\n", " ").isprintable() else ""
 
 
 @cache
@@ -72,7 +174,33 @@ def reads_like_instruction(text: str) -> str | None:
     """What makes the text an instruction to its reader, in a few words; None for ordinary text."""
     if not text.isascii() and re.search(_HIDDEN, text):
         return "hides characters from people"
-    plain = " ".join(text[:LONGEST].lower().split())
+    text = text[:LONGEST]
+    found = _found(_levelled(text))
+    for said in _decoded(text) if found is None else ():
+        found = _found(_levelled(said))
+        if found is not None:
+            return f"{found}, encoded"
+    return found
+
+
+def any_reads_like_instruction(*fields: object) -> str | None:
+    """The same of everything that may be shown of a memory, together: text, names, lists, metadata."""
+    return reads_like_instruction("\n".join(_texts(fields)))
+
+
+def _texts(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for name, one in value.items():
+            yield str(name)
+            yield from _texts(one)
+    elif isinstance(value, Iterable):
+        for one in value:
+            yield from _texts(one)
+
+
+def _found(plain: str) -> str | None:
     for name, needs, pattern in _compiled():
         for words in needs:
             for word in words:  # a loop: any() with a generator takes twice the time

@@ -129,6 +129,7 @@ FIELDS: dict[str, Callable[[Any], object]] = {
     "about": _word,
     "verdict": _one_of("accepted", "rejected"),
     "times": _count,
+    "repeats": _flag,
     "name": _name,
     "title": _name,
 }
@@ -146,7 +147,7 @@ TYPES: dict[str, tuple[frozenset[str], frozenset[str]]] = {
         f"{_STATED} key position confidence anyway valid_from valid_to quarantine over corrects why demoted",
     ),
     # Stated again: what the second statement adds.
-    "observed": _fields("", f"{_STATED} confidence stated_at"),
+    "observed": _fields("", f"{_STATED} confidence stated_at repeats"),
     "edited": _fields("", "kind demoted anyway"),
     "tagged": _fields("topics metadata"),
     "keyed": _fields("key"),

@@ -101,9 +101,21 @@ def _message(call: Call, say: Say, find: Find, clock: Clock | None) -> None:
 def _tool(call: Call, _: Say, find: Find, clock: Clock | None) -> None:
     from .actions import describe_action
 
+    _note_foreign(call, find, clock)
     line = describe_action(call.tool, call.input, failed=call.failed)
     if line:
         _note(call, find(), clock, "failed" if call.failed else "did", line)
+
+
+def _note_foreign(call: Call, find: Find, clock: Clock | None) -> None:
+    """What was read from outside is recognised when the agent stores it."""
+    if not call.output:
+        return
+    from ...foreign_reads import note, origin_of
+
+    origin = origin_of(call.tool, call.input)
+    if origin is not None and Path(find().path).exists():
+        note(find().path, origin, call.output, _now(clock))
 
 
 def _turn(call: Call, _: Say, find: Find, clock: Clock | None) -> None:

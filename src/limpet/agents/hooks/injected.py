@@ -7,10 +7,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...model.clock import format_time
-from ...model.memory import KINDS, TRUST
+from ...model.memory import KINDS, TRUST, is_unconfirmed
 from ...rank.adjust import DOUBTFUL
 from ...text.blocks import CLOSE, OPEN, neutral, one_line, plain_line, word
-from ...text.instructions import reads_like_instruction
+from ...text.instructions import any_reads_like_instruction
 from ...text.overlap import asked_weight, shared_weight
 from ...text.turns import essential
 
@@ -166,9 +166,11 @@ _STALE = {"drifted": " | its file says otherwise now", "gone": " | its file is g
 
 
 def may_be_shown(one: Item | Memory) -> bool:
-    """What came from outside is left out when it reads like an instruction."""
+    """What came from outside is left out: unconfirmed in any case, else when it reads like an instruction."""
+    if is_unconfirmed(one.origin, one.trust):
+        return False
     outside = one.origin not in INSIDE or one.trust not in INSIDE
-    return not (outside and reads_like_instruction(one.content))
+    return not (outside and any_reads_like_instruction(one.content, one.key, one.topics, one.speaker, one.session))
 
 
 def block(sections: Iterable[Section], budget: int) -> Block:

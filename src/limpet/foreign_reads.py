@@ -1,0 +1,93 @@
+"""What agents have just read from outside: whether a statement is taken from it.
+
+Hooks note a page, a mail or another server's answer as hashes of its runs of words in `<store>.foreign`, for half an
+hour; a statement that shares most of its own with them carries that origin, whatever the agent says.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Any
+
+SUFFIX = ".foreign"
+SECONDS = 1_800
+# Words of a run, and the share of a statement's runs that must have been read.
+RUN, SHARE = 3, 0.5
+# Characters of a text that are looked at, and bytes of the file: of a longer one the latest half is kept.
+LONGEST, MOST_BYTES = 40_000, 2_000_000
+_WORD = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]|[^\W\u3040-\u30ff\u4e00-\u9fff]+")
+# Tools that read what others wrote, by their names, and commands that do.
+_WEB = re.compile(r"web|fetch|browse|http|url|crawl|scrape")
+_WEB_COMMAND = re.compile(r"\b(?:curl|wget|httpie|lynx|w3m)\b|\bhttps?://")
+
+
+def origin_of(tool: str, given: Any) -> str | None:
+    """web or tool, of a tool's answer that comes from outside; None for files, the shell and limpet itself."""
+    name = tool.lower()
+    if not name or "limpet" in name:
+        return None
+    if _WEB.search(name):
+        return "web"
+    said = given if isinstance(given, str) else " ".join(_texts(given))
+    if name in ("bash", "shell", "powershell", "run_shell_command", "execute_command", "run_terminal_cmd"):
+        return "web" if _WEB_COMMAND.search(said) else None
+    # Other servers: mail, tickets, chats.
+    return "tool" if name.startswith("mcp_") or "__" in name else None
+
+
+def note(store: str, origin: str, output: Any, now: int) -> None:
+    """Keep the runs of what was read. `now`: microseconds."""
+    runs = _runs(" ".join(_texts(output))[:LONGEST])
+    if not runs:
+        return
+    path = store + SUFFIX
+    line = f"{now // 1_000_000} {origin} {' '.join(runs)}\n"
+    grown = os.path.isfile(path) and os.path.getsize(path) > MOST_BYTES  # noqa: PTH113, PTH202
+    if grown:
+        with open(path, encoding="ascii", errors="replace") as file:  # noqa: PTH123
+            kept = file.readlines()
+        line = "".join(kept[len(kept) // 2 :]) + line
+    flags = os.O_WRONLY | os.O_CREAT | (os.O_TRUNC if grown else os.O_APPEND) | getattr(os, "O_NOFOLLOW", 0)
+    number = os.open(path, flags, 0o600)
+    try:
+        os.write(number, line.encode())
+    finally:
+        os.close(number)
+
+
+def read_from(store: str, text: str, now: int) -> str | None:
+    """web or tool, when most of a text's words were just read there; None for what was not."""
+    path = store + SUFFIX
+    # Most often there is none, and to ask is all that this costs.
+    if store.startswith(":memory:") or not os.path.isfile(path):  # noqa: PTH113
+        return None
+    runs = set(_runs(text))
+    least = now // 1_000_000 - SECONDS
+    found: dict[str, set[str]] = {"web": set(), "tool": set()}
+    with open(path, encoding="ascii", errors="replace") as file:  # noqa: PTH123
+        for line in file:
+            at, _, rest = line.partition(" ")
+            origin, _, several = rest.partition(" ")
+            if at.isdigit() and int(at) >= least and origin in found:
+                found[origin] |= runs.intersection(several.split())
+    if not runs or len(found["web"] | found["tool"]) < SHARE * len(runs):
+        return None
+    return "web" if found["web"] else "tool"
+
+
+def _runs(text: str) -> list[str]:
+    """Hashes of the runs of words; of a text of fewer words none: it says nothing of where it comes from."""
+    from hashlib import blake2b
+
+    words = _WORD.findall(text.casefold())
+    several = (" ".join(words[at : at + RUN]) for at in range(len(words) - RUN + 1))
+    return list(dict.fromkeys(blake2b(one.encode("utf-8", "replace"), digest_size=6).hexdigest() for one in several))
+
+
+def _texts(value: Any) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, dict):
+        value = list(value.values())
+    return [text for one in value for text in _texts(one)] if isinstance(value, list) else []
