@@ -50,9 +50,7 @@ class Server:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--calls", type=int, default=20_000)
-    parser.add_argument(
-        "--seconds", type=float, default=3_600.0, help="at most so long; the result says how many there were"
-    )
+    parser.add_argument("--seconds", type=float, default=3_600.0, help="at most so long")
     parser.add_argument("--record", action="store_true")
     args = parser.parse_args()
     rng = random.Random(7)
@@ -83,9 +81,8 @@ def main() -> None:
     ]  # fmt: skip
     print(table(["call", "calls", "p50 ms", "p95 ms", "p99 ms", "p99/p50"], rows))
     made = sum(map(len, times.values()))
-    print(
-        f"resident after {max(args.calls // 10, 20):,} calls {early:.0f} MB, after {made:,} {late:.0f} MB: {late / (early or late):.2f}"
-    )
+    first, growth = max(args.calls // 10, 20), late / (early or late)
+    print(f"resident after {first:,} calls {early:.0f} MB, after {made:,} {late:.0f} MB: {growth:.2f}")
     content = {**provenance(), "calls": made, "early_mb": early, "late_mb": late, "rows": rows}
     save("mcp-calls", content, out=None, keep=args.record)
 
