@@ -195,6 +195,16 @@ def test_what_a_request_may_hold_is_limited_and_errors_are_words(http):
     assert resident_mb(process, "VmRSS") < 600
 
 
+def test_a_body_that_is_no_http_is_refused_without_a_traceback(http):
+    process, port, client = http
+    with socket.create_connection(("127.0.0.1", port), timeout=30) as rude:
+        rude.sendall(b"POST /mcp HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nno chunk\r\n")
+        assert rude.recv(100).startswith(b"HTTP/1.1 4")
+    assert recalls(client)
+    process.terminate()
+    assert b"Traceback" not in process.stderr.read()
+
+
 def test_a_body_that_stops_is_given_up(path, monkeypatch):
     """In this process, where the times can be shortened."""
     import asyncio

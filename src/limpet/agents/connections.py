@@ -11,6 +11,7 @@ import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from h11 import LocalProtocolError
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 if TYPE_CHECKING:
@@ -143,7 +144,10 @@ def limited(app: ASGIApp, connections: Connections) -> ASGIApp:
         async def tell(message: Message) -> None:
             if message["type"] == "http.response.start" and message["status"] not in REFUSED:
                 connections.know(peer)
-            await send(message)
+            try:
+                await send(message)
+            except LocalProtocolError:
+                connections.close(peer)  # what came after the head was no HTTP; the server has answered so already
 
         try:
             await app(scope, take, tell)
