@@ -19,11 +19,12 @@ import httpx2
 import pytest
 
 import limpet
-from limpet.agents.connections import CONNECTIONS, MOST_BODY_BYTES
+from limpet.agents.connections import CONNECTIONS
 from limpet.agents.stdio import MOST_LINE_BYTES
 from limpet.recall_server import MOST_ASKED_BYTES, ask, place
 from limpet.settings import read_settings
 
+MOST_BODY_BYTES = 4 * 1024 * 1024  # as the SDK has it
 COUNT = min(int(os.environ.get("LIMPET_FUZZ", "600")), 10_000)
 ABOUT = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
 pytestmark = pytest.mark.skipif(not hasattr(socket, "AF_UNIX"), reason="no Unix sockets here")
@@ -211,7 +212,7 @@ def test_a_body_that_stops_is_given_up(path, monkeypatch):
 
     from limpet.agents import connections as limits
 
-    monkeypatch.setattr(limits, "BODY_SECONDS", 0.05)
+    monkeypatch.setattr(limits, "REQUEST_SECONDS", 0.05)
     monkeypatch.setattr(limits, "IDLE_SECONDS", 0.2)
     import uvicorn
     from starlette.requests import ClientDisconnect, Request

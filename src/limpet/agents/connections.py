@@ -19,9 +19,7 @@ if TYPE_CHECKING:
 
 CONNECTIONS = 128
 # Until the head of a request is there; and its body.
-IDLE_SECONDS, BODY_SECONDS = 10.0, 30.0
-# Of the body of a request.
-MOST_BODY_BYTES = 4_000_000
+IDLE_SECONDS, REQUEST_SECONDS = 10.0, 30.0
 # Sessions at once, and how long one is kept that nothing is asked in.
 SESSIONS, SESSION_SECONDS = 100, 1_800.0
 # How long a server that was told to stop waits for answers, and for streams, which have no end.
@@ -125,7 +123,7 @@ def limited(app: ASGIApp, connections: Connections) -> ASGIApp:
             return
         peer: Any = tuple(scope["client"] or ())
         connections.begin(peer)
-        until, whole = asyncio.get_running_loop().time() + BODY_SECONDS, False
+        until, whole = asyncio.get_running_loop().time() + REQUEST_SECONDS, False
 
         async def take() -> Message:
             nonlocal whole

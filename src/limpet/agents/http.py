@@ -83,7 +83,7 @@ def serve_http(server: Server[Any], port: int, token: str) -> None:
             raise StoreError(f"cannot listen on {HOST}:{port}: {error.strerror}", hint="choose another port") from error
         listener.listen(64)
         app = server.streamable_http_app(
-            host=HOST, max_request_body_size=limits.MOST_BODY_BYTES,
+            host=HOST,
             session_idle_timeout=limits.SESSION_SECONDS, max_sessions=limits.SESSIONS,
         )  # fmt: skip
         config = uvicorn.Config(
