@@ -153,7 +153,7 @@ class RecallServer:
                 continue
             except OSError:
                 break
-            if self._make_room(connection):
+            if self._accept(connection):
                 threading.Thread(target=self._answer, args=(connection,), daemon=True).start()
             else:
                 connection.close()
@@ -161,7 +161,7 @@ class RecallServer:
             with suppress(OSError):
                 self._path.unlink()
 
-    def _make_room(self, connection: socket.socket) -> bool:
+    def _accept(self, connection: socket.socket) -> bool:
         """Room for one more, made by ending the oldest that has not asked; False when all others have."""
         with self._lock:
             if self._open >= CONNECTIONS:
