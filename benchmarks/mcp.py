@@ -50,6 +50,7 @@ class Server:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--calls", type=int, default=20_000)
+    parser.add_argument("--seconds", type=float, default=3_600.0, help="at most so long")
     parser.add_argument("--record", action="store_true")
     args = parser.parse_args()
     rng = random.Random(7)
@@ -57,8 +58,10 @@ def main() -> None:
     times: dict[str, list[float]] = {}
     with tempfile.TemporaryDirectory() as folder:
         server = Server(f"{folder}/memory.db")
-        early = 0.0
+        early, ends = 0.0, time.monotonic() + args.seconds
         for number in range(args.calls):
+            if time.monotonic() > ends:
+                break
             verb = rng.choice(WRITES if number < 20 or number % 5 == 0 else READS)
             method, params = call(rng, verb, ids, number)
             started = time.perf_counter()
@@ -77,8 +80,10 @@ def main() -> None:
         for verb, all in sorted(times.items())
     ]  # fmt: skip
     print(table(["call", "calls", "p50 ms", "p95 ms", "p99 ms", "p99/p50"], rows))
-    print(f"resident after a tenth of the calls {early:.0f} MB, after all {late:.0f} MB: {late / early:.2f}")
-    content = {**provenance(), "calls": args.calls, "early_mb": early, "late_mb": late, "rows": rows}
+    made = sum(map(len, times.values()))
+    first, growth = max(args.calls // 10, 20), late / (early or late)
+    print(f"resident after {first:,} calls {early:.0f} MB, after {made:,} {late:.0f} MB: {growth:.2f}")
+    content = {**provenance(), "calls": made, "early_mb": early, "late_mb": late, "rows": rows}
     save("mcp-calls", content, out=None, keep=args.record)
 
 

@@ -13,6 +13,7 @@ import socket
 import stat
 import struct
 import threading
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,10 +28,14 @@ CONNECT_SECONDS = 0.05
 # What the other side may need beyond its deadline to send its answer.
 ANSWER_SECONDS = 0.25
 MOST_BYTES = 8_000_000
+# A question is a few texts. Longer ones are left to the cold process.
+MOST_ASKED_BYTES = 1_000_000
 # A server that found another one at the socket path looks again this often, to take over.
 LOOK_SECONDS = 5.0
-# A connection that says nothing is closed; so many are served at once.
-SILENCE_SECONDS, CONNECTIONS = 5.0, 8
+# A connection that has not asked by then is closed; when there are too many, the one that has been silent the longest.
+SILENCE_SECONDS, CONNECTIONS = 5.0, 64
+# Questions that are answered at once; others wait.
+ANSWERS = 8
 # Paths of sockets have 104 bytes on macOS, 108 on Linux.
 MOST_PATH_BYTES = 100
 VERBS = frozenset({"recall", "recall_sessions"})
@@ -62,7 +67,7 @@ def ask(settings: Settings, verb: str, given: dict[str, Any], *, seconds: float)
                 about["folder"] = str(settings.checkout.folder)
             _send(connection, about | {"verb": verb, "given": given})
             answer = _receive(connection)
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
     found = answer.get("answer")
     return found if isinstance(found, dict) else None
@@ -87,7 +92,11 @@ class RecallServer:
         self._memory = memory
         self._look_seconds = look_seconds
         self._stopping = threading.Event()
-        self._free_connections = threading.BoundedSemaphore(CONNECTIONS)
+        self._answering = threading.BoundedSemaphore(ANSWERS)
+        self._lock = threading.Lock()
+        # Connections, the oldest first; of those that have not asked yet, and of all.
+        self._silent: dict[socket.socket, None] = {}
+        self._open = 0
         self._path = place(memory.path)
         self._thread = threading.Thread(target=self._run, name="limpet-recall-server", daemon=True)
 
@@ -144,7 +153,7 @@ class RecallServer:
                 continue
             except OSError:
                 break
-            if self._free_connections.acquire(timeout=CONNECT_SECONDS):
+            if self._accept(connection):
                 threading.Thread(target=self._answer, args=(connection,), daemon=True).start()
             else:
                 connection.close()
@@ -152,23 +161,54 @@ class RecallServer:
             with suppress(OSError):
                 self._path.unlink()
 
+    def _accept(self, connection: socket.socket) -> bool:
+        """Room for one more, made by ending the oldest that has not asked; False when all others have."""
+        with self._lock:
+            if self._open >= CONNECTIONS:
+                if not self._silent:
+                    return False
+                oldest = next(iter(self._silent))
+                del self._silent[oldest]
+                with suppress(OSError):
+                    oldest.shutdown(socket.SHUT_RDWR)  # its thread reads the end, and closes it
+            else:
+                self._open += 1
+            self._silent[connection] = None
+            return True
+
+    def _has_asked(self, connection: socket.socket) -> bool:
+        """From now on it is not ended for another; False when it was."""
+        with self._lock:
+            there = connection in self._silent
+            self._silent.pop(connection, None)
+            return there
+
     def _answer(self, connection: socket.socket) -> None:
+        counted = False
         try:
             with connection:
+                asked = _receive(connection, most=MOST_ASKED_BYTES, until=time.monotonic() + SILENCE_SECONDS)
+                counted = self._has_asked(connection)
                 connection.settimeout(SILENCE_SECONDS)
-                _send(connection, self._answer_to(_receive(connection)))
-        except (OSError, ValueError):
+                if counted:
+                    with self._answering:
+                        answer = self._answer_to(asked)
+                    _send(connection, answer)
+        except (OSError, ValueError, RecursionError):
             pass  # the cold process is gone, or was none of ours
         finally:
-            self._free_connections.release()
+            # The place of one that was ended for another is that one's.
+            if counted or self._has_asked(connection):
+                with self._lock:
+                    self._open -= 1
 
     def _answer_to(self, asked: dict[str, Any]) -> dict[str, Any]:
         """{"answer": ...}; {} when it cannot: then the cold process finds out itself, and says why."""
-        if asked.get("version") != VERSION or asked.get("verb") not in VERBS:
-            return {}
-        if asked.get("embedder") != self._memory.embedder:
-            return {}
         try:
+            if asked.get("version") != VERSION or asked.get("verb") not in VERBS:
+                return {}
+            if asked.get("embedder") != self._memory.embedder:
+                return {}
             folder = asked.get("folder")
             memory = self._memory.in_folder(folder) if folder else self._memory.in_scope(str(asked["scope"]))
             found = getattr(memory, asked["verb"])(**asked["given"])
@@ -205,20 +245,23 @@ def _send(connection: socket.socket, message: dict[str, Any]) -> None:
     connection.sendall(struct.pack(">I", len(data)) + data)
 
 
-def _receive(connection: socket.socket) -> dict[str, Any]:
-    """Raises OSError, ValueError for what is no message."""
-    (length,) = struct.unpack(">I", _exactly(connection, 4))
-    if length > MOST_BYTES:
+def _receive(connection: socket.socket, *, most: int = MOST_BYTES, until: float | None = None) -> dict[str, Any]:
+    """The whole of it by `until` on the monotonic clock. Raises OSError, ValueError, RecursionError for no message."""
+    (length,) = struct.unpack(">I", _exactly(connection, 4, until))
+    if length > most:
         raise ValueError(f"a message of {length} bytes")
-    message = json.loads(_exactly(connection, length))
+    message = json.loads(_exactly(connection, length, until))
     if not isinstance(message, dict):
         raise ValueError("a message is an object")
     return message
 
 
-def _exactly(connection: socket.socket, length: int) -> bytes:
+def _exactly(connection: socket.socket, length: int, until: float | None) -> bytes:
     data = bytearray()
     while len(data) < length:
+        if until is not None:
+            # The time of all pieces, not of each: a byte now and then would hold a connection for ever.
+            connection.settimeout(max(until - time.monotonic(), 0.001))
         part = connection.recv(min(65_536, length - len(data)))
         if not part:
             raise ValueError("the other side stopped")

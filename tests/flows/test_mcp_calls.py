@@ -16,7 +16,15 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 
 import limpet
 from limpet.agents.calls import Call
-from limpet.agents.protocol import CAPABILITIES, METHOD_NOT_FOUND, PROMPTS, TEMPLATES, ProtocolError, Service
+from limpet.agents.protocol import (
+    CAPABILITIES,
+    INVALID_PARAMS,
+    METHOD_NOT_FOUND,
+    PROMPTS,
+    TEMPLATES,
+    ProtocolError,
+    Service,
+)
 from limpet.agents.schemas import TOOLS
 from limpet.agents.sdk import server_of
 
@@ -119,6 +127,21 @@ def test_a_wrong_call_is_answered_with_what_would_be_right(call, tool, given, sa
 def test_a_wrong_tool_name_is_told_the_nearest(call):
     with pytest.raises(ProtocolError, match="did you mean 'recall'"):
         call("recal", query="redis")
+
+
+@pytest.mark.parametrize(
+    ("method", "params"),
+    [
+        ("tools/call", {"name": ["recall"], "arguments": {}}),
+        ("tools/call", {"name": {"a": 1}}),
+        ("completion/complete", {"ref": "brief", "argument": {}}),
+        ("completion/complete", {"ref": {"name": "brief"}, "argument": "x"}),
+    ],
+)
+def test_params_of_another_type_are_refused_as_such(memory, method, params):
+    with pytest.raises(ProtocolError) as refused:
+        Service(memory).answer(method, params, Call())
+    assert refused.value.code == INVALID_PARAMS
 
 
 def test_what_models_write_for_numbers_lists_and_nothing_is_understood(memory, call):

@@ -72,6 +72,9 @@ def serve_http(server: Server[Any], port: int, token: str) -> None:
 
     import uvicorn
 
+    from . import connections as limits
+
+    connections = limits.Connections()
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -79,8 +82,16 @@ def serve_http(server: Server[Any], port: int, token: str) -> None:
         except OSError as error:
             raise StoreError(f"cannot listen on {HOST}:{port}: {error.strerror}", hint="choose another port") from error
         listener.listen(64)
-        app = guarded(server.streamable_http_app(host=HOST), listener.getsockname()[1], token)
-        uvicorn.Server(uvicorn.Config(app, log_level="warning", lifespan="on", ws="none")).run(sockets=[listener])
+        app = server.streamable_http_app(
+            host=HOST,
+            session_idle_timeout=limits.SESSION_SECONDS, max_sessions=limits.SESSIONS,
+        )  # fmt: skip
+        config = uvicorn.Config(
+            limits.limited(guarded(app, listener.getsockname()[1], token), connections),
+            http=limits.protocol_of(connections), log_level="warning", lifespan="on", ws="none",
+            timeout_graceful_shutdown=limits.STOP_SECONDS,
+        )  # fmt: skip
+        uvicorn.Server(config).run(sockets=[listener])
 
 
 def guarded(app: ASGIApp, port: int, token: str) -> ASGIApp:

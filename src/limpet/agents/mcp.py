@@ -132,12 +132,14 @@ def serve(store: str | None, scope: str | None, *, port: int | None = None) -> N
         try:
             service = Service(memory, drain.wake, drain)
             if port is None:
-                signal.signal(signal.SIGINT, partial(_end_at_once, recall_server))
+                for number in (signal.SIGINT, signal.SIGTERM):
+                    signal.signal(number, partial(_end_at_once, recall_server))
                 serve_stdio(service)
             else:
                 from .http import HOST, serve_http, token_for
                 from .sdk import server_of
 
+                signal.signal(signal.SIGTERM, _interrupt)
                 token, place = token_for(memory.path)
                 print(f"limpet: http://{HOST}:{port}/mcp, bearer token in {place}", file=sys.stderr)  # noqa: T201
                 serve_http(server_of(service), port, token)
@@ -149,7 +151,12 @@ def serve(store: str | None, scope: str | None, *, port: int | None = None) -> N
                 drain.stop()
 
 
-def _end_at_once(recall_server: RecallServer, *_: object) -> None:
-    """At Ctrl-C: a thread that waits for stdin would keep the process. What was acknowledged is in the store."""
+def _interrupt(number: int, _: object) -> None:
+    """At SIGTERM: what is open is closed on the way out."""
+    raise SystemExit(128 + number)
+
+
+def _end_at_once(recall_server: RecallServer, number: int, _: object) -> None:
+    """At Ctrl-C or SIGTERM: a thread that waits for stdin would keep the process. What was acknowledged is stored."""
     recall_server.stop()
-    os._exit(130)
+    os._exit(128 + number)

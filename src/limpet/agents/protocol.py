@@ -141,7 +141,7 @@ class Service:
 
     def _call(self, params: Params, _: Call) -> Params:
         name = params.get("name")
-        if name not in TAKES:
+        if not isinstance(name, str) or name not in TAKES:
             near = nearest(str(name), TAKES)
             raise ProtocolError(
                 INVALID_PARAMS,
@@ -188,6 +188,8 @@ class Service:
     def _complete(self, params: Params, _: Call) -> Params:
         """Topics, ids and goals that begin with, or hold, what is typed."""
         ref, argument = params.get("ref") or {}, params.get("argument") or {}
+        if not isinstance(ref, dict) or not isinstance(argument, dict):
+            raise BadInput("ref and argument must be objects")
         about = ref.get("uri", ref.get("name"))
         typed = str(argument.get("value", "")).lower()
         if about == "memory://topic/{topic}":

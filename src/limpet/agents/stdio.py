@@ -6,6 +6,7 @@ Calls run on threads, so that the next line is read: a cancellation, or a call t
 from __future__ import annotations
 
 import json
+import re
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -13,14 +14,22 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from . import calls
+from .arguments import HALF_A_CHARACTER
 from .calls import Call, Cancelled, session_of
-from .protocol import INVALID_REQUEST, ProtocolError, Service
+from .protocol import INTERNAL_ERROR, INVALID_REQUEST, PARSE_ERROR, ProtocolError, Service
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# Calls at once; more wait. Each thread keeps a heap of its own.
-MOST_CALLS = 8
+# Calls at once; more wait, so many in all, beyond which they are refused. Each thread keeps a heap of its own.
+MOST_CALLS, MOST_OPEN = 8, 1_000
+# Of a line, a message. What is longer is read and thrown away piece by piece.
+MOST_LINE_BYTES = 8_000_000
+# Which request a line of too many bytes was: clients write the id beside the version, first or last in the object.
+_EDGE_BYTES = 1_000
+_ID = rb'"id"\s*:\s*(-?\d{1,18}|"[^"\\]{0,200}")'
+_ID_FIRST = re.compile(rb'\s*\{\s*(?:"jsonrpc"\s*:\s*"2.0"\s*,\s*)?' + _ID + rb"\s*,")
+_ID_LAST = re.compile(rb",\s*" + _ID + rb'\s*(?:,\s*"jsonrpc"\s*:\s*"2.0"\s*)?\}\s*\Z')
 # What takes no time is answered before the next line is read, the handshake first.
 _AT_ONCE = frozenset({"initialize", "ping", "tools/list", "resources/list", "resources/templates/list", "prompts/list"})
 
@@ -42,16 +51,30 @@ class Connection:
 
     def run(self, read: BinaryIO) -> None:
         with ThreadPoolExecutor(MOST_CALLS, thread_name_prefix="limpet-call") as pool:
-            for line in read:
-                self._take(line, pool)
+            while line := read.readline(MOST_LINE_BYTES):
+                if len(line) < MOST_LINE_BYTES or line.endswith(b"\n"):
+                    self._take(line, pool)
+                else:
+                    self._refuse(line[:_EDGE_BYTES], read)
         self._service.subscriptions.remove(self)
+
+    def _refuse(self, head: bytes, read: BinaryIO) -> None:
+        """A line that is too long: past its end, with an error to the request if its id can be seen."""
+        tail = b""
+        while piece := read.readline(65_536):
+            tail = (tail + piece)[-_EDGE_BYTES:]
+            if piece.endswith(b"\n"):
+                break
+        found = _ID_FIRST.match(head) or _ID_LAST.search(tail)
+        said = f"a message of more than {MOST_LINE_BYTES:,} bytes"
+        self._error(json.loads(found[1]) if found else None, ProtocolError(INVALID_REQUEST, said))
 
     def _take(self, line: bytes, pool: ThreadPoolExecutor) -> None:
         try:
             message = json.loads(line)
         except (ValueError, RecursionError):
             if line.strip():
-                print("limpet: a line on stdin is no JSON", file=sys.stderr)  # noqa: T201
+                self._error(None, ProtocolError(PARSE_ERROR, "this line is no JSON, or nested too deeply"))
             return
         if not isinstance(message, dict) or not isinstance(message.get("method"), str):
             return  # an answer, to which nothing was asked; or nothing that says who waits
@@ -61,10 +84,17 @@ class Connection:
             if method == "notifications/cancelled" and isinstance(params, dict):
                 self._cancel(params.get("requestId"))
             return
-        if isinstance(id, bool) or not isinstance(id, int | str) or (isinstance(id, str) and not _encodes(id)):
+        if isinstance(id, bool) or not isinstance(id, int | str):
+            self._error(None, ProtocolError(INVALID_REQUEST, "id must be a text or a whole number"))
+            return
+        if isinstance(id, str) and not _encodes(id):
+            self._error(id, ProtocolError(INVALID_REQUEST, f"id: {HALF_A_CHARACTER}"))
             return
         if not isinstance(params, dict):
             self._error(id, ProtocolError(INVALID_REQUEST, "params must be an object"))
+            return
+        if len(self._open) >= MOST_OPEN:
+            self._error(id, ProtocolError(INTERNAL_ERROR, f"{MOST_OPEN:,} calls wait for an answer: ask again later"))
             return
         call = Call(session=session_of(params.get("_meta"), None), client=self, tell=self._changed)
         self._open[id] = call
@@ -120,14 +150,18 @@ class Connection:
             done.set()
             teller.join()
 
-    def _error(self, id: int | str, error: ProtocolError) -> None:
+    def _error(self, id: int | str | None, error: ProtocolError) -> None:
         self._send({"id": id, "error": {"code": error.code, "message": error.message}})
 
     def _send(self, message: dict[str, Any]) -> None:
-        line = json.dumps({"jsonrpc": "2.0", **message}, ensure_ascii=False, separators=(",", ":"))
+        message = {"jsonrpc": "2.0", **message}
+        try:
+            line = json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode()
+        except UnicodeEncodeError:  # half a character in the id: escaped, as it was written
+            line = json.dumps(message, separators=(",", ":")).encode()
         try:
             with self._lock:
-                self._write.write(line.encode("utf-8", "replace") + b"\n")
+                self._write.write(line + b"\n")
                 self._write.flush()
         except (OSError, ValueError):
             pass  # the client has gone: stdin ends too

@@ -1,0 +1,155 @@
+"""What one client may hold of the HTTP server: connections, time, bytes. Others are answered whatever it does.
+
+A connection is idle until the head of a request has come, and again after the answer. Idle ones are closed after a
+time; when there are too many connections, the one that has been idle the longest goes for the new one, and one over
+which a client showed its token only when there is no other.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from h11 import LocalProtocolError
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+CONNECTIONS = 128
+# Until the head of a request is there; and its body.
+IDLE_SECONDS, REQUEST_SECONDS = 10.0, 30.0
+# Sessions at once, and how long one is kept that nothing is asked in.
+SESSIONS, SESSION_SECONDS = 100, 1_800.0
+# How long a server that was told to stop waits for answers, and for streams, which have no end.
+STOP_SECONDS = 2
+# What those are answered who do not show the token, or come from elsewhere.
+REFUSED = frozenset({401, 403, 421})
+
+Peer = tuple[str, int]
+
+
+@dataclass(slots=True)
+class _Open:
+    transport: asyncio.Transport
+    requests: int = 0  # that are being answered: the next may come before the last is tidied up
+    timer: asyncio.TimerHandle | None = None
+    known: bool = False  # its client has the token
+
+
+class Connections:
+    """Those that are open, by the client's address, which the server tells with each request. Of the loop's thread."""
+
+    def __init__(self) -> None:
+        self._open: dict[Peer, _Open] = {}
+        self._idle: dict[Peer, None] = {}  # the one that has been idle the longest first
+
+    def add(self, peer: Peer, transport: asyncio.Transport) -> None:
+        """Or refuse it, where all others are being answered."""
+        if len(self._open) >= CONNECTIONS:
+            if not self._idle:
+                transport.abort()
+                return
+            strangers = (peer for peer in self._idle if not self._open[peer].known)
+            self.close(next(strangers, None) or next(iter(self._idle)))
+        self._open[peer] = _Open(transport)
+        self._wait(peer)
+
+    def begin(self, peer: Peer) -> None:
+        """A request has come."""
+        one = self._open.get(peer)
+        if one is not None:
+            one.requests += 1
+            self._idle.pop(peer, None)
+            if one.timer is not None:
+                one.timer.cancel()
+
+    def know(self, peer: Peer) -> None:
+        if peer in self._open:
+            self._open[peer].known = True
+
+    def end(self, peer: Peer) -> None:
+        """It has been answered."""
+        one = self._open.get(peer)
+        if one is not None:
+            one.requests -= 1
+            if not one.requests:
+                self._wait(peer)
+
+    def remove(self, peer: Peer) -> _Open | None:
+        self._idle.pop(peer, None)
+        one = self._open.pop(peer, None)
+        if one is not None and one.timer is not None:
+            one.timer.cancel()
+        return one
+
+    def close(self, peer: Peer) -> None:
+        one = self.remove(peer)
+        if one is not None:
+            one.transport.abort()
+
+    def _wait(self, peer: Peer) -> None:
+        self._idle[peer] = None
+        self._open[peer].timer = asyncio.get_running_loop().call_later(IDLE_SECONDS, self.close, peer)
+
+
+def protocol_of(connections: Connections) -> type[asyncio.Protocol]:
+    """The server's protocol, which tells `connections` of each."""
+
+    class Counted(H11Protocol):
+        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+            super().connection_made(transport)
+            self.peer: Peer | None = transport.get_extra_info("peername")
+            if self.peer is None:
+                transport.abort()  # it has gone already
+            else:
+                connections.add(self.peer, transport)
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            if self.peer is not None:
+                connections.remove(self.peer)
+            super().connection_lost(exc)
+
+    return Counted
+
+
+def limited(app: ASGIApp, connections: Connections) -> ASGIApp:
+    """`app` with a limit on what a request's body may be and take; `connections` learns when requests begin and end."""
+
+    async def serve(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await app(scope, receive, send)
+            return
+        peer: Any = tuple(scope["client"] or ())
+        connections.begin(peer)
+        until, whole = asyncio.get_running_loop().time() + REQUEST_SECONDS, False
+
+        async def take() -> Message:
+            nonlocal whole
+            if whole:
+                return await receive()
+            try:
+                async with asyncio.timeout_at(until):
+                    message = await receive()
+            except TimeoutError:
+                # To the application a client that sends no more is one that has gone.
+                connections.close(peer)
+                return {"type": "http.disconnect"}
+            whole = message["type"] != "http.request" or not message.get("more_body", False)
+            return message
+
+        async def tell(message: Message) -> None:
+            if message["type"] == "http.response.start" and message["status"] not in REFUSED:
+                connections.know(peer)
+            try:
+                await send(message)
+            except LocalProtocolError:
+                connections.close(peer)  # what came after the head was no HTTP; the server has answered so already
+
+        try:
+            await app(scope, take, tell)
+        finally:
+            connections.end(peer)
+
+    return serve

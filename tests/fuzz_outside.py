@@ -1,0 +1,214 @@
+"""Targets of the fuzz (`tests/fuzz.py`) that are processes of their own: the command line, and servers over HTTP, a socket and stdin."""
+
+from __future__ import annotations
+
+import json
+import socket
+import struct
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx2
+
+from limpet.recall_server import ask, place
+from limpet.settings import read_settings
+from tests.fuzz_inside import Target, damaged, request, text, value
+
+VERBS = (
+    "remember", "recall", "list", "show", "correct", "forget", "prepare", "related", "count", "topics", "entities", "scopes", "stats", "edit", "tag", "pin",
+    "move", "retract", "archive", "restore", "promote", "feedback", "undo", "redo", "log", "purge", "fact", "audit", "review", "sweep", "session", "journal",
+    "link", "unlink", "why", "impact", "path", "timeline", "contradictions", "gaps", "diff", "verify", "import", "help", "nonsense",
+)  # fmt: skip
+OPTIONS = (
+    "--json",
+    "--topic",
+    "--kind",
+    "--since",
+    "--until",
+    "--limit",
+    "-k",
+    "--scope",
+    "--key",
+    "--meta",
+    "--stdin",
+    "--explain",
+    "--as-of",
+    "--batch",
+    "--dry-run",
+    "--match",
+)
+ABOUT = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "fuzz", "version": "1"}}
+
+
+class Cli(Target):
+    """A command with hostile words and stdin: an exit code of ours, and no traceback."""
+
+    def try_one(self, rng):
+        words = [rng.choice(VERBS)]
+        for _ in range(rng.randrange(5)):
+            words.append(rng.choice(OPTIONS) if rng.random() < 0.4 else text(rng)[:20_000])
+        argv = [word.replace("\0", "").encode("utf-8", "surrogatepass") for word in words]
+        given = json.dumps(value(rng)).encode() if rng.random() < 0.5 else rng.randbytes(rng.randrange(200))
+        argv = [sys.executable, "-m", "limpet", "--store", str(self.folder / "memory.db"), *argv]
+        done = subprocess.run(argv, input=given, capture_output=True, timeout=120, check=False, cwd=self.folder)
+        assert done.returncode in (0, 1, 2, 3), (argv, done.returncode, done.stderr)
+        assert b"Traceback" not in done.stderr and b"internal error" not in done.stderr, (argv, given, done.stderr)
+
+
+class Server(Target):
+    """A server process, of which the peak of memory is read; at the end its stderr holds no traceback."""
+
+    def __init__(self, folder, *more, **pipes):
+        super().__init__(folder)
+        self.path = folder / "memory.db"
+        self.said = (folder / "stderr").open("w+b")
+        argv = [sys.executable, "-m", "limpet", "--store", str(self.path), "--scope", "project:x", "mcp", *more]
+        self.process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.said)
+
+    def peak_mb(self):
+        return int(Path(f"/proc/{self.process.pid}/status").read_text().split("VmHWM:")[1].split()[0]) / 1024
+
+    def check(self):
+        assert self.process.poll() is None, "the server has ended"
+        said = Path(self.said.name).read_bytes()
+        assert b"Traceback" not in said, said[-3_000:]
+
+    def ask(self, line):
+        self.process.stdin.write(line + b"\n")
+        self.process.stdin.flush()
+
+    def end(self):
+        self.process.stdin.close()
+        self.process.terminate()
+        self.process.wait(30)
+
+
+class Stdio(Server):
+    """Lines, each followed by one that must be answered."""
+
+    def __init__(self, folder):
+        super().__init__(folder)
+        self.number = 0
+        self.ask(json.dumps({"jsonrpc": "2.0", "id": "0", "method": "initialize", "params": ABOUT}).encode())
+        assert self.process.stdout.readline()
+
+    def try_one(self, rng):
+        method, params = request(rng)
+        self.number += 1
+        line = json.dumps({"jsonrpc": "2.0", "id": "bent", "method": method, "params": params}).encode()
+        self.ask((damaged(line, rng) if rng.random() < 0.5 else line).replace(b"\n", b" "))
+        self.ask(json.dumps({"jsonrpc": "2.0", "id": self.number, "method": "ping"}).encode())
+        while (answer := json.loads(self.process.stdout.readline())).get("id") != self.number:
+            assert "limpet failed" not in json.dumps(answer), (line, answer)
+
+
+class Http(Server):
+    """Bodies in a session, and bytes that are no HTTP: no answer of 500 and more, and the next request is answered."""
+
+    def __init__(self, folder):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        super().__init__(folder, "--http", str(self.port))
+        token = folder / "memory.db.token"
+        for _ in range(1_000):
+            with socket.socket() as knock:
+                if token.exists() and knock.connect_ex(("127.0.0.1", self.port)) == 0:
+                    break
+            time.sleep(0.05)
+        headers = {
+            "Authorization": f"Bearer {token.read_text().strip()}",
+            "Accept": "application/json, text/event-stream",
+            "Content-Type": "application/json",
+        }
+        self.client = httpx2.Client(base_url=f"http://127.0.0.1:{self.port}", headers=headers, timeout=60)
+        begun = self.client.post("/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": ABOUT})
+        self.client.headers["Mcp-Session-Id"] = begun.headers["mcp-session-id"]
+
+    def try_one(self, rng):
+        if rng.random() < 0.15:
+            with socket.create_connection(("127.0.0.1", self.port), timeout=30) as rude:
+                rude.sendall(
+                    damaged(
+                        b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
+                        rng,
+                    )
+                )
+            return
+        method, params = request(rng)
+        body = json.dumps(
+            {"jsonrpc": "2.0", "id": rng.choice((1, "a", None)), "method": method, "params": params}
+        ).encode()
+        if rng.random() < 0.5:
+            body = damaged(body, rng)
+        version = {} if rng.random() < 0.7 else {"MCP-Protocol-Version": rng.choice(("2025-06-18", "2026-07-28", "x"))}
+        answer = self.client.post("/mcp", content=body, headers=version)
+        assert answer.status_code < 500 and "Traceback" not in answer.text and "limpet failed" not in answer.text, (
+            body,
+            answer.text,
+        )
+
+    def check(self):
+        super().check()
+        assert self.client.post("/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "ping"}).status_code == 200
+
+
+class Socket(Server):
+    """Frames of the recall server, whole, bent and cut off."""
+
+    def try_one(self, rng):
+        asked = {
+            "version": 4,
+            "scope": "project:x",
+            "embedder": "limpet",
+            "verb": "recall",
+            "given": {"query": text(rng)},
+        }
+        for _ in range(rng.randrange(3)):
+            asked[rng.choice([*asked, "folder"])] = value(rng)
+        body = json.dumps(asked).encode()
+        body = damaged(body, rng) if rng.random() < 0.5 else body
+        length = len(body) if rng.random() < 0.8 else rng.choice((0, 1, len(body) + 1, 2**31, 2**32 - 1))
+        with socket.socket(socket.AF_UNIX) as rude:
+            rude.settimeout(30)
+            rude.connect(str(place(str(self.path))))
+            try:
+                rude.sendall(struct.pack(">I", length) + body)
+                rude.shutdown(socket.SHUT_WR)
+                while rude.recv(65_536):
+                    pass
+            except (BrokenPipeError, ConnectionResetError):
+                pass
+
+    def check(self):
+        super().check()
+        settings = read_settings(self.path, "project:x", None)
+        for _ in range(100):
+            if ask(settings, "recall", {"query": "redis"}, seconds=30.0) is not None:
+                return
+            time.sleep(0.1)
+        raise AssertionError("the socket answers nobody")
+
+
+def _served(make):
+    @contextmanager
+    def started(folder):
+        target = make(folder)
+        try:
+            target.check()
+            yield target
+        finally:
+            target.end()
+
+    return started
+
+
+@contextmanager
+def _cli(folder):
+    yield Cli(folder)
+
+
+KINDS = {"cli": _cli, "http": _served(Http), "socket": _served(Socket), "stdio": _served(Stdio)}
