@@ -47,7 +47,7 @@ def gathered(embedder: Any, data: str, haystacks: Sequence[Haystack], *, words: 
         with tempfile.TemporaryDirectory() as folder:
             clock = FixedClock(haystack.questions[0].asked_at or STORED_AT)
             path = str(Path(folder) / "m.db")
-            with limpet.open(path, scope="global", embedder=embedder, clock=clock, durable=False) as memory:
+            with limpet.open(path, scope="global", embedder=embedder, clock=clock, durable=False, judge=True) as memory:
                 stored = load(memory, haystack)
                 store = memory._context.store
                 for question in haystack.questions:
@@ -71,7 +71,7 @@ def own_asked(
     with own.stored(embedder, memories) as (path, clock, ids):
         names = {memory: one for one, memory in ids.items()}
         for scope in dict.fromkeys(one["scope"] for one in questions):
-            with limpet.open(path, scope=scope, embedder=embedder, clock=clock, read_only=True) as memory:
+            with limpet.open(path, scope=scope, embedder=embedder, clock=clock, read_only=True, judge=True) as memory:
                 for one in (each for each in questions if each["scope"] == scope):
                     plan = plan_for(one["question"], (scope, "global"), clock.now(), words=words)
                     found = find_candidates(memory._context.store, memory._context.semantic(), plan)

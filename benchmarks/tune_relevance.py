@@ -68,7 +68,7 @@ def small_rows(embedder: Any, by: str) -> list[tuple[bool, dict[str, float]]]:
         asked = [one for one in questions if not is_held_back(one[0])]
         if not asked:
             continue
-        with limpet.open(":memory:", scope="global", embedder=embedder) as memory:
+        with limpet.open(":memory:", scope="global", embedder=embedder, judge=True) as memory:
             memory.remember_batch({"content": text, "origin": "user", "anyway": True} for text in texts)
             memory.work(only_vectors=True)
             inside = memory._context

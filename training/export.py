@@ -2,8 +2,7 @@
 
     python training/export.py FOLDER [FOLDER ...] OUT.onnx
 
-Of several folders the mean of their weights is taken: runs from the same start, with other negatives and other data,
-do together better than each alone (Wortsman et al., Model soups, ICML 2022).
+Of several folders the mean of their weights is taken (mean.py).
 """
 
 from __future__ import annotations
@@ -16,9 +15,9 @@ from pathlib import Path
 
 import onnx
 import torch
+from mean import mean_of
 from onnxruntime.quantization import QuantType, quantize_dynamic
 from onnxruntime.quantization.shape_inference import quant_pre_process
-from transformers import AutoModel
 
 
 class Hidden(torch.nn.Module):
@@ -37,10 +36,7 @@ def main() -> int:
     parser.add_argument("folder", nargs="+")
     parser.add_argument("out", type=Path)
     options = parser.parse_args()
-    model, *others = (AutoModel.from_pretrained(one, attn_implementation="eager").eval() for one in options.folder)
-    with torch.no_grad():
-        for first, *same in zip(model.parameters(), *(one.parameters() for one in others), strict=True):
-            first.copy_(sum(same, first.clone()) / (1 + len(same)))
+    model = mean_of(options.folder)
     inputs = tuple(torch.ones(2, 16, dtype=torch.int64) for _ in range(3))
     names = ["input_ids", "attention_mask", "token_type_ids"]
     with tempfile.TemporaryDirectory() as place:

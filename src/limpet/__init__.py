@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from .remember.operations import Effect, Operation
     from .remember.retention import Retention
     from .remember.review import ReviewItem
+    from .remember.scan import HeldSecret
     from .remember.scopes import Scope, ScopeChange
     from .remember.service import PurgeReport
     from .remember.sweep import Swept
@@ -76,9 +77,9 @@ __all__ = [
     "Contradiction", "Contradictions", "DeviceInfo", "Diff", "Dropped", "Effect", "Embedder", "EmbedderUnavailable",
     "EntityCount",
     "Explanation", "Exposure", "Fact", "Filter", "FixedClock", "Forgotten", "Gap", "Gaps", "GraphPath", "Grounding",
-    "History", "Impact", "ImportReport", "Interval", "Item", "JournalLine", "LeftOut", "Limpet", "LimpetError", "Link",
-    "Memory", "MirrorReport", "ModelInfo", "Moment", "Node", "NotFound", "Operation", "OrganizeReport", "Page",
-    "Problem",
+    "HeldSecret", "History", "Impact", "ImportReport", "Interval", "Item", "JournalLine", "LeftOut", "Limpet",
+    "LimpetError", "Link", "Memory", "MirrorReport", "ModelInfo", "Moment", "Node", "NotFound", "Operation",
+    "OrganizeReport", "Page", "Problem",
     "Proposal", "PurgeReport", "Quality", "Recall", "RecalledSession", "Receipt", "Reranker", "Retention",
     "ReviewItem", "Revision", "Scope", "ScopeChange", "Section", "SegmentReport", "SessionRecall", "SessionRow",
     "SignalTrace", "StoreBusy", "StoreDamaged", "StoreError", "StoreMissing", "StoreReadOnly", "StoreStats",
@@ -128,6 +129,7 @@ _HOMES = {
     "remember.review": ("ReviewItem",),
     "remember.scopes": ("Scope", "ScopeChange"),
     "remember.service": ("PurgeReport",),
+    "remember.scan": ("HeldSecret",),
     "remember.sweep": ("Swept",),
     "remember.write": ("Receipt",),
     "store.records": ("Action", "Filter", "Page", "Problem", "SessionRow", "StoreStats"),

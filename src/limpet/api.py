@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from .remember.operations import Operation
     from .remember.retention import Retention
     from .remember.review import ReviewItem
+    from .remember.scan import HeldSecret
     from .remember.scopes import Scope, ScopeChange
     from .remember.sweep import Swept
     from .remember.write import Receipt
@@ -991,6 +992,21 @@ class Limpet:
         []
         """
         return beliefs.sweep(self._context, apply=apply, progress=progress)
+
+    def scan(self, *, redact: bool = False) -> builtins.list[HeldSecret]:
+        """Where the store, all its scopes, holds secrets that older versions let in: memories, journal, names. Says
+        where and of which kind, never the secret.
+
+        `redact`: purges such memories and stores what is left of them again, erases such lines of the journal; names
+        are left, and the outcome says so. Cannot be undone.
+
+        >>> _ = memory.remember("Deploys go out on Tuesdays")
+        >>> memory.scan()
+        []
+        """
+        from .remember.scan import scan
+
+        return scan(self._context, apply=redact)
 
     @takes("kinds")
     def retention(

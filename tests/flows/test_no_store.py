@@ -18,7 +18,7 @@ READS = [
     ("fact", "user.city"), ("fact", "user.city", "--history"), ("audit", "x"), ("review",), ("session", "list"),
     ("session", "show", "s1"), ("why", ID), ("impact", ID), ("path", ID, ID), ("timeline",), ("contradictions",), ("gaps",),
     ("diff", "3 days ago"), ("verify",), ("exposures",), ("mirror", "status"),
-    ("mirror", "read", "topic"), ("export", "jsonl", "-"), ("sweep",), ("work",), ("tag", ID, "+x"), ("undo",),
+    ("mirror", "read", "topic"), ("export", "jsonl", "-"), ("sweep",), ("scan",), ("work",), ("tag", ID, "+x"), ("undo",),
 ]  # fmt: skip
 
 

@@ -332,3 +332,23 @@ def test_the_commands_say_what_they_did(two, shared, tmp_path, capsys):
     assert main([*other, "import", "segments", str(shared)]) == 2
     assert "do not fit its name" in capsys.readouterr().err
     assert main([*other, "import", "segments", str(tmp_path / "nowhere")]) == 2
+
+
+def test_a_session_begins_with_the_earliest_that_names_it_and_is_gone_with_the_last(two):
+    """A move into a scope where a session of that name is; then the purge of what alone had named it."""
+    one, _ = two
+    memory, other = one.memory, one.memory.in_scope("project:web")
+    first = memory.remember("The limit is 100", session="s1").id
+    one.clock.advance(hours=1)
+    second = other.remember("Deploys run on Tuesday", session="s1").id
+    lone = memory.remember("Retries are capped", session="s2").id
+    memory.move([first, lone], "project:web")
+    began = {one.name: one.started_at_us for one in other.sessions()}
+    assert began == {"s1": other.get(first).created_at_us, "s2": other.get(lone).created_at_us}
+
+    other.purge(first, confirm=True)
+    other.purge(lone, confirm=True)
+    assert {one.name: one.started_at_us for one in other.sessions()} == {"s1": other.get(second).created_at_us}
+    before = everything(memory)
+    memory.rebuild()
+    assert everything(memory) == before

@@ -9,7 +9,7 @@ import pytest
 import limpet
 from limpet.cli.main import main
 from tests.devices import Device, everything, same_time
-from tests.hostile import forged, parsed
+from tests.hostile import forged, imported, ledger, parsed
 
 HOUR = 3_600_000_000
 
@@ -176,6 +176,44 @@ def test_what_it_takes_for_its_own_is_not_when_a_trusted_device_said_it(mine, pe
     assert report.untrusted == {"0" * 32: 2}
 
 
+def test_a_purge_that_arrives_before_the_memory_it_copies_does_not_win(mine, peer, shared, tmp_path):
+    """The copy was there first, and was the device's own as far as anybody knew. Then a trusted device has begun it."""
+    id = peer.memory.remember("Releases are cut on Monday", session="s1").id
+    peer.memory.edit(id, "Releases are cut on Monday morning")
+    peer.memory.export_segments(shared)
+    (path,) = shared.glob("*/*.jsonl")
+    header, lines = parsed(path)
+    purge = {"order": [9, 0], "event": "0" * 32, "type": "purged", "id": id, "recorded_at": lines[0]["recorded_at"], "origin": "user"}  # fmt: skip
+    forged(tmp_path / "bad" / ("e" * 32), header | {"device": "e" * 32, "first": 0, "events": 2}, [lines[0], purge])
+    assert mine.memory.import_segments(tmp_path / "bad").problems == []
+    assert mine.memory.get(id).state == "purged"
+
+    mine.memory.trust_device(path.parent.name)
+    mine.memory.import_segments(shared)
+    assert mine.memory.get(id).content == "Releases are cut on Monday morning"
+    assert mine.memory.import_segments(tmp_path / "bad").untrusted == {"e" * 32: 1}
+    assert mine.memory.get(id).state == "active" and mine.memory.verify() == []
+    before = everything(mine.memory)
+    mine.memory.rebuild()
+    assert everything(mine.memory) == before
+
+
+def test_an_undo_that_comes_after_a_purge_leaves_the_tombstone_as_a_rebuild_makes_it(mine, peer, shared):
+    """What was said by a device that nobody trusts is trusted least, purged or not."""
+    id = peer.memory.remember("Releases are cut on Monday", origin="user").id
+    peer.memory.pin(id)
+    pinned = ledger(peer.memory)[-1]["event"].replace("-", "")
+    brought(mine, peer, shared)
+    mine.memory.purge(id, confirm=True)
+    late = {"event": "1" * 32, "type": "undone", "id": id, "recorded_at": 1, "origin": "user", "undoes": pinned}
+    assert imported(mine.memory, [late]).new == 1
+
+    assert mine.memory.get(id).trust == "import"
+    before = everything(mine.memory)
+    mine.memory.rebuild()
+    assert everything(mine.memory) == before
+
+
 def test_devices_are_listed_and_trusted_on_the_command_line(tmp_path, shared, capsys):
     def run(store, *words):
         code = main(["--store", str(tmp_path / f"{store}.db"), "--scope", "project:api", *words])
@@ -210,7 +248,8 @@ def test_who_was_synced_with_before_stays_trusted(mine, peer, shared):
     import apsw
 
     con = apsw.Connection(mine.memory.path)
-    con.execute("DROP TABLE trusted; DROP TABLE backup_plan; PRAGMA user_version = 3").fetchall()
+    later = "DROP TABLE trusted; DROP TABLE backup_plan; DROP TABLE compacted; DROP INDEX surfaced_session"
+    con.execute(f"{later}; PRAGMA user_version = 3").fetchall()
     con.close()
     with limpet.open(mine.memory.path, scope="project:api") as again:
         assert [one.trusted for one in again.devices() if not one.own] == [

@@ -18,7 +18,6 @@ from limpet.text.dates import (
 )
 from limpet.text.normalise import fingerprint, normalise
 from limpet.text.secrets import (
-    _PATTERNS,
     _SECRET_ENDS,
     _SECRET_KINDS,
     _SECRET_WORDS,
@@ -164,10 +163,6 @@ SECRETS = {
     "bearer-token": "Authorization: Bearer " + "abcdef0123456789abcdef",
     "password": "DB_PASSWORD=" + "correct-h0rse",
 }
-
-
-def test_every_kind_of_secret_has_an_example():
-    assert set(SECRETS) == {name for name, _ in _PATTERNS} | {"password"}
 
 
 @pytest.mark.parametrize("name", SECRETS)

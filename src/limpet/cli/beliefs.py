@@ -225,6 +225,37 @@ def _sweep(args: Namespace) -> int:
     return 0
 
 
+# -- scan
+
+
+def _scan_options(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--redact",
+        action="store_true",
+        help="purge such memories and store what is left of them again, erase such lines of the journal; cannot be "
+        "undone",
+    )
+
+
+def _scan(args: Namespace) -> int:
+    with open_store(args) as memory:
+        found = memory.scan(redact=args.redact)
+    for one in found:
+        if args.json:
+            output.object_line(one.as_dict())
+        else:
+            where = " ".join(filter(None, (one.place, one.id, f"in {one.scope}" if one.scope else None)))
+            output.line(f"{one.outcome}  {output.printable(where)}: {', '.join(one.secrets)} ({', '.join(one.fields)})")
+    if not args.json:
+        hint = "" if args.redact else "; --redact takes them out for good"
+        output.words(f"{len(found)} found{hint}" if found else "nothing found")
+        if found and args.redact:
+            output.words("backups and exports made before still hold them; change these secrets")
+        if any(one.outcome == "left" for one in found):
+            output.words("what is left is in names of scopes or sessions")
+    return 0 if found else 1
+
+
 # -- retention
 
 
@@ -258,6 +289,7 @@ COMMANDS = {
     ),
     "review": Command(_review_options, _review, "limpet review\nlimpet review accept 4a51c0 9be233"),
     "sweep": Command(_sweep_options, _sweep, "limpet sweep\nlimpet sweep --apply"),
+    "scan": Command(_scan_options, _scan, "limpet scan\nlimpet scan --redact"),
     "retention": Command(
         _retention_options, _retention, "limpet retention --days 180\nlimpet retention --days 180 --apply"
     ),

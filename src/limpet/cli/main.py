@@ -60,6 +60,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "audit": ("beliefs", "what is believed about something: how sure, since when, from whom, against what"),
         "review": ("beliefs", "what waits for a person; accept or reject it"),
         "sweep": ("beliefs", "today's rules over yesterday's memories: what would not be stored so today"),
+        "scan": ("beliefs", "secrets that older versions stored: where they are, and their redaction"),
         "retention": ("beliefs", "what is old and nobody used: list it, sum its sessions up, take it out of recall"),
         "session": ("beliefs", "runs of an agent: start, end, list, show, compress into an episode"),
         "exposures": ("usefulness", "what was put before agents: when, to whom, at how many tokens, and was it used"),

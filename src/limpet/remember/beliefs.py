@@ -55,7 +55,7 @@ def end_fact(context: Context, key: str, *, at: Time, why: str | None, origin: s
     from ..text.secrets import redact
 
     when = context.time(at)
-    reason = redact(why)[0] if why else None
+    reason, redacted = redact(why or "")
 
     def decide(writer: Writer) -> Receipt:
         instant = writer.now if when is None else when
@@ -72,7 +72,7 @@ def end_fact(context: Context, key: str, *, at: Time, why: str | None, origin: s
             return waits
         data: dict[str, Any] = {"valid_to": instant} | ({"why": reason} if reason else {})
         made = writer.event("bounded", parse_id(held.id), origin=origin or "agent", **data)
-        return Receipt(id=held.id, status="changed", event=format_id(made.id))
+        return Receipt(id=held.id, status="changed", event=format_id(made.id), redacted=redacted)
 
     return context.count_as_wrong(context.write(decide))
 
@@ -103,7 +103,7 @@ def session_start(context: Context, name: str | None, *, title: str | None) -> S
     from ..remember.validation import check_name
     from ..text.secrets import redact
 
-    given = check_name("session", name) or format_id(context.new_id())
+    given = redact(check_name("session", name) or "")[0] or format_id(context.new_id())
     said = redact(check_name("title", title) or "")[0] or None
     context.write(lambda writer: start(writer, context.scope, given, said))
     return session(context, given)

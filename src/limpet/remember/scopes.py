@@ -17,6 +17,7 @@ from ..model.ids import format_id, parse_id, session_mark
 from ..model.memory import STATES, Memory, check_scope
 from ..store.records import Filter
 from ..text.normalise import fingerprint
+from .validation import no_secret
 
 if TYPE_CHECKING:
     from ..context import Context
@@ -58,7 +59,7 @@ def scopes(context: Context, where: Filter) -> list[Scope]:
 def move(context: Context, ids: Sequence[str], scope: str) -> list[Receipt]:
     from .write import Receipt, need
 
-    check_scope(scope)
+    no_secret("scope", check_scope(scope))
 
     def decide(writer: Writer) -> list[Receipt]:
         found = {one.id: one for one in (need(writer.reads, id, writer.scopes) for id in ids)}
@@ -87,7 +88,7 @@ def merge_into(context: Context, was: str, scope: str) -> ScopeChange:
 
 
 def _whole(context: Context, was: str, scope: str, *, into_another: bool) -> ScopeChange:
-    check_scope(scope)
+    no_secret("scope", check_scope(scope))
     if check_scope(was) == scope:
         raise BadInput(f"{scope} is both of the scopes")
 

@@ -241,10 +241,11 @@ def retract(context: Context, id: str, why: str, *, origin: str | None) -> Recei
     from ..remember.validation import check_text
     from ..text.secrets import redact
 
-    reason, _ = redact(check_text(why))
-    return _change(
+    reason, redacted = redact(check_text(why))
+    receipt = _change(
         context, id, "retracted", lambda old: old.state != "retracted", live=False, origin=origin, why=reason
     )
+    return replace(receipt, redacted=redacted)
 
 
 def forget(

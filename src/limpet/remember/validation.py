@@ -109,7 +109,14 @@ def validate(item: Mapping[str, Any], *, scope: str, now: int) -> ValidStatement
     if not isinstance(pin, bool):
         raise BadInput(f"pin must be true or false, not {pin!r}")
     anyway = item.get("anyway") or False
-    speaker = check_name("speaker", item.get("speaker"))
+    speaker, session = check_name("speaker", item.get("speaker")), check_name("session", item.get("session"))
+    scope = check_scope(item.get("scope") or scope)
+    if suspected("\n".join(filter(None, (speaker, session, scope, key)))):
+        no_secret("scope", scope)
+        no_secret("key", key)
+        (speaker, told), (session, named) = redact(speaker or ""), redact(session or "")
+        shown += told + named
+    topics, held = clean_topics(item.get("topics") or ())
     metadata, hidden = clean_metadata(item.get("metadata"))
     origin = check_origin(item.get("origin") or "agent")
     if anyway and (anyway is not True or origin != "user"):
@@ -118,8 +125,8 @@ def validate(item: Mapping[str, Any], *, scope: str, now: int) -> ValidStatement
         content=content,
         # What somebody said is a record of that, unless it is stated to be more.
         kind=check_kind(item.get("kind") or ("episode" if speaker and key is None else "fact")),
-        scope=check_scope(item.get("scope") or scope),
-        topics=check_topics(item.get("topics") or ()),
+        scope=scope,
+        topics=topics,
         key=key,
         importance=_unit("importance", item.get("importance")),
         pin=pin,
@@ -127,13 +134,13 @@ def validate(item: Mapping[str, Any], *, scope: str, now: int) -> ValidStatement
         valid_to=valid_to,
         source=source or None,
         origin=origin,
-        session=check_name("session", item.get("session")),
-        speaker=speaker,
+        session=session or None,
+        speaker=speaker or None,
         because=_ids(item.get("because") or ()),
         metadata=metadata,
         id=id if id is None or isinstance(id, bytes) else parse_id(str(id)),
         confidence=_unit("confidence", item.get("confidence")),
-        redacted=tuple(dict.fromkeys(redacted + shown + hidden)),
+        redacted=tuple(dict.fromkeys(redacted + shown + held + hidden)),
         anyway=bool(anyway),
         quarantine=reads_like_instruction(content) if origin in OUTSIDE else None,
     )
@@ -181,8 +188,19 @@ def as_episode(statement: ValidStatement, why: Demotion) -> ValidStatement:
     return replace(statement, kind="episode", key=None, demoted=why)
 
 
+def no_secret(what: str, name: str | None) -> None:
+    """Raises BadInput for a name that holds a secret: hidden, it would name something else."""
+    if name and (found := redact(name)[1]):
+        raise BadInput(f"{what} holds a secret ({', '.join(found)}), which is not stored", hint="give it another name")
+
+
 def check_topics(topics: Iterable[Any]) -> tuple[str, ...]:
     """Distinct topics in the order given, without secrets. Raises BadInput."""
+    return clean_topics(topics)[0]
+
+
+def clean_topics(topics: Iterable[Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Distinct topics in the order given, without secrets, and the names of those. Raises BadInput."""
     found: dict[str, None] = {}
     for topic in check_list("topics", topics):
         name = check_name("topic", topic)
@@ -192,8 +210,9 @@ def check_topics(topics: Iterable[Any]) -> tuple[str, ...]:
     if len(found) > MAX_TOPICS:
         raise BadInput(f"too many topics: {len(found)}, {MAX_TOPICS} at most")
     if found and suspected("\n".join(found)):
-        return tuple(dict.fromkeys(redact(name)[0] for name in found))
-    return tuple(found)
+        clean = [redact(name) for name in found]
+        return tuple(dict.fromkeys(name for name, _ in clean)), tuple(one for _, names in clean for one in names)
+    return tuple(found), ()
 
 
 def check_metadata(metadata: Any) -> dict[str, Any]:

@@ -355,7 +355,9 @@ class Writer:
         check_live(old)
         if old.superseded_by is not None and (old.valid_to_us is not None and old.valid_to_us <= self.now):
             raise BadInput(f"memory {old.id} was superseded by {old.superseded_by} already", hint="correct that one")
-        why = redact(why)[0] if why else None
+        if why:
+            why, found = redact(why)
+            statement = replace(statement, redacted=tuple(dict.fromkeys((*statement.redacted, *found))))
         receipt = self._state(statement, fresh=True, corrects=None if derived else old, why=why)
         assert receipt.id is not None
         new = parse_id(receipt.id)

@@ -12,27 +12,38 @@ from collections.abc import Iterator
 
 from .secrets import CODE, PLACEHOLDER
 
-_QUOTES = {'"': '"', "'": "'", "`": "`", "\u201c": "\u201d", "\u2018": "\u2019", "\u201e": "\u201c", "\u00ab": "\u00bb"}
+_QUOTES = {
+    '"': '"',
+    "'": "'",
+    "`": "`",
+    "\u201c": "\u201d",
+    "\u2018": "\u2019",
+    "\u201e": "\u201c",
+    "\u00ab": "\u00bb",
+    "\u00bb": "\u00ab",
+}
 # Patterns are compiled, and kept by re's own cache, when a text first asks for them: a hook may need one of them.
 _NOUN = (
-    r"(?<![\w.$@/\\-])(?:[\w-]{1,30}-)?(?P<noun>pass(?:word|wort|phrase|code|wd)|kennwort|pwd|pw|pin)(?:['\u2019]s)?"
-    r"(?![\w(\[./\\-])"
+    r"(?<![\w.$@/\\-])(?:[\w-]{1,30}-)?(?P<noun>pass(?:word|wort|phrase|code|wd)?|kennwort|pwd|pw|pin|mot de passe|contraseña|clave"
+    r"|(?:wlan|wifi|wi-fi|netzwerk)-?schlüssel|wi-?fi key)(?:['\u2019]s)?(?![\w(\[./\\-])"
 )
 _IN_BRACKETS = r"(?:[ \t]*\([^()\n]{1,60}\))?"
 # "for the router", "of Ana's locker", "we use there", "(billing)": up to the verb of the same clause.
 _ABOUT = (
-    _IN_BRACKETS + r"(?:[ \t]+(?:for|of|to|on|in|at|from|we|i|they|you|that|für|von|zu|zum|zur|auf|am|im|vom|des|der)\b"
+    _IN_BRACKETS
+    + r"(?:[ \t]+(?:wi-?fi|wlan|vpn|admin|root|sudo))?(?:[ \t]+(?:for|of|to|on|in|at|from|we|i|they|you|that|für|von|zu|zum|zur|auf|am|im|vom|des|der"
+    r"|pour|de|du|la|sur|del|para|en|d['\u2019]\w+)\b"
     r"[^\n.!?;:=\"]{1,60}?)?" + _IN_BRACKETS
 )
 _STILL = r"(?:[ \t]+(?:now|currently|still|just|simply|always|again|called|the word|jetzt|nun|noch|immer|einfach))*"
 _TO = r"[ \t]+(?:from[ \t]+(?P<old>\S{1,80})[ \t]+)?to[ \t]+"
 _IS = (
     rf"[ \t]+(?:(?:is|was|has been|got|had been)[ \t]+)?(?:set|changed|reset|updated|rotated){_TO}"
-    rf"|[ \t]+(?:is|was|will be|should be|must be|remains|ist|war|lautet|heißt){_STILL}[ \t]*:?[ \t]+"
+    rf"|[ \t]+(?:is|was|will be|should be|must be|remains|ist|war|lautet|heißt|est|était|es|era){_STILL}[ \t]*:?[ \t]+"
 )
 _SIGN = r"[ \t]*(?:[:=]|->|=>|\u2192)[ \t]*"
 # Right behind the word, without a verb: what is quoted, or holds a digit or a symbol.
-_BARE = r"[ \t]+(?=[\"'`\u201c\u2018\u201e\u00ab]|\S{0,40}[\d!@#$%^&*])"
+_BARE = r"[ \t]+(?=[\"'`\u201c\u2018\u201e\u00ab\u00bb]|\S{0,40}[\d!@#$%^&*])"
 _TOLD = rf"(?i){_NOUN}(?:{_ABOUT}(?:(?P<verb>{_IS})|{_SIGN})|{_BARE})"
 # "change the password [of X] to Y": only with the verb before.
 _SET = (
@@ -46,6 +57,11 @@ _BEFORE = (
     r"(?:pass(?:word|phrase|code)|PIN)\b"
 )
 
+# Chinese has no spaces: the value is what is Latin.
+_CHINESE = r"(?:密码|口令|密钥|令牌|pin码|验证码)(?:[^\s，。；,;:：]{0,6})?(?:是|为|叫|改成|改为|设为|换成|[：:=])\s{0,2}[\"'`“「]?(?P<value>[A-Za-z0-9!@#$%^&*_.+~?-]{4,80})"
+# Whose value may be a plain word.
+_SURE = frozenset({"password", "passwort", "passphrase", "passcode", "passwd", "kennwort", "pwd", "pw", "pin"})
+
 # Technical terms and measures have digits too: SHA256, TLS1.3, 2048-bit, 2026-03-01, 30s, 1Password, OAuth2, v2.
 _TERM = re.compile(
     r"(?:pb?kdf|sha|md|utf|base|aes|rsa|http|oauth|ipv|argon|bcrypt|scrypt|tls|ssl|ntlm|blake|hmac|nist|latin|iso|v|s|x|h|q|level|php|python|"
@@ -57,15 +73,15 @@ _TERM = re.compile(
 _TOKEN = re.compile(r"\S{1,200}")
 _WORDS = re.compile(r"[a-z]{1,30}(?: [a-z]{1,30}){2,7}(?=[.,;!?]?(?:\s|$))")
 _SYMBOL = re.compile(r"[!@#$%^&*+~|\\?=]")
-_CLAUSE_ENDS = re.compile(
+CLAUSE_ENDS = re.compile(
     r"[ \t]*(?:$|[.,;!?)\n]|[-\u2013\u2014]{1,2}[ \t]|\("
     r"|(?:and|but|so|for|on|until|if|in case|please|same|und|aber|für)\b)"
 )
 # What is said of a password with one word: endings of adjectives and participles, and those that have none of these.
-_ADJECTIVE = re.compile(
+ADJECTIVE = re.compile(
     r"(?:ed|ing|ly|able|ible|ive|al|ous|ful|less|ory|ary|ic|ics|ent|ant|en|ish|ete|ute|ate|ure|ible|iert|bar|lich|ig|isch|t)$"
 )
-_SAID = frozenset(
+SAID = frozenset(
     """
     wrong right weak strong short long empty blank null none undefined invalid valid safe unsafe public plain plaintext
     unique simple complex easy hard tough obvious false true mine yours ours theirs here there below above inside
@@ -96,6 +112,8 @@ _FLAGS = (
     r"ldap\w{3,10}\b@ -w +",
     r"curl\b@ (?:-u|-U|--user|--proxy-user)[ =]?[\"']?[^\s:\"']{1,80}:",
     r"openssl\b@ pass:",
+    r"net use\b@ /user:\S{1,80} +",
+    r"(?=echo [^\n;|&]{1,200}\| *(?:sudo +)?chpasswd)echo +(?:-n +)?[\"']?[\w.-]{1,40}:",
     r"(?=echo [^\n;|&]{1,200}\| *sudo +-S)echo +(?:-n +)?",
 )
 _GIVEN = (
@@ -112,7 +130,7 @@ def given(text: str) -> list[tuple[int, int]]:
 
 def told(text: str) -> list[tuple[int, int]]:
     """Where passwords stand that the text tells, in order, without overlaps. Linear in the length of the text."""
-    found = sorted({*_after(_TOLD, text), *_after(_SET, text), *_before(text)})
+    found = sorted({*_after(_TOLD, text), *_after(_SET, text), *_before(text), *_chinese(text)})
     spans: list[tuple[int, int]] = []
     for start, end in found:
         if not spans or start >= spans[-1][1]:
@@ -125,6 +143,8 @@ def _after(pattern: str, text: str) -> Iterator[tuple[int, int]]:
         noun = match["noun"].lower()
         if noun == "pin" and match["noun"] != "PIN" and not match.groupdict().get("verb"):
             continue
+        if noun == "pass" and not match.groupdict().get("verb") and not re.search(r"[:=>\u2192]\s*$", match[0]):
+            continue  # mostly a verb
         old = match.span("old") if "old" in match.re.groupindex else (-1, -1)
         span = _value(text, match.end(), noun, said=match["verb"] is not None)
         if span is not None:
@@ -140,8 +160,19 @@ def _before(text: str) -> Iterator[tuple[int, int]]:
         if word[0] in _QUOTES:
             if _quoted(word[1:-1], said=True):
                 yield start + 1, end - 1
-        elif _mixed(word) and not PLACEHOLDER.match(word) and not CODE.match(word):
+        elif mixed(word) and not PLACEHOLDER.match(word) and not CODE.match(word):
             yield start, end
+
+
+def _chinese(text: str) -> Iterator[tuple[int, int]]:
+    for match in re.finditer(_CHINESE, text, re.IGNORECASE):
+        start, end = match.span("value")
+        word = match["value"].rstrip(".")
+        if PLACEHOLDER.match(word) or CODE.match(word):
+            continue
+        ends = re.match(r"[\"'`”」]?\s*(?:$|[，。；！,.;!\n])", text[end : end + 4]) is not None
+        if mixed(word) or (ends and (word.isdigit() or len(word) >= 6) and word.lower() not in SAID):
+            yield start, start + len(word)
 
 
 def _value(text: str, start: int, noun: str, *, said: bool) -> tuple[int, int] | None:
@@ -163,22 +194,24 @@ def _value(text: str, start: int, noun: str, *, said: bool) -> tuple[int, int] |
         return None
     if word.isdigit():
         least, most = (4, 8) if noun in ("pin", "passcode") else (6, 12)
-        fits = least <= len(word) <= most and _CLAUSE_ENDS.match(text, end) is not None
+        fits = least <= len(word) <= most and CLAUSE_ENDS.match(text, end) is not None
         return (start, end) if fits else None
-    if _mixed(word):
+    if mixed(word):
         return start, end
-    if not said or _CLAUSE_ENDS.match(text, end) is None:
+    if noun not in _SURE:
+        return None
+    if not said or CLAUSE_ENDS.match(text, end) is None:
         if noun == "passphrase" and said:
             return _phrase(text, start)
         return None
     parts = word.lower().split("-")
     if len(parts) > 2 and not any(len(part) < 3 for part in parts):
         return start, end
-    plain = word.isalpha() and len(word) >= 5 and word.lower() not in _SAID and not _ADJECTIVE.search(word)
+    plain = word.isalpha() and len(word) >= 5 and word.lower() not in SAID and not ADJECTIVE.search(word)
     return (start, end) if plain else None
 
 
-def _mixed(word: str) -> bool:
+def mixed(word: str) -> bool:
     """Letters with digits or symbols, as no word of a language and no technical term has them."""
     word = word.strip("!?.,;:*'\"")
     if len(word) < 5 or _TERM.match(word) or not any(map(str.isalpha, word)):
@@ -193,12 +226,12 @@ def _quoted(inner: str, *, said: bool) -> bool:
     words = inner.split()
     if len(words) == 1:
         word = words[0].strip("!?.")
-        return _mixed(word) or (said and word.lower() not in _SAID and not _ADJECTIVE.search(word))
-    return said and len(words) <= 8 and not any(word.lower() in _LITTLE for word in words)
+        return mixed(word) or (said and word.lower() not in SAID and not ADJECTIVE.search(word))
+    return said and len(words) <= 8 and not any(word.lower() in LITTLE for word in words)
 
 
 # A phrase that holds one of these is a sentence.
-_LITTLE = frozenset(
+LITTLE = frozenset(
     """
     a an the is are was be not no to of in on at by for with and or as it this that your my you too very must only known
     from
@@ -209,6 +242,6 @@ _LITTLE = frozenset(
 def _phrase(text: str, start: int) -> tuple[int, int] | None:
     """Words that make no sentence, up to the end of a clause: "correct horse battery staple"."""
     match = _WORDS.match(text, start)
-    if match is None or any(word in _LITTLE or word in _SAID for word in match[0].split()):
+    if match is None or any(word in LITTLE or word in SAID for word in match[0].split()):
         return None
-    return match.span() if _CLAUSE_ENDS.match(text, match.end()) else None
+    return match.span() if CLAUSE_ENDS.match(text, match.end()) else None

@@ -6,40 +6,53 @@ What a name means is said once, by `names_secret`: for `NAME=value` in texts and
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from functools import lru_cache
+from collections.abc import Iterable
+from functools import lru_cache, partial
 from typing import Any
 
-# (name, pattern). A pattern with a group hides the group alone. All run in linear time.
-# Compiled when a text is first suspected: most processes never need them.
-_PATTERNS: tuple[tuple[str, str], ...] = (
-    ("private-key", r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----(?:[A-Za-z0-9+/=\s:,]|-(?!----)){0,20000}-----END [A-Z ]{0,30}PRIVATE KEY-----"),
-    ("aws-access-key", r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b"),
-    ("aws-secret-key", r"(?i)aws_?secret_?(?:access_?)?key[\"']?\s{0,3}[=:]\s{0,3}[\"']?([A-Za-z0-9/+=]{40})"),
-    ("github-token", r"\b(?:gh[pousr]_[A-Za-z0-9]{36,255}|github_pat_[A-Za-z0-9_]{22,255})\b"),
-    ("gitlab-token", r"\bglpat-[A-Za-z0-9_-]{20,}"),
-    ("slack-token", r"\bxox[abeoprs]-[A-Za-z0-9-]{10,}"),
-    ("anthropic-key", r"\bsk-ant-[A-Za-z0-9_-]{20,}"),
-    ("openai-key", r"\bsk-(?=[A-Za-z_-]{0,80}[0-9])(?:proj-|svcacct-)?[A-Za-z0-9_-]{20,}"),
-    ("google-key", r"\bAIza[A-Za-z0-9_-]{35}"),
-    ("stripe-key", r"\b[rs]k_(?:live|test)_[A-Za-z0-9]{16,}"),
-    ("npm-token", r"\bnpm_[A-Za-z0-9]{36}\b"),
-    ("pypi-token", r"\bpypi-[A-Za-z0-9_-]{40,}"),
-    ("huggingface-token", r"\bhf_[A-Za-z0-9]{30,255}\b"),
-    ("jwt", r"\beyJ[A-Za-z0-9_-]{10,4000}\.eyJ[A-Za-z0-9_-]{10,4000}\.[A-Za-z0-9_-]{10,4000}"),
-    ("url-password", r"(?i)\b[a-z][a-z0-9+.-]{1,20}://[^\s:/@]{0,100}:([^\s/@]{1,200})@"),
-    ("bearer-token", r"(?i)\bbearer\s{1,3}([A-Za-z0-9._~+/-]{20,}=*)"),
-)  # fmt: skip
-# What could be a secret holds one of these, in lower case: ordinary text is passed after one look. Few texts hold the
-# character by which most begin or end, so that most are not looked for at all.
-_MARKS = ("akia", "asia", "aiza", "eyj", "bearer")
-_UNDERSCORED = ("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat", "k_live_", "k_test_", "npm_", "hf_")
-_DASHED = ("-----begin", "glpat-", "xox", "sk-", "pypi-")
+from . import forms
+
 # Of every name that `names_secret` knows.
-_NAME_MARKS = ("pass", "pwd", "secret", "token", "key", "credential", "cookie", "authorization")
+_NAME_MARKS = (
+    "pass",
+    "pwd",
+    "secret",
+    "token",
+    "key",
+    "credential",
+    "cookie",
+    "authorization",
+    "psk",
+    "auth",
+    "kennwort",
+    "mnemonic",
+)
 # What sentences call a password (`passwords.py`): the few letters that are looked for, and what they must be part of.
-_TOLD_MARKS = ("pass", "pw", "pin", "kennw")
-_TOLD_WORDS = ("passw", "passp", "passc", "pw", "pin is", "pin for", "pin:", "kennwort")
+_TOLD_MARKS = ("pass", "pw", "pin", "kennw", "clave", "fi key")
+_TOLD_WORDS = (
+    "passw",
+    "passp",
+    "passc",
+    "passe ",
+    "pass ",
+    "pw",
+    "pin is",
+    "pin for",
+    "pin:",
+    "kennwort",
+    "clave",
+    "fi key",
+)
+_TOLD_ABROAD = ("contrase", "schlüssel", "密码", "口令", "密钥", "令牌")
+# Of what `credentials.py` finds: beside a digit, and words alone.
+_KEY_MARKS = (
+    "key", "token", "secret", "cred", "login", "passw", "jeton", "clave", "zugang", "identifiant", "code", "combination", "combo",
+    "cvv", "cvc", "puk", "pin ", "pin:", "otp", ":*:", "432:", ":thin:",
+)  # fmt: skip
+_KEYS_ABROAD = ("clé", "schlüssel", "密", "令牌", "口令", "código")
+_WORDS_ALONE = ("phrase", "mnemonic", "machine ", "default login", ":*:", "432:")
+_DIGIT = re.compile(r"\d")
+_SHUT = (False, False, False, False, False)
 # Programs that take a secret by a flag that is not named after it.
 _PROGRAMS = (
     "mysql",
@@ -54,6 +67,8 @@ _PROGRAMS = (
     "ldap",
     "openssl",
     "sudo",
+    "net use",
+    "chpasswd",
 )
 # What stands where a secret would and is none: hidden before, to be filled in, or the word itself.
 PLACEHOLDER = re.compile(
@@ -69,28 +84,39 @@ CODE = re.compile(
 )
 
 
+# A vendor's form filled with what no vendor makes: AKIAIOSFODNN7EXAMPLE, ghp_xxxxxxxx.
+_FILLED = re.compile(r"EXAMPLE|(?i:(?<![a-z])your[-_]|x{8}|(.)\1{9})")
+
+
 def suspected(text: str) -> bool:
     """Whether a text holds a mark of some secret; most texts hold none, and none of those holds a secret."""
-    lower = text.lower()
-    return _formed(lower) or _told(text, lower) or _given(lower)
+    return any(_gates(text, text.lower()))
 
 
-def _told(text: str, lower: str) -> bool:
-    """Whether a sentence may tell a password."""
-    return _holds(lower, _TOLD_MARKS) and (_holds(lower, _TOLD_WORDS) or "PIN" in text)
+def _gates(text: str, lower: str) -> tuple[bool, bool, bool, bool, bool]:
+    """Which of forms, assignments, sentences, commands, and keys by their context a text may hold.
+
+    Nearly everything takes a digit, and other languages' words take other letters: so few marks are looked for in most texts.
+    """
+    digit = _DIGIT.search(text) is not None
+    abroad = not text.isascii()
+    told = (_holds(lower, _TOLD_MARKS) and (_holds(lower, _TOLD_WORDS) or "PIN" in text)) or (
+        abroad and _holds(lower, _TOLD_ABROAD)
+    )
+    key = _holds(lower, _WORDS_ALONE) or (
+        digit and (_holds(lower, _KEY_MARKS) or (abroad and _holds(lower, _KEYS_ABROAD)))
+    )
+    return forms.may_hold(text, lower, digit=digit), _named_in(lower), told, _given(lower), key
 
 
 def _given(lower: str) -> bool:
     """Whether a command may give a password to a program."""
-    return (" -" in lower or " pass:" in lower) and _holds(lower, _PROGRAMS)
+    return (" -" in lower or " pass:" in lower or "passwd" in lower or "net use" in lower) and _holds(lower, _PROGRAMS)
 
 
-def _formed(lower: str) -> bool:
-    if "://" in lower or _holds(lower, _MARKS):
-        return True
-    if (":" in lower or "=" in lower) and _holds(lower, _NAME_MARKS):
-        return True
-    return ("_" in lower and _holds(lower, _UNDERSCORED)) or ("-" in lower and _holds(lower, _DASHED))
+def _named_in(lower: str) -> bool:
+    """Whether something may be assigned to the name of a secret."""
+    return (":" in lower or "=" in lower or "--" in lower or "</" in lower) and _holds(lower, _NAME_MARKS)
 
 
 def _holds(text: str, marks: tuple[str, ...]) -> bool:
@@ -103,18 +129,21 @@ def _holds(text: str, marks: tuple[str, ...]) -> bool:
 # What a field is called that holds a secret: its last word, or its last two.
 _SECRET_WORDS = frozenset(
     {"password", "passwords", "passwd", "passphrase", "passcode", "pwd", "secret", "secrets", "token", "credential",
-     "credentials", "authorization", "cookie", "cookies"}
+     "credentials", "authorization", "cookie", "cookies", "psk", "authtoken", "requirepass", "storepass", "keypass", "privkey", "mnemonic", "secretkey"}
 )  # fmt: skip
 _SECRET_KINDS = {
-    "key": frozenset({"api", "access", "private", "secret", "encryption", "signing", "master"}),
+    "key": frozenset({"api", "access", "private", "secret", "encryption", "signing", "master", "account", "shared", "app",
+                      "hmac", "session", "crypt", "cipher", "webhook"}),
+    "auth": frozenset({"registry", "basic", "docker", "npm"}),
     "tokens": frozenset({"api", "access", "auth", "bearer", "refresh"}),
-    "pass": frozenset({"db", "database", "user", "smtp", "mail", "admin", "root", "ftp", "mysql", "pg", "redis", "auth"}),
+    "pass": frozenset({"db", "database", "user", "smtp", "mail", "admin", "root", "ftp", "mysql", "pg", "redis", "auth", "sa",
+                       "require", "store", "key", "trust", "mongo", "postgres", "proxy", "rpc", "wifi", "wp", "git", "app"}),
 }  # fmt: skip
 _SECRET_KINDS["keys"] = _SECRET_KINDS["key"]
 # The same written as one word: dbpassword, clientsecret.
 _SECRET_ENDS = (
     "password", "passwd", "passphrase", "apikey", "apikeys", "accesskey", "secretkey", "privatekey", "clientsecret",
-    "accesstoken", "authtoken", "refreshtoken", "apitoken",
+    "accesstoken", "authtoken", "refreshtoken", "apitoken", "accountkey", "signingkey", "encryptionkey", "passwort", "kennwort", "contraseña",
 )  # fmt: skip
 # What may follow and changes nothing: password_2, secret-value.
 _TAILS = frozenset({"value", "plain", "plaintext", "confirm", "confirmation", "repeat"})
@@ -123,9 +152,8 @@ _PART = re.compile(r"[a-z]+")
 # A name is told by its end.
 NAME_CHARACTERS = 100
 
-# In a text: `NAME=`, `"name": "`, also escaped, `--name=`; what follows is a secret when it looks like one.
-_FIELD = re.compile(r"""(?<![\w.-])([\w.-]++)\\?["']?\s{0,3}[=:]\s{0,3}\\?["']?""")
-_LIKELY = re.compile(
+# What is assigned to such a name is a secret if it looks like this.
+VALUE = re.compile(
     r"""(?=[^\s"',;]{0,199}[0-9!@#$%^&*])(?![<$*{\[]|%\(|process\.env|os\.environ)((?:[^\s"',;\\]|\\(?!["'])){8,})"""
 )
 # In a command, where `NAME=` and `--name ` say for certain that a value follows.
@@ -183,31 +211,39 @@ def redact(text: str) -> tuple[str, tuple[str, ...]]:
     if not text:
         return text, ()
     lower = text.lower()
-    told, given = _told(text, lower), _given(lower)
-    if not told and not given and not _formed(lower):
+    gates = _gates(text, lower)
+    if gates == _SHUT:
         return text, ()
+    formed, named, told, given, key = gates
     found: list[str] = []
-    for name, pattern in _PATTERNS:
-        compiled = re.compile(pattern)  # kept by re's own cache
+    if formed:
+        for name, form in forms.matches(lower):
+            text = form.sub(partial(_hide, name, found), text)
+    if not (named or told or given or key):
+        return text, tuple(found)
+    from . import assignments, credentials, passwords
 
-        def hide(match: re.Match[str], name: str = name) -> str:
-            group = 1 if match.re.groups else 0
-            secret = match[group]
-            if PLACEHOLDER.match(secret) or "[redacted:" in secret:
-                return match[0]
-            if name not in found:
-                found.append(name)
-            whole, start = match[0], match.start()
-            return whole[: match.start(group) - start] + f"[redacted:{name}]" + whole[match.end(group) - start :]
-
-        text = compiled.sub(hide, text)
-    hidden = _without(text, _assigned(text))
-    if told or given:
-        from . import passwords
-
-        hidden = _without(hidden, passwords.told(hidden)) if told else hidden
-        hidden = _without(hidden, passwords.given(hidden)) if given else hidden
+    hidden = text
+    if named:
+        hidden = _without(hidden, assignments.assigned(hidden))
+    if told:
+        hidden = _without(hidden, passwords.told(hidden))
+    if given:
+        hidden = _without(hidden, passwords.given(hidden))
+    if key:
+        hidden = _without(hidden, credentials.held(hidden, lower))
     return hidden, tuple(found) if hidden == text else (*found, "password")
+
+
+def _hide(name: str, found: list[str], match: re.Match[str]) -> str:
+    """The match with its last group, or all of it, replaced by a mark."""
+    group = len(match.groups())
+    secret = match[group] if group and "dash" not in match.re.groupindex else match[0]
+    if PLACEHOLDER.match(secret) or _FILLED.search(secret) or "[redacted:" in secret:
+        return match[0]
+    if name not in found:
+        found.append(name)
+    return match[0].replace(secret, f"[redacted:{name}]")
 
 
 def _without(text: str, spans: Iterable[tuple[int, int]]) -> str:
@@ -235,7 +271,7 @@ def redact_command(text: str) -> tuple[str, tuple[str, ...]]:
 
 def redact_value(name: str | None, text: str) -> tuple[str, tuple[str, ...]]:
     """The text that is said of `name`, as `NAME=text` would be redacted."""
-    if name is not None and names_secret(name) and _LIKELY.fullmatch(text) and not PLACEHOLDER.match(text):
+    if name is not None and names_secret(name) and VALUE.fullmatch(text) and not PLACEHOLDER.match(text):
         return _hidden(text)
     return redact(text)
 
@@ -295,17 +331,3 @@ def _hidden(text: str) -> tuple[str, tuple[str, ...]]:
     """All of it replaced; what it is by its form says more than the name of its field."""
     names = redact(text)[1] or ("password",)
     return f"[redacted:{names[0]}]", names
-
-
-def _assigned(text: str) -> Iterator[tuple[int, int]]:
-    """Where what is assigned to the name of a secret stands, in order."""
-    done = 0
-    for match in _FIELD.finditer(text):
-        if match.end() < done or not names_secret(match[1][-NAME_CHARACTERS:]):
-            continue
-        value = _LIKELY.match(text, match.end())
-        if value is None:
-            continue
-        done = value.end(1)
-        if not PLACEHOLDER.match(value[1]) and not CODE.match(value[1]) and "[redacted:" not in value[1]:
-            yield value.span(1)

@@ -223,6 +223,8 @@ def _check_together(event: Event) -> None:
         raise BadInput(f"trust {trust} is above its origin, {event.origin}")
     if "valid_from" in data and "valid_to" in data and data["valid_to"] <= data["valid_from"]:
         raise BadInput("valid_to must be later than valid_from")
+    if event.id == event.memory and event.type != "remembered":
+        raise BadInput("it has the id of its memory, which is that of the event that makes it")
     itself = event.memory.hex()
     if itself in (data.get("by"), data.get("into"), data.get("target")) or data.get("undoes") == event.id.hex():
         raise BadInput("it speaks of itself")

@@ -23,7 +23,7 @@ MOST_RULES, MOST_LINES = 1_000, 10_000
 def note_action(context: Context, session: str, kind: str, what: str) -> None:
     from ..text.secrets import redact
 
-    context.store.journal.note(Action(context.scope, session, context.now(), kind, redact(what)[0]))
+    context.store.journal.note(Action(context.scope, redact(session)[0], context.now(), kind, redact(what)[0]))
 
 
 def actions(context: Context, *, session: str | None, limit: int) -> list[Action]:
@@ -52,6 +52,7 @@ def note_exposures(
 ) -> None:
     from ..text.secrets import redact
 
+    session = redact(session)[0]
     now, randomized = context.now(), frozenset(drawn)
     rows = [
         ExposureRow(context.scope, session, client, now, via, parse_id(id), tokens, drawn=id in randomized)

@@ -19,7 +19,7 @@ _UNTRUSTED = (
     "g.device NOT IN (SELECT id FROM device) AND g.device NOT IN (SELECT device FROM trusted)"
     " AND NOT EXISTS (SELECT 1 FROM trusted WHERE device = x'')"
 )
-_HEARD = f"SELECT 1 FROM synced s JOIN segment g ON g.num = s.segment WHERE s.id = ? AND {_UNTRUSTED}"
+_HEARD = f"SELECT s.segment FROM synced s JOIN segment g ON g.num = s.segment WHERE s.id = ? AND {_UNTRUSTED}"
 
 
 def is_trusted(con: apsw.Connection, device: bytes) -> bool:
@@ -33,9 +33,19 @@ def is_trusted(con: apsw.Connection, device: bytes) -> bool:
     )
 
 
+def doubts_any(con: apsw.Connection) -> bool:
+    return con.execute(f"SELECT 1 FROM segment g WHERE {_UNTRUSTED} LIMIT 1").get is not None
+
+
+def doubted(con: apsw.Connection, event: bytes) -> int | None:
+    """The segment that an event is from, when nobody trusts its device."""
+    found: int | None = con.execute(_HEARD, (event,)).get
+    return found
+
+
 def as_heard(con: apsw.Connection, event: Event) -> Event:
     """The event as it counts here."""
-    if event.type not in ("remembered", "observed") or con.execute(_HEARD, (event.id,)).get is None:
+    if event.type not in ("remembered", "observed") or doubted(con, event.id) is None:
         return event
     return replace(event, data=event.data | {"trust": LEAST})
 

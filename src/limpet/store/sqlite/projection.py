@@ -17,6 +17,7 @@ from ...model.state import SESSION_EVENTS, MemoryState, apply, cancelled_by, ini
 from . import checkouts, jobs, mentions, rows
 from .filters import scope_token
 from .peers import as_heard
+from .sessions import SessionNumbers
 from .sql import statements
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ class Projection:
         self._describe = describe
         # Numbers of names, for the length of this transaction.
         self._scopes: dict[str, int] = {}
-        self._sessions: dict[tuple[int, str], int] = {}
+        self._sessions = SessionNumbers(connection)
         self._told_anew = False
 
     def append(self, events: Sequence[Event]) -> list[Event]:
@@ -145,8 +146,9 @@ class Projection:
         if event.type == "moved":
             checkouts.note_renaming(self._con, [event])
         if event.type == "purged":
-            self._erase(event.memory)
+            sessions = self._erase(event.memory)
             self._project_tombstone(event)
+            self._sessions.date(sessions - self._sessions.of_memory(event.memory))
             return
         current = self._state(event.memory)
         if event.type == "undone":
@@ -227,7 +229,7 @@ class Projection:
             state.origin,
             state.trust,
             state.source,
-            self._intern_session(scope, state.session, state.created_at) if state.session else None,
+            self._sessions.intern(scope, state.session, state.created_at) if state.session else None,
             state.speaker,
             state.position,
             state.importance,
@@ -254,23 +256,14 @@ class Projection:
             self._scopes[name] = int(num)
         return int(num)
 
-    def _intern_session(self, scope: int, name: str, at: int) -> int:
-        num = self._sessions.get((scope, name))
-        if num is None:
-            num = self._con.execute("SELECT num FROM session WHERE scope = ? AND name = ?", (scope, name)).get
-            if num is None:
-                self._con.execute("INSERT INTO session (scope, name, started_at) VALUES (?, ?, ?)", (scope, name, at))
-                num = self._con.last_insert_rowid()
-            self._sessions[scope, name] = int(num)
-        return int(num)
-
     def _project_session(self, event: Event) -> None:
         """Bring a session's row to what its events up to this one say; its number stays, memories point to it."""
         events = [one for one in self._events_of(event.memory) if one.seq <= event.seq]
         state = replay_session(events)
         first = next(one for one in events if one.type in SESSION_EVENTS)
         scope = self._intern_scope(first.data["scope"])
-        num = self._intern_session(scope, first.data["name"], first.at)
+        began = min(one.at for one in events if one.type in SESSION_EVENTS)
+        num = self._sessions.intern(scope, first.data["name"], began)
         ended_at, title = (None, None) if state is None else (state.ended_at, state.title)
         self._con.execute("UPDATE session SET ended_at = ?, title = ? WHERE num = ?", (ended_at, title, num))
 
@@ -326,8 +319,12 @@ class Projection:
             if slot not in kept:
                 self._project_edge(replace(event, at=undone.at))
 
-    def _erase(self, id: bytes) -> None:
-        """Take a memory's content out of rows, index, vectors, queue and ledger; its events stay as tombstones."""
+    def _erase(self, id: bytes) -> set[int]:
+        """Take a memory's content out of rows, index, vectors, queue and ledger; its events stay as tombstones.
+
+        Returns the sessions that it was in.
+        """
+        sessions = self._sessions.of_memory(id)
         bodies = [row[0] for row in self._con.execute(self._sql["bodies_of_memory"], {"id": id})]
         self._con.execute("DELETE FROM memory WHERE id = ? AND retired_at IS NULL", (id,))
         self._con.execute("DELETE FROM memory WHERE id = ? AND retired_at IS NOT NULL", (id,))
@@ -339,6 +336,7 @@ class Projection:
             )
         for body in bodies:
             self._forget_body(body)
+        return sessions
 
     def _forget_body(self, body: int) -> None:
         self._forget_vectors(body)
@@ -385,7 +383,7 @@ class Projection:
         """
         # Scopes keep their numbers: texts, vectors, use counts and the review list know them by these.
         self._con.execute("DELETE FROM memory; DELETE FROM edge; DELETE FROM session; DELETE FROM renamed").fetchall()
-        self._sessions.clear()
+        self._sessions = SessionNumbers(self._con)
         bodies = dict(self._con.execute("SELECT seq, body FROM event WHERE body IS NOT NULL"))
         purged = {row[0] for row in self._con.execute("SELECT memory FROM event WHERE type = 'purged'")}
         done = 0
@@ -401,18 +399,16 @@ class Projection:
 
     def _project_purged(self, event: Event) -> None:
         """An event of a memory that is purged, now or later: its links and its tombstone are all there is."""
-        if event.type in ("linked", "unlinked"):
+        if event.type in ("linked", "unlinked") or event.type in SESSION_EVENTS:
             self.project(event, None)
-        elif event.type == "remembered":
-            scope = self._intern_scope(event.data["scope"])
-            if event.data.get("session"):
-                self._intern_session(scope, event.data["session"], event.at)
         elif event.type == "purged":
             self._project_tombstone(event)
         elif event.type == "moved":
             checkouts.note_renaming(self._con, [event])
         elif event.type == "undone":
             before = [one for one in self._events_of(event.memory) if one.seq <= event.seq]
+            if any(one.type in SESSION_EVENTS for one in before):
+                self._project_session(event)
             self._project_undone_edges(before, event)
             checkouts.note_renaming(self._con, before)
 
@@ -420,7 +416,7 @@ class Projection:
         first = next(event for event in self._events_of(purged.memory) if event.type == "remembered")
         # Purged on two devices: the last one stands.
         self._con.execute("DELETE FROM memory WHERE id = ? AND retired_at IS NULL", (purged.memory,))
-        self._insert_version(initial(first), purged.at, None)
+        self._insert_version(initial(as_heard(self._con, first)), purged.at, None)
 
 
 def tell_anew(con: apsw.Connection) -> None:

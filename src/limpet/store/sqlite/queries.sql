@@ -620,17 +620,16 @@ UNION ALL SELECT seq, body FROM event WHERE memory = :id AND memory <> id AND bo
 SELECT scope, key FROM memory WHERE id = :id AND retired_at IS NULL AND key IS NOT NULL
 UNION SELECT scope, key FROM memory WHERE id = :id AND retired_at IS NOT NULL AND key IS NOT NULL
 
+-- name: sessions_of_memory
+-- Every session that a memory ever was in. memory_current, memory_past.
+SELECT session FROM memory WHERE id = :id AND retired_at IS NULL AND session IS NOT NULL
+UNION SELECT session FROM memory WHERE id = :id AND retired_at IS NOT NULL AND session IS NOT NULL
+
 -- name: session_begins
--- When a session was first named, in the order of the ledger. memory_session, event_id, event_memory.
-SELECT at FROM (
-  SELECT v.seq, v.at FROM memory m JOIN event v ON v.id = m.id
-   WHERE m.session = (SELECT num FROM session WHERE scope = (SELECT num FROM scope WHERE name = :scope) AND name = :name)
-     AND v.type = 'remembered'
-  UNION ALL SELECT v.seq, v.at FROM memory m JOIN event v ON v.memory = m.id AND v.memory <> v.id
-   WHERE m.session = (SELECT num FROM session WHERE scope = (SELECT num FROM scope WHERE name = :scope) AND name = :name)
-     AND v.type = 'remembered'
-  UNION ALL SELECT seq, at FROM event WHERE memory = :mark AND memory <> id AND type IN ('session_started', 'session_ended'))
- ORDER BY seq LIMIT 1
+-- The earliest time of what names a session. memory_session, event_memory.
+SELECT min(at) FROM (
+  SELECT created_at AS at FROM memory WHERE session = :num
+  UNION ALL SELECT at FROM event WHERE memory = :mark AND memory <> id AND type IN ('session_started', 'session_ended'))
 
 -- name: segment_lines
 -- The events of one segment, in the order of all devices. synced_segment, event_id.

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 import apsw
 
 from ...model.events import Event
-from ...model.ids import session_mark
 from ...model.merge_order import Conflict, SequencedEvent, in_merge_order, variant
 from ...model.state import SESSION_EVENTS, scrub
 from ..records import IN_PART, Merged, Proposal, SegmentRow
@@ -24,7 +23,7 @@ from . import rows
 from .filters import scope_token
 from .hearing import Hearing
 from .ledger import SqliteLedger
-from .peers import heard_from
+from .peers import doubted, doubts_any, heard_from, is_trusted
 from .projection import Projection, _event_row, tell_anew
 from .reviews import SqliteReviews
 
@@ -123,6 +122,7 @@ class Sync(Projection):
         """
         # What was written here came before what arrives now.
         self.seal(self._con.execute("SELECT id FROM device ORDER BY num DESC LIMIT 1").get)
+        self._withdraw(segments, lines)
         heard, waiting = Hearing(self._con, segments, lines).divide(lines, self._event)
         lines = self._scrubbed(heard)
         begun, held = self._with_beginning(lines)
@@ -132,14 +132,14 @@ class Sync(Projection):
         wanted.sort(key=lambda one: one.order)
         arrivals = _Arrivals()
         # First of all: what is here is compared with what arrives, from which purged content is gone already.
-        purges = [one.event for one in wanted if one.event.type == "purged" and not self._known(one.event.id)]
-        for event in purges:
-            self._erase(event.memory)
+        purges = {one.event.memory for one in wanted if one.event.type == "purged"}
+        purges -= self._purged(purges)
+        sessions = {num for id in purges for num in self._erase(id)}
         for one in wanted:
             self._take(one, arrivals)
         if arrivals.first is not None:
             self._resequence(arrivals.first)
-            self._reproject(arrivals.touched)
+            self._reproject(arrivals.touched, sessions)
         self._con.execute("UPDATE sealed SET through = (SELECT ifnull(max(seq), 0) FROM event)")
         return Merged(
             new=arrivals.new,
@@ -150,6 +150,25 @@ class Sync(Projection):
             purged=len(purges),
             edited=sum(self._edited_at_once(one, segments) for one in lines if one.event.type == "edited"),
         )
+
+    def _withdraw(self, segments: Sequence[SegmentRow], lines: Sequence[SequencedEvent]) -> None:
+        """A trusted device turns out to have begun a memory: what one that nobody trusts said of it waits again."""
+        trusted = {place for place, one in enumerate(segments) if is_trusted(self._con, one.device)}
+        if not trusted or not doubts_any(self._con):
+            return
+        for id in {one.event.memory for one in lines if one.event.type == "remembered" and one.segment in trusted}:
+            events = self._events_of(id)
+            begun = next((one.id for one in events if one.type == "remembered"), None)
+            if begun is None or doubted(self._con, begun) is None:
+                continue
+            for event in events:
+                segment = doubted(self._con, event.id)
+                if segment is not None:
+                    self._take_out(event.id)
+                    self._con.execute(
+                        "UPDATE segment SET digest = ?1 || digest WHERE num = ?2 AND instr(digest, ?1) <> 1",
+                        (IN_PART, segment),
+                    )
 
     def _edited_at_once(self, one: SequencedEvent, segments: Sequence[SegmentRow]) -> bool:
         """Whether other words were given on a device that this edit's device had not heard of by then."""
@@ -248,12 +267,15 @@ class Sync(Projection):
         """Give an event its other id; it takes the place of one that has it already. Returns the stamp."""
         twin = self._event(other.id)
         if twin is not None:
-            body = self._con.execute("DELETE FROM event WHERE id = ? RETURNING body", (other.id,)).get
-            self._con.execute("DELETE FROM synced WHERE id = ?", (other.id,))
-            if body is not None:
-                self._forget_body(body)
+            self._take_out(twin.id)
         self._con.execute("UPDATE event SET id = ?, operation = ? WHERE id = ?", (other.id, other.operation, event.id))
         return int(self._con.execute("UPDATE synced SET id = ? WHERE id = ? RETURNING stamp", (other.id, event.id)).get)
+
+    def _take_out(self, event: bytes) -> None:
+        body = self._con.execute("DELETE FROM event WHERE id = ? RETURNING body", (event,)).get
+        self._con.execute("DELETE FROM synced WHERE id = ?", (event,))
+        if body is not None:
+            self._forget_body(body)
 
     def _place(self, event: Event, stamp: int, place: int, segment: int) -> None:
         self._con.execute(
@@ -287,9 +309,9 @@ class Sync(Projection):
         """What a device said counts as it does now."""
         self._reproject(heard_from(self._con, device))
 
-    def _reproject(self, memories: Iterable[bytes]) -> None:
-        """Make the rows of some memories and sessions anew from their events."""
-        sessions: set[tuple[str, str]] = set()
+    def _reproject(self, memories: Iterable[bytes], sessions: Iterable[int] = ()) -> None:
+        """Make the rows of some memories and sessions anew from their events. `sessions`: others that lost memories."""
+        left = set(sessions)
         for id in sorted(memories):
             events = self._events_of(id)
             if not events:
@@ -297,14 +319,9 @@ class Sync(Projection):
             if any(one.type in SESSION_EVENTS for one in events):
                 self._project_session(events[-1])
             if any(one.type == "remembered" for one in events):
+                left |= self._sessions.of_memory(id)
                 self._reproject_memory(id, events)
-            sessions.update(
-                (event.data["scope"], event.data.get("name") or event.data["session"])
-                for event in events
-                if event.type in SESSION_EVENTS or (event.type == "remembered" and event.data.get("session"))
-            )
-        for scope, name in sorted(sessions):
-            self._date_session(scope, name)
+        self._sessions.date(left)
         tell_anew(self._con)
 
     def _reproject_memory(self, id: bytes, events: Sequence[Event]) -> None:
@@ -318,15 +335,6 @@ class Sync(Projection):
                 self._project_purged(event)
             else:
                 self.project(event, bodies.get(event.seq))
-
-    def _date_session(self, scope: str, name: str) -> None:
-        """A session begins with the first event that names it."""
-        first = self._con.execute(
-            self._sql["session_begins"], {"scope": scope, "name": name, "mark": session_mark(scope, name)}
-        ).get
-        if first is not None:
-            num = self._intern_session(self._intern_scope(scope), name, first)
-            self._con.execute("UPDATE session SET started_at = ? WHERE num = ?", (first, num))
 
     def _derive_merge_order(self, touched: Iterable[bytes]) -> int:
         """Derive anew what follows for every key that some memories ever had. Returns the conflicts that are new."""
@@ -349,8 +357,7 @@ class Sync(Projection):
         gone = [one for id, one in before.items() if id not in after]
         come = [one for id, one in after.items() if id not in before and not self._known(id)]
         for one in gone:
-            self._con.execute("DELETE FROM event WHERE id = ?", (one.event.id,))
-            self._con.execute("DELETE FROM synced WHERE id = ?", (one.event.id,))
+            self._take_out(one.event.id)
         for one in come:
             self._con.execute(self._sql["insert_event"], _event_row(self._next("event", "seq"), one.event, None))
             self._place(one.event, one.stamp, one.place, 0)

@@ -1,0 +1,142 @@
+"""The scan: secrets that older versions stored, anywhere in the store, and their redaction. None is ever shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from ..model.encode import JsonForm, by
+from ..model.errors import BadInput
+from ..model.ids import format_id
+from ..text.secrets import redact, redact_fields
+from . import service
+from .validation import ValidStatement
+
+if TYPE_CHECKING:
+    from ..context import Context
+    from ..model.memory import Memory
+
+_LIST: dict[str, Any] = by(list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldSecret(JsonForm):
+    """Where the store holds a secret. `place`: memory, journal, session or scope; `id`: of the memory, the number
+    of the journal's line, or none where the name itself is what holds it."""
+
+    place: str
+    scope: str | None
+    id: str | None
+    fields: tuple[str, ...] = field(metadata=_LIST)
+    secrets: tuple[str, ...] = field(metadata=_LIST)  # what they are, not what they say
+    outcome: str = "found"  # with redaction: redacted, erased, or left for what cannot be redacted
+
+
+def scan(context: Context, *, apply: bool) -> list[HeldSecret]:
+    """Every place of the store, in all scopes. `apply`: memories are purged and what is left of them is stored again,
+    lines of the journal are erased."""
+    found = [*_memories(context), *_journals(context), *_names(context)]
+    return [_set_right(context, one) for one in found] if apply else found
+
+
+def _memories(context: Context) -> Iterator[HeldSecret]:
+    held: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
+    everywhere = context.in_all_scopes()
+    for event in context.store.ledger.events():
+        if event.type.startswith("session_"):
+            continue
+        parts = {"content": event.content} | {name: one for name, one in event.data.items() if name != "scope"}
+        for name, value in parts.items():
+            names = redact_fields({name: value})[1] if value else ()
+            if names:
+                fields, secrets = held.setdefault(format_id(event.memory), ({}, {}))
+                fields[name] = None
+                secrets.update(dict.fromkeys(names))
+    for id, (fields, secrets) in held.items():
+        memory = everywhere.memory(id)
+        if memory.state != "purged":
+            yield HeldSecret(
+                place="memory", scope=None if redact(memory.scope)[1] else memory.scope, id=id, fields=tuple(fields),
+                secrets=tuple(secrets),
+            )  # fmt: skip
+
+
+def _journals(context: Context) -> Iterator[HeldSecret]:
+    for scope in _scopes(context):
+        for number, line in context.store.journal.numbered(scope):
+            said = {"what": line.what, "session": line.session}
+            named = {name: redact(text)[1] for name, text in said.items()}
+            if any(named.values()):
+                yield HeldSecret(
+                    place="journal", scope=scope, id=str(number),
+                    fields=tuple(name for name, one in named.items() if one),
+                    secrets=tuple(dict.fromkeys(one for names in named.values() for one in names)),
+                )  # fmt: skip
+
+
+def _names(context: Context) -> Iterator[HeldSecret]:
+    """Names of scopes, and names and titles of sessions."""
+    seen = set()
+    for event in context.store.ledger.events():
+        scope = event.data.get("scope")
+        if isinstance(scope, str) and scope not in seen:
+            seen.add(scope)
+            if names := redact(scope)[1]:
+                yield HeldSecret(place="scope", scope=None, id=None, fields=("name",), secrets=names)
+        if event.type == "session_started":
+            said = {name: redact(str(event.data.get(name) or ""))[1] for name in ("name", "title")}
+            if any(said.values()):
+                yield HeldSecret(
+                    place="session", scope=scope if scope and not redact(scope)[1] else None,
+                    id=None if said["name"] else event.data.get("name"),
+                    fields=tuple(name for name, one in said.items() if one),
+                    secrets=tuple(dict.fromkeys(one for names in said.values() for one in names)),
+                )  # fmt: skip
+
+
+def _scopes(context: Context) -> list[str]:
+    named = {event.data.get("scope") for event in context.store.ledger.events()}
+    return sorted({context.scope, *(one for one in named if isinstance(one, str))})
+
+
+def _set_right(context: Context, one: HeldSecret) -> HeldSecret:
+    if one.place == "journal" and one.scope and one.id:
+        gone = context.store.journal.drop(one.scope, [int(one.id)])
+        return replace(one, outcome="erased" if gone else "left")
+    if one.place != "memory" or one.id is None:
+        return replace(one, outcome="left")
+    memory = context.in_all_scopes().memory(one.id)
+    own = context.in_scope(memory.scope)
+    statement = _without(own, memory)
+    # The same words under the same name would count as said again, of what is about to go.
+    if statement is not None and statement.content != memory.content:
+        (statement,) = own.policy.judged([statement])
+        kept = statement
+        own.write(lambda writer: writer.state(kept))
+        statement = None
+        outcome = "redacted"
+    else:
+        outcome = "erased" if statement is None else "redacted"
+    service.purge(own, memory.id, confirm=True)
+    if statement is not None:
+        again = statement
+        own.write(lambda writer: writer.state(again))
+    return replace(one, outcome=outcome)
+
+
+def _without(context: Context, memory: Memory) -> ValidStatement | None:
+    """What is believed still, without its secrets. None: nothing is, or nothing else was said."""
+    if memory.state != "active" or memory.superseded_by is not None:
+        return None
+    try:
+        return context.validate(
+            {
+                "content": memory.content, "kind": memory.kind, "topics": memory.topics, "metadata": memory.metadata,
+                "key": memory.key, "source": memory.source, "session": memory.session, "speaker": memory.speaker,
+                "origin": memory.origin, "importance": memory.importance, "pin": memory.pinned,
+                "valid_from": memory.valid_from, "valid_to": memory.valid_to,
+            }
+        )  # fmt: skip
+    except BadInput:
+        return None
