@@ -38,11 +38,11 @@ from .remember.forget import Forgotten
 from .remember.operations import Operation
 from .remember.retention import Retention
 from .remember.review import ReviewItem
-from .scan import HeldSecret
 from .remember.scopes import Scope
 from .remember.scopes import ScopeChange
 from .remember.sweep import Swept
 from .remember.write import Receipt
+from .scan import HeldSecret
 from .store.records import Action
 from .store.records import Filter
 from .store.records import Page
