@@ -78,6 +78,17 @@ class ReferenceStore:
         self.sessions = SimpleNamespace(
             next_position=self._next_position,
         )
+        # There are no files: what a purge does beyond the rows is nothing.
+        self.erasure = SimpleNamespace(
+            flush=lambda seconds: True,
+            replaced_by=lambda ids: [],
+            sessions_only_of=lambda ids: [],
+            pieces=lambda ids: ([], []),
+            scour=lambda pieces: False,
+            replaced_stores=list,
+            note_copy=lambda path, kind, at: None,
+            copies=list,
+        )
         self.edges = SimpleNamespace(
             between=self._edge,
             reaches=self._reaches,

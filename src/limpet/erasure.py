@@ -113,8 +113,8 @@ def _quoting(context: Context, memories: Iterable[Memory]) -> tuple[str, ...]:
     for text in {one.content for memory in memories for one in context.store.memories.versions(parse_id(memory.id))}:
         line = max((" ".join(one.split()) for one in text.splitlines()), key=len, default="")
         if len(line) >= LEAST_QUOTED:
-            bodies = search.substring(line[:MOST_QUOTED], where, limit=100)
-            found |= {format_id(one.id) for one in search.candidates(bodies, where)}
+            texts = search.substring(line[:MOST_QUOTED], where, limit=100)
+            found |= {format_id(one.id) for one in search.candidates(texts, where)}
     return tuple(sorted(found - {one.id for one in memories}))
 
 

@@ -110,7 +110,7 @@ def test_the_terminal_shows_it(shop, path, capsys):
     assert "read as: lookup" in shown
     assert "1 superseded" in shown
     assert f"{memory.abbreviate([ids['wrong']])[0]}  retracted (it was a joke): The orders" in shown
-    assert "a note -" in shown
+    assert "sum +" in shown
 
 
 # -- the time that an event gives

@@ -375,7 +375,8 @@ def test_brackets_without_end_are_answered_and_the_server_goes_on(server):
         server.process.stdin.write(json.dumps(asked).replace('"DEEP"', deep) + "\n")
         server.process.stdin.flush()
         assert server.ask("ping")["result"] == {}
-    assert all(one["id"] == 70 for one in server.heard)
+    # What is too deep to be read has no id.
+    assert {one["id"] for one in server.heard} <= {70, None}
 
 
 # -- calls that are given up

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import limpet
 from limpet.agents.hooks import injected
 from limpet.agents.hooks.holdout import Holdout
+from limpet.agents.hooks.session_state import left_off, survival
 
 anything = st.text(max_size=400)
 
@@ -43,8 +44,8 @@ def test_no_block_exceeds_its_budget_whatever_is_in_the_store(memories, actions,
         for what in actions:
             memory.note_action("before", "did", what)
         clock.advance(days=1)
-        shown = injected.brief(memory, "staging needs the VPN", budget, Holdout("s", 0.0))
+        shown = injected.brief(memory, "staging needs the VPN", budget, Holdout("s", 0.0)).block(())
         assert not shown.text or injected.cost(shown.text) <= budget
         for same in (False, True):
-            assert injected.cost(injected.left_off(memory, "before", same=same).text) <= injected.MAX_TOKENS
-        assert injected.cost(injected.survival(memory, "before").text) <= injected.MAX_TOKENS
+            assert injected.cost(left_off(memory, "claude", "new", same=same).block(()).text) <= injected.MAX_TOKENS
+        assert injected.cost(survival(memory, "claude", "before").block(()).text) <= injected.MAX_TOKENS

@@ -35,7 +35,7 @@ def questions() -> list[str]:
 
 
 # `places`: other memories that may stand between the first and the last of the same. By words alone many are nearly tied.
-@pytest.mark.parametrize(("lexical", "places"), [(False, 2), (True, 3)])
+@pytest.mark.parametrize(("lexical", "places"), [(False, 3), (True, 3)])
 def test_the_same_memory_as_a_note_or_as_a_turn_ranks_within_a_place_or_two(twice, lexical, places):
     for question in questions():
         shown = [item.content for item in twice.recall(question, k=DEPTH, lexical_only=lexical).items]

@@ -43,9 +43,7 @@ class Receipt(JsonForm):
 class Writer:
     """Collects the events of one operation. Made anew each time the transaction is tried."""
 
-    def __init__(
-        self, reads: Store, make_id: Callable[[], bytes], now: int, scopes: Sequence[str] | None = None
-    ) -> None:
+    def __init__(self, reads: Store, make_id: Callable[[], bytes], now: int, scopes: Sequence[str] | None = None):
         """`scopes`: those whose memories it may name by their ids; None for all."""
         self.reads = reads
         self.scopes = scopes

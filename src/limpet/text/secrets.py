@@ -84,8 +84,8 @@ CODE = re.compile(
 )
 
 
-# A vendor's form filled with what no vendor makes: AKIAIOSFODNN7EXAMPLE, ghp_xxxxxxxx.
-_FILLED = re.compile(r"EXAMPLE|(?i:(?<![a-z])your[-_]|x{8}|(.)\1{9})")
+# A vendor's form filled with what no vendor makes: ghp_xxxxxxxx.
+_FILLED = re.compile(r"(?i:(?<![a-z])your[-_]|x{8}|(.)\1{9})")
 
 
 def suspected(text: str) -> bool:

@@ -26,6 +26,7 @@ class Erasing:
 
         def _events_of(self, memory: bytes) -> list[Event]: ...
         def _intern_scope(self, name: str) -> int: ...
+        def _is_session(self, id: bytes) -> bool: ...
 
     def _erase(self, id: bytes) -> set[int]:
         """Take a memory's content out of rows, index, vectors, queue and ledger; its events stay as tombstones.
@@ -39,14 +40,18 @@ class Erasing:
         self._con.execute("DELETE FROM memory WHERE id = ? AND retired_at IS NOT NULL", (id,))
         self._con.execute("DELETE FROM usage WHERE id = ?", (id,))
         self._con.execute("DELETE FROM review WHERE memory = ?1 OR other = ?1", (id,))
+        is_session = self._is_session(id)
         for event in self._events_of(id):
+            if event.type in SESSION_EVENTS and not is_session:
+                continue  # a memory that a stranger gave the id of a session: that stays
             self._con.execute(
                 "UPDATE event SET body = NULL, data = ? WHERE seq = ?", (rows.to_json(scrub(event).data), event.seq)
             )
         for body in bodies:
             self._forget_body(body)
         for num, name, scope, mark in sessions:
-            self._forget_session(num, name, scope, mark, purged=mark == id)
+            if mark != id or is_session:
+                self._forget_session(num, name, scope, mark, purged=mark == id)
         return numbers
 
     def _sessions_of(self, id: bytes) -> list[tuple[int, str, str, bytes]]:

@@ -192,7 +192,9 @@ class Projection(Erasing):
             self._follow(event.memory, body, current.scope, after.scope)
 
     def _is_session(self, id: bytes) -> bool:
-        return any(one.type in SESSION_EVENTS for one in self._events_of(id))
+        """Whether an id is a session's mark and no memory's: a stranger's event may have made it both."""
+        types = {one.type for one in self._events_of(id)}
+        return bool(types & SESSION_EVENTS) and "remembered" not in types
 
     def _state(self, id: bytes) -> MemoryState | None:
         row = self._con.execute(self._sql["memory_current"], {"id": id}).fetchone()

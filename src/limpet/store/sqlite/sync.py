@@ -197,9 +197,8 @@ class Sync(Projection):
 
     def _scrubbed(self, lines: Sequence[SequencedEvent]) -> list[SequencedEvent]:
         """What was purged anywhere comes back nowhere."""
-        memories = {one.event.memory for one in lines}
         purged = {one.event.memory for one in lines if one.event.type == "purged"}
-        purged |= self._purged(memories)
+        purged |= self._purged({one.event.memory for one in lines})
         return [one._replace(event=scrub(one.event)) if one.event.memory in purged else one for one in lines]
 
     def _purged(self, memories: Iterable[bytes]) -> set[bytes]:
@@ -216,13 +215,16 @@ class Sync(Projection):
         asked: dict[bytes, tuple[bool, bool]] = {}
 
         def waits(event: Event) -> bool:
-            if event.memory in begun or event.type in SESSION_EVENTS:
+            if event.type in SESSION_EVENTS or (event.memory in begun and event.type != "purged"):
                 return False
             if event.memory not in asked:
                 types = {one.type for one in self._events_of(event.memory)}
-                asked[event.memory] = ("remembered" in types, not types.isdisjoint(SESSION_EVENTS))
+                session = event.memory in sessions or not types.isdisjoint(SESSION_EVENTS)
+                asked[event.memory] = ("remembered" in types or event.memory in begun, session)
             remembered, session = asked[event.memory]
-            return not (remembered or (event.type in ("undone", "purged") and (session or event.memory in sessions)))
+            if remembered and session:  # the work of a stranger, and no purge is of both
+                return event.type == "purged"
+            return not (remembered or (event.type in ("undone", "purged") and session))
 
         held = {place for place, one in enumerate(lines) if waits(one.event)}
         return [one for place, one in enumerate(lines) if place not in held], {lines[place].segment for place in held}
@@ -435,10 +437,8 @@ class Sync(Projection):
 
 def _payload(event: Event) -> str:
     """What tells two events apart, its id left out."""
-    return json.dumps(
-        [event.type, event.memory.hex(), event.at, event.operation.hex(), event.origin, event.content, event.data],
-        sort_keys=True,
-    )
+    told = (event.type, event.memory.hex(), event.at, event.operation.hex(), event.origin, event.content, event.data)
+    return json.dumps(told, sort_keys=True)
 
 
 def _claim(event: Event) -> tuple[bool, str]:
