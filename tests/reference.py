@@ -265,7 +265,7 @@ class ReferenceStore:
         ids = dict.fromkeys(event.memory for event in self._ledger)
         known = [memory for id in ids if (memory := self._get(id, known_at=known_at))]
         found = [one for one in known if one.scope == scope and one.key == key and one.state == "active"]
-        return sorted(found, key=lambda one: one.valid_from_us)
+        return sorted(found, key=lambda one: (one.valid_from_us, one.created_at_us, one.id))
 
     def _proposals_named(self, text: str, scopes: Sequence[str] | None = None) -> list[bytes]:
         return []
@@ -319,8 +319,12 @@ class ReferenceStore:
         known = {event.memory for event in self._ledger}
         return [short_id(id, known) for id in ids]
 
+    def _told_in(self, event: Event, scopes: Sequence[str] | None) -> bool:
+        """Of these scopes, or of a memory that left one of them."""
+        return self._in(event, scopes) or (scopes is not None and event.data.get("was") in scopes)
+
     def _newest(self, scopes: Sequence[str] | None, *, before: int | None = None, limit: int) -> list[Event]:
-        seen = [event for event in self._ledger if self._in(event, scopes)]
+        seen = [event for event in self._ledger if self._told_in(event, scopes)]
         return [event for event in reversed(seen) if before is None or event.seq < before][:limit]
 
     # -- filters and listings
