@@ -346,8 +346,7 @@ def _why(why: Trace) -> None:
         line(f"{MARGIN}its place is that of the nearest by names and links, whatever its score")
     if why.newer:
         line(f"{MARGIN}it stands before an older one that it replaces, whatever its score")
-    sum_ = f"sum {total:+.3f}" if not why.offset else f"(sum {total:+.3f}, a note {why.offset:+.3f})"
-    line(f"{MARGIN}{paint('score =', BOLD)} {sum_}{factors}")
+    line(f"{MARGIN}{paint('score =', BOLD)} sum {total:+.3f}{factors}")
 
 
 def listed(found: Sequence[Memory], memory: Limpet, *, scopes: bool = False, numbered: bool = False) -> None:
