@@ -23,7 +23,7 @@ from .workload import stored
 SCOPE, STORE = "global", "memory.db"
 WRITERS = 4
 # A writer is killed within so many seconds after its first acknowledgement; this share of them after its start.
-LIFE_SECONDS, EARLY = 0.06, 0.25
+WITHIN_SECONDS, EARLY = 0.06, 0.25
 # All are killed at once after so many kills: the next to open the store has to recover it by its log alone.
 ALL_AFTER = 8
 # A process that does not end by itself in this time hangs.
@@ -127,7 +127,7 @@ class _Running:
         if chance.random() > EARLY:
             while not (noted.exists() and noted.stat().st_size) and one.is_alive() and time.monotonic() < until:
                 time.sleep(0.001)
-        time.sleep(chance.uniform(0.0, LIFE_SECONDS))
+        time.sleep(chance.uniform(0.0, WITHIN_SECONDS))
         return _end([one])
 
     def kill_all(self) -> int:

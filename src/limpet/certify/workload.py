@@ -57,33 +57,33 @@ class Workload:
 
     def step(self) -> list[str]:
         """Do one operation; the ids that it is about. Raises LimpetError, and nothing is expected to have changed."""
-        memory, live, lot = self.memory, self._live, self._chance.random()
-        if len(live) < 5 or lot < 0.60:
-            topics = [self._chance.choice(self._words)] if lot < 0.2 else []
+        memory, live, share = self.memory, self._live, self._chance.random()
+        if len(live) < 5 or share < 0.60:
+            topics = [self._chance.choice(self._words)] if share < 0.2 else []
             id = stored(memory.remember(self._text(), topics=topics, session=f"run {self._number // 50}"))
             live.append(id)
             return [id]
         one = self._chance.choice(live)
-        if lot < 0.74:
+        if share < 0.74:
             memory.edit(one, self._text())
-        elif lot < 0.82:
+        elif share < 0.82:
             new = stored(memory.correct(one, self._text()))
             live[live.index(one)] = new
             return [one, new]
-        elif lot < 0.87:
+        elif share < 0.87:
             memory.tag(one, add=[self._chance.choice(self._words)], values={"number": self._number})
-        elif lot < 0.92:
+        elif share < 0.92:
             memory.retract(one, "no longer so")
             live.remove(one)
-        elif lot < 0.95:
+        elif share < 0.95:
             memory.link(one, "supports", self._chance.choice([other for other in live if other != one]))
-        elif lot < 0.975:
+        elif share < 0.975:
             memory.work(limit=10)
             return []
-        elif lot < 0.985:
+        elif share < 0.985:
             memory.purge(one, confirm=True)
             live.remove(one)
-        elif lot < 0.995 and self._reopens:
+        elif share < 0.995 and self._reopens:
             memory.close()
             self.memory = self._open()
             return []
