@@ -176,7 +176,6 @@ def test_one_of_two_memories_is_the_last_one_or_has_these_words(memory, run):
     assert run("path", cause, "--last")[0] == 0
 
 
-
 def test_words_name_the_one_memory_that_has_them(memory, run):
     id = memory.remember("The staging API allows 100 requests a minute").id
     memory.remember("The staging API allows 1000 requests a minute for admins")

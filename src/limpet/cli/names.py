@@ -29,7 +29,7 @@ _IDS, _OR_WORDS = ("id", "a", "b", "ids", "because", "against"), ("about", "what
 
 
 def options(parser: ArgumentParser, *, gone: bool = False, of_two: bool = False) -> None:
-    """--last and --match in place of an ID; `arrange` puts them there, and `arrange_in_place` for one `of_two` memories.
+    """--last and --match in place of an ID; `arrange` puts them there, `arrange_in_place` for one `of_two` memories.
 
     `gone`: also of what is no longer held.
     """

@@ -62,7 +62,7 @@ def _import(args: Namespace) -> int:
         return organize(args)
     _check_format(args.format, READERS)
     if args.trust != "import" and args.format in OWN:
-        raise BadInput(f"{args.format} says of each line where it is from", hint='in a plain statement: "origin": "web"')
+        raise BadInput(f"{args.format} says of each line where it is from", hint='in a plain line: "origin": "web"')
     if args.format == "segments":
         with open_store(args, create=True) as memory:
             with output.progress("importing") as progress:
