@@ -121,15 +121,16 @@ def _set_right(context: Context, one: HeldSecret) -> HeldSecret:
 
     def again(writer: Writer) -> str:
         # The same words count as said again, of what is about to go: unless they are made a new memory.
-        receipt = writer.state(kept, fresh=not changed)
-        new = parse_id(receipt.id)
+        id = writer.state(kept, fresh=not changed).id
+        assert id is not None
+        new = parse_id(id)
         for link in links:
             ends = [new if end == old else end for end in (link.source, link.target)]
             data: dict[str, Any] = {"edge": link.type, "target": ends[1].hex()}
             if link.weight != 1.0:
                 data["weight"] = link.weight
             writer.event("linked", ends[0], origin=kept.origin, **data)
-        return receipt.id
+        return id
 
     # Before the old one goes, so that a process killed in between loses nothing.
     new = own.write(again)
