@@ -229,8 +229,8 @@ class _Found:
             id, said = self._last[done - 1]
             allowed = (said, self._under_way(done).get(id, ("", said))[1])
             events, content = events_in(str(self._folder / STORE), parse_id(id) if id else None)
-            if not least <= events <= most:
-                self._lost(where, f"{events} events where {least} to {most} were acknowledged")
+            if events not in (least, most):  # the operation that is under way is there as a whole or not at all
+                self._lost(where, f"{events} events where {least} were acknowledged, and {most} are after that")
             elif id and (content or "") not in allowed:
                 self._lost(where, f"{id} says {content!r}, acknowledged was {said!r}")
             elif must or events not in self._seen or self.looked % WHOLE_EVERY == 0:
