@@ -134,7 +134,8 @@ class Sync(Projection):
         # First of all: what is here is compared with what arrives, from which purged content is gone already.
         purges = {one.event.memory for one in wanted if one.event.type == "purged"}
         purges -= self._purged(purges)
-        sessions = {num for id in purges for num in self._erase(id)}
+        # Sessions last: the name of one stays as long as a memory is in it.
+        sessions = {num for id in sorted(purges, key=self._is_session) for num in self._erase(id)}
         for one in wanted:
             self._take(one, arrivals)
         if arrivals.first is not None:
