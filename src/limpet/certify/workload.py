@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..api import Limpet
 from ..api import open as open_store
 from ..model.errors import StoreError
+from ..settings import DEFAULT_EMBEDDER
 
 if TYPE_CHECKING:
     from ..remember.write import Receipt
@@ -47,7 +48,7 @@ class Workload:
         self.memory = self._open()
 
     def _open(self) -> Limpet:
-        return open_store(self.path, scope=SCOPE, durable=True)
+        return open_store(self.path, scope=SCOPE, durable=True, embedder=DEFAULT_EMBEDDER)
 
     def __enter__(self) -> Workload:
         return self
