@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import random
 import subprocess
 import sys
+import time
+from pathlib import Path
 
 import pytest
 
@@ -104,6 +107,35 @@ def test_a_statement_that_is_not_there_is_named(tmp_path):
     (tmp_path / "1.acknowledged").write_text(f"{one} Writer 1 says 1\n{other} Writer 1 says 2\nhalf a li")
 
     assert check(tmp_path, whole=True) == (2, [f"'Writer 1 says 2' is not there ({other})"])
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="/proc")
+def test_no_writer_goes_on_when_the_certificate_is_killed(tmp_path):
+    code = (
+        "import sys; from pathlib import Path; from limpet.certify.processes import kill\n"
+        "kill(Path(sys.argv[1]) / 'killed', 10**9, 1, None)"
+    )
+    running = subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], start_new_session=True)
+    until = time.monotonic() + 60
+    while not list(tmp_path.glob("killed/*.acknowledged")):
+        assert time.monotonic() < until
+        time.sleep(0.05)
+    running.kill()
+    running.wait()
+    while sessions(running.pid):
+        assert time.monotonic() < until, sessions(running.pid)
+        time.sleep(0.05)
+
+
+def sessions(leader):
+    """Processes of a session that still run, by its leader."""
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            fields = stat.read_text().rpartition(")")[2].split()
+            if int(fields[3]) == leader and fields[0] != "Z":
+                found.append(stat.parent.name)
+    return found
 
 
 def test_a_folder_that_is_not_there_is_bad_input(tmp_path):

@@ -10,7 +10,7 @@ import os
 import random
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
@@ -36,7 +36,7 @@ def write(folder: str, name: str, most: int, key: str | None) -> None:
     noted = os.open(Path(folder) / f"{name}.acknowledged", os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600)
     try:
         with open_store(Path(folder) / STORE, scope=SCOPE, durable=True) as memory:
-            for number in range(most):
+            for number in _while_wanted(most):
                 text = f"Writer {name} says {number}"
                 id = stored(memory.remember(text, topics=["certify"], session=name, key=key))
                 os.write(noted, f"{id} {text}\n".encode())
@@ -53,7 +53,7 @@ def read(folder: str, name: str, most: int, _: str | None) -> None:
     try:
         with open_store(Path(folder) / STORE, scope=SCOPE, durable=True) as memory:
             before = 0
-            for _number in range(most):
+            for _number in _while_wanted(most):
                 memory.recall("what does the writer say", lexical_only=True)
                 events = memory.stats().events
                 if events < before:
@@ -61,6 +61,15 @@ def read(folder: str, name: str, most: int, _: str | None) -> None:
                 before = events
     except Exception as error:
         os.write(noted, f"failed {type(error).__name__}: {' '.join(str(error).split())}\n".encode())
+
+
+def _while_wanted(most: int) -> Iterator[int]:
+    """Numbers, until the process that this was started for has ended itself."""
+    parent = multiprocessing.parent_process()
+    for number in range(most):
+        if parent is not None and not parent.is_alive():
+            return
+        yield number
 
 
 def start(target: Callable[..., None], *args: Any) -> BaseProcess:
