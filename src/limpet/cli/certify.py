@@ -24,7 +24,7 @@ def _certify_options(parser: ArgumentParser) -> None:
     extent = parser.add_mutually_exclusive_group()
     extent.add_argument("--quick", action="store_true", help="a few points of each, in seconds")
     extent.add_argument(
-        "--whole", action="store_true", help="the power lost at every step of 2,000 operations, 1,000 kills; up to an hour"
+        "--whole", action="store_true", help="power lost at every step of 2,000 operations, 1,000 kills; up to an hour"
     )
     parser.add_argument("--seed", type=int, default=0, metavar="NUMBER", help="another choice of what goes wrong when")
 
