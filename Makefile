@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: setup demo test test-agents mcp-conformance lint docs torture erasure fuzz bench embedder-figures clean coverage
+.PHONY: setup demo test test-agents mcp-conformance lint docs torture erasure evaluation fuzz bench embedder-figures clean coverage
 
 setup: $(STAMP)
 $(STAMP): pyproject.toml
@@ -45,6 +45,10 @@ torture: setup  ## the long kill -9 campaign, at full count
 
 erasure: setup  ## a thousand random purges, each followed by a scan of every file of the folder
 	@LIMPET_PURGES=500 $(BIN)/python -m pytest tests/flows/test_erasure.py -q -k campaign
+
+evaluation: setup  ## `limpet eval` on a generated history of 60 sessions whose answers are known, and on nine more
+	@LIMPET_SESSIONS=60 $(BIN)/python -m pytest tests/flows/test_evaluate.py -q
+	@$(BIN)/python -m benchmarks.needs --histories 10
 
 fuzz: setup  ## hostile hook inputs (10,000), bent and torn lines, by file and by segment (100,000 each), servers and command line, half-open connections; TO=inputs SECONDS=each kind, from where the last run stopped; readers against 100,000 damaged files, properties with new seeds
 	@LIMPET_FUZZ=10000 $(BIN)/python -m pytest tests/property/test_hooks_fuzz.py -q
