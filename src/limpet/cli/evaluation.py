@@ -95,16 +95,18 @@ def _show(found: Evaluation, short: list[str]) -> None:
 
 def _headline(figures: Figures, rate: Interval) -> None:
     output.line(
-        f"Of {figures.needs:,} times that something the store knew would have helped, it was found "
-        f"{figures.found:,} times: {_percent(rate)}."
+        f"Something that the store knew would have helped {_times(figures.needs)}; "
+        f"it was found {_times(figures.found)}: {_percent(rate)}."
     )
     if figures.told_again:
-        output.line(f"{figures.told_again:,} of them had to be told again; {figures.spared:,} of those were found.")
+        output.line(
+            f"You had to tell it again {_times(figures.told_again)}; of these it was found {_times(figures.spared)}."
+        )
     judged = figures.useful + figures.for_nothing
     if judged:
         output.line(
-            f"Of {judged:,} that were shown and can be judged, {figures.for_nothing:,} were shown for nothing, "
-            f"at {figures.tokens_for_nothing:,} of {figures.tokens:,} tokens."
+            f"Shown for nothing: {figures.for_nothing:,} of {judged:,} that can be judged, "
+            f"{figures.tokens_for_nothing:,} of {figures.tokens:,} tokens."
         )
 
 
@@ -157,6 +159,8 @@ def _told(one: HoldoutReport) -> list[str]:
         lines.append(f"Used of what was randomised: {sides}. Lift: {said}.")
         if one.lift.low <= 0 <= one.lift.high:
             lines.append("That is too few to say that showing changes anything.")
+    if not one.needed:
+        lines.append("Too little was judged yet to say how many sessions it takes to know.")
     for need in one.needed:
         more = f"about {_round(need.more):,} more sessions" if need.more else "as many sessions as there are"
         held = f"with {need.held_out * 100:.0f} % held out " if one.lift is None else ""
@@ -168,6 +172,10 @@ def _told(one: HoldoutReport) -> list[str]:
 
 def _count(used: int, judged: int) -> str:
     return f"{used:,} of {judged:,}"
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count:,} times" if count else "never"
 
 
 def _several(count: int, what: str) -> str:

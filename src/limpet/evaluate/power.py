@@ -20,7 +20,8 @@ POWER = 0.841621
 LIFTS = (0.2, 0.1, 0.05)
 # Shares to hold out that are told of, where none is set.
 SHARES = (0.05, 0.2)
-# As few held-out cases say nothing of how often they are used: then the lift itself is taken for it.
+# So few cases tell no rate to plan with. Of so few that were held out the rate is taken to be that of the others less
+# the lift.
 FEW = 20
 
 
@@ -36,7 +37,7 @@ class Needed(JsonForm):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HoldoutReport(JsonForm):
-    """`drawn` and `withheld`: as in `limpet stats --usefulness`. `needed`: none where nothing was judged yet."""
+    """`drawn` and `withheld`: as in `limpet stats --usefulness`. `needed`: none where too little was judged yet."""
 
     sessions: int  # in which something that fits a message was shown or held out
     held_out: float = field(metadata=rounded(3))  # the share that was held out of what was randomised
@@ -56,7 +57,7 @@ def holdout(memory: Limpet) -> HoldoutReport:
     used = found.drawn.rate or found.shown.rate
     held = found.withheld.judged / judged if judged else 0.0
     needed: list[Needed] = []
-    if cases and sessions and used is not None:
+    if cases >= FEW and used is not None:
         for share in (held,) if found.withheld.judged else SHARES:
             for lift in LIFTS:
                 enough = found.withheld.judged >= FEW and found.withheld.rate is not None

@@ -94,7 +94,7 @@ def evaluate(
     if exposures:
         told.append(figures.against("as it was shown", figures.of_all(needs, made), found, _hits(made)))
     made = replay(ways.bm25(versions, clock), moments, needs, versions)
-    told.append(figures.against("plain BM25, best 5", figures.of_all(needs, made), found, _hits(made)))
+    told.append(figures.against("plain BM25", figures.of_all(needs, made), found, _hits(made)))
     made = as_shown(moments, needs, versions, {})
     told.append(figures.against("no memory", figures.of_all(needs, made), found, _hits(made)))
     if earlier is not None:
