@@ -53,16 +53,20 @@ def locomo(conversations: list, facts: list) -> None:
             if not re.fullmatch(r"session_\d+", name):
                 continue
             before = ""
-            for turn in turns:
+            for number, turn in enumerate(turns):
                 gold = {place for place, fact in enumerate(of) if fact["evidence"] == turn["dia_id"]}
                 there += bool(gold)
                 for ids in needs(known, turn["text"], before):
                     found, right = found + 1, right + bool(ids & gold)
-                used = {place for place, text in enumerate(texts) if was_used(text, turn["text"], before)}
-                by_words, right_words = by_words + len(used), right_words + len(used & gold)
+                if number % 10 == 0:  # it reads all that was said before anew for each
+                    used = {place for place, text in enumerate(texts) if was_used(text, turn["text"], before)}
+                    by_words, right_words = by_words + len(used), right_words + len(used & gold)
                 before += "\n" + turn["text"]
     print(f"LoCoMo: {found} needs, {right} of the turn's own statement ({right / found:.1%}); {there} turns have one")
-    print(f"        was_used alone: {by_words}, {right_words} ({right_words / by_words:.1%})", flush=True)
+    print(
+        f"        was_used alone, a tenth of the turns: {by_words}, {right_words} ({right_words / by_words:.1%})",
+        flush=True,
+    )
 
 
 def longmemeval(sessions: dict) -> None:
