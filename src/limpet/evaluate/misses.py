@@ -84,8 +84,8 @@ def _why(
             if not may_be_shown(one):
                 return rank, f"found as no. {rank}, but unconfirmed: it came from {one.trust}", signals
             raw = {name: trace.raw for name, trace in one.why.signals.items()} if one.why is not None else {}
-            words, meaning = raw.get("lexical", 0.0) * 100, raw.get("vector", 0.0)
-            fit = f"{words:.0f} % of a match by words, {meaning:.2f} near in meaning"
+            words, cosine = raw.get("lexical", 0.0) * 100, raw.get("vector", 0.0)
+            fit = f"{words:.0f} % of a match by words, {cosine:.2f} near in meaning"
             return rank, f"found as no. {rank}, too weak to be shown: {fit}", signals
     left = {one.id: one for one in found.explained.left_out} if found.explained else {}
     if id in left:
