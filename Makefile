@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: setup demo test test-agents test-importers mcp-conformance lint docs torture certify erasure evaluation fuzz bench embedder-figures clean coverage
+.PHONY: setup demo test test-agents test-importers mcp-conformance lint docs torture certify erasure evaluation fuzz bench embedder-figures dist check-platforms site clean coverage
 
 setup: $(STAMP)
 $(STAMP): pyproject.toml
@@ -76,5 +76,20 @@ bench: setup  ## speed table; quality: python -m benchmarks.locomo --data FILE
 embedder-figures: setup  ## sha256, calibration and prototypes of our own model anew; MODEL=FILE puts another one in its place
 	@$(BIN)/python -m benchmarks.tune --part embedder --held-back --write $(if $(MODEL),--model $(MODEL))
 
+dist: setup  ## wheel and sdist, built twice and compared, installed into a bare environment and tried; CycloneDX list
+	@test -x .venv-release/bin/python || $(PYTHON) -m venv .venv-release
+	@.venv-release/bin/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
+	@.venv-release/bin/python -m pip install --quiet --disable-pip-version-check --group release
+	@.venv-release/bin/python -m release.dist
+
+check-platforms: setup  ## which Python versions and platforms have wheels of everything limpet needs; writes docs/reference/platforms.md
+	@$(BIN)/python -m release.platforms
+
+site: setup  ## the documentation as a site in site/, searchable, without anything from elsewhere; a broken link or a warning ends it
+	@test -x .venv-site/bin/python || $(PYTHON) -m venv .venv-site
+	@.venv-site/bin/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
+	@.venv-site/bin/python -m pip install --quiet --disable-pip-version-check --group site
+	@$(BIN)/python -m release.site .venv-site
+
 clean:
-	@rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage*
+	@rm -rf $(VENV) .venv-release .venv-site site .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage*
