@@ -42,8 +42,9 @@ coverage: setup  ## the same with line and branch coverage, at least 90 %; takes
 lint: setup  ## style, types, import direction, generated pages up to date
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/lint-imports && $(BIN)/python -m docs.generate --check
 
-docs: setup  ## write anew docs/reference/, what the examples of the pages answer, and the picture of a terminal
+docs: setup  ## write anew docs/reference/, man/limpet.1, what the examples of the pages answer, and the picture of a terminal
 	@$(BIN)/python -m docs.generate
+	@$(BIN)/python -m docs.licences
 	@$(BIN)/python -m docs.console
 	@$(BIN)/python -m docs.picture
 
