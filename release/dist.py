@@ -76,7 +76,7 @@ def tried(bin: Path, home: Path) -> float:
     run(bin / "limpet", "remember", STORED, "--kind", "lesson", cwd=home, env=environment)
     found = json.loads(run(bin / "limpet", "recall", ASKED, "--json", cwd=home, env=environment))
     took = time.monotonic() - begun
-    if [one["content"] for one in found["results"]] != [STORED] or "semantic" in found.get("missing", ()):
+    if [one["content"] for one in found["items"]] != [STORED] or "vector" in found.get("missing", ()):
         sys.exit(f"not found by meaning: {found}")
     return took
 

@@ -48,7 +48,7 @@ def requirements() -> list[str]:
     return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["dependencies"]
 
 
-def resolved(version: str, tags: tuple[str, ...], wanted: list[str]) -> tuple[int, str]:
+def resolved(version: str, tags: tuple[str, ...], *wanted: str) -> tuple[int, str]:
     """How many wheels, of which so many for this platform; or what is missing."""
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.json"
@@ -65,10 +65,10 @@ def resolved(version: str, tags: tuple[str, ...], wanted: list[str]) -> tuple[in
 
 def cell(version: str, name: str) -> str:
     """What the table says: how many wheels, or the dependencies without one."""
-    wheels, of_platform = resolved(version, PLATFORMS[name], requirements())
+    wheels, of_platform = resolved(version, PLATFORMS[name], *requirements())
     if wheels:
         return f"{wheels} wheels, {of_platform} of them compiled" + (", tested" if (name, version) == RUN else "")
-    missing = [one for one in requirements() if not resolved(version, PLATFORMS[name], [one])[0]]
+    missing = [one for one in requirements() if not resolved(version, PLATFORMS[name], "--no-deps", one)[0]]
     return "no wheel: " + (", ".join(one.split(">")[0] for one in missing) or "no set that fits together")
 
 

@@ -55,3 +55,12 @@ def test_every_page_has_its_place_in_the_site_once():
     assert len(placed) == len(set(placed))
     assert {path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md")} <= set(placed)
     assert placed[0] == "README.md", "the home"
+
+
+def test_what_the_comparison_says_was_measured_stands_in_the_benchmarks():
+    """`python -m benchmarks.page` writes those; the comparison follows."""
+    recorded = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8").splitlines()
+    measured = (ROOT / "docs" / "comparison.md").read_text(encoding="utf-8").split("## Where others are better")[0]
+    rows = [line for line in measured.splitlines() if line.startswith("|")]
+    assert len(rows) > 10
+    assert [row for row in rows if row not in recorded] == []
