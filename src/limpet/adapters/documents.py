@@ -1,0 +1,136 @@
+"""Texts and JSON values under names: what frameworks call files, items and records. Each is one memory of a scope.
+
+The text begins with the name, so that two documents that say the same stay two memories; metadata says whose it is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import unicodedata
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from ..model.errors import BadInput, NotFound
+
+if TYPE_CHECKING:
+    from ..api import Limpet
+    from ..model.memory import Memory
+    from ..remember.write import Receipt
+
+PAGE = 500
+SAID_BY_A_PERSON = "a person said what stands there; the change waits in `limpet review`"
+log = logging.getLogger(__name__)
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
+class Documents:
+    """The documents of one adapter in the scope of `memory`. Other processes may write there too."""
+
+    def __init__(self, memory: Limpet, adapter: str, *, origin: str = "agent") -> None:
+        self.memory = memory
+        self.adapter = adapter
+        self.origin = origin
+        self._ids: dict[str, str] = {}
+        self._seen: datetime | None = None
+
+    def get(self, name: str) -> Memory | None:
+        """The memory that is the document now."""
+        self._look()
+        try:
+            one = self.memory.get(self._ids[name])
+        except (KeyError, NotFound):
+            return None
+        return one if self._is_held(one) else None
+
+    def all(self, topics: Iterable[str] = ()) -> Iterator[Memory]:
+        """Every document, the oldest first."""
+        for one in pages(self.memory, metadata={"adapter": self.adapter}, topics=topics):
+            if one.scope == self.memory.scope:
+                yield one
+
+    def put(
+        self, name: str, text: str, *, data: Any = None, topics: Iterable[str] = (), until: datetime | None = None,
+        over: Memory | None = None, **more: Any,
+    ) -> Memory:  # fmt: skip
+        """Make this the document of the name. `over`: only if that is what it is now. `more`: further metadata.
+
+        Raises BadInput: the store does not take it, a person's word stands there, or it has changed meanwhile.
+        """
+        metadata = {"adapter": self.adapter, "document": name} | more | ({} if data is None else {"data": data})
+        given: dict[str, Any] = {
+            "kind": "note",
+            "topics": list(topics),
+            "metadata": metadata,
+            "valid_to": until,
+            "origin": self.origin,
+        }
+        there = over or self.get(name)
+        content = _header(name) + text
+        if there is None:
+            receipt = self.memory.remember(content, **given)
+        elif there.content == content and until is there.valid_to is None:
+            receipt = self.memory.tag(there.id, given["topics"], values=metadata)
+        else:
+            receipt = self.memory.correct(there.id, content, **given)
+        self._check(name, receipt)
+        assert receipt.id is not None
+        self._ids[name] = receipt.id
+        return self.memory.get(receipt.id)
+
+    def prolong(self, one: Memory, until: datetime) -> None:
+        """The document ends then, and not when it would have."""
+        self.memory.remember(one.content, kind=one.kind, valid_to=until, origin=one.origin)
+
+    def delete(self, name: str) -> bool:
+        """Whether there was one. Retracted: `limpet undo` brings it back. Raises BadInput (a person's word)."""
+        where = {"adapter": self.adapter, "document": name}
+        gone = self.memory.forget(metadata=where, why=f"deleted through {self.adapter}", origin=self.origin)
+        if gone.waiting:
+            raise BadInput(f"{name}: {SAID_BY_A_PERSON}")
+        self._ids.pop(name, None)
+        return bool(gone.memories)
+
+    def _look(self) -> None:
+        """Learn of the documents that were stored since the last look. One stored later takes the name."""
+        for one in pages(self.memory, metadata={"adapter": self.adapter}, since=self._seen, clock="stored"):
+            if one.scope == self.memory.scope:
+                self._ids[str(one.metadata["document"])] = one.id
+                self._seen = one.created_at
+
+    def _is_held(self, one: Memory) -> bool:
+        return one.state == "active" and (one.valid_to is None or one.valid_to > now())
+
+    def _check(self, name: str, receipt: Receipt) -> None:
+        if receipt.status == "proposed":
+            raise BadInput(f"{name}: {SAID_BY_A_PERSON}")
+        if receipt.redacted:
+            log.warning("%s is stored without its secrets (%s)", name, ", ".join(receipt.redacted))
+
+
+def text_of(one: Memory) -> str:
+    """A document's text, without the name before it."""
+    return one.content.removeprefix(_header(str(one.metadata.get("document"))))
+
+
+def _header(name: str) -> str:
+    """What the text begins with. Names that differ in case, white space or form alone are told apart by a digest."""
+    plain = " ".join(unicodedata.normalize("NFC", name).casefold().split())
+    if name == plain:
+        return f"{name}:\n"
+    return f"{' '.join(name.split())} ({hashlib.sha256(name.encode()).hexdigest()[:8]}):\n"
+
+
+def pages(memory: Limpet, **where: Any) -> Iterator[Memory]:
+    """Every memory that a filter of `list` lets pass, the oldest first."""
+    cursor = None
+    while True:
+        page = memory.list(**where, limit=PAGE, cursor=cursor, ascending=True)
+        yield from page.memories
+        cursor = page.cursor
+        if cursor is None:
+            return
