@@ -18,8 +18,7 @@ try:
 except ImportError as error:
     raise missing("claude", error) from error
 from ..model.errors import BadInput
-from ..model.memory import is_unconfirmed
-from .documents import Documents, text_of
+from .documents import Documents, line, text_of
 
 if TYPE_CHECKING:
     from ..api import Limpet
@@ -29,9 +28,10 @@ ADAPTER = "claude"
 ROOT = "/memories"
 # A file that is made when it is read, of what others remember in this scope.
 SHARED = f"{ROOT}/from-other-agents.md"
-SHARED_MEMORIES, SHARED_CHARACTERS = 100, 300
+SHARED_MEMORIES = 100
 MOST_LINES = 999_999
 NUMBER_WIDTH = len(str(MOST_LINES))
+EDITED = "The memory file has been edited. Here is the snippet showing the change (with line numbers):"
 GONE = "The path {} does not exist"
 
 
@@ -81,13 +81,13 @@ class _Files:
                 f"No replacement was performed. Multiple occurrences of old_str `{command.old_str}` in lines: "
                 f"{', '.join(map(str, _lines_with(text, command.old_str)))}. Please ensure it is unique"
             )
-        line = text[: text.index(command.old_str)].count("\n")
+        changed = text[: text.index(command.old_str)].count("\n")
         text = text.replace(command.old_str, command.new_str)
         self._files.put(path, text, over=file)
-        first = max(0, line - 2)
+        first = max(0, changed - 2)
+        snippet = _lines(text.split("\n")[first : changed + 3], first + 1)
         return (
-            "The memory file has been edited. Here is the snippet showing the change (with line numbers):\n"
-            + _lines(text.split("\n")[first : line + 3], first + 1)
+            f"The memory file has been edited. Here is the snippet showing the change (with line numbers):\n{snippet}"
         )
 
     def insert(self, command: Any) -> str:
@@ -164,9 +164,8 @@ class _Files:
     def _of_others(self) -> str:
         """The newest memories of this scope that are none of these files."""
         page = self._files.memory.list(limit=2 * SHARED_MEMORIES)
-        return "\n".join(
-            [_line(one) for one in page.memories if one.metadata.get("adapter") != ADAPTER][:SHARED_MEMORIES]
-        )
+        others = [one for one in page.memories if one.metadata.get("adapter") != ADAPTER]
+        return "\n".join(map(line, others[:SHARED_MEMORIES]))
 
 
 class LimpetMemoryTool(BetaAbstractMemoryTool):
@@ -251,7 +250,7 @@ def _numbered(path: str, text: str, span: list[int] | None) -> str:
 
 
 def _lines(lines: list[str], first: int) -> str:
-    return "\n".join(f"{number:>{NUMBER_WIDTH}}\t{line}" for number, line in enumerate(lines, first))
+    return "\n".join(f"{number:>{NUMBER_WIDTH}}\t{text}" for number, text in enumerate(lines, first))
 
 
 def _lines_with(text: str, part: str) -> list[int]:
@@ -289,9 +288,3 @@ def _size(size: int) -> str:
 
 def _bytes(text: str) -> int:
     return len(text.encode())
-
-
-def _line(one: Memory) -> str:
-    outside = ", unconfirmed" if is_unconfirmed(one.origin, one.trust) else ""
-    text = " ".join(one.content.split())[:SHARED_CHARACTERS].replace("<", "&lt;")
-    return f"- {one.valid_from:%Y-%m-%d} [{one.kind}{outside}] {text}"

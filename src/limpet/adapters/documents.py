@@ -6,21 +6,29 @@ The text begins with the name, so that two documents that say the same stay two 
 from __future__ import annotations
 
 import hashlib
+import json
 import logging
+import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from ..model.errors import BadInput, NotFound
+from ..model.memory import is_unconfirmed
 
 if TYPE_CHECKING:
     from ..api import Limpet
     from ..model.memory import Memory
+    from ..recall.answer import Item
     from ..remember.write import Receipt
 
 PAGE = 500
+LINE_CHARACTERS = 500
 SAID_BY_A_PERSON = "a person said what stands there; the change waits in `limpet review`"
+# Characters that no memory holds, and what may stand for them in JSON.
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+_ODD = re.compile(r"\\u00|\\[bf]|[\x7f-\x9f\ud800-\udfff]")
 log = logging.getLogger(__name__)
 
 
@@ -61,7 +69,7 @@ class Documents:
 
         Raises BadInput: the store does not take it, a person's word stands there, or it has changed meanwhile.
         """
-        metadata = {"adapter": self.adapter, "document": name} | more | ({} if data is None else {"data": data})
+        metadata = {"adapter": self.adapter, "document": name} | more | ({} if data is None else packed(data))
         given: dict[str, Any] = {
             "kind": "note",
             "topics": list(topics),
@@ -123,6 +131,30 @@ def _header(name: str) -> str:
     if name == plain:
         return f"{name}:\n"
     return f"{' '.join(name.split())} ({hashlib.sha256(name.encode()).hexdigest()[:8]}):\n"
+
+
+def packed(value: Any) -> dict[str, Any]:
+    """JSON as metadata; as text where it holds characters that metadata does not."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    return {"data_text": json.dumps(value)} if _ODD.search(text) else {"data": value}
+
+
+def data_of(one: Memory) -> Any:
+    """The JSON that came with a document or a turn."""
+    text = one.metadata.get("data_text")
+    return json.loads(str(text)) if text is not None else one.metadata.get("data")
+
+
+def readable(text: str) -> str:
+    """A text for a memory: without control characters, which are no text."""
+    return _CONTROL.sub(" ", text)
+
+
+def line(one: Memory | Item) -> str:
+    """A memory as a line for a model, marked where nobody here has vouched for it."""
+    outside = ", unconfirmed" if is_unconfirmed(one.origin, one.trust) else ""
+    text = " ".join(one.content.split())[:LINE_CHARACTERS].replace("<", "&lt;")
+    return f"- {one.valid_from:%Y-%m-%d} [{one.kind}{outside}] {text}"
 
 
 def pages(memory: Limpet, **where: Any) -> Iterator[Memory]:

@@ -28,7 +28,7 @@ try:
 except ImportError as error:
     raise missing("langgraph", error) from error
 from ..model.errors import BadInput, NotFound
-from .documents import Documents, now, pages
+from .documents import Documents, data_of, now, pages, readable
 
 if TYPE_CHECKING:
     from ..api import Limpet
@@ -119,7 +119,7 @@ class LimpetStore(BaseStore):
         topics = [_topic(op.namespace[: i + 1]) for i in range(len(op.namespace))]
         until = None if op.ttl is None else now() + timedelta(minutes=op.ttl)
         more["searched"] = fields is not False
-        documents.put(name, _text(op.value, fields), data=op.value, topics=topics, until=until, **more)
+        documents.put(name, readable(_text(op.value, fields)), data=op.value, topics=topics, until=until, **more)
 
     def _search(self, op: SearchOp) -> list[SearchItem]:
         everything = op.namespace_prefix == EVERYTHING
@@ -200,7 +200,7 @@ def _item(one: Memory) -> dict[str, Any]:
     first = one.metadata.get("first")
     created = datetime.fromisoformat(str(first)) if first else one.created_at
     times = {"created_at": created, "updated_at": one.recorded_at}
-    return {"namespace": namespace, "key": key, "value": one.metadata["data"], **times}
+    return {"namespace": namespace, "key": key, "value": data_of(one), **times}
 
 
 def _any(one: Memory) -> dict[str, Any]:
