@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import UTC, datetime
+from typing import ClassVar
 
 import pytest
 
@@ -20,11 +22,15 @@ from google.genai.types import Content, FunctionCall, Part
 import limpet
 from limpet.adapters.adk import LimpetMemoryService
 
+# Before the clock of the store.
+YESTERDAY = datetime(2026, 2, 28, tzinfo=UTC).timestamp()
+
 
 def said(author, *texts, id=None):
     role = "user" if author == "user" else "model"
     return Event(
         author=author,
+        timestamp=YESTERDAY,
         id=id or f"{author}-{hash(texts)}",
         content=Content(role=role, parts=[Part(text=one) for one in texts]),
     )
@@ -70,6 +76,14 @@ def test_a_session_that_is_added_again_brings_only_what_is_new(memory):
     assert [one.metadata["turn"] for one in turns] == ["e1", "e2", "e3"]
     assert all(one.observations == 1 for one in turns)
 
+    async def more():
+        service = LimpetMemoryService(memory)
+        await service.delete_memory(app_name="shop", user_id="ana", memory_id=turns[0].id)
+        await service.add_session_to_memory(session(said("user", "yes", id="e1")))
+
+    asyncio.run(more())
+    assert len(memory.in_scope("adk:shop:ana").session_memories("monday")) == 2
+
 
 def test_statements_are_facts_that_can_be_deleted(memory):
     async def story():
@@ -101,7 +115,7 @@ def test_what_comes_from_outside_is_marked(memory):
 class Scripted(BaseLlm):
     """A model that loads memory once, then answers."""
 
-    seen: list = []
+    seen: ClassVar[list] = []
 
     async def generate_content_async(self, llm_request, stream=False):
         self.seen.append(llm_request)
@@ -121,7 +135,7 @@ def test_an_agent_loads_what_an_earlier_session_said(memory):
         await sessions.create_session(app_name="shop", user_id="ana", session_id="tuesday")
         question = Content(role="user", parts=[Part(text="When do we ship?")])
         events = [one async for one in runner.run_async(user_id="ana", session_id="tuesday", new_message=question)]
-        return events[-1].content.parts[0].text, str(model.seen[-1].contents)
+        return events[-1].content.parts[0].text, model.seen[-1].model_dump_json()
 
     answer, seen = asyncio.run(story())
     assert answer == "On Tuesdays." and "Releases leave on Tuesdays" in seen

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -39,14 +40,14 @@ class LimpetMemoryService(BaseMemoryService):
         self._scope_of = scope_of or (lambda app, user: f"adk:{quote(app, safe='')}:{quote(user, safe='@')}")
 
     async def add_session_to_memory(self, session: Any) -> None:
-        """The texts of a session. Added again, only what is new is kept."""
+        """The texts of a session. Added again, only what is new is kept, and nothing that was deleted."""
         await self.add_events_to_memory(
             app_name=session.app_name, user_id=session.user_id, session_id=session.id, events=session.events
         )
 
     async def add_events_to_memory(
         self, *, app_name: str, user_id: str, events: Sequence[Any], session_id: str | None = None,
-        custom_metadata: Mapping[str, object] | None = None,
+        custom_metadata: Mapping[str, object] | None = None,  # noqa: ARG002
     ) -> None:  # fmt: skip
         await asyncio.to_thread(self._add, self._in(app_name, user_id), session_id or "adk", events)
 
@@ -76,9 +77,10 @@ class LimpetMemoryService(BaseMemoryService):
 
     def _add(self, memory: Limpet, session: str, events: Sequence[Any]) -> None:
         turns = Turns(memory, ADAPTER, session)
-        known = {one.metadata["turn"] for one in turns.held()}
-        new = ((one.id, one.author or "", _text(one.content)) for one in events if one.id not in known)
-        turns.add_named((id, who, text, text) for id, who, text in new if text.strip())
+        known = turns.names()
+        new = [(one, _text(one.content)) for one in events if one.id not in known]
+        said = [(one, text, datetime.fromtimestamp(one.timestamp, UTC)) for one, text in new if text.strip()]
+        turns.add_named((one.id, one.author, text, text, at) for one, text, at in said)
 
 
 def _text(content: Any) -> str:

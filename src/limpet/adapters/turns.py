@@ -16,6 +16,8 @@ from ..model.memory import MAX_METADATA_BYTES
 from .documents import data_of, packed, pages, readable
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from ..api import Limpet
     from ..model.memory import Memory
 
@@ -53,10 +55,16 @@ class Turns:
 
     def add(self, items: Iterable[tuple[str, str, Any]]) -> None:
         """(who, what it says, the item as JSON) of each. Raises BadInput."""
-        self.add_named((secrets.token_hex(4), *one) for one in items)
+        self.add_named((secrets.token_hex(4), *one, None) for one in items)
 
-    def add_named(self, items: Iterable[tuple[str, str, str, Any]]) -> None:
-        """The same with the names of the turns, each of which is added once: (name, who, what, item)."""
+    def names(self) -> set[object]:
+        """Of the turns, and of those that were taken back."""
+        found = pages(self.memory, session=self.session, metadata={"adapter": self.adapter}, all_states=True)
+        return {one.metadata.get("turn") for one in found}
+
+    def add_named(self, items: Iterable[tuple[str, str, str, Any, datetime | None]]) -> None:
+        """The same with the names of the turns, each of which is added once, and when it was: (name, who, what, item,
+        time)."""
         lines = [self._statement(*one) for one in items]
         for receipt in self.memory.remember_batch(lines):
             if receipt.status == "rejected":
@@ -78,11 +86,11 @@ class Turns:
         if held:
             self.memory.forget(held, why=f"session cleared through {self.adapter}")
 
-    def _statement(self, name: str, who: str, text: str, item: Any) -> dict[str, Any]:
+    def _statement(self, name: str, who: str, text: str, item: Any, at: datetime | None) -> dict[str, Any]:
         turn = f"(turn {name} of {self.session})"
         return {
             "content": f"{readable(text).strip()[:MOST_CHARACTERS]}\n{turn}".strip(), "kind": "episode", "speaker": who,
-            "session": self.session, "origin": "tool" if who == TOOL else "agent",
+            "valid_from": at, "session": self.session, "origin": "tool" if who == TOOL else "agent",
             "metadata": {"adapter": self.adapter, "turn": name, **packed(fitting(item))},
         }  # fmt: skip
 
