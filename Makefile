@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: setup demo test test-agents mcp-conformance lint docs torture erasure fuzz bench embedder-figures clean coverage
+.PHONY: setup demo test test-agents test-adapters mcp-conformance lint docs torture erasure fuzz bench embedder-figures clean coverage
 
 setup: $(STAMP)
 $(STAMP): pyproject.toml
@@ -22,6 +22,9 @@ test: setup  ## the whole everyday suite
 
 test-agents: setup  ## real Claude Code, Codex, Copilot CLI, OpenCode, Gemini CLI, Qwen Code and Cline, from npm (2.2 GB), against a model API of the tests
 	@LIMPET_TEST_AGENTS=1 $(BIN)/python -m pytest tests/agents -q
+
+test-adapters: setup  ## adapters against the frameworks themselves, each in an environment of its own (3 GB); ONLY="langgraph adk" takes these
+	@$(BIN)/python -m tests.adapters $(ONLY)
 
 mcp-conformance: setup  ## the protocol's own conformance suite against limpet over HTTP; says what to install if Node is missing
 	@$(BIN)/python -m tests.conformance
