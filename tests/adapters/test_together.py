@@ -48,7 +48,9 @@ def test_three_frameworks_remember_across_processes_and_see_each_others_memories
         run(name, store, f"Please keep this ({name}).", [SAVED[name]])
     for name in PROGRAMS:
         # A process for each: this client sends a tool's result without the conversation before it.
-        answers = [run(name, store, "What about releases?", [call]) for call in ASKED[name]]
+        # The OpenAI session holds the call of the process before.
+        before = [SAVED[name]] if name == "openai-agents" else []
+        answers = [run(name, store, "What about releases?", [*before, call]) for call in ASKED[name]]
         told = "\n".join(results for results, _ in answers)
         assert "Releases leave on Tuesdays" in told, name
         assert "The release manager is Ana Ruiz" in told, name
