@@ -7,6 +7,7 @@ imports.
 from __future__ import annotations
 
 
-def missing(extra: str, error: ImportError) -> ImportError:
-    """What to raise when the framework of an adapter is not there."""
-    return ImportError(f"{error}: this adapter needs its framework (pip install 'limpet[{extra}]')", name=error.name)
+def missing(extra: str, error: ImportError, *, instead: str | None = None) -> ImportError:
+    """What to raise when the framework of an adapter is not there. `instead`: what to install where it is no extra."""
+    wanted = instead or f"'limpet[{extra}]'"
+    return ImportError(f"{error}: this adapter needs its framework (pip install {wanted})", name=error.name)

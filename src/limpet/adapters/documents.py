@@ -63,9 +63,10 @@ class Documents:
 
     def put(
         self, name: str, text: str, *, data: Any = None, topics: Iterable[str] = (), until: datetime | None = None,
-        over: Memory | None = None, **more: Any,
+        over: Memory | None = None, fresh: bool = False, **more: Any,
     ) -> Memory:  # fmt: skip
-        """Make this the document of the name. `over`: only if that is what it is now. `more`: further metadata.
+        """Make this the document of the name. `over`: only if that is what it is now. `fresh`: a new memory, also
+        where nothing but metadata changes. `more`: further metadata.
 
         Raises BadInput: the store does not take it, a person's word stands there, or it has changed meanwhile.
         """
@@ -81,7 +82,7 @@ class Documents:
         content = _header(name) + text
         if there is None:
             receipt = self.memory.remember(content, **given)
-        elif there.content == content and until is there.valid_to is None:
+        elif there.content == content and until is there.valid_to is None and not fresh:
             receipt = self.memory.tag(there.id, given["topics"], values=metadata)
         else:
             receipt = self.memory.correct(there.id, content, **given)
