@@ -1,4 +1,4 @@
-"""History and a brief for Microsoft's Agent Framework. With an agent: Agent(client, context_providers=[history, brief])."""
+"""History and a brief for Microsoft's Agent Framework: Agent(client, context_providers=[history, brief])."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""A storage backend for CrewAI's memory. With a crew: Crew(..., memory=Memory(storage=backend, embedder=backend.embedder))."""
+"""A storage backend for CrewAI. With a crew: Crew(memory=Memory(storage=backend, embedder=backend.embedder), ...)."""
 
 from crewai.memory.types import MemoryRecord
 

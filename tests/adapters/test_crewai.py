@@ -52,11 +52,8 @@ def test_it_keeps_what_crewais_own_backend_keeps(memory, tmp_path):
             assert ours.count(scope) == theirs.count(scope)
             assert ours.list_categories(scope) == theirs.list_categories(scope)
             assert [seen(one) for one in ours.list_records(scope)] == [seen(one) for one in theirs.list_records(scope)]
-            assert (
-                ours.list_records(scope, limit=2, offset=1) == theirs.list_records(scope, limit=2, offset=1)
-                or scope is None
-                or True
-            )
+            pages = [[one.id for one in store.list_records(scope, limit=2, offset=1)] for store in (ours, theirs)]
+            assert pages[0] == pages[1]
             mine, other = ours.get_scope_info(scope or "/"), theirs.get_scope_info(scope or "/")
             assert (mine.record_count, sorted(mine.categories), sorted(mine.child_scopes)) == (
                 other.record_count, sorted(other.categories), sorted(other.child_scopes),

@@ -58,7 +58,7 @@ class Documents:
     def all(self, topics: Iterable[str] = ()) -> Iterator[Memory]:
         """Every document, the oldest first."""
         for one in pages(self.memory, metadata={"adapter": self.adapter}, topics=topics):
-            if one.scope == self.memory.scope:
+            if one.scope == self.memory.scope and "document" in one.metadata:
                 yield one
 
     def put(
@@ -107,7 +107,7 @@ class Documents:
     def _look(self) -> None:
         """Learn of the documents that were stored since the last look. One stored later takes the name."""
         for one in pages(self.memory, metadata={"adapter": self.adapter}, since=self._seen, clock="stored"):
-            if one.scope == self.memory.scope:
+            if one.scope == self.memory.scope and "document" in one.metadata:
                 self._ids[str(one.metadata["document"])] = one.id
                 self._seen = one.created_at
 
