@@ -6,6 +6,7 @@ import importlib
 import importlib.util
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -72,3 +73,19 @@ def test_a_document_that_was_replaced_meanwhile_is_not_overwritten(memory):
     with pytest.raises(limpet.BadInput):
         documents.put("a", "three", over=old)
     assert text_of(documents.get("a")) == "two"
+
+
+def test_processes_that_put_one_name_at_once_leave_one_document(path):
+    def put(worker):
+        with limpet.open(path, scope="project:api") as memory:
+            documents = Documents(memory, "mine")
+            for number in range(8):
+                documents.put("shared", f"worker {worker}, number {number}")
+                documents.put(f"own {worker}", f"number {number}")
+
+    with limpet.open(path, scope="project:api") as memory:
+        with ThreadPoolExecutor(4) as threads:
+            list(threads.map(put, range(4)))
+        held = [one.metadata["document"] for one in Documents(memory, "mine").all()]
+        assert sorted(held) == ["own 0", "own 1", "own 2", "own 3", "shared"]
+        assert text_of(Documents(memory, "mine").get("shared")).endswith("number 7")

@@ -58,7 +58,7 @@ class Documents:
     def all(self, topics: Iterable[str] = ()) -> Iterator[Memory]:
         """Every document, the oldest first."""
         for one in pages(self.memory, metadata={"adapter": self.adapter}, topics=topics):
-            if one.scope == self.memory.scope and "document" in one.metadata:
+            if self._is_ours(one):
                 yield one
 
     def put(
@@ -71,25 +71,37 @@ class Documents:
         Raises BadInput: the store does not take it, a person's word stands there, or it has changed meanwhile.
         """
         metadata = {"adapter": self.adapter, "document": name} | more | ({} if data is None else packed(data))
-        given: dict[str, Any] = {
-            "kind": "note",
-            "topics": list(topics),
-            "metadata": metadata,
-            "valid_to": until,
-            "origin": self.origin,
-        }
-        there = over or self.get(name)
-        content = _header(name) + text
-        if there is None:
-            receipt = self.memory.remember(content, **given)
-        elif there.content == content and until is there.valid_to is None and not fresh:
-            receipt = self.memory.tag(there.id, given["topics"], values=metadata)
-        else:
-            receipt = self.memory.correct(there.id, content, **given)
+        given: dict[str, Any] = {"kind": "note", "topics": list(topics), "metadata": metadata}
+        given |= {"valid_to": until, "origin": self.origin}
+        while True:
+            there = over or self.get(name)
+            try:
+                receipt = self._store(there, _header(name) + text, given, fresh=fresh)
+                break
+            except BadInput:
+                if over is not None or there is None or ((held := self.get(name)) and held.id == there.id):
+                    raise  # else another process replaced it meanwhile, and the last word counts
         self._check(name, receipt)
         assert receipt.id is not None
         self._ids[name] = receipt.id
         return self.memory.get(receipt.id)
+
+    def _store(self, there: Memory | None, content: str, given: dict[str, Any], *, fresh: bool) -> Receipt:
+        if there is None:
+            seen = self._seen
+            receipt = self.memory.remember(content, **given)
+            self._retract_twins(given["metadata"], seen)
+            return receipt
+        if there.content == content and given["valid_to"] is there.valid_to is None and not fresh:
+            return self.memory.tag(there.id, given["topics"], values=given["metadata"])
+        return self.memory.correct(there.id, content, **given)
+
+    def _retract_twins(self, metadata: dict[str, Any], seen: datetime | None) -> None:
+        """Of documents that several processes made under a name at the same instant the last one stays."""
+        where = {name: metadata[name] for name in ("adapter", "document")}
+        made = [one.id for one in pages(self.memory, metadata=where, since=seen, clock="stored") if self._is_ours(one)]
+        for id in sorted(made)[:-1]:
+            self.memory.retract(id, "another process stored this document at the same instant")
 
     def prolong(self, one: Memory, until: datetime) -> None:
         """The document ends then, and not when it would have."""
@@ -107,9 +119,12 @@ class Documents:
     def _look(self) -> None:
         """Learn of the documents that were stored since the last look. One stored later takes the name."""
         for one in pages(self.memory, metadata={"adapter": self.adapter}, since=self._seen, clock="stored"):
-            if one.scope == self.memory.scope and "document" in one.metadata:
+            if self._is_ours(one):
                 self._ids[str(one.metadata["document"])] = one.id
                 self._seen = one.created_at
+
+    def _is_ours(self, one: Memory) -> bool:
+        return one.scope == self.memory.scope and "document" in one.metadata
 
     def _is_held(self, one: Memory) -> bool:
         return one.state == "active" and (one.valid_to is None or one.valid_to > now())
@@ -137,7 +152,8 @@ def _header(name: str) -> str:
 def packed(value: Any) -> dict[str, Any]:
     """JSON as metadata; as text where it holds characters that metadata does not."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False)
-    return {"data_text": json.dumps(value)} if _ODD.search(text) else {"data": value}
+    odd = _ODD.search(text) is not None
+    return {"data": None, "data_text": json.dumps(value)} if odd else {"data": value, "data_text": None}
 
 
 def data_of(one: Memory) -> Any:
