@@ -69,4 +69,4 @@ embedder-figures: setup  ## sha256, calibration and prototypes of our own model 
 	@$(BIN)/python -m benchmarks.tune --part embedder --held-back --write $(if $(MODEL),--model $(MODEL))
 
 clean:
-	@rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage*
+	@rm -rf $(VENV) .venvs .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage*

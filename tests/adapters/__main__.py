@@ -29,7 +29,7 @@ OFFLINE = {"ANONYMIZED_TELEMETRY": "false", "CREWAI_DISABLE_TELEMETRY": "true", 
 
 def environment(name: str) -> Path:
     """The Python in which a framework is installed, brought up to date."""
-    folder = HERE / ".venvs" / name
+    folder = ROOT / ".venvs" / name
     python = folder / "bin" / "python"
     if not python.exists():
         subprocess.run([sys.executable, "-m", "venv", folder], check=True)

@@ -12,7 +12,7 @@ from tests.agents.model_api import ModelApi, ToolCall
 
 HERE = Path(__file__).parent
 PROGRAMS = {"claude": "claude_loop.py", "openai-agents": "openai_run.py", "langgraph": "langgraph_agent.py"}
-PYTHONS = {name: HERE / ".venvs" / name / "bin" / "python" for name in PROGRAMS}
+PYTHONS = {name: HERE.parents[1] / ".venvs" / name / "bin" / "python" for name in PROGRAMS}
 
 pytestmark = pytest.mark.skipif(
     "LIMPET_TEST_ADAPTERS" not in os.environ or not all(map(Path.exists, PYTHONS.values())),

@@ -144,13 +144,13 @@ class LimpetMemoryStore:
             path = str(one.metadata["document"])
             if not _is_child(prefix, path):
                 continue
-            room = left - len(path.removeprefix(prefix))
-            if len(matches) == limit or room <= 0:
+            free = left - len(path.removeprefix(prefix))
+            if len(matches) == limit or free <= 0:
                 cut = True
                 break
             text = one.content.partition(":\n")[2]
-            matches.append(MemorySearchMatch(path=path, snippet=text[:room], score=one.score))
-            left = room - len(text[:room])
+            matches.append(MemorySearchMatch(path=path, snippet=text[:free], score=one.score))
+            left = free - len(text[:free])
         return MemorySearchResult(
             matches=matches, scanned=min(len(below), max_files), truncated=cut or len(below) > max_files
         )
