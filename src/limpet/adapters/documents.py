@@ -99,9 +99,12 @@ class Documents:
     def _retract_twins(self, metadata: dict[str, Any], seen: datetime | None) -> None:
         """Of documents that several processes made under a name at the same instant the last one stays."""
         where = {name: metadata[name] for name in ("adapter", "document")}
-        made = [one.id for one in pages(self.memory, metadata=where, since=seen, clock="stored") if self._is_ours(one)]
-        for id in sorted(made)[:-1]:
-            self.memory.retract(id, "another process stored this document at the same instant")
+        while True:  # one that is retracted may have been replaced meanwhile
+            made = [one for one in pages(self.memory, metadata=where, since=seen, clock="stored") if self._is_ours(one)]
+            if len(made) < 2:
+                return
+            for one in made[:-1]:
+                self.memory.retract(one.id, "another process stored this document at the same instant")
 
     def prolong(self, one: Memory, until: datetime) -> None:
         """The document ends then, and not when it would have."""
