@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: setup demo test test-agents test-importers mcp-conformance lint docs torture certify erasure evaluation fuzz bench embedder-figures clean coverage
+.PHONY: setup demo test test-agents test-adapters test-importers test-js mcp-conformance lint docs torture certify erasure evaluation fuzz bench embedder-figures clean coverage
 
 setup: $(STAMP)
 $(STAMP): pyproject.toml
@@ -22,6 +22,12 @@ test: setup  ## the whole everyday suite
 
 test-agents: setup  ## real Claude Code, Codex, Copilot CLI, OpenCode, Gemini CLI, Qwen Code and Cline, from npm (2.2 GB), against a model API of the tests
 	@LIMPET_TEST_AGENTS=1 $(BIN)/python -m pytest tests/agents -q
+
+test-adapters: setup  ## adapters against the frameworks themselves, each in an environment of its own (3 GB); ONLY="langgraph adk" takes these
+	@$(BIN)/python -m tests.adapters $(ONLY)
+
+test-js: setup  ## the JavaScript client: types by tsc, tests under node against a real server; takes TypeScript and the AI SDK from npm
+	@cd packages/js && npm install --silent --no-audit --no-fund --no-package-lock && npx tsc --project . && node --test test/
 
 test-importers: setup  ## imports of files that the newest Chroma and LangGraph write here, in an environment of their own
 	@$(PYTHON) -m venv .venv-importers && .venv-importers/bin/pip install --quiet chromadb langgraph-checkpoint-sqlite
@@ -77,4 +83,4 @@ embedder-figures: setup  ## sha256, calibration and prototypes of our own model 
 	@$(BIN)/python -m benchmarks.tune --part embedder --held-back --write $(if $(MODEL),--model $(MODEL))
 
 clean:
-	@rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage*
+	@rm -rf $(VENV) .venvs .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage*
