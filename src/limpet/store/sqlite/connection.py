@@ -24,6 +24,7 @@ NETWORK_FILE_SYSTEMS = frozenset(
     {"nfs", "nfs4", "cifs", "smb3", "smbfs", "ncpfs", "afs", "9p", "fuse.sshfs", "fuse.rclone", "fuse.s3fs",
      "ceph", "glusterfs", "fuse.glusterfs", "lustre", "davfs", "fuse.davfs"}
 )  # fmt: skip
+CHAINED = 8  # the schema from which on events are chained
 LATEST_SCHEMA = sql.migrations()[-1][0]
 
 
@@ -239,7 +240,7 @@ def _check_schema(connection: apsw.Connection, path: str, *, read_only: bool) ->
             raise StoreDamaged(f"{path} is not a limpet store")
         # What later schemas add is empty, nobody could write it; and it can be read without their indexes.
         for number, text in sql.migrations():
-            if number > version and "CREATE TABLE" in text:
+            if number > version and "CREATE TABLE" in text and "ALTER TABLE" not in text:
                 connection.execute(text.replace("CREATE TABLE", "CREATE TEMP TABLE")).fetchall()
         return
     _use_log(connection)
@@ -266,6 +267,10 @@ def _migrate(connection: apsw.Connection) -> None:
         for number, text in sql.migrations():
             if number > version:
                 connection.execute(text)
+                if number == CHAINED and connection.execute("SELECT 1 FROM event LIMIT 1").get:
+                    from .chain import chain_all
+
+                    chain_all(connection)
         connection.execute(f"PRAGMA user_version={LATEST_SCHEMA}; PRAGMA application_id={APPLICATION_ID}")
         connection.execute("COMMIT")
     except BaseException:

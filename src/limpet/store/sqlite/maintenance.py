@@ -14,6 +14,8 @@ from ...model.errors import BadInput
 from ...model.events import Event
 from ..records import BackupPlan, Problem, StoreStats
 from . import jobs
+from .chain_check import verify_chain
+from .connection import CHAINED
 from .database import Database
 from .ledger import SqliteLedger
 from .projection import Projection, tell_anew
@@ -182,6 +184,8 @@ def verify_file(con: apsw.Connection) -> list[Problem]:
             problems.append(Problem(check=check, message=f"{wrong} {message}"))
     for num, dimensions in con.execute("SELECT num, dimensions FROM embedder").fetchall():
         problems += _verify_chunks(con, num, dimensions)
+    if con.execute("PRAGMA user_version").get >= CHAINED:  # an older one that is only read has none
+        problems += verify_chain(con)
     problems += [
         Problem(check="ledger", message=f"event {row[0]} holds unreadable data")
         for row in con.execute("SELECT seq FROM event WHERE data IS NOT NULL AND NOT json_valid(data) LIMIT 20")

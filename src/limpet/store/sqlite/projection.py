@@ -24,6 +24,7 @@ from ...model.state import (
     scrub,
 )
 from . import checkouts, mentions, rows
+from .chain import Chain
 from .erasing import Erasing
 from .filters import scope_token
 from .peers import as_heard
@@ -49,6 +50,7 @@ class Projection(Erasing):
         self._con = connection
         self._sql = statements()
         self._describe = describe
+        self._chain = Chain(connection)
         # Numbers of names, for the length of this transaction.
         self._scopes: dict[str, int] = {}
         self._sessions = SessionNumbers(connection)
@@ -63,7 +65,12 @@ class Projection(Erasing):
         for fresh, run in groupby(self._firsts(events), lambda pair: pair[1]):
             several = [event for event, _ in run]
             written += self._append_new(several) if fresh else map(self._append_change, several)
+        self._chain.flush()
         return written
+
+    def conclude(self) -> None:
+        """Once, after the last `append` of a transaction."""
+        self._chain.note_order()
 
     def _firsts(self, events: Iterable[Event]) -> Iterator[tuple[Event, bool]]:
         """Each event, and whether it makes a memory: a second device may have made one of the same id.
@@ -99,7 +106,7 @@ class Projection(Erasing):
                 body += 1
             else:
                 later += 1
-            ledger.append(_event_row(seq, event, num))
+            ledger.append(self._chain.event_row(seq, event, num))
             written.append(_with_sequence(event, seq))
             versions.append(self._version(num or later - 1, state, event.at, num, fields.fingerprint))
         self._insert_texts(texts)
@@ -132,7 +139,7 @@ class Projection(Erasing):
                     self._sql["insert_body"], (body, event.content, None, None, None, scope_token(there[0]), None)
                 )
         seq = self._next("event", "seq")
-        self._con.execute(self._sql["insert_event"], _event_row(seq, event, body))
+        self._con.execute(self._sql["insert_event"], self._chain.event_row(seq, event, body))
         written = _with_sequence(event, seq)
         self.project(written, body)
         return written
@@ -411,8 +418,3 @@ def _with_sequence(event: Event, seq: int) -> Event:
         seq=seq,
         mark=event.mark,
     )
-
-
-def _event_row(seq: int, event: Event, body: int | None) -> tuple[Any, ...]:
-    operation = None if event.operation == event.id else event.operation
-    return (seq, event.id, event.type, event.memory, event.at, operation, event.origin, body, rows.to_json(event.data))

@@ -1,0 +1,49 @@
+"""Keys that a person keeps outside of the store: from the environment, from a command, from the system's keyring."""
+
+from __future__ import annotations
+
+import os
+from functools import lru_cache
+
+from .model.errors import BadInput
+
+# The service under which the system's keyring has the keys of stores; the user's name there is the store's path.
+KEYRING_SERVICE = "limpet"
+LEAST_CHARACTERS = 16  # of a key that signs: it may be guessed at without a limit
+COMMAND_SECONDS = 60.0
+
+
+def signing_key() -> bytes | None:
+    """What signs the hash chain (LIMPET_SIGNING_KEY, LIMPET_SIGNING_KEY_COMMAND), if anything does. Raises BadInput."""
+    said = _given("LIMPET_SIGNING_KEY")
+    if said is not None and len(said) < LEAST_CHARACTERS:
+        raise BadInput(f"the signing key has fewer than {LEAST_CHARACTERS} characters", hint="`openssl rand -hex 32`")
+    return None if said is None else said.encode()
+
+
+def _given(name: str) -> str | None:
+    """What a variable says, or prints the command that `name`_COMMAND holds."""
+    said = os.environ.get(name)
+    if said:
+        return said
+    command = os.environ.get(f"{name}_COMMAND")
+    return _printed(command, f"{name}_COMMAND") if command else None
+
+
+@lru_cache(maxsize=8)
+def _printed(command: str, name: str) -> str:
+    """The first line that a command prints, asked for once in a process."""
+    import shlex
+    import subprocess
+
+    try:
+        done = subprocess.run(
+            shlex.split(command), stdout=subprocess.PIPE, timeout=COMMAND_SECONDS, check=True, encoding="utf-8"
+        )
+    except (OSError, ValueError, subprocess.SubprocessError) as error:
+        why = f"it ended with {error.returncode}" if isinstance(error, subprocess.CalledProcessError) else str(error)
+        raise BadInput(f"{name} gives no key: {why}", hint="run it by hand: it must print the key alone") from None
+    line = done.stdout.split("\n", 1)[0].rstrip("\r")
+    if not line:
+        raise BadInput(f"{name} gives no key: it prints nothing", hint="run it by hand: it must print the key alone")
+    return line
