@@ -1327,13 +1327,15 @@ class Limpet:
         """
         return work_service.plan_backups(self._context, folder, every=every, keep=keep)
 
-    def verify(self) -> builtins.list[Problem]:
-        """Check pages, index, vectors and how the tables fit together. Empty: clean.
+    def verify(self, *, sign: bool = False) -> builtins.list[Problem]:
+        """Check pages, index, vectors, how the tables fit together, and the hash chain over the ledger: it names events
+        that were changed, removed, inserted or reordered by hand. Empty: clean. `sign`: sign the chain as it is, with
+        the key of LIMPET_SIGNING_KEY, when nothing else is wrong. Raises BadInput.
 
         >>> memory.verify()
         []
         """
-        return self._context.store.maintenance.verify()
+        return self._context.store.maintenance.verify(sign=sign)
 
     def gc(self) -> dict[str, Any]:
         """Give free space back to the file system. Deletes no memory. Returns {"before_bytes", "after_bytes"}.

@@ -4,17 +4,19 @@ Each event has a place, in the order in which this store appended it (peers' eve
 another), and a link: the hash of its leaf and of the link before it. The leaf is the hash of a random salt and of all
 that the row and its text say, so that neither can be guessed from it. What a purge erases, and what sync takes out or
 names anew, leaves its leaf in the table `chain`, without salt; what remains of it gets a new place. After that, and
-when the order of the ledger has changed, an entry of `chain` holds the hash of the whole order. `chain_check.py` verifies.
+when the order of the ledger has changed, an entry of `chain` holds the hash of the whole order. `chain_check.py`
+verifies.
 
-Every method needs an open write transaction; `flush` must follow before it ends.
+Every method needs an open write transaction; `flush` must follow before it ends. Only writes load this module: a
+recall need not load hashlib.
 """
 
 from __future__ import annotations
 
 import os
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from ...keys import signing_key
 from . import rows
 
 if TYPE_CHECKING:
@@ -37,8 +39,9 @@ PAGE_EVENTS = 5_000
 class Chain:
     """The end of the chain on one connection."""
 
-    def __init__(self, connection: apsw.Connection) -> None:
+    def __init__(self, connection: apsw.Connection, key: bytes | None) -> None:
         self._con = connection
+        self._key = key  # that signs
         self._end: tuple[int, bytes] | None = None
         self._before: tuple[int, bytes, int | None, bytes | None] = (0, START, None, None)
         self._reordered = False
@@ -60,13 +63,11 @@ class Chain:
     def append_again(self, event: bytes) -> None:
         """An event that was taken out stays, as its row is now."""
         _, _, _, *said = self._row(event)
-        self._con.execute(
-            "UPDATE event SET place = ?, salt = ?, link = ? WHERE id = ?", (*self._append(said), event)
-        )
+        self._con.execute("UPDATE event SET place = ?, salt = ?, link = ? WHERE id = ?", (*self._append(said), event))
 
-    def reordered(self) -> None:
+    def reordered(self, are: bool = True) -> None:
         """Events have other places in the ledger than they had."""
-        self._reordered = True
+        self._reordered |= are
 
     def note_order(self) -> None:
         """Once at the end of what erases, takes out or reorders: costs a look at every event."""
@@ -83,20 +84,17 @@ class Chain:
             return
         place, link = self._end
         _, _, signed, signature = self._before
-        key = signing_key()
-        if key is not None and self._may_sign(key):
-            signed, signature = place, sign(key, place, link)
+        if self._key is not None and self._may_sign(self._key):
+            signed, signature = place, sign(self._key, place, link)
         self._con.execute(
             "UPDATE chain_end SET place = ?, link = ?, signed = ?, signature = ?", (place, link, signed, signature)
         )
         self._end = None
 
     def _may_sign(self, key: bytes) -> bool:
-        """Whether all that stands before this transaction is signed by the same key: only `verify` signs what is not."""
-        from hmac import compare_digest
-
+        """Whether all that stands before this transaction is signed by this key: only `verify` signs what is not."""
         place, link, signed, signature = self._before
-        return place == 0 or (signed == place and compare_digest(signature or b"", sign(key, place, link)))
+        return place == 0 or (signed == place and signature == sign(key, place, link))
 
     def _append(self, said: Any) -> tuple[int, bytes, bytes]:
         salt = os.urandom(SALT_BYTES)
@@ -121,22 +119,22 @@ class Chain:
 
 def leaf_of(salt: bytes, said: Any) -> bytes:
     """The hash of a salt and of the fields `SAID`, each with its kind and length."""
-    from hashlib import sha256  # which a recall need not load
-
-    parts = [b"-" if one is None else one if type(one) is bytes else str(one).encode() for one in (salt, *said)]
-    return sha256(b"".join([b"%d:%b" % (len(one), one) for one in parts])).digest()
+    found = salt
+    for one in said:
+        if one is None:
+            found += b"-"
+            continue
+        part = one if type(one) is bytes else str(one).encode()
+        found += b"%d:" % len(part) + part
+    return sha256(found).digest()
 
 
 def link_of(before: bytes, leaf: bytes, *, order: bool = False) -> bytes:
-    from hashlib import sha256
-
     return sha256(before + leaf + (b"order" if order else b"")).digest()
 
 
 def order_of(con: apsw.Connection, place: int) -> bytes:
     """The hash of the order in which the events of all places before one stand in the ledger."""
-    from hashlib import sha256
-
     digest = sha256()
     for seq, id in con.execute("SELECT seq, id FROM event WHERE place < ? ORDER BY seq", (place,)):
         digest.update(b"%d:%b" % (seq, id))
@@ -152,7 +150,7 @@ def sign(key: bytes, place: int, link: bytes) -> bytes:
 
 def chain_all(con: apsw.Connection) -> None:
     """Give the events of an older store their places, in the order of the ledger."""
-    chain, after = Chain(con), 0
+    chain, after = Chain(con, None), 0
     while part := con.execute(
         f"SELECT v.seq, {SAID} FROM event v LEFT JOIN body b ON b.num = v.body WHERE v.seq > ? ORDER BY v.seq LIMIT ?",
         (after, PAGE_EVENTS),

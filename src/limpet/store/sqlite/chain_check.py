@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from ...keys import signing_key
 from ...model.ids import format_id
 from ..records import Problem
 from .chain import SAID, START, leaf_of, link_of, order_of, sign
@@ -41,20 +40,22 @@ _STEPS = (
 )
 
 
-def verify_chain(con: apsw.Connection) -> list[Problem]:
+def verify_chain(con: apsw.Connection, key: bytes | None = None) -> list[Problem]:
     """What is wrong with the chain, and with its signature if there is a key for it."""
     found = _Found(con)
     problems = list(islice(found.problems(), MOST + 1))
     if len(problems) > MOST:
         problems[MOST:] = [Problem("chain", "and more")]
-    return problems or found.signature()
+    return problems or ([] if key is None else found.signature(key))
 
 
-def sign_chain(con: apsw.Connection, key: bytes) -> int:
-    """Sign a chain that was verified, up to its end. Needs a write transaction. Returns its length."""
-    place, link = con.execute("SELECT place, link FROM chain_end").fetchall()[0]
-    con.execute("UPDATE chain_end SET signed = ?1, signature = ?2", (place, sign(key, place, link)))
-    return int(place)
+def sign_chain(con: apsw.Connection, key: bytes) -> list[Problem]:
+    """Sign the chain up to its end, unless anything is wrong with it. Needs a write transaction."""
+    problems = verify_chain(con)
+    if not problems:
+        place, link = con.execute("SELECT place, link FROM chain_end").fetchall()[0]
+        con.execute("UPDATE chain_end SET signed = ?, signature = ?", (place, sign(key, place, link)))
+    return problems
 
 
 class _Found:
@@ -75,16 +76,19 @@ class _Found:
         ordered, leaf = 0, b""
         for row in self._con.execute("SELECT place, leaf FROM chain WHERE event IS NULL ORDER BY place DESC LIMIT 1"):
             ordered, leaf = row
-        yield from self._entries(ordered)
-        yield from self._after_the_end()
+        found = list(islice(self._entries(ordered), MOST + 1))
+        yield from found
+        if len(found) <= MOST:
+            yield from self._after_the_end()
         for (id,) in self._con.execute("SELECT id FROM event WHERE place IS NULL ORDER BY seq"):
-            yield Problem("chain", f"event {_id(id)} is not in the chain: another program, or an older limpet, wrote it")
+            yield Problem("chain", f"event {_id(id)} is not in the chain: another program or an older limpet wrote it")
         for (id,) in self._con.execute(_KINDS):
             yield Problem("chain", f"event {_id(id)} was changed: a value of another type")
         if ordered and leaf != order_of(self._con, ordered):
             step = self._con.execute(f"{_STEPS} LIMIT 1").get
-            which = "events do" if step is None else f"event {_id(step)} does"
-            yield Problem("chain", f"{which} not stand in the ledger where place {ordered:,} of the chain says")
+            if step is not None or not found:
+                which = "events do" if step is None else f"event {_id(step)} does"
+                yield Problem("chain", f"{which} not stand in the ledger where place {ordered:,} of the chain says")
 
     def _entries(self, ordered: int) -> Iterator[Problem]:
         # Events that came after the order was noted stand behind all others, one after the other.
@@ -101,11 +105,11 @@ class _Found:
                 lost = "an event was" if place == self._place + 2 else f"{place - self._place - 1:,} events were"
                 yield Problem("chain", f"{lost} removed between {before} and {name} (place {self._place + 1:,})")
             else:
-                leaf = leaf_of(salt, said) if seq is not None else leaf
-                if link != link_of(self._link, leaf, order=seq is None and gone is None):
+                found = leaf_of(salt, said) if seq is not None else leaf
+                if link != link_of(self._link, found, order=seq is None and gone is None):
                     yield Problem("chain", f"{name} was changed, or stands at another place ({place:,}) than it had")
             if seq is not None and place > ordered:
-                if seq != seq_before + 1:
+                if seq != seq_before + 1 and place == self._place + 1:
                     yield Problem("chain", f"{name} does not stand in the ledger where it was appended")
                 seq_before = seq
             elif gone is not None and place > ordered:
@@ -122,18 +126,15 @@ class _Found:
         elif (place, link) != (self._place, self._link):
             yield Problem("chain", "the chain does not end where it is noted to")
 
-    def signature(self) -> list[Problem]:
-        from hmac import compare_digest
-
-        key = signing_key()
+    def signature(self, key: bytes) -> list[Problem]:
         place, _, signed, signature = self._end
-        if key is None or not place:
+        if not place:
             return []
         hint = "; `limpet verify --sign` signs what is there"
         if signed is None or signature is None:
             return [Problem("signature", "the chain is not signed" + hint)]
-        if not compare_digest(signature, sign(key, signed, self._signed_link)):
-            return [Problem("signature", f"the signature over {signed:,} places is not by this key, or of another chain")]
+        if signature != sign(key, signed, self._signed_link):
+            return [Problem("signature", f"the signature over {signed:,} places is of another key, or another chain")]
         later = place - signed
         return [Problem("signature", f"the last {later:,} places are not signed{hint}")] if later else []
 

@@ -86,7 +86,7 @@ class SqliteDevices:
     def _sync(self, con: apsw.Connection) -> Sync:
         from .sync import Sync
 
-        return Sync(con, self._describe, self._ledger, self._reviews)
+        return Sync(con, self._describe, self._database.signing_key, self._ledger, self._reviews)
 
 
 def _segments(con: apsw.Connection) -> list[SegmentRow]:

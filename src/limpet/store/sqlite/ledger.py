@@ -37,7 +37,7 @@ class SqliteLedger:
 
     def commit(self, decide: Decide) -> list[Event]:
         with self._database.writing() as con:
-            projection = Projection(con, self._describe)
+            projection = Projection(con, self._describe, self._database.signing_key)
             written = projection.append(decide(self._store))
             projection.conclude()
             purged = any(event.type == "purged" for event in written)
@@ -50,7 +50,7 @@ class SqliteLedger:
 
     def append(self, events: Iterable[Event], progress: Callable[[int], None] | None = None) -> int:
         with self._database.writing() as con:
-            projection = Projection(con, self._describe)
+            projection = Projection(con, self._describe, self._database.signing_key)
             new = 0
             coming = iter(events)
             while part := list(islice(coming, BATCH_EVENTS)):

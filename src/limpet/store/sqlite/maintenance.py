@@ -14,7 +14,6 @@ from ...model.errors import BadInput
 from ...model.events import Event
 from ..records import BackupPlan, Problem, StoreStats
 from . import jobs
-from .chain_check import verify_chain
 from .connection import CHAINED
 from .database import Database
 from .ledger import SqliteLedger
@@ -23,6 +22,7 @@ from .projection import Projection, tell_anew
 if TYPE_CHECKING:
     from ..contract import Describe
 
+SIGNATURE = "signature"  # the check that `sign` makes good
 # Checks of `verify`: what is wrong when the statement counts anything.
 _CHECKS = (
     ("current", "memories with several current versions",
@@ -105,17 +105,24 @@ class SqliteMaintenance:
     def rebuild(self, progress: Callable[[int, int], None] | None = None) -> int:
         with self._database.writing() as con:
             events = list(self._ledger.events())
-            done = Projection(con, self._describe).rebuild(_counted(events, progress))
+            done = Projection(con, self._describe, None).rebuild(_counted(events, progress))
             jobs.refill(con)
             tell_anew(con)
             return done
 
-    def verify(self) -> list[Problem]:
+    def verify(self, *, sign: bool = False) -> list[Problem]:
+        key = self._database.signing_key
+        if sign and key is None:
+            raise BadInput("there is no key to sign with", hint="set LIMPET_SIGNING_KEY or LIMPET_SIGNING_KEY_COMMAND")
         with self._database.reading() as con:
-            problems = verify_file(con)
+            problems = verify_file(con, key)
         if not self._database.read_only:
             with self._database.writing() as con:
                 problems += _verify_index(con)
+                if sign and key is not None and all(one.check == SIGNATURE for one in problems):
+                    from .chain_check import sign_chain
+
+                    problems = sign_chain(con, key)
         return problems
 
     def backup(self, path: str, progress: Callable[[int, int], None] | None = None) -> None:
@@ -169,8 +176,11 @@ def _counted(events: list[Event], progress: Callable[[int, int], None] | None) -
             progress(done, len(events))
 
 
-def verify_file(con: apsw.Connection) -> list[Problem]:
-    """Everything that can be checked without changing anything: pages, index, and how the tables fit together."""
+def verify_file(con: apsw.Connection, key: bytes | None = None) -> list[Problem]:
+    """Everything that can be checked without changing anything: pages, index, and how the tables fit together.
+
+    `key`: of the signature of the chain, if it is to be looked at.
+    """
     # FTS5 checks with the structure it has in memory, which only a search brings up to date.
     con.execute("SELECT count(*) FROM body_fts WHERE body_fts MATCH 'limpet'").fetchall()
     problems = [
@@ -185,7 +195,9 @@ def verify_file(con: apsw.Connection) -> list[Problem]:
     for num, dimensions in con.execute("SELECT num, dimensions FROM embedder").fetchall():
         problems += _verify_chunks(con, num, dimensions)
     if con.execute("PRAGMA user_version").get >= CHAINED:  # an older one that is only read has none
-        problems += verify_chain(con)
+        from .chain_check import verify_chain
+
+        problems += verify_chain(con, key)
     problems += [
         Problem(check="ledger", message=f"event {row[0]} holds unreadable data")
         for row in con.execute("SELECT seq FROM event WHERE data IS NOT NULL AND NOT json_valid(data) LIMIT 20")

@@ -24,7 +24,6 @@ from ...model.state import (
     scrub,
 )
 from . import checkouts, mentions, rows
-from .chain import Chain
 from .erasing import Erasing
 from .filters import scope_token
 from .peers import as_heard
@@ -46,11 +45,14 @@ _OF_ANYTHING = SESSION_EVENTS | {"linked", "unlinked", "undone"}
 class Projection(Erasing):
     """Appends and projects on one connection. Every method needs an open write transaction."""
 
-    def __init__(self, connection: apsw.Connection, describe: Describe) -> None:
+    def __init__(self, connection: apsw.Connection, describe: Describe, key: bytes | None) -> None:
+        """`key`: what signs the chain of events, if anything does."""
         self._con = connection
         self._sql = statements()
         self._describe = describe
-        self._chain = Chain(connection)
+        from .chain import Chain
+
+        self._chain = Chain(connection, key)
         # Numbers of names, for the length of this transaction.
         self._scopes: dict[str, int] = {}
         self._sessions = SessionNumbers(connection)

@@ -52,9 +52,10 @@ class Sync(Projection):
     """The projection with what is known of other devices. Every method needs an open write transaction."""
 
     def __init__(
-        self, connection: apsw.Connection, describe: Describe, ledger: SqliteLedger, reviews: SqliteReviews
-    ) -> None:
-        super().__init__(connection, describe)
+        self, connection: apsw.Connection, describe: Describe, key: bytes | None, ledger: SqliteLedger,
+        reviews: SqliteReviews,
+    ) -> None:  # fmt: skip
+        super().__init__(connection, describe, key)
         self._ledger = ledger
         self._reviews = reviews
 
@@ -309,8 +310,7 @@ class Sync(Projection):
         ).fetchall()
         now = [row[0] for row in tail]
         moves = [(there, seq) for seq, there in zip(now, sorted(now), strict=True) if seq != there]
-        if moves:
-            self._chain.reordered()
+        self._chain.reordered(bool(moves))
         self._con.executemany("UPDATE event SET seq = -? WHERE seq = ?", moves)
         self._con.executemany("UPDATE event SET seq = ?1 WHERE seq = -?1", [(there,) for there, _ in moves])
 
@@ -368,8 +368,8 @@ class Sync(Projection):
         for one in gone:
             self._take_out(one.event.id)
         for one in come:
-            seq = self._next("event", "seq")
-            self._con.execute(self._sql["insert_event"], self._chain.event_row(seq, one.event, None))
+            row = self._chain.event_row(self._next("event", "seq"), one.event, None)
+            self._con.execute(self._sql["insert_event"], row)
             self._place(one.event, one.stamp, one.place, 0)
         if come:
             self._resequence(min(one.stamp for one in come))
