@@ -7,8 +7,9 @@ from functools import lru_cache
 
 from .model.errors import BadInput
 
-# The service under which the system's keyring has the keys of stores; the user's name there is the store's path.
-KEYRING_SERVICE = "limpet"
+# Under which service and name the system's keyring has the keys of stores, separated by spaces.
+KEYRING_SERVICE, KEYRING_USER = "limpet", "store"
+KEY_BYTES = 32
 LEAST_CHARACTERS = 16  # of a key that signs: it may be guessed at without a limit
 COMMAND_SECONDS = 60.0
 
@@ -47,3 +48,54 @@ def _printed(command: str, name: str) -> str:
     if not line:
         raise BadInput(f"{name} gives no key: it prints nothing", hint="run it by hand: it must print the key alone")
     return line
+
+
+def store_keys() -> tuple[str, ...]:
+    """Keys of encrypted stores, the newest first: of LIMPET_KEY, else of what LIMPET_KEY_COMMAND prints, else of the
+    system's keyring. Each is tried; a new store gets the first. Raises BadInput."""
+    said = _given("LIMPET_KEY")
+    return _checked(said if said is not None else _kept())
+
+
+def is_key_given() -> bool:
+    """Whether a variable names a key: then new stores are encrypted."""
+    return bool(os.environ.get("LIMPET_KEY") or os.environ.get("LIMPET_KEY_COMMAND"))
+
+
+def make_key() -> str:
+    """A new key, which the keyring has as the newest from now on. Raises BadInput."""
+    import secrets
+
+    key = secrets.token_hex(KEY_BYTES)
+    try:
+        import keyring
+
+        keyring.set_password(KEYRING_SERVICE, KEYRING_USER, " ".join((key, *_checked(_kept()))))
+    except Exception as error:  # a keyring's own errors, of every kind
+        why = "the package keyring is not installed" if isinstance(error, ImportError) else f"{error}"
+        raise BadInput(
+            f"no keyring keeps a key here: {why}",
+            hint="make one with `openssl rand -hex 32`, keep it, and set LIMPET_KEY or LIMPET_KEY_COMMAND",
+        ) from None
+    _kept.cache_clear()
+    return key
+
+
+@lru_cache(maxsize=1)
+def _kept() -> str:
+    """What the system's keyring has, asked once in a process: nothing where there is none."""
+    try:
+        import keyring
+
+        return keyring.get_password(KEYRING_SERVICE, KEYRING_USER) or ""
+    except Exception:  # no package, no service, or a locked one: no key
+        return ""
+
+
+def _checked(said: str) -> tuple[str, ...]:
+    keys = tuple(said.lower().split())
+    if any(len(one) != 2 * KEY_BYTES or set(one) - set("0123456789abcdef") for one in keys):
+        raise BadInput(
+            f"a key of a store is {2 * KEY_BYTES} hexadecimal digits", hint="`openssl rand -hex 32` makes one"
+        )
+    return keys

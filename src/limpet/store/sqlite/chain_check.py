@@ -59,7 +59,7 @@ def sign_chain(con: apsw.Connection, key: bytes) -> list[Problem]:
 
 
 class _Found:
-    """One way through the chain, from its first place to its last."""
+    """What is found from the first place of the chain to the last."""
 
     def __init__(self, con: apsw.Connection) -> None:
         self._con = con

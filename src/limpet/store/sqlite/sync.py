@@ -72,8 +72,7 @@ class Sync(Projection):
 
     def seal(self, device: bytes) -> None:
         """Give the events since the last time their stamps, and put them into segments of this device."""
-        through = self._con.execute("SELECT through FROM sealed").get
-        fresh = list(self._ledger.events(after=through))
+        fresh = list(self._ledger.events(after=self._con.execute("SELECT through FROM sealed").get))
         if not fresh:
             return
         stamp = self._con.execute("SELECT ifnull(max(stamp), 0) FROM synced").get
@@ -132,10 +131,11 @@ class Sync(Projection):
         wanted = [one._replace(segment=numbers[one.segment]) for one in begun]
         wanted.sort(key=lambda one: one.order)
         arrivals = _Arrivals()
-        # First of all: what is here is compared with what arrives, from which purged content is gone already.
+        # First: what is here is compared with what arrives, from which purged content is gone already.
         purges = {one.event.memory for one in wanted if one.event.type == "purged"}
         purges -= self._purged(purges)
-        sessions = {num for id in purges for num in self._erase(id)}
+        # Sessions last: the name of one stays as long as a memory has it.
+        sessions = {num for id in sorted(purges, key=self._is_session) for num in self._erase(id)}
         for one in wanted:
             self._take(one, arrivals)
         if arrivals.first is not None:
