@@ -122,6 +122,22 @@ def restore_backup(
     return restore_file(store, os.fspath(file), progress=progress)
 
 
+def change_key(path: str | os.PathLike[str] | None, key: str | None) -> builtins.list[str]:
+    """Encrypt a store's file with a key of 64 hexadecimal digits, or, with None, write it in plain. Nobody may have it
+    open. The key that it has is asked for as `open` does. Returns the copies of the store that it knows of, which stay
+    as they are. Raises BadInput, StoreBusy, StoreLocked, StoreError.
+    """
+    from .keys import checked_keys
+    from .store.sqlite.encryption import change_key as change
+
+    store = read_settings(path, "global", None).path
+    with open(store, create=False) as memory:
+        erasure = memory._context.store.erasure
+        copies = [*(one for one, _ in erasure.copies()), *map(str, erasure.replaced_stores())]
+    change(store, None if key is None else checked_keys(key)[0])
+    return copies
+
+
 class Limpet:
     """An open memory store, seen from a scope. Thread-safe; use it as a context manager, or `close()` it."""
 
@@ -158,6 +174,11 @@ class Limpet:
     @property
     def read_only(self) -> bool:
         return self._context.store.read_only
+
+    @property
+    def encrypted(self) -> bool:
+        """Whether the file is encrypted; backups of it are, exports and mirrors are not."""
+        return self._context.store.maintenance.encryption()[0]
 
     def in_scope(self, scope: str) -> Limpet:
         """The same open store, seen from another scope. It ends with this one; closing it closes nothing.

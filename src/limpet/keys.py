@@ -54,7 +54,7 @@ def store_keys() -> tuple[str, ...]:
     """Keys of encrypted stores, the newest first: of LIMPET_KEY, else of what LIMPET_KEY_COMMAND prints, else of the
     system's keyring. Each is tried; a new store gets the first. Raises BadInput."""
     said = _given("LIMPET_KEY")
-    return _checked(said if said is not None else _kept())
+    return checked_keys(said if said is not None else _kept())
 
 
 def is_key_given() -> bool:
@@ -70,7 +70,7 @@ def make_key() -> str:
     try:
         import keyring
 
-        keyring.set_password(KEYRING_SERVICE, KEYRING_USER, " ".join((key, *_checked(_kept()))))
+        keyring.set_password(KEYRING_SERVICE, KEYRING_USER, " ".join((key, *checked_keys(_kept()))))
     except Exception as error:  # a keyring's own errors, of every kind
         why = "the package keyring is not installed" if isinstance(error, ImportError) else f"{error}"
         raise BadInput(
@@ -92,7 +92,8 @@ def _kept() -> str:
         return ""
 
 
-def _checked(said: str) -> tuple[str, ...]:
+def checked_keys(said: str) -> tuple[str, ...]:
+    """The keys in a text. Raises BadInput."""
     keys = tuple(said.lower().split())
     if any(len(one) != 2 * KEY_BYTES or set(one) - set("0123456789abcdef") for one in keys):
         raise BadInput(

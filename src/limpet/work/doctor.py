@@ -34,6 +34,9 @@ def doctor(store: Store, semantic: SemanticSearch, *, scope: str) -> list[Check]
             + (", read-only" if store.read_only else ""),
         )
     ]
+    encrypted, driver = store.maintenance.encryption()
+    state = "the store is encrypted" if encrypted else "the store is not encrypted"
+    found.append(Check(name="encryption", status="ok", message=f"{state}; {driver}"))
     problems = store.maintenance.verify()
     found += [
         Check(name=problem.check, status="fail", message=problem.message, hint="restore a backup, or `limpet rebuild`")

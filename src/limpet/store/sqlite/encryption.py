@@ -1,8 +1,8 @@
-"""Encrypted stores, by SQLite3 Multiple Ciphers (`apsw-sqlite3mc` in the place of `apsw`): opening one, and changing the
-key of a file. Loaded for them alone.
+"""Encrypted stores, by SQLite3 Multiple Ciphers (`apsw-sqlite3mc` in the place of `apsw`): opening one, and changing
+the key of a file. Loaded for them alone.
 
-The cipher is its default, ChaCha20 with Poly1305 for each page; the key is 32 bytes, of which no pass phrase is stretched:
-that would cost half a second a connection.
+The cipher is its default, ChaCha20 with Poly1305 for each page. The key is 32 bytes, and no pass phrase: to stretch one
+would cost a quarter of a second a connection.
 """
 
 from __future__ import annotations
@@ -93,7 +93,8 @@ def _take_alone(there: apsw.Connection, path: str) -> None:
         there.execute("BEGIN EXCLUSIVE; COMMIT").fetchall()
     except apsw.BusyError:
         raise StoreBusy(
-            f"other processes have {path} open", hint="end them (agents, `limpet mcp`, `limpet mirror watch`), try again"
+            f"other processes have {path} open",
+            hint="end them (agents, `limpet mcp`, `limpet mirror watch`), try again",
         ) from None
 
 

@@ -14,7 +14,7 @@ from ...model.errors import BadInput
 from ...model.events import Event
 from ..records import BackupPlan, Problem, StoreStats
 from . import jobs
-from .connection import CHAINED
+from .connection import CHAINED, connect, is_encrypted
 from .database import Database
 from .ledger import SqliteLedger
 from .projection import Projection, tell_anew
@@ -125,6 +125,12 @@ class SqliteMaintenance:
                     problems = sign_chain(con, key)
         return problems
 
+    def encryption(self) -> tuple[bool, str]:
+        path = self._database.path
+        cipher = getattr(apsw, "mc_version", None)
+        driver = f"apsw {apsw.apswversion()}" + (f" with {cipher}" if cipher else ", which encrypts nothing")
+        return path != ":memory:" and is_encrypted(path), driver
+
     def backup(self, path: str, progress: Callable[[int, int], None] | None = None) -> None:
         """Page by page, through the online backup API."""
         from ..files import check_place, partial_file, publish, unguessable, writing
@@ -139,7 +145,7 @@ class SqliteMaintenance:
             writing(path),
             partial_file(unguessable(target.parent)) as file,
         ):
-            copy = apsw.Connection(file.name)
+            copy = connect(file.name, like=self._database.path)
             try:
                 copy_pages(con, copy, progress)
                 copy.execute("PRAGMA journal_mode=DELETE").fetchall()
