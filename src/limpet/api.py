@@ -592,18 +592,21 @@ class Limpet:
 
     def export_jsonl(
         self, target: str | os.PathLike[str] | IO[str], *, vectors: bool = False, force: bool = False,
-        progress: Progress | None = None,
+        encrypt: bool = False, progress: Progress | None = None,
     ) -> int:  # fmt: skip
         """Write the whole store as JSONL, lossless; returns the number of lines. A file appears only when complete.
 
-        `force`: replace a file that is there, which the store and what lies beside it never is.
+        `force`: replace a file that is there, which the store and what lies beside it never is. `encrypt`: a file of
+        age, for LIMPET_AGE_RECIPIENTS or with LIMPET_AGE_PASSPHRASE; `import_jsonl` reads it.
         Raises BadInput, StoreError.
 
         >>> _ = memory.remember("Deploys go out on Tuesdays")
         >>> memory.export_jsonl("memories.jsonl") > 0
         True
         """
-        return transfer_service.export_jsonl(self._context, target, vectors=vectors, force=force, progress=progress)
+        return transfer_service.export_jsonl(
+            self._context, target, vectors=vectors, force=force, encrypt=encrypt, progress=progress
+        )
 
     def import_jsonl(
         self,
@@ -1241,16 +1244,19 @@ class Limpet:
             self._context, format, path, vectors=vectors, all_scopes=all_scopes, force=force, progress=progress
         )
 
-    def export_segments(self, folder: str | os.PathLike[str], *, progress: Progress | None = None) -> SegmentReport:
+    def export_segments(
+        self, folder: str | os.PathLike[str], *, encrypt: bool = False, progress: Progress | None = None
+    ) -> SegmentReport:
         """Write what is new in this store into its own folder below a shared one; other devices import it there.
 
-        Every scope. Raises BadInput, StoreError.
+        Every scope. `encrypt`: for LIMPET_AGE_RECIPIENTS, as it is done by itself in a folder that has encrypted ones.
+        Raises BadInput, StoreError.
 
         >>> _ = memory.remember("Deploys go out on Tuesdays")
         >>> memory.export_segments("shared").new
         1
         """
-        return transfer_service.export_segments(self._context, folder, progress=progress)
+        return transfer_service.export_segments(self._context, folder, encrypt=encrypt, progress=progress)
 
     def import_segments(
         self, folder: str | os.PathLike[str], *, dry_run: bool = False, progress: Progress | None = None
