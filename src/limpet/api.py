@@ -177,7 +177,11 @@ class Limpet:
 
     @property
     def encrypted(self) -> bool:
-        """Whether the file is encrypted; backups of it are, exports and mirrors are not."""
+        """Whether the file is encrypted; backups of it are, exports and mirrors are not.
+
+        >>> memory.encrypted
+        False
+        """
         return self._context.store.maintenance.encryption()[0]
 
     def in_scope(self, scope: str) -> Limpet:

@@ -34,9 +34,6 @@ def doctor(store: Store, semantic: SemanticSearch, *, scope: str) -> list[Check]
             + (", read-only" if store.read_only else ""),
         )
     ]
-    encrypted, driver = store.maintenance.encryption()
-    state = "the store is encrypted" if encrypted else "the store is not encrypted"
-    found.append(Check(name="encryption", status="ok", message=f"{state}; {driver}"))
     problems = store.maintenance.verify()
     found += [
         Check(name=problem.check, status="fail", message=problem.message, hint="restore a backup, or `limpet rebuild`")
@@ -80,6 +77,9 @@ def doctor(store: Store, semantic: SemanticSearch, *, scope: str) -> list[Check]
         found.append(
             Check(name="embedder", status="warn", message=f"{error.message}; recall works by words", hint=error.hint)
         )
+    encrypted, driver = store.maintenance.encryption()
+    state = "the store is encrypted" if encrypted else "the store is not encrypted"
+    found.append(Check(name="encryption", status="ok", message=f"{state}; {driver}"))
     found.append(Check(name="scope", status="ok", message=f"{scope}: recall sees it and global"))
     return found
 
