@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: setup demo test test-agents test-importers mcp-conformance lint docs torture certify erasure evaluation fuzz bench embedder-figures dist check-platforms site clean coverage
+.PHONY: setup demo test test-agents test-adapters test-importers test-js test-encryption mcp-conformance lint docs torture certify erasure evaluation fuzz bench embedder-figures dist check-platforms site clean coverage
 
 setup: $(STAMP)
 $(STAMP): pyproject.toml
@@ -20,8 +20,21 @@ demo: setup  ## two sessions in separate processes: remember, recall, correct, e
 test: setup  ## the whole everyday suite
 	@$(BIN)/python -m pytest -n auto --dist loadgroup
 
+test-encryption: setup .encryption/.installed  ## encrypted stores: with apsw-sqlite3mc in the place of apsw, and with pyrage
+	@PYTHONPATH=.encryption $(BIN)/python -m pytest tests/encryption -q
+
+.encryption/.installed: pyproject.toml
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade --no-deps --target .encryption apsw-sqlite3mc pyrage
+	@touch $@
+
 test-agents: setup  ## real Claude Code, Codex, Copilot CLI, OpenCode, Gemini CLI, Qwen Code and Cline, from npm (2.2 GB), against a model API of the tests
 	@LIMPET_TEST_AGENTS=1 $(BIN)/python -m pytest tests/agents -q
+
+test-adapters: setup  ## adapters against the frameworks themselves, each in an environment of its own (3 GB); ONLY="langgraph adk" takes these
+	@$(BIN)/python -m tests.adapters $(ONLY)
+
+test-js: setup  ## the JavaScript client: types by tsc, tests under node against a real server; takes TypeScript and the AI SDK from npm
+	@cd packages/js && npm install --silent --no-audit --no-fund --no-package-lock && npx tsc --project . && node --test test/
 
 test-importers: setup  ## imports of files that the newest Chroma and LangGraph write here, in an environment of their own
 	@$(PYTHON) -m venv .venv-importers && .venv-importers/bin/pip install --quiet chromadb langgraph-checkpoint-sqlite
@@ -78,19 +91,19 @@ embedder-figures: setup  ## sha256, calibration and prototypes of our own model 
 	@$(BIN)/python -m benchmarks.tune --part embedder --held-back --write $(if $(MODEL),--model $(MODEL))
 
 dist: setup  ## wheel and sdist, built twice and compared, installed into a bare environment and tried; CycloneDX list
-	@test -x .venv-release/bin/python || $(PYTHON) -m venv .venv-release
-	@.venv-release/bin/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
-	@.venv-release/bin/python -m pip install --quiet --disable-pip-version-check --group release
-	@.venv-release/bin/python -m release.dist
+	@test -x .venvs/release/bin/python || $(PYTHON) -m venv .venvs/release
+	@.venvs/release/bin/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
+	@.venvs/release/bin/python -m pip install --quiet --disable-pip-version-check --group release
+	@.venvs/release/bin/python -m release.dist
 
 check-platforms: setup  ## which Python versions and platforms have wheels of everything limpet needs; writes docs/reference/platforms.md
 	@$(BIN)/python -m release.platforms
 
 site: setup  ## the documentation as a site in site/, searchable, without anything from elsewhere; a broken link or a warning ends it
-	@test -x .venv-site/bin/python || $(PYTHON) -m venv .venv-site
-	@.venv-site/bin/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
-	@.venv-site/bin/python -m pip install --quiet --disable-pip-version-check --group site
-	@$(BIN)/python -m release.site .venv-site
+	@test -x .venvs/site/bin/python || $(PYTHON) -m venv .venvs/site
+	@.venvs/site/bin/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
+	@.venvs/site/bin/python -m pip install --quiet --disable-pip-version-check --group site
+	@$(BIN)/python -m release.site .venvs/site
 
 clean:
-	@rm -rf $(VENV) .venv-release .venv-site site .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage*
+	@rm -rf $(VENV) .venvs .encryption site .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage*

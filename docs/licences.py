@@ -1,4 +1,4 @@
-"""Write docs/reference/licences.md, part of `make docs`: what the package contains of others, and what is installed with it.
+"""Write docs/reference/licences.md, part of `make docs`: what the package has of others, what is installed with it.
 
 The second part is read from the metadata of the installed packages, from limpet's dependencies on, without extras.
 """
@@ -31,16 +31,17 @@ HEAD = """\
 
 <!-- Made by `make docs`; do not edit. -->
 
-limpet is under the [Apache License 2.0](../../LICENSE). Its wheel and its sdist contain no code of others. Of the work of others they contain a
-model and a vocabulary; this is the notice that comes with them:
+limpet is under the [Apache License 2.0](../../LICENSE). Its wheel and its sdist contain no code of others. Of the work
+of others they contain a model and a vocabulary; this is the notice that comes with them:
 
 ```text
 {notice}```
 
 ## Installed with it
 
-`pip install limpet` fetches these packages, each under its own licence, as its metadata calls it; none of them is part of limpet's own files. What extras
-bring is not listed. The versions of one release are in the CycloneDX list that comes with it ([release](../how-to/release.md)).
+`pip install limpet` fetches these packages, each under its own licence, as its metadata calls it; none of them is
+part of limpet's own files. What extras bring is not listed. The versions of one release are in the CycloneDX list that
+comes with it ([release](../how-to/release.md)).
 
 | package | licence |
 |---|---|

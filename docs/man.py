@@ -23,7 +23,7 @@ def man() -> str:
     shared = Parser(add_help=False)
     global_options(shared)
     parts = [
-        r'.\" Made by `python -m docs.generate`; do not edit.',
+        r".\" Made by `python -m docs.generate`; do not edit.",
         '.TH LIMPET 1 "" "limpet" "User Commands"',
         ".SH NAME",
         r"limpet \- persistent memory for AI agents",

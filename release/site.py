@@ -25,18 +25,39 @@ PARTS = {
     "Agents": ("docs/how-to/clients/README.md", "docs/how-to/clients/*.md"),
     "Reference": ("docs/reference/*.md", "docs/domain-model.md"),
     "Compare": ("docs/comparison.md", "docs/benchmarks.md"),
-    "Understand": ("docs/README.md", "docs/architecture.md", "docs/scoring.md", "docs/glossary.md", "docs/threat-model.md"),
+    "Understand": (
+        "docs/README.md",
+        "docs/architecture.md",
+        "docs/scoring.md",
+        "docs/glossary.md",
+        "docs/threat-model.md",
+    ),
     "Contribute": ("CONTRIBUTING.md", "docs/how-to/release.md", "docs/how-to/extend.md", "docs/log.md"),
     "Decisions": ("docs/adr/README.md", "docs/adr/*.md"),
     "How to": ("docs/how-to/*.md",),
     "Changes": ("CHANGELOG.md",),
     "More": ("docs/**/*.md", "packages/**/README.md", "training/README.md", "tests/quality/**/README.md"),
 }
-ORDER = ("Start", "How to", "Agents", "Reference", "Compare", "Understand", "Contribute", "Decisions", "Changes", "More")
+ORDER = (
+    "Start",
+    "How to",
+    "Agents",
+    "Reference",
+    "Compare",
+    "Understand",
+    "Contribute",
+    "Decisions",
+    "Changes",
+    "More",
+)
 # Beside the pages: what they show or link to.
 ALONG = ("docs/**/*.svg", "docs/**/*.png", "LICENSE", "NOTICE")
 # What a browser would fetch by itself.
-FETCHED = re.compile(r"<(?:script|img|iframe|source)[^>]+src=[\"']?https?:|<link[^>]+rel=[\"']?(?:stylesheet|preconnect|icon|preload)[\"']?[^>]+href=[\"']?https?:|@import[^;]+https?:|url\([\"']?https?:")  # fmt: skip
+FETCHED = re.compile(
+    r"<(?:script|img|iframe|source)[^>]+src=[\"']?https?:"
+    r"|<link[^>]+rel=[\"']?(?:stylesheet|preconnect|icon|preload)[\"']?[^>]+href=[\"']?https?:"
+    r"|@import[^;]+https?:|url\([\"']?https?:"
+)
 
 
 def pages() -> dict[str, list[str]]:
@@ -94,7 +115,9 @@ def main() -> int:
     if done.returncode:
         return 1
     loaded = from_elsewhere()
-    print("\n".join(loaded) or f"site/: {len(list(SITE.rglob('*.html')))} pages; `python -m http.server -d site` shows it")
+    print(
+        "\n".join(loaded) or f"site/: {len(list(SITE.rglob('*.html')))} pages; `python -m http.server -d site` shows it"
+    )
     return 1 if loaded else 0
 
 
