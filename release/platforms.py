@@ -1,4 +1,4 @@
-"""Ask the package index for wheels of what limpet needs: `python -m release.platforms`, which is `make check-platforms`.
+"""Ask the package index for wheels of what limpet needs: `python -m release.platforms` (`make check-platforms`).
 
 For each Python version and platform pip resolves limpet's dependencies from wheels alone, and installs nothing. The
 table goes to docs/reference/platforms.md. pip reads markers (`sys_platform == "win32"`) for the machine it runs on, so
@@ -36,8 +36,8 @@ HEAD = """\
 <!-- Made by `make check-platforms`; do not edit. -->
 
 limpet itself is pure Python. Whether `pip install limpet` works without a compiler hangs on its dependencies: this is
-what the package index had on {day}. **Only {run} is tested**: the whole suite runs there. For all others the table says that
-there are wheels of everything, or of what there is none; that limpet works there is untested.
+what the package index had on {day}. **Only {run} is tested**: the whole suite runs there. For all others the table says
+that there are wheels of everything, or of what there is none; that limpet works there is untested.
 pip reads conditions such as "on Windows only" for the machine that asks, here Linux, so a package that one other system
 alone needs is not in these counts.
 

@@ -32,7 +32,7 @@ PARTS = {
         "docs/glossary.md",
         "docs/threat-model.md",
     ),
-    "Contribute": ("CONTRIBUTING.md", "docs/how-to/release.md", "docs/how-to/extend.md", "docs/log.md"),
+    "Contribute": ("CONTRIBUTING.md", "docs/how-to/release.md", "docs/how-to/extend.md"),
     "Decisions": ("docs/adr/README.md", "docs/adr/*.md"),
     "How to": ("docs/how-to/*.md",),
     "Changes": ("CHANGELOG.md",),
