@@ -51,7 +51,7 @@ ORDER = (
     "More",
 )
 # Beside the pages: what they show or link to.
-ALONG = ("docs/**/*.svg", "docs/**/*.png", "LICENSE", "NOTICE")
+ALONG = ("docs/**/*.svg", "docs/**/*.png", "LICENSE", "NOTICE", "examples/**/*.py", "packages/*/examples/*")
 # What a browser would fetch by itself.
 FETCHED = re.compile(
     r"<(?:script|img|iframe|source)[^>]+src=[\"']?https?:"
