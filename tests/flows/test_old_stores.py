@@ -13,6 +13,8 @@ import pytest
 
 import limpet
 from limpet.store.sqlite import sql
+from limpet.store.sqlite.chain import chain_all
+from limpet.store.sqlite.connection import CHAINED
 
 FOLDER = Path(__file__).parents[1] / "data" / "old_stores"
 STORES = sorted(FOLDER.glob("*.tar.gz"))
@@ -122,6 +124,8 @@ def test_a_store_of_any_version_between_is_led_to_the_schema_of_a_new_one_and_lo
             for number, text in sql.migrations():
                 if first < number <= version:
                     connection.execute(text)
+                if number == CHAINED <= version:
+                    chain_all(connection)
             connection.execute(f"PRAGMA user_version={version}")
 
         with limpet.open(path, scope="project:api", clock=clock) as memory:
