@@ -14,8 +14,8 @@ from .model.errors import StoreBusy
 from .model.ids import format_id, parse_id
 from .pause import is_ignored
 from .settings import Settings
-from .store.sqlite import exposures, journal
-from .store.sqlite.checkouts import scope_of
+from .store.sql import exposures, journal
+from .store.sql.checkouts import scope_of
 from .store.sqlite.connection import open_connection, translated
 
 if TYPE_CHECKING:

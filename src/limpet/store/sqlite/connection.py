@@ -14,7 +14,7 @@ from pathlib import Path
 import apsw
 
 from ...model.errors import LimpetError, StoreBusy, StoreDamaged, StoreError, StoreMissing, StoreReadOnly, StoreTooNew
-from . import sql
+from ..sql.statements import migrations
 
 APPLICATION_ID = 0x6C696D70  # "limp", in the file's header
 # How long a write waits for another process before it gives up, in seconds.
@@ -24,7 +24,8 @@ NETWORK_FILE_SYSTEMS = frozenset(
     {"nfs", "nfs4", "cifs", "smb3", "smbfs", "ncpfs", "afs", "9p", "fuse.sshfs", "fuse.rclone", "fuse.s3fs",
      "ceph", "glusterfs", "fuse.glusterfs", "lustre", "davfs", "fuse.davfs"}
 )  # fmt: skip
-LATEST_SCHEMA = sql.migrations()[-1][0]
+MIGRATIONS = migrations(Path(__file__).with_name("migrations"))
+LATEST_SCHEMA = MIGRATIONS[-1][0]
 
 
 def open_connection(path: str, *, read_only: bool, durable: bool, create: bool = True) -> apsw.Connection:
@@ -238,7 +239,7 @@ def _check_schema(connection: apsw.Connection, path: str, *, read_only: bool) ->
         if version == 0:
             raise StoreDamaged(f"{path} is not a limpet store")
         # What later schemas add is empty, nobody could write it; and it can be read without their indexes.
-        for number, text in sql.migrations():
+        for number, text in MIGRATIONS:
             if number > version and "CREATE TABLE" in text:
                 connection.execute(text.replace("CREATE TABLE", "CREATE TEMP TABLE")).fetchall()
         return
@@ -263,7 +264,7 @@ def _migrate(connection: apsw.Connection) -> None:
     connection.execute("BEGIN IMMEDIATE")
     try:
         version = _user_version(connection)
-        for number, text in sql.migrations():
+        for number, text in MIGRATIONS:
             if number > version:
                 connection.execute(text)
         connection.execute(f"PRAGMA user_version={LATEST_SCHEMA}; PRAGMA application_id={APPLICATION_ID}")

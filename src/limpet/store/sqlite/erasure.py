@@ -14,8 +14,8 @@ import apsw
 from ...model.ids import session_mark
 from ..files import REPLACED
 from ..records import Scan
-from . import jobs
-from .database import Database, flush_erased
+from ..sql import jobs
+from .database import Database
 
 if TYPE_CHECKING:
     from .maintenance import SqliteMaintenance
@@ -35,7 +35,7 @@ class SqliteErasure:
     def flush(self, seconds: float) -> bool:
         if self._database.read_only:
             return True
-        done = flush_erased(self._database, seconds=seconds)
+        done = self._database.flush_erased(seconds=seconds)
         if done:
             jobs.flushed(self._database)
         return done

@@ -13,7 +13,8 @@ import apsw
 
 from .. import lexical
 from ..records import Filter, LexicalHit, LexicalResult
-from .filters import filtered, scope_token, was_left
+from ..sql.filters import filtered, scope_token, visible, was_left
+from ..sql.statements import statements
 
 # Distinct terms of a query that are looked up.
 MAX_TERMS_LOOKED_UP = 400
@@ -29,6 +30,7 @@ MAX_STEMMED = 10_000
 
 _TOKENIZER = ("porter", ["unicode61", "remove_diacritics", "2"])
 _PROGRESS_STEPS = 5_000
+_FOUND = "SELECT rowid AS body FROM body_fts WHERE body_fts MATCH :expression"
 
 
 class Lexical:
@@ -172,7 +174,8 @@ def allowed(con: apsw.Connection, where: Filter, stems: Callable[[str], frozense
     """Every text that passes the filter, found by topic or session where one is asked for."""
     topics = topic_expressions(where.topics, stems) if where.known_at is None else []
     if topics:
-        statement, bound = filtered("allowed_of_topic", where)
+        condition, bound = visible(where)
+        statement = statements()["allowed_of_topic"].replace("{visible}", condition).replace("{found}", _FOUND)
         bound["expression"] = " AND ".join(topics)
     else:
         statement, bound = filtered("allowed_of_session" if where.session is not None else "allowed", where)

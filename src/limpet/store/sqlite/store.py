@@ -5,24 +5,24 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
-from .checkouts import SqliteCheckouts
+from ..sql.checkouts import SqlCheckouts
+from ..sql.devices import SqlDevices
+from ..sql.exposures import SqlExposures
+from ..sql.graph import SqlEdges, SqlGraph
+from ..sql.jobs import SqlJobs
+from ..sql.journal import SqlJournal
+from ..sql.ledger import SqlLedger
+from ..sql.listings import SqlListings
+from ..sql.memories import SqlMemories
+from ..sql.mentions import SqlMentions
+from ..sql.reviews import SqlReviews
+from ..sql.sessions import SqlSessions
+from ..sql.sources import SqlSources
+from ..sql.usage import SqlUsage
 from .database import Database
-from .devices import SqliteDevices
 from .erasure import SqliteErasure
-from .exposures import SqliteExposures
-from .graph import SqliteEdges, SqliteGraph
-from .jobs import SqliteJobs
-from .journal import SqliteJournal
-from .ledger import SqliteLedger
-from .listings import SqliteListings
 from .maintenance import SqliteMaintenance
-from .memories import SqliteMemories
-from .mentions import SqliteMentions
-from .reviews import SqliteReviews
 from .search import SqliteSearch
-from .sessions import SqliteSessions
-from .sources import SqliteSources
-from .usage import SqliteUsage
 from .vectors import SqliteVectors
 
 if TYPE_CHECKING:
@@ -38,23 +38,23 @@ class SqliteStore:
         self._database = Database(path, read_only=read_only, durable=durable, create=create)
         self.path = path
         self.read_only = self._database.read_only
-        self.ledger = SqliteLedger(self._database, self, describe)
-        self.memories = SqliteMemories(self._database)
-        self.sessions = SqliteSessions(self._database)
-        self.listings = SqliteListings(self._database, self.memories)
+        self.ledger = SqlLedger(self._database, self, describe)
+        self.memories = SqlMemories(self._database)
+        self.sessions = SqlSessions(self._database)
+        self.listings = SqlListings(self._database, self.memories)
         self.search = SqliteSearch(self._database)
-        self.mentions = SqliteMentions(self._database)
-        self.edges = SqliteEdges(self._database)
-        self.graph = SqliteGraph(self._database)
-        self.jobs = SqliteJobs(self._database)
+        self.mentions = SqlMentions(self._database)
+        self.edges = SqlEdges(self._database)
+        self.graph = SqlGraph(self._database)
+        self.jobs = SqlJobs(self._database)
         self.vectors = SqliteVectors(self._database, self.jobs)
-        self.usage = SqliteUsage(self._database)
-        self.reviews = SqliteReviews(self._database)
-        self.journal = SqliteJournal(self._database)
-        self.sources = SqliteSources(self._database)
-        self.exposures = SqliteExposures(self._database)
-        self.checkouts = SqliteCheckouts(self._database)
-        self.devices = SqliteDevices(self._database, self.ledger, self.reviews, describe)
+        self.usage = SqlUsage(self._database)
+        self.reviews = SqlReviews(self._database)
+        self.journal = SqlJournal(self._database)
+        self.sources = SqlSources(self._database)
+        self.exposures = SqlExposures(self._database)
+        self.checkouts = SqlCheckouts(self._database)
+        self.devices = SqlDevices(self._database, self.ledger, self.reviews, describe)
         self.maintenance = SqliteMaintenance(self._database, self.ledger, describe)
         self.erasure = SqliteErasure(self._database, self.maintenance)
 

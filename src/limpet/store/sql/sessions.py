@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-import apsw
-
 from ...model.ids import session_mark
 from ...model.memory import Memory
 from ..records import SessionRow
 from . import rows
-from .database import Repository
-from .sql import statements
+from .database import Connection, Repository
+from .statements import statements
 
 
-class SqliteSessions(Repository):
+class SqlSessions(Repository):
     def get(self, scope: str, name: str) -> SessionRow | None:
         found = self._database.rows(statements()["session"], {"scope": scope, "name": name})
         return SessionRow._make(found[0]) if found else None
@@ -39,7 +37,7 @@ class SqliteSessions(Repository):
 class SessionNumbers:
     """Rows of sessions for one transaction. A session begins at the earliest time of what names it."""
 
-    def __init__(self, con: apsw.Connection) -> None:
+    def __init__(self, con: Connection) -> None:
         self._con = con
         self._known: dict[tuple[int, str], tuple[int, int]] = {}  # (scope, name) -> number, when it began
 
@@ -50,8 +48,8 @@ class SessionNumbers:
             known = "SELECT num, started_at FROM session WHERE scope = ? AND name = ?"
             found = self._con.execute(known, (scope, name)).fetchone()
         if found is None:
-            self._con.execute("INSERT INTO session (scope, name, started_at) VALUES (?, ?, ?)", (scope, name, at))
-            found = self._con.last_insert_rowid(), at
+            made = "INSERT INTO session (scope, name, started_at) VALUES (?, ?, ?) RETURNING num"
+            found = self._con.execute(made, (scope, name, at)).get, at
         num, began = found
         if at < began:
             self._con.execute("UPDATE session SET started_at = ? WHERE num = ?", (at, num))

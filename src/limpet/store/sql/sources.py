@@ -8,7 +8,7 @@ from .database import Repository
 _FIELDS = "scope, path, digest, reached, at"
 
 
-class SqliteSources(Repository):
+class SqlSources(Repository):
     def get(self, scope: str, path: str) -> Source | None:
         found = self._database.rows(f"SELECT {_FIELDS} FROM source WHERE scope = ? AND path = ?", (scope, path))
         return Source(*found[0]) if found else None
@@ -17,7 +17,8 @@ class SqliteSources(Repository):
         with self._database.writing() as con:
             con.execute(
                 f"INSERT INTO source ({_FIELDS}, waits) VALUES (?1, ?2, ?3, ?4, ?5, 0) ON CONFLICT (scope, path)"
-                " DO UPDATE SET digest = ?3, reached = ?4, at = ?5, waits = CASE WHEN ?3 IS NULL THEN waits ELSE 0 END",
+                " DO UPDATE SET digest = ?3, reached = ?4, at = ?5,"
+                " waits = CASE WHEN ?3 IS NULL THEN source.waits ELSE 0 END",
                 source,
             )
 
@@ -30,5 +31,7 @@ class SqliteSources(Repository):
             )
 
     def waiting(self, scope: str | None = None) -> list[Source]:
-        statement = f"SELECT {_FIELDS} FROM source WHERE waits AND (?1 IS NULL OR scope = ?1) ORDER BY at, scope, path"
+        statement = (
+            f"SELECT {_FIELDS} FROM source WHERE waits = 1 AND (?1 IS NULL OR scope = ?1) ORDER BY at, scope, path"
+        )
         return [Source(*row) for row in self._database.rows(statement, (scope,))]

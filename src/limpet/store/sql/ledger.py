@@ -6,15 +6,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-import apsw
-
 from ...model.events import Event
 from ...model.ids import named_by, short_id
 from . import jobs, journal, rows
-from .database import Database, flush_erased
+from .database import Database
 from .memories import scope_list, the_only
 from .projection import Projection
-from .sql import statements
+from .statements import statements
 
 if TYPE_CHECKING:
     from ..contract import Decide, Describe, Store
@@ -27,7 +25,7 @@ TOLD_APART = 2_000
 BATCH_EVENTS = 500
 
 
-class SqliteLedger:
+class SqlLedger:
     """`store`: what `decide` is asked with."""
 
     def __init__(self, database: Database, store: Store, describe: Describe) -> None:
@@ -37,18 +35,18 @@ class SqliteLedger:
 
     def commit(self, decide: Decide) -> list[Event]:
         with self._database.writing() as con:
-            written = Projection(con, self._describe).append(decide(self._store))
+            written = Projection(self._database, con, self._describe).append(decide(self._store))
             purged = any(event.type == "purged" for event in written)
             if purged:
                 journal.clear(con)
-                jobs.after_purge(con)
-        if purged and flush_erased(self._database, seconds=0):
+                jobs.after_purge(self._database, con)
+        if purged and self._database.flush_erased(seconds=0):
             jobs.flushed(self._database)
         return written
 
     def append(self, events: Iterable[Event], progress: Callable[[int], None] | None = None) -> int:
         with self._database.writing() as con:
-            projection = Projection(con, self._describe)
+            projection = Projection(self._database, con, self._describe)
             new = 0
             coming = iter(events)
             while part := list(islice(coming, BATCH_EVENTS)):
@@ -66,7 +64,7 @@ class SqliteLedger:
     def known(self, ids: Sequence[bytes]) -> dict[bytes, tuple[str, bytes]]:
         if not ids:
             return {}
-        found = self._rows("known_events", ids=apsw.carray(tuple(ids)))
+        found = self._rows("known_events", ids=self._database.ids(ids))
         return {id: (type, memory) for id, type, memory in found}
 
     def events(
@@ -75,7 +73,7 @@ class SqliteLedger:
         """The whole ledger in pages, so that a slow consumer holds no transaction open."""
         if ids is not None:
             if ids:
-                yield from self._events("events_by_ids", ids=apsw.carray(tuple(set(ids))), after=after)
+                yield from self._events("events_by_ids", ids=self._database.ids(set(ids)), after=after)
         elif memory is not None:
             yield from self._events("events_of_memory", memory=memory, after=after)
         else:
@@ -120,7 +118,7 @@ class SqliteLedger:
     def abbreviate(self, ids: Sequence[bytes]) -> list[str]:
         if not ids:
             return []
-        like = [row[0] for row in self._rows("events_like", ids=apsw.carray(tuple(ids)), last=TOLD_APART)]
+        like = [row[0] for row in self._rows("events_like", ids=self._database.ids(ids), last=TOLD_APART)]
         return [short_id(id, like) for id in ids]
 
     def watermark(self) -> str:

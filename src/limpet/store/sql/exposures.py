@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-import apsw
-
 from . import journal
-from .database import Repository
+from .database import Connection, Repository
 
 if TYPE_CHECKING:
     from ..records import Action, ExposureRow, UseCount
@@ -27,13 +25,15 @@ WHERE s.session = ?1 AND s.memory = ?2 AND s.shown AND (?3 IS NULL OR s.via = ?3
   AND (now.recorded_at <= s.at OR EXISTS (
     SELECT 1 FROM memory was
     WHERE was.id = s.memory AND was.retired_at > s.at AND was.recorded_at <= s.at
-      AND was.state = now.state AND was.superseded_by IS now.superseded_by AND was.valid_to IS now.valid_to
-      AND (SELECT content FROM body WHERE num = was.body) IS (SELECT content FROM body WHERE num = now.body)
+      AND was.state = now.state AND was.superseded_by IS NOT DISTINCT FROM now.superseded_by
+      AND was.valid_to IS NOT DISTINCT FROM now.valid_to
+      AND (SELECT content FROM body WHERE num = was.body)
+        IS NOT DISTINCT FROM (SELECT content FROM body WHERE num = now.body)
   ))
 LIMIT 1"""
 _COMPACT = """
 INSERT INTO compacted VALUES (?1, (SELECT coalesce(max(num), 0) FROM surfaced))
-ON CONFLICT DO UPDATE SET through = excluded.through"""
+ON CONFLICT (session) DO UPDATE SET through = excluded.through"""
 
 
 class Waiting(NamedTuple):
@@ -43,12 +43,12 @@ class Waiting(NamedTuple):
     content: str
 
 
-class SqliteExposures(Repository):
+class SqlExposures(Repository):
     def note(self, rows: Sequence[ExposureRow], action: Action | None = None) -> None:
         with self._database.writing() as con:
             if action is not None:
                 con.execute(journal.INSERT, action)
-            con.executemany(INSERT, rows)
+            con.executemany(INSERT, [(*row[:9], None if row.used is None else int(row.used)) for row in rows])
 
     def latest(self, scope: str, *, session: str | None = None, limit: int) -> list[ExposureRow]:
         from ..records import ExposureRow
@@ -68,16 +68,17 @@ class SqliteExposures(Repository):
         from ..records import UseCount
 
         found = self._database.rows(
-            "SELECT memory, shown, drawn, sum(times), sum(tokens), total(used >= 0), total(used = 1) FROM ("
+            "SELECT memory, shown, drawn, sum(times), sum(tokens),"
+            " sum(CASE WHEN used >= 0 THEN 1 ELSE 0 END), sum(CASE WHEN used = 1 THEN 1 ELSE 0 END) FROM ("
             "  SELECT memory, shown, drawn, session, count(*) AS times, sum(tokens) AS tokens, max(used) AS used"
             "    FROM surfaced WHERE scope = ? GROUP BY memory, shown, drawn, session"
-            ") GROUP BY memory, shown, drawn ORDER BY memory, shown, drawn",
+            ") AS runs GROUP BY memory, shown, drawn ORDER BY memory, shown, drawn",
             (scope,),
         )
         return [UseCount(row[0], bool(row[1]), bool(row[2]), *map(int, row[3:])) for row in found]
 
 
-def in_front(con: apsw.Connection, session: str, ids: Iterable[bytes], via: str | None = None) -> set[bytes]:
+def in_front(con: Connection, session: str, ids: Iterable[bytes], via: str | None = None) -> set[bytes]:
     """Those of some memories that a session was shown since its last compaction, and that say the same now.
 
     surfaced_session, memory_current, memory_past.
@@ -85,12 +86,12 @@ def in_front(con: apsw.Connection, session: str, ids: Iterable[bytes], via: str 
     return {id for id in ids if con.execute(_IN_FRONT, (session, id, via)).get is not None}
 
 
-def compact(con: apsw.Connection, session: str) -> None:
+def compact(con: Connection, session: str) -> None:
     """What the session was shown is in front of it no more."""
     con.execute(_COMPACT, (session,))
 
 
-def waiting(con: apsw.Connection, scope: str, session: str) -> list[Waiting]:
+def waiting(con: Connection, scope: str, session: str) -> list[Waiting]:
     """Of memories that are still there. surfaced_waiting, memory_current."""
     return [
         Waiting(*row)
@@ -102,6 +103,6 @@ def waiting(con: apsw.Connection, scope: str, session: str) -> list[Waiting]:
     ]
 
 
-def judge(con: apsw.Connection, verdicts: Iterable[tuple[int, int]]) -> None:
+def judge(con: Connection, verdicts: Iterable[tuple[int, int]]) -> None:
     """(used, num): 1, 0, or CANNOT_TELL."""
     con.executemany("UPDATE surfaced SET used = ? WHERE num = ?", verdicts)

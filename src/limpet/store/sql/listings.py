@@ -15,9 +15,9 @@ from ...model.memory import Memory
 from ..records import Filter, Lately, Page
 from .database import Database
 from .filters import filtered, visible
-from .memories import SqliteMemories
+from .memories import SqlMemories
 from .rows import topics_of
-from .sql import statements
+from .statements import statements
 
 _SORTS = {
     # sort -> (column, whether only used memories have it)
@@ -28,8 +28,8 @@ _SORTS = {
 }
 
 
-class SqliteListings:
-    def __init__(self, database: Database, memories: SqliteMemories) -> None:
+class SqlListings:
+    def __init__(self, database: Database, memories: SqlMemories) -> None:
         self._database = database
         self._whole = memories
 

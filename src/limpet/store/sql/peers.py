@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import apsw
-
 from ...model.events import Event
+from .database import Connection
 
 # Stands for every device, also those that come.
 EVERY_DEVICE = b""
@@ -22,7 +21,7 @@ _UNTRUSTED = (
 _HEARD = f"SELECT s.segment FROM synced s JOIN segment g ON g.num = s.segment WHERE s.id = ? AND {_UNTRUSTED}"
 
 
-def is_trusted(con: apsw.Connection, device: bytes) -> bool:
+def is_trusted(con: Connection, device: bytes) -> bool:
     """This device itself under any identity it ever had, and those that somebody here trusts."""
     return (
         con.execute(
@@ -33,24 +32,24 @@ def is_trusted(con: apsw.Connection, device: bytes) -> bool:
     )
 
 
-def doubts_any(con: apsw.Connection) -> bool:
+def doubts_any(con: Connection) -> bool:
     return con.execute(f"SELECT 1 FROM segment g WHERE {_UNTRUSTED} LIMIT 1").get is not None
 
 
-def doubted(con: apsw.Connection, event: bytes) -> int | None:
+def doubted(con: Connection, event: bytes) -> int | None:
     """The segment that an event is from, when nobody trusts its device."""
     found: int | None = con.execute(_HEARD, (event,)).get
     return found
 
 
-def as_heard(con: apsw.Connection, event: Event) -> Event:
+def as_heard(con: Connection, event: Event) -> Event:
     """The event as it counts here."""
     if event.type not in ("remembered", "observed") or doubted(con, event.id) is None:
         return event
     return replace(event, data=event.data | {"trust": LEAST})
 
 
-def heard_from(con: apsw.Connection, device: bytes) -> set[bytes]:
+def heard_from(con: Connection, device: bytes) -> set[bytes]:
     """Memories and sessions that a device spoke of; EVERY_DEVICE: all devices but this one."""
     found = con.execute(
         "SELECT DISTINCT v.memory FROM segment g JOIN synced s ON s.segment = g.num JOIN event v ON v.id = s.id"

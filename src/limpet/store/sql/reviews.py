@@ -6,17 +6,15 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-import apsw
-
 from ...model.ids import named_by, short_id
 from ..records import Proposal
 from .database import Repository
-from .sql import statements
+from .statements import statements
 
 _FIELDS = ("id", "kind", "scope", "memory", "other", "reason", "score", "created_at", "verdict", "decided_at")
 
 
-class SqliteReviews(Repository):
+class SqlReviews(Repository):
     def get(self, id: bytes) -> Proposal | None:
         found = self._database.rows(statements()["proposal"], {"id": id})
         return _proposal(found[0]) if found else None
@@ -37,7 +35,7 @@ class SqliteReviews(Repository):
     def withdraw(self, kind: str, among: Sequence[bytes]) -> int:
         with self._database.writing() as con:
             before = con.total_changes()
-            con.execute(statements()["withdraw"], {"kind": kind, "ids": apsw.carray(tuple(among))})
+            con.execute(statements()["withdraw"], {"kind": kind, "ids": self._database.ids(among)})
             return con.total_changes() - before
 
     def waiting(self, scopes: Sequence[str], *, limit: int, kind: str | None = None) -> list[Proposal]:
@@ -57,7 +55,7 @@ class SqliteReviews(Repository):
     def abbreviate(self, ids: Sequence[bytes]) -> list[str]:
         if not ids:
             return []
-        bound = {"ids": apsw.carray(tuple(ids))}
+        bound = {"ids": self._database.ids(ids)}
         items = [row[0] for row in self._database.rows(statements()["items_like"], bound)]
         around = self._database.rows(statements()["ids_around"], bound)
         return [short_id(id, [*items, *(one for one in near if one)]) for id, *near in around]

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import apsw
-
-from .database import Repository, flush_erased
+from .database import Connection, Repository
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..records import Action
 
+# How long erased lines wait for readers of the old state.
+FLUSH_SECONDS = 60.0
 INSERT = "INSERT INTO journal (scope, session, at, kind, what) VALUES (?, ?, ?, ?, ?)"
 
 
-class SqliteJournal(Repository):
+class SqlJournal(Repository):
     def note(self, action: Action) -> None:
         with self._database.writing() as con:
             con.execute(INSERT, action)
@@ -42,15 +42,15 @@ class SqliteJournal(Repository):
     def drop(self, scope: str, numbers: Sequence[int]) -> bool:
         with self._database.writing() as con:
             con.executemany("DELETE FROM journal WHERE scope = ? AND num = ?", [(scope, one) for one in numbers])
-        return flush_erased(self._database)
+        return self._database.flush_erased(seconds=FLUSH_SECONDS)
 
 
-def clear(con: apsw.Connection) -> None:
+def clear(con: Connection) -> None:
     """Of a purge: what was erased may be quoted in any line."""
     con.execute("DELETE FROM journal")
 
 
-def turn(con: apsw.Connection, scope: str, session: str) -> tuple[tuple[tuple[str, str], ...], bool]:
+def turn(con: Connection, scope: str, session: str) -> tuple[tuple[tuple[str, str], ...], bool]:
     """The lines of a session from the last message on, and whether the scope has remembered anything since.
 
     journal_session, memory_created.

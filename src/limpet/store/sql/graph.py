@@ -5,20 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import apsw
-
 from ...model.edges import STORED_TYPES, TEMPORAL, Edge
 from ...model.memory import Memory
 from ..records import Filter, GraphNode, Piece, Validity
 from . import rows
 from .database import Repository
 from .filters import visible
-from .sql import statements
+from .statements import statements
 
 Bindings = dict[str, Any]
 
 
-class SqliteEdges(Repository):
+class SqlEdges(Repository):
     """Links as they are stored, and `temporal_next`."""
 
     def between(self, source: bytes, type: str, target: bytes) -> Edge | None:
@@ -41,7 +39,10 @@ class SqliteEdges(Repository):
         linked, bound = _linked(types, known_at)
         name = "edges_in" if incoming else "edges_out"
         return [
-            Edge(*row) for row in self._database.rows(statements()[name].replace("{linked}", linked), bound | _ids(ids))
+            Edge(*row)
+            for row in self._database.rows(
+                statements()[name].replace("{linked}", linked), bound | {"ids": self._database.ids(ids)}
+            )
         ]
 
     def all(self, types: Sequence[str] = STORED_TYPES, *, known_at: int | None = None) -> list[Edge]:
@@ -63,34 +64,43 @@ class SqliteEdges(Repository):
             return []
         text, bound = _about("temporal_in" if incoming else "temporal_out", where)
         text = text.replace("{known_x}", _known("x", where.known_at))
-        return [Edge(a, TEMPORAL, b, 1.0, None, at) for a, b, at in self._database.rows(text, bound | _ids(ids))]
+        return [
+            Edge(a, TEMPORAL, b, 1.0, None, at)
+            for a, b, at in self._database.rows(text, bound | {"ids": self._database.ids(ids)})
+        ]
 
     def warnings(self, ids: Sequence[bytes]) -> list[tuple[str, bytes, bytes]]:
         if not ids:
             return []
-        return sorted((row[0], row[1], row[2]) for row in self._database.rows(statements()["warnings"], _ids(ids)))
+        return sorted(
+            (row[0], row[1], row[2])
+            for row in self._database.rows(statements()["warnings"], {"ids": self._database.ids(ids)})
+        )
 
 
-class SqliteGraph(Repository):
+class SqlGraph(Repository):
     """Memories by id, as nodes."""
 
     def memories(self, ids: Sequence[bytes], where: Filter) -> dict[bytes, Memory]:
         if not ids:
             return {}
         text, bound = _about("memories_by_id", where)
-        return {row[1]: rows.memory(row) for row in self._database.rows(text, bound | _ids(ids))}
+        return {row[1]: rows.memory(row) for row in self._database.rows(text, bound | {"ids": self._database.ids(ids)})}
 
     def validity(self, ids: Sequence[bytes], where: Filter) -> dict[bytes, Validity]:
         if not ids:
             return {}
         text, bound = _about("lives_by_id", where)
-        return {row[0]: Validity._make(row[1:]) for row in self._database.rows(text, bound | _ids(ids))}
+        return {
+            row[0]: Validity._make(row[1:])
+            for row in self._database.rows(text, bound | {"ids": self._database.ids(ids)})
+        }
 
     def matching(self, ids: Sequence[bytes], where: Filter) -> set[bytes]:
         if not ids:
             return set()
         text, bound = _about("matching_ids", where)
-        return {row[0] for row in self._database.rows(text, bound | _ids(ids))}
+        return {row[0] for row in self._database.rows(text, bound | {"ids": self._database.ids(ids)})}
 
     def nodes(self, where: Filter) -> list[GraphNode]:
         text, bound = _about("graph_nodes", where)
@@ -117,20 +127,16 @@ class SqliteGraph(Repository):
         if not ids:
             return []
         text, bound = _about("replaced_by_key", where)
-        return [(row[0], row[1]) for row in self._database.rows(text, bound | _ids(ids))]
+        return [(row[0], row[1]) for row in self._database.rows(text, bound | {"ids": self._database.ids(ids)})]
 
     def merged_into(self, ids: Sequence[bytes], where: Filter) -> list[Memory]:
         condition, bound = visible(where)
         text = statements()["merged_into"].replace("{visible}", condition)
-        return [rows.memory(row) for row in self._database.rows(text, bound | _ids(ids))]
+        return [rows.memory(row) for row in self._database.rows(text, bound | {"ids": self._database.ids(ids)})]
 
     def pieces(self, where: Filter) -> list[Piece]:
         text, bound = _about("pieces", where)
         return list(map(Piece._make, self._database.rows(text, bound)))
-
-
-def _ids(ids: Sequence[bytes]) -> Bindings:
-    return {"ids": apsw.carray(tuple(ids))}
 
 
 def _about(name: str, where: Filter, *, id: str = "c.value") -> tuple[str, Bindings]:

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from .database import Repository
-from .sql import statements
+from .statements import statements
 
 _FIELDS = ("id", "uses", "used_at", "useful", "not_useful", "wrong")
 
 
-class SqliteUsage(Repository):
+class SqlUsage(Repository):
     def record(self, ids: Sequence[bytes], at: int, verdict: str | None = None) -> None:
         flags = {name: int(verdict == name) for name in ("useful", "not_useful", "wrong")}
         used = int(verdict in (None, "useful"))
@@ -27,8 +27,10 @@ class SqliteUsage(Repository):
         with self._database.writing() as con:
             for row in rows:
                 con.execute(
-                    "INSERT OR REPLACE INTO usage (id, scope, uses, used_at, useful, not_useful, wrong)"
+                    "INSERT INTO usage (id, scope, uses, used_at, useful, not_useful, wrong)"
                     " SELECT m.id, m.scope, :uses, :used_at, :useful, :not_useful, :wrong FROM memory m"
-                    " WHERE m.id = :id AND m.retired_at IS NULL",
+                    " WHERE m.id = :id AND m.retired_at IS NULL ON CONFLICT (id) DO UPDATE SET scope = excluded.scope,"
+                    " uses = excluded.uses, used_at = excluded.used_at, useful = excluded.useful,"
+                    " not_useful = excluded.not_useful, wrong = excluded.wrong",
                     row,
                 )

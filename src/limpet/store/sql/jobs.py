@@ -8,12 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import apsw
-
 from ..records import Job
-from .database import Database, Repository
-from .filters import carray
-from .sql import statements
+from .database import Connection, Database, Repository
+from .statements import statements
 
 EMBED = "embed"
 FLUSH = "flush"  # empty the log of what was purged: a reader kept it
@@ -25,7 +22,7 @@ _UNTAKEN = (
 )
 
 
-class SqliteJobs(Repository):
+class SqlJobs(Repository):
     def enqueue(self, kind: str, subjects: Sequence[int], at: int) -> int:
         with self._database.writing() as con:
             before = con.total_changes()
@@ -45,7 +42,13 @@ class SqliteJobs(Repository):
         with self._database.writing() as con:
             if kind == EMBED and subjects:
                 _take(con, through=max(subjects))
-            bound = {"kind": kind, "subjects": carray(subjects), "at": at, "until": until, "worker": worker}
+            bound = {
+                "kind": kind,
+                "subjects": self._database.numbers(subjects),
+                "at": at,
+                "until": until,
+                "worker": worker,
+            }
             place = {subject: i for i, subject in enumerate(subjects)}
             found = sorted(
                 con.execute(statements()["lease_these_jobs"], bound).fetchall(), key=lambda row: place[row[1]]
@@ -60,10 +63,15 @@ class SqliteJobs(Repository):
                 f" AND NOT EXISTS (SELECT 1 FROM job j WHERE j.kind = '{EMBED}' AND j.subject = b.num)"
             )
             asked = {
-                row[0] for row in con.execute(f"SELECT num FROM ({waits}) WHERE num IN carray(?2)", (at, carray(first)))
+                row[0]
+                for row in con.execute(
+                    f"SELECT num FROM ({waits}) AS due WHERE num IN (SELECT value FROM carray(?2))",
+                    (at, self._database.numbers(first)),
+                )
             }
             newest = [
-                row[0] for row in con.execute(f"SELECT num FROM ({waits}) ORDER BY num DESC LIMIT ?2", (at, most))
+                row[0]
+                for row in con.execute(f"SELECT num FROM ({waits}) AS due ORDER BY num DESC LIMIT ?2", (at, most))
             ]
             return list(dict.fromkeys([*(one for one in first if one in asked), *newest]))[:most]
 
@@ -72,14 +80,14 @@ class SqliteJobs(Repository):
             if kind == EMBED and subjects:
                 _take(con, through=max(subjects))
             done = "DELETE FROM job WHERE kind = ? AND subject IN (SELECT value FROM carray(?))"
-            con.execute(done, (kind, carray(subjects)))
+            con.execute(done, (kind, self._database.numbers(subjects)))
 
     def fail(self, kind: str, subjects: Sequence[int], *, error: str, not_before: int, dead: bool) -> None:
         with self._database.writing() as con:
             con.execute(
                 "UPDATE job SET state = ?, error = ?, not_before = ?, leased_until = 0"
                 " WHERE kind = ? AND subject IN (SELECT value FROM carray(?))",
-                ("dead" if dead else "waiting", error[:500], not_before, kind, carray(subjects)),
+                ("dead" if dead else "waiting", error[:500], not_before, kind, self._database.numbers(subjects)),
             )
 
     def backlog(self, kind: str, at: int, *, most: int | None = None) -> int:
@@ -88,8 +96,8 @@ class SqliteJobs(Repository):
             return int(
                 con.execute(
                     "SELECT count(*) FROM (SELECT 1 FROM job WHERE kind = ?1 AND state = 'waiting' AND not_before <= ?2"
-                    f" AND leased_until <= ?2{untaken} LIMIT ?3)",
-                    (kind, at, -1 if most is None else most),
+                    f" AND leased_until <= ?2{untaken} LIMIT ?3) AS due",
+                    (kind, at, _MOST if most is None else most),
                 ).get
             )
 
@@ -99,17 +107,18 @@ class SqliteJobs(Repository):
 
     def revive(self) -> int:
         with self._database.writing() as con:
+            before = con.total_changes()
             con.execute(
                 "UPDATE job SET state = 'waiting', attempts = 0, not_before = 0, leased_until = 0 WHERE state = 'dead'"
             )
-            return con.changes()
+            return con.total_changes() - before
 
 
-def _take(con: apsw.Connection, *, limit: int = -1, through: int | None = None) -> None:
+def _take(con: Connection, *, limit: int = _MOST, through: int | None = None) -> None:
     """Give rows to texts that wait without one: to the next `limit`, or to all up to `through`."""
     last = con.execute(
         "SELECT max(num) FROM (SELECT num FROM body WHERE num > (SELECT through FROM taken)"
-        " AND num <= ? ORDER BY num LIMIT ?)",
+        " AND num <= ? ORDER BY num LIMIT ?) AS next",
         (_MOST if through is None else through, limit),
     ).get
     if last is None:
@@ -122,13 +131,13 @@ def _take(con: apsw.Connection, *, limit: int = -1, through: int | None = None) 
     con.execute("UPDATE taken SET through = ?", (last,))
 
 
-def forget(con: apsw.Connection, body: int) -> None:
+def forget(con: Connection, body: int) -> None:
     """A text is gone. A later one may get its number, and must then wait as any new one does."""
     con.execute("DELETE FROM job WHERE kind = ? AND subject = ?", (EMBED, body))
-    con.execute("UPDATE taken SET through = min(through, (SELECT ifnull(max(num), 0) FROM body))")
+    con.execute("UPDATE taken SET through = min(through, (SELECT coalesce(max(num), 0) FROM body))")
 
 
-def refill(con: apsw.Connection) -> None:
+def refill(con: Connection) -> None:
     """Jobs for exactly the texts that lack a vector of some embedder; what was tried already keeps its row."""
     con.execute(
         "INSERT INTO job (kind, subject, not_before) SELECT ?, num, 0 FROM body"
@@ -143,18 +152,16 @@ def refill(con: apsw.Connection) -> None:
     )
 
 
-def waiting(con: apsw.Connection) -> int:
+def waiting(con: Connection) -> int:
     """Texts that wait for their vectors, now or later."""
     rows = "SELECT 1 FROM job WHERE kind = ? AND state = 'waiting'"
-    return int(con.execute(f"SELECT count(*) FROM ({rows} UNION ALL {_UNTAKEN})", (EMBED,)).get)
+    return int(con.execute(f"SELECT count(*) FROM ({rows} UNION ALL {_UNTAKEN}) AS waiting", (EMBED,)).get)
 
 
-def after_purge(con: apsw.Connection) -> None:
+def after_purge(database: Database, con: Connection) -> None:
     """In the transaction of a purge: the index is made anew; whoever works the queue empties the log, if need be."""
     con.execute("INSERT INTO job (kind, subject, not_before) VALUES (?, 0, 0) ON CONFLICT DO NOTHING", (FLUSH,))
-    # FTS5's secure-delete leaves leaves of the index behind, which no search finds, with words of what was deleted; its
-    # `optimize` passes over an index of one segment.
-    con.execute("INSERT INTO body_fts (body_fts) VALUES ('rebuild')")
+    database.index.rebuild(con)
 
 
 def flushed(database: Database) -> None:

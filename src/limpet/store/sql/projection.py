@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
-
-import apsw
 
 from ...model.edges import live_edges
 from ...model.errors import BadInput
@@ -24,28 +21,28 @@ from ...model.state import (
     scrub,
 )
 from . import checkouts, mentions, rows
+from .database import Connection, Database
 from .erasing import Erasing
 from .filters import scope_token
 from .peers import as_heard
 from .sessions import SessionNumbers
-from .sql import statements
+from .statements import statements
 
 if TYPE_CHECKING:
     from ..contract import Describe
 
 # Later versions are numbered from here on, so that a first one can have its text's number.
 FIRST_LATER = 1 << 32
-# Texts of one statement: from a hundred on the price of a row is that of its own words.
-TEXTS_TOGETHER = 100
-VALUES_OF_A_TEXT = "(?, ?, ?, ?, ?, ?, ?)"
 # Events that may be of a session, or stand before the memory that they speak of.
 _OF_ANYTHING = SESSION_EVENTS | {"linked", "unlinked", "undone"}
 
 
 class Projection(Erasing):
-    """Appends and projects on one connection. Every method needs an open write transaction."""
+    """Appends and projects on one connection of a database. Every method needs an open write transaction."""
 
-    def __init__(self, connection: apsw.Connection, describe: Describe) -> None:
+    def __init__(self, database: Database, connection: Connection, describe: Describe) -> None:
+        self._database = database
+        self._index = database.index
         self._con = connection
         self._sql = statements()
         self._describe = describe
@@ -102,17 +99,10 @@ class Projection(Erasing):
             ledger.append(_event_row(seq, event, num))
             written.append(_with_sequence(event, seq))
             versions.append(self._version(num or later - 1, state, event.at, num, fields.fingerprint))
-        self._insert_texts(texts)
+        self._index.insert(self._con, texts)
         self._con.executemany(self._sql["insert_event"], ledger)
         self._con.executemany(self._sql["insert_memory"], versions)
         return written
-
-    def _insert_texts(self, texts: list[tuple[Any, ...]]) -> None:
-        """Many rows a statement: FTS5 writes out what it holds at every statement that fires a trigger."""
-        one = self._sql["insert_body"]
-        for start in range(0, len(texts), TEXTS_TOGETHER):
-            part = texts[start : start + TEXTS_TOGETHER]
-            self._con.execute(one + f", {VALUES_OF_A_TEXT}" * (len(part) - 1), [value for row in part for value in row])
 
     def _append_change(self, event: Event) -> Event:
         body = None
@@ -128,9 +118,8 @@ class Projection(Erasing):
                 event = scrub(event)
             if event.content is not None:
                 body = self._next("body", "num")
-                self._con.execute(
-                    self._sql["insert_body"], (body, event.content, None, None, None, scope_token(there[0]), None)
-                )
+                text = (body, event.content, None, None, None, scope_token(there[0]), None)
+                self._index.insert(self._con, [text])
         seq = self._next("event", "seq")
         self._con.execute(self._sql["insert_event"], _event_row(seq, event, body))
         written = _with_sequence(event, seq)
@@ -138,7 +127,7 @@ class Projection(Erasing):
         return written
 
     def _next(self, table: str, column: str) -> int:
-        return int(self._con.execute(f"SELECT ifnull(max({column}), 0) + 1 FROM {table}").get)
+        return int(self._con.execute(f"SELECT coalesce(max({column}), 0) + 1 FROM {table}").get)
 
     def _next_later(self) -> int:
         return max(FIRST_LATER, self._next("memory", "num"))
@@ -223,11 +212,8 @@ class Projection(Erasing):
         num = body if first and body is not None else self._next_later()
         self._con.execute(self._sql["insert_memory"], self._version(num, state, at, body, fields.fingerprint))
         if body is not None:
-            self._con.execute(
-                "UPDATE body SET topics = ?1, labels = ?2, dates = ?3, grams = ?4, scope = ?6 WHERE num = ?5"
-                " AND (topics IS NOT ?1 OR labels IS NOT ?2 OR dates IS NOT ?3 OR grams IS NOT ?4 OR scope IS NOT ?6)",
-                (*fields[1:], body, scope_token(self._intern_scope(state.scope))),
-            )
+            token = scope_token(self._intern_scope(state.scope))
+            self._index.describe(self._con, body, (*fields[1:], token))
 
     def _version(
         self, num: int, state: MemoryState, at: int, body: int | None, fingerprint: int | None
@@ -269,8 +255,7 @@ class Projection(Erasing):
         if num is None:
             num = self._con.execute("SELECT num FROM scope WHERE name = ?", (name,)).get
             if num is None:
-                self._con.execute("INSERT INTO scope (name) VALUES (?)", (name,))
-                num = self._con.last_insert_rowid()
+                num = self._con.execute("INSERT INTO scope (name) VALUES (?) RETURNING num", (name,)).get
             self._scopes[name] = int(num)
         return int(num)
 
@@ -343,11 +328,11 @@ class Projection(Erasing):
         self._con.execute("INSERT INTO scope_left VALUES (?) ON CONFLICT DO NOTHING", (self._intern_scope(was),))
         self._con.execute("UPDATE usage SET scope = ? WHERE id = ?", (num, id))
         self._con.execute("UPDATE review SET scope = ? WHERE memory = ?", (num, id))
-        for _, chunk, slot, _ in self._vectors_of(body):
-            self._overwrite(chunk, "scopes", slot * 4, struct.pack("<i", num))
+        if body is not None:
+            self._index.move(self._con, body, num)
         if not self._told_anew:
             self._told_anew = True
-            tell_anew(self._con)
+            self._index.tell_anew(self._con)
 
     def rebuild(self, events: Iterable[Event]) -> int:
         """Project a whole ledger anew. Texts, vectors and use counts stay; what texts name is left to be noted again.
@@ -355,7 +340,8 @@ class Projection(Erasing):
         Returns the number of events.
         """
         # Scopes keep their numbers: texts, vectors, use counts and the review list know them by these.
-        self._con.execute("DELETE FROM memory; DELETE FROM edge; DELETE FROM session; DELETE FROM renamed").fetchall()
+        for table in ("memory", "edge", "session", "renamed"):
+            self._con.execute(f"DELETE FROM {table}")
         self._sessions = SessionNumbers(self._con)
         bodies = dict(self._con.execute("SELECT seq, body FROM event WHERE body IS NOT NULL"))
         purged = {row[0] for row in self._con.execute("SELECT memory FROM event WHERE type = 'purged'")}
@@ -366,7 +352,7 @@ class Projection(Erasing):
                 self._project_purged(event)
             else:
                 self.project(event, bodies.get(event.seq))
-        self._con.execute("INSERT INTO body_fts (body_fts) VALUES ('rebuild')")
+        self._index.rebuild(self._con)
         mentions.clear(self._con)
         return done
 
@@ -390,11 +376,6 @@ class Projection(Erasing):
         # Purged on two devices: the last one stands.
         self._con.execute("DELETE FROM memory WHERE id = ? AND retired_at IS NULL", (purged.memory,))
         self._insert_version(initial(as_heard(self._con, first)), purged.at, None)
-
-
-def tell_anew(con: apsw.Connection) -> None:
-    """Rows were made anew without an event that says so: other processes see it by the schema's version."""
-    con.execute("CREATE TABLE rebuilt (at); DROP TABLE rebuilt")
 
 
 def _with_sequence(event: Event, seq: int) -> Event:

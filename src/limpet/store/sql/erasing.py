@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import apsw
-
 from ...model.ids import session_mark
 from ...model.state import SESSION_EVENTS, erased_name, scrub
 from . import jobs, mentions, rows
 
 if TYPE_CHECKING:
     from ...model.events import Event
+    from .database import Connection, Index
     from .sessions import SessionNumbers
 
 
 class Erasing:
     """Every method needs an open write transaction."""
 
-    _con: apsw.Connection
+    _con: Connection
+    _index: Index
     _sql: dict[str, str]
     _sessions: SessionNumbers
 
@@ -84,27 +84,6 @@ class Erasing:
             self._con.execute("DELETE FROM session WHERE num = ?", (num,))
 
     def _forget_body(self, body: int) -> None:
-        self._forget_vectors(body)
-        self._con.execute("DELETE FROM body WHERE num = ?", (body,))
+        self._index.delete(self._con, body)
         jobs.forget(self._con, body)
         mentions.forget(self._con, body)
-
-    def _vectors_of(self, body: int | None) -> list[tuple[int, int, int, int]]:
-        """(embedder, chunk, slot, dimensions)"""
-        return self._con.execute(
-            "SELECT v.embedder, v.chunk, v.slot, e.dimensions FROM vector v JOIN embedder e ON e.num = v.embedder"
-            " WHERE v.body = ?",
-            (body,),
-        ).fetchall()
-
-    def _forget_vectors(self, body: int) -> None:
-        for embedder, chunk, slot, dimensions in self._vectors_of(body):
-            for column, size in (("codes", dimensions), ("scales", 4), ("bodies", 8), ("scopes", 4)):
-                self._overwrite(chunk, column, slot * size, bytes(size))
-            self._con.execute("DELETE FROM vector WHERE embedder = ? AND body = ?", (embedder, body))
-
-    def _overwrite(self, chunk: int, column: str, start: int, data: bytes) -> None:
-        with self._con.blob_open("main", "chunk", column, chunk, True) as blob:
-            blob.seek(start)
-            blob.write(data)
-        self._con.execute("UPDATE chunk SET version = version + 1 WHERE num = ?", (chunk,))

@@ -8,16 +8,14 @@ from typing import TYPE_CHECKING, Any
 from ...model.merge_order import SequencedEvent
 from ..records import SegmentRow
 from . import jobs, journal, rows
-from .database import Database, flush_erased
-from .ledger import SqliteLedger
-from .reviews import SqliteReviews
+from .database import Connection, Database
+from .ledger import SqlLedger
+from .reviews import SqlReviews
 from .rows import to_json
-from .sql import statements
+from .statements import statements
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    import apsw
 
     from ..contract import Describe
     from ..records import Merged
@@ -27,8 +25,8 @@ if TYPE_CHECKING:
 FLUSH_SECONDS = 5.0
 
 
-class SqliteDevices:
-    def __init__(self, database: Database, ledger: SqliteLedger, reviews: SqliteReviews, describe: Describe) -> None:
+class SqlDevices:
+    def __init__(self, database: Database, ledger: SqlLedger, reviews: SqlReviews, describe: Describe) -> None:
         self._database = database
         self._ledger = ledger
         self._reviews = reviews
@@ -64,8 +62,8 @@ class SqliteDevices:
             merged = self._sync(con).merge(segments, lines)
             if merged.purged:
                 journal.clear(con)
-                jobs.after_purge(con)
-        if merged.purged and flush_erased(self._database, seconds=FLUSH_SECONDS):
+                jobs.after_purge(self._database, con)
+        if merged.purged and self._database.flush_erased(seconds=FLUSH_SECONDS):
             jobs.flushed(self._database)
         return merged
 
@@ -80,13 +78,13 @@ class SqliteDevices:
                 con.execute("INSERT INTO trusted VALUES (?, ?) ON CONFLICT DO NOTHING", (device, at))
             self._sync(con).hear_anew(device)
 
-    def _sync(self, con: apsw.Connection) -> Sync:
+    def _sync(self, con: Connection) -> Sync:
         from .sync import Sync
 
-        return Sync(con, self._describe, self._ledger, self._reviews)
+        return Sync(self._database, con, self._describe, self._ledger, self._reviews)
 
 
-def _segments(con: apsw.Connection) -> list[SegmentRow]:
+def _segments(con: Connection) -> list[SegmentRow]:
     own = {row[0] for row in con.execute("SELECT id FROM device")}
     return [
         SegmentRow(bytes(device), number, digest, json.loads(header), device in own, num)

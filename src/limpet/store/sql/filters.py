@@ -1,15 +1,13 @@
-"""Filters as SQL, and lists of numbers as tables."""
+"""Filters as SQL."""
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import apsw
-
 from ..records import Filter
-from .sql import statements
+from .database import Connection
+from .statements import statements
 
 
 def scope_token(num: int) -> str:
@@ -17,7 +15,7 @@ def scope_token(num: int) -> str:
     return f"\ue000{num}"
 
 
-def was_left(con: apsw.Connection, scopes: Sequence[str]) -> bool:
+def was_left(con: Connection, scopes: Sequence[str]) -> bool:
     """Whether a memory was ever moved out of one of some scopes: as known before, its text is found elsewhere."""
     marks = ", ".join("?" * len(scopes))
     statement = f"SELECT 1 FROM scope_left WHERE scope IN (SELECT num FROM scope WHERE name IN ({marks})) LIMIT 1"
@@ -97,8 +95,3 @@ def filtered(name: str, where: Filter) -> tuple[str, dict[str, Any]]:
     """A named statement with the filter filled in."""
     condition, bound = visible(where)
     return statements()[name].replace("{visible}", condition), bound
-
-
-def carray(numbers: Iterable[int]) -> Any:
-    """Numbers as a table. None at all become one that no row has: an empty array is not aligned as SQLite wants."""
-    return apsw.carray(array("q", numbers) or array("q", [-1]))

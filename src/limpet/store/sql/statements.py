@@ -7,13 +7,12 @@ from functools import cache
 from pathlib import Path
 
 _HEAD = re.compile(r"^-- (name|fragment): (\w+)\n((?:-- .*\n)*)", re.MULTILINE)
-_HERE = Path(__file__).parent
 
 
 @cache
 def statements() -> dict[str, str]:
     """Name -> SQL. `{visible}` is left for `visible()` to fill."""
-    text = (_HERE / "queries.sql").read_text(encoding="utf-8")
+    text = Path(__file__).with_name("queries.sql").read_text(encoding="utf-8")
     heads = list(_HEAD.finditer(text))
     ends = [head.start() for head in heads[1:]] + [len(text)]
     found: dict[str, str] = {}
@@ -29,7 +28,6 @@ def statements() -> dict[str, str]:
     return found
 
 
-def migrations() -> list[tuple[int, str]]:
+def migrations(folder: Path) -> list[tuple[int, str]]:
     """(version, SQL) in order."""
-    files = sorted((_HERE / "migrations").glob("[0-9]*.sql"))
-    return [(int(file.name.split("_")[0]), file.read_text(encoding="utf-8")) for file in files]
+    return [(int(one.name.split("_")[0]), one.read_text(encoding="utf-8")) for one in sorted(folder.glob("[0-9]*.sql"))]

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-import apsw
-
 from ...checkout import Checkout, checkout_of
 from ...model.events import Event
 from ...model.memory import GLOBAL_SCOPE
 from ...model.state import cancelled_by
-from .database import Repository
+from .database import Connection, Repository
 
 # Characters of the mark: more only where two repositories of one name agree in these.
 MARK_CHARACTERS = (4, 8, 16, 64)
@@ -19,7 +17,7 @@ MARK_CHARACTERS = (4, 8, 16, 64)
 _HAS_COMMITS = "SELECT 1 FROM checkout WHERE identity >= 'commit:' AND identity < 'commit;' LIMIT 1"
 
 
-class SqliteCheckouts(Repository):
+class SqlCheckouts(Repository):
     def scope_of(self, folder: Path) -> str:
         checkout = checkout_of(folder)
         if checkout is None:
@@ -40,7 +38,7 @@ class SqliteCheckouts(Repository):
             )
 
 
-def scope_of(con: apsw.Connection, checkout: Checkout) -> str:
+def scope_of(con: Connection, checkout: Checkout) -> str:
     """The scope that a checkout has or, if it has claimed none, would get."""
     held = _held(con, checkout.identities)
     for identity in checkout.identities:
@@ -60,7 +58,7 @@ def scope_of(con: apsw.Connection, checkout: Checkout) -> str:
     return next((name for name in names if not _taken(con, name)), names[-1])
 
 
-def note_renaming(con: apsw.Connection, events: Sequence[Event]) -> None:
+def note_renaming(con: Connection, events: Sequence[Event]) -> None:
     """Which scope goes by another name, of events of a memory: the first of an operation that moved a whole scope."""
     cancelled = cancelled_by(events)
     for event in events:
@@ -72,17 +70,17 @@ def note_renaming(con: apsw.Connection, events: Sequence[Event]) -> None:
                 con.execute("INSERT INTO renamed VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", row)
 
 
-def _held(con: apsw.Connection, identities: Sequence[str]) -> dict[str, tuple[str, int]]:
+def _held(con: Connection, identities: Sequence[str]) -> dict[str, tuple[str, int]]:
     marks = ", ".join("?" * len(identities))
     found = con.execute(f"SELECT identity, scope, at FROM checkout WHERE identity IN ({marks})", tuple(identities))
     return {identity: (scope, at) for identity, scope, at in found}
 
 
-def _taken(con: apsw.Connection, scope: str) -> bool:
+def _taken(con: Connection, scope: str) -> bool:
     return con.execute("SELECT 1 FROM checkout WHERE scope = ? LIMIT 1", (scope,)).get is not None
 
 
-def _renamed(con: apsw.Connection, scope: str, at: int) -> str:
+def _renamed(con: Connection, scope: str, at: int) -> str:
     """What a scope that was given at a time is called now."""
     for was, name in con.execute(
         "SELECT r.was, r.scope FROM renamed r JOIN event v ON v.id = r.event WHERE r.at >= ? ORDER BY v.seq", (at,)

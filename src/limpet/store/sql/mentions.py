@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import chain
 
-import apsw
-
 from ..records import Filter, Mention
-from .database import Repository
-from .filters import carray, filtered
+from .database import Connection, Repository
+from .filters import filtered
 
 # Texts named at most in one write transaction: other writers wait meanwhile.
 BATCH = 128
@@ -17,7 +15,7 @@ BATCH = 128
 LOOKED_AT = 256
 
 
-class SqliteMentions(Repository):
+class SqlMentions(Repository):
     def note(self, things: Callable[[str], Sequence[int]]) -> int:
         waits = "SELECT EXISTS (SELECT 1 FROM body WHERE num > (SELECT through FROM named))"
         if not self._database.rows(waits)[0][0]:
@@ -28,7 +26,7 @@ class SqliteMentions(Repository):
             ).fetchall()
             if rows:
                 con.executemany(
-                    "INSERT OR IGNORE INTO mention (body, thing) VALUES (?, ?)",
+                    "INSERT INTO mention (body, thing) VALUES (?, ?) ON CONFLICT DO NOTHING",
                     chain.from_iterable(((num, thing) for thing in things(content)) for num, content in rows),
                 )
                 con.execute("UPDATE named SET through = ?", (rows[-1][0],))
@@ -36,7 +34,7 @@ class SqliteMentions(Repository):
 
     def named_in(self, bodies: Sequence[int]) -> list[tuple[int, int]]:
         statement = "SELECT e.body, e.thing FROM carray(?) c CROSS JOIN mention e ON e.body = c.value"
-        return self._database.rows(f"{statement} ORDER BY e.body, e.thing", (carray(bodies),))
+        return self._database.rows(f"{statement} ORDER BY e.body, e.thing", (self._database.numbers(bodies),))
 
     def naming(self, things: Sequence[int], where: Filter, *, most: int) -> list[Mention]:
         statement, bound = filtered("naming", where)
@@ -50,12 +48,12 @@ class SqliteMentions(Repository):
         return found
 
 
-def forget(con: apsw.Connection, body: int) -> None:
+def forget(con: Connection, body: int) -> None:
     """A text is gone. A later one may get its number, and must then be looked at as any new one."""
     con.execute("DELETE FROM mention WHERE body = ?", (body,))
-    con.execute("UPDATE named SET through = min(through, (SELECT ifnull(max(num), 0) FROM body))")
+    con.execute("UPDATE named SET through = min(through, (SELECT coalesce(max(num), 0) FROM body))")
 
 
-def clear(con: apsw.Connection) -> None:
+def clear(con: Connection) -> None:
     con.execute("DELETE FROM mention")
     con.execute("UPDATE named SET through = 0")

@@ -6,18 +6,15 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-import apsw
-
 from ...model.errors import AmbiguousId, NotFound
 from ...model.ids import format_id, named_by, short_id
 from ...model.memory import Memory
 from . import rows
 from .database import Repository
-from .filters import carray
-from .sql import statements
+from .statements import statements
 
 
-class SqliteMemories(Repository):
+class SqlMemories(Repository):
     def resolve(self, text: str, scopes: Sequence[str] | None = None) -> bytes:
         def ask(how: str, low: bytes, high: bytes) -> list[bytes]:
             rows = self._rows(f"ids_from_{how}", low=low, high=high, scopes=scope_list(scopes))
@@ -36,7 +33,7 @@ class SqliteMemories(Repository):
     def abbreviate(self, ids: Sequence[bytes]) -> list[str]:
         if not ids:
             return []
-        found = self._rows("ids_around", ids=apsw.carray(tuple(ids)))
+        found = self._rows("ids_around", ids=self._database.ids(ids))
         return [short_id(id, [one for one in near if one]) for id, *near in found]
 
     def get(self, id: bytes, *, known_at: int | None = None) -> Memory | None:
@@ -52,7 +49,7 @@ class SqliteMemories(Repository):
     def by_rows(self, nums: Sequence[int]) -> list[Memory]:
         if not nums:
             return []
-        found = {row[0]: rows.memory(row) for row in self._rows("memories_by_num", nums=carray(nums))}
+        found = {row[0]: rows.memory(row) for row in self._rows("memories_by_num", nums=self._database.numbers(nums))}
         return [found[num] for num in nums]
 
     def same_statement(self, scope: str, fingerprint: int, at: int) -> Memory | None:
@@ -67,7 +64,7 @@ class SqliteMemories(Repository):
         return self._in(scope, (min(holding) if holding else max(found))[2])
 
     def with_fingerprints(self, fingerprints: Sequence[int]) -> set[int]:
-        return {row[0] for row in self._rows("marked", marks=carray(fingerprints))}
+        return {row[0] for row in self._rows("marked", marks=self._database.numbers(fingerprints))}
 
     def keyed(self, scope: str, key: str, *, known_at: int | None = None) -> list[Memory]:
         if known_at is None:

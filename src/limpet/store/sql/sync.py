@@ -13,19 +13,18 @@ from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-import apsw
-
 from ...model.events import Event
 from ...model.merge_order import Conflict, SequencedEvent, in_merge_order, variant
 from ...model.state import SESSION_EVENTS, is_scrubbed, scrub
 from ..records import IN_PART, Merged, Proposal, SegmentRow
 from . import rows
+from .database import Connection, Database
 from .filters import scope_token
 from .hearing import Hearing
-from .ledger import SqliteLedger
+from .ledger import SqlLedger
 from .peers import doubted, doubts_any, heard_from, is_trusted
-from .projection import Projection, _event_row, tell_anew
-from .reviews import SqliteReviews
+from .projection import Projection, _event_row
+from .reviews import SqlReviews
 
 if TYPE_CHECKING:
     from ..contract import Describe
@@ -52,9 +51,9 @@ class Sync(Projection):
     """The projection with what is known of other devices. Every method needs an open write transaction."""
 
     def __init__(
-        self, connection: apsw.Connection, describe: Describe, ledger: SqliteLedger, reviews: SqliteReviews
+        self, database: Database, connection: Connection, describe: Describe, ledger: SqlLedger, reviews: SqlReviews
     ) -> None:
-        super().__init__(connection, describe)
+        super().__init__(database, connection, describe)
         self._ledger = ledger
         self._reviews = reviews
 
@@ -75,7 +74,7 @@ class Sync(Projection):
         fresh = list(self._ledger.events(after=through))
         if not fresh:
             return
-        stamp = self._con.execute("SELECT ifnull(max(stamp), 0) FROM synced").get
+        stamp = self._con.execute("SELECT coalesce(max(stamp), 0) FROM synced").get
         seen = {
             bytes(id).hex(): number
             for id, number in self._con.execute("SELECT device, max(number) FROM segment GROUP BY device")
@@ -107,11 +106,11 @@ class Sync(Projection):
 
     def _add_segment(self, device: bytes, number: int, digest: str, header: dict[str, Any]) -> int:
         # Until its file is written, a segment has a digest that no other has.
-        self._con.execute(
-            "INSERT INTO segment (device, number, digest, header) VALUES (?, ?, ?, ?)",
+        made = self._con.execute(
+            "INSERT INTO segment (device, number, digest, header) VALUES (?, ?, ?, ?) RETURNING num",
             (device, number, digest or f"unwritten {device.hex()} {number}", rows.to_json(header)),
         )
-        return int(self._con.last_insert_rowid())
+        return int(made.get)
 
     # -- others' events
 
@@ -140,7 +139,7 @@ class Sync(Projection):
         if arrivals.first is not None:
             self._resequence(arrivals.first)
             self._reproject(arrivals.touched, sessions)
-        self._con.execute("UPDATE sealed SET through = (SELECT ifnull(max(seq), 0) FROM event)")
+        self._con.execute("UPDATE sealed SET through = (SELECT coalesce(max(seq), 0) FROM event)")
         return Merged(
             new=arrivals.new,
             known=len(wanted) - arrivals.new,
@@ -256,9 +255,8 @@ class Sync(Projection):
         body = None
         if event.content is not None:
             body = self._next("body", "num")
-            self._con.execute(
-                self._sql["insert_body"], (body, event.content, None, None, None, self._token(event), None)
-            )
+            text = (body, event.content, None, None, None, self._token(event), None)
+            self._index.insert(self._con, [text])
         self._con.execute(self._sql["insert_event"], _event_row(self._next("event", "seq"), event, body))
         self._place(event, one.stamp, one.place, one.segment)
         arrivals.add(event.memory, one.stamp)
@@ -326,7 +324,7 @@ class Sync(Projection):
                 left |= self._sessions.of_memory(id)
                 self._reproject_memory(id, events)
         self._sessions.date(left)
-        tell_anew(self._con)
+        self._index.tell_anew(self._con)
 
     def _reproject_memory(self, id: bytes, events: Sequence[Event]) -> None:
         purged = any(event.type == "purged" for event in events)
@@ -369,7 +367,7 @@ class Sync(Projection):
             self._resequence(min(one.stamp for one in come))
         if gone or come:
             self._reproject({one.event.memory for one in (*gone, *come)})
-            self._con.execute("UPDATE sealed SET through = (SELECT ifnull(max(seq), 0) FROM event)")
+            self._con.execute("UPDATE sealed SET through = (SELECT coalesce(max(seq), 0) FROM event)")
         return self._propose(conflicts, members)
 
     def _known(self, event: bytes) -> bool:
@@ -412,11 +410,11 @@ class Sync(Projection):
 
         What a person has decided about one, here or elsewhere, is decided.
         """
-        standing = json.dumps([one.id.hex() for one in conflicts])
+        standing = self._database.ids([one.id for one in conflicts] or [b""])
         for id in members:
             self._con.execute(
                 "DELETE FROM review WHERE memory = ? AND kind = 'concurrent'"
-                " AND lower(hex(id)) NOT IN (SELECT value FROM json_each(?))",
+                " AND id NOT IN (SELECT value FROM carray(?))",
                 (id, standing),
             )
         proposals = [

@@ -9,12 +9,11 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-import apsw
-
 from ...model.events import Event
 from ...model.merge_order import SequencedEvent
 from ...model.state import SESSION_EVENTS, scrub
 from ..records import SegmentRow
+from .database import Connection
 from .peers import is_trusted
 
 # Fields that name another memory.
@@ -40,7 +39,7 @@ _HOLDS_KEY = "SELECT id FROM memory WHERE key = ? AND retired_at IS NULL AND sta
 class Hearing:
     """Judges the events of some segments that arrive together."""
 
-    def __init__(self, con: apsw.Connection, segments: Sequence[SegmentRow], lines: Sequence[SequencedEvent]) -> None:
+    def __init__(self, con: Connection, segments: Sequence[SegmentRow], lines: Sequence[SequencedEvent]) -> None:
         self._con = con
         self._devices = [one.device for one in segments]
         self._doubted = {one.device for one in segments if not is_trusted(con, one.device)}

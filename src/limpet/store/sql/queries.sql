@@ -1,4 +1,4 @@
--- Named statements. Each says what it is for and which index it uses. Loaded by sql.py.
+-- Named statements. Each says what it is for and which index SQLite uses. Loaded by statements.py.
 -- Fragments that several share stand at the top; {visible} is the filter, filled in by search.py. CROSS JOIN fixes the
 -- order of a join where the planner, which knows nothing of carray's size, would scan a whole scope.
 
@@ -19,16 +19,17 @@ m.kind, m.importance, m.pinned, m.trust, m.observations, m.observed_at, m.stated
 u.useful, u.not_useful, u.wrong, m.key
 
 -- fragment: column
+-- {length} and, below, {lengths}: how many index terms a text has, as the engine keeps it.
 b.num, m.num, CAST(substr(b.scope, 2) AS INTEGER), m.state, m.kind, m.trust, m.pinned, m.session, m.position, m.speaker,
 m.valid_from, m.valid_to, m.importance, m.observations, m.observed_at, m.stated_confidence, b.content, b.topics, b.labels,
-b.dates, m.id, m.key, d.sz
+b.dates, m.id, m.key, {length}
 
 -- fragment: of_body
-LEFT JOIN memory m ON m.num = ifnull(
+LEFT JOIN memory m ON m.num = coalesce(
   (SELECT f.num FROM memory f WHERE f.num = b.num AND f.body = b.num AND f.retired_at IS NULL),
   (SELECT l.num FROM memory l INDEXED BY memory_body
     WHERE l.body = b.num AND l.body <> l.num AND l.retired_at IS NULL))
-LEFT JOIN body_fts_docsize d ON d.id = b.num
+{lengths}
 
 -- fragment: in_scopes
 -- An event `v` of some scopes, or of a memory that left one of them. Before scope_of_event, which it has.
@@ -134,14 +135,14 @@ SELECT m.key FROM memory m INDEXED BY memory_key
 SELECT e.name, s.name, e.started_at, e.ended_at, e.title, count(m.num), max(e.started_at, ifnull(max(m.created_at), 0))
   FROM scope s JOIN session e ON e.scope = s.num
   LEFT JOIN memory m ON m.session = e.num AND m.retired_at IS NULL AND m.state = 'active'
- WHERE s.name = :scope AND e.name = :name GROUP BY e.num
+ WHERE s.name = :scope AND e.name = :name GROUP BY e.num, e.name, s.name, e.started_at, e.ended_at, e.title
 
 -- name: sessions
 -- Sessions of a scope, the latest first: by when they began, which their memories follow. memory_session.
 SELECT e.name, s.name, e.started_at, e.ended_at, e.title, count(m.num), max(e.started_at, ifnull(max(m.created_at), 0))
   FROM scope s JOIN session e ON e.scope = s.num
   LEFT JOIN memory m ON m.session = e.num AND m.retired_at IS NULL AND m.state = 'active'
- WHERE s.name = :scope GROUP BY e.num ORDER BY 7 DESC, e.name LIMIT :limit
+ WHERE s.name = :scope GROUP BY e.num, e.name, s.name, e.started_at, e.ended_at, e.title ORDER BY 7 DESC, e.name LIMIT :limit
 
 -- name: session_memories
 -- What a session holds, in its order. memory_session.
@@ -324,8 +325,8 @@ SELECT m.body FROM session e CROSS JOIN memory m INDEXED BY memory_session ON m.
  WHERE e.name = :session AND m.body IS NOT NULL AND {visible}
 
 -- name: allowed_of_topic
--- The same for topics, from the index. body_fts, primary key, memory_body.
-WITH found AS MATERIALIZED (SELECT rowid AS body FROM body_fts WHERE body_fts MATCH :expression)
+-- The same for topics. {found}: the texts that the index finds, from the engine. Primary key, memory_body.
+WITH found AS MATERIALIZED ({found})
 SELECT m.body FROM found f CROSS JOIN memory m ON m.num = f.body AND m.body = m.num WHERE {visible}
 UNION ALL
 SELECT m.body FROM found f CROSS JOIN memory m INDEXED BY memory_body ON m.body = f.body AND m.body <> m.num
@@ -351,8 +352,9 @@ SELECT count(*) FROM memory m JOIN scope s ON s.num = m.scope WHERE {visible}
 -- A memory was used. Primary key.
 INSERT INTO usage (id, scope, uses, used_at, useful, not_useful, wrong)
 SELECT m.id, m.scope, :used, :at, :useful, :not_useful, :wrong FROM memory m WHERE m.id = :id AND m.retired_at IS NULL
-ON CONFLICT (id) DO UPDATE SET uses = uses + excluded.uses, used_at = max(used_at, excluded.used_at),
-  useful = useful + excluded.useful, not_useful = not_useful + excluded.not_useful, wrong = wrong + excluded.wrong
+ON CONFLICT (id) DO UPDATE SET uses = usage.uses + excluded.uses, used_at = max(usage.used_at, excluded.used_at),
+  useful = usage.useful + excluded.useful, not_useful = usage.not_useful + excluded.not_useful,
+  wrong = usage.wrong + excluded.wrong
 
 -- name: disputed
 -- What was said to be wrong, and how often. A scan of the used ones; memory_current.
@@ -596,7 +598,7 @@ SELECT m.kind, count(*) FROM memory m WHERE {visible} GROUP BY m.kind ORDER BY 2
 -- name: scopes_with
 -- (scope, how many memories pass the filter, when the last was stored). A scan of the memories.
 SELECT s.name, count(*), max(m.created_at) FROM memory m JOIN scope s ON s.num = m.scope
- WHERE {visible} GROUP BY m.scope ORDER BY 2 DESC, 1
+ WHERE {visible} GROUP BY m.scope, s.name ORDER BY 2 DESC, 1
 
 -- name: most_used
 -- The most used memories that pass the filter. usage_uses.
@@ -629,7 +631,7 @@ UNION SELECT session FROM memory WHERE id = :id AND retired_at IS NOT NULL AND s
 -- The earliest time of what names a session. memory_session, event_memory.
 SELECT min(at) FROM (
   SELECT created_at AS at FROM memory WHERE session = :num
-  UNION ALL SELECT at FROM event WHERE memory = :mark AND memory <> id AND type IN ('session_started', 'session_ended'))
+  UNION ALL SELECT at FROM event WHERE memory = :mark AND memory <> id AND type IN ('session_started', 'session_ended')) AS named
 
 -- name: segment_lines
 -- The events of one segment, in the order of all devices. synced_segment, event_id.
@@ -663,4 +665,4 @@ SELECT min(at) FROM (
   SELECT min(valid_from) AS at FROM memory WHERE retired_at IS NULL AND valid_from > :after
   UNION ALL
   SELECT min(valid_to) FROM memory WHERE retired_at IS NULL AND valid_to > :after
-)
+) AS turns
