@@ -13,9 +13,12 @@ from limpet.store.records import Filter
 from limpet.store.sqlite import SqliteStore
 from limpet.text.describe import describe
 from limpet.text.normalise import fingerprint
+from tests import postgres_server
 from tests.reference import ReferenceStore
 
-FULL_ENGINES = ("file", "memory")
+# All that need the server run in one process, which starts it.
+POSTGRES = pytest.param("postgres", marks=pytest.mark.xdist_group("postgres"))
+FULL_ENGINES = ("file", "memory", POSTGRES)
 ENGINES = (*FULL_ENGINES, "reference")
 EVERYTHING = Filter(states=("active", "archived", "retracted"))
 
@@ -23,6 +26,12 @@ EVERYTHING = Filter(states=("active", "archived", "retracted"))
 def open_engine(name, tmp_path):
     if name == "reference":
         return ReferenceStore()
+    if name == "postgres":
+        if why := postgres_server.missing():
+            pytest.skip(why)
+        from limpet.store.postgres import PostgresStore
+
+        return PostgresStore(postgres_server.url_of(tmp_path.name), describe)
     return SqliteStore(":memory:" if name == "memory" else str(tmp_path / "memory.db"), describe)
 
 

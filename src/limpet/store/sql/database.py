@@ -55,7 +55,11 @@ class Index(Protocol):
         ...
 
     def rebuild(self, con: Any) -> None:
-        """The words of all texts anew: nothing of what was deleted is left."""
+        """The words of all texts anew."""
+        ...
+
+    def purged(self, con: Any) -> None:
+        """Texts were purged: nothing of their words is left."""
         ...
 
     def tell_anew(self, con: Any) -> None:

@@ -161,7 +161,7 @@ def waiting(con: Connection) -> int:
 def after_purge(database: Database, con: Connection) -> None:
     """In the transaction of a purge: the index is made anew; whoever works the queue empties the log, if need be."""
     con.execute("INSERT INTO job (kind, subject, not_before) VALUES (?, 0, 0) ON CONFLICT DO NOTHING", (FLUSH,))
-    database.index.rebuild(con)
+    database.index.purged(con)
 
 
 def flushed(database: Database) -> None:

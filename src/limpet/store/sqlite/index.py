@@ -42,9 +42,12 @@ class SqliteIndex:
         for _, chunk, slot, _ in _vectors_of(con, num):
             _overwrite(con, chunk, "scopes", slot * 4, struct.pack("<i", scope))
 
-    def rebuild(self, con: apsw.Connection) -> None:
+    def purged(self, con: apsw.Connection) -> None:
         """FTS5's secure-delete leaves leaves of the index behind, which no search finds, with words of what was
         deleted; its `optimize` passes over an index of one segment."""
+        self.rebuild(con)
+
+    def rebuild(self, con: apsw.Connection) -> None:
         con.execute("INSERT INTO body_fts (body_fts) VALUES ('rebuild')")
 
     def tell_anew(self, con: apsw.Connection) -> None:
