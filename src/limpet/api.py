@@ -1,6 +1,6 @@
 """Every public verb: `open()` and the class `Limpet`. A verb hands its arguments to the service that does the work.
 
-The only composition root: it names the store and the embedder.
+The only composition root: it opens the store (`store/engines.py` chooses) and names the embedder.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from .recall import service as recall_service
 from .remember import beliefs
 from .remember import service as remember_service
 from .settings import Settings, read_settings
-from .store.sqlite import SqliteStore
+from .store.engines import check_is_file, open_store
 from .text.describe import describe
 from .transfer import service as transfer_service
 from .transfer.service import ImportReport
@@ -93,7 +93,8 @@ def open(
 ) -> Limpet:
     """Open a memory store, making it when there is none; without `create` (and `read_only`) that is StoreMissing.
 
-    `path`: a file, or ":memory:"; else LIMPET_STORE, else the platform's data folder. `scope`: where writes go; else
+    `path`: a file, ":memory:", or a database (`postgresql://host/name?tenant=team`); else LIMPET_STORE, else the
+    platform's data folder. `scope`: where writes go; else
     LIMPET_SCOPE, else project:<name> in a git checkout, else global. `durable`: fsync at every commit (default).
     `embedder`: a name, or an object with the Embedder interface. `judge`: recalls by meaning ask the relevance judge
     whether anything answers, as the command line and the MCP server do; it takes some 25 ms.
@@ -117,6 +118,7 @@ def restore_backup(
     from .store.sqlite.restore import restore_file, undo_restore
 
     store = read_settings(path, "global", None).path
+    check_is_file(store, "a restore")
     if file is None:
         return undo_restore(store, progress=progress)[1]
     return restore_file(store, os.fspath(file), progress=progress)
@@ -131,7 +133,7 @@ class Limpet:
     ) -> None:  # fmt: skip
         name = embedder if isinstance(embedder, str) else settings.embedder
         given = None if isinstance(embedder, str) else embedder
-        store = store or SqliteStore(
+        store = store or open_store(
             settings.path, describe, read_only=read_only, durable=settings.durable, create=create
         )
         scope, checkout = settings.scope, settings.checkout

@@ -5,6 +5,14 @@ their statements (`dialect.py`), full text and vectors (`index.py`, `search.py`,
 (`migrations/`).
 """
 
+try:
+    import psycopg  # noqa: F401
+except ImportError:
+    from ...model.errors import StoreError
+
+    raise StoreError("Postgres needs a package", hint="pip install 'limpet[postgres]'") from None
+
+from .database import Database
 from .store import PostgresStore
 
-__all__ = ["PostgresStore"]
+__all__ = ["Database", "PostgresStore"]

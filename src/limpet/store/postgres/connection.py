@@ -12,6 +12,7 @@ import psycopg
 from psycopg.adapt import Dumper, Loader
 from psycopg.types.string import TextLoader
 
+from ...folders import shown
 from ...model.errors import BadInput, LimpetError, StoreBusy, StoreError, StoreReadOnly
 from .dialect import translate
 
@@ -37,15 +38,7 @@ def place_of(url: str) -> Place:
     tenant = given.pop("tenant", DEFAULT_TENANT)
     if not tenant or len(tenant) > 63 or not tenant.isprintable():
         raise BadInput("the tenant of a store is a name of up to 63 characters", hint="?tenant=team at the URL's end")
-    conninfo = urlunsplit(parts._replace(query=urlencode(given)))
-    login, _, host = parts.netloc.rpartition("@")
-    login = login.partition(":")[0]
-    open_to_all = {name: value for name, value in given.items() if name not in ("password", "sslpassword")}
-    if tenant != DEFAULT_TENANT:
-        open_to_all["tenant"] = tenant
-    netloc = f"{login}@{host}" if login else host
-    shown = urlunsplit(parts._replace(netloc=netloc, query=urlencode(open_to_all)))
-    return Place(conninfo, tenant, shown)
+    return Place(urlunsplit(parts._replace(query=urlencode(given))), tenant, shown(url))
 
 
 class Ids(list[bytes]):
@@ -157,27 +150,27 @@ def _named(bound: Any) -> Mapping[str, Any]:
 
 
 @contextlib.contextmanager
-def translated(shown: str) -> Iterator[None]:
+def translated(store: str) -> Iterator[None]:
     """Driver errors become limpet's, with words and what to do next. No message of the server is repeated: it may quote
     rows, and a connection string its password."""
     try:
         yield
     except psycopg.Error as error:
-        raise translation(error, shown) from None
+        raise translation(error, store) from None
 
 
-def translation(error: psycopg.Error, shown: str) -> LimpetError:
+def translation(error: psycopg.Error, store: str) -> LimpetError:
     code = getattr(error, "sqlstate", None) or ""
     if isinstance(error, psycopg.errors.LockNotAvailable | psycopg.errors.DeadlockDetected):
-        return StoreBusy(f"another process has been writing to {shown} for too long", hint="try again")
+        return StoreBusy(f"another process has been writing to {store} for too long", hint="try again")
     if isinstance(error, psycopg.errors.ReadOnlySqlTransaction | psycopg.errors.InsufficientPrivilege):
-        return StoreReadOnly(f"{shown} cannot be written", hint="is it a standby, or may this user not write?")
+        return StoreReadOnly(f"{store} cannot be written", hint="is it a standby, or may this user not write?")
     if isinstance(error, psycopg.errors.InvalidPassword | psycopg.errors.InvalidAuthorizationSpecification):
-        return StoreError(f"{shown} does not let this user in", hint="check the user and its password (PGPASSWORD)")
+        return StoreError(f"{store} does not let this user in", hint="check the user and its password (PGPASSWORD)")
     if isinstance(error, psycopg.DataError) and "NUL" in str(error):
         return BadInput("a text holds a NUL character, which Postgres cannot store", hint="take it out")
     if isinstance(error, psycopg.errors.DiskFull):
-        return StoreError(f"the disk of {shown} is full; nothing was stored", hint="free some space, try again")
+        return StoreError(f"the disk of {store} is full; nothing was stored", hint="free some space, try again")
     if isinstance(error, psycopg.OperationalError) and not code:
-        return StoreError(f"no connection to {shown}", hint="is the server running, and can it be reached?")
-    return StoreError(f"{shown} failed: {type(error).__name__} {code}".rstrip())
+        return StoreError(f"no connection to {store}", hint="is the server running, and can it be reached?")
+    return StoreError(f"{store} failed: {type(error).__name__} {code}".rstrip())

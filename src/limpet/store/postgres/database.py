@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import psycopg
-from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
+from psycopg.pq import TransactionStatus
 
 from ...model.errors import StoreError, StoreMissing, StoreReadOnly, StoreTooNew
 from ..sql.database import Index
@@ -24,13 +25,13 @@ from .index import PostgresIndex
 
 MIGRATIONS = migrations(Path(__file__).with_name("migrations"))
 LATEST_SCHEMA = MIGRATIONS[-1][0]
-# How long a write waits for others, in seconds; connections of a process.
-BUSY_TIMEOUT_SECONDS, MOST_CONNECTIONS = 60, 8
+# How long a write waits for others; connections of a process; how long one is taken to be there without asking.
+BUSY_TIMEOUT_MS, MOST_CONNECTIONS, TRUSTED_SECONDS = 60_000, 16, 5.0
 _MIGRATING = 0x6C696D70  # the number of the lock of who migrates
 
 
 class Database:
-    """The connections of a tenant. Thread-safe."""
+    """The connections of a tenant. Thread-safe. Also what hooks write with (`Pen`)."""
 
     index: Index = PostgresIndex()
 
@@ -47,23 +48,21 @@ class Database:
             f"SELECT set_config('limpet.tenant', {literal}, true), set_config('search_path', 'limpet', true)"
         )
         self._begin_writing = (
-            f"BEGIN; {self._as_tenant}; SET LOCAL lock_timeout = '{BUSY_TIMEOUT_SECONDS}s';"
-            f" SET LOCAL synchronous_commit = {'on' if durable else 'off'};"
-            " UPDATE store SET version = version + 1 RETURNING version"
+            f"BEGIN; {self._as_tenant}; {'' if durable else 'SET LOCAL synchronous_commit = off;'}"
+            " SET LOCAL lock_timeout = {wait}; UPDATE store SET version = version + 1 RETURNING version"
         )
-        with translated(self.path):
-            self._pool = ConnectionPool(
-                place.conninfo, min_size=0, max_size=MOST_CONNECTIONS, configure=configure, open=False, timeout=30,
-                kwargs={"connect_timeout": CONNECT_SECONDS, "application_name": "limpet"},
-            )  # fmt: skip
-            # The first one here: what is wrong is known at once, and why.
-            with psycopg.connect(place.conninfo, connect_timeout=CONNECT_SECONDS) as con:
-                configure(con)
-                self._check_schema(con, create=create and not read_only)
-            self._pool.open()
+        self._conninfo = place.conninfo
+        # Lent to one thread at a time, and made when there is none: whoever connects is told what is wrong.
+        self._idle: list[tuple[float, psycopg.Connection[Any]]] = []
+        self._places = threading.BoundedSemaphore(MOST_CONNECTIONS)
+        self._closed = False
+        with self._connection() as con:
+            self._check_schema(con, create=create and not read_only)
 
     def close(self) -> None:
-        self._pool.close()
+        self._closed = True
+        while self._idle:
+            self._idle.pop()[1].close()
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[Session]:
@@ -77,7 +76,7 @@ class Database:
             yield Session(con, self._as_tenant)
 
     @contextlib.contextmanager
-    def writing(self) -> Iterator[Session]:
+    def writing(self, *, wait_ms: int = BUSY_TIMEOUT_MS) -> Iterator[Session]:
         """A write transaction: committed at the end, rolled back when anything is raised; inside one, a part of it."""
         if self.read_only:
             raise StoreReadOnly(f"{self.path} is open read-only")
@@ -86,7 +85,7 @@ class Database:
             yield session
             return
         with self._connection() as con:
-            con.execute(self._begin_writing)
+            con.execute(self._begin_writing.replace("{wait}", str(wait_ms)))
             self._mine.writer = Session(con)
             try:
                 yield self._mine.writer
@@ -167,17 +166,30 @@ class Database:
 
     @contextlib.contextmanager
     def _connection(self) -> Iterator[psycopg.Connection[Any]]:
-        with translated(self.path):
-            try:
-                con = self._pool.getconn()
-            except PoolClosed:
-                raise StoreError(f"{self.path} was closed", hint="open it again") from None
-            except PoolTimeout:
-                raise StoreError(f"no connection to {self.path}", hint="is the server running?") from None
+        with self._places, translated(self.path):
+            if self._closed:
+                raise StoreError(f"{self.path} was closed", hint="open it again")
+            con = self._lent()
             try:
                 yield con
             finally:
-                self._pool.putconn(con)
+                if con.info.transaction_status == TransactionStatus.IDLE and not self._closed:
+                    self._idle.append((time.monotonic(), con))
+                else:
+                    con.close()
+
+    def _lent(self) -> psycopg.Connection[Any]:
+        while self._idle:
+            since, con = self._idle.pop()
+            if time.monotonic() - since < TRUSTED_SECONDS:
+                return con
+            with contextlib.suppress(psycopg.Error):
+                con.execute("SELECT 1")
+                return con
+            con.close()  # the server ended it meanwhile
+        con = psycopg.connect(self._conninfo, connect_timeout=CONNECT_SECONDS, application_name="limpet")
+        configure(con)
+        return con
 
     def _check_schema(self, con: psycopg.Connection[Any], *, create: bool) -> None:
         if self._schema(con) < LATEST_SCHEMA:

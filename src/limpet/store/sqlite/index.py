@@ -12,6 +12,7 @@ import apsw
 TEXTS_TOGETHER = 100
 _INSERT = "INSERT INTO body (num, content, topics, labels, dates, scope, grams) VALUES (?, ?, ?, ?, ?, ?, ?)"
 _VALUES = ", (?, ?, ?, ?, ?, ?, ?)"
+_REBUILD = "INSERT INTO body_fts (body_fts) VALUES ('rebuild')"
 # Column of a chunk -> its bytes a code; None: as many as the embedder has dimensions.
 _COLUMNS = (("codes", None), ("scales", 4), ("bodies", 8), ("scopes", 4))
 
@@ -45,10 +46,10 @@ class SqliteIndex:
     def purged(self, con: apsw.Connection) -> None:
         """FTS5's secure-delete leaves leaves of the index behind, which no search finds, with words of what was
         deleted; its `optimize` passes over an index of one segment."""
-        self.rebuild(con)
+        con.execute(_REBUILD)
 
     def rebuild(self, con: apsw.Connection) -> None:
-        con.execute("INSERT INTO body_fts (body_fts) VALUES ('rebuild')")
+        con.execute(_REBUILD)
 
     def tell_anew(self, con: apsw.Connection) -> None:
         """By the schema's version."""
