@@ -28,7 +28,7 @@ from .recall import service as recall_service
 from .remember import beliefs
 from .remember import service as remember_service
 from .settings import Settings, read_settings
-from .store.engines import check_is_file, open_store
+from .store.engines import open_store, restore
 from .text.describe import describe
 from .transfer import service as transfer_service
 from .transfer.service import ImportReport
@@ -94,8 +94,8 @@ def open(
     """Open a memory store, making it when there is none; without `create` (and `read_only`) that is StoreMissing.
 
     `path`: a file, ":memory:", or a database (`postgresql://host/name?tenant=team`); else LIMPET_STORE, else the
-    platform's data folder. `scope`: where writes go; else
-    LIMPET_SCOPE, else project:<name> in a git checkout, else global. `durable`: fsync at every commit (default).
+    platform's data folder. `scope`: where writes go; else LIMPET_SCOPE, else project:<name> in a git checkout, else
+    global. `durable`: fsync at every commit (default).
     `embedder`: a name, or an object with the Embedder interface. `judge`: recalls by meaning ask the relevance judge
     whether anything answers, as the command line and the MCP server do; it takes some 25 ms.
     Raises StoreError and its kind, BadInput.
@@ -115,13 +115,8 @@ def restore_backup(
 
     Raises BadInput, NotFound, StoreDamaged, StoreError.
     """
-    from .store.sqlite.restore import restore_file, undo_restore
-
     store = read_settings(path, "global", None).path
-    check_is_file(store, "a restore")
-    if file is None:
-        return undo_restore(store, progress=progress)[1]
-    return restore_file(store, os.fspath(file), progress=progress)
+    return restore(store, None if file is None else os.fspath(file), progress)
 
 
 class Limpet:

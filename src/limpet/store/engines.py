@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -50,7 +51,12 @@ def open_pen(path: str) -> Pen:
     return SqlitePen(path)
 
 
-def check_is_file(path: str, what: str) -> None:
-    """Raises BadInput for a store that is a server's: what is asked for is done by its own tools."""
+def restore(path: str, file: str | None, progress: Callable[[int, int], None] | None) -> str | None:
+    """Make a store what a backup of it is, or undo that. Raises BadInput, NotFound, StoreError."""
     if is_url(path):
-        raise BadInput(f"{what} is of stores in files", hint="a server's are kept by `pg_dump`, or `limpet copy`")
+        raise BadInput("a store on a server is restored by its own tools", hint="`pg_restore`, or `limpet copy`")
+    from .sqlite.restore import restore_file, undo_restore
+
+    if file is None:
+        return undo_restore(path, progress=progress)[1]
+    return restore_file(path, file, progress=progress)
