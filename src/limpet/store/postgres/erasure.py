@@ -9,6 +9,11 @@ from ..sql.erasure import SqlErasure
 
 
 class PostgresErasure(SqlErasure):
+    beyond = (
+        "the rows are gone and their space was vacuumed; the server's write-ahead log, its standbys and its backups keep"
+        " what they have until they are recycled or deleted"
+    )
+
     def scour(self, pieces: Sequence[bytes]) -> bool:  # noqa: ARG002
         return False
 

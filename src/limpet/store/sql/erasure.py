@@ -23,6 +23,8 @@ BLOCK_BYTES = 1 << 22
 
 
 class SqlErasure(Repository, ABC):
+    beyond = ""
+
     @abstractmethod
     def scour(self, pieces: Sequence[bytes]) -> bool: ...
 
