@@ -6,7 +6,7 @@ Every type that a verb of `Limpet` takes or gives can be imported from here.
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .api import Limpet, open, restore_backup
+    from .api import Limpet, copy_store, open, restore_backup
     from .asynchronous import AsyncHistory, AsyncLimpet
     from .erasure import PurgeReport
     from .history.audit import Audit, Belief
@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from .remember.write import Receipt
     from .scan import HeldSecret
     from .store.records import Action, Filter, Page, Problem, SessionRow, StoreStats
+    from .transfer.copy import CopyReport
     from .transfer.devices import DeviceInfo
     from .transfer.records import TransferReport
     from .transfer.segments import SegmentReport
@@ -74,7 +75,8 @@ __version__ = "0.1.0"
 __all__ = [
     "Action", "Adherence", "Affected", "AmbiguousId", "Analogy", "AsyncHistory", "AsyncLimpet", "Audit", "BadInput",
     "Belief", "Brief", "BriefItem", "Caution", "Central", "Chain", "Change", "Check", "Clock", "Consolidation",
-    "Contradiction", "Contradictions", "DeviceInfo", "Diff", "Dropped", "Effect", "Embedder", "EmbedderUnavailable",
+    "Contradiction", "Contradictions", "CopyReport", "DeviceInfo", "Diff", "Dropped", "Effect", "Embedder",
+    "EmbedderUnavailable",
     "EntityCount",
     "Explanation", "Exposure", "Fact", "Filter", "FixedClock", "Forgotten", "Gap", "Gaps", "GraphPath", "Grounding",
     "HeldSecret", "History", "Impact", "ImportReport", "Interval", "Item", "JournalLine", "LeftOut", "Limpet",
@@ -84,12 +86,13 @@ __all__ = [
     "ReviewItem", "Revision", "Scope", "ScopeChange", "Section", "SegmentReport", "SessionRecall", "SessionRow",
     "SignalTrace", "StoreBusy", "StoreDamaged", "StoreError", "StoreMissing", "StoreReadOnly", "StoreStats",
     "StoreTooNew", "Subgraph", "Support", "Swept", "SystemClock", "Thread", "Timeline", "Topic", "Trace",
-    "TransferReport", "Use", "Usefulness", "Why", "WorkReport", "Yields", "__version__", "open", "restore_backup",
+    "TransferReport", "Use", "Usefulness", "Why", "WorkReport", "Yields", "__version__", "copy_store",
+    "open", "restore_backup",
 ]  # fmt: skip
 
 # Where a public name lives.
 _HOMES = {
-    "api": ("Limpet", "open", "restore_backup"),
+    "api": ("Limpet", "copy_store", "open", "restore_backup"),
     "asynchronous": ("AsyncHistory", "AsyncLimpet"),
     "history.audit": ("Audit", "Belief"),
     "history.claims": ("Analogy", "Grounding", "Revision", "Support", "Yields"),
@@ -133,6 +136,7 @@ _HOMES = {
     "remember.sweep": ("Swept",),
     "remember.write": ("Receipt",),
     "store.records": ("Action", "Filter", "Page", "Problem", "SessionRow", "StoreStats"),
+    "transfer.copy": ("CopyReport",),
     "transfer.devices": ("DeviceInfo",),
     "transfer.records": ("TransferReport",),
     "transfer.segments": ("SegmentReport",),

@@ -9,6 +9,7 @@ import builtins
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from copy import copy
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -69,6 +70,7 @@ if TYPE_CHECKING:
     from .scan import HeldSecret
     from .store.contract import Store
     from .store.records import Action, Page, Problem, SessionRow, StoreStats
+    from .transfer.copy import CopyReport
     from .transfer.devices import DeviceInfo
     from .transfer.records import TransferReport
     from .transfer.segments import SegmentReport
@@ -117,6 +119,25 @@ def restore_backup(
     """
     store = read_settings(path, "global", None).path
     return restore(store, None if file is None else os.fspath(file), progress)
+
+
+def copy_store(
+    source: str | os.PathLike[str], target: str | os.PathLike[str], *, progress: Progress | None = None
+) -> CopyReport:
+    """Copy a whole store into a new one, of whatever engine: files and URLs, as for `open`. A copy that was interrupted
+    goes on where it was; at its end both ledgers are compared, event by event. The target is another device for sync.
+
+    Journal, exposures, transcripts read and claims of checkouts stay behind. Raises BadInput for a target that holds
+    something else, StoreMissing, StoreError.
+    """
+    from .transfer.copy import copy_store as copy_all
+
+    paths = [read_settings(path, "global", None).path for path in (source, target)]
+    with (
+        closing(open_store(paths[0], describe, read_only=True)) as one,
+        closing(open_store(paths[1], describe)) as other,
+    ):
+        return copy_all(one, other, progress=progress)
 
 
 class Limpet:

@@ -51,7 +51,10 @@ def test_hooks_and_commands_use_it(run, url):
         said='{"session_id": "s1", "tool_name": "Bash", "tool_input": {"command": "make release"}}',
     )
     run(
-        "hook", "claude", "Stop", said='{"session_id": "s1", "last_assistant_message": "From Frankfurt, on Tuesdays at noon"}'
+        "hook",
+        "claude",
+        "Stop",
+        said='{"session_id": "s1", "last_assistant_message": "From Frankfurt, on Tuesdays at noon"}',
     )
     with limpet.open(url, scope="project:api") as memory:
         assert [one.kind for one in memory.actions()] == ["asked", "asked", "did", "said"]

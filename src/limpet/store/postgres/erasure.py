@@ -10,7 +10,7 @@ from ..sql.erasure import SqlErasure
 
 class PostgresErasure(SqlErasure):
     beyond = (
-        "the rows are gone and their space was vacuumed; the server's write-ahead log, its standbys and its backups keep"
+        "the rows are gone, their space was vacuumed; the server's write-ahead log, its standbys and its backups keep"
         " what they have until they are recycled or deleted"
     )
 
