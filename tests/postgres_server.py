@@ -99,3 +99,26 @@ def database() -> str:
 
 def url_of(tenant: str) -> str:
     return f"{database()}&tenant={tenant}"
+
+
+@functools.cache
+def without_predicates() -> str:
+    """Another database, whose views leave out the tenant: row-level security is all that keeps tenants apart."""
+    import psycopg
+
+    from limpet.store.postgres import PostgresStore
+    from limpet.text.describe import describe
+
+    admin = server().format("postgres")
+    database()
+    with psycopg.connect(admin, autocommit=True) as con:
+        con.execute("CREATE DATABASE unguarded OWNER limpet")
+    url = server().format("unguarded").replace("postgres@", "limpet@")
+    PostgresStore(f"{url}&tenant=first", describe).close()
+    with psycopg.connect(url, autocommit=True) as con:
+        views = con.execute("SELECT viewname, definition FROM pg_views WHERE schemaname = 'limpet'").fetchall()
+        for name, definition in views:
+            assert "tenant = limpet_rows.tenant()" in definition
+            text = definition.replace("tenant = limpet_rows.tenant()", "true")
+            con.execute(f"CREATE OR REPLACE VIEW limpet.{name} WITH (security_invoker = true) AS {text}")
+    return url

@@ -61,9 +61,13 @@ class Scribe:
         self.store, self.clock = store, clock
         self.made = 0
 
+    @staticmethod
+    def id_of(number):
+        return (0x0190_0000_0000 + number).to_bytes(6, "big") + b"\x70\0\x80" + number.to_bytes(7, "big")
+
     def id(self):
         self.made += 1
-        return (0x0190_0000_0000 + self.made).to_bytes(6, "big") + b"\x70\0\x80" + self.made.to_bytes(7, "big")
+        return self.id_of(self.made)
 
     def event(self, type, memory=None, content=None, *, operation=None, at=None, origin="agent", **data):
         """An event that is not written yet; `remembered` ones make up their memory and stand in project:api."""
