@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: setup demo test test-agents mcp-conformance lint docs torture erasure fuzz bench embedder-figures clean coverage
+.PHONY: setup demo test test-postgres test-agents mcp-conformance lint docs torture erasure fuzz bench embedder-figures clean coverage
 
 setup: $(STAMP)
 $(STAMP): pyproject.toml
@@ -19,6 +19,10 @@ demo: setup  ## two sessions in separate processes: remember, recall, correct, e
 
 test: setup  ## the whole everyday suite
 	@$(BIN)/python -m pytest -n auto --dist loadgroup
+
+test-postgres: setup  ## tenants at full count; properties and the state machine, written for files, on a PostgreSQL server from a wheel
+	@LIMPET_TEST_POSTGRES=1 $(BIN)/python -m pytest tests/property/test_tenants.py tests/contract tests/flows/test_postgres.py tests/flows/test_copy.py -q -k "postgres or tenant"
+	@LIMPET_TEST_POSTGRES=stores $(BIN)/python -m pytest -q -n 2 $(foreach one,state_machine beliefs invariants restate one_ranking sync columns,tests/property/test_$(one).py) tests/flows/test_beliefs.py tests/flows/test_change.py tests/flows/test_sync.py
 
 test-agents: setup  ## real Claude Code, Codex, Copilot CLI, OpenCode, Gemini CLI, Qwen Code and Cline, from npm (2.2 GB), against a model API of the tests
 	@LIMPET_TEST_AGENTS=1 $(BIN)/python -m pytest tests/agents -q

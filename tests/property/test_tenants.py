@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import tempfile
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -87,7 +88,8 @@ def stores(predicates: bool):
         name = postgres_server.without_predicates()
         url = lambda tenant: f"{name}&tenant={tenant}"  # noqa: E731
     fill(PostgresStore(url("zebras"), describe), "zebra", 9)
-    tenant, file = PostgresStore(url("lamas"), describe), SqliteStore(":memory:", describe)
+    place = Path(tempfile.mkdtemp()) / "memory.db"
+    tenant, file = PostgresStore(url("lamas"), describe), SqliteStore(str(place), describe, durable=False)
     for store in (tenant, file):
         fill(store, "lama", 5)
     return tenant, file
