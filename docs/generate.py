@@ -31,7 +31,6 @@ from limpet.remember import keys
 from limpet.settings import ENVIRONMENT
 from limpet.store import lexical
 from limpet.store.sql import tokenizer
-from limpet.store.sqlite import fulltext
 from limpet.text import attribution
 
 from .stubs import asynchronous_stub

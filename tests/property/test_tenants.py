@@ -51,7 +51,7 @@ def fill(store, words, count):
     """A life of a tenant; ids count from one, so that those of several tenants are the same."""
     scribe = Scribe(store, FixedClock("2026-03-01T12:00:00Z"))
     ids = [
-        scribe.remember(
+        scribe.clock.advance(seconds=1) and scribe.remember(
             f"{words} number {n} of the vault", topics=[words, "api"], key=f"{words}.{n % 2}", session=f"{words} {n % 2}",
             position=n, scope=("project:api", f"project:{words}")[n % 2], speaker=words, metadata={"who": words},
         )
@@ -154,7 +154,7 @@ def plain(found):
     if isinstance(found, Iterator | set | frozenset):
         found = list(found)
     if isinstance(found, list):
-        return sorted(map(repr, map(plain, found)))
+        return sorted(map(plain, found), key=repr)
     return found
 
 

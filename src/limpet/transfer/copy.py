@@ -10,6 +10,7 @@ from dataclasses import replace
 from itertools import islice, zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..jobs.mentions import drain
 from ..model.errors import BadInput, StoreError
 from ..model.memory import STATES
 from ..store.records import MOST_WAITING, Filter
@@ -50,6 +51,7 @@ def copy_store(source: Store, target: Store, *, progress: Callable[[int, int], N
     for device in source.devices.trusted():
         target.devices.trust(device, 0)
     vectors = _vectors(source, target)
+    drain(target)
     if not all(one == other for one, other in zip_longest(_events(source), _events(target))):
         raise StoreError(f"{target.path} is not what {source.path} is", hint="was one of them written to? copy again")
     return CopyReport(done - there, there, vectors)
@@ -89,12 +91,11 @@ def _vectors(source: Store, target: Store) -> int:
     for start in range(0, len(texts), BATCH_VECTORS):
         part = texts[start : start + BATCH_VECTORS]
         ids = {one.text_id: one.id for one in source.search.candidates(part, EVERYTHING)}
-        exact = [(text, data) for text, data in source.vectors.exact(active.num, part) if text in ids]
-        if not exact:
+        exact = {ids[text]: data for text, data in source.vectors.exact(active.num, part) if text in ids}
+        texts_there = target.search.texts_of(list(exact))
+        known = [(one.text_id, exact[one.id]) for one in target.search.candidates(texts_there, EVERYTHING)]
+        if not known:
             continue
-        # One at a time: what the other store has no text of is left out.
-        there = [(target.search.texts_of([ids[text]]), data) for text, data in exact]
-        known = [(found[0], data) for found, data in there if found]
         matrix = np.stack([np.frombuffer(data, np.float16) for _, data in known]).astype(np.float32)
         numbers = [number for number, _ in known]
         stored += target.vectors.add(row.num, encode_for_store(numbers, matrix), done=numbers)

@@ -1,7 +1,7 @@
 """The store of a team: a Postgres database, through psycopg. It needs `pip install 'limpet[postgres]'`.
 
 The repositories are those of `store/sql/`. Here are connections and transactions (`database.py`), what becomes of
-their statements (`dialect.py`), full text and vectors (`index.py`, `search.py`, `vectors.py`), and the schema
+their statements (`statements.py`), full text and vectors (`index.py`, `search.py`, `vectors.py`), and the schema
 (`migrations/`).
 """
 

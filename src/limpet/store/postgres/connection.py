@@ -14,7 +14,7 @@ from psycopg.types.string import TextLoader
 
 from ...folders import shown
 from ...model.errors import BadInput, LimpetError, StoreBusy, StoreError, StoreReadOnly
-from .dialect import translate
+from .statements import translate
 
 DEFAULT_TENANT = "default"
 # Statements that are sent together.

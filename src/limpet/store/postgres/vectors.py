@@ -48,7 +48,7 @@ class PostgresVectors(SqlVectors):
         fresh = [vector for vector in vectors if vector.text_id in there]
         start = 0
         while start < len(fresh):
-            chunk, used = _room(con, embedder)
+            chunk, used = _free_slots(con, embedder)
             part = fresh[start : start + CHUNK_SLOTS - used]
             con.execute("UPDATE chunk SET used = used + ?, version = version + 1 WHERE num = ?", (len(part), chunk))
             places = [(one.text_id, there[one.text_id], one.code, _scale(one), one.exact) for one in part]
@@ -61,7 +61,7 @@ def _scale(vector: NewVector) -> bytes:
     return struct.pack("<f", vector.scale)
 
 
-def _room(con: Session, embedder: int) -> tuple[int, int]:
+def _free_slots(con: Session, embedder: int) -> tuple[int, int]:
     """The newest chunk that has room, and how much of it is used."""
     row = con.execute(
         "SELECT num, used FROM chunk WHERE embedder = ? ORDER BY num DESC LIMIT 1", (embedder,)

@@ -123,7 +123,7 @@ class SqlLedger:
 
     def watermark(self) -> str:
         ((seq, id, changes, uses, used_at),) = self._rows("ledger_watermark")
-        return f"{seq}-{(id or b'').hex()}-{changes}-{uses}-{used_at}"
+        return f"{seq}-{(id or b'').hex()}-{changes}-{float(uses)}-{used_at}"
 
     def _rows(self, name: str, **bound: Any) -> list[Any]:
         return self._database.rows(statements()[name], bound)

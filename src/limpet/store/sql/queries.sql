@@ -246,9 +246,10 @@ INSERT INTO job (kind, subject, not_before) VALUES (?, ?, ?) ON CONFLICT DO NOTH
 -- A version ends, at the earliest when it began: clocks of several devices may disagree. memory_current.
 UPDATE memory SET retired_at = max(:at, recorded_at) WHERE id = :id AND retired_at IS NULL RETURNING retired_at
 
--- name: body_of_memory
--- Which body the current version uses. memory_current.
-SELECT body FROM memory WHERE id = :id AND retired_at IS NULL
+-- name: bodies_of_current
+-- Which bodies the current versions of some memories use. memory_current.
+SELECT m.id, m.body FROM carray(:ids) c CROSS JOIN memory m ON m.id = c.value AND m.retired_at IS NULL
+ WHERE m.body IS NOT NULL
 
 -- name: bodies_of_memory
 -- Every body a memory ever had, versions and ledger. memory_current, memory_past, event_id, event_memory.

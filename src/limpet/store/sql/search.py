@@ -67,9 +67,10 @@ class SqlSearch(Repository, ABC):
             return con.execute(statements()["texts"], {"bodies": self._database.numbers(bodies)}).fetchall()
 
     def texts_of(self, ids: Sequence[bytes]) -> list[int]:
-        with self._database.reading() as con:
-            found = (con.execute(statements()["body_of_memory"], {"id": id}).get for id in ids)
-            return [body for body in found if body is not None]
+        if not ids:
+            return []
+        found = dict(self._database.rows(statements()["bodies_of_current"], {"ids": self._database.ids(ids)}))
+        return [found[id] for id in ids if id in found]
 
     def was_left(self, scopes: Sequence[str]) -> bool:
         with self._database.reading() as con:
