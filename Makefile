@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: setup demo test test-postgres test-agents mcp-conformance lint docs torture erasure fuzz bench embedder-figures clean coverage
+.PHONY: setup demo test test-postgres test-agents mcp-conformance lint docs torture certify erasure fuzz bench embedder-figures clean coverage
 
 setup: $(STAMP)
 $(STAMP): pyproject.toml
@@ -44,8 +44,11 @@ docs: setup  ## write anew docs/reference/, what the examples of the pages answe
 	@$(BIN)/python -m docs.console
 	@$(BIN)/python -m docs.picture
 
-torture: setup  ## the long kill -9 campaign, at full count
-	@LIMPET_TORTURE=300 $(BIN)/python -m pytest tests/flows/test_torture.py -q
+torture: setup  ## kill -9 of writers at random, summed in benchmarks/results; TO=kills SECONDS=at most, from where the last run stopped
+	@$(BIN)/python -m tests.torture --to $(or $(TO),10000) --seconds $(or $(SECONDS),3600)
+
+certify: setup  ## the whole certificate: the power lost at every step of 2,000 operations; FOLDER=on the disk to be tried
+	@$(BIN)/python -m tests.torture --certificate $(if $(FOLDER),--folder $(FOLDER))
 
 erasure: setup  ## a thousand random purges, each followed by a scan of every file of the folder
 	@LIMPET_PURGES=500 $(BIN)/python -m pytest tests/flows/test_erasure.py -q -k campaign

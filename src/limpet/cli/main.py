@@ -96,6 +96,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     "Care of the store": {
         "verify": ("upkeep", "check that file, ledger, index and vectors are sound"),
         "doctor": ("upkeep", "is everything as it should be, and what to do where it is not"),
+        "certify": ("certify", "try what stores survive on this disk: lost power, kills, a full disk, many processes"),
         "work": ("upkeep", "drain the queue: make the vectors of what was stored since"),
         "reembed": ("upkeep", "give every memory a vector of the current embedder"),
         "rebuild": ("upkeep", "make every index and projection anew from the ledger"),
