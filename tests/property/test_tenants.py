@@ -32,7 +32,7 @@ pytestmark = [
     pytest.mark.xdist_group("postgres"),
     pytest.mark.skipif(postgres_server.missing() is not None, reason=str(postgres_server.missing())),
 ]
-EXAMPLES = 10_000 if os.environ.get("LIMPET_TEST_POSTGRES") else 150
+EXAMPLES = 10_000 if os.environ.get("LIMPET_TEST_POSTGRES") else 80
 REPOSITORIES = (
     "ledger", "memories", "sessions", "listings", "search", "mentions", "edges", "graph", "vectors", "jobs", "usage", "reviews",
     "journal", "sources", "exposures", "checkouts", "devices", "erasure", "maintenance",

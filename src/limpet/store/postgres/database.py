@@ -89,9 +89,11 @@ class Database:
             self._mine.writer = Session(con)
             try:
                 yield self._mine.writer
-                con.execute("COMMIT")
+                if con.execute("COMMIT").statusmessage != "COMMIT":
+                    # A statement had failed, and who asked went on: nothing was stored, and that is said.
+                    raise StoreError(f"{self.path} rolled a write back; nothing was stored", hint="try again")
             except BaseException:
-                if not con.closed:
+                if con.info.transaction_status not in (TransactionStatus.IDLE, TransactionStatus.UNKNOWN):
                     con.execute("ROLLBACK")
                 raise
             finally:
@@ -149,7 +151,10 @@ class Database:
         """Rows that were deleted are overwritten by VACUUM, as far as no transaction still sees them. The server's log
         and its backups keep what they have: `limpet purge` says so."""
         with self.maintaining() as con:
-            con.execute("VACUUM limpet_rows.body, limpet_rows.event, limpet_rows.memory, limpet_rows.posting")
+            con.execute(
+                "VACUUM limpet_rows.body, limpet_rows.event, limpet_rows.memory, limpet_rows.posting,"
+                " limpet_rows.journal, limpet_rows.slot, limpet_rows.session"
+            )
         return True
 
     @staticmethod

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
-import psycopg
 
 from .. import lexical
 from ..arrays.feed_records import IndexedText, WordLists
@@ -22,7 +21,7 @@ from ..sql.feed import SqlFeed
 from ..sql.filters import filtered, scope_token, visible, was_left
 from ..sql.search import SqlSearch, like_pattern
 from ..sql.statements import statements
-from .connection import Numbers
+from .connection import Numbers, TimedOut
 from .database import Database
 from .index import PostgresTokenizer
 
@@ -228,7 +227,7 @@ def interrupted(database: Database, deadline: float | None) -> Iterator[None]:
         con.execute(f"SAVEPOINT timed; SET LOCAL statement_timeout = {milliseconds}")
         try:
             yield
-        except psycopg.errors.QueryCanceled:
+        except TimedOut:
             con.execute("ROLLBACK TO SAVEPOINT timed")
         else:
             con.execute("RELEASE SAVEPOINT timed; SET LOCAL statement_timeout = 0")
