@@ -64,6 +64,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "retention": ("beliefs", "what is old and nobody used: list it, sum its sessions up, take it out of recall"),
         "session": ("beliefs", "runs of an agent: start, end, list, show, compress into an episode"),
         "exposures": ("usefulness", "what was put before agents: when, to whom, at how many tokens, and was it used"),
+        "eval": ("evaluation", "memory measured on your own history: what was found, missed, shown for nothing"),
         "journal": ("journal", "what was asked, done and answered in sessions; drop lines of it"),
     },
     "How memories belong together": {
