@@ -11,12 +11,14 @@ import contextlib
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import psycopg
 from psycopg.pq import TransactionStatus
 
+from ...keys import signing_key
 from ...model.errors import StoreError, StoreMissing, StoreReadOnly, StoreTooNew
 from ..sql.database import Index
 from ..sql.statements import migrations
@@ -58,6 +60,10 @@ class Database:
         self._closed = False
         with self._connection() as con:
             self._check_schema(con, create=create and not read_only)
+
+    @cached_property
+    def signing_key(self) -> bytes | None:
+        return signing_key()
 
     def close(self) -> None:
         self._closed = True
@@ -207,7 +213,7 @@ class Database:
         if not there:
             if not create:
                 raise StoreMissing(f"no store at {self.path}", hint="`limpet remember` makes one there")
-            for table in ("store", "taken", "named", "sealed"):
+            for table in ("store", "taken", "named", "sealed", "chain_end"):
                 con.execute(f"INSERT INTO {table} DEFAULT VALUES ON CONFLICT DO NOTHING")
         con.execute("COMMIT")
 
