@@ -30,7 +30,7 @@ from limpet.recall import near_duplicates, newer, prepare
 from limpet.remember import keys
 from limpet.settings import ENVIRONMENT
 from limpet.store import lexical
-from limpet.store.sqlite import fulltext
+from limpet.store.sql import tokenizer
 from limpet.text import attribution
 
 from . import man
@@ -46,7 +46,7 @@ COLUMNS = 100
 # Shares and thresholds that stand beside what uses them: the first name of each line of the module.
 ELSEWHERE = (
     (lexical, "ROW_BUDGET LARGE_STORE MAX_TERMS_SEARCHED SMALL_STORE BACKGROUND_TEXTS BM25_K1"),
-    (fulltext, "MAX_TERMS_LOOKED_UP"),
+    (tokenizer, "MAX_TERMS_LOOKED_UP"),
     (relevance_weights, "RELEVANT"),
     (relevance, "MOST_WORDS NEAR"),
     (newer_weights, "REPLACES_FROM"),

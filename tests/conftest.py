@@ -16,6 +16,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import limpet
+from tests import postgres_server
 
 # The everyday suite tries the same examples on every machine; `make fuzz` looks for new ones.
 FUZZ = "LIMPET_FUZZ" in os.environ
@@ -27,6 +28,11 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 settings.load_profile("suite")
+
+
+# `make test-postgres`: the same tests, on a server.
+if os.environ.get("LIMPET_TEST_POSTGRES") == "stores":
+    postgres_server.take_over()
 
 
 def pytest_collection_modifyitems(items):

@@ -80,6 +80,7 @@ class ReferenceStore:
         )
         # There are no files: what a purge does beyond the rows is nothing.
         self.erasure = SimpleNamespace(
+            beyond="",
             flush=lambda seconds: True,
             replaced_by=lambda ids: [],
             sessions_only_of=lambda ids: [],

@@ -6,7 +6,7 @@ Every type that a verb of `Limpet` takes or gives can be imported from here.
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .api import Limpet, change_key, open, restore_backup
+    from .api import Limpet, change_key, copy_store, open, restore_backup
     from .asynchronous import AsyncHistory, AsyncLimpet
     from .erasure import PurgeReport
     from .history.audit import Audit, Belief
@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from .remember.write import Receipt
     from .scan import HeldSecret
     from .store.records import Action, Filter, Page, Problem, SessionRow, StoreStats
+    from .transfer.copy import CopyReport
     from .transfer.devices import DeviceInfo
     from .transfer.records import TransferReport
     from .transfer.segments import SegmentReport
@@ -75,7 +76,8 @@ __version__ = "0.1.0"
 __all__ = [
     "Action", "Adherence", "Affected", "AmbiguousId", "Analogy", "AsyncHistory", "AsyncLimpet", "Audit", "BadInput",
     "Belief", "Brief", "BriefItem", "Caution", "Central", "Chain", "Change", "Check", "Clock", "Consolidation",
-    "Contradiction", "Contradictions", "DeviceInfo", "Diff", "Dropped", "Effect", "Embedder", "EmbedderUnavailable",
+    "Contradiction", "Contradictions", "CopyReport", "DeviceInfo", "Diff", "Dropped", "Effect", "Embedder",
+    "EmbedderUnavailable",
     "EntityCount",
     "Explanation", "Exposure", "Fact", "Filter", "FixedClock", "Forgotten", "Gap", "Gaps", "GraphPath", "Grounding",
     "HeldSecret", "History", "Impact", "ImportReport", "Interval", "Item", "JournalLine", "LeftOut", "Limpet",
@@ -85,13 +87,13 @@ __all__ = [
     "ReviewItem", "Revision", "Scope", "ScopeChange", "Section", "SegmentReport", "SessionRecall", "SessionRow",
     "SignalTrace", "StoreBusy", "StoreDamaged", "StoreError", "StoreLocked", "StoreMissing", "StoreReadOnly",
     "StoreStats", "StoreTooNew", "Subgraph", "Support", "Swept", "SystemClock", "Thread", "Timeline", "Topic", "Trace",
-    "TransferReport", "Use", "Usefulness", "Why", "WorkReport", "Yields", "__version__", "change_key", "open",
-    "restore_backup",
+    "TransferReport", "Use", "Usefulness", "Why", "WorkReport", "Yields", "__version__", "change_key", "copy_store",
+    "open", "restore_backup",
 ]  # fmt: skip
 
 # Where a public name lives.
 _HOMES = {
-    "api": ("Limpet", "change_key", "open", "restore_backup"),
+    "api": ("Limpet", "change_key", "copy_store", "open", "restore_backup"),
     "asynchronous": ("AsyncHistory", "AsyncLimpet"),
     "history.audit": ("Audit", "Belief"),
     "history.claims": ("Analogy", "Grounding", "Revision", "Support", "Yields"),
@@ -135,6 +137,7 @@ _HOMES = {
     "remember.sweep": ("Swept",),
     "remember.write": ("Receipt",),
     "store.records": ("Action", "Filter", "Page", "Problem", "SessionRow", "StoreStats"),
+    "transfer.copy": ("CopyReport",),
     "transfer.devices": ("DeviceInfo",),
     "transfer.records": ("TransferReport",),
     "transfer.segments": ("SegmentReport",),

@@ -1,6 +1,6 @@
 """Every public verb: `open()` and the class `Limpet`. A verb hands its arguments to the service that does the work.
 
-The only composition root: it names the store and the embedder.
+The only composition root: it opens the store (`store/engines.py` chooses) and names the embedder.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import builtins
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from copy import copy
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -28,7 +29,7 @@ from .recall import service as recall_service
 from .remember import beliefs
 from .remember import service as remember_service
 from .settings import Settings, read_settings
-from .store.sqlite import SqliteStore
+from .store.engines import encrypt, open_store, restore
 from .text.describe import describe
 from .transfer import service as transfer_service
 from .transfer.service import ImportReport
@@ -69,6 +70,7 @@ if TYPE_CHECKING:
     from .scan import HeldSecret
     from .store.contract import Store
     from .store.records import Action, Page, Problem, SessionRow, StoreStats
+    from .transfer.copy import CopyReport
     from .transfer.devices import DeviceInfo
     from .transfer.records import TransferReport
     from .transfer.segments import SegmentReport
@@ -93,8 +95,9 @@ def open(
 ) -> Limpet:
     """Open a memory store, making it when there is none; without `create` (and `read_only`) that is StoreMissing.
 
-    `path`: a file, or ":memory:"; else LIMPET_STORE, else the platform's data folder. `scope`: where writes go; else
-    LIMPET_SCOPE, else project:<name> in a git checkout, else global. `durable`: fsync at every commit (default).
+    `path`: a file, ":memory:", or a database (`postgresql://host/name?tenant=team`); else LIMPET_STORE, else the
+    platform's data folder. `scope`: where writes go; else LIMPET_SCOPE, else project:<name> in a git checkout, else
+    global. `durable`: fsync at every commit (default).
     `embedder`: a name, or an object with the Embedder interface. `judge`: recalls by meaning ask the relevance judge
     whether anything answers, as the command line and the MCP server do; it takes some 25 ms.
     Raises StoreError and its kind, BadInput.
@@ -114,12 +117,27 @@ def restore_backup(
 
     Raises BadInput, NotFound, StoreDamaged, StoreError.
     """
-    from .store.sqlite.restore import restore_file, undo_restore
-
     store = read_settings(path, "global", None).path
-    if file is None:
-        return undo_restore(store, progress=progress)[1]
-    return restore_file(store, os.fspath(file), progress=progress)
+    return restore(store, None if file is None else os.fspath(file), progress)
+
+
+def copy_store(
+    source: str | os.PathLike[str], target: str | os.PathLike[str], *, progress: Progress | None = None
+) -> CopyReport:
+    """Copy a whole store into a new one, of whatever engine: files and URLs, as for `open`. A copy that was interrupted
+    goes on where it was; at its end both ledgers are compared, event by event. The target is another device for sync.
+
+    Journal, exposures, transcripts read and claims of checkouts stay behind. Raises BadInput for a target that holds
+    something else, StoreMissing, StoreError.
+    """
+    from .transfer.copy import copy_store as copy_all
+
+    paths = [read_settings(path, "global", None).path for path in (source, target)]
+    with (
+        closing(open_store(paths[0], describe, read_only=True)) as one,
+        closing(open_store(paths[1], describe)) as other,
+    ):
+        return copy_all(one, other, progress=progress)
 
 
 def change_key(path: str | os.PathLike[str] | None, key: str | None) -> builtins.list[str]:
@@ -128,13 +146,12 @@ def change_key(path: str | os.PathLike[str] | None, key: str | None) -> builtins
     as they are. Raises BadInput, StoreBusy, StoreLocked, StoreError.
     """
     from .keys import checked_keys
-    from .store.sqlite.encryption import change_key as change
 
     store = read_settings(path, "global", None).path
     with open(store, create=False) as memory:
         erasure = memory._context.store.erasure
         copies = [*(one for one, _ in erasure.copies()), *map(str, erasure.replaced_stores())]
-    change(store, None if key is None else checked_keys(key)[0])
+    encrypt(store, None if key is None else checked_keys(key)[0])
     return copies
 
 
@@ -147,7 +164,7 @@ class Limpet:
     ) -> None:  # fmt: skip
         name = embedder if isinstance(embedder, str) else settings.embedder
         given = None if isinstance(embedder, str) else embedder
-        store = store or SqliteStore(
+        store = store or open_store(
             settings.path, describe, read_only=read_only, durable=settings.durable, create=create
         )
         scope, checkout = settings.scope, settings.checkout

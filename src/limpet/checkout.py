@@ -1,7 +1,7 @@
 """Which repository a folder belongs to: read from git's own files, as gitrepository-layout(5) describes them.
 
 git itself is asked for one thing alone, the first commit of a checkout without a remote: a hook has no time for another
-process. Which scope a repository has is in the store (store/sqlite/checkouts.py).
+process. Which scope a repository has is in the store (store/sql/checkouts.py).
 """
 
 from __future__ import annotations

@@ -36,6 +36,7 @@ class PurgeReport(NamedTuple):
     also: tuple[str, ...] = ()  # memories that were purged with it
     waits: bool = False  # a process still reads the state from before: the log is emptied when it has ended
     proof: Scan | None = None  # what a search of the files has found
+    beyond: str = ""  # what of the engine it cannot reach
 
     def as_dict(self) -> dict[str, Any]:
         shown: dict[str, Any] = {
@@ -43,6 +44,7 @@ class PurgeReport(NamedTuple):
         }  # fmt: skip
         lists = {name: list(getattr(self, name)) for name in ("quoted", "wordings", "copies", "also")}
         shown |= {name: value for name, value in lists.items() if value} | ({"waits": True} if self.waits else {})
+        shown |= {"beyond": self.beyond} if self.beyond else {}
         if self.proof is not None:
             shown["proof"] = self.proof._asdict()
         return shown
@@ -87,7 +89,7 @@ def purge(
         quoted=tuple(one for one in quoted if one not in named),
         wordings=tuple(one.id for one in wordings if one.id not in named),
         copies=tuple(left), also=tuple(sorted(named - {memory.id})), waits=waits,
-        proof=store.erasure.found(pieces, files) if prove else None,
+        proof=store.erasure.found(pieces, files) if prove else None, beyond=store.erasure.beyond,
     )  # fmt: skip
 
 

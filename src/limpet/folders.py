@@ -24,3 +24,46 @@ def user_folder(what: Literal["data", "state"]) -> Path:
 
     named = platformdirs.user_data_dir if what == "data" else platformdirs.user_state_dir
     return Path(named("limpet", appauthor=False))
+
+
+def is_url(store: str) -> bool:
+    """Whether a store is a server's and no file."""
+    return "://" in store
+
+
+def shown(store: str) -> str:
+    """A store as it may be printed and kept: of a URL without its password."""
+    if not is_url(store):
+        return store
+    from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+
+    parts = urlsplit(store)
+    login, at, host = parts.netloc.rpartition("@")
+    given = [one for one in parse_qsl(parts.query, keep_blank_values=True) if one[0] not in ("password", "sslpassword")]
+    return urlunsplit(parts._replace(netloc=f"{login.partition(':')[0]}{at}{host}", query=urlencode(given)))
+
+
+def absolute(store: str) -> str:
+    """What names a store in any folder, to be printed or kept."""
+    return shown(store) if is_url(store) else str(Path(store).absolute())
+
+
+def resolved(store: str) -> str:
+    """What names a store wherever it is named, by whatever link."""
+    return shown(store) if is_url(store) else str(Path(store).resolve())
+
+
+def is_there(store: str) -> bool:
+    """Whether there is a store, as far as is known without asking a server."""
+    return is_url(store) or Path(store).exists()
+
+
+def beside(store: str) -> str:
+    """What the names of files beside a store begin with: of one on a server they are in the user's data folder."""
+    if not is_url(store):
+        return store
+    from hashlib import sha256
+
+    folder = user_folder("data")
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return str(folder / f"store-{sha256(shown(store).encode()).hexdigest()[:16]}")

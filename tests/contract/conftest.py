@@ -13,9 +13,12 @@ from limpet.store.records import Filter
 from limpet.store.sqlite import SqliteStore
 from limpet.text.describe import describe
 from limpet.text.normalise import fingerprint
+from tests import postgres_server
 from tests.reference import ReferenceStore
 
-FULL_ENGINES = ("file", "memory")
+# All that need the server run in one process, which starts it.
+POSTGRES = pytest.param("postgres", marks=pytest.mark.xdist_group("postgres"))
+FULL_ENGINES = ("file", "memory", POSTGRES)
 ENGINES = (*FULL_ENGINES, "reference")
 EVERYTHING = Filter(states=("active", "archived", "retracted"))
 
@@ -23,6 +26,12 @@ EVERYTHING = Filter(states=("active", "archived", "retracted"))
 def open_engine(name, tmp_path):
     if name == "reference":
         return ReferenceStore()
+    if name == "postgres":
+        if why := postgres_server.missing():
+            pytest.skip(why)
+        from limpet.store.postgres import PostgresStore
+
+        return PostgresStore(postgres_server.url_of(tmp_path.name), describe)
     return SqliteStore(":memory:" if name == "memory" else str(tmp_path / "memory.db"), describe)
 
 
@@ -52,9 +61,13 @@ class Scribe:
         self.store, self.clock = store, clock
         self.made = 0
 
+    @staticmethod
+    def id_of(number):
+        return (0x0190_0000_0000 + number).to_bytes(6, "big") + b"\x70\0\x80" + number.to_bytes(7, "big")
+
     def id(self):
         self.made += 1
-        return (0x0190_0000_0000 + self.made).to_bytes(6, "big") + b"\x70\0\x80" + self.made.to_bytes(7, "big")
+        return self.id_of(self.made)
 
     def event(self, type, memory=None, content=None, *, operation=None, at=None, origin="agent", **data):
         """An event that is not written yet; `remembered` ones make up their memory and stand in project:api."""

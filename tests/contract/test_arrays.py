@@ -9,7 +9,7 @@ from limpet.recall.index_ram import RamIndex
 from limpet.store import lexical
 from limpet.store.arrays import columns, postings
 from limpet.store.records import Filter
-from tests.contract.conftest import EVERYTHING, Scribe, open_engine
+from tests.contract.conftest import EVERYTHING, POSTGRES, Scribe, open_engine
 
 QUERIES = ("deploy limit", "rate limit of the api", "Berlin 東京", "deploys on friday and march", "nothing of this", "")
 FILTERS = (
@@ -34,10 +34,10 @@ def size(request, monkeypatch):
         monkeypatch.setattr(postings, "READ_AT_ONCE", 3)
 
 
-@pytest.fixture
-def engines(tmp_path, clock):
-    """A scribe at each engine; both draw the same ids, and both have been asked once."""
-    opened = [Scribe(open_engine(name, tmp_path), clock) for name in ("file", "reference")]
+@pytest.fixture(params=["reference", POSTGRES])
+def engines(request, tmp_path, clock):
+    """A scribe at SQLite and at another engine; both draw the same ids, and both have been asked once."""
+    opened = [Scribe(open_engine(name, tmp_path), clock) for name in ("file", request.param)]
     for one in opened:
         one.store.search.arrays.current()
     yield opened
@@ -66,8 +66,8 @@ def answers(store):
 
 
 def alike(engines):
-    file, reference = (answers(one.store) for one in engines)
-    assert file == reference
+    file, other = (answers(one.store) for one in engines)
+    assert file == other
 
 
 def test_arrays_answer_alike_whichever_engine_feeds_them(size, engines, clock):

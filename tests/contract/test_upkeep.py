@@ -9,7 +9,7 @@ from limpet.model.memory import STATES
 from limpet.store.records import Filter
 from limpet.store.sqlite import SqliteStore
 from limpet.text.describe import describe
-from tests.contract.conftest import body_of, contents, walk
+from tests.contract.conftest import POSTGRES, body_of, contents, walk
 from tests.contract.test_listings import tell
 from tests.contract.test_vectors import DIMENSIONS, embed, slots
 
@@ -121,6 +121,7 @@ def test_a_rebuild_leaves_the_work_for_a_new_embedder(full_store, full):
     assert full_store.jobs.backlog("embed", full.clock.now()) == 1
 
 
+@pytest.mark.parametrize("full_store", ["file", "memory"], indirect=True)
 def test_a_backup_is_a_store_with_the_same_in_it(lived, tmp_path):
     target, steps = str(tmp_path / "copy.db"), []
     lived.maintenance.backup(target, lambda done, total: steps.append((done, total)))
@@ -136,6 +137,7 @@ def test_a_backup_is_a_store_with_the_same_in_it(lived, tmp_path):
     assert [path.name for path in tmp_path.glob("copy.db*")] == ["copy.db"]
 
 
+@pytest.mark.parametrize("full_store", ["file", "memory"], indirect=True)
 def test_a_backup_is_a_copy_and_no_twin(lived, full, tmp_path):
     lived.maintenance.backup(str(tmp_path / "copy.db"))
     full.remember("said later")
@@ -144,6 +146,7 @@ def test_a_backup_is_a_copy_and_no_twin(lived, full, tmp_path):
     copy.close()
 
 
+@pytest.mark.parametrize("full_store", ["file", "memory"], indirect=True)
 def test_a_backup_overwrites_nothing_and_makes_no_folder(lived, tmp_path):
     (tmp_path / "there").write_text("precious")
     for target in (tmp_path / "there", tmp_path / "no" / "copy.db", tmp_path):
@@ -152,6 +155,7 @@ def test_a_backup_overwrites_nothing_and_makes_no_folder(lived, tmp_path):
     assert (tmp_path / "there").read_text() == "precious"
 
 
+@pytest.mark.parametrize("full_store", ["file", "memory"], indirect=True)
 def test_a_compacted_store_is_smaller_and_the_same(full_store, full):
     ids = [full.remember(f"{i} " + "word " * 2_000) for i in range(20)]
     for id in ids[1:]:
@@ -165,6 +169,21 @@ def test_a_compacted_store_is_smaller_and_the_same(full_store, full):
     assert full_store.maintenance.verify() == []
     assert full_store.maintenance.stats().free_bytes == 0
     full.remember("a write afterwards")
+
+
+@pytest.mark.parametrize("full_store", [POSTGRES], indirect=True)
+def test_what_the_server_does_is_refused_by_name(full_store, tmp_path):
+    """Backups of a database are made by its own tools."""
+    maintenance = full_store.maintenance
+    for refused in (
+        lambda: maintenance.backup(str(tmp_path / "copy.db")),
+        lambda: maintenance.plan_backups(None, was=None),
+    ):
+        with pytest.raises(limpet.BadInput) as error:
+            refused()
+        assert "pg_dump" in error.value.hint
+    assert maintenance.backup_plan() is None
+    assert list(tmp_path.glob("*.db")) == []
 
 
 # -- who may read what, when

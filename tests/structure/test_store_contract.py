@@ -48,8 +48,9 @@ def forwards(method):
 def test_no_method_of_a_repository_only_hands_its_call_on():
     found = [
         f"{file}: {node.name}.{method.name}"
-        for file, node in classes("sqlite")
-        if node.name.startswith("Sqlite")
+        for folder in ("sql", "sqlite", "postgres")
+        for file, node in classes(folder)
+        if node.name.startswith(("Sql", "Postgres"))
         for method in methods(node)
         if forwards(method)
     ]

@@ -8,6 +8,7 @@ import stat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..folders import beside
 from ..model.errors import BadInput, StoreError
 from ..store.files import write_own
 
@@ -31,7 +32,7 @@ def token_for(store: str) -> tuple[str, str]:
         if len(given) < TOKEN_CHARACTERS:
             raise BadInput(f"{TOKEN_VARIABLE} is shorter than {TOKEN_CHARACTERS} characters")
         return given, TOKEN_VARIABLE
-    path = Path(f"{store}.token")
+    path = Path(f"{beside(store)}.token")
     try:
         kept = _kept(path)
         if kept is not None:

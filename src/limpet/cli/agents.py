@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..agents.hooks.client_adapters import CLIENT_ADAPTERS
+from ..folders import absolute
 from ..model.errors import BadInput
 from . import output
 from .options import Command
@@ -169,7 +170,7 @@ def _place(args: Namespace) -> Place:
             raise BadInput(f"{args.project} is not a folder")
     options: list[str] = []
     if args.store:
-        options += ["--store", str(Path(args.store).absolute())]
+        options += ["--store", absolute(args.store)]
     if args.scope:
         options += ["--scope", args.scope]
     return Place(Path.home(), project, program(), tuple(options))

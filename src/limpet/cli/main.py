@@ -85,6 +85,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     "In and out": {
         "import": ("transfer", "read memories from a file"),
         "export": ("transfer", "write the whole store to a file, lossless"),
+        "copy": ("transfer", "a whole store into a new one: from a file to a server, or back"),
         "mirror": ("mirror", "a folder of Markdown that people read and edit: init, sync, status, watch, read"),
         "organize": (
             "organize",

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..folders import absolute
 from ..model.errors import BadInput
 from ..organize.service import BUDGET_TOKENS
 from . import output
@@ -106,7 +107,7 @@ def _pass_line(args: Namespace) -> list[str]:
     from ..agents.install.clients import program
 
     store = args.store or os.environ.get("LIMPET_STORE")
-    line = [*program(), *(["--store", str(Path(store).absolute())] if store else [])]
+    line = [*program(), *(["--store", absolute(store)] if store else [])]
     line += ["--scope", args.scope] if args.scope else []
     line += ["organize", "--once", *(str(Path(one).absolute()) for one in args.paths)]
     for name in ("client", "model"):

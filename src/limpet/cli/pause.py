@@ -9,6 +9,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from .. import pause
+from ..folders import beside, is_there, shown
 from ..model.clock import MICROSECONDS_PER_SECOND
 from ..model.errors import BadInput
 from . import output
@@ -106,15 +107,15 @@ def _status(args: Namespace) -> int:
     session = next(filter(None, map(os.environ.get, SESSION_VARIABLES)), "")
     state = pause.look(settings.path, str(Path.cwd()), session, _now())
     ignored = (*pause.read_pauses(settings.path).ignore, *pause.ignored_in(str(Path.cwd())))
-    there = Path(settings.path).exists()
+    there, store = is_there(settings.path), shown(settings.path)
     if args.json:
         output.object_line(
-            {"on": not state.why, "why": state.why or None, "store": settings.path, "store_exists": there,
+            {"on": not state.why, "why": state.why or None, "store": store, "store_exists": there,
              "scope": settings.scope, "ignore": list(ignored)}
         )  # fmt: skip
         return 0
     output.line(f"off: {output.printable(state.why)} -> {state.hint}" if state.why else "on")
-    output.line(output.printable(f"store  {settings.path}{'' if there else ' (not there yet)'}"))
+    output.line(output.printable(f"store  {store}{'' if there else ' (not there yet)'}"))
     output.line(output.printable(f"scope  {settings.scope}"))
     if ignored:
         output.line(output.printable(f"ignored  {', '.join(ignored)}"))
@@ -124,9 +125,9 @@ def _status(args: Namespace) -> int:
 def _store(args: Namespace) -> str:
     from ..settings import read_settings
 
-    path = Path(read_settings(args.store, args.scope, None).path)
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return str(path)
+    store = read_settings(args.store, args.scope, None).path
+    Path(beside(store)).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return store
 
 
 def _write_here(*, off: bool) -> None:

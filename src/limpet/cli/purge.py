@@ -54,6 +54,8 @@ def _purge(args: Namespace) -> int:
         output.words(f"{path} holds it, or may: --copies erases it there")
     if report.proof is not None:
         _proof(report.proof)
+    if report.beyond and report.purged:
+        output.words(report.beyond)
     if report.waits:
         output.words("a process still reads the state from before: the bytes in the log go when it has ended, by "
                      "`limpet work` or any running server")  # fmt: skip

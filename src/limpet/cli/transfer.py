@@ -213,7 +213,27 @@ def _export_to(args: Namespace) -> int:
     return 2 if report.rejected else 0
 
 
+def _copy_options(parser: ArgumentParser) -> None:
+    parser.add_argument("source", metavar="FROM", help="a file, or postgresql://...")
+    parser.add_argument("target", metavar="TO", help="the same; new, or what an interrupted copy left")
+
+
+def _copy(args: Namespace) -> int:
+    from ..api import copy_store
+    from ..folders import shown
+
+    with output.progress("copying events") as progress:
+        report = copy_store(args.source, args.target, progress=progress)
+    if args.json:
+        output.object_line(report._asdict())
+    else:
+        output.words(f"copied {report.events:,} events and {report.vectors:,} vectors to {shown(args.target)}"
+                     + (f"; {report.there:,} were there" if report.there else ""))  # fmt: skip
+    return 0
+
+
 COMMANDS = {
+    "copy": Command(_copy_options, _copy, "limpet copy memory.db 'postgresql://db.example/limpet?tenant=team'"),
     "import": Command(
         _import_options,
         _import,

@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..folders import beside, resolved
 from ..model.errors import BadInput, LimpetError, NotFound, StoreBusy, StoreError
 from ..model.memory import GLOBAL_SCOPE, check_origin
 from ..store.files import write_own
@@ -41,7 +42,7 @@ def mirror_init(
     scopes = tuple(dict.fromkeys((context.scope, *([GLOBAL_SCOPE] if with_global else []))))
     with folder.locked(root):
         known = state.load(root)
-        store = str(Path(context.store.path).resolve())
+        store = resolved(context.store.path)
         if known is not None and (known.scopes[0] != context.scope or known.store != store):
             raise BadInput(
                 f"{root} mirrors {known.scopes[0]} of {known.store}",
@@ -69,7 +70,7 @@ def mirror_sync(
         known = state.load(root)
         if known is None:
             raise BadInput(f"{root} is no mirror", hint=f"limpet mirror init {root}")
-        if known.store != str(Path(context.store.path).resolve()):
+        if known.store != resolved(context.store.path):
             raise BadInput(f"{root} mirrors {known.store}", hint=f"limpet --store {known.store} mirror sync")
         home = context.in_scope(known.scopes[0])
         sync = Sync(root, known, home)
@@ -134,14 +135,14 @@ def _note_mirror(context: Context, root: Path) -> None:
     known = noted(context)
     if str(root) in known:
         return
-    place = Path(context.store.path + ".mirrors")
+    place = Path(beside(context.store.path) + ".mirrors")
     write_own(place, json.dumps(sorted([*known, str(root)]), ensure_ascii=False).encode())
 
 
 def noted(context: Context) -> list[str]:
     """The folders of all mirrors of the store, of whatever scope."""
     try:
-        listed = json.loads(Path(context.store.path + ".mirrors").read_text(encoding="utf-8"))
+        listed = json.loads(Path(beside(context.store.path) + ".mirrors").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return []
     return [one for one in listed if isinstance(one, str)] if isinstance(listed, list) else []

@@ -21,6 +21,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..folders import is_url
 from ..model.encode import OPTIONAL, JsonForm, rows
 from ..model.errors import BadInput, LimpetError, StoreError
 from ..model.merge_order import SequencedEvent
@@ -149,7 +150,9 @@ def _seal(store: Store, folder: Path) -> tuple[bytes, list[SegmentRow]]:
 
 
 def place_of(path: str) -> str:
-    """Which file on which machine: another one for a copy."""
+    """Which file on which machine: another one for a copy. A server's store is the same from all machines."""
+    if is_url(path):
+        return hashlib.sha256(path.encode("utf-8", "surrogatepass")).hexdigest()
     try:
         machine = Path("/etc/machine-id").read_text(encoding="ascii").strip()
     except (OSError, ValueError):

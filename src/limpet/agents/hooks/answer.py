@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ...folders import is_there
 from ...pause import append, is_incognito, look, read_pauses
 from ...text.blocks import plain_line, strip_blocks
 from .client_adapters import CLIENT_ADAPTERS, NO_EXIT_STATUS, Call, notice, shape
@@ -77,7 +78,7 @@ def _message(call: Call, say: Say, find: Find, clock: Clock | None) -> None:
     if not query:
         return
     settings = find()
-    if not Path(settings.path).exists():
+    if not is_there(settings.path):
         _say_missing(call, settings, say)
         return
     from .holdout import Holdout
@@ -114,7 +115,7 @@ def _note_foreign(call: Call, find: Find, clock: Clock | None) -> None:
     from ...foreign_reads import note, origin_of
 
     origin = origin_of(call.tool, call.input)
-    if origin is not None and Path(find().path).exists():
+    if origin is not None and is_there(find().path):
         note(find().path, origin, call.output, _now(clock))
 
 
@@ -123,7 +124,7 @@ def _turn(call: Call, _: Say, find: Find, clock: Clock | None) -> None:
 
     settings, said = find(), strip_blocks(call.text)
     line = _line(said, SAID_CHARACTERS)
-    if not line and not Path(settings.path).exists():
+    if not line and not is_there(settings.path):
         return
     turn = end_turn(settings, session=_session(call), at=_now(clock), line=line, said=said)
     if turn.remembered or call.client in NO_EXIT_STATUS:
@@ -141,7 +142,7 @@ def _turn(call: Call, _: Say, find: Find, clock: Clock | None) -> None:
 
 def _start(call: Call, say: Say, find: Find, clock: Clock | None) -> None:
     settings = find()
-    if not Path(settings.path).exists():
+    if not is_there(settings.path):
         _say_missing(call, settings, say)
         return
     from .session_state import left_off
@@ -160,7 +161,7 @@ def _start(call: Call, say: Say, find: Find, clock: Clock | None) -> None:
 
 def _compact(call: Call, say: Say, find: Find, clock: Clock | None) -> None:
     settings = find()
-    if not Path(settings.path).exists():
+    if not is_there(settings.path):
         return
     from .session_state import survival
 
@@ -173,7 +174,7 @@ def _compact(call: Call, say: Say, find: Find, clock: Clock | None) -> None:
 
 def _subagent(call: Call, say: Say, find: Find, clock: Clock | None) -> None:
     settings = find()
-    if not Path(settings.path).exists():
+    if not is_there(settings.path):
         return
     from .gate import query_of
     from .holdout import Holdout
@@ -189,7 +190,7 @@ def _subagent(call: Call, say: Say, find: Find, clock: Clock | None) -> None:
 
 def _end(call: Call, _: Say, find: Find, clock: Clock | None) -> None:
     settings = find()
-    if not call.session or not Path(settings.path).exists():
+    if not call.session or not is_there(settings.path):
         return
     from ...model.errors import NotFound
 

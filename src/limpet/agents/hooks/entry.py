@@ -109,9 +109,10 @@ def log(client: str, event: str, store: str | None, error: object) -> None:
         import time
         from pathlib import Path
 
+        from ...folders import beside
         from ...text.blocks import plain_line
 
-        path = Path(_store(store) + ".hooks.log")
+        path = Path(beside(_store(store)) + ".hooks.log")
         name = f"{type(error).__name__} " if isinstance(error, BaseException) else ""
         line = plain_line(f"{client} {event}: {name}{error}", 300)
         if os.environ.get("LIMPET_DEBUG") == "1":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from ...folders import beside
 from ...text.blocks import plain_line
 from .client_adapters import SHOWS_NOTICES, Call, notice
 
@@ -24,7 +25,7 @@ def notice_of(call: Call, store: str, text: str) -> str:
     """The text as the client shows it; "" when it cannot, when this session was told, or in the midst of its work."""
     if call.client not in SHOWS_NOTICES or call.role not in ("start", "message") or not call.session:
         return ""
-    path = store + SUFFIX
+    path = beside(store) + SUFFIX
     try:
         with open(path, "a+", encoding="utf-8", opener=_private) as file:
             file.seek(0)

@@ -93,6 +93,11 @@ class Usage(Protocol):
 class Erasure(Protocol):
     """What a purge does beyond the rows."""
 
+    @property
+    def beyond(self) -> str:
+        """What a purge cannot reach of this engine, in words; "" where it reaches all."""
+        ...
+
     def flush(self, seconds: float) -> bool:
         """Empty the log of what was erased, waiting so long for readers of the old state. False: one is still at it,
         and a job of the queue waits to do it."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...model.ids import format_id
 from ..records import Problem
-from .chain import SAID, START, leaf_of, link_of, order_of, sign
+from ..sql.chain import SAID, START, leaf_of, link_of, order_of, sign
 
 if TYPE_CHECKING:
     import apsw

@@ -15,7 +15,7 @@ import apsw
 
 from ...keys import is_key_given
 from ...model.errors import LimpetError, StoreBusy, StoreDamaged, StoreError, StoreMissing, StoreReadOnly, StoreTooNew
-from . import sql
+from ..sql.statements import migrations
 
 APPLICATION_ID = 0x6C696D70  # "limp", in the file's header
 HEAD_BYTES = 24
@@ -28,7 +28,8 @@ NETWORK_FILE_SYSTEMS = frozenset(
      "ceph", "glusterfs", "fuse.glusterfs", "lustre", "davfs", "fuse.davfs"}
 )  # fmt: skip
 CHAINED = 8  # the schema from which on events are chained
-LATEST_SCHEMA = sql.migrations()[-1][0]
+MIGRATIONS = migrations(Path(__file__).with_name("migrations"))
+LATEST_SCHEMA = MIGRATIONS[-1][0]
 
 
 def open_connection(path: str, *, read_only: bool, durable: bool, create: bool = True) -> apsw.Connection:
@@ -278,7 +279,7 @@ def _check_schema(connection: apsw.Connection, path: str, *, read_only: bool) ->
         if version == 0:
             raise StoreDamaged(f"{path} is not a limpet store")
         # What later schemas add is empty, nobody could write it; and it can be read without their indexes.
-        for number, text in sql.migrations():
+        for number, text in MIGRATIONS:
             if number > version and "CREATE TABLE" in text and "ALTER TABLE" not in text:
                 connection.execute(text.replace("CREATE TABLE", "CREATE TEMP TABLE")).fetchall()
         return
@@ -303,11 +304,11 @@ def _migrate(connection: apsw.Connection) -> None:
     connection.execute("BEGIN IMMEDIATE")
     try:
         version = _user_version(connection)
-        for number, text in sql.migrations():
+        for number, text in MIGRATIONS:
             if number > version:
                 connection.execute(text)
                 if number == CHAINED and connection.execute("SELECT 1 FROM event LIMIT 1").get:
-                    from .chain import chain_all
+                    from ..sql.chain import chain_all
 
                     chain_all(connection)
         connection.execute(f"PRAGMA user_version={LATEST_SCHEMA}; PRAGMA application_id={APPLICATION_ID}")

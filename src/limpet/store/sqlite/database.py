@@ -9,7 +9,8 @@ import contextlib
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator
+from array import array
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from typing import Any
 
@@ -17,11 +18,15 @@ import apsw
 
 from ...keys import signing_key
 from ...model.errors import StoreError, StoreReadOnly
-from .connection import BUSY_TIMEOUT_SECONDS, busy_handler, open_connection, translated, translation
+from ..sql.database import Index
+from .connection import busy_handler, open_connection, translated, translation
+from .index import SqliteIndex
 
 
 class Database:
     """The connections of a store. Thread-safe; several processes may use the file at once."""
+
+    index: Index = SqliteIndex()
 
     def __init__(self, path: str, *, read_only: bool = False, durable: bool = True, create: bool = True) -> None:
         self.path = path
@@ -143,6 +148,33 @@ class Database:
                 self._cached[1][name] = ask(con)
             return list(self._cached[1][name])
 
+    def flush_erased(self, *, seconds: float) -> bool:
+        """The write-ahead log is folded into the file and cut to nothing. False: a reader of the old state is still at
+        it. Tries as long as that; others write meanwhile."""
+        until = time.monotonic() + seconds
+        while True:
+            with self.maintaining() as con:
+                # Its own waiting would keep every writer out.
+                con.set_busy_handler(None)
+                try:
+                    busy, *_ = con.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()[0]
+                except apsw.BusyError:
+                    busy = 1
+                finally:
+                    con.set_busy_handler(busy_handler())
+            if not busy or time.monotonic() >= until:
+                return not busy
+            time.sleep(0.02)
+
+    @staticmethod
+    def ids(ids: Iterable[bytes]) -> Any:
+        return apsw.carray(tuple(ids))
+
+    @staticmethod
+    def numbers(numbers: Iterable[int]) -> Any:
+        """None at all become one that no row has: an empty array is not aligned as SQLite wants."""
+        return apsw.carray(array("q", numbers) or array("q", [-1]))
+
     def _open_reader(self) -> apsw.Connection:
         if self._reader is None:
             if self.path == ":memory:" or (self.read_only and self._writer is not None):
@@ -164,13 +196,6 @@ class Database:
     def _check_open(self) -> None:
         if self._closed:
             raise StoreError(f"{self.path} was closed", hint="open it again")
-
-
-class Repository:
-    """The statements of one family of tables."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
 
 class Reading:
@@ -216,22 +241,3 @@ def _file_at(path: str) -> tuple[int, int] | None:
 
 def _version_of(con: apsw.Connection) -> int:
     return int(con.execute("PRAGMA data_version").get) + int(con.total_changes())
-
-
-def flush_erased(database: Database, *, seconds: float = BUSY_TIMEOUT_SECONDS) -> bool:
-    """Erased bytes also leave the write-ahead log: fold it into the file and cut it to nothing. False: a reader of the
-    old state is still at it. Tries as long as that; others write meanwhile."""
-    until = time.monotonic() + seconds
-    while True:
-        with database.maintaining() as con:
-            # Its own waiting would keep every writer out.
-            con.set_busy_handler(None)
-            try:
-                busy, *_ = con.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()[0]
-            except apsw.BusyError:
-                busy = 1
-            finally:
-                con.set_busy_handler(busy_handler())
-        if not busy or time.monotonic() >= until:
-            return not busy
-        time.sleep(0.02)

@@ -5,18 +5,17 @@ Only a connection that reads uses it, always the same one, under its lock.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 
 import apsw
 import numpy as np
 
-from ..arrays.feed_records import Changes, IndexedText, TextColumns, WordLists
-from ..records import Filter, UseCounts
+from ..arrays.feed_records import IndexedText, WordLists
+from ..records import Filter
+from ..sql.feed import SqlFeed
 from .database import Database
-from .filters import carray
 from .fulltext import Lexical, allowed, interrupted, topic_expressions
-from .sql import statements
 
 _COLUMN = (
     "CASE col WHEN 'content' THEN 0 WHEN 'topics' THEN 1 WHEN 'labels' THEN 2 WHEN 'dates' THEN 3 WHEN 'scope' THEN 4"
@@ -61,7 +60,7 @@ class SqliteWordFeed:
     def texts(self, text_ids: Iterable[int]) -> Iterable[IndexedText]:
         rows = self._con.execute(
             "SELECT num, content, topics, labels, dates, scope, grams FROM carray(?) CROSS JOIN body ON num = value",
-            (carray(text_ids),),
+            (Database.numbers(text_ids),),
         )
         return map(IndexedText._make, rows)
 
@@ -74,75 +73,30 @@ class SqliteWordFeed:
         ).fetchall()
 
 
-class SqliteFeed:
-    """`ChangeFeed` from one file. New texts are known by their numbers, changed memories by the ledger."""
+class SqliteFeed(SqlFeed):
+    """`ChangeFeed` from one file."""
+
+    length, lengths = "d.sz", "LEFT JOIN body_fts_docsize d ON d.id = b.num"
 
     def __init__(self, database: Database, con: apsw.Connection, lexical: Lexical) -> None:
-        self._database = database
+        super().__init__(database, SqliteWordFeed(con, lexical))
         self._con = con
-        self.words = SqliteWordFeed(con, lexical)
-        self.in_pieces = database.path != ":memory:"
-
-    @contextmanager
-    def snapshot(self) -> Iterator[int]:
-        with self._database.snapshot(), self._database.reading() as con:
-            yield self._database.version(con)
 
     @contextmanager
     def within(self, deadline: float | None) -> Iterator[None]:
         with suppress(apsw.InterruptError), interrupted(self._con, deadline):
             yield
 
-    def changes(self, since: object | None) -> Changes:
-        con = self._con
-        schema = con.execute("PRAGMA schema_version").get  # a rebuild changes it on purpose, and no event
-        event = con.execute("SELECT ifnull(max(seq), 0) FROM event").get
-        last = con.execute("SELECT ifnull(max(num), 0) FROM body").get
-        used = con.execute("SELECT 1 FROM usage LIMIT 1").get is not None
-        anew, text_ids = True, []
-        if isinstance(since, tuple) and since[0] == schema:
-            rows = con.execute(
-                "SELECT type, memory FROM event WHERE seq > ? AND type <> 'remembered'", (since[1],)
-            ).fetchall()
-            anew = any(type == "purged" for type, _ in rows)
-            if rows and not anew:
-                ids = apsw.carray(tuple({memory for _, memory in rows}))
-                text_ids = [row[0] for row in con.execute(statements()["bodies_of_memories"], {"ids": ids})]
-        return Changes((schema, event), last, anew, text_ids, used)
+    def _making(self) -> object:
+        """The schema's version: a rebuild changes it on purpose, and no event."""
+        return self._con.execute("PRAGMA schema_version").get
 
-    def texts_after(self, text_id: int, *, most: int) -> TextColumns:
-        rows = self._con.execute(statements()["columns_after"], {"after": text_id, "limit": most})
-        return _columns(rows.fetchall())
-
-    def texts(self, text_ids: Sequence[int]) -> TextColumns:
-        rows = self._con.execute(statements()["columns_of"], {"bodies": carray(text_ids)})
-        return _columns(rows.fetchall())
-
-    def uses(self, rows: Sequence[int]) -> dict[int, UseCounts]:
-        found = self._con.execute(statements()["usage_of"], {"nums": carray(rows)})
-        return {text_id: UseCounts._make(use) for text_id, *use in found}
+    def terms_of(self, kept: bytes | None) -> int:
+        """From the packed sizes of its columns."""
+        return sum(kept if kept and max(kept) < 0x80 else varints(kept or b""))
 
     def with_topic(self, topic: str) -> list[int]:
         return allowed(self._con, Filter(topics=(topic,), states=()), self.words.tokenizer.stems)
-
-    def scope_number(self, name: str) -> int | None:
-        found: int | None = self._con.execute("SELECT num FROM scope WHERE name = ?", (name,)).get
-        return found
-
-    def session_numbers(self, name: str) -> list[int]:
-        return [row[0] for row in self._con.execute("SELECT num FROM session WHERE name = ?", (name,))]
-
-
-def _columns(rows: Sequence[tuple[object, ...]]) -> TextColumns:
-    if not rows:
-        return TextColumns._make(() for _ in TextColumns._fields)
-    *columns, sizes = zip(*rows, strict=True)
-    return TextColumns._make((*columns, [_length(size) for size in sizes]))
-
-
-def _length(sizes: bytes | None) -> int:
-    """Index terms of a text, from the packed sizes of its columns."""
-    return sum(sizes if sizes and max(sizes) < 0x80 else varints(sizes or b""))
 
 
 def _numbers(listed: str | None) -> np.ndarray:

@@ -13,10 +13,10 @@ import apsw
 
 from .. import lexical
 from ..records import Filter, LexicalHit, LexicalResult
-from .filters import filtered, scope_token, was_left
+from ..sql.filters import filtered, scope_token, visible, was_left
+from ..sql.statements import statements
+from ..sql.tokenizer import Tokenizer
 
-# Distinct terms of a query that are looked up.
-MAX_TERMS_LOOKED_UP = 400
 # What a search may take for each text of a large store: with less time until its deadline it is not begun.
 SECONDS_PER_TEXT = 2e-7
 # BM25 over text, topics, labels, dates, pairs of characters; a word of a label counts half: the recorded benchmark.
@@ -24,23 +24,19 @@ _SCORED = (
     "SELECT rowid, bm25(body_fts, 1, 1, 0.5, 1, 0, 1) AS score FROM body_fts WHERE body_fts MATCH ?"
     " ORDER BY score, rowid LIMIT ?"
 )
-# Texts whose index terms are kept: topics, names and dates come again and again.
-MAX_STEMMED = 10_000
-
-_TOKENIZER = ("porter", ["unicode61", "remove_diacritics", "2"])
 _PROGRESS_STEPS = 5_000
+_FOUND = "SELECT rowid AS body FROM body_fts WHERE body_fts MATCH :expression"
 
 
-class Lexical:
+class Lexical(Tokenizer):
     """Full-text search on one connection, with its document frequencies cached until the store changes."""
 
     def __init__(self, con: apsw.Connection) -> None:
+        super().__init__(con)
         self._con = con
-        self._tokenize = con.fts5_tokenizer(*_TOKENIZER)
         self._frequencies: dict[str, int] = {}
         self._version = -1
         self._texts = 0
-        self._stemmed: dict[str, frozenset[str]] = {}
 
     def search(
         self, text: str, where: Filter, *, limit: int | None, version: int, deadline: float | None
@@ -78,20 +74,6 @@ class Lexical:
             absent=lexical.absent_worth(len(absent), self._texts),
         )
 
-    def tokens(self, text: str) -> Iterator[str]:
-        """The index terms of a text, in order, as the index has them."""
-        for token in self._tokenize(text.encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=False):
-            yield token[0]
-
-    def stems(self, text: str) -> frozenset[str]:
-        found = self._stemmed.get(text)
-        if found is None:
-            found = frozenset(self.tokens(text))
-            if len(self._stemmed) >= MAX_STEMMED:
-                self._stemmed.clear()
-            self._stemmed[text] = found
-        return found
-
     def _small(
         self, expression: str, useful: list[tuple[int, str]], absent: list[str], limit: int | None
     ) -> LexicalResult:
@@ -101,17 +83,6 @@ class Lexical:
             (expression,),
         )
         return lexical.small_result(self, self._texts, useful, absent, matching, limit)
-
-    def terms(self, text: str) -> dict[str, str]:
-        """Stem -> the word as it was written, for the first terms of the text."""
-        raw = text.encode("utf-8", "replace")
-        found: dict[str, str] = {}
-        for start, end, *stems in self._tokenize(raw, apsw.FTS5_TOKENIZE_QUERY, None):
-            if stems[0] not in found:
-                if len(found) >= MAX_TERMS_LOOKED_UP:
-                    break
-                found[stems[0]] = raw[start:end].decode("utf-8", "replace")
-        return found
 
     def _frequency(self, stem: str) -> int:
         known = self._frequencies.get(stem)
@@ -172,7 +143,8 @@ def allowed(con: apsw.Connection, where: Filter, stems: Callable[[str], frozense
     """Every text that passes the filter, found by topic or session where one is asked for."""
     topics = topic_expressions(where.topics, stems) if where.known_at is None else []
     if topics:
-        statement, bound = filtered("allowed_of_topic", where)
+        condition, bound = visible(where)
+        statement = statements()["allowed_of_topic"].replace("{visible}", condition).replace("{found}", _FOUND)
         bound["expression"] = " AND ".join(topics)
     else:
         statement, bound = filtered("allowed_of_session" if where.session is not None else "allowed", where)

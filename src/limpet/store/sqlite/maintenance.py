@@ -1,114 +1,26 @@
-"""The care of the file: statistics, checks, rebuild, backup, compaction."""
+"""The care of the file: checks, backup, compaction."""
 
 from __future__ import annotations
 
 import os
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import apsw
 
 from ...model.errors import BadInput
-from ...model.events import Event
-from ..records import BackupPlan, Problem, StoreStats
-from . import jobs
+from ..records import Problem
+from ..sql.maintenance import SqlMaintenance, check_rows
 from .connection import CHAINED, connect, is_encrypted
 from .database import Database
-from .ledger import SqliteLedger
-from .projection import Projection, tell_anew
-
-if TYPE_CHECKING:
-    from ..contract import Describe
 
 SIGNATURE = "signature"  # the check that `sign` makes good
-# Checks of `verify`: what is wrong when the statement counts anything.
-_CHECKS = (
-    ("current", "memories with several current versions",
-     "SELECT count(*) FROM (SELECT id FROM memory WHERE retired_at IS NULL GROUP BY id HAVING count(*) > 1)"),
-    ("ledger", "memories without the event that made them",
-     "SELECT count(*) FROM memory m WHERE NOT EXISTS"
-     " (SELECT 1 FROM event v WHERE v.id = m.id AND v.memory = m.id AND v.type = 'remembered') AND NOT EXISTS"
-     " (SELECT 1 FROM event v WHERE v.memory = m.id AND v.memory <> v.id AND v.type = 'remembered')"),
-    ("projection", "events without a memory",
-     "SELECT count(*) FROM event v WHERE v.type = 'remembered' AND NOT EXISTS"
-     " (SELECT 1 FROM memory m WHERE m.id = v.memory AND m.retired_at IS NULL)"),
-    ("links", "links without the event that made them",
-     "SELECT count(*) FROM edge e WHERE NOT EXISTS (SELECT 1 FROM event v WHERE v.id = e.event)"),
-    ("text", "versions whose text is gone",
-     "SELECT count(*) FROM memory m WHERE m.body IS NOT NULL AND NOT EXISTS"
-     " (SELECT 1 FROM body b WHERE b.num = m.body)"),
-    ("text", "purged memories that still have a text",
-     "SELECT count(*) FROM memory m WHERE m.state = 'purged' AND m.body IS NOT NULL"),
-    ("text", "texts that are searched for in another scope than that of their memory",
-     "SELECT count(*) FROM memory m JOIN body b ON b.num = m.body"
-     " WHERE m.retired_at IS NULL AND b.scope <> char(57344) || m.scope"),
-    ("vectors", "vectors of texts that are gone",
-     "SELECT count(*) FROM vector v WHERE NOT EXISTS (SELECT 1 FROM body b WHERE b.num = v.body)"),
-    ("vectors", "texts with neither a vector nor a job to make one",
-     "SELECT count(*) FROM body b WHERE b.num <= (SELECT through FROM taken)"
-     " AND NOT EXISTS (SELECT 1 FROM vector v WHERE v.body = b.num)"
-     " AND NOT EXISTS (SELECT 1 FROM job j WHERE j.kind = 'embed' AND j.subject = b.num)"),
-    ("vectors", "texts to come that the queue would pass over",
-     "SELECT max(0, through - (SELECT ifnull(max(num), 0) FROM body)) FROM taken"),
-)  # fmt: skip
 
 
-class SqliteMaintenance:
-    def __init__(self, database: Database, ledger: SqliteLedger, describe: Describe) -> None:
-        self._database = database
-        self._ledger = ledger
-        self._describe = describe
-
-    def stats(self) -> StoreStats:
-        path = self._database.path
-        with self._database.reading() as con:
-
-            def one(sql: str) -> Any:
-                return con.execute(sql).get
-
-            def table(sql: str) -> dict[str, int]:
-                return dict(con.execute(sql).fetchall())
-
-            pages, free, size = one("PRAGMA page_count"), one("PRAGMA freelist_count"), one("PRAGMA page_size")
-            files = [Path(path + suffix) for suffix in ("", "-wal")]
-            on_disk = (
-                sum(file.stat().st_size for file in files if file.exists()) if path != ":memory:" else pages * size
-            )
-            return StoreStats(
-                memories=one("SELECT count(*) FROM memory WHERE retired_at IS NULL AND state <> 'purged'"),
-                versions=one("SELECT count(*) FROM memory"),
-                events=one("SELECT count(*) FROM event"),
-                sessions=one("SELECT count(*) FROM session"),
-                vectors=one("SELECT count(*) FROM vector"),
-                waiting_jobs=jobs.waiting(con),
-                waiting_checks=one("SELECT count(*) FROM job WHERE state = 'waiting' AND kind <> 'embed'"),
-                dead_jobs=one("SELECT count(*) FROM job WHERE state = 'dead'"),
-                by_kind=table(
-                    "SELECT kind, count(*) FROM memory WHERE retired_at IS NULL AND state = 'active' GROUP BY kind"
-                ),
-                by_scope=table(
-                    "SELECT s.name, count(*) FROM memory m JOIN scope s ON s.num = m.scope"
-                    " WHERE m.retired_at IS NULL AND m.state = 'active' GROUP BY s.name"
-                ),
-                by_state=table(
-                    "SELECT iif(state = 'active' AND superseded_by IS NOT NULL, 'superseded', state) AS said, count(*)"
-                    " FROM memory WHERE retired_at IS NULL GROUP BY said"
-                ),
-                file_bytes=on_disk,
-                free_bytes=free * size,
-                oldest_us=one("SELECT min(at) FROM event"),
-                newest_us=one("SELECT max(at) FROM event"),
-            )
-
-    def rebuild(self, progress: Callable[[int, int], None] | None = None) -> int:
-        with self._database.writing() as con:
-            events = list(self._ledger.events())
-            done = Projection(con, self._describe, None).rebuild(_counted(events, progress))
-            jobs.refill(con)
-            tell_anew(con)
-            return done
+class SqliteMaintenance(SqlMaintenance):
+    _database: Database
 
     def verify(self, *, sign: bool = False) -> list[Problem]:
         key = self._database.signing_key
@@ -153,19 +65,6 @@ class SqliteMaintenance:
                 copy.close()
             publish(file, target)
 
-    def backup_plan(self) -> BackupPlan | None:
-        found = self._database.rows("SELECT folder, every, keep, done_at FROM backup_plan")
-        return BackupPlan(*found[0]) if found else None
-
-    def plan_backups(self, plan: BackupPlan | None, *, was: BackupPlan | None) -> bool:
-        with self._database.writing() as con:
-            if self.backup_plan() != was:
-                return False
-            con.execute("DELETE FROM backup_plan")
-            if plan is not None:
-                con.execute("INSERT INTO backup_plan VALUES (?, ?, ?, ?)", plan)
-            return True
-
     def compact(self) -> dict[str, Any]:
         with self._database.maintaining() as con:
             before = self.stats().file_bytes
@@ -174,12 +73,13 @@ class SqliteMaintenance:
             con.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         return {"before_bytes": before, "after_bytes": self.stats().file_bytes}
 
-
-def _counted(events: list[Event], progress: Callable[[int, int], None] | None) -> Iterator[Event]:
-    for done, event in enumerate(events, 1):
-        yield event
-        if progress and (done % 500 == 0 or done == len(events)):
-            progress(done, len(events))
+    def _bytes(self, con: apsw.Connection) -> tuple[int, int]:
+        path = self._database.path
+        pages, free, size = (con.execute(f"PRAGMA {one}").get for one in ("page_count", "freelist_count", "page_size"))
+        files = [Path(path + suffix) for suffix in ("", "-wal")]
+        if path == ":memory:":
+            return pages * size, free * size
+        return sum(file.stat().st_size for file in files if file.exists()), free * size
 
 
 def verify_file(con: apsw.Connection, key: bytes | None = None) -> list[Problem]:
@@ -194,10 +94,7 @@ def verify_file(con: apsw.Connection, key: bytes | None = None) -> list[Problem]
         for row in con.execute("PRAGMA integrity_check(20)")
         if row[0] != "ok"
     ]
-    for check, message, statement in _CHECKS:
-        wrong = con.execute(statement).get
-        if wrong:
-            problems.append(Problem(check=check, message=f"{wrong} {message}"))
+    problems += check_rows(con)
     for num, dimensions in con.execute("SELECT num, dimensions FROM embedder").fetchall():
         problems += _verify_chunks(con, num, dimensions)
     if con.execute("PRAGMA user_version").get >= CHAINED:  # an older one that is only read has none

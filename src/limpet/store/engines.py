@@ -1,0 +1,71 @@
+"""Which engine keeps a store: a file is SQLite's, a URL is Postgres's. The one place that chooses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any, Protocol
+
+from ..folders import is_url
+from ..model.errors import BadInput
+
+if TYPE_CHECKING:
+    from .contract import Describe, Store
+
+
+class Pen(Protocol):
+    """What hooks write with: a connection, and no store. What they write may be lost with the power."""
+
+    read_only: bool
+
+    def reading(self) -> AbstractContextManager[Any]: ...
+
+    def writing(self, *, wait_ms: int = ...) -> AbstractContextManager[Any]:
+        """A write transaction. Raises StoreBusy when others write for longer than that."""
+        ...
+
+    def close(self) -> None: ...
+
+
+def open_store(
+    path: str, describe: Describe, *, read_only: bool = False, durable: bool = True, create: bool = True
+) -> Store:
+    """Raises StoreError and its kind, BadInput."""
+    if is_url(path):
+        from .postgres import PostgresStore
+
+        return PostgresStore(path, describe, read_only=read_only, durable=durable, create=create)
+    from .sqlite import SqliteStore
+
+    return SqliteStore(path, describe, read_only=read_only, durable=durable, create=create)
+
+
+def open_pen(path: str) -> Pen:
+    """Raises StoreError and its kind."""
+    if is_url(path):
+        from .postgres import Database
+
+        return Database(path, durable=False)
+    from .sqlite.pen import SqlitePen
+
+    return SqlitePen(path)
+
+
+def restore(path: str, file: str | None, progress: Callable[[int, int], None] | None) -> str | None:
+    """Make a store what a backup of it is, or undo that. Raises BadInput, NotFound, StoreError."""
+    if is_url(path):
+        raise BadInput("a store on a server is restored by its own tools", hint="`pg_restore`, or `limpet copy`")
+    from .sqlite.restore import restore_file, undo_restore
+
+    if file is None:
+        return undo_restore(path, progress=progress)[1]
+    return restore_file(path, file, progress=progress)
+
+
+def encrypt(path: str, key: str | None) -> None:
+    """Give a store's file another key, or none. Raises BadInput, StoreBusy, StoreLocked, StoreError."""
+    if is_url(path):
+        raise BadInput("what a server keeps is the server's to encrypt", hint="encrypt the disks that its data is on")
+    from .sqlite.encryption import change_key
+
+    change_key(path, key)

@@ -1,0 +1,18 @@
+"""The store of a team: a Postgres database, through psycopg. It needs `pip install 'limpet[postgres]'`.
+
+The repositories are those of `store/sql/`. Here are connections and transactions (`database.py`), what becomes of
+their statements (`statements.py`), full text and vectors (`index.py`, `search.py`, `vectors.py`), and the schema
+(`migrations/`).
+"""
+
+try:
+    import psycopg  # noqa: F401
+except ImportError:
+    from ...model.errors import StoreError
+
+    raise StoreError("Postgres needs a package", hint="pip install 'limpet[postgres]'") from None
+
+from .database import Database
+from .store import PostgresStore
+
+__all__ = ["Database", "PostgresStore"]

@@ -1,0 +1,182 @@
+"""Connecting: URLs, the pool, what a statement gives, and driver errors turned into ours."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from typing import Any, NamedTuple
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+
+import psycopg
+from psycopg.adapt import Dumper, Loader
+from psycopg.types.string import TextLoader
+
+from ...folders import shown
+from ...model.errors import BadInput, LimpetError, StoreBusy, StoreError, StoreReadOnly
+from .statements import translate
+
+DEFAULT_TENANT = "default"
+# Statements that are sent together.
+TOGETHER = 500
+# How long a connection may take to come about, in seconds.
+CONNECT_SECONDS = 10
+
+
+class TimedOut(StoreError):
+    """A statement was ended at its deadline."""
+
+
+class Place(NamedTuple):
+    """A URL, taken apart."""
+
+    conninfo: str
+    tenant: str
+    shown: str  # without the password
+
+
+def place_of(url: str) -> Place:
+    """Raises BadInput."""
+    parts = urlsplit(url)
+    given = dict(parse_qsl(parts.query, keep_blank_values=True))
+    tenant = given.pop("tenant", DEFAULT_TENANT)
+    if not tenant or len(tenant) > 63 or not tenant.isprintable():
+        raise BadInput("the tenant of a store is a name of up to 63 characters", hint="?tenant=team at the URL's end")
+    return Place(urlunsplit(parts._replace(query=urlencode(given))), tenant, shown(url))
+
+
+class Ids(list[bytes]):
+    """An array of ids."""
+
+
+class Numbers(list[int]):
+    """An array of numbers."""
+
+
+class _IdsDumper(Dumper):
+    def dump(self, obj: Ids) -> bytes:
+        return b"{" + b",".join(b'"\\\\x%s"' % one.hex().encode() for one in obj) + b"}"
+
+    def quote(self, obj: Ids) -> bytes:
+        return b"'{" + b",".join(b'"\\\\x%s"' % one.hex().encode() for one in obj) + b"}'::bytea[]"
+
+
+class _NumbersDumper(Dumper):
+    def dump(self, obj: Numbers) -> bytes:
+        return b"{" + b",".join(b"%d" % one for one in obj) + b"}"
+
+    def quote(self, obj: Numbers) -> bytes:
+        return b"'" + self.dump(obj) + b"'::bigint[]"
+
+
+class _WholeLoader(Loader):
+    """Sums of numbers are whole numbers."""
+
+    def load(self, data: Any) -> int:
+        return int(bytes(data))
+
+
+def configure(con: psycopg.Connection[Any]) -> None:
+    """Statements are sent whole, so that a pooler may stand between, and several of them at once."""
+    con.autocommit = True
+    con.cursor_factory = psycopg.ClientCursor
+    con.adapters.register_dumper(Ids, _IdsDumper)
+    con.adapters.register_dumper(Numbers, _NumbersDumper)
+    con.adapters.register_loader("numeric", _WholeLoader)
+    con.adapters.register_loader("json", TextLoader)
+
+
+class Rows:
+    """What a statement gave."""
+
+    __slots__ = ("_cursor",)
+
+    def __init__(self, cursor: psycopg.Cursor[Any]) -> None:
+        self._cursor = cursor
+
+    @property
+    def get(self) -> Any:
+        row = self.fetchone()
+        return row[0] if row is not None and len(row) == 1 else row
+
+    def fetchone(self) -> Any:
+        return self._cursor.fetchone() if self._cursor.description else None
+
+    def fetchall(self) -> list[Any]:
+        return self._cursor.fetchall() if self._cursor.description else []
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.fetchall())
+
+
+class Session:
+    """A connection as repositories use it."""
+
+    def __init__(self, con: psycopg.Connection[Any], before: str = "") -> None:
+        """`before`: what is sent with each statement, which is then a transaction of its own."""
+        self._con = con
+        self._before = before
+        self._changes = 0
+
+    def execute(self, statement: str, bound: Any = None, /) -> Rows:
+        text = translate(statement)
+        cursor = self._con.cursor()
+        if self._before:
+            cursor.execute(f"{self._before}; {text}", _named(bound))
+            cursor.nextset()
+        else:
+            cursor.execute(text, _named(bound))
+        self._count(cursor)
+        return Rows(cursor)
+
+    def executemany(self, statement: str, bound: Iterable[Any], /) -> None:
+        text = translate(statement)
+        coming = iter(bound)
+        while part := list(islice(coming, TOGETHER)):
+            cursor: Any = self._con.cursor()
+            cursor.execute(";".join(cursor.mogrify(text, _named(one)) for one in part).replace("%", "%%"), {})
+            self._count(cursor)
+            while cursor.nextset():
+                self._count(cursor)
+
+    def total_changes(self) -> int:
+        return self._changes
+
+    def _count(self, cursor: psycopg.Cursor[Any]) -> None:
+        if not (cursor.statusmessage or "").startswith("SELECT"):
+            self._changes += max(0, cursor.rowcount)
+
+
+def _named(bound: Any) -> Mapping[str, Any]:
+    if bound is None:
+        return {}
+    return bound if isinstance(bound, Mapping) else {f"p{place}": value for place, value in enumerate(bound, 1)}
+
+
+@contextlib.contextmanager
+def translated(store: str) -> Iterator[None]:
+    """Driver errors become limpet's, with words and what to do next. No message of the server is repeated: it may quote
+    rows, and a connection string its password."""
+    try:
+        yield
+    except psycopg.Error as error:
+        raise translation(error, store) from None
+
+
+def translation(error: psycopg.Error, store: str) -> LimpetError:
+    code = getattr(error, "sqlstate", None) or ""
+    if isinstance(error, psycopg.errors.LockNotAvailable | psycopg.errors.DeadlockDetected):
+        return StoreBusy(f"another process has been writing to {store} for too long", hint="try again")
+    if isinstance(error, psycopg.errors.QueryCanceled):
+        return TimedOut(f"{store} did not answer in time", hint="try again")
+    if isinstance(error, psycopg.errors.ReadOnlySqlTransaction | psycopg.errors.InsufficientPrivilege):
+        return StoreReadOnly(f"{store} cannot be written", hint="is it a standby, or may this user not write?")
+    if isinstance(error, psycopg.errors.InvalidPassword | psycopg.errors.InvalidAuthorizationSpecification):
+        return StoreError(f"{store} does not let this user in", hint="check the user and its password (PGPASSWORD)")
+    if isinstance(error, psycopg.DataError) and "NUL" in str(error):
+        return BadInput("a text holds a NUL character, which Postgres cannot store", hint="take it out")
+    if isinstance(error, psycopg.errors.DiskFull):
+        return StoreError(f"the disk of {store} is full; nothing was stored", hint="free some space, try again")
+    if isinstance(error, psycopg.OperationalError) and not code:
+        return StoreError(f"no connection to {store}", hint="is the server running, and can it be reached?")
+    return StoreError(f"{store} failed: {type(error).__name__} {code}".rstrip())

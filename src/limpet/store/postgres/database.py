@@ -1,0 +1,240 @@
+"""One tenant of a Postgres database as repositories use it: connections of a pool, transactions by thread.
+
+What a thread reads inside its own write transaction is read from that transaction. The writers of a tenant go one after
+the other: each begins by taking its row of `store`, whose version it counts up. So the ledger has no gaps, and what is
+visible is all that came before.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import psycopg
+from psycopg.pq import TransactionStatus
+
+from ...keys import signing_key
+from ...model.errors import StoreError, StoreMissing, StoreReadOnly, StoreTooNew
+from ..sql.database import Index
+from ..sql.statements import migrations
+from .connection import CONNECT_SECONDS, Ids, Numbers, Session, configure, place_of, translated
+from .index import PostgresIndex
+
+MIGRATIONS = migrations(Path(__file__).with_name("migrations"))
+LATEST_SCHEMA = MIGRATIONS[-1][0]
+# How long a write waits for others; connections of a process; how long one is taken to be there without asking.
+BUSY_TIMEOUT_MS, MOST_CONNECTIONS, TRUSTED_SECONDS = 60_000, 16, 5.0
+_MIGRATING = 0x6C696D70  # the number of the lock of who migrates
+
+
+class Database:
+    """The connections of a tenant. Thread-safe. Also what hooks write with (`Pen`)."""
+
+    index: Index = PostgresIndex()
+
+    def __init__(self, url: str, *, read_only: bool = False, durable: bool = True, create: bool = True) -> None:
+        place = place_of(url)
+        self.path = place.shown
+        self.tenant = place.tenant
+        self.read_only = read_only
+        self._mine = threading.local()
+        self._cached: tuple[int, dict[Any, Any]] = (-1, {})
+        literal = psycopg.sql.Literal(self.tenant).as_string()
+        # SET LOCAL, as a function: it ends with its transaction, so that a pooler may lend the connection to others.
+        self._as_tenant = (
+            f"SELECT set_config('limpet.tenant', {literal}, true), set_config('search_path', 'limpet', true)"
+        )
+        self._begin_writing = (
+            f"BEGIN; {self._as_tenant}; {'' if durable else 'SET LOCAL synchronous_commit = off;'}"
+            " SET LOCAL lock_timeout = {wait}; UPDATE store SET version = version + 1 RETURNING version"
+        )
+        self._conninfo = place.conninfo
+        # Lent to one thread at a time, and made when there is none: whoever connects is told what is wrong.
+        self._idle: list[tuple[float, psycopg.Connection[Any]]] = []
+        self._places = threading.BoundedSemaphore(MOST_CONNECTIONS)
+        self._closed = False
+        with self._connection() as con:
+            self._check_schema(con, create=create and not read_only)
+
+    @cached_property
+    def signing_key(self) -> bytes | None:
+        return signing_key()
+
+    def close(self) -> None:
+        self._closed = True
+        while self._idle:
+            self._idle.pop()[1].close()
+
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[Session]:
+        """A connection to read from, for the length of a `with`; outside of transactions each statement is one."""
+        session = self._current()
+        if session is not None:
+            with translated(self.path):
+                yield session
+            return
+        with self._connection() as con:
+            yield Session(con, self._as_tenant)
+
+    @contextlib.contextmanager
+    def writing(self, *, wait_ms: int = BUSY_TIMEOUT_MS) -> Iterator[Session]:
+        """A write transaction: committed at the end, rolled back when anything is raised; inside one, a part of it."""
+        if self.read_only:
+            raise StoreReadOnly(f"{self.path} is open read-only")
+        session = getattr(self._mine, "writer", None)
+        if session is not None:
+            yield session
+            return
+        with self._connection() as con:
+            con.execute(self._begin_writing.replace("{wait}", str(wait_ms)))
+            self._mine.writer = Session(con)
+            try:
+                yield self._mine.writer
+                if con.execute("COMMIT").statusmessage != "COMMIT":
+                    # A statement had failed, and who asked went on: nothing was stored, and that is said.
+                    raise StoreError(f"{self.path} rolled a write back; nothing was stored", hint="try again")
+            except BaseException:
+                if con.info.transaction_status not in (TransactionStatus.IDLE, TransactionStatus.UNKNOWN):
+                    con.execute("ROLLBACK")
+                raise
+            finally:
+                self._mine.writer = None
+
+    @contextlib.contextmanager
+    def maintaining(self) -> Iterator[psycopg.Connection[Any]]:
+        """A connection outside any transaction, for statements that cannot be in one."""
+        with self._connection() as con:
+            yield con
+
+    @contextlib.contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """All reads inside see one state of the store."""
+        if self._current() is not None:
+            yield
+            return
+        with self._connection() as con:
+            con.execute(f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {self._as_tenant}")
+            self._mine.reader = Session(con)
+            self._mine.version = None
+            try:
+                self._mine.version = self.version(self._mine.reader)
+                yield
+            finally:
+                self._mine.reader = self._mine.version = None
+                if not con.closed:
+                    con.execute("COMMIT")
+
+    def version(self, con: Session) -> int:
+        """Changes with every commit, by whichever process."""
+        known = getattr(self._mine, "version", None)
+        if known is not None and con is getattr(self._mine, "reader", None):
+            return int(known)
+        return int(con.execute("SELECT version FROM store").get or 0)
+
+    def rows(self, statement: str, bound: Any = None) -> list[Any]:
+        with self.reading() as con:
+            return con.execute(statement, bound).fetchall()
+
+    def cached(self, name: object, ask: Callable[[Any], list[Any]]) -> list[Any]:
+        """A small answer that is asked for by every recall: read once for each version of the store."""
+        with self.reading() as con:
+            if getattr(self._mine, "writer", None) is not None:
+                return ask(con)  # of a transaction that may be rolled back
+            version = self.version(con)
+            held = self._cached
+            if held[0] != version:
+                held = self._cached = (version, {})
+            if name not in held[1]:
+                held[1][name] = ask(con)
+            return list(held[1][name])
+
+    def flush_erased(self, *, seconds: float) -> bool:  # noqa: ARG002
+        """Rows that were deleted are overwritten by VACUUM, as far as no transaction still sees them. The server's log
+        and its backups keep what they have: `limpet purge` says so."""
+        with self.maintaining() as con:
+            con.execute(
+                "VACUUM limpet_rows.body, limpet_rows.event, limpet_rows.memory, limpet_rows.posting,"
+                " limpet_rows.journal, limpet_rows.slot, limpet_rows.session"
+            )
+        return True
+
+    @staticmethod
+    def ids(ids: Iterable[bytes]) -> Ids:
+        return Ids(ids)
+
+    @staticmethod
+    def numbers(numbers: Iterable[int]) -> Numbers:
+        return Numbers(numbers)
+
+    def _current(self) -> Session | None:
+        """The transaction that this thread is in."""
+        return getattr(self._mine, "writer", None) or getattr(self._mine, "reader", None)
+
+    @contextlib.contextmanager
+    def _connection(self) -> Iterator[psycopg.Connection[Any]]:
+        with self._places, translated(self.path):
+            if self._closed:
+                raise StoreError(f"{self.path} was closed", hint="open it again")
+            con = self._lent()
+            try:
+                yield con
+            finally:
+                if con.info.transaction_status == TransactionStatus.IDLE and not self._closed:
+                    self._idle.append((time.monotonic(), con))
+                else:
+                    con.close()
+
+    def _lent(self) -> psycopg.Connection[Any]:
+        while self._idle:
+            since, con = self._idle.pop()
+            if time.monotonic() - since < TRUSTED_SECONDS:
+                return con
+            with contextlib.suppress(psycopg.Error):
+                con.execute("SELECT 1")
+                return con
+            con.close()  # the server ended it meanwhile
+        con = psycopg.connect(self._conninfo, connect_timeout=CONNECT_SECONDS, application_name="limpet")
+        configure(con)
+        return con
+
+    def _check_schema(self, con: psycopg.Connection[Any], *, create: bool) -> None:
+        if self._schema(con) < LATEST_SCHEMA:
+            if not create:
+                raise StoreMissing(f"no store at {self.path}", hint="`limpet remember` makes one there")
+            self._migrate(con)
+        con.execute("BEGIN")
+        con.execute(self._as_tenant)
+        there = con.execute("SELECT 1 FROM store").fetchone() is not None
+        if not there:
+            if not create:
+                raise StoreMissing(f"no store at {self.path}", hint="`limpet remember` makes one there")
+            for table in ("store", "taken", "named", "sealed", "chain_end"):
+                con.execute(f"INSERT INTO {table} DEFAULT VALUES ON CONFLICT DO NOTHING")
+        con.execute("COMMIT")
+
+    def _schema(self, con: psycopg.Connection[Any]) -> int:
+        """The version of the schema, 0 for none. Raises StoreTooNew."""
+        if con.execute("SELECT to_regclass('limpet_rows.schema_version')").fetchone() == (None,):
+            return 0
+        ((version,),) = con.execute("SELECT max(version) FROM limpet_rows.schema_version").fetchall()
+        if version > LATEST_SCHEMA:
+            raise StoreTooNew(
+                f"{self.path} was written by a newer limpet (schema {version}; this one knows {LATEST_SCHEMA})",
+                hint="upgrade: pip install --upgrade limpet",
+            )
+        return int(version)
+
+    def _migrate(self, con: psycopg.Connection[Any]) -> None:
+        """Run what is missing, all in one transaction; another process may have done it while we waited."""
+        with con.transaction():
+            con.execute(f"SELECT pg_advisory_xact_lock({_MIGRATING})")
+            version = self._schema(con)
+            for number, text in MIGRATIONS:
+                if number > version:
+                    con.execute(text)
+                    con.execute(f"INSERT INTO limpet_rows.schema_version (version) VALUES ({number})")

@@ -1,0 +1,89 @@
+"""Which scope a checkout has: the first repository of a name has `project:<name>`, others a name with a mark."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from ...checkout import Checkout, checkout_of
+from ...model.events import Event
+from ...model.memory import GLOBAL_SCOPE
+from ...model.state import cancelled_by
+from .database import Connection, Repository
+
+# Characters of the mark: more only where two repositories of one name agree in these.
+MARK_CHARACTERS = (4, 8, 16, 64)
+# git is asked for a first commit only where one is known that it could be.
+_HAS_COMMITS = "SELECT 1 FROM checkout WHERE identity >= 'commit:' AND identity < 'commit;' LIMIT 1"
+
+
+class SqlCheckouts(Repository):
+    def scope_of(self, folder: Path) -> str:
+        checkout = checkout_of(folder)
+        if checkout is None:
+            return GLOBAL_SCOPE
+        with self._database.reading() as con:
+            return scope_of(con, checkout)
+
+    def claim(self, checkout: Checkout, scope: str, at: int) -> None:
+        with self._database.reading() as con:
+            known = _held(con, checkout.identities)
+        if len(known) == len(checkout.identities):
+            return
+        others = [] if checkout.remote else [one for one in [checkout.first_commit()] if one]
+        with self._database.writing() as con:
+            con.executemany(
+                "INSERT INTO checkout (identity, scope, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+                [(one, scope, at) for one in (*checkout.identities, *others)],
+            )
+
+
+def scope_of(con: Connection, checkout: Checkout) -> str:
+    """The scope that a checkout has or, if it has claimed none, would get."""
+    held = _held(con, checkout.identities)
+    for identity in checkout.identities:
+        if identity in held:
+            return _renamed(con, *held[identity])
+    first = None
+    if not checkout.remote and con.execute(_HAS_COMMITS).get:
+        first = checkout.first_commit()
+        if first and (found := _held(con, [first])):
+            return _renamed(con, *found[first])
+    if not _taken(con, checkout.scope):
+        return _renamed(con, checkout.scope, 0)
+    from hashlib import sha256
+
+    mark = sha256((checkout.remote or first or checkout.place).encode()).hexdigest()
+    names = [f"{checkout.scope}-{mark[:length]}" for length in MARK_CHARACTERS]
+    return next((name for name in names if not _taken(con, name)), names[-1])
+
+
+def note_renaming(con: Connection, events: Sequence[Event]) -> None:
+    """Which scope goes by another name, of events of a memory: the first of an operation that moved a whole scope."""
+    cancelled = cancelled_by(events)
+    for event in events:
+        if event.type == "moved" and event.data.get("whole") and event.operation == event.id:
+            if event.id in cancelled:
+                con.execute("DELETE FROM renamed WHERE event = ?", (event.id,))
+            else:
+                row = (event.id, event.at, event.data["was"], event.data["scope"])
+                con.execute("INSERT INTO renamed VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", row)
+
+
+def _held(con: Connection, identities: Sequence[str]) -> dict[str, tuple[str, int]]:
+    marks = ", ".join("?" * len(identities))
+    found = con.execute(f"SELECT identity, scope, at FROM checkout WHERE identity IN ({marks})", tuple(identities))
+    return {identity: (scope, at) for identity, scope, at in found}
+
+
+def _taken(con: Connection, scope: str) -> bool:
+    return con.execute("SELECT 1 FROM checkout WHERE scope = ? LIMIT 1", (scope,)).get is not None
+
+
+def _renamed(con: Connection, scope: str, at: int) -> str:
+    """What a scope that was given at a time is called now."""
+    for was, name in con.execute(
+        "SELECT r.was, r.scope FROM renamed r JOIN event v ON v.id = r.event WHERE r.at >= ? ORDER BY v.seq", (at,)
+    ).fetchall():
+        scope = name if scope == was else scope
+    return scope

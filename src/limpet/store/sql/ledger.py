@@ -1,0 +1,135 @@
+"""The event ledger: appending events, and reading them in order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from ...model.events import Event
+from ...model.ids import named_by, short_id
+from . import jobs, journal, rows
+from .database import Database
+from .memories import scope_list, the_only
+from .projection import Projection
+from .statements import statements
+
+if TYPE_CHECKING:
+    from ..contract import Decide, Describe, Store
+
+# Events that are read in one go.
+PAGE_EVENTS = 2_000
+# The last events, from which the short id of an operation is told apart: all would be a scan at each receipt.
+TOLD_APART = 2_000
+# Events of an import that are looked up and appended together.
+BATCH_EVENTS = 500
+
+
+class SqlLedger:
+    """`store`: what `decide` is asked with."""
+
+    def __init__(self, database: Database, store: Store, describe: Describe) -> None:
+        self._database = database
+        self._store = store
+        self._describe = describe
+
+    def commit(self, decide: Decide) -> list[Event]:
+        with self._database.writing() as con:
+            projection = Projection(self._database, con, self._describe)
+            written = projection.append(decide(self._store))
+            projection.conclude()
+            purged = any(event.type == "purged" for event in written)
+            if purged:
+                journal.clear(con)
+                jobs.after_purge(self._database, con)
+        if purged and self._database.flush_erased(seconds=0):
+            jobs.flushed(self._database)
+        return written
+
+    def append(self, events: Iterable[Event], progress: Callable[[int], None] | None = None) -> int:
+        with self._database.writing() as con:
+            projection = Projection(self._database, con, self._describe)
+            new = 0
+            coming = iter(events)
+            while part := list(islice(coming, BATCH_EVENTS)):
+                # A bare look-up first: an event may also be twice in what is imported.
+                fresh: dict[bytes, Event] = {}
+                for event in part:
+                    fresh.setdefault(event.id, event)
+                for id in self.known(list(fresh)):
+                    del fresh[id]
+                new += len(projection.append(list(fresh.values())))
+                if progress:
+                    progress(new)
+            projection.conclude()
+            return new
+
+    def known(self, ids: Sequence[bytes]) -> dict[bytes, tuple[str, bytes]]:
+        if not ids:
+            return {}
+        found = self._rows("known_events", ids=self._database.ids(ids))
+        return {id: (type, memory) for id, type, memory in found}
+
+    def events(
+        self, *, memory: bytes | None = None, after: int = 0, ids: Sequence[bytes] | None = None
+    ) -> Iterator[Event]:
+        """The whole ledger in pages, so that a slow consumer holds no transaction open."""
+        if ids is not None:
+            if ids:
+                yield from self._events("events_by_ids", ids=self._database.ids(set(ids)), after=after)
+        elif memory is not None:
+            yield from self._events("events_of_memory", memory=memory, after=after)
+        else:
+            while part := self._events("events_after", after=after, limit=PAGE_EVENTS):
+                yield from part
+                after = part[-1].seq
+
+    def operation(self, event: bytes | None, scopes: Sequence[str] | None = None) -> list[Event]:
+        with self._database.reading():
+            if event is None:
+                last = self._rows("last_event", scopes=scope_list(scopes))
+                event = last[0][0] if last else None
+            found = self._events("event_by_id", id=event)
+            if not found:
+                return []
+            bound = {"operation": found[0].operation}
+            seen = self._events("operation_events", **bound, scopes=scope_list(scopes))
+            if not seen or scopes is None:
+                return seen
+            # A move between scopes is one operation of both, and so is its undoing.
+            whole = self._events("operation_events", **bound, scopes=None)
+            return whole if len(whole) > len(seen) and self._moves(whole) else seen
+
+    def _moves(self, events: Sequence[Event]) -> bool:
+        """Whether memories changed their scope by some events, or by what these undo."""
+        while events and not any(one.type == "moved" for one in events):
+            events = list(
+                self.events(ids=[bytes.fromhex(one.data["undoes"]) for one in events if one.type == "undone"])
+            )
+        return bool(events)
+
+    def newest(self, scopes: Sequence[str] | None, *, before: int | None = None, limit: int) -> list[Event]:
+        before = 1 << 62 if before is None else before
+        return self._events("newest_events", scopes=scope_list(scopes), before=before, limit=limit)
+
+    def resolve(self, text: str) -> bytes:
+        def ask(how: str, low: bytes, high: bytes) -> list[bytes]:
+            return [row[0] for row in self._rows(f"events_by_{how}", low=low, high=high)]
+
+        return the_only(text, named_by(text, ask), "operation", None)
+
+    def abbreviate(self, ids: Sequence[bytes]) -> list[str]:
+        if not ids:
+            return []
+        like = [row[0] for row in self._rows("events_like", ids=self._database.ids(ids), last=TOLD_APART)]
+        return [short_id(id, like) for id in ids]
+
+    def watermark(self) -> str:
+        ((seq, id, changes, uses, used_at),) = self._rows("ledger_watermark")
+        return f"{seq}-{(id or b'').hex()}-{changes}-{float(uses)}-{used_at}"
+
+    def _rows(self, name: str, **bound: Any) -> list[Any]:
+        return self._database.rows(statements()[name], bound)
+
+    def _events(self, name: str, **bound: Any) -> list[Event]:
+        return [rows.event(row) for row in self._rows(name, **bound)]

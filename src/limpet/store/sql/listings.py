@@ -1,0 +1,171 @@
+"""Listings: pages by keyset, counts, and what `prepare` asks: what stands, what is new, what grows stale."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import struct
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import chain
+from typing import Any
+
+from ...model.errors import BadInput
+from ...model.memory import Memory
+from ..records import Filter, Lately, Page
+from .database import Database
+from .filters import filtered, visible
+from .memories import SqlMemories
+from .rows import topics_of
+from .statements import statements
+
+_SORTS = {
+    # sort -> (column, whether only used memories have it)
+    "created": ("m.created_at", False),
+    "updated": ("m.recorded_at", False),
+    "used": ("u.used_at", True),
+    "uses": ("u.uses", True),
+}
+
+
+class SqlListings:
+    def __init__(self, database: Database, memories: SqlMemories) -> None:
+        self._database = database
+        self._whole = memories
+
+    def page(self, where: Filter, *, sort: str, limit: int, cursor: str | None, descending: bool = True) -> Page:
+        """One page by keyset: the cursor holds the last row's sort value and id, so that inserts never shift a page.
+
+        Sorted by use, memories that were never used follow the others, newest first.
+        """
+        if sort not in _SORTS:
+            raise BadInput(f"unknown sort: {sort!r}", hint=f"one of: {', '.join(_SORTS)}")
+        stage, value, last = _read_cursor(cursor, sort)
+        column, by_use = _SORTS[sort]
+        # (stage, column, condition): by use there are two stages, the used ones and then the others.
+        stages = (
+            [
+                (0, column, "m.id = u.id AND u.uses > 0"),
+                (1, "m.created_at", "NOT EXISTS (SELECT 1 FROM usage x WHERE x.id = m.id AND x.uses > 0)"),
+            ]
+            if by_use
+            else [(0, column, "TRUE")]
+        )
+        found: list[tuple[int, int, Memory]] = []
+        with self._database.reading():
+            for number, key, condition in stages[stage:]:
+                if len(found) <= limit:
+                    rest = limit + 1 - len(found)
+                    found += [
+                        (number, *row) for row in self._slice(where, key, condition, rest, value, last, descending)
+                    ]
+                    value, last = None, None
+        shown = found[:limit]
+        following = _write_cursor(*shown[-1][:2], shown[-1][2].id, sort) if shown and len(found) > limit else None
+        return Page(memories=[memory for _, _, memory in shown], cursor=following)
+
+    def _slice(
+        self,
+        where: Filter,
+        column: str,
+        extra: str,
+        limit: int,
+        value: int | None,
+        last: bytes | None,
+        descending: bool,
+    ) -> list[tuple[int, Memory]]:
+        """(sort value, memory) in order. One scope at a time, so that the index gives the order."""
+        if where.scopes is not None and len(where.scopes) > 1:
+            parts = [self._slice(one, column, extra, limit, value, last, descending) for one in _one_scope_each(where)]
+            merged = sorted(chain(*parts), key=lambda row: (row[0], row[1].id), reverse=descending)
+            return merged[:limit]
+        if column == "m.recorded_at" and extra == "TRUE":
+            # A first version is recorded when it is created: memory_created has its order, memory_updated the others.
+            firsts, others = ("m.created_at", "m.num < 4294967296"), (column, "m.num >= 4294967296")
+            parts = [self._slice(where, *part, limit, value, last, descending) for part in (firsts, others)]
+            return sorted(chain(*parts), key=lambda row: (row[0], row[1].id), reverse=descending)[:limit]
+        condition, bound = visible(where)
+        order = "DESC" if descending else "ASC"
+        tables = "memory m, usage u" if column.startswith("u.") else "memory m"
+        bound["limit"] = limit
+        condition += f" AND {extra}"
+        if value is not None:
+            bound |= {"value": value, "last": last}
+            condition += f" AND ({column}, m.id) {'<' if descending else '>'} (:value, :last)"
+        keys = self._database.rows(
+            f"SELECT m.num, {column} FROM {tables} WHERE {condition}"
+            f" ORDER BY {column} {order}, m.id {order} LIMIT :limit",
+            bound,
+        )
+        whole = self._whole.by_rows([num for num, _ in keys])
+        return [(key, memory) for (_, key), memory in zip(keys, whole, strict=True)]
+
+    def count(self, where: Filter) -> int:
+        ((found,),) = self._database.rows(*filtered("count", where))
+        return int(found)
+
+    def count_kinds(self, where: Filter) -> dict[str, int]:
+        return dict(self._database.rows(*filtered("kinds_of_scopes", where)))
+
+    def count_scopes(self, where: Filter) -> list[tuple[str, int, int]]:
+        return self._database.rows(*filtered("scopes_with", where))
+
+    def recent(self, where: Filter, *, limit: int) -> list[int]:
+        statement, bound = filtered("recent", where)
+        return [row[0] for row in self._database.rows(statement, bound | {"limit": limit})]
+
+    def standing(self, scopes: Sequence[str], *, at: int, limit: int) -> list[tuple[str, int]]:
+        names = {f"scope{i}": scope for i, scope in enumerate(scopes)}
+        statement = statements()["standing"].replace("{scopes}", ", ".join(":" + name for name in names))
+        return self._database.rows(statement, names | {"at": at, "limit": limit})
+
+    def lately(self, where: Filter, *, after: int, limit: int) -> list[Lately]:
+        found = [
+            Lately(num, kind, name, title, bool(is_open), topics_of(topics), origin, importance, at)
+            for num, kind, name, title, is_open, topics, origin, importance, at in self._of_each_scope(
+                "lately", where, after=after, limit=limit
+            )
+        ]
+        return sorted(found, key=lambda one: (-one.created_at, -one.num))
+
+    def most_used(self, where: Filter, *, limit: int) -> list[int]:
+        found = self._of_each_scope("most_used", where, limit=limit)
+        return [num for num, _ in sorted(found, key=lambda row: -row[1])]
+
+    def unseen(self, where: Filter, *, before: int, limit: int) -> list[int]:
+        return [row[0] for row in self._of_each_scope("unseen", where, before=before, limit=limit)][:limit]
+
+    def next_change(self, after: int) -> int | None:
+        ((at,),) = self._database.rows(statements()["next_change"], {"after": after})
+        return None if at is None else int(at)
+
+    def _of_each_scope(self, name: str, where: Filter, **bound: Any) -> list[Any]:
+        """One scope at a time, so that the index gives the order."""
+        found: list[Any] = []
+        with self._database.reading():
+            for one in _one_scope_each(where):
+                statement, filter_bound = filtered(name, one)
+                found += self._database.rows(statement, filter_bound | bound)
+        return found
+
+
+def _one_scope_each(where: Filter) -> Iterator[Filter]:
+    return (replace(where, scopes=(scope,)) for scope in dict.fromkeys(where.scopes or ()))
+
+
+def _write_cursor(stage: int, value: int, id: str, sort: str) -> str:
+    packed = struct.pack("<Bq", stage, value) + bytes.fromhex(id.replace("-", "")) + sort.encode()
+    return base64.urlsafe_b64encode(packed).decode().rstrip("=")
+
+
+def _read_cursor(cursor: str | None, sort: str) -> tuple[int, int | None, bytes | None]:
+    if cursor is None:
+        return 0, None, None
+    try:
+        packed = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
+        stage, value = struct.unpack_from("<Bq", packed)
+        if packed[25:].decode() != sort:
+            raise ValueError
+    except (ValueError, struct.error, binascii.Error):
+        raise BadInput("not a cursor of this listing", hint="pass the cursor of the page before, same sort") from None
+    return stage, value, packed[9:25]

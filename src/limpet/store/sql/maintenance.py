@@ -1,0 +1,139 @@
+"""The care of a store, as far as it is the same for every engine with rows: statistics, checks, rebuild."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from ...model.events import Event
+from ..records import BackupPlan, Problem, StoreStats
+from . import jobs
+from .database import Database
+from .ledger import SqlLedger
+from .projection import Projection
+
+if TYPE_CHECKING:
+    from ..contract import Describe
+
+# Checks of `verify`: what is wrong when the statement counts anything.
+_CHECKS = (
+    ("current", "memories with several current versions",
+     "SELECT count(*) FROM (SELECT id FROM memory WHERE retired_at IS NULL GROUP BY id HAVING count(*) > 1)"),
+    ("ledger", "memories without the event that made them",
+     "SELECT count(*) FROM memory m WHERE NOT EXISTS"
+     " (SELECT 1 FROM event v WHERE v.id = m.id AND v.memory = m.id AND v.type = 'remembered') AND NOT EXISTS"
+     " (SELECT 1 FROM event v WHERE v.memory = m.id AND v.memory <> v.id AND v.type = 'remembered')"),
+    ("projection", "events without a memory",
+     "SELECT count(*) FROM event v WHERE v.type = 'remembered' AND NOT EXISTS"
+     " (SELECT 1 FROM memory m WHERE m.id = v.memory AND m.retired_at IS NULL)"),
+    ("links", "links without the event that made them",
+     "SELECT count(*) FROM edge e WHERE NOT EXISTS (SELECT 1 FROM event v WHERE v.id = e.event)"),
+    ("text", "versions whose text is gone",
+     "SELECT count(*) FROM memory m WHERE m.body IS NOT NULL AND NOT EXISTS"
+     " (SELECT 1 FROM body b WHERE b.num = m.body)"),
+    ("text", "purged memories that still have a text",
+     "SELECT count(*) FROM memory m WHERE m.state = 'purged' AND m.body IS NOT NULL"),
+    ("text", "texts that are searched for in another scope than that of their memory",
+     "SELECT count(*) FROM memory m JOIN body b ON b.num = m.body"
+     " WHERE m.retired_at IS NULL AND b.scope <> char(57344) || m.scope"),
+    ("vectors", "vectors of texts that are gone",
+     "SELECT count(*) FROM vector v WHERE NOT EXISTS (SELECT 1 FROM body b WHERE b.num = v.body)"),
+    ("vectors", "texts with neither a vector nor a job to make one",
+     "SELECT count(*) FROM body b WHERE b.num <= (SELECT through FROM taken)"
+     " AND NOT EXISTS (SELECT 1 FROM vector v WHERE v.body = b.num)"
+     " AND NOT EXISTS (SELECT 1 FROM job j WHERE j.kind = 'embed' AND j.subject = b.num)"),
+    ("vectors", "texts to come that the queue would pass over",
+     "SELECT max(0, through - (SELECT coalesce(max(num), 0) FROM body)) FROM taken"),
+)  # fmt: skip
+
+
+class SqlMaintenance(ABC):
+    def __init__(self, database: Database, ledger: SqlLedger, describe: Describe) -> None:
+        self._database = database
+        self._ledger = ledger
+        self._describe = describe
+
+    def stats(self) -> StoreStats:
+        with self._database.reading() as con:
+
+            def one(sql: str) -> Any:
+                return con.execute(sql).get
+
+            def table(sql: str) -> dict[str, int]:
+                return dict(con.execute(sql).fetchall())
+
+            held, free = self._bytes(con)
+            return StoreStats(
+                memories=one("SELECT count(*) FROM memory WHERE retired_at IS NULL AND state <> 'purged'"),
+                versions=one("SELECT count(*) FROM memory"),
+                events=one("SELECT count(*) FROM event"),
+                sessions=one("SELECT count(*) FROM session"),
+                vectors=one("SELECT count(*) FROM vector"),
+                waiting_jobs=jobs.waiting(con),
+                waiting_checks=one("SELECT count(*) FROM job WHERE state = 'waiting' AND kind <> 'embed'"),
+                dead_jobs=one("SELECT count(*) FROM job WHERE state = 'dead'"),
+                by_kind=table(
+                    "SELECT kind, count(*) FROM memory WHERE retired_at IS NULL AND state = 'active' GROUP BY kind"
+                ),
+                by_scope=table(
+                    "SELECT s.name, count(*) FROM memory m JOIN scope s ON s.num = m.scope"
+                    " WHERE m.retired_at IS NULL AND m.state = 'active' GROUP BY s.name"
+                ),
+                by_state=table(
+                    "SELECT CASE WHEN state = 'active' AND superseded_by IS NOT NULL THEN 'superseded' ELSE state END"
+                    " AS said, count(*)"
+                    " FROM memory WHERE retired_at IS NULL GROUP BY said"
+                ),
+                file_bytes=held,
+                free_bytes=free,
+                oldest_us=one("SELECT min(at) FROM event"),
+                newest_us=one("SELECT max(at) FROM event"),
+            )
+
+    def rebuild(self, progress: Callable[[int, int], None] | None = None) -> int:
+        with self._database.writing() as con:
+            events = list(self._ledger.events())
+            done = Projection(self._database, con, self._describe).rebuild(_counted(events, progress))
+            jobs.refill(con)
+            self._database.index.tell_anew(con)
+            return done
+
+    @abstractmethod
+    def verify(self, *, sign: bool = False) -> list[Problem]: ...
+
+    @abstractmethod
+    def backup(self, path: str, progress: Callable[[int, int], None] | None = None) -> None: ...
+
+    @abstractmethod
+    def compact(self) -> dict[str, Any]: ...
+
+    @abstractmethod
+    def _bytes(self, con: Any) -> tuple[int, int]:
+        """What the store takes, and what of it is free."""
+
+    def backup_plan(self) -> BackupPlan | None:
+        found = self._database.rows("SELECT folder, every, keep, done_at FROM backup_plan")
+        return BackupPlan(*found[0]) if found else None
+
+    def plan_backups(self, plan: BackupPlan | None, *, was: BackupPlan | None) -> bool:
+        with self._database.writing() as con:
+            if self.backup_plan() != was:
+                return False
+            con.execute("DELETE FROM backup_plan")
+            if plan is not None:
+                con.execute("INSERT INTO backup_plan VALUES (?, ?, ?, ?)", plan)
+            return True
+
+
+def _counted(events: list[Event], progress: Callable[[int, int], None] | None) -> Iterator[Event]:
+    for done, event in enumerate(events, 1):
+        yield event
+        if progress and (done % 500 == 0 or done == len(events)):
+            progress(done, len(events))
+
+
+def check_rows(con: Any) -> list[Problem]:
+    """How the tables fit together."""
+    found = ((check, message, con.execute(statement).get) for check, message, statement in _CHECKS)
+    return [Problem(check=check, message=f"{wrong} {message}") for check, message, wrong in found if wrong]

@@ -1,0 +1,110 @@
+"""Memories by id, key and statement."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from ...model.errors import AmbiguousId, NotFound
+from ...model.ids import format_id, named_by, short_id
+from ...model.memory import Memory
+from . import rows
+from .database import Repository
+from .statements import statements
+
+
+class SqlMemories(Repository):
+    def resolve(self, text: str, scopes: Sequence[str] | None = None) -> bytes:
+        def ask(how: str, low: bytes, high: bytes) -> list[bytes]:
+            rows = self._rows(f"ids_from_{how}", low=low, high=high, scopes=scope_list(scopes))
+            return [row[0] for row in rows]
+
+        found = named_by(text, ask)
+        if len(found) > 1:
+            raise self.ambiguous(text, found)
+        return the_only(text, found, "memory", scopes)
+
+    def ambiguous(self, text: str, found: Sequence[bytes]) -> AmbiguousId:
+        said = {id: one.content for id in found if (one := self.get(id))}
+        names = dict(zip(said, self.abbreviate(list(said)), strict=True))
+        return AmbiguousId(text, [format_id(id) for id in found], texts=[(names[id], said[id]) for id in said])
+
+    def abbreviate(self, ids: Sequence[bytes]) -> list[str]:
+        if not ids:
+            return []
+        found = self._rows("ids_around", ids=self._database.ids(ids))
+        return [short_id(id, [one for one in near if one]) for id, *near in found]
+
+    def get(self, id: bytes, *, known_at: int | None = None) -> Memory | None:
+        if known_at is None:
+            found = self._memories("memory_current", id=id)
+        else:
+            found = self._memories("memory_known_at", id=id, known_at=known_at)
+        return found[0] if found else None
+
+    def versions(self, id: bytes) -> list[Memory]:
+        return self._memories("memory_versions", id=id)
+
+    def by_rows(self, nums: Sequence[int]) -> list[Memory]:
+        if not nums:
+            return []
+        found = {row[0]: rows.memory(row) for row in self._rows("memories_by_num", nums=self._database.numbers(nums))}
+        return [found[num] for num in nums]
+
+    def same_statement(self, scope: str, fingerprint: int, at: int) -> Memory | None:
+        found = self._rows("same_statement", fingerprint=fingerprint, at=at)
+        return self._in(scope, min(found)[1]) if found else None
+
+    def stated_before(self, scope: str, fingerprint: int, at: int) -> Memory | None:
+        found = self._rows("stated_before", fingerprint=fingerprint, at=at)
+        if not found:
+            return None
+        holding = [row for row in found if row[0]]
+        return self._in(scope, (min(holding) if holding else max(found))[2])
+
+    def with_fingerprints(self, fingerprints: Sequence[int]) -> set[int]:
+        return {row[0] for row in self._rows("marked", marks=self._database.numbers(fingerprints))}
+
+    def keyed(self, scope: str, key: str, *, known_at: int | None = None) -> list[Memory]:
+        if known_at is None:
+            return self._memories("keyed", scope=scope, key=key)
+        return self._memories("keyed_known_at", scope=scope, key=key, known_at=known_at)
+
+    def keys(self, scope: str) -> list[str]:
+        return [row[0] for row in self._rows("keys", scope=scope)]
+
+    def renamed_key(self, scope: str, key: str) -> str | None:
+        found = self._rows("renamed_key", scope=scope, key=key)
+        found = found or self._rows("key_in_other_case", scope=scope, key=key)
+        return str(found[0][0]) if found else None
+
+    def disputed(self, scopes: Sequence[str]) -> list[tuple[bytes, int]]:
+        return self._rows("disputed", scopes=scope_list(scopes))
+
+    def _in(self, scope: str, num: int) -> Memory | None:
+        """A whole memory by row, if it is of a scope."""
+        (found,) = self.by_rows([num])
+        return found if found.scope == scope else None
+
+    def _rows(self, name: str, **bound: Any) -> list[Any]:
+        return self._database.rows(statements()[name], bound)
+
+    def _memories(self, name: str, **bound: Any) -> list[Memory]:
+        return [rows.memory(row) for row in self._rows(name, **bound)]
+
+
+def scope_list(scopes: Sequence[str] | None) -> str | None:
+    """Scopes as statements bind them; NULL is all."""
+    return None if scopes is None else json.dumps(list(scopes))
+
+
+def the_only(text: str, found: Sequence[bytes], what: str, scopes: Sequence[str] | None) -> bytes:
+    """The one id that a text names. Raises NotFound, AmbiguousId."""
+    if not found:
+        place = "" if scopes is None else f" in {' or '.join(scopes)}"
+        hint = "`limpet log` lists operations" if scopes is None else "`limpet list` shows ids, --scope looks elsewhere"
+        raise NotFound(f"no {what} with the id {text}{place}", hint=hint)
+    if len(found) > 1:
+        raise AmbiguousId(text, [format_id(id) for id in found])
+    return found[0]

@@ -1,0 +1,402 @@
+"""From events to rows: append them and project them, in one transaction that the caller has begun."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+from ...model.edges import live_edges
+from ...model.errors import BadInput
+from ...model.events import Event
+from ...model.state import (
+    SESSION_EVENTS,
+    MemoryState,
+    apply,
+    cancelled_by,
+    initial,
+    replay,
+    replay_session,
+    scrub,
+)
+from . import checkouts, mentions, rows
+from .database import Connection, Database
+from .erasing import Erasing
+from .filters import scope_token
+from .peers import as_heard
+from .sessions import SessionNumbers
+from .statements import statements
+
+if TYPE_CHECKING:
+    from ..contract import Describe
+
+# Later versions are numbered from here on, so that a first one can have its text's number.
+FIRST_LATER = 1 << 32
+# Events that may be of a session, or stand before the memory that they speak of.
+_OF_ANYTHING = SESSION_EVENTS | {"linked", "unlinked", "undone"}
+
+
+class Projection(Erasing):
+    """Appends and projects on one connection of a database. Every method needs an open write transaction."""
+
+    def __init__(self, database: Database, connection: Connection, describe: Describe) -> None:
+        self._database = database
+        self._index = database.index
+        self._con = connection
+        self._sql = statements()
+        self._describe = describe
+        from .chain import Chain
+
+        self._chain = Chain(connection, database.signing_key)
+        # Numbers of names, for the length of this transaction.
+        self._scopes: dict[str, int] = {}
+        self._sessions = SessionNumbers(connection)
+        self._told_anew = False
+
+    def append(self, events: Sequence[Event]) -> list[Event]:
+        """Write events and project them, in order; returns them with their places in the ledger.
+
+        Memories that are new one after the other are written together, which is most of what a batch is.
+        """
+        written: list[Event] = []
+        for fresh, run in groupby(self._firsts(events), lambda pair: pair[1]):
+            several = [event for event, _ in run]
+            written += self._append_new(several) if fresh else map(self._append_change, several)
+        self._chain.flush()
+        return written
+
+    def conclude(self) -> None:
+        """Once, after the last `append` of a transaction."""
+        self._chain.note_order()
+
+    def _firsts(self, events: Iterable[Event]) -> Iterator[tuple[Event, bool]]:
+        """Each event, and whether it makes a memory: a second device may have made one of the same id.
+
+        An event whose id is the memory's is the first: it was given that id because no event had it.
+        """
+        made: set[bytes] = set()
+        for event in events:
+            first = event.type == "remembered" and event.memory not in made
+            if first and event.id != event.memory:
+                first = (
+                    self._con.execute("SELECT 1 FROM memory WHERE id = ? AND retired_at IS NULL", (event.memory,)).get
+                    is None
+                )
+            if first:
+                made.add(event.memory)
+            yield event, first
+
+    def _append_new(self, events: list[Event]) -> list[Event]:
+        """New memories: text with its search fields, event and first version, a statement for each table."""
+        body, first = (last + 1 for last in self._con.execute(self._sql["last_numbers"]).fetchone())
+        later = FIRST_LATER if all(event.content is not None for event in events) else self._next_later()
+        texts, ledger, versions, written = [], [], [], []
+        for seq, event in enumerate(events, first):
+            state = initial(event)
+            fields = self._describe(state, event.mark)
+            scope = self._intern_scope(state.scope)
+            num = None if event.content is None else body
+            if num is not None:
+                texts.append(
+                    (num, event.content, fields.topics, fields.labels, fields.dates, scope_token(scope), fields.grams)
+                )
+                body += 1
+            else:
+                later += 1
+            ledger.append(self._chain.event_row(seq, event, num))
+            written.append(_with_sequence(event, seq))
+            versions.append(self._version(num or later - 1, state, event.at, num, fields.fingerprint))
+        self._index.insert(self._con, texts)
+        self._con.executemany(self._sql["insert_event"], ledger)
+        self._con.executemany(self._sql["insert_memory"], versions)
+        return written
+
+    def _append_change(self, event: Event) -> Event:
+        body = None
+        if event.type not in _OF_ANYTHING:
+            there = self._con.execute(
+                "SELECT scope, state FROM memory WHERE id = ? AND retired_at IS NULL", (event.memory,)
+            ).fetchone()
+            if event.type == "purged" and there is None and self._is_session(event.memory):
+                there = (0, "active")
+            if there is None:
+                raise BadInput(f"event {event.id.hex()} changes a memory that is not there")
+            if there[1] == "purged":
+                event = scrub(event)
+            if event.content is not None:
+                body = self._next("body", "num")
+                text = (body, event.content, None, None, None, scope_token(there[0]), None)
+                self._index.insert(self._con, [text])
+        seq = self._next("event", "seq")
+        self._con.execute(self._sql["insert_event"], self._chain.event_row(seq, event, body))
+        written = _with_sequence(event, seq)
+        self.project(written, body)
+        return written
+
+    def _next(self, table: str, column: str) -> int:
+        return int(self._con.execute(f"SELECT coalesce(max({column}), 0) + 1 FROM {table}").get)
+
+    def _next_later(self) -> int:
+        return max(FIRST_LATER, self._next("memory", "num"))
+
+    def project(self, event: Event, body: int | None) -> None:
+        """Bring the rows of `event.memory` to the state after the event. `body`: where the event's content is."""
+        if event.type in ("linked", "unlinked"):
+            self._end_edge(event.memory, event.data["edge"], bytes.fromhex(event.data["target"]), event.at)
+            if event.type == "linked":
+                self._project_edge(event)
+            return
+        if event.type in SESSION_EVENTS:
+            self._project_session(event)
+            return
+        if event.type == "reviewed":
+            self._project_verdict(event, event.data.get("verdict"), event.at)
+        if event.type == "moved":
+            checkouts.note_renaming(self._con, [event])
+        if event.type == "purged":
+            sessions = self._erase(event.memory)
+            if not self._is_session(event.memory):
+                self._project_tombstone(event)
+            self._sessions.date(sessions - self._sessions.of_memory(event.memory))
+            return
+        current = self._state(event.memory)
+        if event.type == "undone":
+            # Only what had happened by then: a rebuild has the whole future in the ledger already.
+            events = [one for one in self._events_of(event.memory) if one.seq <= event.seq]
+            if any(one.type in SESSION_EVENTS for one in events):
+                self._project_session(event)
+            if current is None:
+                return
+            self._project_undone_edges(events, event)
+            self._project_undone_verdicts(events)
+            checkouts.note_renaming(self._con, events)
+            after = replay([as_heard(self._con, one) for one in events])
+        elif current is None and event.type != "remembered":
+            return  # in the order of all devices it comes before its memory
+        else:
+            after = apply(current, as_heard(self._con, event))
+        # 1 and true are equal to Python, and two values to whoever stored them.
+        if after is None or (after == current and repr(after.metadata) == repr(current.metadata)):
+            return
+        at, first = event.at, current is None
+        if not first:
+            at = int(self._con.execute(self._sql["retire_memory"], {"id": event.memory, "at": at}).get)
+        if body is None or after.content != event.content:
+            body = self._body_for(after, event.memory)
+        self._insert_version(after, at, body, first=first)
+        if current is not None and after.scope != current.scope:
+            self._follow(event.memory, body, current.scope, after.scope)
+
+    def _is_session(self, id: bytes) -> bool:
+        """Whether an id is a session's mark and no memory's: a stranger's event may have made it both."""
+        types = {one.type for one in self._events_of(id)}
+        return bool(types & SESSION_EVENTS) and "remembered" not in types
+
+    def _state(self, id: bytes) -> MemoryState | None:
+        row = self._con.execute(self._sql["memory_current"], {"id": id}).fetchone()
+        return rows.state(row) if row else None
+
+    def _events_of(self, memory: bytes) -> list[Event]:
+        found = self._con.execute(self._sql["events_of_memory"], {"memory": memory, "after": 0}).fetchall()
+        return [rows.event(row) for row in found]
+
+    def _body_for(self, state: MemoryState, id: bytes) -> int | None:
+        """The text with the state's content: that of the last version, or an earlier one after an undo."""
+        if state.content is None:
+            return None
+        found = self._con.execute(
+            "SELECT m.body FROM memory m JOIN body b ON b.num = m.body WHERE m.id = ? AND b.content = ?"
+            " AND m.num IN (SELECT num FROM memory WHERE id = ? AND retired_at IS NULL"
+            " UNION ALL SELECT num FROM memory WHERE id = ? AND retired_at IS NOT NULL) ORDER BY m.num DESC LIMIT 1",
+            (id, state.content, id, id),
+        ).get
+        if found is None:
+            raise BadInput(f"the text of memory {id.hex()} is gone")
+        return int(found)
+
+    def _insert_version(self, state: MemoryState, at: int, body: int | None, *, first: bool = False) -> None:
+        fields = self._describe(state, None)
+        num = body if first and body is not None else self._next_later()
+        self._con.execute(self._sql["insert_memory"], self._version(num, state, at, body, fields.fingerprint))
+        if body is not None:
+            token = scope_token(self._intern_scope(state.scope))
+            self._index.describe(self._con, body, (*fields[1:], token))
+
+    def _version(
+        self, num: int, state: MemoryState, at: int, body: int | None, fingerprint: int | None
+    ) -> tuple[Any, ...]:
+        """A row for `insert_memory`, in the order of its columns."""
+        scope = self._intern_scope(state.scope)
+        return (
+            num,
+            state.id,
+            scope,
+            state.kind,
+            body,
+            rows.topics_json(state.topics),
+            state.key,
+            rows.to_json(state.metadata),
+            state.state,
+            state.origin,
+            state.trust,
+            state.source,
+            self._sessions.intern(scope, state.session, state.created_at) if state.session else None,
+            state.speaker,
+            state.position,
+            state.importance,
+            state.stated_confidence,
+            state.observations,
+            state.observed_at,
+            state.pinned,
+            state.valid_from,
+            state.valid_to,
+            state.created_at,
+            at,
+            state.superseded_by,
+            state.reason,
+            fingerprint,
+        )
+
+    def _intern_scope(self, name: str) -> int:
+        num = self._scopes.get(name)
+        if num is None:
+            num = self._con.execute("SELECT num FROM scope WHERE name = ?", (name,)).get
+            if num is None:
+                num = self._con.execute("INSERT INTO scope (name) VALUES (?) RETURNING num", (name,)).get
+            self._scopes[name] = int(num)
+        return int(num)
+
+    def _project_session(self, event: Event) -> None:
+        """Bring a session's row to what its events up to this one say; its number stays, memories point to it."""
+        events = [one for one in self._events_of(event.memory) if one.seq <= event.seq]
+        state = replay_session(events)
+        several = [one for one in events if one.type in SESSION_EVENTS]
+        named = several[-1].data  # of a purged one all have what is left of its name
+        scope = self._intern_scope(named["scope"])
+        num = self._sessions.intern(scope, named["name"], min(one.at for one in several))
+        ended_at, title = (None, None) if state is None else (state.ended_at, state.title)
+        self._con.execute("UPDATE session SET ended_at = ?, title = ? WHERE num = ?", (ended_at, title, num))
+
+    def _project_verdict(self, event: Event, verdict: str | None, at: int | None) -> None:
+        if "item" in event.data:
+            self._con.execute(
+                "UPDATE review SET verdict = ?, decided_at = ? WHERE id = ?",
+                (verdict, at, bytes.fromhex(event.data["item"])),
+            )
+
+    def _project_undone_verdicts(self, events: list[Event]) -> None:
+        """A decision that no longer counts waits again; one that counts again is made."""
+        cancelled = cancelled_by(events)
+        for event in events:
+            if event.type == "reviewed":
+                counts = event.id not in cancelled
+                verdict = event.data.get("verdict") if counts else None
+                self._project_verdict(event, verdict, event.at if counts else None)
+
+    def _project_edge(self, event: Event) -> None:
+        self._con.execute(
+            "INSERT INTO edge (source, type, target, weight, event, recorded_at) VALUES (?, ?, ?, ?, ?, ?)",
+            (
+                event.memory,
+                event.data["edge"],
+                bytes.fromhex(event.data["target"]),
+                event.data.get("weight", 1.0),
+                event.id,
+                event.at,
+            ),
+        )
+
+    def _end_edge(self, source: bytes, type: str, target: bytes, at: int) -> None:
+        self._con.execute(
+            "UPDATE edge SET retired_at = max(?, recorded_at)"
+            " WHERE source = ? AND type = ? AND target = ? AND retired_at IS NULL",
+            (at, source, type, target),
+        )
+
+    def _project_undone_edges(self, events: list[Event], undone: Event) -> None:
+        """Edges whose event no longer counts end; those that hold again begin anew."""
+        if not any(event.type == "linked" for event in events):
+            return
+        wanted = live_edges(events)
+        there = self._con.execute(
+            "SELECT type, target, event FROM edge WHERE source = ? AND retired_at IS NULL", (undone.memory,)
+        ).fetchall()
+        kept = {(type, target) for type, target, event in there if (e := wanted.get((type, target))) and e.id == event}
+        for type, target, _ in there:
+            if (type, target) not in kept:
+                self._end_edge(undone.memory, type, target, undone.at)
+        for slot, event in wanted.items():
+            if slot not in kept:
+                self._project_edge(replace(event, at=undone.at))
+
+    def _follow(self, id: bytes, body: int | None, was: str, scope: str) -> None:
+        """What else knows the scope of a memory by its number goes with it."""
+        num = self._intern_scope(scope)
+        self._con.execute("INSERT INTO scope_left VALUES (?) ON CONFLICT DO NOTHING", (self._intern_scope(was),))
+        self._con.execute("UPDATE usage SET scope = ? WHERE id = ?", (num, id))
+        self._con.execute("UPDATE review SET scope = ? WHERE memory = ?", (num, id))
+        if body is not None:
+            self._index.move(self._con, body, num)
+        if not self._told_anew:
+            self._told_anew = True
+            self._index.tell_anew(self._con)
+
+    def rebuild(self, events: Iterable[Event]) -> int:
+        """Project a whole ledger anew. Texts, vectors and use counts stay; what texts name is left to be noted again.
+
+        Returns the number of events.
+        """
+        # Scopes keep their numbers: texts, vectors, use counts and the review list know them by these.
+        for table in ("memory", "edge", "session", "renamed"):
+            self._con.execute(f"DELETE FROM {table}")
+        self._sessions = SessionNumbers(self._con)
+        bodies = dict(self._con.execute("SELECT seq, body FROM event WHERE body IS NOT NULL"))
+        purged = {row[0] for row in self._con.execute("SELECT memory FROM event WHERE type = 'purged'")}
+        done = 0
+        for event in events:
+            done += 1
+            if event.memory in purged:
+                self._project_purged(event)
+            else:
+                self.project(event, bodies.get(event.seq))
+        self._index.rebuild(self._con)
+        mentions.clear(self._con)
+        return done
+
+    def _project_purged(self, event: Event) -> None:
+        """An event of a memory that is purged, now or later: its links and its tombstone are all there is."""
+        if event.type in ("linked", "unlinked") or event.type in SESSION_EVENTS:
+            self.project(event, None)
+        elif event.type == "purged" and not self._is_session(event.memory):
+            self._project_tombstone(event)
+        elif event.type == "moved":
+            checkouts.note_renaming(self._con, [event])
+        elif event.type == "undone":
+            before = [one for one in self._events_of(event.memory) if one.seq <= event.seq]
+            if any(one.type in SESSION_EVENTS for one in before):
+                self._project_session(event)
+            self._project_undone_edges(before, event)
+            checkouts.note_renaming(self._con, before)
+
+    def _project_tombstone(self, purged: Event) -> None:
+        first = next(event for event in self._events_of(purged.memory) if event.type == "remembered")
+        # Purged on two devices: the last one stands.
+        self._con.execute("DELETE FROM memory WHERE id = ? AND retired_at IS NULL", (purged.memory,))
+        self._insert_version(initial(as_heard(self._con, first)), purged.at, None)
+
+
+def _with_sequence(event: Event, seq: int) -> Event:
+    """The event with its place in the ledger: `dataclasses.replace` at a third of its price, at every write."""
+    return Event(
+        id=event.id,
+        type=event.type,
+        memory=event.memory,
+        at=event.at,
+        operation=event.operation,
+        origin=event.origin,
+        content=event.content,
+        data=event.data,
+        seq=seq,
+        mark=event.mark,
+    )

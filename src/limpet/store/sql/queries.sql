@@ -1,0 +1,670 @@
+-- Named statements. Each says what it is for and which index SQLite uses. Loaded by statements.py.
+-- Fragments that several share stand at the top; {visible} is the filter, filled in by search.py. CROSS JOIN fixes the
+-- order of a join where the planner, which knows nothing of carray's size, would scan a whole scope.
+
+-- fragment: columns
+-- A whole version row, in the order that rows.py reads.
+m.num, m.id, s.name, m.kind, b.content, m.topics, m.key, m.metadata, m.state, m.origin, m.source, e.name, m.speaker,
+m.position, m.importance, m.stated_confidence, m.observations, m.observed_at, m.pinned, m.valid_from, m.valid_to,
+m.created_at, m.recorded_at, m.retired_at, m.superseded_by, m.reason, u.uses, u.used_at, m.trust,
+u.useful, u.not_useful, u.wrong
+
+-- fragment: tables
+memory m JOIN scope s ON s.num = m.scope LEFT JOIN body b ON b.num = m.body
+LEFT JOIN session e ON e.num = m.session LEFT JOIN usage u ON u.id = m.id
+
+-- fragment: candidate
+m.num, m.body, m.id, b.content, m.session, m.position, m.speaker, m.valid_from, b.topics, b.labels, b.dates,
+m.kind, m.importance, m.pinned, m.trust, m.observations, m.observed_at, m.stated_confidence, u.uses, u.used_at,
+u.useful, u.not_useful, u.wrong, m.key
+
+-- fragment: column
+-- {length} and, below, {lengths}: how many index terms a text has, as the engine keeps it.
+b.num, m.num, CAST(substr(b.scope, 2) AS INTEGER), m.state, m.kind, m.trust, m.pinned, m.session, m.position, m.speaker,
+m.valid_from, m.valid_to, m.importance, m.observations, m.observed_at, m.stated_confidence, b.content, b.topics, b.labels,
+b.dates, m.id, m.key, {length}
+
+-- fragment: of_body
+LEFT JOIN memory m ON m.num = coalesce(
+  (SELECT f.num FROM memory f WHERE f.num = b.num AND f.body = b.num AND f.retired_at IS NULL),
+  (SELECT l.num FROM memory l INDEXED BY memory_body
+    WHERE l.body = b.num AND l.body <> l.num AND l.retired_at IS NULL))
+{lengths}
+
+-- fragment: in_scopes
+-- An event `v` of some scopes, or of a memory that left one of them. Before scope_of_event, which it has.
+(:scopes IS NULL OR v.data ->> 'was' IN (SELECT value FROM json_each(:scopes))
+  OR {scope_of_event} IN (SELECT value FROM json_each(:scopes)))
+
+-- fragment: scope_of_event
+-- The scope of an event `v`: that of its memory, or the one it names (sessions), or that of its session (an undone of it).
+coalesce(
+  (SELECT s.name FROM memory m JOIN scope s ON s.num = m.scope WHERE m.id = v.memory AND m.retired_at IS NULL),
+  v.data ->> 'scope',
+  (SELECT e.data ->> 'scope' FROM event e WHERE e.memory = v.memory AND e.memory <> e.id AND e.type = 'session_started' LIMIT 1))
+
+-- name: memory_current
+-- The current version of one memory. memory_current.
+SELECT {columns} FROM {tables} WHERE m.id = :id AND m.retired_at IS NULL
+
+-- name: memory_known_at
+-- The version of one memory that the store held at :known_at. memory_current, memory_past.
+SELECT {columns} FROM {tables}
+ WHERE m.num IN (SELECT num FROM memory WHERE id = :id AND retired_at IS NULL
+                 UNION ALL SELECT num FROM memory WHERE id = :id AND retired_at IS NOT NULL)
+   AND m.recorded_at <= :known_at AND (m.retired_at IS NULL OR :known_at < m.retired_at)
+
+-- name: memory_versions
+-- All versions of one memory, oldest first. memory_current, memory_past.
+SELECT {columns} FROM {tables}
+ WHERE m.num IN (SELECT num FROM memory WHERE id = :id AND retired_at IS NULL
+                 UNION ALL SELECT num FROM memory WHERE id = :id AND retired_at IS NOT NULL)
+ ORDER BY m.recorded_at, m.num
+
+-- name: memories_by_num
+-- Whole rows by number. Primary key.
+SELECT {columns} FROM carray(:nums) c CROSS JOIN {tables} WHERE m.num = c.value
+
+-- name: ids_from_prefix
+-- Ids in a range: a true range scan, twelve are enough to list candidates. memory_current.
+SELECT id FROM memory INDEXED BY memory_current WHERE id BETWEEN :low AND :high AND retired_at IS NULL
+   AND (:scopes IS NULL OR scope IN (SELECT s.num FROM json_each(:scopes) j JOIN scope s ON s.name = j.value))
+ ORDER BY id LIMIT 12
+
+-- name: ids_from_short
+-- Ids whose last bytes are in a range. memory_short, which an older store that is only read does not have.
+SELECT id FROM memory WHERE substr(id, 12) BETWEEN :low AND :high AND retired_at IS NULL
+   AND (:scopes IS NULL OR scope IN (SELECT s.num FROM json_each(:scopes) j JOIN scope s ON s.name = j.value))
+ ORDER BY id LIMIT 12
+
+-- name: same_statement
+-- Rows with this fingerprint that are held true at :at; nearly always none, so that sorting is left to the caller: to
+-- set it up costs SQLite five times the look-up. memory_fingerprint.
+SELECT created_at, num FROM memory INDEXED BY memory_fingerprint
+ WHERE fingerprint = :fingerprint AND retired_at IS NULL AND state = 'active'
+   AND (valid_to IS NULL OR :at < valid_to)
+
+-- name: stated_before
+-- Rows with this fingerprint, whether they are held true at :at or other memories have replaced them. memory_fingerprint.
+SELECT valid_to IS NULL OR :at < valid_to, created_at, num FROM memory INDEXED BY memory_fingerprint
+ WHERE fingerprint = :fingerprint AND retired_at IS NULL AND state = 'active'
+   AND (valid_to IS NULL OR :at < valid_to OR superseded_by IS NOT NULL)
+
+-- name: marked
+-- Those among some fingerprints that an active memory has. memory_fingerprint.
+SELECT m.fingerprint FROM carray(:marks) c
+  CROSS JOIN memory m INDEXED BY memory_fingerprint ON m.fingerprint = c.value
+ WHERE m.retired_at IS NULL AND m.state = 'active'
+
+-- name: keyed
+-- Active memories of a key as known now, along the valid time. memory_key.
+SELECT {columns} FROM {tables}
+ WHERE m.scope = (SELECT num FROM scope WHERE name = :scope) AND m.key = :key
+   AND m.retired_at IS NULL AND m.state = 'active'
+ ORDER BY m.valid_from, m.created_at, m.id
+
+-- name: keyed_known_at
+-- The same as the store knew them at :known_at. memory_key.
+SELECT {columns} FROM {tables}
+ WHERE m.scope = (SELECT num FROM scope WHERE name = :scope) AND m.key = :key AND m.state = 'active'
+   AND m.recorded_at <= :known_at AND (m.retired_at IS NULL OR :known_at < m.retired_at)
+ ORDER BY m.valid_from, m.created_at, m.id
+
+-- name: keys
+-- Keys in use. memory_key.
+SELECT DISTINCT key FROM memory
+ WHERE scope = (SELECT num FROM scope WHERE name = :scope) AND key IS NOT NULL AND retired_at IS NULL AND state = 'active'
+ ORDER BY key
+
+-- name: renamed_key
+-- What the memories that had a key have now. memory_key, memory_current.
+SELECT now.key FROM memory once INDEXED BY memory_key JOIN memory now ON now.id = once.id AND now.retired_at IS NULL
+ WHERE once.scope = (SELECT num FROM scope WHERE name = :scope) AND once.key = :key AND once.retired_at IS NOT NULL
+   AND now.key IS NOT NULL AND now.key <> :key AND now.state = 'active'
+ ORDER BY once.retired_at DESC, now.created_at DESC, now.id DESC LIMIT 1
+
+-- name: key_in_other_case
+-- The key in use that differs from :key in case alone, the oldest. memory_key.
+SELECT m.key FROM memory m INDEXED BY memory_key
+ WHERE m.scope = (SELECT num FROM scope WHERE name = :scope) AND m.key IS NOT NULL AND m.key = :key COLLATE NOCASE
+   AND m.key <> :key AND m.retired_at IS NULL AND m.state = 'active'
+ ORDER BY m.created_at, m.id LIMIT 1
+
+-- name: session
+-- One session. Primary key by (scope, name), memory_session.
+SELECT e.name, s.name, e.started_at, e.ended_at, e.title, count(m.num), max(e.started_at, ifnull(max(m.created_at), 0))
+  FROM scope s JOIN session e ON e.scope = s.num
+  LEFT JOIN memory m ON m.session = e.num AND m.retired_at IS NULL AND m.state = 'active'
+ WHERE s.name = :scope AND e.name = :name GROUP BY e.num, e.name, s.name, e.started_at, e.ended_at, e.title
+
+-- name: sessions
+-- Sessions of a scope, the latest first: by when they began, which their memories follow. memory_session.
+SELECT e.name, s.name, e.started_at, e.ended_at, e.title, count(m.num), max(e.started_at, ifnull(max(m.created_at), 0))
+  FROM scope s JOIN session e ON e.scope = s.num
+  LEFT JOIN memory m ON m.session = e.num AND m.retired_at IS NULL AND m.state = 'active'
+ WHERE s.name = :scope GROUP BY e.num, e.name, s.name, e.started_at, e.ended_at, e.title ORDER BY 7 DESC, e.name LIMIT :limit
+
+-- name: session_memories
+-- What a session holds, in its order. memory_session.
+SELECT {columns} FROM {tables}
+ WHERE m.session = (SELECT num FROM session
+                     WHERE scope = (SELECT num FROM scope WHERE name = :scope) AND name = :name)
+   AND m.retired_at IS NULL AND m.state = 'active'
+ ORDER BY m.position, m.created_at, m.id
+
+-- name: last_position
+-- The last place taken in a session. memory_session.
+SELECT max(position) FROM memory
+ WHERE session = (SELECT num FROM session
+                   WHERE scope = (SELECT num FROM scope WHERE name = :scope) AND name = :session)
+
+-- name: events_of_memory
+-- One memory's ledger. event_id, event_memory.
+SELECT v.seq, v.id, v.type, v.memory, v.at, v.operation, v.origin, b.content, v.data
+  FROM event v LEFT JOIN body b ON b.num = v.body
+ WHERE v.seq IN (SELECT seq FROM event WHERE id = :memory AND memory = :memory
+                 UNION ALL SELECT seq FROM event WHERE memory = :memory AND memory <> id)
+   AND v.seq > :after ORDER BY v.seq
+
+-- name: events_after
+-- The ledger from a place on. Primary key.
+SELECT v.seq, v.id, v.type, v.memory, v.at, v.operation, v.origin, b.content, v.data
+  FROM event v LEFT JOIN body b ON b.num = v.body WHERE v.seq > :after ORDER BY v.seq LIMIT :limit
+
+-- name: event_by_id
+-- One event. event_id.
+SELECT v.seq, v.id, v.type, v.memory, v.at, v.operation, v.origin, b.content, v.data
+  FROM event v LEFT JOIN body b ON b.num = v.body WHERE v.id = :id
+
+-- name: events_by_ids
+-- Some events, in order. event_id.
+SELECT v.seq, v.id, v.type, v.memory, v.at, v.operation, v.origin, b.content, v.data
+  FROM carray(:ids) c CROSS JOIN event v ON v.id = c.value LEFT JOIN body b ON b.num = v.body
+ WHERE v.seq > :after ORDER BY v.seq
+
+-- name: known_events
+-- Which of some events there are. event_id.
+SELECT v.id, v.type, v.memory FROM carray(:ids) c CROSS JOIN event v ON v.id = c.value
+
+-- name: events_by_prefix
+-- Events whose id is in a range. event_id.
+SELECT id FROM event WHERE id BETWEEN :low AND :high ORDER BY id LIMIT 12
+
+-- name: events_by_short
+-- Events whose id ends in a range. A scan of event_id: an operation is seldom named, and a write need not keep an index for it.
+SELECT id FROM event INDEXED BY event_id WHERE substr(id, 12) BETWEEN :low AND :high ORDER BY id LIMIT 12
+
+-- name: events_like
+-- The last events whose ids' last bytes begin as those of some ids do, for abbreviations. Primary key.
+SELECT id FROM event WHERE seq > (SELECT max(seq) FROM event) - :last
+   AND substr(id, 12, 3) IN (SELECT substr(c.value, 12, 3) FROM carray(:ids) c)
+
+-- name: newest_events
+-- Events of some scopes before a place, the newest first. Primary key, memory_current.
+SELECT v.seq, v.id, v.type, v.memory, v.at, v.operation, v.origin, b.content, v.data
+  FROM event v LEFT JOIN body b ON b.num = v.body
+ WHERE v.seq < :before AND {in_scopes}
+ ORDER BY v.seq DESC LIMIT :limit
+
+-- name: last_event
+-- The newest event of some scopes: see scope_of_event; or that which its memory left. Primary key, memory_current.
+SELECT v.id FROM event v WHERE {in_scopes}
+ ORDER BY v.seq DESC LIMIT 1
+
+-- name: operation_events
+-- An operation: its first event and those that name it. event_id, event_operation.
+SELECT v.seq, v.id, v.type, v.memory, v.at, v.operation, v.origin, b.content, v.data
+  FROM event v LEFT JOIN body b ON b.num = v.body
+ WHERE v.seq IN (SELECT seq FROM event WHERE id = :operation UNION SELECT seq FROM event WHERE operation = :operation)
+   AND {in_scopes}
+ ORDER BY v.seq
+
+-- name: last_numbers
+-- The last text and the last event. Primary keys.
+SELECT ifnull((SELECT max(num) FROM body), 0), ifnull((SELECT max(seq) FROM event), 0)
+
+-- name: insert_body
+-- Text arrives. Primary key; the triggers index it.
+INSERT INTO body (num, content, topics, labels, dates, scope, grams) VALUES (?, ?, ?, ?, ?, ?, ?)
+
+-- name: insert_event
+-- The ledger grows; its row is made by chain.py.
+INSERT INTO event (seq, id, type, memory, at, operation, origin, body, data, place, salt, link)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+
+-- name: insert_memory
+-- A version begins.
+INSERT INTO memory (num, id, scope, kind, body, topics, key, metadata, state, origin, trust, source, session, speaker, position,
+  importance, stated_confidence, observations, observed_at, pinned, valid_from, valid_to, created_at, recorded_at,
+  superseded_by, reason, fingerprint)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+
+-- name: insert_job
+-- Work waits; the same work once. Primary key.
+INSERT INTO job (kind, subject, not_before) VALUES (?, ?, ?) ON CONFLICT DO NOTHING
+
+-- name: retire_memory
+-- A version ends, at the earliest when it began: clocks of several devices may disagree. memory_current.
+UPDATE memory SET retired_at = max(:at, recorded_at) WHERE id = :id AND retired_at IS NULL RETURNING retired_at
+
+-- name: bodies_of_current
+-- Which bodies the current versions of some memories use. memory_current.
+SELECT m.id, m.body FROM carray(:ids) c CROSS JOIN memory m ON m.id = c.value AND m.retired_at IS NULL
+ WHERE m.body IS NOT NULL
+
+-- name: bodies_of_memory
+-- Every body a memory ever had, versions and ledger. memory_current, memory_past, event_id, event_memory.
+SELECT body FROM memory WHERE id = :id AND retired_at IS NULL AND body IS NOT NULL
+UNION SELECT body FROM memory WHERE id = :id AND retired_at IS NOT NULL AND body IS NOT NULL
+UNION SELECT body FROM event WHERE id = :id AND memory = :id AND body IS NOT NULL
+UNION SELECT body FROM event WHERE memory = :id AND memory <> id AND body IS NOT NULL
+
+-- name: candidates
+-- What ranking needs, for the bodies that pass the filter. Primary key, memory_body.
+SELECT {candidate} FROM carray(:bodies) c
+  CROSS JOIN memory m ON m.num = c.value AND m.body = m.num
+  CROSS JOIN body b ON b.num = m.body
+  LEFT JOIN usage u ON u.id = m.id
+ WHERE {visible}
+UNION ALL
+SELECT {candidate} FROM carray(:bodies) c
+  CROSS JOIN memory m INDEXED BY memory_body ON m.body = c.value AND m.body <> m.num
+  CROSS JOIN body b ON b.num = m.body
+  LEFT JOIN usage u ON u.id = m.id
+ WHERE {visible}
+
+-- name: naming
+-- The memories that pass the filter and whose text names a thing, of its newest texts; no more than tell that they are
+-- too many. mention_thing, primary key, memory_body.
+SELECT m.body, m.id FROM (SELECT body FROM mention WHERE thing = :thing ORDER BY body DESC LIMIT :limit) e
+  CROSS JOIN memory m ON m.num = e.body AND m.body = m.num
+ WHERE {visible}
+UNION ALL
+SELECT m.body, m.id FROM (SELECT body FROM mention WHERE thing = :thing ORDER BY body DESC LIMIT :limit) e
+  CROSS JOIN memory m INDEXED BY memory_body ON m.body = e.body AND m.body <> m.num
+ WHERE {visible}
+ LIMIT :enough
+
+-- name: columns_after
+-- Bodies from a number on as `TextColumns`, with the current memory of each, if it has one. Primary key,
+-- memory_body.
+SELECT {column} FROM body b {of_body} WHERE b.num > :after ORDER BY b.num LIMIT :limit
+
+-- name: columns_of
+-- The same of some bodies. Primary key.
+SELECT {column} FROM carray(:bodies) c CROSS JOIN body b ON b.num = c.value {of_body}
+
+-- name: bodies_of_memories
+-- Every body that versions of some memories have. memory_current, memory_past.
+SELECT m.body FROM carray(:ids) c CROSS JOIN memory m ON m.id = c.value AND m.retired_at IS NULL
+ WHERE m.body IS NOT NULL
+UNION
+SELECT m.body FROM carray(:ids) c CROSS JOIN memory m ON m.id = c.value AND m.retired_at IS NOT NULL
+ WHERE m.body IS NOT NULL
+
+-- name: usage_of
+-- Use of some memories. Primary keys.
+SELECT m.body, u.uses, u.used_at, u.useful, u.not_useful, u.wrong FROM carray(:nums) c CROSS JOIN memory m ON m.num = c.value
+  CROSS JOIN usage u ON u.id = m.id
+
+-- name: neighbours
+-- Rows near the given ones in their sessions, some more than once. Primary key, memory_session.
+SELECT {candidate} FROM carray(:nums) c
+  CROSS JOIN memory a ON a.num = c.value
+  CROSS JOIN memory m INDEXED BY memory_session
+    ON m.session = a.session AND m.position BETWEEN a.position - :reach AND a.position + :reach
+  CROSS JOIN body b ON b.num = m.body
+  LEFT JOIN usage u ON u.id = m.id
+ WHERE m.session IS NOT NULL AND m.num <> a.num AND {visible}
+
+-- name: allowed
+-- Every body that passes the filter. memory_created by scope.
+SELECT m.body FROM memory m JOIN scope s ON s.num = m.scope WHERE m.body IS NOT NULL AND {visible}
+
+-- name: allowed_of_session
+-- The same for one session. memory_session.
+SELECT m.body FROM session e CROSS JOIN memory m INDEXED BY memory_session ON m.session = e.num
+ WHERE e.name = :session AND m.body IS NOT NULL AND {visible}
+
+-- name: allowed_of_topic
+-- The same for topics. {found}: the texts that the index finds, from the engine. Primary key, memory_body.
+WITH found AS MATERIALIZED ({found})
+SELECT m.body FROM found f CROSS JOIN memory m ON m.num = f.body AND m.body = m.num WHERE {visible}
+UNION ALL
+SELECT m.body FROM found f CROSS JOIN memory m INDEXED BY memory_body ON m.body = f.body AND m.body <> m.num
+ WHERE {visible}
+
+-- name: recent
+-- The newest bodies that pass the filter. memory_created.
+SELECT m.body FROM memory m JOIN scope s ON s.num = m.scope
+ WHERE m.body IS NOT NULL AND {visible} ORDER BY m.created_at DESC, m.id DESC LIMIT :limit
+
+-- name: substring
+-- Bodies that contain a text, case-folded for ASCII by LIKE. A scan: only when every other layer found nothing.
+SELECT m.body FROM memory m JOIN scope s ON s.num = m.scope JOIN body b ON b.num = m.body
+ WHERE (b.content LIKE :pattern ESCAPE '\' OR b.labels LIKE :pattern ESCAPE '\' OR b.topics LIKE :pattern ESCAPE '\')
+   AND {visible}
+ ORDER BY m.created_at DESC, m.id DESC LIMIT :limit
+
+-- name: count
+-- How many pass the filter. memory_created.
+SELECT count(*) FROM memory m JOIN scope s ON s.num = m.scope WHERE {visible}
+
+-- name: use
+-- A memory was used. Primary key.
+INSERT INTO usage (id, scope, uses, used_at, useful, not_useful, wrong)
+SELECT m.id, m.scope, :used, :at, :useful, :not_useful, :wrong FROM memory m WHERE m.id = :id AND m.retired_at IS NULL
+ON CONFLICT (id) DO UPDATE SET uses = usage.uses + excluded.uses, used_at = max(usage.used_at, excluded.used_at),
+  useful = usage.useful + excluded.useful, not_useful = usage.not_useful + excluded.not_useful,
+  wrong = usage.wrong + excluded.wrong
+
+-- name: disputed
+-- What was said to be wrong, and how often. A scan of the used ones; memory_current.
+SELECT u.id, u.wrong FROM usage u JOIN memory m ON m.id = u.id AND m.retired_at IS NULL AND m.state = 'active'
+ WHERE u.wrong > 0 AND u.scope IN (SELECT s.num FROM json_each(:scopes) j JOIN scope s ON s.name = j.value) ORDER BY u.id
+
+-- name: texts
+-- Texts to embed, with the key of a keyed fact: "Tampa" alone says nothing. Primary key, memory_body.
+SELECT b.num, b.content, nullif(max(
+    ifnull((SELECT m.key FROM memory m WHERE m.num = b.num AND m.body = m.num), ''),
+    ifnull((SELECT max(m.key) FROM memory m INDEXED BY memory_body WHERE m.body = b.num AND m.body <> m.num), '')), '')
+  FROM carray(:bodies) c CROSS JOIN body b ON b.num = c.value
+
+-- name: proposal
+-- One proposal. Primary key.
+SELECT r.id, r.kind, s.name, r.memory, r.other, r.reason, r.score, r.created_at, r.verdict, r.decided_at
+  FROM review r JOIN scope s ON s.num = r.scope WHERE r.id = :id
+
+-- name: proposals
+-- What waits in a scope and is still about two active memories that nothing replaced; of a concurrent pair, one has replaced the
+-- other already. review_waiting, memory_current.
+SELECT r.id, r.kind, s.name, r.memory, r.other, r.reason, r.score, r.created_at, r.verdict, r.decided_at
+  FROM scope s JOIN review r ON r.scope = s.num AND r.verdict IS NULL
+ WHERE s.name = :scope AND (:kind IS NULL OR r.kind = :kind)
+   AND EXISTS (SELECT 1 FROM memory m WHERE m.id = r.memory AND m.retired_at IS NULL AND m.state = 'active'
+                                        AND (m.superseded_by IS NULL OR r.kind = 'concurrent'))
+   AND EXISTS (SELECT 1 FROM memory m WHERE m.id = r.other AND m.retired_at IS NULL AND m.state = 'active'
+                                        AND (m.superseded_by IS NULL OR r.kind = 'concurrent'))
+ ORDER BY r.created_at, r.id LIMIT :limit
+
+-- name: withdraw
+-- What waits of a kind about pairs of some memories. review_memory.
+DELETE FROM review WHERE verdict IS NULL AND kind = :kind AND memory IN (SELECT value FROM carray(:ids))
+                     AND other IN (SELECT value FROM carray(:ids))
+
+-- name: lease_jobs
+-- Take jobs that are due and not leased. Primary key.
+UPDATE job SET leased_until = :until, worker = :worker, attempts = attempts + 1
+ WHERE kind = :kind AND subject IN (SELECT subject FROM job WHERE kind = :kind AND state = 'waiting'
+                                       AND not_before <= :at AND leased_until <= :at ORDER BY subject LIMIT :limit)
+RETURNING kind, subject, attempts, error
+
+-- name: lease_these_jobs
+-- The same of some subjects. Primary key.
+UPDATE job SET leased_until = :until, worker = :worker, attempts = attempts + 1
+ WHERE kind = :kind AND subject IN (SELECT value FROM carray(:subjects)) AND state = 'waiting'
+   AND not_before <= :at AND leased_until <= :at
+RETURNING kind, subject, attempts, error
+
+-- name: chunks_changed
+-- Chunk versions of an embedder, without their data. chunk_version.
+SELECT num, version FROM chunk WHERE embedder = :embedder ORDER BY num
+
+-- name: exact_vectors
+-- Float16 vectors of some bodies. Primary key.
+SELECT v.body, v.exact FROM carray(:bodies) c CROSS JOIN vector v ON v.embedder = :embedder AND v.body = c.value
+
+-- name: unembedded
+-- Bodies of memories that have no vector of this embedder. Primary keys.
+SELECT b.num FROM body b
+ WHERE b.num > :after AND NOT EXISTS (SELECT 1 FROM vector v WHERE v.embedder = :embedder AND v.body = b.num)
+ ORDER BY b.num LIMIT :limit
+
+-- Edges. {linked} is which types and as known when; {this} finds a memory by its id, as known when; both from edges.py.
+
+-- fragment: edge
+e.source, e.type, e.target, e.weight, e.event, e.recorded_at, e.retired_at
+
+-- name: edge_live
+-- The edge between two memories that holds now. edge_source.
+SELECT {edge} FROM edge e WHERE e.source = :source AND e.type = :type AND e.target = :target AND e.retired_at IS NULL
+
+-- name: edge_reaches
+-- Whether edges of a type lead from :start to :goal, now. edge_source.
+WITH RECURSIVE reached (id) AS (
+  SELECT :start
+  UNION
+  SELECT e.target FROM reached r CROSS JOIN edge e ON e.source = r.id AND e.type = :type AND e.retired_at IS NULL
+)
+SELECT 1 FROM reached WHERE id = :goal LIMIT 1
+
+-- name: edges_out
+-- Edges that leave some memories. edge_source.
+SELECT {edge} FROM carray(:ids) c CROSS JOIN edge e INDEXED BY edge_source ON e.source = c.value WHERE {linked}
+
+-- name: edges_in
+-- Edges that reach some memories. edge_target.
+SELECT {edge} FROM carray(:ids) c CROSS JOIN edge e INDEXED BY edge_target ON e.target = c.value WHERE {linked}
+
+-- name: temporal_out
+-- What follows some memories in their sessions. memory_current, memory_session.
+SELECT m.id, n.id, n.created_at FROM carray(:ids) c CROSS JOIN memory m ON {this}
+  CROSS JOIN memory n ON n.num = (
+    SELECT x.num FROM memory x INDEXED BY memory_session
+     WHERE x.session = m.session AND x.position > m.position AND x.state <> 'purged' AND {known_x}
+     ORDER BY x.position, x.id LIMIT 1)
+ WHERE {visible}
+
+-- name: temporal_in
+-- What some memories follow in their sessions. memory_current, memory_session.
+SELECT n.id, m.id, m.created_at FROM carray(:ids) c CROSS JOIN memory m ON {this}
+  CROSS JOIN memory n ON n.num = (
+    SELECT x.num FROM memory x INDEXED BY memory_session
+     WHERE x.session = m.session AND x.position < m.position AND x.state <> 'purged' AND {known_x}
+     ORDER BY x.position DESC, x.id DESC LIMIT 1)
+ WHERE {visible}
+
+-- name: memories_by_id
+-- Whole rows by id, of those that pass the filter. memory_current, memory_past.
+SELECT {columns} FROM carray(:ids) c CROSS JOIN memory m ON {this}
+  JOIN scope s ON s.num = m.scope LEFT JOIN body b ON b.num = m.body
+  LEFT JOIN session e ON e.num = m.session LEFT JOIN usage u ON u.id = m.id
+ WHERE {visible}
+
+-- name: lives_by_id
+-- How some memories stand, of those that pass the filter. memory_current, memory_past.
+SELECT m.id, m.state, m.superseded_by IS NOT NULL, m.valid_from, m.valid_to
+  FROM carray(:ids) c CROSS JOIN memory m ON {this} WHERE {visible}
+
+-- name: graph_nodes
+-- What the whole graph needs of every memory. A scan of the scopes.
+SELECT m.id, m.kind, m.state, m.superseded_by, m.valid_from, m.valid_to, m.trust, m.observations, m.observed_at,
+  m.stated_confidence, m.importance, m.pinned, u.used_at, ifnull(u.useful, 0), ifnull(u.wrong, 0), m.key
+  FROM memory m LEFT JOIN usage u ON u.id = m.id WHERE {visible}
+
+-- name: graph_edges
+-- Every edge of some types. A scan.
+SELECT {edge} FROM edge e WHERE {linked}
+
+-- name: edges_from_matching
+-- Edges whose source passes the filter. memory_current, memory_past.
+SELECT {edge} FROM edge e JOIN memory m ON {this} WHERE {linked} AND {visible}
+
+-- name: matching_ids
+-- Those among some ids that pass the filter. memory_current, memory_past.
+SELECT m.id FROM carray(:ids) c CROSS JOIN memory m ON {this} WHERE {visible}
+
+-- name: changed_ids
+-- Memories about which something became known in (:start, :end], or began or ceased to hold then. A scan of the scopes.
+SELECT DISTINCT m.id FROM memory m
+ WHERE {visible}
+   AND ((m.recorded_at > :start AND m.recorded_at <= :end) OR (m.retired_at > :start AND m.retired_at <= :end)
+     OR (m.valid_from > :held_start AND m.valid_from <= :held_end) OR (m.valid_to > :held_start AND m.valid_to <= :held_end))
+
+-- name: changed_edges
+-- Edges that began or ended in (:start, :end]. A scan.
+SELECT {edge} FROM edge e
+ WHERE (e.recorded_at > :start AND e.recorded_at <= :end) OR (e.retired_at > :start AND e.retired_at <= :end)
+
+-- name: session_around
+-- A memory and those up to :reach places around it in its session. memory_session.
+SELECT {columns} FROM memory a CROSS JOIN memory m INDEXED BY memory_session
+    ON m.session = a.session AND m.position BETWEEN a.position - :reach AND a.position + :reach
+  JOIN scope s ON s.num = m.scope LEFT JOIN body b ON b.num = m.body
+  LEFT JOIN session e ON e.num = m.session LEFT JOIN usage u ON u.id = m.id
+ WHERE a.id = :id AND a.retired_at IS NULL AND a.session IS NOT NULL AND {visible} ORDER BY m.position, m.created_at, m.id
+
+-- name: key_history
+-- Every memory of a key, along the valid time. memory_key.
+SELECT {columns} FROM {tables} WHERE m.key = :key AND {visible} ORDER BY m.valid_from, m.created_at, m.id
+
+-- name: replaced_by_key
+-- (new, old): what some values of a key replaced. memory_current, memory_key.
+SELECT n.id, m.id FROM carray(:ids) c CROSS JOIN memory n ON n.id = c.value AND n.retired_at IS NULL
+  CROSS JOIN memory m INDEXED BY memory_key ON m.scope = n.scope AND m.key = n.key
+ WHERE m.superseded_by = n.id AND {visible}
+
+-- name: merged_into
+-- Memories for which some others speak. memory_replaced.
+SELECT {columns} FROM carray(:ids) c CROSS JOIN memory m INDEXED BY memory_replaced ON m.superseded_by = c.value
+  JOIN scope s ON s.num = m.scope LEFT JOIN body b ON b.num = m.body
+  LEFT JOIN session e ON e.num = m.session LEFT JOIN usage u ON u.id = m.id
+ WHERE m.state = 'merged' AND {visible} ORDER BY m.created_at, m.id
+
+-- name: pieces
+-- What consolidation needs of every memory. A scan of the scopes.
+SELECT m.body, m.id, m.scope, m.kind, m.session, m.topics, octet_length(b.content)
+  FROM memory m JOIN body b ON b.num = m.body WHERE {visible} ORDER BY m.created_at, m.id
+
+-- What `prepare` asks.
+
+-- name: standing
+-- The weightiest of each group that stands in every brief. {scopes} are names. memory_standing.
+SELECT g.column1, m.num FROM (VALUES ('pinned'), ('keyed'), ('preference'), ('goal')) g
+  CROSS JOIN scope s
+  CROSS JOIN memory m ON m.num IN (
+    SELECT x.num FROM memory x INDEXED BY memory_standing
+     WHERE x.scope = s.num
+       AND (CASE WHEN x.pinned THEN 'pinned' WHEN x.key IS NOT NULL THEN 'keyed' ELSE x.kind END) = g.column1
+       AND x.retired_at IS NULL AND x.state = 'active' AND (x.pinned OR x.key IS NOT NULL OR x.kind IN ('preference', 'goal'))
+       AND (x.valid_to IS NULL OR :at < x.valid_to) AND x.valid_from <= :at
+     ORDER BY x.importance DESC, x.created_at DESC LIMIT :limit)
+ WHERE s.name IN ({scopes}) ORDER BY m.importance DESC, m.created_at DESC, m.id
+
+-- name: lately
+-- The newest memories that pass the filter, of one scope, without their texts. memory_created.
+SELECT m.num, m.kind, e.name, e.title, e.num IS NOT NULL AND e.ended_at IS NULL, m.topics, m.origin, m.importance, m.created_at
+  FROM memory m LEFT JOIN session e ON e.num = m.session
+ WHERE {visible} AND m.created_at > :after ORDER BY m.created_at DESC, m.id DESC LIMIT :limit
+
+-- name: warnings
+-- (what, one of some memories, the other): links that deny it, what it replaced, contradictions that wait for review.
+-- edge_source, edge_target, memory_replaced, review_memory, review_other.
+SELECT 'contradicts', e.source, e.target FROM carray(:ids) c CROSS JOIN edge e INDEXED BY edge_source
+    ON e.source = c.value AND e.type = 'contradicts' AND e.retired_at IS NULL
+UNION SELECT 'contradicts', e.target, e.source FROM carray(:ids) c CROSS JOIN edge e INDEXED BY edge_target
+    ON e.target = c.value AND e.type = 'contradicts' AND e.retired_at IS NULL
+UNION SELECT 'replaced', c.value, m.id FROM carray(:ids) c CROSS JOIN memory m INDEXED BY memory_replaced
+    ON m.superseded_by = c.value WHERE m.retired_at IS NULL AND m.state = 'active'
+UNION SELECT r.kind, r.memory, r.other FROM carray(:ids) c CROSS JOIN review r INDEXED BY review_memory
+    ON r.memory = c.value WHERE r.verdict IS NULL AND r.kind = 'contradiction'
+UNION SELECT r.kind, r.other, r.memory FROM carray(:ids) c CROSS JOIN review r INDEXED BY review_other
+    ON r.other = c.value WHERE r.verdict IS NULL AND r.kind = 'contradiction'
+
+-- name: ids_around
+-- Of some ids those that are next to them by their last bytes, and one that ends alike, for abbreviations. memory_short.
+SELECT c.value,
+  (SELECT id FROM memory WHERE substr(id, 12) < substr(c.value, 12) AND retired_at IS NULL ORDER BY substr(id, 12) DESC LIMIT 1),
+  (SELECT id FROM memory WHERE substr(id, 12) > substr(c.value, 12) AND retired_at IS NULL ORDER BY substr(id, 12) LIMIT 1),
+  (SELECT id FROM memory WHERE substr(id, 12) = substr(c.value, 12) AND retired_at IS NULL AND id <> c.value LIMIT 1)
+  FROM carray(:ids) c
+
+-- name: items_like
+-- Items of the review list whose last bytes begin as those of some ids do. A scan of the list, which a person decides about.
+SELECT id FROM review WHERE substr(id, 12, 3) IN (SELECT substr(c.value, 12, 3) FROM carray(:ids) c)
+
+-- name: proposals_from_prefix
+-- Ids of items of some scopes in a range. Primary key of review.
+SELECT r.id FROM review r JOIN scope s ON s.num = r.scope
+ WHERE r.id BETWEEN :low AND :high AND s.name IN (SELECT value FROM json_each(:scopes)) ORDER BY r.id LIMIT 12
+
+-- name: proposals_from_short
+-- Ids of items of some scopes whose last bytes are in a range. A scan of the list, which a person decides about.
+SELECT r.id FROM review r JOIN scope s ON s.num = r.scope
+ WHERE substr(r.id, 12) BETWEEN :low AND :high AND s.name IN (SELECT value FROM json_each(:scopes)) ORDER BY r.id LIMIT 12
+
+-- name: kinds_of_scopes
+-- How many memories of each kind pass the filter. A scan of the scopes.
+SELECT m.kind, count(*) FROM memory m WHERE {visible} GROUP BY m.kind ORDER BY 2 DESC, 1
+
+-- name: scopes_with
+-- (scope, how many memories pass the filter, when the last was stored). A scan of the memories.
+SELECT s.name, count(*), max(m.created_at) FROM memory m JOIN scope s ON s.num = m.scope
+ WHERE {visible} GROUP BY m.scope, s.name ORDER BY 2 DESC, 1
+
+-- name: most_used
+-- The most used memories that pass the filter. usage_uses.
+SELECT m.num, u.uses FROM usage u CROSS JOIN memory m ON m.id = u.id
+ WHERE u.scope = (SELECT num FROM scope WHERE name = :scope0) AND u.uses > 0 AND {visible}
+ ORDER BY u.uses DESC, u.id DESC LIMIT :limit
+
+-- name: unseen
+-- The oldest that were neither stated nor used since :before, of what can grow stale. memory_created.
+SELECT m.num FROM memory m LEFT JOIN usage u ON u.id = m.id
+ WHERE {visible} AND m.created_at < :before AND m.observed_at < :before AND ifnull(u.used_at, 0) < :before AND NOT m.pinned
+ ORDER BY m.created_at, m.id LIMIT :limit
+
+-- name: bodies_of_events
+-- Where the texts of one memory's events are. event_id, event_memory.
+SELECT seq, body FROM event WHERE id = :id AND memory = :id AND body IS NOT NULL
+UNION ALL SELECT seq, body FROM event WHERE memory = :id AND memory <> id AND body IS NOT NULL
+
+-- name: keys_of_memory
+-- Every key that a memory ever had. memory_current, memory_past.
+SELECT scope, key FROM memory WHERE id = :id AND retired_at IS NULL AND key IS NOT NULL
+UNION SELECT scope, key FROM memory WHERE id = :id AND retired_at IS NOT NULL AND key IS NOT NULL
+
+-- name: sessions_of_memory
+-- Every session that a memory ever was in. memory_current, memory_past.
+SELECT session FROM memory WHERE id = :id AND retired_at IS NULL AND session IS NOT NULL
+UNION SELECT session FROM memory WHERE id = :id AND retired_at IS NOT NULL AND session IS NOT NULL
+
+-- name: session_begins
+-- The earliest time of what names a session. memory_session, event_memory.
+SELECT min(at) FROM (
+  SELECT created_at AS at FROM memory WHERE session = :num
+  UNION ALL SELECT at FROM event WHERE memory = :mark AND memory <> id AND type IN ('session_started', 'session_ended')) AS named
+
+-- name: segment_lines
+-- The events of one segment, in the order of all devices. synced_segment, event_id.
+SELECT v.seq, v.id, v.type, v.memory, v.at, v.operation, v.origin, b.content, v.data, s.stamp, s.place
+  FROM synced s CROSS JOIN event v ON v.id = s.id LEFT JOIN body b ON b.num = v.body
+ WHERE s.segment = :num ORDER BY s.stamp, s.operation, s.place, s.id
+
+-- name: purged_in_segments
+-- (segment, memory) of purged memories. A scan of the ledger's types, then event_id, event_memory, synced.
+SELECT DISTINCT s.segment, p.memory FROM event p
+  CROSS JOIN event v ON v.seq IN (SELECT seq FROM event WHERE id = p.memory AND memory = p.memory
+                                  UNION ALL SELECT seq FROM event WHERE memory = p.memory AND memory <> id)
+  JOIN synced s ON s.id = v.id
+ WHERE p.type = 'purged' AND v.type IN ('remembered', 'edited', 'tagged', 'keyed', 'retracted', 'observed', 'superseded', 'session_started', 'session_ended')
+
+-- name: edits
+-- (device, segment, text) of the edits of a memory. event_memory, synced.
+SELECT g.device, g.number, b.content FROM event v JOIN synced s ON s.id = v.id JOIN segment g ON g.num = s.segment
+  JOIN body b ON b.num = v.body
+ WHERE v.memory = :id AND v.memory <> v.id AND v.type = 'edited'
+
+-- name: ledger_watermark
+-- What tells whether anything was said or used since. Primary key; all rows of usage.
+SELECT e.seq, e.id, u.rows, u.uses, u.used_at
+  FROM (SELECT count(*) AS rows, total(uses) AS uses, max(used_at) AS used_at FROM usage) u
+  LEFT JOIN event e ON e.seq = (SELECT max(seq) FROM event)
+
+-- name: next_change
+-- The next time at which what holds changes by itself. Reads every current version.
+SELECT min(at) FROM (
+  SELECT min(valid_from) AS at FROM memory WHERE retired_at IS NULL AND valid_from > :after
+  UNION ALL
+  SELECT min(valid_to) FROM memory WHERE retired_at IS NULL AND valid_to > :after
+) AS turns

@@ -1,0 +1,65 @@
+"""The list that waits for a person: proposals about pairs of memories."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from ...model.ids import named_by, short_id
+from ..records import Proposal
+from .database import Repository
+from .statements import statements
+
+_FIELDS = ("id", "kind", "scope", "memory", "other", "reason", "score", "created_at", "verdict", "decided_at")
+
+
+class SqlReviews(Repository):
+    def get(self, id: bytes) -> Proposal | None:
+        found = self._database.rows(statements()["proposal"], {"id": id})
+        return _proposal(found[0]) if found else None
+
+    def propose(self, proposals: Sequence[Proposal]) -> int:
+        with self._database.writing() as con:
+            before = con.total_changes()
+            con.executemany(
+                "INSERT INTO review (id, kind, scope, memory, other, reason, score, created_at)"
+                " VALUES (?, ?, (SELECT num FROM scope WHERE name = ?), ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+                [
+                    (one.id, one.kind, one.scope, one.memory, one.other, one.reason, one.score, one.created_at)
+                    for one in proposals
+                ],
+            )
+            return con.total_changes() - before
+
+    def withdraw(self, kind: str, among: Sequence[bytes]) -> int:
+        with self._database.writing() as con:
+            before = con.total_changes()
+            con.execute(statements()["withdraw"], {"kind": kind, "ids": self._database.ids(among)})
+            return con.total_changes() - before
+
+    def waiting(self, scopes: Sequence[str], *, limit: int, kind: str | None = None) -> list[Proposal]:
+        found: list[Proposal] = []
+        for scope in scopes:
+            bound = {"scope": scope, "limit": limit, "kind": kind}
+            found += map(_proposal, self._database.rows(statements()["proposals"], bound))
+        return sorted(found, key=lambda one: (one.created_at, one.id))[:limit]
+
+    def named(self, text: str, scopes: Sequence[str]) -> list[bytes]:
+        def ask(how: str, low: bytes, high: bytes) -> list[bytes]:
+            bound = {"low": low, "high": high, "scopes": json.dumps(list(scopes))}
+            return [row[0] for row in self._database.rows(statements()[f"proposals_from_{how}"], bound)]
+
+        return named_by(text, ask)
+
+    def abbreviate(self, ids: Sequence[bytes]) -> list[str]:
+        if not ids:
+            return []
+        bound = {"ids": self._database.ids(ids)}
+        items = [row[0] for row in self._database.rows(statements()["items_like"], bound)]
+        around = self._database.rows(statements()["ids_around"], bound)
+        return [short_id(id, [*items, *(one for one in near if one)]) for id, *near in around]
+
+
+def _proposal(row: tuple[Any, ...]) -> Proposal:
+    return Proposal(**dict(zip(_FIELDS, row, strict=True)))

@@ -1,0 +1,90 @@
+"""What search asks of the rows: filters, and what ranking needs of texts. Full text is the engine's own."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from ..arrays.following import FollowingArrays
+from ..records import Candidate, Filter, LexicalResult
+from .database import Repository
+from .filters import filtered, was_left
+from .statements import statements
+
+if TYPE_CHECKING:
+    from ..contract import ChangeFeed
+    from .database import Database
+
+
+class SqlSearch(Repository, ABC):
+    def __init__(self, database: Database) -> None:
+        super().__init__(database)
+        self.arrays = FollowingArrays(self._feed)
+
+    def close(self) -> None:
+        """Let go of what follows the store."""
+        self.arrays.close()
+
+    @abstractmethod
+    def _feed(self) -> ChangeFeed: ...
+
+    @abstractmethod
+    def lexical(
+        self, text: str, where: Filter, *, limit: int | None, deadline: float | None = None
+    ) -> LexicalResult: ...
+
+    @abstractmethod
+    def stems(self, texts: Iterable[str]) -> dict[str, frozenset[str]]: ...
+
+    @abstractmethod
+    def allowed(self, where: Filter) -> list[int]: ...
+
+    @abstractmethod
+    def substring(self, text: str, where: Filter, *, limit: int, deadline: float | None = None) -> list[int]: ...
+
+    def candidates(self, bodies: Iterable[int], where: Filter) -> list[Candidate]:
+        wanted = list(bodies)
+        if not wanted:
+            return []
+        statement, bound = filtered("candidates", where)
+        with self._database.reading() as con:
+            return list(
+                map(Candidate._make, con.execute(statement, bound | {"bodies": self._database.numbers(wanted)}))
+            )
+
+    def neighbours(self, nums: Iterable[int], where: Filter, *, reach: int) -> list[Candidate]:
+        wanted = list(nums)
+        if not wanted:
+            return []
+        statement, bound = filtered("neighbours", where)
+        bound |= {"nums": self._database.numbers(wanted), "reach": reach}
+        with self._database.reading() as con:
+            return list(map(Candidate._make, con.execute(statement, bound)))
+
+    def texts(self, bodies: Sequence[int]) -> list[tuple[int, str, str | None]]:
+        with self._database.reading() as con:
+            return con.execute(statements()["texts"], {"bodies": self._database.numbers(bodies)}).fetchall()
+
+    def texts_of(self, ids: Sequence[bytes]) -> list[int]:
+        if not ids:
+            return []
+        found = dict(self._database.rows(statements()["bodies_of_current"], {"ids": self._database.ids(ids)}))
+        return [found[id] for id in ids if id in found]
+
+    def was_left(self, scopes: Sequence[str]) -> bool:
+        with self._database.reading() as con:
+            return bool(scopes) and was_left(con, scopes)
+
+    def scope_numbers(self, names: Sequence[str]) -> list[int]:
+        marks = ", ".join("?" * len(names))
+        statement = f"SELECT num FROM scope WHERE name IN ({marks})"
+        return self._database.cached(
+            ("scopes", *names), lambda con: [row[0] for row in con.execute(statement, tuple(names))]
+        )
+
+
+def like_pattern(text: str) -> str | None:
+    """What LIKE takes for a text that stands anywhere, escaped by a backslash; None: there is nothing to look for."""
+    literal = text.strip()[:200].replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    return f"%{literal}%" if literal else None

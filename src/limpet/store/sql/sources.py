@@ -1,0 +1,37 @@
+"""What the organizer has read, and what hooks say is there to read."""
+
+from __future__ import annotations
+
+from ..records import Source
+from .database import Repository
+
+_FIELDS = "scope, path, digest, reached, at"
+
+
+class SqlSources(Repository):
+    def get(self, scope: str, path: str) -> Source | None:
+        found = self._database.rows(f"SELECT {_FIELDS} FROM source WHERE scope = ? AND path = ?", (scope, path))
+        return Source(*found[0]) if found else None
+
+    def keep(self, source: Source) -> None:
+        with self._database.writing() as con:
+            con.execute(
+                f"INSERT INTO source ({_FIELDS}, waits) VALUES (?1, ?2, ?3, ?4, ?5, 0) ON CONFLICT (scope, path)"
+                " DO UPDATE SET digest = ?3, reached = ?4, at = ?5,"
+                " waits = CASE WHEN ?3 IS NULL THEN source.waits ELSE 0 END",
+                source,
+            )
+
+    def announce(self, scope: str, path: str, at: int) -> None:
+        with self._database.writing() as con:
+            con.execute(
+                "INSERT INTO source (scope, path, at, waits) VALUES (?1, ?2, ?3, 1)"
+                " ON CONFLICT (scope, path) DO UPDATE SET waits = 1, at = ?3",
+                (scope, path, at),
+            )
+
+    def waiting(self, scope: str | None = None) -> list[Source]:
+        statement = (
+            f"SELECT {_FIELDS} FROM source WHERE waits = 1 AND (?1 IS NULL OR scope = ?1) ORDER BY at, scope, path"
+        )
+        return [Source(*row) for row in self._database.rows(statement, (scope,))]

