@@ -12,9 +12,8 @@ import apsw
 import pytest
 
 import limpet
-from limpet.store.sqlite import sql
-from limpet.store.sqlite.chain import chain_all
-from limpet.store.sqlite.connection import CHAINED
+from limpet.store.sql.chain import chain_all
+from limpet.store.sqlite.connection import CHAINED, LATEST_SCHEMA, MIGRATIONS
 
 FOLDER = Path(__file__).parents[1] / "data" / "old_stores"
 STORES = sorted(FOLDER.glob("*.tar.gz"))
@@ -115,13 +114,12 @@ def test_a_store_of_any_version_between_is_led_to_the_schema_of_a_new_one_and_lo
     with limpet.open(old / "memory.db", scope="project:api", clock=clock, read_only=True) as memory:
         held = {one.id: one.content for one in memory.list(limit=1000, all_states=True).memories}
 
-    latest = sql.migrations()[-1][0]
-    assert (first, schema(tmp_path / "new.db")[0]) == (1, latest)
-    for version in range(first, latest + 1):
+    assert (first, schema(tmp_path / "new.db")[0]) == (1, LATEST_SCHEMA)
+    for version in range(first, LATEST_SCHEMA + 1):
         path = tmp_path / f"{version}.db"
         path.write_bytes((old / "memory.db").read_bytes())
         with closing(apsw.Connection(str(path))) as connection:
-            for number, text in sql.migrations():
+            for number, text in MIGRATIONS:
                 if first < number <= version:
                     connection.execute(text)
                 if number == CHAINED <= version:
