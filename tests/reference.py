@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import product
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
@@ -103,6 +104,9 @@ class ReferenceStore:
             unseen=self._unseen,
             count_kinds=self._count_kinds,
             count_scopes=self._count_scopes,
+            count_by=self._count_by,
+            scope_names=lambda: sorted({one.scope for one in self._known(None)}),
+            standing_out=self._standing_out,
         )
         self.search = SimpleNamespace(
             allowed=self._allowed,
@@ -471,6 +475,24 @@ class ReferenceStore:
             found.setdefault(one.memory.scope, []).append(one.memory.created_at)
         counted = [(name, len(times), max(times)) for name, times in found.items()]
         return sorted(counted, key=lambda row: (-row[1], row[0]))
+
+    def _count_by(self, where: Filter, by: Sequence[str]) -> dict[tuple[str, ...], int]:
+        def parts(one: Memory) -> list[tuple[str, ...]]:
+            day = one.created_at.date().isoformat()
+            several = {"topic": one.topics, "day": (day,)}
+            return list(product(*(several.get(name, (getattr(one, name, ""),)) for name in by)))
+
+        counts = Counter(name for one in self._passing(where) for name in parts(one.memory))
+        return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
+
+    def _standing_out(self, where: Filter, *, observations: int, importance: float) -> list[int]:
+        several = [
+            one
+            for one in self._passing(where)
+            if one.memory.observations >= observations or one.memory.pinned or one.memory.importance >= importance
+        ]
+        several.sort(key=lambda one: (one.memory.created_at_us, one.memory.id), reverse=True)
+        return [one.num for one in several]
 
     def _count_kinds(self, where: Filter) -> dict[str, int]:
         return dict(Counter(one.memory.kind for one in self._passing(where)))

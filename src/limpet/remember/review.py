@@ -83,7 +83,7 @@ def waiting(store: Store, scopes: Sequence[str], now: int, *, limit: int) -> lis
         memory = store.memories.get(id)
         if memory is not None and wants_judgement(store, memory, times):
             found.append(replace(_single("wrong", memory), reason=f"said to be wrong {_times(times)}"))
-    rest = [] if len(found) >= limit else _all(store, scopes, ("active",), None, as_of=now)
+    rest = [] if len(found) >= limit else _standing_out(store, scopes, now)
     found += [_single("confidence", one) for one in rest if wants_confirmation(one, now)]
     found += [_single("resurface", one) for one in rest if wants_attention(one, now)]
     return found[:limit]
@@ -147,13 +147,19 @@ def wants_attention(one: Memory, now: int) -> bool:
     return now - seen >= C.RESURFACE_AFTER_DAYS * MICROSECONDS_PER_DAY
 
 
-def _all(
-    store: Store, scopes: Sequence[str], states: tuple[str, ...], limit: int | None, *, as_of: int | None = None
-) -> list[Memory]:
-    where = Filter(scopes=tuple(scopes), states=states, as_of=as_of)
+def _standing_out(store: Store, scopes: Sequence[str], now: int) -> list[Memory]:
+    """What may want a confirmation or attention: the rest need not be read."""
+    where = Filter(scopes=tuple(scopes), as_of=now)
+    fewest = min(C.REVIEW_DAYS, C.VERIFIED_DAYS)
+    rows = store.listings.standing_out(where, observations=fewest, importance=C.RESURFACE_IMPORTANCE)
+    return store.memories.by_rows(rows)
+
+
+def _all(store: Store, scopes: Sequence[str], states: tuple[str, ...], limit: int) -> list[Memory]:
+    where = Filter(scopes=tuple(scopes), states=states)
     found: list[Memory] = []
     cursor = None
-    while limit is None or len(found) < limit:
+    while len(found) < limit:
         page = store.listings.page(where, sort="created", limit=1_000, cursor=cursor, descending=True)
         found += page.memories
         cursor = page.cursor
