@@ -15,6 +15,7 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from limpet.checkout import checkout_of
+from limpet.model.clock import to_datetime
 from limpet.model.edges import Edge, live_edges
 from limpet.model.errors import AmbiguousId, BadInput, NotFound
 from limpet.model.events import Event
@@ -105,7 +106,7 @@ class ReferenceStore:
             count_kinds=self._count_kinds,
             count_scopes=self._count_scopes,
             count_by=self._count_by,
-            scope_names=lambda: sorted({one.scope for one in self._known(None)}),
+            scope_names=lambda: sorted({one.memory.scope for one in self._known(None)}),
             standing_out=self._standing_out,
         )
         self.search = SimpleNamespace(
@@ -477,8 +478,8 @@ class ReferenceStore:
         return sorted(counted, key=lambda row: (-row[1], row[0]))
 
     def _count_by(self, where: Filter, by: Sequence[str]) -> dict[tuple[str, ...], int]:
-        def parts(one: Memory) -> list[tuple[str, ...]]:
-            day = one.created_at.date().isoformat()
+        def parts(one: Any) -> list[tuple[str, ...]]:
+            day = to_datetime(one.created_at_us).date().isoformat()
             several = {"topic": one.topics, "day": (day,)}
             return list(product(*(several.get(name, (getattr(one, name, ""),)) for name in by)))
 
@@ -589,8 +590,11 @@ class ReferenceStore:
             self._note_action(action)
         self._exposed = [*self._exposed, *surfaced][-50_000:]
 
-    def _exposures(self, scope: str, *, session: str | None = None, limit: int) -> list[ExposureRow]:
+    def _exposures(
+        self, scope: str, *, session: str | None = None, memory: bytes | None = None, limit: int
+    ) -> list[ExposureRow]:
         found = [one for one in self._exposed if one.scope == scope and session in (None, one.session)]
+        found = found if memory is None else [one for one in self._exposed if one.memory == memory]
         return found[::-1][:limit]
 
     def _began_with(self, session: str, ids: Iterable[bytes]) -> set[bytes]:

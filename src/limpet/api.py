@@ -1328,15 +1328,17 @@ class Limpet:
             self._context, items, session=session, client=client, via=via, withheld=withheld, drawn=drawn, asked=asked
         )
 
-    def exposures(self, *, session: str | None = None, limit: int = 20) -> Sequence[Exposure]:
-        """What was put before agents in this scope, or in one session, newest first. Raises BadInput.
+    def exposures(self, *, session: str | None = None, id: str | None = None, limit: int = 20) -> Sequence[Exposure]:
+        """What was put before agents in this scope, or in one session, newest first; or when one memory was, wherever.
+
+        Raises BadInput, NotFound.
 
         >>> id = memory.remember("Deploys go out on Tuesdays").id
         >>> memory.note_exposures([(id, 9)], session="monday", client="mine", via="message")
         >>> [one.tokens for one in memory.exposures(session="monday")]
         [9]
         """
-        return usefulness_service.exposures(self._context, session=session, limit=limit)
+        return usefulness_service.exposures(self._context, session=session, id=id, limit=limit)
 
     def usefulness(self, *, limit: int = 10) -> Usefulness:
         """What was surfaced in this scope, at what cost, how much of it showed up in the work, and what showing it
