@@ -6,10 +6,11 @@ that kind has the memory's id. Deciding twice the same is unchanged; deciding ot
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..model.clock import MICROSECONDS_PER_DAY, Instant, format_time
 from ..model.encode import OPTIONAL, TIME, JsonForm, by
@@ -73,6 +74,33 @@ class ReviewItem(JsonForm):
     @property
     def question(self) -> str:
         return QUESTIONS[self.kind]
+
+
+class Group(NamedTuple):
+    """Items that one decision can settle. `hub`: the memory that all are about; None: one item by itself."""
+
+    hub: Memory | None
+    items: list[ReviewItem]
+
+
+def groups(items: Sequence[ReviewItem]) -> list[Group]:
+    """The list in its order, with all pairs of a memory that has several where the first of them is."""
+    waits = {one.id for one in items}
+    often = Counter(id for one in items for id in sides(one))
+    found: dict[str, Group] = {}
+    for one in items:
+        hub = max(sides(one), key=lambda id: often[id], default="")
+        if often[hub] < 2 or hub in waits:
+            found[one.id] = Group(None, [one])
+            continue
+        memory = one.memory if one.memory.id == hub else one.other
+        found.setdefault(hub, Group(memory, [])).items.append(one)
+    return [Group(None, one.items) if len(one.items) == 1 else one for one in found.values()]
+
+
+def sides(one: ReviewItem) -> list[str]:
+    """The ids of a pair; none of what stands alone."""
+    return [] if one.other is None else [one.memory.id, one.other.id]
 
 
 def waiting(store: Store, scopes: Sequence[str], now: int, *, limit: int) -> list[ReviewItem]:
