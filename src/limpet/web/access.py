@@ -36,7 +36,7 @@ PURGES, PURGE_SECONDS = 5, 60.0
 
 
 class Access:
-    """The secrets of one start of the page. `link` lets one browser in, once; it gets a cookie that was nowhere before."""
+    """The secrets of one start. `link` lets one browser in, once; it gets a cookie that was nowhere before."""
 
     def __init__(self, port: int, *, link: str | None = None) -> None:
         self.hosts = frozenset(f"{name}:{port}" for name in (HOST, "localhost"))
@@ -101,7 +101,7 @@ def guarded(app: ASGIApp, access: Access, refused: ASGIApp) -> ASGIApp:
             return
         why = _why_not(scope, access)
         if why is not None:
-            await refused(scope | {"why": why}, receive, with_headers)
+            await refused({**scope, "why": why}, receive, with_headers)
             return
         await app(scope, receive, with_headers)
 

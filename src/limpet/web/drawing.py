@@ -99,7 +99,10 @@ def _angles(roots: list[str], below: dict[str, list[str]]) -> dict[str, float]:
     ends: dict[str, int] = {}
     for id in reversed(order):
         ends[id] = sum(ends[one] for one in below[id]) or 1
-    whole, start = sum(ends[id] for id in roots) or 1, -math.pi / 2
+    whole = sum(ends[id] for id in roots) or 1
+    # The first ones lie to the right, where there is room for what they say.
+    first = roots[0] if len(roots) > 1 else next(iter(below[roots[0]]), roots[0]) if roots else ""
+    start = -math.pi * ends.get(first, 0) / whole
     spans: list[tuple[str, float, float]] = []
     for id in roots:
         width = 2 * math.pi * ends[id] / whole

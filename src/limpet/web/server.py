@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import socket
+import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -45,6 +46,7 @@ def _server(memory: Limpet, access: Access, *, read_only: bool, words: tuple[str
 
         from ..agents import connections as limits
         from .site import Site, application
+        from .views_home import warm
     except ModuleNotFoundError as error:
         raise missing(error) from error
 
@@ -56,6 +58,7 @@ def _server(memory: Limpet, access: Access, *, read_only: bool, words: tuple[str
         server_header=False, timeout_graceful_shutdown=limits.STOP_SECONDS,
     )  # fmt: skip
     server = uvicorn.Server(config)
+    threading.Thread(target=warm, args=(site,), name="limpet-page-warm", daemon=True).start()
     site.stopping = lambda: server.should_exit
     return server
 

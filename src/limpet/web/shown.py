@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from datetime import date
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,7 +15,9 @@ if TYPE_CHECKING:
     from ..rank.trace import Trace
 
 # Controls, marks that turn the direction of writing, and what has no width: a text shows otherwise than it reads.
-_UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]")
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]"
+)
 _PIECES = re.compile(r"\s+|\w+|[^\w\s]")
 # More of two texts is not compared word by word.
 MOST_PIECES = 6_000
@@ -114,18 +117,34 @@ class Growth(NamedTuple):
     most: int
 
 
+def _columns(days: Sequence[str]) -> tuple[str, list[str], Callable[[str], str]]:
+    """What a column stands for, the columns from the first day to the last, and the column of a day."""
+
+    def week(day: str) -> str:
+        number = date.fromisoformat(day).toordinal()
+        return date.fromordinal(number - (number - 1) % 7).isoformat()
+
+    ways: tuple[tuple[str, Callable[[str], str]], ...] = (
+        ("day", lambda day: day), ("week", week), ("month", lambda day: day[:7]), ("year", lambda day: day[:4])
+    )  # fmt: skip
+    if not days:
+        return "day", [], ways[0][1]
+    first, last = (date.fromisoformat(day).toordinal() for day in (days[0], days[-1]))
+    steps = {"day": 1, "week": 7, "month": 28, "year": 365}
+    unit, name_of = next((way for way in ways if (last - first) // steps[way[0]] < COLUMNS), ways[-1])
+    every = (date.fromordinal(number).isoformat() for number in range(first, last + 1))
+    return unit, list(dict.fromkeys(map(name_of, every)))[-COLUMNS:], name_of
+
+
 def growth(counts: Mapping[tuple[str, ...], int]) -> Growth:
     """Columns of the counts by (day, kind): of days, of months or of years, whatever fits."""
-    for unit, letters in (("day", 10), ("month", 7), ("year", 4)):
-        columns: dict[str, dict[str, int]] = {}
-        for (date, kind), count in counts.items():
-            of = columns.setdefault(date[:letters], {})
+    unit, names, name_of = _columns(sorted({one for one, _ in counts}))
+    columns: dict[str, dict[str, int]] = {name: {} for name in names}
+    for (one, kind), count in counts.items():
+        if (of := columns.get(name_of(one))) is not None:
             of[kind] = of.get(kind, 0) + count
-        if len(columns) <= COLUMNS:
-            break
-    names = sorted(columns)[-COLUMNS:]
     most = max((sum(columns[name].values()) for name in names), default=1)
-    step = WIDE / max(len(names), 12)
+    step = WIDE / max(len(names), 8)
     bars, labels = [], []
     for place, name in enumerate(names):
         below = 0.0
@@ -139,16 +158,6 @@ def growth(counts: Mapping[tuple[str, ...], int]) -> Growth:
         if place % max(1, len(names) // 6) == 0:
             labels.append((place * step + 1, name))
     return Growth(bars, labels, [(name, sum(columns[name].values())) for name in names], unit, most)
-
-
-def shares(counts: Mapping[Any, int], wide: float = 720) -> list[Bar]:
-    """One bar, divided by name; the most first."""
-    whole, x, bars = sum(counts.values()) or 1, 0.0, []
-    for name, count in counts.items():
-        width = wide * count / whole
-        bars.append(Bar(str(name), x, 0, max(width - 1, 0.5), 12, count, f"{name}: {count:,}"))
-        x += width
-    return bars
 
 
 # Which family a signal belongs to; the others say something of the form of a text.

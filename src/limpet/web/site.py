@@ -202,9 +202,7 @@ def application(site: Site) -> ASGIApp:
         Mount("/static", StaticFiles(directory=HERE / "static")),
     ]
     for module in (views_home, views_memories, views_recall, views_review, views_sessions, views_care):
-        routes += [
-            Route(path, _endpoint(site, view, method), methods=[method]) for method, path, view in module.VIEWS
-        ]
+        routes += [Route(path, _endpoint(site, view, method), methods=[method]) for method, path, view in module.VIEWS]
     routes.append(Route("/{rest:path}", _endpoint(site, _nothing, "GET"), methods=["GET"]))
 
     async def refused(scope: Scope, receive: Receive, send: Send) -> None:
@@ -241,7 +239,9 @@ def _answer(site: Site, view: View, method: str, request: Request, form: dict[st
         if method == "POST":
             given = ask.form.get("token", "")
             if not secrets.compare_digest(given.encode(), site.access.form_token.encode()):
-                return ask.page("error.html", status=403, title="This form is not from here", hint="Load the page anew.")
+                return ask.page(
+                    "error.html", status=403, title="This form is not from here", hint="Load the page anew."
+                )
             if site.read_only and not getattr(view, "changes_nothing", False):
                 return ask.page("error.html", status=403, title="This page was started read-only", hint="")
         return view(ask)

@@ -1,4 +1,4 @@
-"""Care: is everything as it should be, backups, import and export, mirrors, clients. What takes long says how far it is."""
+"""Care: checks, backups, import and export, mirrors, clients. What takes long says how far it is."""
 
 from __future__ import annotations
 
@@ -99,7 +99,12 @@ def _backup(here: Limpet, form: dict[str, str]) -> tuple[str, Callable[[Progress
     path = _path(form)
     if form.get("every"):
         return "Backups", lambda _: here.backup_every(form["every"], path)
-    return "The backup", lambda progress: here.backup(path, progress=progress) or path
+
+    def run(progress: Progress) -> str:
+        here.backup(path, progress=progress)
+        return path
+
+    return "The backup", run
 
 
 def _export(here: Limpet, form: dict[str, str]) -> tuple[str, Callable[[Progress], Any]]:

@@ -25,12 +25,13 @@ def home(ask: Ask) -> Response:
     before, this = _visits(ask)
     since = before * 1_000_000
     store, site = ask.memory, ask.site
-    new = store.list(clock="stored", since=since, limit=6)
+    learned = store.count(clock="stored", since=since)
+    new = store.list(clock="stored", since=since if learned else None, limit=6)
     figures = site.kept(("figures", ask.scope), lambda: _figures(store, site.seen_from(ask.scope or site.memory.scope)))
     changed = [one for one in figures["log"] if one.at_us >= since and one.verb not in ("remember", "fact")]
     answer = ask.page(
         "home.html", since=since, first=before == this - WEEK, new=new,
-        learned=store.count(clock="stored", since=since), changed=changed[:6],
+        learned=learned, changed=changed[:6],
         command=ask.command("stats"), **figures,
     )  # fmt: skip
     answer.set_cookie(SEEN, f"{before}.{this}", max_age=YEAR_SECONDS, httponly=True, samesite="strict")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from starlette.responses import Response
 
 from ..model.errors import BadInput, ChangedSince, LimpetError, NotFound
 from ..model.memory import KINDS
+from .drawing import both_clocks, radial
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
     from ..remember.write import Receipt
     from .site import Ask, View
 
-PAGE, FOUND, MOST_AT_ONCE = 40, 25, 500
+PAGE, FOUND, MOST_AT_ONCE = 40, 12, 500
 SORTS = {"created": "newest", "updated": "last changed", "uses": "most used", "used": "last used"}
 
 
@@ -35,7 +37,8 @@ def memories(ask: Ask) -> Response:
         shown_ones: Sequence[Any] = found.items
         command = ask.command("recall", words, *flags)
     else:
-        sort = query.get("sort") if query.get("sort") in SORTS else "created"
+        sort = query.get("sort", "")
+        sort = sort if sort in SORTS else "created"
         page = ask.memory.list(
             **given, clock="stored", sort=sort, limit=PAGE, cursor=query.get("cursor") or None, all_states=every
         )
@@ -121,17 +124,16 @@ def _memory(ask: Ask, one: Memory, **more: Any) -> Response:
     graph = store.graph
     why, impact = (None, None) if gone else (graph.why(one.id, limit=30), graph.impact(one.id, limit=30))
     near = None if gone else graph.context([one.id], depth=1, limit=13)
-    from .drawing import both_clocks, radial
-
+    around = radial(near, [one.id], wide=640, high=100 + 16 * len(near)) if near and len(near) > 1 else None
     return ask.page(
         "memory.html",
         status=409 if "theirs" in more else 200,
         **{
             "one": one, "versions": versions, "why": why, "impact": impact,
             "chain": None if gone else graph.chain(one.id, limit=20),
-            "near": near, "drawing": radial(near, [one.id], wide=640, high=300) if near and len(near) > 1 else None,
+            "near": near, "drawing": around,
             "clocks": both_clocks(versions, ask.now()), "exposures": store.exposures(id=one.id, limit=20),
-            "changed": list(zip(versions, versions[1:], strict=False))[::-1],
+            "changed": list(pairwise(versions))[::-1],
             "command": ask.command("show", store.abbreviate([one.id])[0]), "theirs": None, "mine": None,
         } | more,
     )  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from datetime import date
 from typing import TYPE_CHECKING, Any
 
 from starlette.responses import Response
@@ -35,9 +36,9 @@ def _then(ask: Ask, name: str = "known_at") -> str | None:
 
 def _slider(ask: Ask) -> dict[str, int]:
     """Days from when the store first knew something until today: what the slider can go over."""
-    days = ask.site.kept(("first day", ask.scope), lambda: min(ask.memory.count_by("day", all_states=True), default=None))
-    from datetime import date
-
+    days = ask.site.kept(
+        ("first day", ask.scope), lambda: min(ask.memory.count_by("day", all_states=True), default=None)
+    )
     today = ask.now() // DAY
     start = today if days is None else date.fromisoformat(days[0]).toordinal() - date(1970, 1, 1).toordinal()
     then = ask.query.get("known_at", "")[:10]
@@ -60,7 +61,10 @@ def why(ask: Ask) -> Response:
         elif chosen == "now" and _then(ask):
             other = ask.memory.recall(words, **given)
     both = [one for one in (found, other) if one is not None]
-    scale = max((sum(v for v in shown.families(item.why).values() if v > 0) for one in both for item in one.items if item.why), default=1.0)  # noqa: E501
+    scale = max(
+        (sum(v for v in shown.families(item.why).values() if v > 0) for one in both for item in one.items if item.why),
+        default=1.0,
+    )
     flags = ["--explain"] + (["--known-at", _then(ask)] if _then(ask) else []) + (["--kind", kind] if kind else [])
     return ask.page(
         "why.html", words=words, found=found, other=other, chosen=chosen, kind=kind, settings=SETTINGS,
@@ -131,10 +135,8 @@ def graph(ask: Ask) -> Response:
         if not seeds:
             return None, None
         depth = 1 if len(seeds) > SEEDS else 6
-        found = store.graph.context(
-            seeds, types=types, depth=depth, limit=most, everything=everything, known_at=then
-        )
-        high = 560 if len(found) <= 60 else 900
+        found = store.graph.context(seeds, types=types, depth=depth, limit=most, everything=everything, known_at=then)
+        high = 320 if len(found) <= 12 else 560 if len(found) <= 60 else 900
         return found, radial(found, seeds, wide=1040, high=high)
 
     found, drawing = ask.site.kept(("graph", ask.scope, words, then, most, *types, everything), drawn)

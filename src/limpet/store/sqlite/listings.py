@@ -131,9 +131,9 @@ class SqliteListings:
             statement = statement.replace(name, text)
         found = self._database.rows(statement, bound)
         counts: dict[tuple[str, ...], int] = {}
-        for *parts, count in found:
-            name = tuple(_day(part) if one == "day" else part for one, part in zip(by, parts, strict=True))
-            counts[name] = int(count)
+        for *values, count in found:
+            parted = tuple(_day(value) if one == "day" else str(value) for one, value in zip(by, values, strict=True))
+            counts[parted] = int(count)
         return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
 
     def scope_names(self) -> list[str]:

@@ -45,6 +45,7 @@ if (search) {
 const count = () => {
   const marked = all("input[name=id]:checked").length;
   for (const there of all("[data-marked]")) there.textContent = marked ? `${marked} marked` : "";
+  for (const there of all(".bulk")) there.classList.toggle("marked", marked > 0);
 };
 document.addEventListener("change", (event) => {
   if (event.target.matches("[data-all]")) for (const box of all("input[name=id]")) box.checked = event.target.checked;
