@@ -23,10 +23,10 @@ class Browser(TestClient):
         assert self.get("/enter", params={"link": LINK}).status_code == 200
         return self
 
-    def submit(self, path, follow=True, **fields):
+    def submit(self, to, follow=True, **fields):
         """A form of a page, with its token."""
         fields = {"token": self.site.access.form_token, "back": "/"} | fields
-        return self.post(path, data=fields, headers={"origin": HOME}, follow_redirects=follow)
+        return self.post(to, data=fields, headers={"origin": HOME}, follow_redirects=follow)
 
 
 def open_page(memory, clock=None, **given):

@@ -7,7 +7,19 @@ import pytest
 from limpet.web import access as accesses
 from tests.web.conftest import HOME, LINK, PORT, Browser, open_page
 
-PAGES = ["/", "/memories", "/review", "/why", "/brief", "/beliefs", "/sessions", "/graph", "/changes", "/care", "/scopes"]
+PAGES = [
+    "/",
+    "/memories",
+    "/review",
+    "/why",
+    "/brief",
+    "/beliefs",
+    "/sessions",
+    "/graph",
+    "/changes",
+    "/care",
+    "/scopes",
+]
 
 
 @pytest.fixture
@@ -49,13 +61,33 @@ def test_a_cookie_that_was_there_before_is_never_taken_over(stranger):
     assert planted.get("/").status_code == 401
 
 
-@pytest.mark.parametrize("host", ["evil.example", f"evil.example:{PORT}", f"127.0.0.1.evil.example:{PORT}", "127.0.0.1", "127.0.0.1:1", "", f"[::1]:{PORT}"])
+@pytest.mark.parametrize(
+    "host",
+    [
+        "evil.example",
+        f"evil.example:{PORT}",
+        f"127.0.0.1.evil.example:{PORT}",
+        "127.0.0.1",
+        "127.0.0.1:1",
+        "",
+        f"[::1]:{PORT}",
+    ],
+)
 def test_a_name_that_was_made_to_point_here_is_not_answered(page, host):
     for path in ("/", "/static/limpet.css", f"/enter?link={LINK}"):
         assert page.get(path, headers={"host": host}).status_code in (400, 421)
 
 
-@pytest.mark.parametrize("origin", ["http://evil.example", "null", f"https://127.0.0.1:{PORT}", "http://127.0.0.1:1", f"http://localhost.evil.example:{PORT}"])
+@pytest.mark.parametrize(
+    "origin",
+    [
+        "http://evil.example",
+        "null",
+        f"https://127.0.0.1:{PORT}",
+        "http://127.0.0.1:1",
+        f"http://localhost.evil.example:{PORT}",
+    ],
+)
 def test_a_page_of_another_origin_can_neither_read_nor_send(page, memory, origin):
     id = memory.remember("We chose Postgres").id
 
@@ -130,7 +162,13 @@ def test_what_a_browser_refuses_is_counted(page):
 def test_a_form_leads_back_to_this_site_only(page, memory):
     id = memory.remember("We chose Postgres").id
 
-    for back in ("//evil.example", "http://evil.example", "/\\evil.example", "\\\\evil.example", "/\r\nset-cookie: a=b"):
+    for back in (
+        "//evil.example",
+        "http://evil.example",
+        "/\\evil.example",
+        "\\\\evil.example",
+        "/\r\nset-cookie: a=b",
+    ):
         answer = page.submit(f"/memory/{id}/pin", follow=False, back=back)
         assert answer.headers["location"].startswith("/?") or answer.headers["location"] == "/"
 

@@ -10,7 +10,18 @@ import pytest
 import limpet
 from tests.web.conftest import Read, open_page
 
-DO = ["alert(1)", "fetch('//x.test')", "location='//x.test'", "document.cookie", "parent.alert`1`", "import('//x.test')", "(0,eval)('1')", "window.name", "confirm(2)", "top.x=1"]
+DO = [
+    "alert(1)",
+    "fetch('//x.test')",
+    "location='//x.test'",
+    "document.cookie",
+    "parent.alert`1`",
+    "import('//x.test')",
+    "(0,eval)('1')",
+    "window.name",
+    "confirm(2)",
+    "top.x=1",
+]
 SHAPES = [
     "<script>{}</script>", "<img src=x onerror={}>", "<svg/onload={}>", '"><b onmouseover={}>', "'><i onfocus={} autofocus tabindex=1>",
     "<a href=javascript:{}>here</a>", "</textarea><script>{}</script>", "</title><script>{}</script>", "<iframe srcdoc='<script>{}</script>'>", "<body onload={}>",
@@ -31,7 +42,9 @@ FETCHED = {"script": "src", "link": "href", "img": "src"}
 def hostile(tmp_path_factory):
     """A store with each of them as a memory, and with some in every other field."""
     clock = limpet.FixedClock("2026-03-01T12:00:00Z")
-    with limpet.open(tmp_path_factory.mktemp("hostile") / "memory.db", scope="project:<img/src=x/onerror=alert(1)>", clock=clock) as memory:
+    with limpet.open(
+        tmp_path_factory.mktemp("hostile") / "memory.db", scope="project:<img/src=x/onerror=alert(1)>", clock=clock
+    ) as memory:
         texts = iter(TEXTS * 2)
         memory.remember_batch([{"content": text, "topics": [text[:60]], "session": "s"} for text in TEXTS])
         clock.advance(hours=1)
@@ -55,13 +68,51 @@ def hostile(tmp_path_factory):
 
 def paths(memory, ids):
     words = quote(TEXTS[0])
-    yield from ("/", "/memories", "/memories?view=cards&state=all", "/review", "/sessions", "/graph", "/changes?limit=250", "/care", "/scopes", "/beliefs")
+    yield from (
+        "/",
+        "/memories",
+        "/memories?view=cards&state=all",
+        "/review",
+        "/sessions",
+        "/graph",
+        "/changes?limit=250",
+        "/care",
+        "/scopes",
+        "/beliefs",
+    )
     for text in TEXTS[:: len(DO)]:
         text = quote(text)
-        yield from (f"/memories?q={text}&part=1", f"/memories?topic={text}", f"/why?q={text}", f"/brief?q={text}", f"/beliefs?q={text}", f"/graph?q={text}")
-    yield from (f"/memories?q={words}", f"/why?q={words}&vs=words", f"/why?q=x&known_at={words}", f"/memories?kind={words}", f"/memories?since={words}", f"/memories?cursor={words}")
-    yield from (f"/{words}", f"/memory/{words}", f"/?done={words}&said={words}", f"/changes?limit={words}", f"/graph?type={words}", f"/graph?most={words}")
-    yield from (f"/session?name={quote('<b onclick=alert(1)>')}&scope={quote(memory.scope)}", f"/session?name=s&scope={quote(memory.scope)}", f"/session?name={words}")
+        yield from (f"/memories?topic={text}", f"/memory/{text}")
+    for text in TEXTS[:: 9 * len(DO)]:
+        text = quote(text)
+        yield from (
+            f"/memories?q={text}&part=1",
+            f"/why?q={text}",
+            f"/brief?q={text}",
+            f"/beliefs?q={text}",
+            f"/graph?q={text}",
+        )
+    yield from (
+        f"/memories?q={words}",
+        f"/why?q={words}&vs=words",
+        f"/why?q=x&known_at={words}",
+        f"/memories?kind={words}",
+        f"/memories?since={words}",
+        f"/memories?cursor={words}",
+    )
+    yield from (
+        f"/{words}",
+        f"/memory/{words}",
+        f"/?done={words}&said={words}",
+        f"/changes?limit={words}",
+        f"/graph?type={words}",
+        f"/graph?most={words}",
+    )
+    yield from (
+        f"/session?name={quote('<b onclick=alert(1)>')}&scope={quote(memory.scope)}",
+        f"/session?name=s&scope={quote(memory.scope)}",
+        f"/session?name={words}",
+    )
     yield "/beliefs?q=" + quote("user.<svg/onload=alert(1)>")
     for id in ids:
         yield from (f"/memory/{id}", f"/memory/{id}/similar", f"/memory/{id}/purge", f"/graph?q={id}")
@@ -111,7 +162,7 @@ def test_every_one_of_them_is_shown_as_it_is(hostile):
         assert wrong(answer.text) == []
         read = Read(answer.text)
         left -= {text for text in left if " ".join(text.split()) in read.text}
-        path = next((value for value in read.values("a", "href") if "cursor=" in value), None)
+        path = next((value for value in read.values("a", "href") if "cursor=" in value and value != path), None)
     assert left == set()
 
 
@@ -136,9 +187,11 @@ def test_forms_that_are_answered_with_a_page_escape_too(hostile):
             assert wrong(answer.text) == [], (path, fields)
 
 
-def test_what_cannot_be_seen_is_shown(memory, clock, read):
+def test_what_cannot_be_seen_is_shown(memory, clock):
     page = open_page(memory, clock).enter()
     id = memory.remember("pay to \u202egnihtemos\u202c, zero\u200bwidth").id
 
-    shown = read(page.get(f"/memory/{id}")).text
-    assert "⟨202E⟩" in shown and "⟨200B⟩" in shown and "\u202e" not in shown
+    shown = page.get(f"/memory/{id}").text
+    assert "⟨202E⟩" in shown and "⟨200B⟩" in shown
+    # Only what is edited is what it is.
+    assert shown.count("\u202e") == shown.count("<textarea") == 2
