@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: setup demo test test-agents mcp-conformance lint docs torture erasure fuzz bench embedder-figures clean coverage
+.PHONY: setup demo test test-agents test-ui mcp-conformance lint docs torture erasure fuzz bench embedder-figures clean coverage
 
 setup: $(STAMP)
 $(STAMP): pyproject.toml
@@ -22,6 +22,10 @@ test: setup  ## the whole everyday suite
 
 test-agents: setup  ## real Claude Code, Codex, Copilot CLI, OpenCode, Gemini CLI, Qwen Code and Cline, from npm (2.2 GB), against a model API of the tests
 	@LIMPET_TEST_AGENTS=1 $(BIN)/python -m pytest tests/agents -q
+
+test-ui: setup  ## the web page in a real Chromium, with axe-core; needs: apt-get install chromium npm
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --group ui
+	@LIMPET_TEST_UI=1 $(BIN)/python -m pytest tests/ui -q -n 0
 
 mcp-conformance: setup  ## the protocol's own conformance suite against limpet over HTTP; says what to install if Node is missing
 	@$(BIN)/python -m tests.conformance

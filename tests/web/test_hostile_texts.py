@@ -80,11 +80,9 @@ def paths(memory, ids):
         "/scopes",
         "/beliefs",
     )
-    for text in TEXTS[:: len(DO)]:
-        text = quote(text)
+    for text in map(quote, TEXTS[:: len(DO)]):
         yield from (f"/memories?topic={text}", f"/memory/{text}")
-    for text in TEXTS[:: 9 * len(DO)]:
-        text = quote(text)
+    for text in map(quote, TEXTS[:: 9 * len(DO)]):
         yield from (
             f"/memories?q={text}&part=1",
             f"/why?q={text}",

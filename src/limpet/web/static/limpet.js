@@ -120,7 +120,7 @@ const go = (to) => {
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.target.matches("input:not([type=checkbox]), textarea, select")) {
-    if (event.key === "Escape") event.target.blur();
+    if (event.key === "Escape") { event.preventDefault(); event.target.blur(); }  // else a search would be emptied
     return;
   }
   const row = rows()[at];
@@ -130,7 +130,6 @@ document.addEventListener("keydown", (event) => {
     "?": () => one("#keys").showModal(),
     e: () => { const part = one("details[data-edit]"); if (part) { part.open = true; one("textarea", part).focus(); } else row && one("a[href^='/memory/']", row)?.click(); },
     x: () => { const box = row && one("input[type=checkbox]", row); if (box) { box.checked = !box.checked; count(); } },
-    Enter: () => row && document.activeElement === document.body && one("a", row)?.click(),
     g: () => { location.href = "/"; },
   };
   const action = keys[event.key];
