@@ -48,7 +48,9 @@ def served(memory, **given):
         listener.listen(64)
         port = listener.getsockname()[1]
         site = Site(memory, Access(port, link=LINK), **given)
-        server = uvicorn.Server(uvicorn.Config(application(site), log_level="error", ws="none", timeout_graceful_shutdown=1))
+        server = uvicorn.Server(
+            uvicorn.Config(application(site), log_level="error", ws="none", timeout_graceful_shutdown=1)
+        )
         site.stopping = lambda: server.should_exit
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
@@ -78,7 +80,12 @@ def axe():
         if not shutil.which("npm"):
             pytest.skip("needs npm, for axe-core (apt-get install npm)")
         packed = subprocess.run(
-            ["npm", "pack", "axe-core@4", "--silent"], cwd=CACHE, capture_output=True, text=True, check=True, timeout=120
+            ["npm", "pack", "axe-core@4", "--silent"],
+            cwd=CACHE,
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=120,
         ).stdout.split()[-1]
         with tarfile.open(CACHE / packed) as files:
             kept.write_bytes(files.extractfile("package/axe.min.js").read())
@@ -92,7 +99,9 @@ class Tab:
         self.page, self.home, self.wrong = context.new_page(), home, []
         self.page.on("dialog", lambda dialog: (self.wrong.append(f"dialog {dialog.message}"), dialog.dismiss()))
         self.page.on("request", lambda one: one.url.startswith(home) or self.wrong.append(f"request {one.url}"))
-        self.page.on("console", lambda one: one.type != "error" or "status of 4" in one.text or self.wrong.append(one.text))
+        self.page.on(
+            "console", lambda one: one.type != "error" or "status of 4" in one.text or self.wrong.append(one.text)
+        )
         self.page.on("pageerror", lambda error: self.wrong.append(str(error)))
 
     def open(self, path):
@@ -132,8 +141,12 @@ def tell(memory, clock):
     slow = memory.remember("The tide report takes forty minutes to render", topics=["reports"], session="monday").id
     old = memory.remember("Deploys go out on Tuesdays, after the stand-up", topics=["deploy"], origin="user").id
     clock.advance(days=5)
-    memory.remember("We cache the tide report for an hour", kind="decision", because=[slow], topics=["reports"], origin="user")
-    memory.correct(old, "Deploys go out on Wednesdays, after the stand-up", why="the release train moved", origin="user")
+    memory.remember(
+        "We cache the tide report for an hour", kind="decision", because=[slow], topics=["reports"], origin="user"
+    )
+    memory.correct(
+        old, "Deploys go out on Wednesdays, after the stand-up", why="the release train moved", origin="user"
+    )
     memory.set_fact("harbour.pilot", "Ines", origin="user", valid_from="2025-01-01")
     memory.set_fact("harbour.pilot", "Tomas", origin="user", valid_from="2026-01-15")
     memory.remember("Answer in English", kind="preference", origin="user", pin=True)

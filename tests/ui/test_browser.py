@@ -31,9 +31,13 @@ def test_axe_finds_nothing_on_any_page(life, enter, axe, theme):
                 part.evaluate("one => { one.open = true; }")
             # The page lets no script in; the browser's own tools do.
             page.evaluate(axe)
-            result = page.evaluate("axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })")
+            result = page.evaluate(
+                "axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })"
+            )
             for one in result["violations"]:
-                found.setdefault(one["id"], []).append((path, one["nodes"][0]["html"][:200], one["nodes"][0]["failureSummary"][:300]))
+                found.setdefault(one["id"], []).append(
+                    (path, one["nodes"][0]["html"][:200], one["nodes"][0]["failureSummary"][:300])
+                )
         assert found == {}
 
 
@@ -41,13 +45,28 @@ def test_axe_finds_nothing_on_any_page(life, enter, axe, theme):
 def test_nothing_is_wider_than_the_window(life, enter, width):
     with served(life) as (home, _):
         tab = enter(home, viewport={"width": width, "height": 800})
-        wide = [path for path in every_page(life) if tab.open(path).evaluate("document.documentElement.scrollWidth > innerWidth")]
+        wide = [
+            path
+            for path in every_page(life)
+            if tab.open(path).evaluate("document.documentElement.scrollWidth > innerWidth")
+        ]
         assert wide == [] and tab.wrong == []
 
 
 def test_no_hostile_text_runs_asks_or_opens_anything(tmp_path, enter):
     with limpet.open(tmp_path / "hostile.db", scope="project:<img/src=x/onerror=alert(1)>") as memory:
-        memory.remember_batch([{"content": text, "topics": [text[:60]], "session": text[:90], "metadata": {text[:50]: text}, "source": text} for text in TEXTS])
+        memory.remember_batch(
+            [
+                {
+                    "content": text,
+                    "topics": [text[:60]],
+                    "session": text[:90],
+                    "metadata": {text[:50]: text},
+                    "source": text,
+                }
+                for text in TEXTS
+            ]
+        )
         ids = [one.id for one in memory.list(limit=300).memories]
         memory.link(ids[0], "contradicts", ids[1])
         with served(memory) as (home, site):
@@ -162,7 +181,9 @@ def test_two_tabs_and_an_agent_lose_no_edit(life, enter):
         other.page.fill("form[action$=edit] textarea", "The booking API allows 300 calls a minute")
         other.page.click("form[action$=edit] button")
         other.page.wait_for_selector("text=It was changed while you wrote")
-        assert "200 calls" in other.page.text_content(".body.large") and "300" in other.page.input_value("form textarea >> nth=0")
+        assert "200 calls" in other.page.text_content(".body.large") and "300" in other.page.input_value(
+            "form textarea >> nth=0"
+        )
         life._context.clock.advance(hours=1)
         life.edit(id, "The booking API allows 250 calls a minute")  # the agent
         other.page.click("text=Store this instead")

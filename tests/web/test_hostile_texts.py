@@ -31,7 +31,7 @@ SHAPES = [
 TEXTS = [shape.format(code) for shape, code in product(SHAPES, DO)]
 # What our pages are made of.
 ELEMENTS = set(
-    "html head meta title link script body a div header nav ul li ol form input button main p code span time h1 h2 h3 svg path rect line"
+    "html head meta title link script body a div header nav ul li ol form input button main p code span time h1 h2 h3 svg path rect line title"
     " text circle label select option details summary textarea table thead tbody tr th td dl dt dd section aside dialog kbd strong em"
     " ins del pre br".split()
 )

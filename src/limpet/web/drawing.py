@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from ..history.view import Link, Node
+    from ..history.view import Node
     from ..history.walk import Subgraph
     from ..model.memory import Memory
 
@@ -20,34 +20,31 @@ class Point(NamedTuple):
     """A memory of a drawing. `label`: "" where there is no room for one."""
 
     node: Node
+    name: str  # the short id
     x: float
     y: float
     size: float
     label: str
-    left: bool  # the label ends at the point instead of beginning there
+    anchor: str  # of the label, as SVG calls it: away from the middle, and over what is there
+    at: tuple[float, float]  # where it stands
     seed: bool
-
-
-class Line(NamedTuple):
-    x1: float
-    y1: float
-    x2: float
-    y2: float
-    link: Link
 
 
 class Drawing(NamedTuple):
     points: list[Point]
-    lines: list[Line]
+    lines: dict[str, str]  # type of link -> the path of all of that type
     wide: float
     high: float
 
 
-def radial(found: Subgraph, seeds: Sequence[str], *, wide: float, high: float) -> Drawing:
+def radial(
+    found: Subgraph, seeds: Sequence[str], abbreviate: Callable[[list[str]], list[str]], *, wide: float, high: float
+) -> Drawing:
     """Memories on rings by their distance from `seeds`, each among the ones it was reached from: the same picture
     for the same graph, in time that grows with its links. `wide`, `high`: of the drawing, in its units.
     """
     nodes = {one.id: one for one in found.nodes}
+    names = dict(zip(nodes, abbreviate(list(nodes)), strict=True))
     near: dict[str, list[str]] = {id: [] for id in nodes}
     for link in found.links:
         near[link.source].append(link.target)
@@ -68,9 +65,19 @@ def radial(found: Subgraph, seeds: Sequence[str], *, wide: float, high: float) -
         label = " ".join(nodes[id].content.split()) if room or depth[id] == 0 or len(near[id]) > 8 else ""
         size = min(4 + 1.6 * math.sqrt(len(near[id])), 14)
         label = label if len(label) <= LABEL_CHARACTERS else label[: LABEL_CHARACTERS - 1] + "…"
-        points.append(Point(nodes[id], x, y, size, label, x < wide / 2 - 1, depth[id] == 0))
-    lines = [Line(*xy[one.source], *xy[one.target], one) for one in found.links if one.source != one.target]
-    return Drawing(points, lines, wide, high)
+        seed = depth[id] == 0
+        anchor, at = "start", (x + size + 4, y + 4)
+        if seed and len(roots) == 1:
+            anchor, at = "middle", (x, y - size - 6)
+        elif x < wide / 2 - 1:
+            anchor, at = "end", (x - size - 4, y + 4)
+        points.append(Point(nodes[id], names[id], x, y, size, label, anchor, at, seed))
+    lines: dict[str, list[str]] = {}
+    for one in found.links:
+        if one.source != one.target:
+            (x1, y1), (x2, y2) = xy[one.source], xy[one.target]
+            lines.setdefault(one.type, []).append(f"M{x1:.0f} {y1:.0f}L{x2:.0f} {y2:.0f}")
+    return Drawing(points, {type: "".join(several) for type, several in lines.items()}, wide, high)
 
 
 def _tree(roots: list[str], near: dict[str, list[str]]) -> tuple[dict[str, list[str]], dict[str, int]]:

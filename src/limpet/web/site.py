@@ -9,6 +9,7 @@ import shlex
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Hashable, Mapping
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -100,9 +101,13 @@ class Site:
                     found = self._make(what, mark, make)
         elif found.mark != mark and not found.again:
             self._kept[what] = found._replace(again=True)
-            threading.Thread(target=self._make, args=(what, mark, make), daemon=True).start()
+            threading.Thread(target=self._make_again, args=(what, mark, make), daemon=True).start()
         made: T = found.value
         return made
+
+    def _make_again(self, what: Hashable, mark: str, make: Callable[[], Any]) -> None:
+        with suppress(LimpetError):  # whoever asks next is told
+            self._make(what, mark, make)
 
     def _make(self, what: Hashable, mark: str, make: Callable[[], Any]) -> Kept:
         started = time.monotonic()

@@ -12,6 +12,7 @@ from .site import SCOPE, THEME, changes_nothing
 
 if TYPE_CHECKING:
     from ..api import Limpet
+    from ..store.records import Page
     from .site import Ask, Site, View
 
 # When the page was last looked at: "the visit before, this visit", in seconds. A new visit begins after a while.
@@ -25,8 +26,7 @@ def home(ask: Ask) -> Response:
     before, this = _visits(ask)
     since = before * 1_000_000
     store, site = ask.memory, ask.site
-    learned = store.count(clock="stored", since=since)
-    new = store.list(clock="stored", since=since if learned else None, limit=6)
+    learned, new = site.kept(("new", ask.scope, since), lambda: _new(store, since))
     figures = site.kept(("figures", ask.scope), lambda: _figures(store, site.seen_from(ask.scope or site.memory.scope)))
     changed = [one for one in figures["log"] if one.at_us >= since and one.verb not in ("remember", "fact")]
     answer = ask.page(
@@ -36,6 +36,12 @@ def home(ask: Ask) -> Response:
     )  # fmt: skip
     answer.set_cookie(SEEN, f"{before}.{this}", max_age=YEAR_SECONDS, httponly=True, samesite="strict")
     return answer
+
+
+def _new(store: Limpet, since: int) -> tuple[int, Page]:
+    """How many memories were stored since, and the newest of them; where there are none, the newest of all."""
+    learned = store.count(clock="stored", since=since)
+    return learned, store.list(clock="stored", since=since if learned else None, limit=6)
 
 
 def _visits(ask: Ask) -> tuple[int, int]:

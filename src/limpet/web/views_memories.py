@@ -124,7 +124,11 @@ def _memory(ask: Ask, one: Memory, **more: Any) -> Response:
     graph = store.graph
     why, impact = (None, None) if gone else (graph.why(one.id, limit=30), graph.impact(one.id, limit=30))
     near = None if gone else graph.context([one.id], depth=1, limit=13)
-    around = radial(near, [one.id], wide=640, high=100 + 16 * len(near)) if near and len(near) > 1 else None
+    around = (
+        radial(near, [one.id], store.abbreviate, wide=640, high=100 + 16 * len(near))
+        if near and len(near) > 1
+        else None
+    )
     return ask.page(
         "memory.html",
         status=409 if "theirs" in more else 200,

@@ -137,7 +137,7 @@ def graph(ask: Ask) -> Response:
         depth = 1 if len(seeds) > SEEDS else 6
         found = store.graph.context(seeds, types=types, depth=depth, limit=most, everything=everything, known_at=then)
         high = 320 if len(found) <= 12 else 560 if len(found) <= 60 else 900
-        return found, radial(found, seeds, wide=1040, high=high)
+        return found, radial(found, seeds, store.abbreviate, wide=1040, high=high)
 
     found, drawing = ask.site.kept(("graph", ask.scope, words, then, most, *types, everything), drawn)
     first = f"{words}" if words else ""

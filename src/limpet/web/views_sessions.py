@@ -9,16 +9,20 @@ from starlette.responses import Response
 from ..model.errors import LimpetError
 
 if TYPE_CHECKING:
+    from ..store.records import SessionRow
     from .site import Ask, View
 
-LISTED, MOST_LINES = 60, 400
+LISTED, MOST_SCOPES, MOST_LINES = 60, 40, 400
 
 
 def sessions(ask: Ask) -> Response:
-    scopes = [ask.scope] if ask.scope else [one.scope for one in ask.site.kept("scopes", ask.memory.scopes)]
-    several = [one for scope in scopes[:40] for one in ask.site.seen_from(scope).sessions(limit=LISTED)]
-    several.sort(key=lambda one: -one.last_at_us)
-    return ask.page("sessions.html", sessions=several[:LISTED], command=ask.command("session", "list"))
+    def listed() -> list[SessionRow]:
+        scopes = [ask.scope] if ask.scope else [one.scope for one in ask.memory.scopes()]
+        several = [one for scope in scopes[:MOST_SCOPES] for one in ask.site.seen_from(scope).sessions(limit=LISTED)]
+        return sorted(several, key=lambda one: -one.last_at_us)[:LISTED]
+
+    several = ask.site.kept(("sessions", ask.scope), listed)
+    return ask.page("sessions.html", sessions=several, command=ask.command("session", "list"))
 
 
 def session(ask: Ask) -> Response:
