@@ -59,7 +59,7 @@ def radial(
     for id in depth:
         share = (depth[id] + first) / (rings + first)
         angle = places[id]
-        x = wide / 2 + math.cos(angle) * share * (wide / 2 - (190 if room else 16))
+        x = wide / 2 + math.cos(angle) * share * (wide / 2 - (220 if room else 16))
         y = high / 2 + math.sin(angle) * share * (high / 2 - 18)
         xy[id] = (x, y)
         label = " ".join(nodes[id].content.split()) if room or depth[id] == 0 or len(near[id]) > 8 else ""

@@ -152,3 +152,6 @@ if (news) {
   addEventListener("pagehide", () => source?.close());
   listen();
 }
+
+// -- where the places to go are a row, the one that is shown
+one("nav [aria-current]")?.scrollIntoView({ inline: "center", block: "nearest" });
