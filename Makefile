@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: setup demo test test-agents test-ui mcp-conformance lint docs torture erasure fuzz bench embedder-figures clean coverage
+.PHONY: setup demo test test-agents test-ui test-adapters test-importers test-js mcp-conformance lint docs torture certify erasure evaluation fuzz bench embedder-figures clean coverage
 
 setup: $(STAMP)
 $(STAMP): pyproject.toml
@@ -27,6 +27,19 @@ test-ui: setup  ## the web page in a real Chromium, with axe-core; needs: apt-ge
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --group ui
 	@LIMPET_TEST_UI=1 $(BIN)/python -m pytest tests/ui -q -n 0
 
+test-adapters: setup  ## adapters against the frameworks themselves, each in an environment of its own (3 GB); ONLY="langgraph adk" takes these
+	@$(BIN)/python -m tests.adapters $(ONLY)
+
+test-js: setup  ## the JavaScript client: types by tsc, tests under node against a real server; takes TypeScript and the AI SDK from npm
+	@cd packages/js && npm install --silent --no-audit --no-fund --no-package-lock && npx tsc --project . && node --test test/
+
+test-importers: setup  ## imports of files that the newest Chroma and LangGraph write here, in an environment of their own
+	@$(PYTHON) -m venv .venv-importers && .venv-importers/bin/pip install --quiet chromadb langgraph-checkpoint-sqlite
+	@rm -rf .venv-importers/files && mkdir .venv-importers/files
+	@.venv-importers/bin/python tests/importers/write_chroma.py .venv-importers/files
+	@.venv-importers/bin/python tests/importers/write_langgraph.py .venv-importers/files/langgraph.db
+	@LIMPET_IMPORTERS=.venv-importers/files $(BIN)/python -m pytest tests/flows/test_importers.py -q
+
 mcp-conformance: setup  ## the protocol's own conformance suite against limpet over HTTP; says what to install if Node is missing
 	@$(BIN)/python -m tests.conformance
 
@@ -44,11 +57,18 @@ docs: setup  ## write anew docs/reference/, what the examples of the pages answe
 	@$(BIN)/python -m docs.console
 	@$(BIN)/python -m docs.picture
 
-torture: setup  ## the long kill -9 campaign, at full count
-	@LIMPET_TORTURE=300 $(BIN)/python -m pytest tests/flows/test_torture.py -q
+torture: setup  ## kill -9 of writers at random, summed in benchmarks/results; TO=kills SECONDS=at most, from where the last run stopped
+	@$(BIN)/python -m tests.torture --to $(or $(TO),10000) --seconds $(or $(SECONDS),3600)
+
+certify: setup  ## the whole certificate: the power lost at every step of 2,000 operations; FOLDER=on the disk to be tried
+	@$(BIN)/python -m tests.torture --certificate $(if $(FOLDER),--folder $(FOLDER))
 
 erasure: setup  ## a thousand random purges, each followed by a scan of every file of the folder
 	@LIMPET_PURGES=500 $(BIN)/python -m pytest tests/flows/test_erasure.py -q -k campaign
+
+evaluation: setup  ## `limpet eval` on a generated history of 60 sessions whose answers are known, and on nine more
+	@LIMPET_SESSIONS=60 $(BIN)/python -m pytest tests/flows/test_evaluate.py -q
+	@$(BIN)/python -m benchmarks.needs --histories 10
 
 fuzz: setup  ## hostile hook inputs (10,000), bent and torn lines, by file and by segment (100,000 each), servers and command line, half-open connections; TO=inputs SECONDS=each kind, from where the last run stopped; readers against 100,000 damaged files, properties with new seeds
 	@LIMPET_FUZZ=10000 $(BIN)/python -m pytest tests/property/test_hooks_fuzz.py -q
@@ -67,4 +87,4 @@ embedder-figures: setup  ## sha256, calibration and prototypes of our own model 
 	@$(BIN)/python -m benchmarks.tune --part embedder --held-back --write $(if $(MODEL),--model $(MODEL))
 
 clean:
-	@rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage*
+	@rm -rf $(VENV) .venvs .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage*

@@ -615,7 +615,8 @@ class ReferenceStore:
         counts = []
         for about, sessions in sorted(runs.items()):
             every = [one for several in sessions.values() for one in several]
-            verdicts = [{one.used for one in several} - {None} for several in sessions.values()]
+            drawn = about[2]
+            verdicts = [{one.used for one in several[: 1 if drawn else None]} - {None} for several in sessions.values()]
             judged = [verdict for verdict in verdicts if verdict]
             counts.append(
                 UseCount(*about, len(every), sum(one.tokens for one in every), len(judged), sum(map(any, judged)))

@@ -1240,9 +1240,12 @@ class Limpet:
         )  # fmt: skip
 
     def import_from(
-        self, format: str, path: str | os.PathLike[str], *, dry_run: bool = False, progress: Progress | None = None
-    ) -> TransferReport:
+        self, format: str, path: str | os.PathLike[str], *, trust: str = "import", dry_run: bool = False,
+        progress: Progress | None = None,
+    ) -> TransferReport:  # fmt: skip
         """Read another program's memories into this scope; the source is never written. Twice is once.
+
+        `trust`: "web" or "tool" where nobody vouches for what the file says; it is unconfirmed then.
 
         `code` and `docs` index a project: again, they bring what changed there. The report says what was not
         understood, and where. Formats: `transfer/formats.py`. Raises BadInput, StoreError.
@@ -1251,7 +1254,9 @@ class Limpet:
         >>> memory.import_from("markdown", "notes.md").new
         1
         """
-        return transfer_service.import_from(self._context, format, path, dry_run=dry_run, progress=progress)
+        return transfer_service.import_from(
+            self._context, format, path, trust=trust, dry_run=dry_run, progress=progress
+        )
 
     def export_to(
         self, format: str, path: str | os.PathLike[str], *, vectors: bool = False, all_scopes: bool = False,

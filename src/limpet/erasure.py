@@ -65,7 +65,7 @@ def purge(
     if quoting:
         going += [one for one in map(context.memory, quoted) if one.state != "purged"]
     ids = [parse_id(one.id) for one in going]
-    pieces, vectors = store.erasure.pieces(ids)
+    pieces, others = store.erasure.pieces(ids)
     waits = False
     if confirm:
         fresh = [parse_id(one.id) for one in going if one.state != "purged"]
@@ -73,7 +73,7 @@ def purge(
             gone_too = store.erasure.sessions_only_of(fresh)
             context.write(lambda writer: [writer.event("purged", one, origin="agent") for one in (*fresh, *gone_too)])
         waits = not store.erasure.flush(wait)
-        if not waits and store.erasure.scour([*pieces, *vectors]):
+        if not waits and store.erasure.scour([*pieces, *others]):
             waits = not store.erasure.flush(wait)
     places = _places(context, refresh=confirm)
     left = _holding(context, pieces, places)

@@ -7,15 +7,16 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from .erasure import purge
-from .model.encode import JsonForm, by
+from .model.encode import OPTIONAL, JsonForm, by
 from .model.errors import BadInput
-from .model.ids import format_id
+from .model.ids import format_id, parse_id
 from .remember.validation import ValidStatement
 from .text.secrets import redact, redact_fields
 
 if TYPE_CHECKING:
     from .context import Context
     from .model.memory import Memory
+    from .remember.write import Writer
 
 _LIST: dict[str, Any] = by(list)
 
@@ -31,6 +32,7 @@ class HeldSecret(JsonForm):
     fields: tuple[str, ...] = field(metadata=_LIST)
     secrets: tuple[str, ...] = field(metadata=_LIST)  # what they are, not what they say
     outcome: str = "found"  # with redaction: redacted, erased, or left for what cannot be redacted
+    now: str | None = field(default=None, metadata=OPTIONAL)  # the memory that says what is left of it
 
 
 def scan(context: Context, *, apply: bool) -> list[HeldSecret]:
@@ -109,20 +111,31 @@ def _set_right(context: Context, one: HeldSecret) -> HeldSecret:
     memory = context.in_all_scopes().memory(one.id)
     own = context.in_scope(memory.scope)
     statement = _without(own, memory)
-    # The same words under the same name would count as said again, of what is about to go.
-    if statement is not None and statement.content != memory.content:
-        (statement,) = own.policy.judged([statement])
-        kept = statement
-        own.write(lambda writer: writer.state(kept))
-        statement = None
-        outcome = "redacted"
-    else:
-        outcome = "erased" if statement is None else "redacted"
+    if statement is None:
+        purge(own, memory.id, confirm=True)
+        return replace(one, outcome="erased")
+    changed = statement.content != memory.content
+    (kept,) = own.policy.judged([statement]) if changed else (statement,)
+    old = parse_id(memory.id)
+    links = [*own.store.edges.of([old]), *own.store.edges.of([old], incoming=True)]
+
+    def again(writer: Writer) -> str:
+        # The same words count as said again, of what is about to go: unless they are made a new memory.
+        id = writer.state(kept, fresh=not changed).id
+        assert id is not None
+        new = parse_id(id)
+        for link in links:
+            ends = [new if end == old else end for end in (link.source, link.target)]
+            data: dict[str, Any] = {"edge": link.type, "target": ends[1].hex()}
+            if link.weight != 1.0:
+                data["weight"] = link.weight
+            writer.event("linked", ends[0], origin=kept.origin, **data)
+        return id
+
+    # Before the old one goes, so that a process killed in between loses nothing.
+    new = own.write(again)
     purge(own, memory.id, confirm=True)
-    if statement is not None:
-        again = statement
-        own.write(lambda writer: writer.state(again))
-    return replace(one, outcome=outcome)
+    return replace(one, outcome="redacted", now=new)
 
 
 def _without(context: Context, memory: Memory) -> ValidStatement | None:

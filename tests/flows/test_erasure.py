@@ -206,6 +206,28 @@ def test_bytes_that_no_row_has_are_written_over(memory, path):
     assert holding(path.parent, WORD) == {}
 
 
+def test_so_are_topics_keys_and_speakers_that_no_row_has(memory, path):
+    """SQLite leaves copies of a row on a page from which rows were moved to another one."""
+    more = {
+        "topics": ["zanzibartopic"],
+        "key": "zanzibar.key",
+        "speaker": "Zanzibara",
+        "metadata": {"a": "zanzibarvalue"},
+    }
+    id = memory.remember(TEXT, session="zanzibarsession", **more).id
+    kept = memory.remember("Bread rests overnight", topics=["bakingtopic"]).id
+    con = apsw.Connection(str(path))
+    con.execute("PRAGMA secure_delete = OFF").fetchall()
+    con.execute("CREATE TABLE other (text)")
+    con.execute("INSERT INTO other SELECT topics || key || speaker || metadata FROM memory")
+    con.execute("INSERT INTO other SELECT name FROM session")
+    con.execute("DROP TABLE other")
+    con.close()
+    memory.purge(id, confirm=True)
+    assert holding(path.parent, "zanzibar") == {}
+    assert memory.get(kept).topics == ("bakingtopic",)
+
+
 def test_a_server_a_reader_a_mirror_and_two_devices_hold_no_byte(tmp_path, reader_of):
     """All at once; the scan reads every file of the folder."""
     laptop, desk = (Device(tmp_path / name / "memory.db", name) for name in ("laptop", "desk"))
@@ -236,6 +258,26 @@ def test_a_server_a_reader_a_mirror_and_two_devices_hold_no_byte(tmp_path, reade
     for one in (laptop, desk):
         one.memory.close()
     assert holding(tmp_path, WORD) == {}
+
+
+def test_a_purge_that_arrives_takes_the_names_of_all_sessions_in_any_order(tmp_path):
+    laptop, desk = (Device(tmp_path / name / "memory.db", name) for name in ("laptop", "desk"))
+    ids = []
+    for number in range(12):
+        laptop.memory.session_start(f"run {WORD} {number}", title=f"about {WORD}")
+        ids.append(laptop.memory.remember(f"{TEXT} {number}", session=f"run {WORD} {number}").id)
+    for one in (laptop, desk, laptop):
+        one.memory.export_segments(tmp_path / "shared")
+        desk.memory.import_segments(tmp_path / "shared")
+    for id in ids:
+        laptop.memory.purge(id, confirm=True)
+    laptop.memory.export_segments(tmp_path / "shared")
+    desk.memory.import_segments(tmp_path / "shared")
+    desk.memory.export_segments(tmp_path / "shared")
+    assert holding(tmp_path, WORD) == {}
+    assert desk.memory.verify() == []
+    for one in (laptop, desk):
+        one.close()
 
 
 SERVER = """

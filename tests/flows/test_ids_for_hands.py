@@ -165,6 +165,17 @@ def test_the_last_one_stored(memory, run):
     assert memory.get(last).topics == ("x",) and memory.get(last).metadata == {"k": 1}
 
 
+def test_one_of_two_memories_is_the_last_one_or_has_these_words(memory, run):
+    cause = memory.remember("The cache was cold after the deploy").id
+    effect = memory.remember("The first request took nine seconds").id
+    assert run("link", "--last", "caused_by", cause)[0] == 0
+    assert memory.graph.path(effect, cause).found
+    assert run("unlink", "--match", "nine seconds", "caused_by", "--match=cache cold")[0] == 0
+    assert not memory.graph.path(effect, cause).found
+    assert run("link", cause, "supports", "--last")[0] == 0
+    assert run("path", cause, "--last")[0] == 0
+
+
 def test_words_name_the_one_memory_that_has_them(memory, run):
     id = memory.remember("The staging API allows 100 requests a minute").id
     memory.remember("The staging API allows 1000 requests a minute for admins")

@@ -92,7 +92,9 @@ def test_scan_says_where_and_redaction_leaves_no_byte(path, clock, older):
         old = memory.remember("About the printer").id
         memory.retract(old, "The staging DB password is MARK.")
         memory.note_action("s", "asked", "The staging DB password is MARK.")
-        memory.remember("Nothing to hide here")
+        plain = memory.remember("Nothing to hide here").id
+        memory.link(tagged, "supports", plain, 0.5)
+        memory.link(plain, "caused_by", told)
         return told, tagged, bare, old
 
     told, tagged, bare, old = older(fill)
@@ -102,7 +104,8 @@ def test_scan_says_where_and_redaction_leaves_no_byte(path, clock, older):
             ("memory", told), ("memory", tagged), ("memory", bare), ("memory", old), ("journal", "1")
         }  # fmt: skip
         assert SECRET not in json.dumps([one.as_dict() for one in found])
-        done = {one.id: one.outcome for one in memory.scan(redact=True)}
+        after = {one.id: one for one in memory.scan(redact=True)}
+        done = {id: one.outcome for id, one in after.items()}
         assert done == {told: "redacted", tagged: "redacted", bare: "erased", old: "erased", "1": "erased"}
         assert memory.scan() == []
     with limpet.open(path, scope="project:shop", clock=clock) as memory:
@@ -112,6 +115,9 @@ def test_scan_says_where_and_redaction_leaves_no_byte(path, clock, older):
             "Nothing to hide here",
         }  # fmt: skip
         assert kept["About the router"].importance == 0.9
+        assert {after[told].now, after[tagged].now} == {one.id for one in kept.values() if "hide" not in one.content}
+        plain = kept["Nothing to hide here"].id
+        assert memory.graph.path(after[tagged].now, plain).found and memory.graph.path(plain, after[told].now).found
         assert kept["About the router"].topics == ("pw: [redacted:password]",)
     nowhere(path)
 

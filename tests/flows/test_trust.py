@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+import limpet
 from limpet.agents.hooks.entry import handle
 from limpet.agents.hooks.holdout import Holdout
 from limpet.agents.hooks.injected import brief
@@ -180,3 +181,13 @@ def test_a_page_of_the_mirror_says_what_is_unconfirmed_until_it_is_confirmed(mem
     memory.remember(TAKEN, origin="user")
     memory.mirror_sync(tmp_path / "mirror")
     assert "unconfirmed" not in page.read_text() and TAKEN in page.read_text()
+
+
+def test_a_file_that_nobody_vouches_for_is_recalled_and_not_shown_unasked(memory, tmp_path):
+    (tmp_path / "notes.md").write_text("- The staging database of Tarn uses port 9931\n")
+    assert memory.import_from("markdown", tmp_path / "notes.md", trust="web").new == 1
+    (found,) = memory.recall("port of the staging database").items
+    assert found.origin == "web" and memory.get(found.id).trust == "web"
+    assert found.id not in shown(memory, "port of the staging database")
+    with pytest.raises(limpet.BadInput, match="trust of an import"):
+        memory.import_from("markdown", tmp_path / "notes.md", trust="user")

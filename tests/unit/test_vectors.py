@@ -13,6 +13,7 @@ import pytest
 
 from limpet.settings import DEFAULT_EMBEDDER
 from limpet.store.records import VectorChunk
+from limpet.vectors import signs
 from limpet.vectors.codes import encode_for_store, quantise
 from limpet.vectors.embedder import load_embedder
 from limpet.vectors.index import VectorIndex, _highest, _numpy_dot, int8_dot
@@ -23,6 +24,14 @@ DIMENSIONS = 384
 def unit(n, seed=0):
     vectors = np.random.default_rng(seed).normal(size=(n, DIMENSIONS)).astype(np.float32)
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+@pytest.fixture(params=["codes", "signs"])
+def first_look(request, monkeypatch):
+    """By what a scan looks at the vectors first: by their codes, or by their signs as where there are many."""
+    if request.param == "signs":
+        monkeypatch.setattr(signs, "FROM", 0)
+    return request.param
 
 
 class OneChunk:
@@ -101,7 +110,7 @@ def test_the_fallback_takes_nothing_for_nothing():
     assert len(_numpy_dot(np.zeros(4, np.int8), np.zeros((0, 4), np.int8))) == 0
 
 
-def test_a_scan_gives_bodies_best_first_in_portions():
+def test_a_scan_gives_bodies_best_first_in_portions(first_look):
     vectors, query = unit(300), unit(1, seed=1)[0]
     index, _ = index_of(vectors, list(range(1, 301)))
 
@@ -130,14 +139,38 @@ def test_a_deadline_leaves_out_what_was_not_scanned(monkeypatch):
     assert scan.score_of([1]).tolist() == [0.0]
 
 
-def test_equal_scores_are_taken_by_body():
+def test_of_many_vectors_those_with_the_nearest_signs_are_looked_at_closely(monkeypatch):
+    """What is found and in which order is what a scan of all codes finds."""
+    middles = unit(20, seed=2)
+    vectors = np.repeat(middles, 50, axis=0) + 0.5 * unit(1_000)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    bodies, scopes = list(range(1, 1_001)), [1 + place % 3 for place in range(1_000)]
+    queries = vectors[::33][:30] + 0.4 * unit(30, seed=3)
+    index, _ = index_of(vectors, bodies, scopes)
+    whole = [index.search(query, scopes=[1, 2]) for query in queries]
+    monkeypatch.setattr(signs, "FROM", 0)
+    monkeypatch.setattr(signs, "LEAST", 100)
+    index, _ = index_of(vectors, bodies, scopes)
+    quick = [index.search(query, scopes=[1, 2]) for query in queries]
+
+    for one, other in zip(whole, quick, strict=True):
+        assert one.take(20) == other.take(20)
+        assert len(other.take(1_000)) < 300
+        # Of a text that was not looked at, too.
+        assert one.score_of([1_000, 7, 12_345, 8]).tolist() == other.score_of([1_000, 7, 12_345, 8]).tolist()
+        for scan in (one, other):
+            scan.restrict(range(500, 600))
+        assert one.take(20) == other.take(20)
+
+
+def test_equal_scores_are_taken_by_body(first_look):
     vectors = np.repeat(unit(1), 9, axis=0)
     index, _ = index_of(vectors, [9, 2, 7, 4, 5, 6, 3, 8, 1])
     scan = index.search(vectors[0], scopes=None)
     assert scan.take(4) + scan.take(9) == list(range(1, 10))
 
 
-def test_empty_slots_other_scopes_and_forbidden_bodies_are_hidden():
+def test_empty_slots_other_scopes_and_forbidden_bodies_are_hidden(first_look):
     vectors = unit(6)
     index, _ = index_of(vectors, [1, 2, 0, 4, 5, 6], [1, 1, 1, 2, 2, 3])
 
@@ -158,13 +191,13 @@ def test_empty_slots_other_scopes_and_forbidden_bodies_are_hidden():
     assert seen(allowed=[]) == []
 
 
-def test_a_body_without_a_vector_has_no_score():
+def test_a_body_without_a_vector_has_no_score(first_look):
     index, _ = index_of(unit(3), [1, 2, 3])
     scan = index.search(unit(1)[0], scopes=None)
     assert [value == 0 for value in scan.score_of([3, 99, 1])] == [False, True, False]
 
 
-def test_an_empty_index_finds_nothing():
+def test_an_empty_index_finds_nothing(first_look):
     index, _ = index_of(np.zeros((0, DIMENSIONS), np.float32), [])
     scan = index.search(unit(1)[0], scopes=None)
     assert scan.take(5) == []
@@ -172,7 +205,7 @@ def test_an_empty_index_finds_nothing():
     assert index.size == 0
 
 
-def test_an_index_follows_its_store_and_a_running_scan_keeps_its_state_less_what_is_purged():
+def test_an_index_follows_its_store_and_a_running_scan_keeps_its_state_less_what_is_purged(first_look):
     vectors = unit(3)
     index, store = index_of(vectors, [1, 2, 3])
     running = index.search(vectors[0], scopes=None)

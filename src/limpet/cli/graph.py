@@ -27,6 +27,7 @@ def _ends(parser: ArgumentParser) -> None:
     )
     add("type", metavar="TYPE", help=", ".join(STORED_TYPES))
     add("b", metavar="B", help="the other memory")
+    names.options(parser, of_two=True)
 
 
 def _link_options(parser: ArgumentParser) -> None:
@@ -104,6 +105,7 @@ def _reason_options(parser: ArgumentParser) -> None:
 def _path_options(parser: ArgumentParser) -> None:
     parser.add_argument("a", metavar="A", help="one memory: an id, or @1 to @9 of the last listing")
     parser.add_argument("b", metavar="B", help="the other")
+    names.options(parser, of_two=True)
     types(parser)
     depth(parser, 8, "how long it may be")
     everything(parser, "also through what was superseded, retracted or purged")
@@ -158,9 +160,10 @@ COMMANDS = {
     "link": Command(
         _link_options,
         _link,
-        "limpet link 7rk2qm caused_by c04vxn\nlimpet link m5t8ad supports 7rk2qm 0.8",
+        "limpet link 7rk2qm caused_by c04vxn\nlimpet link --last supports 7rk2qm 0.8",
+        names.arrange_in_place,
     ),
-    "unlink": Command(_ends, _unlink, "limpet unlink 7rk2qm caused_by c04vxn"),
+    "unlink": Command(_ends, _unlink, "limpet unlink 7rk2qm caused_by c04vxn", names.arrange_in_place),
     "why": Command(
         _reason_options,
         asks("why", shown.why, REASONS),
@@ -171,6 +174,7 @@ COMMANDS = {
         _path_options,
         asks("path", shown.path, f"a b types depth everything {TIMES}", found="found"),
         "limpet path 7rk2qm c04vxn --type caused_by --type supports",
+        names.arrange_in_place,
     ),
     "timeline": Command(
         _timeline_options,

@@ -65,6 +65,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "retention": ("beliefs", "what is old and nobody used: list it, sum its sessions up, take it out of recall"),
         "session": ("beliefs", "runs of an agent: start, end, list, show, compress into an episode"),
         "exposures": ("usefulness", "what was put before agents: when, to whom, at how many tokens, and was it used"),
+        "eval": ("evaluation", "memory measured on your own history: what was found, missed, shown for nothing"),
         "journal": ("journal", "what was asked, done and answered in sessions; drop lines of it"),
     },
     "How memories belong together": {
@@ -96,6 +97,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     "Care of the store": {
         "verify": ("upkeep", "check that file, ledger, index and vectors are sound"),
         "doctor": ("upkeep", "is everything as it should be, and what to do where it is not"),
+        "certify": ("certify", "try what stores survive on this disk: lost power, kills, a full disk, many processes"),
         "work": ("upkeep", "drain the queue: make the vectors of what was stored since"),
         "reembed": ("upkeep", "give every memory a vector of the current embedder"),
         "rebuild": ("upkeep", "make every index and projection anew from the ledger"),

@@ -10,7 +10,7 @@ import os
 import re
 import time
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,38 +28,54 @@ _NUMBER = re.compile(r"@(\d+)")
 _IDS, _OR_WORDS = ("id", "a", "b", "ids", "because", "against"), ("about", "what")
 
 
-def options(parser: ArgumentParser, *, gone: bool = False) -> None:
-    """--last and --match in place of an ID; `arrange` puts them there. `gone`: also of what is no longer held."""
-    parser.add_argument("--last", action="store_true", help="in place of ID: the memory stored last")
+def options(parser: ArgumentParser, *, gone: bool = False, of_two: bool = False) -> None:
+    """--last and --match in place of an ID; `arrange` puts them there, `arrange_in_place` for one `of_two` memories.
+
+    `gone`: also of what is no longer held.
+    """
+    place = "A or B" if of_two else "ID"
+    parser.add_argument("--last", action="store_true", help=f"in place of {place}: the memory stored last")
     parser.add_argument(
         "--match",
         metavar="WORDS",
-        help="in place of ID: the one memory that has these words; several are listed",
+        help=f"in place of {place}: the one memory that has these words; several are listed",
     )
-    parser.set_defaults(gone=gone)
+    if not of_two:
+        parser.set_defaults(gone=gone)
 
 
 def arrange(words: list[str]) -> list[str]:
     """--last and --match WORDS as the first argument, where the ID stands: argparse knows no choice of the two."""
     rest: list[str] = []
     found: list[str] = []
+    _replace(words, found.append, rest)
+    if len(found) > 1:
+        raise BadInput("give one of ID, --last and --match")
+    return [*found, *rest]
+
+
+def arrange_in_place(words: list[str]) -> list[str]:
+    """--last and --match WORDS as arguments where they are said: one of two memories."""
+    arranged: list[str] = []
+    _replace(words, arranged.append, arranged)
+    return arranged
+
+
+def _replace(words: list[str], found: Callable[[str], None], rest: list[str]) -> None:
     left = iter(words)
     for word in left:
         name, mark, value = word.partition("=")
         if word == "--":
             rest += [word, *left]
         elif word == "--last":
-            found.append(LAST)
+            found(LAST)
         elif name == "--match":
             said = value if mark else next(left, None)
             if said is None:
                 raise BadInput("--match needs words", hint='such as --match "staging limit"')
-            found.append(MATCH + said)
+            found(MATCH + said)
         else:
             rest.append(word)
-    if len(found) > 1:
-        raise BadInput("give one of ID, --last and --match")
-    return [*found, *rest]
 
 
 def resolve(args: Namespace, memory: Limpet) -> None:

@@ -47,6 +47,10 @@ def _import_options(parser: ArgumentParser) -> None:
     )
     parser.add_argument("path", metavar="PATH", help="a file or folder; - for stdin, with jsonl")
     parser.add_argument("--dry-run", action="store_true", help="only say what would be new")
+    parser.add_argument(
+        "--trust", choices=("import", "tool", "web"), default="import",
+        help="web or tool: nobody vouches for what the file says; found when asked for, never shown unasked",
+    )  # fmt: skip
     vectors_option(parser)
 
 
@@ -57,6 +61,8 @@ def _import(args: Namespace) -> int:
         args.paths = [args.path]
         return organize(args)
     _check_format(args.format, READERS)
+    if args.trust != "import" and args.format in OWN:
+        raise BadInput(f"{args.format} says of each line where it is from", hint='in a plain line: "origin": "web"')
     if args.format == "segments":
         with open_store(args, create=True) as memory:
             with output.progress("importing") as progress:
@@ -84,7 +90,9 @@ def _import_from(args: Namespace) -> int:
     """Another program's format. 2 when something was not understood or not taken; the rest is there all the same."""
     with open_store(args, create=True) as memory:
         with output.progress("importing") as progress:
-            report = memory.import_from(args.format, args.path, dry_run=args.dry_run, progress=progress)
+            report = memory.import_from(
+                args.format, args.path, trust=args.trust, dry_run=args.dry_run, progress=progress
+            )
         return output.imported(
             memory, args, report, partial(_show, report, dry_run=args.dry_run), bad=bool(report.rejected)
         )

@@ -56,9 +56,12 @@ class Link(NamedTuple):
 class Importer:
     """One import into one scope."""
 
-    def __init__(self, context: Context, *, format: str, dry_run: bool, report: TransferReport) -> None:
+    def __init__(
+        self, context: Context, *, format: str, dry_run: bool, report: TransferReport, origin: str = "import"
+    ) -> None:
         self._context = context
         self._format = format
+        self._origin = origin
         self._dry_run = dry_run
         self._report = report
         self._order: dict[bytes, int] = {}  # ids of this import, in its order
@@ -138,7 +141,7 @@ class Importer:
                 "speaker": record.speaker,
                 "source": record.source,
                 "metadata": record.metadata if plain else {**record.metadata, MARK: mark},
-                "origin": "import",
+                "origin": self._origin,
                 "id": id,
             },
             scope=self._context.scope,
@@ -191,7 +194,7 @@ class Importer:
             except (BadInput, NotFound) as error:
                 return error.message
             if record.archived and status == "created":
-                writer.event("archived", one.id, origin="import")
+                writer.event("archived", one.id, origin=self._origin)
             return status
         then = there.metadata.get(MARK)
         before = then.get("mark") if isinstance(then, dict) else None
@@ -203,14 +206,14 @@ class Importer:
             )
         if not isinstance(before, str) or before.split("-")[0] != digest(there.content):
             return "changed at its source and here: left as it is here"
-        if is_below("import", there.trust):
+        if is_below(self._origin, there.trust):
             return "changed at its source, but said by a more trusted origin here: left as it is here"
         if one.quarantine:
             return f"its new text {one.quarantine}: left as it was"
         if there.content != one.content:
-            writer.event("edited", one.id, origin="import", content=one.content)
+            writer.event("edited", one.id, origin=self._origin, content=one.content)
         topics = list(dict.fromkeys((*there.topics, *one.topics)))[:50]
-        writer.event("tagged", one.id, origin="import", topics=topics, metadata={**there.metadata, **one.metadata})
+        writer.event("tagged", one.id, origin=self._origin, topics=topics, metadata={**there.metadata, **one.metadata})
         return "changed"
 
     # -- what stands beside them
@@ -359,7 +362,7 @@ class Importer:
             data["weight"] = link.weight
         if link.at is not None:
             data["since"] = link.at
-        writer.event("linked", link.source, origin="import", **data)
+        writer.event("linked", link.source, origin=self._origin, **data)
         if link.type == "supersedes":
             self._replace(writer, source, target, replaced)
         return True
@@ -380,7 +383,7 @@ class Importer:
             return
         replaced.add(id)
         until = max(new.valid_from_us, old.valid_from_us)
-        writer.event("superseded", id, origin="import", by=parse_id(new.id).hex(), valid_to=until)
+        writer.event("superseded", id, origin=self._origin, by=parse_id(new.id).hex(), valid_to=until)
 
 
 def _mark(record: Record, content: str) -> str:

@@ -293,9 +293,13 @@ def _merge(store: Store, batch: Sequence[_Read], report: SegmentReport, *, dry_r
         report.segments, report.new, report.known = (
             report.segments + len(batch), report.new + len(ids) - known, report.known + known)  # fmt: skip
         return
+    purged = [line.event.memory for one in batch for line in one.lines if line.event.type == "purged"]
+    texts, others = store.erasure.pieces(purged)
     merged = store.devices.merge(
         [one.row for one in batch], [line._replace(segment=i) for i, one in enumerate(batch) for line in one.lines]
     )
+    if merged.purged:
+        store.erasure.scour([*texts, *others])
     for place in merged.held:
         report.problems.append(
             (batch[place].file.name, "speaks of memories that are in no segment here yet; that waits until they come")

@@ -7,6 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
+from ..model.errors import BadInput
+from ..model.memory import FOREIGN
+
 if TYPE_CHECKING:
     from ..context import Context
     from ..transfer.devices import DeviceInfo
@@ -25,20 +28,24 @@ class ImportReport(NamedTuple):
 
 
 def import_from(
-    context: Context, format: str, path: str | os.PathLike[str], *, dry_run: bool, progress: Progress | None
+    context: Context, format: str, path: str | os.PathLike[str], *, trust: str, dry_run: bool, progress: Progress | None
 ) -> TransferReport:
     from ..transfer import formats
     from ..transfer.importer import Importer
     from ..transfer.project import PROJECTS, Indexer
     from ..transfer.records import TransferReport
 
+    if trust != "import" and trust not in FOREIGN:
+        raise BadInput(f"trust of an import is import, {' or '.join(sorted(FOREIGN))}, not {trust!r}")
     report = TransferReport(progress=progress)
     if format in PROJECTS:
+        if trust != "import":
+            raise BadInput(f"{format} indexes a project of yours: it has no --trust")
         Indexer(context, format=format, dry_run=dry_run, report=report).run(Path(path))
         report.progress = None
         return report
     source: Any = formats.records(format, Path(path), report)
-    Importer(context, format=format, dry_run=dry_run, report=report).run(source)
+    Importer(context, format=format, dry_run=dry_run, report=report, origin=trust).run(source)
     report.progress = None
     return report
 

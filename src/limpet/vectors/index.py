@@ -1,4 +1,6 @@
-"""Exact search over all vectors of a store: an int8 scan of a copy in memory, then exact scores for the best.
+"""Search over all vectors of a store: an int8 scan of a copy in memory, then exact scores for the best.
+
+From `signs.FROM` vectors on, the codes are read of those whose signs are nearest.
 
 The copy follows the store: `refresh` reads the chunks that changed, whichever process changed them.
 """
@@ -14,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..store.records import VectorChunk
+from . import signs
 from .codes import quantise
 
 if TYPE_CHECKING:
@@ -116,20 +119,29 @@ class VectorIndex:
         state = self._state
         self._searches += 1
         codes, scale = quantise(query[None, :])
-        scores = np.zeros(state.used, dtype=np.float32)
+        closely = Closely(state, self._dot, codes[0], float(scale[0]))
+        bits = signs.signs_of(codes) if state.signs else None
+        differing = np.zeros(state.used if bits is not None else 0, dtype=np.uint16)
+        scores = np.zeros(state.used if bits is None else 0, dtype=np.float32)
         end = state.used
         while end and (deadline is None or time.monotonic() < deadline):
             segment = (end - 1) // SEGMENT
             first = segment * SEGMENT
             start = max(first, end - SCANNED_AT_ONCE)
-            scores[start:end] = self._dot(codes[0], state.codes[segment][start - first : end - first])
+            part = slice(start - first, end - first)
+            if bits is None:
+                scores[start:end] = self._dot(codes[0], state.codes[segment][part])
+            else:
+                differing[start:end] = signs.differing(bits, state.signs[segment][:, part])
             end = start
-        scores *= state.scales[: state.used] * scale[0]
         hidden = state.hidden(scopes)
         if end:
             hidden = np.zeros(state.used, dtype=bool) if hidden is None else hidden
             hidden[:end] = True
-        return SearchScan(state, scores, hidden, complete=not end)
+        if bits is not None:
+            return SearchScan(closely, None, hidden, differing=differing, complete=not end)
+        scores *= state.scales[: state.used] * scale[0]
+        return SearchScan(closely, scores, hidden, complete=not end)
 
     def rescore(self, query: np.ndarray, text_ids: Sequence[int]) -> dict[int, float]:
         """Exact cosines, from float16."""
@@ -180,6 +192,7 @@ class _Arrays:
     def __init__(self, dimensions: int) -> None:
         self.dimensions = dimensions
         self.codes: list[np.ndarray] = []  # segments
+        self.signs: list[np.ndarray] = []  # of them; none while there are few
         self.scales = np.zeros(0, dtype=np.float32)
         self.text_ids = np.zeros(0, dtype=np.int32)
         self.scopes = np.zeros(0, dtype=np.int32)
@@ -198,6 +211,8 @@ class _Arrays:
         while len(grown.codes) * SEGMENT < blocks * SLOTS:
             # Memory is taken when it is written to.
             grown.codes.append(np.zeros((SEGMENT, self.dimensions), dtype=np.int8))
+        if blocks * SLOTS >= signs.FROM and signs.possible(self.dimensions):
+            grown.signs = [*self.signs, *(signs.signs_of(codes) for codes in grown.codes[len(self.signs) :])]
         for name in ("scales", "text_ids", "scopes", "exact", "held"):
             if name != "exact" or len(self.exact):
                 setattr(grown, name, _longer(getattr(self, name), blocks * SLOTS))
@@ -209,6 +224,8 @@ class _Arrays:
         segment, first = divmod(start, SEGMENT)
         codes = np.frombuffer(chunk.codes, dtype=np.int8).reshape(used, self.dimensions)
         self.codes[segment][first : first + used] = codes
+        if self.signs:
+            self.signs[segment][:, first : first + used] = signs.signs_of(codes)
         self.scales[start:end] = np.frombuffer(chunk.scales, dtype="<f4")
         self.scopes[start:end] = np.frombuffer(chunk.scopes, dtype="<i4")
         text_ids = np.zeros(SLOTS, dtype=np.int32)
@@ -256,27 +273,64 @@ def _longer(array: np.ndarray, length: int) -> np.ndarray:
     return grown
 
 
+class Closely:
+    """Approximate cosines with one query, by the codes, of whatever slots are asked for."""
+
+    def __init__(self, state: _Arrays, dot: Dot, query: np.ndarray, scale: float) -> None:
+        self.state = state
+        self._dot, self._query, self._scale = dot, query, scale
+
+    def scores(self, slots: np.ndarray) -> np.ndarray:
+        """`slots` in rising order. float32 (n,)."""
+        found = np.zeros(len(slots), dtype=np.float32)
+        ends = slots.searchsorted(np.arange(1, len(self.state.codes) + 1) * SEGMENT)
+        start = 0
+        for segment, end in enumerate(ends.tolist()):
+            if end > start:
+                codes = self.state.codes[segment].take(slots[start:end] - segment * SEGMENT, axis=0)
+                found[start:end] = self._dot(self._query, codes)
+            start = end
+        found *= self.state.scales[slots] * np.float32(self._scale)
+        return found
+
+
 class SearchScan:
     """The scores of one query: texts on demand, best first, and the score of any text."""
 
-    def __init__(self, state: _Arrays, scores: np.ndarray, hidden: np.ndarray | None, *, complete: bool = True) -> None:
+    def __init__(
+        self, closely: Closely, scores: np.ndarray | None, hidden: np.ndarray | None, *,
+        differing: np.ndarray | None = None, complete: bool = True,
+    ) -> None:  # fmt: skip
+        """`scores` of all slots; None: of those with the fewest `differing` signs, which this looks at."""
         self.complete = complete  # False: the deadline came first
-        self._state = state
-        self._scores = scores
-        self._left = scores if hidden is None else np.where(hidden, np.float32(-4), scores)
-        self._visible = len(scores) if hidden is None else int(len(scores) - np.count_nonzero(hidden))
+        self._closely, self._state = closely, closely.state
+        self._scores, self._differing = scores, differing
+        self._slots: np.ndarray | None = None  # those that `_left` is of; None: all
         self._ordered: list[int] = []
         self._taken = 0
+        if differing is not None:
+            if hidden is not None:
+                differing[hidden] = signs.FAR
+            self._look_at(signs.nearest(differing))
+        elif scores is not None:
+            self._left = scores if hidden is None else np.where(hidden, np.float32(-4), scores)
+            self._visible = len(scores) if hidden is None else int(len(scores) - np.count_nonzero(hidden))
+
+    def _look_at(self, slots: np.ndarray) -> None:
+        self._slots, self._left, self._visible = slots, self._closely.scores(slots), len(slots)
 
     def restrict(self, text_ids: Sequence[int]) -> None:
         """Take from these alone from now on, from the best one again."""
         slots = np.unique(self._state.slots_of(text_ids))
         slots = slots[slots >= 0]
+        self._ordered, self._taken = [], 0
+        if self._differing is not None:
+            self._look_at(slots[signs.nearest(self._differing[slots])])
+            return
         left = np.full(len(self._left), np.float32(-4))
         left[slots] = self._left[slots]
         self._left = left
         self._visible = int(np.count_nonzero(left > -4))
-        self._ordered, self._taken = [], 0
 
     def take(self, n: int) -> list[int]:
         """The next `n` texts by approximate cosine, best first, ties by text; [] at the end."""
@@ -289,22 +343,31 @@ class SearchScan:
 
     def _order(self, count: int) -> None:
         count = min(self._visible, max(count, 2 * len(self._ordered)))
-        # Without the hidden ones: a partition among many equal values takes ten times as long.
-        there = None if self._visible == len(self._left) else np.flatnonzero(self._left > -4)
-        left = self._left if there is None else self._left[there]
+        left, there = self._left, self._slots
+        if there is None and self._visible != len(left):
+            # Without the hidden ones: a partition among many equal values takes ten times as long.
+            there = np.flatnonzero(left > -4)
+            left = left[there]
         best = _highest(left, count)
+        scores = left[best]
         best = best if there is None else there[best]
-        best = best[self._state.text_ids[best] != 0]  # purged meanwhile
         text_ids = self._state.text_ids[best]
-        sequence: Any = np.lexsort((text_ids, -self._left[best]))
-        self._ordered = text_ids[sequence][:count].tolist()
+        sequence: Any = np.lexsort((text_ids, -scores))
+        ordered = text_ids[sequence]
+        self._ordered = ordered[ordered != 0][:count].tolist()  # 0: purged meanwhile
 
     def score_of(self, text_ids: Sequence[int] | np.ndarray) -> np.ndarray:
         """Approximate cosines (n,), float64; 0 for a text without a vector."""
         slots = self._state.slots_of(text_ids)
-        if not len(self._scores):
-            return np.zeros(len(slots))
-        found: np.ndarray = np.where(slots >= 0, self._scores[slots], np.float32(0)).astype(np.float64)
+        found = np.zeros(len(slots))
+        there = slots >= 0
+        if self._scores is not None:
+            found[there] = self._scores[slots[there]]
+        else:
+            order = slots[there].argsort()
+            some = np.empty(len(order), dtype=np.float32)
+            some[order] = self._closely.scores(slots[there][order])
+            found[there] = some
         return found
 
 

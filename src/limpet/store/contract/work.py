@@ -109,7 +109,8 @@ class Erasure(Protocol):
         ...
 
     def pieces(self, ids: Sequence[bytes]) -> tuple[list[bytes], list[bytes]]:
-        """Pieces of all texts, and of the vectors, of some memories: to be taken before they are purged."""
+        """Pieces of all texts of some memories, and of what else rows have of them (vectors, topics, the names of their
+        sessions, ...): to be taken before they are purged."""
         ...
 
     def scour(self, pieces: Sequence[bytes]) -> bool:

@@ -70,6 +70,7 @@ class SqliteErasure:
 
     def pieces(self, ids: Sequence[bytes]) -> tuple[list[bytes], list[bytes]]:
         texts: list[str] = []
+        names: list[str] = []
         vectors: list[bytes] = []
         with self._database.reading() as con:
             for id in ids:
@@ -83,7 +84,17 @@ class SqliteErasure:
                     " AND m.num IN (SELECT num FROM memory WHERE id = ?1 AND retired_at IS NULL"
                     " UNION ALL SELECT num FROM memory WHERE id = ?1 AND retired_at IS NOT NULL)", (id,)
                 )]  # fmt: skip
-        return cut(texts), list(dict.fromkeys(one for one in vectors if len(set(one)) > 2))
+                # SQLite writes over a row that goes, and not over copies of it that remain on a page from which rows
+                # were moved to another one.
+                for row in con.execute(
+                    "SELECT m.topics, m.key, m.metadata, m.source, m.speaker, m.reason, s.name, s.title FROM memory m"
+                    " LEFT JOIN session s ON s.num = m.session WHERE m.num IN"
+                    " (SELECT num FROM memory WHERE id = ?1 AND retired_at IS NULL"
+                    " UNION ALL SELECT num FROM memory WHERE id = ?1 AND retired_at IS NOT NULL)", (id,)
+                ):  # fmt: skip
+                    names += [one for one in row if one is not None]
+        rare = (one for one in vectors if len(set(one)) > 2)
+        return cut(texts), list(dict.fromkeys([*rare, *cut(run for name in names for run in _CUTS.split(name))]))
 
     def found(self, pieces: Sequence[bytes], files: Iterable[Path]) -> Scan:
         scan = Scan(len(pieces), 0, 0, {}, [])

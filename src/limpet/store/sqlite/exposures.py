@@ -71,8 +71,10 @@ class SqliteExposures(Repository):
 
         found = self._database.rows(
             "SELECT memory, shown, drawn, sum(times), sum(tokens), total(used >= 0), total(used = 1) FROM ("
-            "  SELECT memory, shown, drawn, session, count(*) AS times, sum(tokens) AS tokens, max(used) AS used"
-            "    FROM surfaced WHERE scope = ? GROUP BY memory, shown, drawn, session"
+            "  SELECT memory, shown, drawn, session, count(*) AS times, sum(tokens) AS tokens,"
+            "         max(CASE WHEN num = first OR NOT drawn THEN used END) AS used"
+            "    FROM (SELECT *, min(num) OVER (PARTITION BY memory, shown, drawn, session) AS first"
+            "            FROM surfaced WHERE scope = ?) GROUP BY memory, shown, drawn, session"
             ") GROUP BY memory, shown, drawn ORDER BY memory, shown, drawn",
             (scope,),
         )

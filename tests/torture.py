@@ -1,0 +1,71 @@
+"""Kills without end, from where the last run stopped: `python -m tests.torture --to 10000 --seconds 600`; and the whole certificate.
+
+Each round is a new store: `limpet.certify.processes.kill` kills writers among writers and a reader, and looks for what was acknowledged. The sums
+are in `benchmarks/results/torture.json`. With `--certificate` the power is lost at every step of 2,000 operations instead, with all else that
+`limpet certify --whole` tries, and the answer is in `benchmarks/results/certify.json`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import dataclasses
+import json
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from limpet.certify.processes import kill
+from limpet.certify.service import WHOLE, certify
+
+RESULTS = Path(__file__).parent.parent / "benchmarks" / "results"
+# A round takes some seconds, and the record is written after each.
+ROUND_KILLS = 200
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--to", type=int, default=10_000, help="go on until there were so many kills in all")
+    parser.add_argument("--seconds", type=float, default=3_600.0, help="begin no round after that")
+    parser.add_argument("--folder", help="on the disk to be tried (default: that of temporary files)")
+    parser.add_argument("--certificate", action="store_true")
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory(dir=args.folder) as folder:
+        return certificate(folder) if args.certificate else torture(Path(folder), args)
+
+
+def torture(folder, args):
+    record, failed = RESULTS / "torture.json", []
+    sums = {"rounds": 0, "kills": 0, "recoveries": 0, "acknowledged": 0, "lost": 0, "findings": 0, "seconds": 0.0}
+    if record.exists():
+        sums |= json.loads(record.read_text(encoding="utf-8"))
+    ends = time.monotonic() + args.seconds
+    while sums["kills"] < args.to and time.monotonic() < ends and not failed:
+        started = time.monotonic()
+        part = kill(folder / f"{sums['rounds']}", min(ROUND_KILLS, args.to - sums["kills"]), sums["rounds"], None)
+        sums = {name: sums[name] + part.counts.get(name, 0) for name in sums}
+        sums["rounds"] += 1
+        sums["findings"] += len(part.problems)
+        sums["seconds"] = round(sums["seconds"] + time.monotonic() - started, 1)
+        record.write_text(json.dumps(sums, indent=1) + "\n", encoding="utf-8")
+        print(f"{sums['kills']:,} kills, {sums['acknowledged']:,} acknowledged, {sums['lost']} lost", flush=True)
+        failed += part.problems
+    print(*failed, sep="\n", file=sys.stderr)
+    return 1 if failed else 0
+
+
+def certificate(folder):
+    done = certify(
+        folder, WHOLE, progress=lambda _: contextlib.nullcontext(),
+        tell=lambda part: print(part.name, part.tried, *part.problems[:20], sep="\n  ", flush=True),
+    )  # fmt: skip
+    shown = dataclasses.asdict(done) | {"ok": done.ok}
+    for private in ("folder", "kept"):
+        del shown[private]
+    (RESULTS / "certify.json").write_text(json.dumps(shown, indent=1) + "\n", encoding="utf-8")
+    return 0 if done.ok else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
