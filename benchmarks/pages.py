@@ -21,7 +21,7 @@ from urllib.parse import quote
 import limpet
 from limpet.web.access import Access
 from limpet.web.site import Site, application
-from limpet.web.views_home import warm
+from limpet.web.views_home import make_ahead
 
 LINK, ROUNDS = "a link of the benchmark", 30
 QUESTIONS = (
@@ -61,7 +61,7 @@ def server_times(store: Path, scope: str) -> dict[str, Any]:
         site = Site(memory, Access(8765, link=LINK))
         browser = TestClient(application(site), base_url="http://127.0.0.1:8765")
         browser.get("/enter", params={"link": LINK})
-        warm(site)  # as the server does when it starts
+        make_ahead(site)  # as the server does when it starts
         memory.recall("a first one", k=1)
         for name, several in paths(memory).items():
             times, size = [], 0
@@ -103,7 +103,7 @@ def in_browser(store: Path, scope: str) -> dict[str, Any]:
         served(memory) as (home, site),
         sync_playwright() as driver,
     ):
-        warm(site)
+        make_ahead(site)
         browser = driver.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
         page = browser.new_page()
         page.goto(f"{home}/enter?link={site.access.link}")

@@ -55,14 +55,14 @@ def radial(
     rings = max(depth.values(), default=0) or 1
     first = 0 if len(roots) == 1 else 1
     points, xy = [], {}
-    room = len(nodes) <= MOST_LABELS
+    few = len(nodes) <= MOST_LABELS
     for id in depth:
         share = (depth[id] + first) / (rings + first)
         angle = places[id]
-        x = wide / 2 + math.cos(angle) * share * (wide / 2 - (220 if room else 16))
+        x = wide / 2 + math.cos(angle) * share * (wide / 2 - (220 if few else 16))
         y = high / 2 + math.sin(angle) * share * (high / 2 - 18)
         xy[id] = (x, y)
-        label = " ".join(nodes[id].content.split()) if room or depth[id] == 0 or len(near[id]) > 8 else ""
+        label = " ".join(nodes[id].content.split()) if few or depth[id] == 0 or len(near[id]) > 8 else ""
         size = min(4 + 1.6 * math.sqrt(len(near[id])), 14)
         label = label if len(label) <= LABEL_CHARACTERS else label[: LABEL_CHARACTERS - 1] + "…"
         seed = depth[id] == 0

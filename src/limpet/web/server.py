@@ -46,7 +46,7 @@ def _server(memory: Limpet, access: Access, *, read_only: bool, words: tuple[str
 
         from ..agents import connections as limits
         from .site import Site, application
-        from .views_home import warm
+        from .views_home import make_ahead
     except ModuleNotFoundError as error:
         raise missing(error) from error
 
@@ -58,7 +58,7 @@ def _server(memory: Limpet, access: Access, *, read_only: bool, words: tuple[str
         server_header=False, timeout_graceful_shutdown=limits.STOP_SECONDS,
     )  # fmt: skip
     server = uvicorn.Server(config)
-    threading.Thread(target=warm, args=(site,), name="limpet-page-warm", daemon=True).start()
+    threading.Thread(target=make_ahead, args=(site,), name="limpet-page-ahead", daemon=True).start()
     site.stopping = lambda: server.should_exit
     return server
 

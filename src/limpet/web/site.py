@@ -226,12 +226,12 @@ def _endpoint(site: Site, view: View, method: str) -> Callable[[Request], Awaita
     async def endpoint(request: Request) -> Response:
         form: dict[str, list[str]] = {}
         if method == "POST":
-            body = bytearray()
+            sent = bytearray()
             async for part in request.stream():
-                body += part
-                if len(body) > MOST_BYTES:
+                sent += part
+                if len(sent) > MOST_BYTES:
                     return HTMLResponse("too much", 413)
-            form = parse_qs(body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=20_000)
+            form = parse_qs(sent.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=20_000)
         return await run_in_threadpool(_answer, site, view, method, request, form)
 
     return endpoint

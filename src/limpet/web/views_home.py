@@ -70,7 +70,7 @@ def _figures(store: Limpet, here: Limpet) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def warm(site: Site) -> None:
+def make_ahead(site: Site) -> None:
     """Make what the first visit of a large store would wait for."""
     store = site.seen_from("")
     try:

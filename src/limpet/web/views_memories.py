@@ -108,8 +108,8 @@ def change_several(ask: Ask) -> Response:
     return ask.back(done=event, said=None if event else "unchanged")
 
 
-def _event(receipts: Sequence[Receipt]) -> str | None:
-    return next((one.event for one in receipts if one.event), None)
+def _event(answers: Sequence[Receipt]) -> str | None:
+    return next((one.event for one in answers if one.event), None)
 
 
 def memory(ask: Ask) -> Response:
@@ -221,8 +221,8 @@ def purge(ask: Ask) -> Response:
 
 
 def undo(ask: Ask) -> Response:
-    receipts = ask.memory.undo(ask.form.get("event") or None)
-    return ask.back(said="undone" if receipts else "unchanged")
+    answers = ask.memory.undo(ask.form.get("event") or None)
+    return ask.back(said="undone" if answers else "unchanged")
 
 
 def similar(ask: Ask) -> Response:
