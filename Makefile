@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: setup demo test test-agents test-ui test-adapters test-importers test-js mcp-conformance lint docs torture certify erasure evaluation fuzz bench embedder-figures clean coverage
+.PHONY: setup demo test test-agents test-ui test-adapters test-importers test-js test-encryption mcp-conformance lint docs torture certify erasure evaluation fuzz bench embedder-figures clean coverage
 
 setup: $(STAMP)
 $(STAMP): pyproject.toml
@@ -19,6 +19,13 @@ demo: setup  ## two sessions in separate processes: remember, recall, correct, e
 
 test: setup  ## the whole everyday suite
 	@$(BIN)/python -m pytest -n auto --dist loadgroup
+
+test-encryption: setup .encryption/.installed  ## encrypted stores: with apsw-sqlite3mc in the place of apsw, and with pyrage
+	@PYTHONPATH=.encryption $(BIN)/python -m pytest tests/encryption -q
+
+.encryption/.installed: pyproject.toml
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade --no-deps --target .encryption apsw-sqlite3mc pyrage
+	@touch $@
 
 test-agents: setup  ## real Claude Code, Codex, Copilot CLI, OpenCode, Gemini CLI, Qwen Code and Cline, from npm (2.2 GB), against a model API of the tests
 	@LIMPET_TEST_AGENTS=1 $(BIN)/python -m pytest tests/agents -q
@@ -87,4 +94,4 @@ embedder-figures: setup  ## sha256, calibration and prototypes of our own model 
 	@$(BIN)/python -m benchmarks.tune --part embedder --held-back --write $(if $(MODEL),--model $(MODEL))
 
 clean:
-	@rm -rf $(VENV) .venvs .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage*
+	@rm -rf $(VENV) .venvs .encryption .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage*

@@ -10,10 +10,12 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from typing import Any
 
 import apsw
 
+from ...keys import signing_key
 from ...model.errors import StoreError, StoreReadOnly
 from .connection import BUSY_TIMEOUT_SECONDS, busy_handler, open_connection, translated, translation
 
@@ -56,6 +58,11 @@ class Database:
                     self._writer.execute("PRAGMA optimize").fetchall()
                 self._writer.close()
             self._writer = self._reader = None
+
+    @cached_property
+    def signing_key(self) -> bytes | None:
+        """What signs the chain of events, asked for once. Raises BadInput."""
+        return signing_key()
 
     def reading(self) -> Reading:
         """The connection to read from, for the length of a `with`."""

@@ -39,6 +39,7 @@ class SqliteDevices:
             sync = self._sync(con)
             device = sync.device(place, renew=renew)
             sync.seal(device)
+            sync.conclude()
             return device, _segments(con)
 
     def segments(self) -> tuple[bytes | None, list[SegmentRow]]:
@@ -61,7 +62,9 @@ class SqliteDevices:
 
     def merge(self, segments: Sequence[SegmentRow], lines: Sequence[SequencedEvent]) -> Merged:
         with self._database.writing() as con:
-            merged = self._sync(con).merge(segments, lines)
+            sync = self._sync(con)
+            merged = sync.merge(segments, lines)
+            sync.conclude()
             if merged.purged:
                 journal.clear(con)
                 jobs.after_purge(con)
@@ -83,7 +86,7 @@ class SqliteDevices:
     def _sync(self, con: apsw.Connection) -> Sync:
         from .sync import Sync
 
-        return Sync(con, self._describe, self._ledger, self._reviews)
+        return Sync(con, self._describe, self._database.signing_key, self._ledger, self._reviews)
 
 
 def _segments(con: apsw.Connection) -> list[SegmentRow]:

@@ -15,6 +15,7 @@ from ...model.ids import session_mark
 from ..files import REPLACED
 from ..records import Scan
 from . import jobs
+from .connection import head_of, is_encrypted
 from .database import Database, flush_erased
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 # What is looked for is cut into pieces: SQLite continues a long text on another page, JSON writes some characters
 # otherwise.
 PIECE_BYTES, LEAST_BYTES, PIECES = 24, 6, 24
+AGE = b"age-encryption.org/"  # how a file begins that only its recipients can search
 _CUTS = re.compile(r'[\x00-\x1f"\\/]+')
 BLOCK_BYTES = 1 << 22
 
@@ -100,6 +102,9 @@ class SqliteErasure:
         scan = Scan(len(pieces), 0, 0, {}, [])
         for file in files:
             try:
+                if is_encrypted(file) or head_of(file).startswith(AGE):
+                    scan.unread.append(str(file))
+                    continue
                 hits, size = _hits(file, pieces)
             except FileNotFoundError:
                 continue

@@ -37,7 +37,9 @@ class SqliteLedger:
 
     def commit(self, decide: Decide) -> list[Event]:
         with self._database.writing() as con:
-            written = Projection(con, self._describe).append(decide(self._store))
+            projection = Projection(con, self._describe, self._database.signing_key)
+            written = projection.append(decide(self._store))
+            projection.conclude()
             purged = any(event.type == "purged" for event in written)
             if purged:
                 journal.clear(con)
@@ -48,7 +50,7 @@ class SqliteLedger:
 
     def append(self, events: Iterable[Event], progress: Callable[[int], None] | None = None) -> int:
         with self._database.writing() as con:
-            projection = Projection(con, self._describe)
+            projection = Projection(con, self._describe, self._database.signing_key)
             new = 0
             coming = iter(events)
             while part := list(islice(coming, BATCH_EVENTS)):
@@ -61,6 +63,7 @@ class SqliteLedger:
                 new += len(projection.append(list(fresh.values())))
                 if progress:
                     progress(new)
+            projection.conclude()
             return new
 
     def known(self, ids: Sequence[bytes]) -> dict[bytes, tuple[str, bytes]]:

@@ -45,10 +45,14 @@ _OF_ANYTHING = SESSION_EVENTS | {"linked", "unlinked", "undone"}
 class Projection(Erasing):
     """Appends and projects on one connection. Every method needs an open write transaction."""
 
-    def __init__(self, connection: apsw.Connection, describe: Describe) -> None:
+    def __init__(self, connection: apsw.Connection, describe: Describe, key: bytes | None) -> None:
+        """`key`: what signs the chain of events, if anything does."""
         self._con = connection
         self._sql = statements()
         self._describe = describe
+        from .chain import Chain
+
+        self._chain = Chain(connection, key)
         # Numbers of names, for the length of this transaction.
         self._scopes: dict[str, int] = {}
         self._sessions = SessionNumbers(connection)
@@ -63,7 +67,12 @@ class Projection(Erasing):
         for fresh, run in groupby(self._firsts(events), lambda pair: pair[1]):
             several = [event for event, _ in run]
             written += self._append_new(several) if fresh else map(self._append_change, several)
+        self._chain.flush()
         return written
+
+    def conclude(self) -> None:
+        """Once, after the last `append` of a transaction."""
+        self._chain.note_order()
 
     def _firsts(self, events: Iterable[Event]) -> Iterator[tuple[Event, bool]]:
         """Each event, and whether it makes a memory: a second device may have made one of the same id.
@@ -99,7 +108,7 @@ class Projection(Erasing):
                 body += 1
             else:
                 later += 1
-            ledger.append(_event_row(seq, event, num))
+            ledger.append(self._chain.event_row(seq, event, num))
             written.append(_with_sequence(event, seq))
             versions.append(self._version(num or later - 1, state, event.at, num, fields.fingerprint))
         self._insert_texts(texts)
@@ -132,7 +141,7 @@ class Projection(Erasing):
                     self._sql["insert_body"], (body, event.content, None, None, None, scope_token(there[0]), None)
                 )
         seq = self._next("event", "seq")
-        self._con.execute(self._sql["insert_event"], _event_row(seq, event, body))
+        self._con.execute(self._sql["insert_event"], self._chain.event_row(seq, event, body))
         written = _with_sequence(event, seq)
         self.project(written, body)
         return written
@@ -411,8 +420,3 @@ def _with_sequence(event: Event, seq: int) -> Event:
         seq=seq,
         mark=event.mark,
     )
-
-
-def _event_row(seq: int, event: Event, body: int | None) -> tuple[Any, ...]:
-    operation = None if event.operation == event.id else event.operation
-    return (seq, event.id, event.type, event.memory, event.at, operation, event.origin, body, rows.to_json(event.data))
