@@ -76,7 +76,9 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Action", "Adherence", "Affected", "AmbiguousId", "Analogy", "AsyncHistory", "AsyncLimpet", "Audit", "BadInput",
-    "Belief", "Brief", "BriefItem", "Caution", "Central", "Chain", "Change", "ChangedSince", "Check", "Clock", "Consolidation", "Contradiction", "Contradictions", "CopyReport", "DeviceInfo", "Diff", "Dropped", "Effect", "Embedder", "EmbedderUnavailable",
+    "Belief", "Brief", "BriefItem", "Caution", "Central", "Chain", "Change", "ChangedSince", "Check", "Clock",
+    "Consolidation", "Contradiction", "Contradictions", "CopyReport", "DeviceInfo", "Diff", "Dropped", "Effect",
+    "Embedder", "EmbedderUnavailable",
     "EntityCount",
     "Explanation", "Exposure", "Fact", "Filter", "FixedClock", "Forgotten", "Gap", "Gaps", "GraphPath", "Grounding",
     "HeldSecret", "History", "Impact", "ImportReport", "Interval", "Item", "JournalLine", "LeftOut", "Limpet",
