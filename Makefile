@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: setup demo test test-postgres test-agents test-adapters test-importers test-js test-encryption mcp-conformance lint docs torture certify erasure evaluation fuzz bench embedder-figures dist check-platforms site clean coverage
+.PHONY: setup demo test test-postgres test-agents test-adapters test-importers test-js test-encryption test-ui mcp-conformance lint docs torture certify erasure evaluation fuzz bench embedder-figures dist check-platforms site clean coverage
 
 setup: $(STAMP)
 $(STAMP): pyproject.toml
@@ -33,6 +33,10 @@ test-encryption: setup .encryption/.installed  ## encrypted stores: with apsw-sq
 
 test-agents: setup  ## real Claude Code, Codex, Copilot CLI, OpenCode, Gemini CLI, Qwen Code and Cline, from npm (2.2 GB), against a model API of the tests
 	@LIMPET_TEST_AGENTS=1 $(BIN)/python -m pytest tests/agents -q
+
+test-ui: setup  ## the web page in a real Chromium, with axe-core; needs: apt-get install chromium npm
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --group ui
+	@LIMPET_TEST_UI=1 $(BIN)/python -m pytest tests/ui -q -n 0
 
 test-adapters: setup  ## adapters against the frameworks themselves, each in an environment of its own (3 GB); ONLY="langgraph adk" takes these
 	@$(BIN)/python -m tests.adapters $(ONLY)
