@@ -31,11 +31,13 @@ BY_ID = {
 BY_TWO_IDS = {"link": "supports", "unlink": "supports", "path_between": None}
 BY_NAME = {"session": "{s}", "session_end": "{s}", "session_memories": "{s}", "compress": "{s}", "fact": "{k}",
            "fact_history": "{k}", "end_fact": "{k}", "adherence": "{s}"}  # fmt: skip
+# Takes several ids at once.
+BY_IDS = {"change_several": "archive"}
 BY_WORDS = {"audit", "matching", "prepare", "read_topic", "recall", "recall_sessions", "timeline"}
-OF_ALL = {"contradictions": (), "count": (), "diff": ("2026-01-01",), "gaps": (), "list": (), "review": (), "sessions": (),
+OF_ALL = {"contradictions": (), "count": (), "count_by": ("scope", "topic", "kind", "state"), "diff": ("2026-01-01",), "gaps": (), "list": (), "review": (), "sessions": (),
           "sweep": (), "retention": (), "undo": (), "redo": (), "log": (), "actions": (), "exposures": (), "usefulness": (), "topics": (), "threads": (), "entities": (), "journal": (), "drop_from_journal": ([1, 2, 3],)}  # fmt: skip
 # Of the whole file, for the person who owns it; they show no content, or copy everything.
-OF_THE_FILE = {"abbreviate", "backup", "backup_every", "devices", "scan", "trust_device", "close", "doctor", "embedder", "export_jsonl", "export_segments", "export_to", "gc", "import_jsonl", "import_from", "import_segments", "in_scope", "in_folder", "in_all_scopes", "merge_scopes", "rename_scope", "scopes",
+OF_THE_FILE = {"abbreviate", "backup", "backup_every", "devices", "scan", "trust_device", "close", "doctor", "embedder", "encrypted", "watermark", "export_jsonl", "export_segments", "export_to", "gc", "import_jsonl", "import_from", "import_segments", "in_scope", "in_folder", "in_all_scopes", "merge_scopes", "rename_scope", "scopes",
                "models", "note_transcript", "organize", "path", "read_only", "scope", "rebuild", "reembed", "stats", "verify", "work"}  # fmt: skip
 ADDS = {"note_action", "note_exposures", "remember", "remember_batch", "session_start", "set_fact"}
 # Of a folder, which has a scope of its own; tests/flows/test_mirror.py holds them to it.
@@ -71,7 +73,7 @@ def theirs(path, clock):
 
 def test_every_verb_is_known():
     verbs = {name for name in dir(limpet.Limpet) if not name.startswith("_")}
-    known = {*BY_ID, *BY_TWO_IDS, *BY_NAME, *BY_WORDS, *OF_ALL, *OF_THE_FILE, *OF_A_FOLDER, *ADDS, "graph"}
+    known = {*BY_ID, *BY_IDS, *BY_TWO_IDS, *BY_NAME, *BY_WORDS, *OF_ALL, *OF_THE_FILE, *OF_A_FOLDER, *ADDS, "graph"}
     assert verbs == known
     queries = {name for name in dir(History) if not name.startswith("_")}
     assert queries == {*QUERIES, "path", *(queries & verbs)}
@@ -84,6 +86,7 @@ def test_no_verb_shows_or_changes_what_is_of_another_scope(path, clock, memory, 
         before = [one.as_dict() for one in other.list(all_states=True).memories]
 
         calls = [(name, (id, *more), memory) for name, more in BY_ID.items() for id in (*theirs, theirs[0][:13])]
+        calls += [(name, ([mine, id], change), memory) for name, change in BY_IDS.items() for id in theirs]
         for name, type in BY_TWO_IDS.items():
             for pair in ((mine, theirs[0]), (theirs[0], mine), (theirs[0], theirs[3])):
                 calls.append((name, pair if type is None else (pair[0], type, pair[1]), memory))
@@ -162,7 +165,7 @@ def test_no_command_shows_or_changes_what_is_of_another_scope(path, clock, memor
     calls += [["show", "--match", WORD], ["show", "--match", "limit"], ["show", "--last"]]
     calls += [["mirror", "read", WORD], ["mirror", "status"]]
     of_the_file = {"remember", "scopes", "move", "help", "version", "stats", "undo", "redo", "import", "export", "backup", "verify", "doctor", "gc", "work", "reembed", "organize",
-                   "rebuild", "devices", "scan", "models", "mcp", "completion", "pause", "resume", "incognito", "ignore", "status", "install", "uninstall", "hook"}  # fmt: skip
+                   "rebuild", "devices", "scan", "models", "mcp", "completion", "certify", "copy", "decrypt", "encrypt", "init", "rekey", "ui", "pause", "resume", "incognito", "ignore", "status", "install", "uninstall", "hook"}  # fmt: skip
     assert set(COMMANDS) == {call[0] for call in calls} | of_the_file
 
     with limpet.open(path, scope="project:theirs", clock=clock) as other:

@@ -35,7 +35,7 @@ _PARTS = {
     "state": "m.state",
     "origin": "m.origin",
     "scope": "(SELECT name FROM scope WHERE num = m.scope)",
-    "topic": "t.value",
+    "topic": "j.value",
     "day": "m.created_at / 86400000000",
 }
 
@@ -125,7 +125,7 @@ class SqlListings:
     def count_by(self, where: Filter, by: Sequence[str]) -> dict[tuple[str, ...], int]:
         statement, bound = filtered("count_by", where)
         columns = ", ".join(f"{_PARTS[one]} AS part{i}" for i, one in enumerate(by))
-        topics = ", json_each(m.topics) t" if "topic" in by else ""
+        topics = ", json_each(m.topics) j" if "topic" in by else ""
         parts = ", ".join(f"part{i}" for i in range(len(by)))
         for name, text in {"{counted}": columns, "{unnested}": topics, "{parts}": parts}.items():
             statement = statement.replace(name, text)
