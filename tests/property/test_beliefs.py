@@ -150,6 +150,7 @@ def test_no_command_shows_or_changes_what_is_of_another_scope(path, clock, memor
         ["stats", "--quality"],
         ["stats", "--usefulness"],
         ["exposures"],
+        ["eval"],
         ["topics"],
         ["threads"],
         ["entities"],
