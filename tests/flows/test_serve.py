@@ -17,6 +17,7 @@ import httpx2
 import pytest
 
 import limpet
+from limpet.cli.main import main
 from limpet.model.errors import BadInput, NotFound, StoreError
 from limpet.serve.tokens import tokens_of
 from limpet.serve.verbs import VERBS
@@ -138,7 +139,7 @@ def test_a_token_opens_its_scopes_and_errors_say_nothing_of_others(team):
     client, _, _, path = team
     with limpet.open(path, scope="project:other") as memory:
         (hidden,) = [one for one in memory.list() if one.scope == "project:other"]
-        event = memory.log()[0].id
+        event = next(one.id for one in memory.log() if "vault" in one.text)
     with client("ana") as ana:
         answers = [
             asked(ana, "recall", query="the door code of the vault"), asked(ana, "get", id=hidden.id),
@@ -261,36 +262,24 @@ def test_the_file_of_tokens_holds_digests_and_is_the_owners_alone(tmp_path):
         tokens.find(token)
 
 
-def test_the_command_line_gives_out_lists_and_revokes_tokens(tmp_path):
+def test_the_command_line_gives_out_lists_and_revokes_tokens(tmp_path, capsys):
     def run(*argv):
-        argv = [sys.executable, "-m", "limpet", "--store", str(tmp_path / "memory.db"), *argv]
-        return subprocess.run(argv, check=False, capture_output=True, text=True, timeout=60)
+        code = main(["--store", str(tmp_path / "memory.db"), *argv])
+        return code, *capsys.readouterr()
 
-    made = run(
-        "token",
-        "create",
-        "ana",
-        "--role",
-        "write",
-        "--scope",
-        "project:api",
-        "--scope",
-        "project:web",
-        "--expires",
-        "30d",
-    )
-    assert re.fullmatch(r"limpet_[\w-]{43}\n", made.stdout)
-    (listed,) = json.loads(run("token", "list", "--json").stdout)["tokens"]
+    scopes = ("--scope", "project:api", "--scope", "project:web")
+    assert re.fullmatch(r"limpet_[\w-]{43}\n", run("token", "create", "ana", "--role", "write", *scopes)[1])
+    (listed,) = json.loads(run("token", "list", "--json")[1])["tokens"]
     assert listed["scopes"] == ["project:api", "project:web"] and "sha256" not in listed
-    assert run("token", "revoke", "ana").stdout == "revoked: 1 token\n"
-    assert json.loads(run("token", "list", "--json").stdout)["tokens"][0]["revoked_at"]
-    assert run("token", "create", "ben", "--role", "read").returncode == 2
+    assert run("token", "revoke", "ana")[1] == "revoked: 1 token\n"
+    assert json.loads(run("token", "list", "--json")[1])["tokens"][0]["revoked_at"]
+    assert run("token", "create", "ben", "--role", "read")[0] == 2
     # Beyond this machine only with a token that holds, and with a name.
-    refused = run("serve", "--listen", "0.0.0.0:0", "--url", "https://memory.example.org")
-    assert refused.returncode == 2 and "no token that holds" in refused.stderr
-    run("token", "create", "ben", "--role", "read", "--scope", "project:api")
-    refused = run("serve", "--listen", "0.0.0.0:0")
-    assert refused.returncode == 2 and "--url" in refused.stderr
+    code, _, said = run("serve", "--listen", "0.0.0.0:0", "--url", "https://memory.example.org")
+    assert code == 2 and "no token that holds" in said
+    assert run("token", "create", "ben", "--role", "read", "--scope", "project:api", "--expires", "12h")[0] == 0
+    code, _, said = run("serve", "--listen", "0.0.0.0:0")
+    assert code == 2 and "--url" in said
 
 
 def test_without_tokens_it_serves_this_machine_with_the_token_of_the_store(tmp_path):
@@ -366,11 +355,10 @@ def test_a_request_that_is_cut_in_the_middle_stores_nothing_and_others_are_answe
     with client("ana") as ana:
         before = asked(ana, "stats").json()["memories"]
         body = json.dumps({"items": [{"content": "Half of a request is no request"}]}).encode()
-        url = ana.base_url
-        head = f"POST /v1/remember HTTP/1.1\r\nHost: {url.host}:{url.port}\r\nAuthorization: {ana.headers['authorization']}\r\nContent-Length: {len(body)}\r\n\r\n"
+        place = (ana.base_url.host, ana.base_url.port)
         for part in (0, len(body) // 2, len(body) - 1):
-            with socket.create_connection((url.host, url.port), timeout=30) as cut:
-                cut.sendall(head.encode() + body[:part])
+            with socket.create_connection(place, timeout=30) as cut:
+                cut.sendall(head_of(ana, body) + body[:part])
         assert asked(ana, "stats").json()["memories"] == before
         for wrong, status in (
             (b"", 400),
@@ -428,11 +416,8 @@ def test_the_log_has_a_json_line_for_each_request_and_nothing_that_was_said(team
     with client("ben") as ben:
         asked(ben, "recall", query="an unmistakable question")
         ben.get("/an/unmistakable/path")
-    for _ in range(500):
-        found = [one for one in lines if one.get("path") in ("/v1/recall", "other")]
-        if any(one["path"] == "other" for one in found):
-            break
-        time.sleep(0.01)
+    until(lambda: any(one.get("path") == "other" for one in lines))
+    found = [one for one in lines if one.get("path") == "/v1/recall"]
     assert {"at", "level", "from", "message", "method", "path", "status", "ms", "token"} <= set(found[-1])
     assert "unmistakable" not in json.dumps(lines) and "Traceback" not in json.dumps(lines)
 
@@ -442,19 +427,18 @@ def test_the_log_has_a_json_line_for_each_request_and_nothing_that_was_said(team
 
 def test_fifty_sessions_at_once_remember_and_recall_without_an_error(team):
     client, *_ = team
-    wrong, done = [], []
+    wrong, together = [], threading.Barrier(50, timeout=60)
 
     def work(number):
         try:
             with client("ana") as ana:
                 call = begin(ana)
-                for turn in range(3):
-                    failed, said = call("remember", items=[{"content": f"Agent {number} saw {turn} green lights"}])
-                    assert not failed, said
-                    failed, said = call("recall", query=f"what did agent {number} see?")
-                    assert not failed and '"items"' in said, said
-                    assert asked(ana, "stats").status_code == 200
-                done.append(number)
+                together.wait()  # all of them are open
+                failed, said = call("remember", items=[{"content": f"Agent {number} saw a green light"}])
+                assert not failed, said
+                failed, said = call("recall", query=f"what did agent {number} see?")
+                assert not failed and '"items"' in said, said
+                assert asked(ana, "stats").status_code == 200
         except Exception as error:
             wrong.append(f"{number}: {type(error).__name__}: {error}")
 
@@ -463,38 +447,48 @@ def test_fifty_sessions_at_once_remember_and_recall_without_an_error(team):
         one.start()
     for one in threads:
         one.join(120)
-    assert (wrong, len(done)) == ([], 50)
+    assert wrong == []
     with client("ana") as ana:
-        assert asked(ana, "stats").json()["memories"] >= 150
+        assert asked(ana, "stats").json()["memories"] >= 50
 
 
 def test_at_sigterm_what_runs_is_finished_and_then_it_ends(tmp_path):
     path = tmp_path / "memory.db"
-    tokens = tokens_of(str(path))
-    _, token = tokens.create("ana", role="write", scopes=["project:api"], seconds=None)
+    _, token = tokens_of(str(path)).create("root", role="admin", scopes=["*"], seconds=None)
     headers = {"Authorization": f"Bearer {token}", "Accept": "application/json, text/event-stream"}
-    items = [
-        {"content": f"House {number} stands in street {number % 37} of quarter {number % 11}"} for number in range(400)
-    ]
+    body = json.dumps(
+        {"items": [{"content": f"House {number} is in street {number % 7}"} for number in range(50)]}
+    ).encode()
     with served(path) as (process, url, lines), httpx2.Client(base_url=url, headers=headers, timeout=60) as client:
         session = begin(client).session
-        answers = []
-        with client.stream("GET", "/mcp", headers=session):  # a stream has no end: it is not waited for
-            writer = threading.Thread(target=lambda: answers.append(asked(client, "remember", items=items)))
-            writer.start()
-            while not writer.is_alive() or running(client) < 1:
-                if answers:
-                    break
+        with (
+            client.stream("GET", "/mcp", headers=session),  # it has no end, and is not waited for
+            socket.create_connection(("127.0.0.1", server_port(lines)), timeout=60) as writer,
+        ):
+            writer.sendall(head_of(client, body) + body[:50])
+            until(lambda: "limpet_requests_running 1" in client.get("/metrics").text)
             process.send_signal(signal.SIGTERM)
-            writer.join(60)
+            until(lambda: socket.socket().connect_ex(("127.0.0.1", int(server_port(lines)))) != 0)
+            writer.sendall(body[50:])
+            answer = b"".join(iter(lambda: writer.recv(65_536), b""))
+            assert answer.startswith(b"HTTP/1.1 200")
         assert process.wait(60) == 0
-        (answer,) = answers
-        assert answer.status_code == 200
-        with limpet.open(path, scope="project:api") as memory:
-            assert memory.count() == len(answer.json()["results"]) == 400
         assert "Traceback" not in json.dumps(lines)
+        with limpet.open(path, scope="global") as memory:
+            assert memory.count() == 50
 
 
-def running(client):
-    """Requests of the server that are being answered, as an admin's scraper would see; here by its probe."""
-    return 1 if client.get("/readyz").status_code == 200 else 0
+def head_of(client, body):
+    host = f"{client.base_url.host}:{client.base_url.port}"
+    said = {"Host": host, "Authorization": client.headers["authorization"], "Content-Length": len(body)}
+    return "\r\n".join(
+        ["POST /v1/remember HTTP/1.1", *(f"{name}: {one}" for name, one in said.items()), "", ""]
+    ).encode()
+
+
+def until(condition):
+    for _ in range(1_500):
+        if condition():
+            return
+        time.sleep(0.02)
+    raise AssertionError("it did not happen")

@@ -40,7 +40,6 @@ def serve(
     issuer: str | None = None, keys: str | None = None, log: str = "text",
 ) -> None:  # fmt: skip
     """Serve one store until SIGTERM or Ctrl-C. Raises BadInput, StoreError."""
-    _set_up_log(log)
     scope = scope or os.environ.get("LIMPET_SCOPE") or GLOBAL_SCOPE
     with limpet.open(store, scope=scope, judge=wants_judge()) as memory, listening(host, port) as listener:
         port = listener.getsockname()[1]
@@ -57,6 +56,7 @@ def serve(
             owner, place = token_for(memory.path)
         every = [*_checked(urls), *(f"http://{name}:{port}" for name in ("127.0.0.1", "localhost"))]
         logins = None if issuer is None else Logins(issuer, f"{every[0]}/mcp", keys)
+        _set_up_log(log)
         drain = Drain(memory)
         services = Services(memory, drain.wake, drain, Metrics())
         # Host and Origin are looked at before, with names that only `urls` tells.
