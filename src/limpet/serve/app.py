@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from ..api import Limpet
 
-MOST_BODY_BYTES = 4 * 1024 * 1024
+MOST_BYTES = 4 * 1024 * 1024
 # How often an open stream asks whether its token still holds.
 LOOK_SECONDS = 1.0
 # A store that answers nothing in this time is not ready.
@@ -159,13 +159,13 @@ class App:
         if request.method != "POST":
             return JSONResponse({"error": "bad_input", "message": "POST it, with JSON"}, 405, {"Allow": "POST"})
         grant.need(verb.role)
-        body = await _body(request)
-        answer = await anyio.to_thread.run_sync(self._run, verb, grant, body)
+        content = await _content(request)
+        answer = await anyio.to_thread.run_sync(self._run, verb, grant, content)
         return JSONResponse(answer)
 
-    def _run(self, verb: Verb, grant: Grant, body: bytes) -> dict[str, Any]:
+    def _run(self, verb: Verb, grant: Grant, content: bytes) -> dict[str, Any]:
         try:
-            given = json.loads(body)
+            given = json.loads(content)
         except (ValueError, RecursionError):
             raise BadInput("the body is no JSON") from None
         if holds_half_a_character(given):
@@ -213,7 +213,7 @@ class App:
             said = {"error": "unauthorized", "message": "the token is missing, wrong, revoked or expired"}
             return JSONResponse(said, 401, {"WWW-Authenticate": f'Bearer realm="limpet"{place}'})
         if isinstance(error, _TooLarge):
-            return JSONResponse({"error": "too_large", "message": f"at most {MOST_BODY_BYTES:,} bytes"}, 413)
+            return JSONResponse({"error": "too_large", "message": f"at most {MOST_BYTES:,} bytes"}, 413)
         if isinstance(error, LimpetError):
             found = next((code for kind, code in _STATUS.items() if isinstance(error, kind)), None)
             if found is not None:
@@ -241,13 +241,13 @@ _STATUS: dict[type[LimpetError], int] = {
 }  # fmt: skip
 
 
-async def _body(request: Request) -> bytes:
-    body = bytearray()
+async def _content(request: Request) -> bytes:
+    content = bytearray()
     async for part in request.stream():
-        body += part
-        if len(body) > MOST_BODY_BYTES:
+        content += part
+        if len(content) > MOST_BYTES:
             raise _TooLarge
-    return bytes(body)
+    return bytes(content)
 
 
 def _shown(path: str) -> str:

@@ -64,8 +64,8 @@ def _remember(memory: Limpet, _: Grant, given: Given) -> dict[str, Any]:
     items = [checked(one, ITEM, of=f"items[{at}]") for at, one in enumerate(given["items"])]
     if not items:
         raise BadInput("nothing to remember", hint="give at least one item")
-    receipts = memory.remember_batch(items)
-    return {"results": [one.as_dict() for one in receipts]}
+    written = memory.remember_batch(items)
+    return {"results": [one.as_dict() for one in written]}
 
 
 def _recall(memory: Limpet, _: Grant, given: Given) -> dict[str, Any]:
