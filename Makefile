@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: setup demo test test-postgres test-agents mcp-conformance lint docs torture certify erasure fuzz bench embedder-figures clean coverage
+.PHONY: setup demo test test-postgres test-agents test-adapters test-importers test-js test-encryption mcp-conformance lint docs torture certify erasure evaluation fuzz bench embedder-figures clean coverage
 
 setup: $(STAMP)
 $(STAMP): pyproject.toml
@@ -22,10 +22,30 @@ test: setup  ## the whole everyday suite
 
 test-postgres: setup  ## tenants at full count; properties and the state machine, written for files, on a PostgreSQL server from a wheel
 	@LIMPET_TEST_POSTGRES=1 $(BIN)/python -m pytest tests/property/test_tenants.py tests/contract tests/flows/test_postgres.py tests/flows/test_copy.py -q -k "postgres or tenant"
-	@LIMPET_TEST_POSTGRES=stores $(BIN)/python -m pytest -q -n 2 $(foreach one,state_machine beliefs invariants restate one_ranking sync columns,tests/property/test_$(one).py) tests/flows/test_beliefs.py tests/flows/test_change.py tests/flows/test_sync.py
+	@LIMPET_TEST_POSTGRES=stores $(BIN)/python -m pytest -q -n 2 $(foreach one,state_machine beliefs invariants restate one_ranking,tests/property/test_$(one).py) -k "not no_byte and not no_command"
+
+test-encryption: setup .encryption/.installed  ## encrypted stores: with apsw-sqlite3mc in the place of apsw, and with pyrage
+	@PYTHONPATH=.encryption $(BIN)/python -m pytest tests/encryption -q
+
+.encryption/.installed: pyproject.toml
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade --no-deps --target .encryption apsw-sqlite3mc pyrage
+	@touch $@
 
 test-agents: setup  ## real Claude Code, Codex, Copilot CLI, OpenCode, Gemini CLI, Qwen Code and Cline, from npm (2.2 GB), against a model API of the tests
 	@LIMPET_TEST_AGENTS=1 $(BIN)/python -m pytest tests/agents -q
+
+test-adapters: setup  ## adapters against the frameworks themselves, each in an environment of its own (3 GB); ONLY="langgraph adk" takes these
+	@$(BIN)/python -m tests.adapters $(ONLY)
+
+test-js: setup  ## the JavaScript client: types by tsc, tests under node against a real server; takes TypeScript and the AI SDK from npm
+	@cd packages/js && npm install --silent --no-audit --no-fund --no-package-lock && npx tsc --project . && node --test test/
+
+test-importers: setup  ## imports of files that the newest Chroma and LangGraph write here, in an environment of their own
+	@$(PYTHON) -m venv .venv-importers && .venv-importers/bin/pip install --quiet chromadb langgraph-checkpoint-sqlite
+	@rm -rf .venv-importers/files && mkdir .venv-importers/files
+	@.venv-importers/bin/python tests/importers/write_chroma.py .venv-importers/files
+	@.venv-importers/bin/python tests/importers/write_langgraph.py .venv-importers/files/langgraph.db
+	@LIMPET_IMPORTERS=.venv-importers/files $(BIN)/python -m pytest tests/flows/test_importers.py -q
 
 mcp-conformance: setup  ## the protocol's own conformance suite against limpet over HTTP; says what to install if Node is missing
 	@$(BIN)/python -m tests.conformance
@@ -53,6 +73,10 @@ certify: setup  ## the whole certificate: the power lost at every step of 2,000 
 erasure: setup  ## a thousand random purges, each followed by a scan of every file of the folder
 	@LIMPET_PURGES=500 $(BIN)/python -m pytest tests/flows/test_erasure.py -q -k campaign
 
+evaluation: setup  ## `limpet eval` on a generated history of 60 sessions whose answers are known, and on nine more
+	@LIMPET_SESSIONS=60 $(BIN)/python -m pytest tests/flows/test_evaluate.py -q
+	@$(BIN)/python -m benchmarks.needs --histories 10
+
 fuzz: setup  ## hostile hook inputs (10,000), bent and torn lines, by file and by segment (100,000 each), servers and command line, half-open connections; TO=inputs SECONDS=each kind, from where the last run stopped; readers against 100,000 damaged files, properties with new seeds
 	@LIMPET_FUZZ=10000 $(BIN)/python -m pytest tests/property/test_hooks_fuzz.py -q
 	@LIMPET_FUZZ=20000 $(BIN)/python -m pytest tests/property/test_hostile_events.py -q -k "not torn"
@@ -70,4 +94,4 @@ embedder-figures: setup  ## sha256, calibration and prototypes of our own model 
 	@$(BIN)/python -m benchmarks.tune --part embedder --held-back --write $(if $(MODEL),--model $(MODEL))
 
 clean:
-	@rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage*
+	@rm -rf $(VENV) .venvs .encryption .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage*

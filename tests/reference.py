@@ -80,6 +80,7 @@ class ReferenceStore:
         )
         # There are no files: what a purge does beyond the rows is nothing.
         self.erasure = SimpleNamespace(
+            beyond="",
             flush=lambda seconds: True,
             replaced_by=lambda ids: [],
             sessions_only_of=lambda ids: [],
@@ -589,7 +590,8 @@ class ReferenceStore:
         counts = []
         for about, sessions in sorted(runs.items()):
             every = [one for several in sessions.values() for one in several]
-            verdicts = [{one.used for one in several} - {None} for several in sessions.values()]
+            drawn = about[2]
+            verdicts = [{one.used for one in several[: 1 if drawn else None]} - {None} for several in sessions.values()]
             judged = [verdict for verdict in verdicts if verdict]
             counts.append(
                 UseCount(*about, len(every), sum(one.tokens for one in every), len(judged), sum(map(any, judged)))

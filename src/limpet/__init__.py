@@ -6,7 +6,7 @@ Every type that a verb of `Limpet` takes or gives can be imported from here.
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .api import Limpet, copy_store, open, restore_backup
+    from .api import Limpet, change_key, copy_store, open, restore_backup
     from .asynchronous import AsyncHistory, AsyncLimpet
     from .erasure import PurgeReport
     from .history.audit import Audit, Belief
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         StoreBusy,
         StoreDamaged,
         StoreError,
+        StoreLocked,
         StoreMissing,
         StoreReadOnly,
         StoreTooNew,
@@ -84,15 +85,15 @@ __all__ = [
     "OrganizeReport", "Page", "Problem",
     "Proposal", "PurgeReport", "Quality", "Recall", "RecalledSession", "Receipt", "Reranker", "Retention",
     "ReviewItem", "Revision", "Scope", "ScopeChange", "Section", "SegmentReport", "SessionRecall", "SessionRow",
-    "SignalTrace", "StoreBusy", "StoreDamaged", "StoreError", "StoreMissing", "StoreReadOnly", "StoreStats",
-    "StoreTooNew", "Subgraph", "Support", "Swept", "SystemClock", "Thread", "Timeline", "Topic", "Trace",
-    "TransferReport", "Use", "Usefulness", "Why", "WorkReport", "Yields", "__version__", "copy_store",
+    "SignalTrace", "StoreBusy", "StoreDamaged", "StoreError", "StoreLocked", "StoreMissing", "StoreReadOnly",
+    "StoreStats", "StoreTooNew", "Subgraph", "Support", "Swept", "SystemClock", "Thread", "Timeline", "Topic", "Trace",
+    "TransferReport", "Use", "Usefulness", "Why", "WorkReport", "Yields", "__version__", "change_key", "copy_store",
     "open", "restore_backup",
 ]  # fmt: skip
 
 # Where a public name lives.
 _HOMES = {
-    "api": ("Limpet", "copy_store", "open", "restore_backup"),
+    "api": ("Limpet", "change_key", "copy_store", "open", "restore_backup"),
     "asynchronous": ("AsyncHistory", "AsyncLimpet"),
     "history.audit": ("Audit", "Belief"),
     "history.claims": ("Analogy", "Grounding", "Revision", "Support", "Yields"),
@@ -114,7 +115,7 @@ _HOMES = {
     "model.clock": ("Clock", "FixedClock", "SystemClock"),
     "model.errors": (
         "AmbiguousId", "BadInput", "EmbedderUnavailable", "LimpetError", "NotFound", "StoreBusy", "StoreDamaged",
-        "StoreError", "StoreMissing", "StoreReadOnly", "StoreTooNew",
+        "StoreError", "StoreLocked", "StoreMissing", "StoreReadOnly", "StoreTooNew",
     ),
     "model.memory": ("Memory",),
     "organize.report": ("OrganizeReport",),

@@ -29,7 +29,7 @@ from .recall import service as recall_service
 from .remember import beliefs
 from .remember import service as remember_service
 from .settings import Settings, read_settings
-from .store.engines import open_store, restore
+from .store.engines import encrypt, open_store, restore
 from .text.describe import describe
 from .transfer import service as transfer_service
 from .transfer.service import ImportReport
@@ -140,6 +140,21 @@ def copy_store(
         return copy_all(one, other, progress=progress)
 
 
+def change_key(path: str | os.PathLike[str] | None, key: str | None) -> builtins.list[str]:
+    """Encrypt a store's file with a key of 64 hexadecimal digits, or, with None, write it in plain. Nobody may have it
+    open. The key that it has is asked for as `open` does. Returns the copies of the store that it knows of, which stay
+    as they are. Raises BadInput, StoreBusy, StoreLocked, StoreError.
+    """
+    from .keys import checked_keys
+
+    store = read_settings(path, "global", None).path
+    with open(store, create=False) as memory:
+        erasure = memory._context.store.erasure
+        copies = [*(one for one, _ in erasure.copies()), *map(str, erasure.replaced_stores())]
+    encrypt(store, None if key is None else checked_keys(key)[0])
+    return copies
+
+
 class Limpet:
     """An open memory store, seen from a scope. Thread-safe; use it as a context manager, or `close()` it."""
 
@@ -176,6 +191,15 @@ class Limpet:
     @property
     def read_only(self) -> bool:
         return self._context.store.read_only
+
+    @property
+    def encrypted(self) -> bool:
+        """Whether the file is encrypted; backups of it are, exports and mirrors are not.
+
+        >>> memory.encrypted
+        False
+        """
+        return self._context.store.maintenance.encryption()[0]
 
     def in_scope(self, scope: str) -> Limpet:
         """The same open store, seen from another scope. It ends with this one; closing it closes nothing.
@@ -589,18 +613,21 @@ class Limpet:
 
     def export_jsonl(
         self, target: str | os.PathLike[str] | IO[str], *, vectors: bool = False, force: bool = False,
-        progress: Progress | None = None,
+        encrypt: bool = False, progress: Progress | None = None,
     ) -> int:  # fmt: skip
         """Write the whole store as JSONL, lossless; returns the number of lines. A file appears only when complete.
 
-        `force`: replace a file that is there, which the store and what lies beside it never is.
+        `force`: replace a file that is there, which the store and what lies beside it never is. `encrypt`: a file of
+        age, for LIMPET_AGE_RECIPIENTS or with LIMPET_AGE_PASSPHRASE; `import_jsonl` reads it.
         Raises BadInput, StoreError.
 
         >>> _ = memory.remember("Deploys go out on Tuesdays")
         >>> memory.export_jsonl("memories.jsonl") > 0
         True
         """
-        return transfer_service.export_jsonl(self._context, target, vectors=vectors, force=force, progress=progress)
+        return transfer_service.export_jsonl(
+            self._context, target, vectors=vectors, force=force, encrypt=encrypt, progress=progress
+        )
 
     def import_jsonl(
         self,
@@ -1243,16 +1270,19 @@ class Limpet:
             self._context, format, path, vectors=vectors, all_scopes=all_scopes, force=force, progress=progress
         )
 
-    def export_segments(self, folder: str | os.PathLike[str], *, progress: Progress | None = None) -> SegmentReport:
+    def export_segments(
+        self, folder: str | os.PathLike[str], *, encrypt: bool = False, progress: Progress | None = None
+    ) -> SegmentReport:
         """Write what is new in this store into its own folder below a shared one; other devices import it there.
 
-        Every scope. Raises BadInput, StoreError.
+        Every scope. `encrypt`: for LIMPET_AGE_RECIPIENTS, as it is done by itself in a folder that has encrypted ones.
+        Raises BadInput, StoreError.
 
         >>> _ = memory.remember("Deploys go out on Tuesdays")
         >>> memory.export_segments("shared").new
         1
         """
-        return transfer_service.export_segments(self._context, folder, progress=progress)
+        return transfer_service.export_segments(self._context, folder, encrypt=encrypt, progress=progress)
 
     def import_segments(
         self, folder: str | os.PathLike[str], *, dry_run: bool = False, progress: Progress | None = None
@@ -1350,13 +1380,15 @@ class Limpet:
         """
         return work_service.plan_backups(self._context, folder, every=every, keep=keep)
 
-    def verify(self) -> builtins.list[Problem]:
-        """Check pages, index, vectors and how the tables fit together. Empty: clean.
+    def verify(self, *, sign: bool = False) -> builtins.list[Problem]:
+        """Check pages, index, vectors, how the tables fit together, and the hash chain over the ledger: it names events
+        that were changed, removed, inserted or reordered by hand. Empty: clean. `sign`: sign the chain as it is, with
+        the key of LIMPET_SIGNING_KEY, when nothing else is wrong. Raises BadInput.
 
         >>> memory.verify()
         []
         """
-        return self._context.store.maintenance.verify()
+        return self._context.store.maintenance.verify(sign=sign)
 
     def gc(self) -> dict[str, Any]:
         """Give free space back to the file system. Deletes no memory. Returns {"before_bytes", "after_bytes"}.

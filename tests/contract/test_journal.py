@@ -73,6 +73,19 @@ def test_what_comes_often_in_a_session_is_judged_once(store):
     assert store.exposures.counts("project:web") == []
 
 
+def test_of_what_was_drawn_the_first_time_in_a_session_counts(store):
+    """What is shown is shown once; what is held out fits message after message, and is not looked for more often."""
+    held = {"shown": False, "drawn": True}
+    store.exposures.note([seen(1, **held, used=False), seen(1, **held, used=True), seen(1, session="s2", **held)])
+    store.exposures.note([seen(1, session="s2", **held, used=True), seen(1, drawn=True, session="s3", used=True)])
+
+    memory = bytes([1]) * 16
+    assert store.exposures.counts("project:api") == [
+        UseCount(memory, False, True, 4, 0, 1, 0),
+        UseCount(memory, True, True, 1, 10, 1, 1),
+    ]
+
+
 def test_what_a_session_began_with_is_known_while_it_says_the_same(store, scribe):
     same, changed = scribe.remember("the VPN is needed"), scribe.remember("the port is 5433")
     rows = [ExposureRow("project:api", "s1", "claude", 10**15 * 3, "start", id, 9) for id in (same, changed)]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import time
+
 import pytest
 
 import limpet
@@ -67,3 +70,25 @@ def test_a_text_that_postgres_cannot_hold_is_refused_by_name(both):
     with pytest.raises(limpet.BadInput, match="NUL"):
         both[1].remember("zero \0 byte")
     assert both[1].store.listings.count(Filter()) == 0
+
+
+def test_a_deadline_ends_a_statement_and_the_snapshot_goes_on(both):
+    from limpet.store.postgres.search import interrupted
+
+    database = both[1].store._database
+    with both[1].store.snapshot():
+        ended = True
+        with interrupted(database, time.monotonic() + 0.05):
+            database.rows("SELECT pg_sleep(20)")
+            ended = False
+        assert ended
+        assert database.rows("SELECT 1") == [(1,)]
+
+
+def test_a_write_of_which_a_statement_failed_is_not_acknowledged(both):
+    database = both[1].store._database
+    with pytest.raises(limpet.StoreError), database.writing() as con:
+        con.execute("INSERT INTO scope (name) VALUES ('lost')")
+        with contextlib.suppress(Exception):
+            con.execute("SELECT 1 / 0")
+    assert database.rows("SELECT 1 FROM scope WHERE name = 'lost'") == []

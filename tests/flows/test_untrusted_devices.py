@@ -248,7 +248,8 @@ def test_who_was_synced_with_before_stays_trusted(mine, peer, shared):
     import apsw
 
     con = apsw.Connection(mine.memory.path)
-    later = "DROP TABLE compacted; DROP INDEX surfaced_session; DROP TABLE copy"
+    later = "DROP TABLE compacted; DROP INDEX surfaced_session; DROP TABLE copy; DROP TABLE chain; DROP TABLE chain_end"
+    later += "".join(f"; ALTER TABLE event DROP COLUMN {one}" for one in ("place", "salt", "link"))
     con.execute(f"DROP TABLE trusted; DROP TABLE backup_plan; {later}; PRAGMA user_version = 3").fetchall()
     con.close()
     with limpet.open(mine.memory.path, scope="project:api") as again:

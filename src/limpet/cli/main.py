@@ -64,6 +64,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "retention": ("beliefs", "what is old and nobody used: list it, sum its sessions up, take it out of recall"),
         "session": ("beliefs", "runs of an agent: start, end, list, show, compress into an episode"),
         "exposures": ("usefulness", "what was put before agents: when, to whom, at how many tokens, and was it used"),
+        "eval": ("evaluation", "memory measured on your own history: what was found, missed, shown for nothing"),
         "journal": ("journal", "what was asked, done and answered in sessions; drop lines of it"),
     },
     "How memories belong together": {
@@ -101,6 +102,10 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "reembed": ("upkeep", "give every memory a vector of the current embedder"),
         "rebuild": ("upkeep", "make every index and projection anew from the ledger"),
         "gc": ("upkeep", "give free space back to the file system; deletes no memory"),
+        "init": ("encryption", "make an empty store, encrypted or not"),
+        "encrypt": ("encryption", "encrypt the store's file"),
+        "decrypt": ("encryption", "write the store's file in plain again"),
+        "rekey": ("encryption", "encrypt the store's file with another key"),
         "models": ("upkeep", "the embedders this store knows, and those that are installed"),
     },
     "Agents and shells": {
@@ -127,7 +132,7 @@ ALIASES = {
     "rm": "forget", "delete": "forget",
 }  # fmt: skip
 # What people type to see or change settings.
-SETTINGS = ("config", "configure", "settings", "init", "setup")
+SETTINGS = ("config", "configure", "settings", "setup")
 DESCRIPTION = "Persistent memory for AI agents: one file you own."
 EPILOG = """exit codes: 0 done, 1 nothing found, 2 bad input, 3 store unavailable or damaged
 `limpet help COMMAND` says more about a command, with examples.

@@ -51,6 +51,8 @@ def _run(args: Namespace) -> int:
             made = memory.mirror_init(
                 args.where, author=args.author or "user", index_bytes=args.index_bytes, with_global=args.with_global
             )
+            if memory.encrypted:
+                output.words("the store is encrypted, and its mirror is plain text")
             return _shown([made], args)
         folders = [args.where] if args.where is not None else memory.mirrors()
         if not folders:

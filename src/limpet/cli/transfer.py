@@ -152,6 +152,10 @@ def _export_options(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--all-scopes", action="store_true", help="memories of every scope; jsonl always has all")
     parser.add_argument(
+        "--encrypt", action="store_true",
+        help="jsonl and segments: as files of age, for LIMPET_AGE_RECIPIENTS, or jsonl with LIMPET_AGE_PASSPHRASE",
+    )  # fmt: skip
+    parser.add_argument(
         "--force",
         action="store_true",
         help="replace a file that is there; never the store or a file beside it, and never a folder",
@@ -162,16 +166,21 @@ def _export(args: Namespace) -> int:
     _check_format(args.format, formats.WRITERS)
     if args.format == "segments":
         with open_store(args) as memory, output.progress("exporting") as progress:
-            return _segments(args, memory.export_segments(args.path, progress=progress), exported=True)
+            return _segments(
+                args, memory.export_segments(args.path, encrypt=args.encrypt, progress=progress), exported=True
+            )
     if args.format != "jsonl":
+        if args.encrypt:
+            raise BadInput("--encrypt belongs to jsonl and segments", hint="limpet export jsonl FILE.age --encrypt")
         return _export_to(args)
     to_stdout = args.path == "-"
     if to_stdout and sys.__stdout__ is None:
         raise BadInput("stdout is closed")
     with open_store(args) as memory, output.progress("exporting") as progress:
         lines = memory.export_jsonl(
-            sys.stdout if to_stdout else args.path, vectors=args.vectors, force=args.force, progress=progress
-        )
+            sys.stdout if to_stdout else args.path, vectors=args.vectors, force=args.force, encrypt=args.encrypt,
+            progress=progress,
+        )  # fmt: skip
     if to_stdout:
         return 0
     if args.json:

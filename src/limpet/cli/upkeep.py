@@ -22,9 +22,15 @@ def _no_options(_: ArgumentParser) -> None:
     pass
 
 
+def _verify_options(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--sign", action="store_true", help="sign the chain of events as it is, with LIMPET_SIGNING_KEY"
+    )
+
+
 def _verify(args: Namespace) -> int:
     with open_store(args) as memory:
-        problems = memory.verify()
+        problems = memory.verify(sign=args.sign)
         path = memory.path
     if args.json:
         found = [{"check": one.check, "message": one.message} for one in problems]
@@ -156,7 +162,7 @@ def _models(args: Namespace) -> int:
 
 
 COMMANDS = {
-    "verify": Command(_no_options, _verify, "limpet verify"),
+    "verify": Command(_verify_options, _verify, "limpet verify"),
     "doctor": Command(_no_options, _doctor, "limpet doctor"),
     "gc": Command(_no_options, _gc, "limpet gc"),
     "work": Command(_work_options, _work, "limpet work --limit 500"),

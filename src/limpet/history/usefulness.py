@@ -12,7 +12,7 @@ from ..rank.interval import Interval, difference, share
 from ..store.records import ExposureRow, UseCount
 
 
-def _interval(given: Interval | None) -> dict[str, float] | None:
+def as_interval(given: Interval | None) -> dict[str, float] | None:
     return None if given is None else {name: round(value, 4) for name, value in given._asdict().items()}
 
 
@@ -43,7 +43,7 @@ class Use(JsonForm):
     tokens: int  # for so many
     judged: int
     used: int
-    rate: Interval | None = field(metadata=by(_interval))  # used of judged, with 95 %
+    rate: Interval | None = field(metadata=by(as_interval))  # used of judged, with 95 %
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +54,7 @@ class Usefulness(JsonForm):
     shown: Use
     drawn: Use
     withheld: Use
-    lift: Interval | None = field(metadata=by(_interval))
+    lift: Interval | None = field(metadata=by(as_interval))
     memories: tuple[tuple[str, Use], ...] = field(metadata=by(_memories))  # by id, the most tokens first
 
 

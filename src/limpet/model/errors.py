@@ -9,6 +9,7 @@
     │   ├── StoreDamaged    exit 3  the file is not a limpet store, or its content is broken
     │   ├── StoreTooNew     exit 3  a newer limpet wrote it
     │   ├── StoreReadOnly   exit 3  a write on a store opened (or mounted) read-only
+    │   ├── StoreLocked     exit 3  it is encrypted, and there is no key or no package that reads it
     │   └── StoreBusy       exit 3  another process held the write lock for longer than we wait
     └── EmbedderUnavailable exit 3  no vectors: a package is missing or its model is not what it should be
 
@@ -102,6 +103,12 @@ class StoreReadOnly(StoreError):
     """A write on a store that cannot be written."""
 
     code = "store_read_only"
+
+
+class StoreLocked(StoreError):
+    """The store is encrypted, and its key, or the package that reads it, is not there."""
+
+    code = "store_locked"
 
 
 class StoreBusy(StoreError):

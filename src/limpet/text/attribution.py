@@ -20,18 +20,18 @@ def was_used(text: str, work: str, known: str) -> bool | None:
 
     Deterministic and strict: work that says the same in other words counts as no.
     """
-    new = _words(text)
-    for word in _words(known):
+    new = weigh_words(text)
+    for word in weigh_words(known):
         new.pop(word, None)
     weight = sum(new.values())
     if weight < LEAST:
         return None
-    there = _words(work)
+    there = weigh_words(work)
     found = sum(each for word, each in new.items() if word in there)
     return found >= max(LEAST, SHARE * weight)
 
 
-def _words(text: str) -> dict[str, int]:
+def weigh_words(text: str) -> dict[str, int]:
     """Each word that counts, and its weight."""
     text = text[:LOOKED_AT].casefold()
     found = dict.fromkeys(grams(text).split(), WORD_WEIGHT)

@@ -5,6 +5,7 @@ What is there already must be the beginning of the same ledger, so that a copy t
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import islice, zip_longest
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..jobs.mentions import drain
 from ..model.errors import BadInput, StoreError
 from ..model.memory import STATES
-from ..store.records import MOST_WAITING, Filter
+from ..store.records import MOST_WAITING, Filter, NewVector
 
 if TYPE_CHECKING:
     from ..model.events import Event
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
 # Events of one transaction: what a copy that is killed begins anew with.
 BATCH_EVENTS = 2_000
-BATCH_VECTORS = 1_000
 EVERYTHING = Filter(states=STATES)
 
 
@@ -76,27 +76,26 @@ def _events(store: Store) -> Iterator[Event]:
 
 
 def _vectors(source: Store, target: Store) -> int:
-    """Those of the embedder in use, of current texts; the queue makes the others. Texts have other numbers there."""
-    import numpy as np
-
-    from ..vectors.codes import encode_for_store
-
+    """Those of the embedder in use, of current texts, as they are; the queue makes the others. Texts have other numbers
+    there."""
     active = next((one for one in source.vectors.embedders() if one.state == "active"), None)
     if active is None:
         return 0
     row = target.vectors.register(active.fingerprint, active.name, active.dimensions)
     if active.calibration is not None:
         target.vectors.calibrate(row.num, active.calibration)
-    texts, stored = source.search.allowed(EVERYTHING), 0
-    for start in range(0, len(texts), BATCH_VECTORS):
-        part = texts[start : start + BATCH_VECTORS]
-        ids = {one.text_id: one.id for one in source.search.candidates(part, EVERYTHING)}
-        exact = {ids[text]: data for text, data in source.vectors.exact(active.num, part) if text in ids}
-        texts_there = target.search.texts_of(list(exact))
-        known = [(one.text_id, exact[one.id]) for one in target.search.candidates(texts_there, EVERYTHING)]
-        if not known:
-            continue
-        matrix = np.stack([np.frombuffer(data, np.float16) for _, data in known]).astype(np.float32)
-        numbers = [number for number, _ in known]
-        stored += target.vectors.add(row.num, encode_for_store(numbers, matrix), done=numbers)
+    stored, known = 0, dict[int, int]()
+    while chunks := source.vectors.chunks(active.num, known, most=1)[0]:
+        (chunk,) = chunks
+        known[chunk.num] = chunk.version
+        texts, scales = struct.unpack(f"<{chunk.used}q", chunk.text_ids), struct.unpack(f"<{chunk.used}f", chunk.scales)
+        exact = dict(source.vectors.exact(active.num, [text for text in texts if text]))
+        ids = {one.text_id: one.id for one in source.search.candidates(list(exact), EVERYTHING)}
+        slots = {ids[text]: slot for slot, text in enumerate(texts) if text in ids}
+        new = []
+        for one in target.search.candidates(target.search.texts_of(list(slots)), EVERYTHING):
+            slot = slots[one.id]
+            code = chunk.codes[slot * active.dimensions : (slot + 1) * active.dimensions]
+            new.append(NewVector(one.text_id, exact[texts[slot]], code, scales[slot]))
+        stored += target.vectors.add(row.num, new, done=[one.text_id for one in new])
     return stored

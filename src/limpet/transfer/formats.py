@@ -19,6 +19,8 @@ READERS: dict[str, tuple[str, str, str]] = {
     "amem": ("amem", "read", "an .amem file of AgenticMemory"),
     "pmb": ("pmb", "read", "events.sqlite of a PMB workspace, or its folder"),
     "mem0": ("mem0", "read", "a JSON export of mem0"),
+    "chroma": ("chroma", "read", "the folder of a Chroma client, or its chroma.sqlite3"),
+    "langgraph": ("langgraph", "read", "the SQLite file of a LangGraph store"),
     "mcp": ("mcp", "read", "JSONL of the MCP reference memory server"),
     "claude-memory": ("claude_memory", "read", "Claude Code's memory folder"),
     "markdown": ("markdown", "read", "a folder of Markdown, or one file: notes, CLAUDE.md, AGENTS.md, rules"),

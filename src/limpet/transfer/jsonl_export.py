@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from ..model.errors import BadInput
 from ..model.ids import format_id
 from ..model.memory import STATES
 from ..store.files import new_file
@@ -22,18 +23,35 @@ Progress = Callable[[int, int], None]
 
 
 def export_jsonl(
-    store: Store, target: str | os.PathLike[str] | IO[str], *, vectors: bool, force: bool, progress: Progress | None
-) -> int:
+    store: Store, target: str | os.PathLike[str] | IO[str], *, vectors: bool, force: bool, encrypt: bool = False,
+    progress: Progress | None,
+) -> int:  # fmt: skip
     """Write all lines; returns how many. A file gets its name only when it is complete, `force`: also where one is.
 
-    Raises BadInput, StoreError.
+    `encrypt`: a file of age, which is held in memory as a whole. Raises BadInput, StoreError.
     """
+    if encrypt:
+        return _encrypted(store, target, vectors=vectors, force=force, progress=progress)
     if not isinstance(target, str | os.PathLike):
         return _write(store, target, vectors=vectors, progress=progress)
     with new_file(Path(target), store=store.path, force=force) as file:
         text = io.TextIOWrapper(file, encoding="utf-8", newline="\n")
         written = _write(store, text, vectors=vectors, progress=progress)
         text.detach()
+    return written
+
+
+def _encrypted(
+    store: Store, target: str | os.PathLike[str] | IO[str], *, vectors: bool, force: bool, progress: Progress | None
+) -> int:
+    from . import age
+
+    if not isinstance(target, str | os.PathLike):
+        raise BadInput("what is encrypted is bytes, and needs a file")
+    text = io.StringIO()
+    with new_file(Path(target), store=store.path, force=force) as file:
+        written = _write(store, text, vectors=vectors, progress=progress)
+        file.write(age.encrypt(text.getvalue().encode()))
     return written
 
 

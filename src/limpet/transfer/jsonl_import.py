@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import io
 import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -15,7 +16,7 @@ from ..model.ids import parse_id
 from ..model.memory import STATES
 from ..remember.validation import check_name
 from ..store.records import Filter
-from . import jsonl
+from . import age, jsonl
 from .lifecycle import Lifecycle
 
 if TYPE_CHECKING:
@@ -47,7 +48,17 @@ def import_jsonl(
     if not path.is_file():
         raise BadInput(f"no file {path}")
     with path.open("rb") as file:
-        return _Import(context, dry_run=dry_run, progress=progress).run(file, path.stat().st_size)
+        run = _Import(context, dry_run=dry_run, progress=progress).run
+        if age.is_encrypted(file.read(len(age.HEAD))):
+            return run(io.BytesIO(age.decrypt(_whole(path), str(path))), path.stat().st_size)
+        file.seek(0)
+        return run(file, path.stat().st_size)
+
+
+def _whole(path: Path) -> bytes:
+    if path.stat().st_size > age.MAX_BYTES:
+        raise BadInput(f"{path} is larger than {age.MAX_BYTES >> 20} MB", hint="decrypt it with `age -d` before")
+    return path.read_bytes()
 
 
 class _Import:

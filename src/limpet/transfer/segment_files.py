@@ -5,17 +5,19 @@ A file is judged by its bytes alone: what is in the store makes no difference. I
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import io
 import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 from ..model.errors import BadInput, LimpetError
 from ..model.merge_order import SequencedEvent
 from ..store.records import SegmentRow
-from . import jsonl
+from . import age, jsonl
 
 FORMAT = 1
 # What one file may hold; a device begins a new one long before.
@@ -26,7 +28,7 @@ MAX_STAMP = 1 << 60
 # A file's name has eight digits for its number. Devices that one header names, and files that one replaces.
 MAX_NUMBER, MAX_NAMED = 99_999_999, 10_000
 DEVICE = re.compile(r"[0-9a-f]{32}")
-_NAME = re.compile(r"(\d{8})-([0-9a-f]{32})\.jsonl")
+_NAME = re.compile(r"(\d{8})-([0-9a-f]{32})\.jsonl(?:\.age)?")
 
 
 class SegmentFile(NamedTuple):
@@ -94,9 +96,12 @@ def _lines(file: SegmentFile) -> Iterator[tuple[int, bytes]]:
     digest = hashlib.sha256()
     number = events = 0
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-    with os.fdopen(os.open(file.path, flags), "rb") as opened:
+    with contextlib.ExitStack() as stack:
+        opened: IO[bytes] = stack.enter_context(os.fdopen(os.open(file.path, flags), "rb"))
         if os.fstat(opened.fileno()).st_size > MAX_SEGMENT_BYTES:
             raise BadInput(f"larger than {MAX_SEGMENT_BYTES >> 20} MB")
+        if file.path.suffix == age.SUFFIX:
+            opened = io.BytesIO(age.decrypt(opened.read(), file.name))
         while line := opened.readline(jsonl.MAX_LINE + 1):
             number += 1
             kept = line

@@ -1,10 +1,12 @@
 """Sync between devices: the ledger as immutable files of events, a folder a device, in any shared folder.
 
-    DIR/<device>/<number>-<digest>.jsonl    the first line a header, then one event a line (jsonl.py) with its "order"
+    DIR/<device>/<number>-<digest>.jsonl    the first line a header, then one event a line (jsonl.py) with its "order";
+                                  .jsonl.age    the same, encrypted (age.py)
 
-A file's name holds the digest of its bytes, so what is half-written, cut off or changed is seen and left out, and two
-devices never write one file. A device writes its own folder only. A segment is written again, without what was purged,
-under another name; its header then names the digests it replaces. The live database is never shared.
+A file's name holds the digest of its bytes, before they are encrypted, so what is half-written, cut off or changed is
+seen and left out, and two devices never write one file. A device writes its own folder only. A segment is written
+again, without what was purged, under another name; its header then names the digests it replaces. The live database is
+never shared.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ from ..model.merge_order import SequencedEvent
 from ..model.state import is_scrubbed
 from ..store.files import check_place, new_file
 from ..store.records import IN_PART, SegmentRow
-from . import jsonl
+from . import age, jsonl
 from .segment_files import DEVICE, SegmentFile, events_of, head_of, segment_files
 
 if TYPE_CHECKING:
@@ -66,8 +68,11 @@ class _Read(NamedTuple):
     lines: list[SequencedEvent]
 
 
-def export_segments(store: Store, folder: Path, *, progress: Progress | None = None) -> SegmentReport:
-    """Write what is new here into this device's folder. Nothing that another device wrote is touched.
+def export_segments(
+    store: Store, folder: Path, *, encrypt: bool = False, progress: Progress | None = None
+) -> SegmentReport:
+    """Write what is new here into this device's folder. Nothing that another device wrote is touched. `encrypt`: as
+    files of age, which is also done where the folder has any.
 
     Raises BadInput, StoreError.
     """
@@ -78,12 +83,13 @@ def export_segments(store: Store, folder: Path, *, progress: Progress | None = N
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
         _write_attributes(store, folder)
+        encrypt = encrypt or any(folder.glob(f"*/*{age.SUFFIX}"))
         # What an export that was interrupted had begun comes first: its names follow from its content.
-        _write_all(store, folder, store.devices.segments()[1], report, None)
+        _write_all(store, folder, store.devices.segments()[1], report, encrypt, None)
         device, rows = _seal(store, folder)
         report.device = device.hex()
-        _write_all(store, folder, rows, report, progress)
-        _rewrite_purged(store, folder, rows, report)
+        _write_all(store, folder, rows, report, encrypt, progress)
+        _rewrite_purged(store, folder, rows, report, encrypt)
         _report_holding(store, folder, report)
     except FileNotFoundError:
         raise BadInput(
@@ -177,37 +183,41 @@ def _digests(rows: Sequence[SegmentRow]) -> set[_Key]:
 
 
 def _write_all(
-    store: Store, folder: Path, rows: Sequence[SegmentRow], report: SegmentReport, progress: Progress | None
-) -> None:
+    store: Store, folder: Path, rows: Sequence[SegmentRow], report: SegmentReport, encrypt: bool,
+    progress: Progress | None,
+) -> None:  # fmt: skip
     own = [one for one in rows if one.own]
     for done, one in enumerate(own, 1):
-        if not _path(folder, one, one.digest).exists():
-            _write(store, folder, one, report)
+        if not _path(folder, one, one.digest, encrypt).exists():
+            _write(store, folder, one, report, encrypt)
         if progress:
             progress(done, len(own))
 
 
-def _write(store: Store, folder: Path, one: SegmentRow, report: SegmentReport) -> bool:
+def _write(store: Store, folder: Path, one: SegmentRow, report: SegmentReport, encrypt: bool) -> bool:
     """Write a segment as it is now. False: it is as it was."""
     lines = store.devices.lines(one.num)
     content, digest = _content(one.header, lines)
-    if digest == one.digest and _path(folder, one, digest).exists():
+    if digest == one.digest and _path(folder, one, digest, encrypt).exists():
         return False
     if digest != one.digest and DEVICE.fullmatch(one.digest):
         header = one.header | {"replaces": [*one.header.get("replaces", ()), one.digest]}
         content, digest = _content(header, lines)
     else:
         header = one.header
-    path = _path(folder, one, digest)
+    path = _path(folder, one, digest, encrypt)
     path.parent.mkdir(mode=0o700, exist_ok=True)
     if path.parent.is_symlink():
         raise BadInput(f"{path.parent} is a link", hint="remove it: this device's folder is its own")
     # The name says what is in it: what else is there under it is no segment.
     with new_file(path, store=store.path, force=True) as file:
-        file.write(content)
+        file.write(age.encrypt(content, recipients_only=True) if encrypt else content)
     store.devices.written(one.num, digest, header)
     for old in header.get("replaces", ()):
-        _path(folder, one, old).unlink(missing_ok=True)
+        for form in (False, True):
+            _path(folder, one, old, form).unlink(missing_ok=True)
+    if encrypt:
+        _path(folder, one, digest, False).unlink(missing_ok=True)
     report.segments += 1
     report.new += len(lines)
     return True
@@ -220,8 +230,8 @@ def _content(header: dict[str, Any], lines: Sequence[SequencedEvent]) -> tuple[b
     return content, hashlib.sha256(content).hexdigest()[:32]
 
 
-def _path(folder: Path, one: SegmentRow, digest: str) -> Path:
-    return folder / one.device.hex() / f"{one.number:08}-{digest}.jsonl"
+def _path(folder: Path, one: SegmentRow, digest: str, encrypted: bool) -> Path:
+    return folder / one.device.hex() / f"{one.number:08}-{digest}.jsonl{age.SUFFIX if encrypted else ''}"
 
 
 def _write_attributes(store: Store, folder: Path) -> None:
@@ -232,10 +242,14 @@ def _write_attributes(store: Store, folder: Path) -> None:
             file.write(_ATTRIBUTES.encode())
 
 
-def _rewrite_purged(store: Store, folder: Path, rows: Sequence[SegmentRow], report: SegmentReport) -> None:
+def _rewrite_purged(
+    store: Store, folder: Path, rows: Sequence[SegmentRow], report: SegmentReport, encrypt: bool
+) -> None:
     affected = store.devices.purged()
     before = {one.num: one for one in store.devices.segments()[1]}
-    written = sum(_write(store, folder, before[one.num], report) for one in rows if one.own and one.num in affected)
+    written = sum(
+        _write(store, folder, before[one.num], report, encrypt) for one in rows if one.own and one.num in affected
+    )
     if written:
         report.notes.append(
             f"{written} segments were written again without what was purged; where the folder has a history (git, "
@@ -345,8 +359,8 @@ def _report_holding(store: Store, folder: Path, report: SegmentReport) -> None:
     """Others' files that still hold the content of what was purged: only their own device writes them again."""
     affected = store.devices.purged()
     for row in store.devices.segments()[1]:
-        path = _path(folder, row, row.digest)
-        if row.own or row.num not in affected or not path.exists():
+        path = next((one for form in (False, True) if (one := _path(folder, row, row.digest, form)).exists()), None)
+        if row.own or row.num not in affected or path is None:
             continue
         try:
             lines, _ = events_of(SegmentFile(path, row.device, row.number, row.digest))

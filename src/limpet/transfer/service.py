@@ -82,10 +82,12 @@ def export_to(
     return report
 
 
-def export_segments(context: Context, folder: str | os.PathLike[str], *, progress: Progress | None) -> SegmentReport:
+def export_segments(
+    context: Context, folder: str | os.PathLike[str], *, encrypt: bool, progress: Progress | None
+) -> SegmentReport:
     from ..transfer.segments import export_segments
 
-    report = export_segments(context.store, Path(folder), progress=progress)
+    report = export_segments(context.store, Path(folder), encrypt=encrypt, progress=progress)
     context.store.erasure.note_copy(os.fspath(folder), "segments", context.now())
     return report
 
@@ -111,11 +113,12 @@ def trust_device(context: Context, id: str, *, trusted: bool) -> int:
 
 
 def export_jsonl(
-    context: Context, target: str | os.PathLike[str] | IO[str], *, vectors: bool, force: bool, progress: Progress | None
-) -> int:
+    context: Context, target: str | os.PathLike[str] | IO[str], *, vectors: bool, force: bool, encrypt: bool,
+    progress: Progress | None,
+) -> int:  # fmt: skip
     from ..transfer.jsonl_export import export_jsonl
 
-    written = export_jsonl(context.store, target, vectors=vectors, force=force, progress=progress)
+    written = export_jsonl(context.store, target, vectors=vectors, force=force, encrypt=encrypt, progress=progress)
     if isinstance(target, str | os.PathLike):
         context.store.erasure.note_copy(os.fspath(target), "export", context.now())
     return written

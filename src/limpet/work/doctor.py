@@ -77,6 +77,9 @@ def doctor(store: Store, semantic: SemanticSearch, *, scope: str) -> list[Check]
         found.append(
             Check(name="embedder", status="warn", message=f"{error.message}; recall works by words", hint=error.hint)
         )
+    encrypted, driver = store.maintenance.encryption()
+    state = "the store is encrypted" if encrypted else "the store is not encrypted"
+    found.append(Check(name="encryption", status="ok", message=f"{state}; {driver}"))
     found.append(Check(name="scope", status="ok", message=f"{scope}: recall sees it and global"))
     return found
 

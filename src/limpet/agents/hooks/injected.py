@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...model.clock import format_time
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ...api import Limpet
     from ...model.memory import Memory
     from ...rank.trace import Trace
-    from ...recall.answer import Item
+    from ...recall.answer import Item, Recall
     from ...settings import Settings
     from .holdout import Holdout
 
@@ -95,10 +95,7 @@ def brief(memory: Limpet, message: str, budget: int, holdout: Holdout) -> Offer:
     By words alone: a hook is a cold process, and a model would not be loaded in time.
     """
     found = memory.recall(message, k=ASKED, lexical_only=True, trace=True)
-    fits = _fits(message)
-    kept = [one for one in found.items if fits(one, _raw(one.why, "lexical"))]
-    pinned = {one.id for one in kept if one.pinned}
-    return _after_holdout(kept, pinned, memory.abbreviate, budget, holdout)
+    return offered(found, message, memory.abbreviate, budget, holdout)
 
 
 def brief_from_server(settings: Settings, message: str, budget: int, holdout: Holdout) -> Offer | None:
@@ -113,14 +110,29 @@ def brief_from_server(settings: Settings, message: str, budget: int, holdout: Ho
 
     found = Recall.from_dict(answer)
     short = dict(zip((one.id for one in found.items), answer["short"], strict=True))
-    fits, cosines = _fits(message), [_sent(shown, "vector") for shown in answer["items"]]
-    near = max(COSINE, NEARLY * max(cosines, default=0.0)) if found.relevant else math.inf
-    kept = [
-        one
-        for one, shown, cosine in zip(found.items, answer["items"], cosines, strict=True)
-        if fits(one, _sent(shown, "lexical")) or cosine >= near
-    ]
+    lexical, cosines = ([_sent(shown, name) for shown in answer["items"]] for name in ("lexical", "vector"))
+    kept = _kept(found, message, lexical, cosines)
     return _after_holdout(kept, set(answer["pinned"]), lambda ids: [short[id] for id in ids], budget, holdout)
+
+
+def offered(
+    found: Recall, message: str, abbreviate: Callable[[list[str]], list[str]], budget: int, holdout: Holdout
+) -> Offer:
+    """What of a recall of ASKED with its traces a message is offered; by meaning too if it was asked by meaning."""
+    lexical, cosines = ([_raw(one.why, name) for one in found.items] for name in ("lexical", "vector"))
+    kept = _kept(found, message, lexical, cosines)
+    return _after_holdout(kept, {one.id for one in kept if one.pinned}, abbreviate, budget, holdout)
+
+
+def _kept(found: Recall, message: str, lexical: Sequence[float], cosines: Sequence[float]) -> list[Item]:
+    """What fits by words, or by meaning; each item's share of a perfect match, and its cosine (0 where none)."""
+    fits = _fits(message)
+    near = max(COSINE, NEARLY * max(cosines, default=0.0)) if found.relevant else math.inf
+    return [
+        one
+        for one, words, cosine in zip(found.items, lexical, cosines, strict=True)
+        if fits(one, words) or cosine >= near
+    ]
 
 
 def _after_holdout(

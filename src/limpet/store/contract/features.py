@@ -108,7 +108,8 @@ class Exposures(Protocol):
 
     def counts(self, scope: str) -> list[UseCount]:
         """All of a scope, counted by memory and by whether it was shown and drawn; ordered by them. A memory that came
-        several times in a session is one observation: what it is used for is one work."""
+        several times in a session is one observation: what it is used for is one work. Of what was drawn the first time
+        counts: what is shown is shown once, and what is held out must not be looked for more often than that."""
         ...
 
 

@@ -150,7 +150,13 @@ class Maintenance(Protocol):
         """Make every projection anew from the ledger; returns the number of events."""
         ...
 
-    def verify(self) -> list[Problem]: ...
+    def verify(self, *, sign: bool = False) -> list[Problem]:
+        """`sign`: sign the chain of events as it is, when nothing else is wrong. Raises BadInput."""
+        ...
+
+    def encryption(self) -> tuple[bool, str]:
+        """Whether the file is encrypted, and the driver that reads it, with its cipher if it has one."""
+        ...
 
     def backup(self, path: str, progress: Callable[[int, int], None] | None = None) -> None:
         """Copy the store to a new file, which appears only when it is complete. Raises BadInput, StoreError."""

@@ -23,6 +23,10 @@ TOGETHER = 500
 CONNECT_SECONDS = 10
 
 
+class TimedOut(StoreError):
+    """A statement was ended at its deadline."""
+
+
 class Place(NamedTuple):
     """A URL, taken apart."""
 
@@ -163,6 +167,8 @@ def translation(error: psycopg.Error, store: str) -> LimpetError:
     code = getattr(error, "sqlstate", None) or ""
     if isinstance(error, psycopg.errors.LockNotAvailable | psycopg.errors.DeadlockDetected):
         return StoreBusy(f"another process has been writing to {store} for too long", hint="try again")
+    if isinstance(error, psycopg.errors.QueryCanceled):
+        return TimedOut(f"{store} did not answer in time", hint="try again")
     if isinstance(error, psycopg.errors.ReadOnlySqlTransaction | psycopg.errors.InsufficientPrivilege):
         return StoreReadOnly(f"{store} cannot be written", hint="is it a standby, or may this user not write?")
     if isinstance(error, psycopg.errors.InvalidPassword | psycopg.errors.InvalidAuthorizationSpecification):

@@ -11,12 +11,14 @@ import contextlib
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import psycopg
 from psycopg.pq import TransactionStatus
 
+from ...keys import signing_key
 from ...model.errors import StoreError, StoreMissing, StoreReadOnly, StoreTooNew
 from ..sql.database import Index
 from ..sql.statements import migrations
@@ -59,6 +61,10 @@ class Database:
         with self._connection() as con:
             self._check_schema(con, create=create and not read_only)
 
+    @cached_property
+    def signing_key(self) -> bytes | None:
+        return signing_key()
+
     def close(self) -> None:
         self._closed = True
         while self._idle:
@@ -89,9 +95,11 @@ class Database:
             self._mine.writer = Session(con)
             try:
                 yield self._mine.writer
-                con.execute("COMMIT")
+                if con.execute("COMMIT").statusmessage != "COMMIT":
+                    # A statement had failed, and who asked went on: nothing was stored, and that is said.
+                    raise StoreError(f"{self.path} rolled a write back; nothing was stored", hint="try again")
             except BaseException:
-                if not con.closed:
+                if con.info.transaction_status not in (TransactionStatus.IDLE, TransactionStatus.UNKNOWN):
                     con.execute("ROLLBACK")
                 raise
             finally:
@@ -149,7 +157,10 @@ class Database:
         """Rows that were deleted are overwritten by VACUUM, as far as no transaction still sees them. The server's log
         and its backups keep what they have: `limpet purge` says so."""
         with self.maintaining() as con:
-            con.execute("VACUUM limpet_rows.body, limpet_rows.event, limpet_rows.memory, limpet_rows.posting")
+            con.execute(
+                "VACUUM limpet_rows.body, limpet_rows.event, limpet_rows.memory, limpet_rows.posting,"
+                " limpet_rows.journal, limpet_rows.slot, limpet_rows.session"
+            )
         return True
 
     @staticmethod
@@ -202,7 +213,7 @@ class Database:
         if not there:
             if not create:
                 raise StoreMissing(f"no store at {self.path}", hint="`limpet remember` makes one there")
-            for table in ("store", "taken", "named", "sealed"):
+            for table in ("store", "taken", "named", "sealed", "chain_end"):
                 con.execute(f"INSERT INTO {table} DEFAULT VALUES ON CONFLICT DO NOTHING")
         con.execute("COMMIT")
 

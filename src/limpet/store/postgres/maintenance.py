@@ -19,7 +19,17 @@ _HINT = "`pg_dump` and `pg_restore`, or `limpet copy` into a file; see `how-to/p
 class PostgresMaintenance(SqlMaintenance):
     _database: Database
 
-    def verify(self) -> list[Problem]:
+    def encryption(self) -> tuple[bool, str]:
+        import psycopg
+
+        return False, f"psycopg {psycopg.__version__}; what is on the disks is the server's to encrypt"
+
+    def verify(self, *, sign: bool = False) -> list[Problem]:
+        """The chain of events is kept here too, but checked and signed in a file: `limpet copy`."""
+        if sign:
+            raise BadInput(
+                "the chain of a store on a server is not signed", hint="`limpet copy` into a file, sign that"
+            )
         index = self._database.index
         assert isinstance(index, PostgresIndex)
         with self._database.snapshot(), self._database.reading() as con:

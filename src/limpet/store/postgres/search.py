@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
-import psycopg
 
+from .. import lexical
 from ..arrays.feed_records import IndexedText, WordLists
 from ..arrays.postings import Postings
 from ..records import Filter, LexicalHit, LexicalResult
@@ -21,7 +21,7 @@ from ..sql.feed import SqlFeed
 from ..sql.filters import filtered, scope_token, visible, was_left
 from ..sql.search import SqlSearch, like_pattern
 from ..sql.statements import statements
-from .connection import Numbers
+from .connection import Numbers, TimedOut
 from .database import Database
 from .index import PostgresTokenizer
 
@@ -119,22 +119,25 @@ class PostgresSearch(SqlSearch):
         with self._lock, self._database.snapshot(), interrupted(self._database, deadline):
             with self._database.reading() as con:
                 version = self._database.version(con)
+                texts = con.execute("SELECT coalesce(max(num), 0) FROM body").get
                 if self._held is None or self._held[0] != version:
                     postings = Postings(PostgresWordFeed(self._database, self.tokenizer))
-                    postings.measure(con.execute("SELECT coalesce(max(num), 0) FROM body").get)
+                    postings.measure(texts)
                     self._held = version, postings
                 if where.known_at is not None:
                     # As known before, topics and some scopes were others than those in the index.
                     left = where.scopes is not None and was_left(con, where.scopes)
                     where = replace(where, topics=(), scopes=None if left else where.scopes)
-            found = self._held[1].search(text, where, _Rows(self._database), limit=limit)  # type: ignore[arg-type]
+            # One more, which tells whether there are more; in a large store SQLite says so already when there may be.
+            asked = None if limit is None else limit + lexical.is_small(texts)
+            found = self._held[1].search(text, where, _Rows(self._database), limit=asked)  # type: ignore[arg-type]
             hits = zip(found.text_ids.tolist(), found.scores.tolist(), strict=True)
             return LexicalResult(
-                hits=[LexicalHit(text_id, score) for text_id, score in hits],
+                hits=[LexicalHit(text_id, score) for text_id, score in hits][:limit],
                 stems=found.stems,
                 weight=found.weight,
                 complete=found.complete,
-                more=limit is not None and len(found.text_ids) == limit,
+                more=asked is not None and len(found.text_ids) >= asked,
                 absent=found.absent,
             )
         return LexicalResult(hits=[], stems={}, weight=0.0, complete=False)
@@ -224,7 +227,7 @@ def interrupted(database: Database, deadline: float | None) -> Iterator[None]:
         con.execute(f"SAVEPOINT timed; SET LOCAL statement_timeout = {milliseconds}")
         try:
             yield
-        except psycopg.errors.QueryCanceled:
+        except TimedOut:
             con.execute("ROLLBACK TO SAVEPOINT timed")
         else:
             con.execute("RELEASE SAVEPOINT timed; SET LOCAL statement_timeout = 0")

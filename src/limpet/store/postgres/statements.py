@@ -30,6 +30,7 @@ _WHOLE: tuple[tuple[str, str], ...] = (
     (r"IN \(\)", "IN (NULL)"),
     (r"\bifnull\(", "coalesce("),
     (r"\btotal\((\w+)\)", r"coalesce(sum(\1), 0)"),
+    (r"CAST\((\w\.\w+) AS BLOB\)", r"convert_to((\1)::text, 'UTF8')"),
     (r"\bchar\(", "chr("),
     # Both in the collation C, where case is that of ASCII.
     (rf"(\S+) = ({_PARAMETER}) COLLATE NOCASE", r'lower(\1) = lower(\2 COLLATE "C")'),

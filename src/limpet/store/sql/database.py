@@ -74,6 +74,11 @@ class Database(Protocol):
     read_only: bool
     index: Index
 
+    @property
+    def signing_key(self) -> bytes | None:
+        """What signs the chain of events, if anything does."""
+        ...
+
     def reading(self) -> AbstractContextManager[Any]:
         """A connection to read from. What a thread reads inside its own write transaction is read from that."""
         ...

@@ -37,6 +37,7 @@ class SqlDevices:
             sync = self._sync(con)
             device = sync.device(place, renew=renew)
             sync.seal(device)
+            sync.conclude()
             return device, _segments(con)
 
     def segments(self) -> tuple[bytes | None, list[SegmentRow]]:
@@ -59,7 +60,9 @@ class SqlDevices:
 
     def merge(self, segments: Sequence[SegmentRow], lines: Sequence[SequencedEvent]) -> Merged:
         with self._database.writing() as con:
-            merged = self._sync(con).merge(segments, lines)
+            sync = self._sync(con)
+            merged = sync.merge(segments, lines)
+            sync.conclude()
             if merged.purged:
                 journal.clear(con)
                 jobs.after_purge(self._database, con)

@@ -10,6 +10,7 @@ from . import jobs, mentions, rows
 
 if TYPE_CHECKING:
     from ...model.events import Event
+    from .chain import Chain
     from .database import Connection, Index
     from .sessions import SessionNumbers
 
@@ -21,6 +22,7 @@ class Erasing:
     _index: Index
     _sql: dict[str, str]
     _sessions: SessionNumbers
+    _chain: Chain
 
     if TYPE_CHECKING:
 
@@ -44,9 +46,14 @@ class Erasing:
         for event in self._events_of(id):
             if event.type in SESSION_EVENTS and not is_session:
                 continue  # a memory that a stranger gave the id of a session: that stays
+            left = scrub(event)
+            if left.content == event.content and left.data == event.data:
+                continue
+            self._chain.take_out(event.id)
             self._con.execute(
-                "UPDATE event SET body = NULL, data = ? WHERE seq = ?", (rows.to_json(scrub(event).data), event.seq)
+                "UPDATE event SET body = NULL, data = ? WHERE seq = ?", (rows.to_json(left.data), event.seq)
             )
+            self._chain.append_again(event.id)
         for body in bodies:
             self._forget_body(body)
         for num, name, scope, mark in sessions:

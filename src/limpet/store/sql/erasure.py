@@ -18,12 +18,18 @@ from .database import Repository
 # What is looked for is cut into pieces: SQLite continues a long text on another page, JSON writes some characters
 # otherwise.
 PIECE_BYTES, LEAST_BYTES, PIECES = 24, 6, 24
+AGE = b"age-encryption.org/"  # how a file begins that only its recipients can search
 _CUTS = re.compile(r'[\x00-\x1f"\\/]+')
 BLOCK_BYTES = 1 << 22
 
 
 class SqlErasure(Repository, ABC):
     beyond = ""
+
+    def is_locked(self, file: Path) -> bool:
+        """Whether only its recipients can search a file. Raises OSError."""
+        with file.open("rb") as opened:
+            return opened.read(len(AGE)) == AGE
 
     @abstractmethod
     def scour(self, pieces: Sequence[bytes]) -> bool: ...
@@ -102,6 +108,9 @@ class SqlErasure(Repository, ABC):
         scan = Scan(len(pieces), 0, 0, {}, [])
         for file in files:
             try:
+                if self.is_locked(file):
+                    scan.unread.append(str(file))
+                    continue
                 hits, size = hits_of(file, pieces)
             except FileNotFoundError:
                 continue

@@ -70,8 +70,10 @@ class SqlExposures(Repository):
         found = self._database.rows(
             "SELECT memory, shown, drawn, sum(times), sum(tokens),"
             " sum(CASE WHEN used >= 0 THEN 1 ELSE 0 END), sum(CASE WHEN used = 1 THEN 1 ELSE 0 END) FROM ("
-            "  SELECT memory, shown, drawn, session, count(*) AS times, sum(tokens) AS tokens, max(used) AS used"
-            "    FROM surfaced WHERE scope = ? GROUP BY memory, shown, drawn, session"
+            "  SELECT memory, shown, drawn, session, count(*) AS times, sum(tokens) AS tokens,"
+            "         max(CASE WHEN num = first OR NOT drawn THEN used END) AS used"
+            "    FROM (SELECT *, min(num) OVER (PARTITION BY memory, shown, drawn, session) AS first"
+            "            FROM surfaced WHERE scope = ?) AS numbered GROUP BY memory, shown, drawn, session"
             ") AS runs GROUP BY memory, shown, drawn ORDER BY memory, shown, drawn",
             (scope,),
         )

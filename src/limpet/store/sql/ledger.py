@@ -35,7 +35,9 @@ class SqlLedger:
 
     def commit(self, decide: Decide) -> list[Event]:
         with self._database.writing() as con:
-            written = Projection(self._database, con, self._describe).append(decide(self._store))
+            projection = Projection(self._database, con, self._describe)
+            written = projection.append(decide(self._store))
+            projection.conclude()
             purged = any(event.type == "purged" for event in written)
             if purged:
                 journal.clear(con)
@@ -59,6 +61,7 @@ class SqlLedger:
                 new += len(projection.append(list(fresh.values())))
                 if progress:
                     progress(new)
+            projection.conclude()
             return new
 
     def known(self, ids: Sequence[bytes]) -> dict[bytes, tuple[str, bytes]]:

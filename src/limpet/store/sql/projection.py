@@ -46,6 +46,9 @@ class Projection(Erasing):
         self._con = connection
         self._sql = statements()
         self._describe = describe
+        from .chain import Chain
+
+        self._chain = Chain(connection, database.signing_key)
         # Numbers of names, for the length of this transaction.
         self._scopes: dict[str, int] = {}
         self._sessions = SessionNumbers(connection)
@@ -60,7 +63,12 @@ class Projection(Erasing):
         for fresh, run in groupby(self._firsts(events), lambda pair: pair[1]):
             several = [event for event, _ in run]
             written += self._append_new(several) if fresh else map(self._append_change, several)
+        self._chain.flush()
         return written
+
+    def conclude(self) -> None:
+        """Once, after the last `append` of a transaction."""
+        self._chain.note_order()
 
     def _firsts(self, events: Iterable[Event]) -> Iterator[tuple[Event, bool]]:
         """Each event, and whether it makes a memory: a second device may have made one of the same id.
@@ -96,7 +104,7 @@ class Projection(Erasing):
                 body += 1
             else:
                 later += 1
-            ledger.append(_event_row(seq, event, num))
+            ledger.append(self._chain.event_row(seq, event, num))
             written.append(_with_sequence(event, seq))
             versions.append(self._version(num or later - 1, state, event.at, num, fields.fingerprint))
         self._index.insert(self._con, texts)
@@ -121,7 +129,7 @@ class Projection(Erasing):
                 text = (body, event.content, None, None, None, scope_token(there[0]), None)
                 self._index.insert(self._con, [text])
         seq = self._next("event", "seq")
-        self._con.execute(self._sql["insert_event"], _event_row(seq, event, body))
+        self._con.execute(self._sql["insert_event"], self._chain.event_row(seq, event, body))
         written = _with_sequence(event, seq)
         self.project(written, body)
         return written
@@ -392,8 +400,3 @@ def _with_sequence(event: Event, seq: int) -> Event:
         seq=seq,
         mark=event.mark,
     )
-
-
-def _event_row(seq: int, event: Event, body: int | None) -> tuple[Any, ...]:
-    operation = None if event.operation == event.id else event.operation
-    return (seq, event.id, event.type, event.memory, event.at, operation, event.origin, body, rows.to_json(event.data))

@@ -228,8 +228,9 @@ SELECT ifnull((SELECT max(num) FROM body), 0), ifnull((SELECT max(seq) FROM even
 INSERT INTO body (num, content, topics, labels, dates, scope, grams) VALUES (?, ?, ?, ?, ?, ?, ?)
 
 -- name: insert_event
--- The ledger grows.
-INSERT INTO event (seq, id, type, memory, at, operation, origin, body, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+-- The ledger grows; its row is made by chain.py.
+INSERT INTO event (seq, id, type, memory, at, operation, origin, body, data, place, salt, link)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 
 -- name: insert_memory
 -- A version begins.

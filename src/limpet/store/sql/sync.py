@@ -23,7 +23,7 @@ from .filters import scope_token
 from .hearing import Hearing
 from .ledger import SqlLedger
 from .peers import doubted, doubts_any, heard_from, is_trusted
-from .projection import Projection, _event_row
+from .projection import Projection
 from .reviews import SqlReviews
 
 if TYPE_CHECKING:
@@ -70,8 +70,7 @@ class Sync(Projection):
 
     def seal(self, device: bytes) -> None:
         """Give the events since the last time their stamps, and put them into segments of this device."""
-        through = self._con.execute("SELECT through FROM sealed").get
-        fresh = list(self._ledger.events(after=through))
+        fresh = list(self._ledger.events(after=self._con.execute("SELECT through FROM sealed").get))
         if not fresh:
             return
         stamp = self._con.execute("SELECT coalesce(max(stamp), 0) FROM synced").get
@@ -257,7 +256,7 @@ class Sync(Projection):
             body = self._next("body", "num")
             text = (body, event.content, None, None, None, self._token(event), None)
             self._index.insert(self._con, [text])
-        self._con.execute(self._sql["insert_event"], _event_row(self._next("event", "seq"), event, body))
+        self._con.execute(self._sql["insert_event"], self._chain.event_row(self._next("event", "seq"), event, body))
         self._place(event, one.stamp, one.place, one.segment)
         arrivals.add(event.memory, one.stamp)
         arrivals.new += 1
@@ -270,10 +269,13 @@ class Sync(Projection):
         twin = self._event(other.id)
         if twin is not None:
             self._take_out(twin.id)
+        self._chain.take_out(event.id)
         self._con.execute("UPDATE event SET id = ?, operation = ? WHERE id = ?", (other.id, other.operation, event.id))
+        self._chain.append_again(other.id)
         return int(self._con.execute("UPDATE synced SET id = ? WHERE id = ? RETURNING stamp", (other.id, event.id)).get)
 
     def _take_out(self, event: bytes) -> None:
+        self._chain.take_out(event)
         body = self._con.execute("DELETE FROM event WHERE id = ? RETURNING body", (event,)).get
         self._con.execute("DELETE FROM synced WHERE id = ?", (event,))
         if body is not None:
@@ -304,6 +306,7 @@ class Sync(Projection):
         ).fetchall()
         now = [row[0] for row in tail]
         moves = [(there, seq) for seq, there in zip(now, sorted(now), strict=True) if seq != there]
+        self._chain.reordered(bool(moves))
         self._con.executemany("UPDATE event SET seq = -? WHERE seq = ?", moves)
         self._con.executemany("UPDATE event SET seq = ?1 WHERE seq = -?1", [(there,) for there, _ in moves])
 
@@ -357,11 +360,12 @@ class Sync(Projection):
         derived, conflicts = in_merge_order(sorted(history, key=lambda one: one.order))
         after = {one.event.id: one for one in derived}
         gone = [one for id, one in before.items() if id not in after]
-        come = [one for id, one in after.items() if id not in before and not self._known(id)]
+        come = [one for id, one in after.items() if id not in before and self._event(id) is None]
         for one in gone:
             self._take_out(one.event.id)
         for one in come:
-            self._con.execute(self._sql["insert_event"], _event_row(self._next("event", "seq"), one.event, None))
+            row = self._chain.event_row(self._next("event", "seq"), one.event, None)
+            self._con.execute(self._sql["insert_event"], row)
             self._place(one.event, one.stamp, one.place, 0)
         if come:
             self._resequence(min(one.stamp for one in come))
@@ -370,17 +374,14 @@ class Sync(Projection):
             self._con.execute("UPDATE sealed SET through = (SELECT coalesce(max(seq), 0) FROM event)")
         return self._propose(conflicts, members)
 
-    def _known(self, event: bytes) -> bool:
-        return self._con.execute("SELECT 1 FROM event WHERE id = ?", (event,)).get is not None
-
     def _key_mates(self, touched: Iterable[bytes]) -> set[bytes]:
         """Memories that ever had a key which some memories ever had, and so on.
 
         A purged one has lost its key: it counts with those that it had replaced.
         """
         coming = set(touched)
-        members = {id for id in coming if self._one_value("SELECT body IS NULL FROM memory WHERE id = ?"
-                                                          " AND retired_at IS NULL", id)}  # fmt: skip
+        erased = "SELECT body IS NULL FROM memory WHERE id = ? AND retired_at IS NULL"
+        members = {id for id in coming if self._con.execute(erased, (id,)).get}
         for id in members:
             coming.update(
                 bytes(row[0]) for row in self._con.execute("SELECT id FROM memory WHERE superseded_by = ?", (id,))
@@ -401,9 +402,6 @@ class Sync(Projection):
             coming = mates - members
             members |= mates
         return members
-
-    def _one_value(self, statement: str, id: bytes) -> Any:
-        return self._con.execute(statement, (id,)).get
 
     def _propose(self, conflicts: Sequence[Conflict], members: Iterable[bytes]) -> int:
         """Put conflicts on the review list, and take those off that are none any more.

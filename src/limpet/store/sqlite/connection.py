@@ -13,10 +13,13 @@ from pathlib import Path
 
 import apsw
 
+from ...keys import is_key_given
 from ...model.errors import LimpetError, StoreBusy, StoreDamaged, StoreError, StoreMissing, StoreReadOnly, StoreTooNew
 from ..sql.statements import migrations
 
 APPLICATION_ID = 0x6C696D70  # "limp", in the file's header
+HEAD_BYTES = 24
+READ_WRITE = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
 # How long a write waits for another process before it gives up, in seconds.
 BUSY_TIMEOUT_SECONDS = 60.0
 # File systems whose locks or shared memory WAL cannot rely on.
@@ -24,6 +27,7 @@ NETWORK_FILE_SYSTEMS = frozenset(
     {"nfs", "nfs4", "cifs", "smb3", "smbfs", "ncpfs", "afs", "9p", "fuse.sshfs", "fuse.rclone", "fuse.s3fs",
      "ceph", "glusterfs", "fuse.glusterfs", "lustre", "davfs", "fuse.davfs"}
 )  # fmt: skip
+CHAINED = 8  # the schema from which on events are chained
 MIGRATIONS = migrations(Path(__file__).with_name("migrations"))
 LATEST_SCHEMA = MIGRATIONS[-1][0]
 
@@ -68,9 +72,7 @@ def check_place(path: Path, *, read_only: bool) -> None:
     if path.exists():
         if not path.is_file():
             raise StoreError(f"{path} is not a regular file")
-        with path.open("rb") as file:
-            head = file.read(16)
-        if head and not head.startswith(b"SQLite format 3\0"):
+        if head_of(path) and not (_is_sqlite(path) or is_encrypted(path)):
             raise StoreDamaged(f"{path} is not a limpet store (it is not an SQLite file)", hint="it was left untouched")
     elif read_only:
         near = _stores_near(path)
@@ -99,12 +101,50 @@ def _stores_near(path: Path) -> str:
     return " or ".join(str(one) for one in stores)
 
 
+def head_of(path: Path | str) -> bytes:
+    """The first bytes of a file; none of one that is not there. Raises apsw.Error.
+
+    Through SQLite: a process that closes a database's file by itself takes away the locks that SQLite holds on it.
+    """
+    real = os.path.realpath(path)
+    try:
+        if not os.stat(real).st_size:  # noqa: PTH116
+            return b""
+    except FileNotFoundError:
+        return b""
+    opened = apsw.VFSFile("", real, [apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_MAIN_DB, 0])
+    try:
+        return bytes(opened.xRead(HEAD_BYTES, 0))
+    except apsw.IOError:  # shorter
+        return b"?"
+    finally:
+        opened.xClose()
+
+
 def _is_sqlite(path: Path) -> bool:
     try:
-        with path.open("rb") as file:
-            return file.read(16) == b"SQLite format 3\0"
-    except OSError:
+        return path.is_file() and head_of(path).startswith(b"SQLite format 3\0")
+    except (apsw.Error, OSError):
         return False
+
+
+def is_encrypted(path: Path | str) -> bool:
+    """Whether a file is one of SQLite3 Multiple Ciphers: all but these bytes of its header is encrypted."""
+    return head_of(path)[20:] == b"\x20\x40\x20\x20" and not head_of(path).startswith(b"SQLite format 3\0")
+
+
+def connect(path: str, *, flags: int = READ_WRITE, like: str | None = None) -> apsw.Connection:
+    """The one way to a store's file, with the key if it is encrypted; a new one is if there is a key for it, or if the
+    store `like` is. Raises StoreLocked, BadInput, apsw.Error."""
+    file = path.removeprefix("file://").split("?")[0] if flags & apsw.SQLITE_OPEN_URI else path
+    if file == ":memory:":
+        return apsw.Connection(path, flags=flags)
+    wanted = (is_key_given() if like is None else is_encrypted(like)) if not head_of(file) else is_encrypted(file)
+    if not wanted:
+        return apsw.Connection(path, flags=flags)
+    from .encryption import unlocked
+
+    return unlocked(path, flags)
 
 
 def file_system_of(path: Path) -> str | None:
@@ -160,15 +200,15 @@ def translation(error: apsw.Error, path: str) -> LimpetError:
 def _connect(path: str, *, read_only: bool) -> apsw.Connection:
     if not read_only and not _is_unwritable(path):
         with contextlib.suppress(apsw.CantOpenError, apsw.ReadOnlyError):
-            return apsw.Connection(path)
+            return connect(path)
     if not read_only and not os.access(path, os.R_OK):
         raise StoreError(f"cannot open {path}", hint="check the path and its permissions")
     # A read-only folder has no room for the shared-memory file of WAL: without a log to replay, the file is enough.
     wal = Path(path + "-wal")
     if not os.access(Path(path).absolute().parent, os.W_OK) and not (wal.exists() and wal.stat().st_size):
         uri = Path(path).absolute().as_uri() + "?immutable=1"
-        return apsw.Connection(uri, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
-    return apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)
+        return connect(uri, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
+    return connect(path, flags=apsw.SQLITE_OPEN_READONLY)
 
 
 def _is_unwritable(path: str) -> bool:
@@ -240,7 +280,7 @@ def _check_schema(connection: apsw.Connection, path: str, *, read_only: bool) ->
             raise StoreDamaged(f"{path} is not a limpet store")
         # What later schemas add is empty, nobody could write it; and it can be read without their indexes.
         for number, text in MIGRATIONS:
-            if number > version and "CREATE TABLE" in text:
+            if number > version and "CREATE TABLE" in text and "ALTER TABLE" not in text:
                 connection.execute(text.replace("CREATE TABLE", "CREATE TEMP TABLE")).fetchall()
         return
     _use_log(connection)
@@ -267,6 +307,10 @@ def _migrate(connection: apsw.Connection) -> None:
         for number, text in MIGRATIONS:
             if number > version:
                 connection.execute(text)
+                if number == CHAINED and connection.execute("SELECT 1 FROM event LIMIT 1").get:
+                    from ..sql.chain import chain_all
+
+                    chain_all(connection)
         connection.execute(f"PRAGMA user_version={LATEST_SCHEMA}; PRAGMA application_id={APPLICATION_ID}")
         connection.execute("COMMIT")
     except BaseException:

@@ -11,10 +11,12 @@ import threading
 import time
 from array import array
 from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
 from typing import Any
 
 import apsw
 
+from ...keys import signing_key
 from ...model.errors import StoreError, StoreReadOnly
 from ..sql.database import Index
 from .connection import busy_handler, open_connection, translated, translation
@@ -61,6 +63,11 @@ class Database:
                     self._writer.execute("PRAGMA optimize").fetchall()
                 self._writer.close()
             self._writer = self._reader = None
+
+    @cached_property
+    def signing_key(self) -> bytes | None:
+        """What signs the chain of events, asked for once. Raises BadInput."""
+        return signing_key()
 
     def reading(self) -> Reading:
         """The connection to read from, for the length of a `with`."""

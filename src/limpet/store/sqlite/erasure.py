@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import apsw
 
 from ..files import REPLACED
-from ..sql.erasure import SqlErasure, hits_of
+from ..sql.erasure import AGE, SqlErasure, hits_of
+from .connection import head_of, is_encrypted
 from .database import Database
 
 if TYPE_CHECKING:
@@ -22,6 +23,10 @@ class SqliteErasure(SqlErasure):
     def __init__(self, database: Database, maintenance: SqliteMaintenance) -> None:
         super().__init__(database)
         self._maintenance = maintenance
+
+    def is_locked(self, file: Path) -> bool:
+        """A store's file is read through SQLite: closing it by itself would take away SQLite's locks."""
+        return is_encrypted(file) or head_of(file).startswith(AGE)
 
     def scour(self, pieces: Sequence[bytes]) -> bool:
         left: set[bytes] = set()

@@ -13,19 +13,35 @@ import apsw
 from ...model.errors import BadInput
 from ..records import Problem
 from ..sql.maintenance import SqlMaintenance, check_rows
+from .connection import CHAINED, connect, is_encrypted
 from .database import Database
+
+SIGNATURE = "signature"  # the check that `sign` makes good
 
 
 class SqliteMaintenance(SqlMaintenance):
     _database: Database
 
-    def verify(self) -> list[Problem]:
+    def verify(self, *, sign: bool = False) -> list[Problem]:
+        key = self._database.signing_key
+        if sign and key is None:
+            raise BadInput("there is no key to sign with", hint="set LIMPET_SIGNING_KEY or LIMPET_SIGNING_KEY_COMMAND")
         with self._database.reading() as con:
-            problems = verify_file(con)
+            problems = verify_file(con, key)
         if not self._database.read_only:
             with self._database.writing() as con:
                 problems += _verify_index(con)
+                if sign and key is not None and all(one.check == SIGNATURE for one in problems):
+                    from .chain_check import sign_chain
+
+                    problems = sign_chain(con, key)
         return problems
+
+    def encryption(self) -> tuple[bool, str]:
+        path = self._database.path
+        cipher = getattr(apsw, "mc_version", None)
+        driver = f"apsw {apsw.apswversion()}" + (f" with {cipher}" if cipher else ", which encrypts nothing")
+        return path != ":memory:" and is_encrypted(path), driver
 
     def backup(self, path: str, progress: Callable[[int, int], None] | None = None) -> None:
         """Page by page, through the online backup API."""
@@ -41,7 +57,7 @@ class SqliteMaintenance(SqlMaintenance):
             writing(path),
             partial_file(unguessable(target.parent)) as file,
         ):
-            copy = apsw.Connection(file.name)
+            copy = connect(file.name, like=self._database.path)
             try:
                 copy_pages(con, copy, progress)
                 copy.execute("PRAGMA journal_mode=DELETE").fetchall()
@@ -66,8 +82,11 @@ class SqliteMaintenance(SqlMaintenance):
         return sum(file.stat().st_size for file in files if file.exists()), free * size
 
 
-def verify_file(con: apsw.Connection) -> list[Problem]:
-    """Everything that can be checked without changing anything: pages, index, and how the tables fit together."""
+def verify_file(con: apsw.Connection, key: bytes | None = None) -> list[Problem]:
+    """Everything that can be checked without changing anything: pages, index, and how the tables fit together.
+
+    `key`: of the signature of the chain, if it is to be looked at.
+    """
     # FTS5 checks with the structure it has in memory, which only a search brings up to date.
     con.execute("SELECT count(*) FROM body_fts WHERE body_fts MATCH 'limpet'").fetchall()
     problems = [
@@ -78,6 +97,10 @@ def verify_file(con: apsw.Connection) -> list[Problem]:
     problems += check_rows(con)
     for num, dimensions in con.execute("SELECT num, dimensions FROM embedder").fetchall():
         problems += _verify_chunks(con, num, dimensions)
+    if con.execute("PRAGMA user_version").get >= CHAINED:  # an older one that is only read has none
+        from .chain_check import verify_chain
+
+        problems += verify_chain(con, key)
     problems += [
         Problem(check="ledger", message=f"event {row[0]} holds unreadable data")
         for row in con.execute("SELECT seq FROM event WHERE data IS NOT NULL AND NOT json_valid(data) LIMIT 20")

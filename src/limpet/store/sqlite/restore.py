@@ -17,7 +17,7 @@ import apsw
 
 from ...model.errors import BadInput, NotFound, StoreBusy, StoreDamaged
 from ..files import REPLACED, partial_file, publish, unguessable, writing
-from .connection import check_place, open_connection, translated
+from .connection import check_place, connect, head_of, is_encrypted, open_connection, translated
 from .maintenance import verify_file
 from .vectors import free_slots
 
@@ -40,6 +40,11 @@ def restore_file(path: str, source: str, *, progress: Progress | None = None) ->
     if target.exists() and target.samefile(taken):
         raise BadInput(f"{source} is the store itself")
     check_place(target.with_name(target.name + REPLACED), read_only=False)  # makes the folder
+    if target.exists() and head_of(target) and is_encrypted(target) != is_encrypted(source):
+        which, other = (source, path) if is_encrypted(source) else (path, source)
+        raise BadInput(
+            f"{which} is encrypted and {other} is not", hint="`limpet encrypt` or `limpet decrypt` one first"
+        )
     with writing(path), translated(path), partial_file(unguessable(target.parent)) as file:
         _take_over(source, file)
         if not target.exists():
@@ -83,7 +88,7 @@ def _take_over(source: str, file: IO[bytes]) -> None:
     """A copy of what is to be put back, migrated and checked: nothing that is there is touched before."""
     given = open_connection(source, read_only=True, durable=True)
     try:
-        copy = apsw.Connection(file.name)
+        copy = connect(file.name, like=source)
         try:
             copy_pages(given, copy)
             copy.execute("PRAGMA journal_mode=DELETE").fetchall()
@@ -108,11 +113,11 @@ def _take_over(source: str, file: IO[bytes]) -> None:
 def _into_place(copy: str, path: str, kept: Path, progress: Progress | None) -> None:
     """Keep what is there, then replace it, in one transaction of its own."""
     there = open_connection(path, read_only=False, durable=True, create=False)
-    fresh = apsw.Connection(copy)
+    fresh = connect(copy)
     try:
         for _ in range(TRIES):
             before = there.execute("PRAGMA data_version").get
-            _keep(there, kept)
+            _keep(there, path, kept)
             if there.execute("PRAGMA data_version").get == before:
                 break
             kept.unlink()
@@ -139,9 +144,9 @@ def _renumber(fresh: apsw.Connection, there: apsw.Connection) -> None:
     fresh.execute("UPDATE vector SET chunk = chunk + ?", (max(last),))
 
 
-def _keep(there: apsw.Connection, kept: Path) -> None:
+def _keep(there: apsw.Connection, store: str, kept: Path) -> None:
     with partial_file(unguessable(kept.parent)) as file:
-        copy = apsw.Connection(file.name)
+        copy = connect(file.name, like=store)
         try:
             copy_pages(there, copy)
             copy.execute("PRAGMA journal_mode=DELETE").fetchall()

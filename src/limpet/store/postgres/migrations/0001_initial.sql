@@ -42,7 +42,16 @@ CREATE TABLE posting (
 CREATE TABLE event (
   tenant text COLLATE "C" NOT NULL DEFAULT limpet_rows.tenant(), seq bigint NOT NULL, id bytea NOT NULL,
   type text COLLATE "C" NOT NULL, memory bytea NOT NULL, at bigint NOT NULL, operation bytea, origin text COLLATE "C" NOT NULL,
-  body bigint, data json, PRIMARY KEY (tenant, seq), UNIQUE (tenant, id)
+  body bigint, data json, place bigint, salt bytea, link bytea, PRIMARY KEY (tenant, seq), UNIQUE (tenant, id)
+);
+-- The hash chain over the ledger (store/sql/chain.py): places that no event has, and where it ends.
+CREATE TABLE chain (
+  tenant text COLLATE "C" NOT NULL DEFAULT limpet_rows.tenant(), place bigint NOT NULL, event bytea, leaf bytea NOT NULL,
+  link bytea NOT NULL, PRIMARY KEY (tenant, place)
+);
+CREATE TABLE chain_end (
+  tenant text COLLATE "C" NOT NULL DEFAULT limpet_rows.tenant() PRIMARY KEY, place bigint NOT NULL DEFAULT 0,
+  link bytea NOT NULL DEFAULT decode(repeat('00', 32), 'hex'), signed bigint, signature bytea
 );
 CREATE INDEX event_memory ON event (tenant, memory, seq) WHERE memory <> id;
 CREATE INDEX event_operation ON event (tenant, operation) WHERE operation IS NOT NULL;

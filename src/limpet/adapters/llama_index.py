@@ -1,0 +1,48 @@
+"""LlamaIndex: a memory block that keeps the messages which leave the short-term memory, and briefs the model."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from . import missing
+
+try:
+    from llama_index.core.llms import ChatMessage
+    from llama_index.core.memory import BaseMemoryBlock
+    from pydantic import Field
+except ImportError as error:
+    raise missing("llama-index", error) from error
+from .turns import TOOL, Turns
+
+ADAPTER = "llama-index"
+CHARACTERS_PER_TOKEN = 4
+
+
+class LimpetMemoryBlock(BaseMemoryBlock[str]):
+    """`Memory.from_defaults(memory_blocks=[LimpetMemoryBlock(memory=memory)])`"""
+
+    name: str = "limpet"
+    memory: Any = Field(description="An open store, in the scope to remember in.", exclude=True)
+    budget_tokens: int = Field(default=600, description="Tokens of the brief, at most.")
+
+    async def _aget(self, messages: list[ChatMessage] | None = None, **given: Any) -> str:
+        """What is remembered that matters for the last message of the user."""
+        said = [one.content or "" for one in messages or () if one.role.value == "user"]
+        session = given.get("session_id")
+        brief = await asyncio.to_thread(
+            self.memory.prepare, said[-1] if said else "", budget_tokens=self.budget_tokens, session=session
+        )
+        return str(brief.text())
+
+    async def _aput(self, messages: list[ChatMessage]) -> None:
+        for one in messages:
+            if one.content and one.content.strip():
+                turns = Turns(self.memory, ADAPTER, str(one.additional_kwargs.get("session_id") or ADAPTER))
+                who = TOOL if one.role.value in ("tool", "function") else one.role.value
+                await asyncio.to_thread(turns.add, [(who, one.content, None)])
+
+    async def atruncate(self, content: str, tokens_to_truncate: int) -> str | None:
+        """Without its last lines, which matter least."""
+        left = len(content) - CHARACTERS_PER_TOKEN * tokens_to_truncate
+        return content[:left].rpartition("\n")[0] or None if left > 0 else None

@@ -1,0 +1,202 @@
+"""Memory measured on one's own history: `limpet eval`."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING
+
+from ..model.errors import BadInput
+from . import output
+from .options import TIME_FORMS, Command, open_store
+
+if TYPE_CHECKING:
+    from ..evaluate.figures import Figures, WayFigures
+    from ..evaluate.misses import Miss
+    from ..evaluate.power import HoldoutReport
+    from ..evaluate.service import Evaluation
+    from ..rank.interval import Interval
+
+MISSES = 10
+# Characters of a message or a memory that a line shows, and of the bar that a hit rate is drawn as.
+LINE, BAR = 90, 12
+
+
+def _options(parser: ArgumentParser) -> None:
+    add = parser.add_argument
+    add("transcripts", nargs="*", metavar="PATH", help="transcripts of clients, or folders of them: whole sessions")
+    add(
+        "--compare", action="append", default=[], metavar="KEY=VALUE",
+        help="hold another setting beside: search=words, embedder=NAME, without=SIGNAL, tokens=N; repeat it",
+    )  # fmt: skip
+    add("--against", metavar="FILE", help="hold the export of an earlier run beside, of another version say")
+    add("--export", metavar="FILE", help="write the moments to a new file without any text: hashed ids, figures")
+    add(
+        "--clock", choices=("stored", "valid"), default="stored", metavar="CLOCK",
+        help="stored: what the store knew then (default); valid: as if all had been stored when it was said",
+    )  # fmt: skip
+    add("--since", metavar="TIME", help=f"only messages of then or later: {TIME_FORMS}")
+    add("--until", metavar="TIME", help="only messages of before then")
+    add("--misses", type=int, default=MISSES, metavar="N", help=f"explain the N worst misses (default: {MISSES})")
+
+
+def _run(args: Namespace) -> int:
+    if args.misses < 0:
+        raise BadInput("--misses must be 0 or more")
+    from ..evaluate.service import evaluate
+
+    with open_store(args) as memory, output.progress("replaying") as progress:
+        found = evaluate(
+            memory, args.transcripts, compare=args.compare, against=args.against, export_to=args.export,
+            clock=args.clock, since=args.since, until=args.until, worst=args.misses, progress=progress,
+        )  # fmt: skip
+        short = memory.abbreviate([one.id for one in found.misses])
+    for note in found.notes:
+        output.words(note)
+    if args.json:
+        output.object_line(found.as_dict())
+    elif not found.moments:
+        output.words(
+            "no session to measure: hooks keep a journal of them (`limpet install CLIENT`), or name transcripts"
+        )
+    else:
+        _show(found, short)
+    if args.export:
+        output.words(f"{_several(found.moments, 'moment')} without text in {args.export}")
+    return 0 if found.moments else 1
+
+
+def _show(found: Evaluation, short: list[str]) -> None:
+    sessions, moments = _several(found.sessions, "session"), _several(found.moments, "message")
+    whole = "" if found.whole == found.moments else "; the journal keeps only the beginning of messages and answers"
+    output.line(f"{sessions}, {moments}, {found.looked_up:,} looked up; up to {found.memories:,} memories known{whole}")
+    first = found.ways[0].figures
+    output.line("")
+    if first.hit_rate is None:
+        output.line("Nothing that the store knew showed up in the work, or was told again: there is nothing to find.")
+    else:
+        _headline(first, first.hit_rate)
+    _heading("Compared")
+    output.table(
+        ["", "found", "", "points to limpet", "shown", "for nothing", "tokens"], [_way(one) for one in found.ways]
+    )
+    for title, name, several in (("By client", "client", found.by_client), ("By kind", "kind", found.by_kind)):
+        if len(several) > 1:
+            _heading(title)
+            rows = [[key or "not told", *_figures(one)] for key, one in several.items()]
+            output.table([name, "found", "", "shown", "for nothing", "tokens"], rows)
+    if found.misses:
+        _heading("Missed")
+        for one, id in zip(found.misses, short, strict=True):
+            _miss(one, id)
+    _heading("Does showing change the work?")
+    for line in _told(found.holdout):
+        output.line(line)
+
+
+def _headline(figures: Figures, rate: Interval) -> None:
+    output.line(
+        f"Something that the store knew would have helped {_times(figures.needs)}; "
+        f"it was found {_times(figures.found)}: {_percent(rate)}."
+    )
+    if figures.told_again:
+        output.line(
+            f"You had to tell it again {_times(figures.told_again)}; of these it was found {_times(figures.spared)}."
+        )
+    judged = figures.useful + figures.for_nothing
+    if judged:
+        output.line(
+            f"Shown for nothing: {figures.for_nothing:,} of {judged:,} that can be judged, "
+            f"{figures.tokens_for_nothing:,} of {figures.tokens:,} tokens."
+        )
+
+
+def _heading(text: str) -> None:
+    output.line("")
+    output.line(output.paint(text, "1"))
+
+
+def _way(one: WayFigures) -> list[str]:
+    found, bar, *rest = _figures(one.figures)
+    beside = ""
+    if one.difference is not None:
+        low, high = one.difference.low * 100, one.difference.high * 100
+        beside = f"{one.difference.value * 100:+.0f} ({low:+.0f} to {high:+.0f})"
+    if one.name == "the earlier run":
+        rest = ["", "", ""]
+    return [one.name, found, bar, beside, *rest]
+
+
+def _figures(one: Figures) -> list[str]:
+    rate = one.hit_rate.value if one.hit_rate else 0.0
+    full = round(rate * BAR)
+    found = f"{one.found:,} of {one.needs:,}" + (f", {rate * 100:.0f} %" if one.hit_rate else "")
+    bar = "█" * full + "·" * (BAR - full)
+    judged = one.useful + one.for_nothing
+    idle = f"{one.for_nothing:,} of {judged:,}" if judged else "-"
+    return [found, bar, f"{one.shown:,}", idle, f"{one.tokens:,}"]
+
+
+def _miss(one: Miss, id: str) -> None:
+    how = "told" if one.told_again else "used"
+    output.line(f"  {id}  {output.cut(_plain(one.content), LINE)}")
+    output.line(f"      asked   {output.moment(one.at)}  {output.cut(_plain(one.prompt), LINE - 25)}")
+    output.line(f"      {how:<7} {', '.join(output.printable(word) for word in one.words)}".rstrip())
+    output.line(f"      why     {one.why}")
+
+
+def _plain(text: str) -> str:
+    return " ".join(output.printable(text).split())
+
+
+def _told(one: HoldoutReport) -> list[str]:
+    lines = []
+    if one.lift is None:
+        lines.append("Nothing was held out to compare with: what was used may have been known anyway.")
+    else:
+        said = f"{one.lift.value * 100:+.0f} points (95 %: {one.lift.low * 100:+.0f} to {one.lift.high * 100:+.0f})"
+        shown, held = (_count(side.used, side.judged) for side in (one.drawn, one.withheld))
+        sides = f"{shown} that were shown, {held} held out"
+        lines.append(f"Used of what was randomised: {sides}. Lift: {said}.")
+        if one.lift.low <= 0 <= one.lift.high:
+            lines.append("That is too few to say that showing changes anything.")
+    if not one.needed:
+        lines.append("Too little was judged yet to say how many sessions it takes to know.")
+    for need in one.needed:
+        more = f"about {_round(need.more):,} more sessions" if need.more else "as many sessions as there are"
+        held = f"with {need.held_out * 100:.0f} % held out " if one.lift is None else ""
+        lines.append(f"  To see a lift of {need.lift * 100:.0f} points {held}it needs {more}.")
+    if one.lift is None:
+        lines.append("LIMPET_HOLDOUT=0.2 in the client's environment holds out 20 % at random.")
+    return lines
+
+
+def _count(used: int, judged: int) -> str:
+    return f"{used:,} of {judged:,}"
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count:,} times" if count else "never"
+
+
+def _several(count: int, what: str) -> str:
+    return f"{count:,} {what}" + ("" if count == 1 else "s")
+
+
+def _round(count: int) -> int:
+    """To two digits: it is an estimate."""
+    digits = max(0, len(str(count)) - 2)
+    return round(count, -digits)
+
+
+def _percent(rate: Interval) -> str:
+    return f"{rate.value * 100:.0f} % (95 %: {rate.low * 100:.0f} to {rate.high * 100:.0f} %)"
+
+
+COMMANDS = {
+    "eval": Command(
+        _options, _run,
+        "limpet eval\nlimpet eval ~/.claude/projects/-work-shop --clock valid\n"
+        "limpet eval --compare search=words --compare embedder=minilm\n"
+        "limpet eval --export before.jsonl\nlimpet eval --against before.jsonl --json",
+    ),
+}  # fmt: skip

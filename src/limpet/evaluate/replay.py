@@ -1,0 +1,96 @@
+"""A way replayed over a history: what it shows at each moment, what of that was needed, and what it missed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from .needed import can_tell
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .moments import Moment
+    from .needed import Need, Version, Versions
+    from .ways import Answer, Way
+
+    Progress = Callable[[int, int], None]
+
+
+class Shown(NamedTuple):
+    id: str
+    tokens: int
+    useful: bool | None  # whether the session needed it then or later; None: it cannot be told
+
+
+class Replayed(NamedTuple):
+    """A moment as a way would have had it. What a session was shown stays before it, and is not shown again."""
+
+    shown: tuple[Shown, ...]
+    found: tuple[bool, ...]  # for each need of the moment: whether it was shown by then
+    answer: Answer | None
+
+
+def replay(
+    way: Way, moments: Sequence[Moment], needs: Sequence[Sequence[Need]], versions: Versions,
+    progress: Progress | None = None,
+) -> list[Replayed]:  # fmt: skip
+    """`moments` by session, in order; `needs`: of each."""
+    seen: dict[str, set[str]] = {}
+    shown: list[Sequence[tuple[str, int]]] = []
+    answers: list[Answer] = []
+    for place, moment in enumerate(moments):
+        answer = way(moment)
+        before = seen.setdefault(moment.session, set())
+        block = answer.offer.block(before)
+        before.update(id for id, _ in block.items)
+        shown.append(block.items)
+        answers.append(answer)
+        if progress is not None:
+            progress(place + 1, len(moments))
+    return judged(moments, needs, versions, shown, answers)
+
+
+def as_shown(
+    moments: Sequence[Moment], needs: Sequence[Sequence[Need]], versions: Versions,
+    exposures: Mapping[str, Sequence[tuple[int, str, int]]],
+) -> list[Replayed]:  # fmt: skip
+    """What sessions really were shown: (when, id, tokens) of each, in order, put to the moment they came at."""
+    shown: list[list[tuple[str, int]]] = [[] for _ in moments]
+    places: dict[str, list[int]] = {}
+    for place, moment in enumerate(moments):
+        places.setdefault(moment.session, []).append(place)
+    for session, rows in exposures.items():
+        for at, id, tokens in rows:
+            there = places.get(session, [])
+            if there:
+                place = max((one for one in there if moments[one].at <= at), default=there[0])
+                shown[place].append((id, tokens))
+    return judged(moments, needs, versions, shown, [None] * len(moments))
+
+
+def judged(
+    moments: Sequence[Moment], needs: Sequence[Sequence[Need]], versions: Versions,
+    shown: Sequence[Sequence[tuple[str, int]]], answers: Sequence[Answer | None],
+) -> list[Replayed]:  # fmt: skip
+    """What was shown at each moment, held against what the sessions needed."""
+    by_id = {one.memory.id: one for one in versions.all}
+    later: dict[str, set[str]] = {}  # what a session needs from a moment on
+    useful: list[tuple[Shown, ...]] = []
+    for moment, wanted, items in reversed(list(zip(moments, needs, shown, strict=True))):
+        needed = later.setdefault(moment.session, set())
+        needed.update(id for need in wanted for id in need.ids)
+        useful.append(
+            tuple(Shown(id, tokens, True if id in needed else _unneeded(by_id.get(id), moment)) for id, tokens in items)
+        )
+    seen: dict[str, set[str]] = {}
+    made = []
+    for moment, wanted, told, answer in zip(moments, needs, reversed(useful), answers, strict=True):
+        before = seen.setdefault(moment.session, set())
+        before.update(one.id for one in told)
+        made.append(Replayed(told, tuple(not before.isdisjoint(need.ids) for need in wanted), answer))
+    return made
+
+
+def _unneeded(version: Version | None, moment: Moment) -> bool | None:
+    return False if version is not None and can_tell(version, moment.before) else None

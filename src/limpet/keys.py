@@ -1,0 +1,107 @@
+"""Keys that a person keeps outside of the store: from the environment, from a command, from the system's keyring."""
+
+from __future__ import annotations
+
+import os
+from functools import lru_cache
+
+from .model.errors import BadInput
+
+# Under which service and name the system's keyring has the keys of stores, separated by spaces.
+KEYRING_SERVICE, KEYRING_USER = "limpet", "store"
+KEY_BYTES = 32
+LEAST_CHARACTERS = 16  # of a key that signs: it may be guessed at without a limit
+COMMAND_SECONDS = 60.0
+
+
+def signing_key() -> bytes | None:
+    """What signs the hash chain (LIMPET_SIGNING_KEY, LIMPET_SIGNING_KEY_COMMAND), if anything does. Raises BadInput."""
+    said = _given("LIMPET_SIGNING_KEY")
+    if said is not None and len(said) < LEAST_CHARACTERS:
+        raise BadInput(f"the signing key has fewer than {LEAST_CHARACTERS} characters", hint="`openssl rand -hex 32`")
+    return None if said is None else said.encode()
+
+
+def age_passphrase() -> str | None:
+    """What encrypted exports are read with, and written where no recipients are named. Raises BadInput."""
+    return _given("LIMPET_AGE_PASSPHRASE")
+
+
+def _given(name: str) -> str | None:
+    """What a variable says, or prints the command that `name`_COMMAND holds."""
+    said = os.environ.get(name)
+    if said:
+        return said
+    command = os.environ.get(f"{name}_COMMAND")
+    return _printed(command, f"{name}_COMMAND") if command else None
+
+
+@lru_cache(maxsize=8)
+def _printed(command: str, name: str) -> str:
+    """The first line that a command prints, asked for once in a process."""
+    import shlex
+    import subprocess
+
+    try:
+        done = subprocess.run(
+            shlex.split(command), stdout=subprocess.PIPE, timeout=COMMAND_SECONDS, check=True, encoding="utf-8"
+        )
+    except (OSError, ValueError, subprocess.SubprocessError) as error:
+        why = f"it ended with {error.returncode}" if isinstance(error, subprocess.CalledProcessError) else str(error)
+        raise BadInput(f"{name} gives no key: {why}", hint="run it by hand: it must print the key alone") from None
+    line = done.stdout.split("\n", 1)[0].rstrip("\r")
+    if not line:
+        raise BadInput(f"{name} gives no key: it prints nothing", hint="run it by hand: it must print the key alone")
+    return line
+
+
+def store_keys() -> tuple[str, ...]:
+    """Keys of encrypted stores, the newest first: of LIMPET_KEY, else of what LIMPET_KEY_COMMAND prints, else of the
+    system's keyring. Each is tried; a new store gets the first. Raises BadInput."""
+    said = _given("LIMPET_KEY")
+    return checked_keys(said if said is not None else _kept())
+
+
+def is_key_given() -> bool:
+    """Whether a variable names a key: then new stores are encrypted."""
+    return bool(os.environ.get("LIMPET_KEY") or os.environ.get("LIMPET_KEY_COMMAND"))
+
+
+def make_key() -> str:
+    """A new key, which the keyring has as the newest from now on. Raises BadInput."""
+    import secrets
+
+    key = secrets.token_hex(KEY_BYTES)
+    try:
+        import keyring
+
+        keyring.set_password(KEYRING_SERVICE, KEYRING_USER, " ".join((key, *checked_keys(_kept()))))
+    except Exception as error:  # a keyring's own errors, of every kind
+        why = "the package keyring is not installed" if isinstance(error, ImportError) else f"{error}"
+        raise BadInput(
+            f"no keyring keeps a key here: {why}",
+            hint="make one with `openssl rand -hex 32`, keep it, and set LIMPET_KEY or LIMPET_KEY_COMMAND",
+        ) from None
+    _kept.cache_clear()
+    return key
+
+
+@lru_cache(maxsize=1)
+def _kept() -> str:
+    """What the system's keyring has, asked once in a process: nothing where there is none."""
+    try:
+        import keyring
+
+        return keyring.get_password(KEYRING_SERVICE, KEYRING_USER) or ""
+    except Exception:  # no package, no service, or a locked one: no key
+        return ""
+
+
+def checked_keys(said: str) -> tuple[str, ...]:
+    """The keys in a text. Raises BadInput."""
+    keys = tuple(said.lower().split())
+    if any(len(one) != 2 * KEY_BYTES or set(one) - set("0123456789abcdef") for one in keys):
+        raise BadInput(
+            f"a key of a store is {2 * KEY_BYTES} hexadecimal digits", hint="`openssl rand -hex 32` makes one"
+        )
+    return keys

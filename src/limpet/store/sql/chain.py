@@ -1,0 +1,163 @@
+"""The hash chain over the ledger: whoever changes, removes, inserts or reorders an event by hand is found.
+
+Each event has a place, in the order in which this store appended it (peers' events too, whose order in the ledger is
+another), and a link: the hash of its leaf and of the link before it. The leaf is the hash of a random salt and of all
+that the row and its text say, so that neither can be guessed from it. What a purge erases, and what sync takes out or
+names anew, leaves its leaf in the table `chain`, without salt; what remains of it gets a new place. After that, and
+when the order of the ledger has changed, an entry of `chain` holds the hash of the whole order. `chain_check.py`
+verifies.
+
+Every method needs an open write transaction; `flush` must follow before it ends. Only writes load this module: a
+recall need not load hashlib.
+"""
+
+from __future__ import annotations
+
+import os
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+from . import rows
+
+if TYPE_CHECKING:
+    from ...model.events import Event
+    from .database import Connection
+
+SALT_BYTES = 16
+START = bytes(32)
+# What `leaf_of` is given, from tables `event v` and `body b`.
+# Bytes, as what was changed by hand need be no UTF-8.
+SAID = (
+    "v.id, CAST(v.type AS BLOB), v.memory, v.at, v.operation, CAST(v.origin AS BLOB), CAST(b.content AS BLOB),"
+    " CAST(v.data AS BLOB)"
+)
+# Events that a migration chains in one go.
+PAGE_EVENTS = 5_000
+
+
+class Chain:
+    """The end of the chain on one connection."""
+
+    def __init__(self, connection: Connection, key: bytes | None) -> None:
+        self._con = connection
+        self._key = key  # that signs
+        self._end: tuple[int, bytes] | None = None
+        self._before: tuple[int, bytes, int | None, bytes | None] = (0, START, None, None)
+        self._reordered = False
+
+    def event_row(self, seq: int, event: Event, body: int | None) -> tuple[Any, ...]:
+        """The row of an event that is appended now, for `insert_event`."""
+        operation = None if event.operation == event.id else event.operation
+        said = (event.id, event.type, event.memory, event.at, operation, event.origin)
+        data = rows.to_json(event.data)
+        content = event.content if body is not None else None
+        return (seq, *said, body, data, *self._append((*said, content, data)))
+
+    def take_out(self, event: bytes) -> None:
+        """An event is about to leave the ledger, or to change: its place keeps its leaf."""
+        place, salt, link, *said = self._row(event)
+        self._con.execute("INSERT INTO chain VALUES (?, ?, ?, ?)", (place, event, leaf_of(salt, said), link))
+        self._reordered = True
+
+    def append_again(self, event: bytes) -> None:
+        """An event that was taken out stays, as its row is now."""
+        _, _, _, *said = self._row(event)
+        self._con.execute("UPDATE event SET place = ?, salt = ?, link = ? WHERE id = ?", (*self._append(said), event))
+
+    def reordered(self, are: bool = True) -> None:
+        """Events have other places in the ledger than they had."""
+        self._reordered |= are
+
+    def note_order(self) -> None:
+        """Once at the end of what erases, takes out or reorders: costs a look at every event."""
+        if self._reordered:
+            leaf = order_of(self._con, 1 << 62)
+            place, link = self._next(leaf, order=True)
+            self._con.execute("INSERT INTO chain VALUES (?, NULL, ?, ?)", (place, leaf, link))
+            self._reordered = False
+        self.flush()
+
+    def flush(self) -> None:
+        """Keep where the chain ends. The next use reads it anew."""
+        if self._end is None:
+            return
+        place, link = self._end
+        _, _, signed, signature = self._before
+        if self._key is not None and self._may_sign(self._key):
+            signed, signature = place, sign(self._key, place, link)
+        self._con.execute(
+            "UPDATE chain_end SET place = ?, link = ?, signed = ?, signature = ?", (place, link, signed, signature)
+        )
+        self._end = None
+
+    def _may_sign(self, key: bytes) -> bool:
+        """Whether all that stands before this transaction is signed by this key: only `verify` signs what is not."""
+        place, link, signed, signature = self._before
+        return place == 0 or (signed == place and signature == sign(key, place, link))
+
+    def _append(self, said: Any) -> tuple[int, bytes, bytes]:
+        salt = os.urandom(SALT_BYTES)
+        place, link = self._next(leaf_of(salt, said))
+        return place, salt, link
+
+    def _next(self, leaf: bytes, *, order: bool = False) -> tuple[int, bytes]:
+        if self._end is None:
+            self._before = self._con.execute("SELECT place, link, signed, signature FROM chain_end").fetchall()[0]
+            self._end = self._before[:2]
+        place, link = self._end
+        self._end = (place + 1, link_of(link, leaf, order=order))
+        return self._end
+
+    def _row(self, event: bytes) -> tuple[Any, ...]:
+        found: tuple[Any, ...] = self._con.execute(
+            f"SELECT v.place, v.salt, v.link, {SAID} FROM event v LEFT JOIN body b ON b.num = v.body WHERE v.id = ?",
+            (event,),
+        ).fetchall()[0]
+        return found
+
+
+def leaf_of(salt: bytes, said: Any) -> bytes:
+    """The hash of a salt and of the fields `SAID`, each with its kind and length."""
+    found = salt
+    for one in said:
+        if one is None:
+            found += b"-"
+            continue
+        part = one if type(one) is bytes else str(one).encode()
+        found += b"%d:" % len(part) + part
+    return sha256(found).digest()
+
+
+def link_of(before: bytes, leaf: bytes, *, order: bool = False) -> bytes:
+    return sha256(before + leaf + (b"order" if order else b"")).digest()
+
+
+def order_of(con: Connection, place: int) -> bytes:
+    """The hash of the order in which the events of all places before one stand in the ledger."""
+    digest = sha256()
+    for seq, id in con.execute("SELECT seq, id FROM event WHERE place < ? ORDER BY seq", (place,)):
+        digest.update(b"%d:%b" % (seq, id))
+    return digest.digest()
+
+
+def sign(key: bytes, place: int, link: bytes) -> bytes:
+    """HMAC-SHA256 over a place and its link, which stands for all before it."""
+    from hmac import digest
+
+    return digest(key, b"limpet chain %d:%b" % (place, link), "sha256")
+
+
+def chain_all(con: Connection) -> None:
+    """Give the events of an older store their places, in the order of the ledger."""
+    chain, after = Chain(con, None), 0
+    while part := con.execute(
+        f"SELECT v.seq, {SAID} FROM event v LEFT JOIN body b ON b.num = v.body WHERE v.seq > ? ORDER BY v.seq LIMIT ?",
+        (after, PAGE_EVENTS),
+    ).fetchall():
+        con.executemany(
+            "UPDATE event SET place = ?, salt = ?, link = ? WHERE seq = ?",
+            [(*chain._append(said), seq) for seq, *said in part],
+        )
+        after = part[-1][0]
+        chain.reordered()  # numbers may be missing from the first event on
+    chain.note_order()

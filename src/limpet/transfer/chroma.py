@@ -1,0 +1,81 @@
+"""Chroma: the folder of a `PersistentClient`, or its `chroma.sqlite3`, every collection of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from ..model.errors import BadInput
+from ..store.foreign import Cell, ForeignFile
+from .records import Record, TransferReport, digest, kind_of, moment, text_list, time_or_note
+from .source import cell_text, report_damage
+
+FILE = "chroma.sqlite3"
+# The key under which a document's text stands among its metadata.
+DOCUMENT = "chroma:document"
+VALUES = ("string_value", "int_value", "float_value", "bool_value")
+
+
+def read(path: Path, report: TransferReport) -> Iterator[Record]:
+    """A document is a memory. Raises BadInput."""
+    path = path / FILE if path.is_dir() else path
+    if not path.is_file():
+        raise BadInput(f"{path.parent} holds no {FILE}")
+    with ForeignFile(path) as file:
+        if not file.has("embedding_metadata", "id", "key", *VALUES) or not file.has("embeddings", "embedding_id"):
+            raise BadInput(f"{path} is no Chroma database: it has no table of documents")
+        report_damage(file, report)
+        collections = _pairs(file, "collections", "id", "name")
+        of = {one: collections.get(its, its) for one, its in _pairs(file, "segments", "id", "collection").items()}
+        metadata = _metadata(file, report)
+        total = file.count("embeddings")
+        for number, row in enumerate(file.rows("embeddings", ("id", "segment_id", "embedding_id", "created_at")), 1):
+            report.at(number, total)
+            place = f"row {number}"
+            try:
+                segment, id, created = (cell_text(one, "a cell") for one in row[1:])
+            except BadInput as error:
+                report.bad(place, error.message)
+                continue
+            values = metadata.get(row[0], {})
+            content = values.pop(DOCUMENT, None)
+            if not isinstance(content, str) or not id:
+                report.note("entries without a document were left out")
+                continue
+            collection = of.get(segment or "", "")
+            topics = text_list(values.get("topic")) or text_list(values.get("category"))
+            yield Record(
+                id=digest(collection, id),
+                place=place,
+                content=content,
+                kind=kind_of(values.get("kind") or values.get("type"), {}),
+                topics=tuple(one for one in topics if len(one) <= 200),
+                created=time_or_note(moment, created, place, "created_at", report),
+                metadata={**values, "collection": collection, "id": id},
+            )
+
+
+def _pairs(file: ForeignFile, table: str, key: str, value: str) -> dict[str, str]:
+    if not file.has(table, key, value):
+        return {}
+    cells = file.rows(table, (key, value))
+    rows = ((cell_text(one, "a cell") or "", cell_text(its, "a cell") or "") for one, its in cells)
+    return dict(rows)
+
+
+def _metadata(file: ForeignFile, report: TransferReport) -> dict[Cell, dict[str, Any]]:
+    """All of it: an entry's rows need not stand together."""
+    found: dict[Cell, dict[str, Any]] = {}
+    for number, (id, key, text, whole, share, flag) in enumerate(
+        file.rows("embedding_metadata", ("id", "key", *VALUES)), 1
+    ):
+        try:
+            name, said = cell_text(key, "a key"), cell_text(text, "a value")
+        except BadInput as error:
+            report.bad(f"metadata {number}", error.message)
+            continue
+        value = said if said is not None else bool(flag) if flag is not None else whole if whole is not None else share
+        if name:
+            found.setdefault(id, {})[name] = value
+    return found

@@ -1,0 +1,206 @@
+"""`limpet eval`: a generated history whose answers are known, replayed; the lift and its power; an export without text."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+
+import pytest
+
+import limpet
+from limpet.agents.hooks.holdout import Holdout
+from limpet.cli.main import main
+from limpet.evaluate.power import sessions_for
+from limpet.evaluate.service import evaluate
+from limpet.model.ids import parse_id
+from limpet.store.records import ExposureRow
+
+from ..histories import SCOPE, History
+
+# `make evaluation` takes 60.
+SESSIONS = int(os.environ.get("LIMPET_SESSIONS", "8"))
+
+
+@pytest.fixture(scope="module")
+def history(tmp_path_factory):
+    """(path of a store, folder of its transcripts, clock, what is true of it)."""
+    folder = tmp_path_factory.mktemp("history")
+    (folder / "transcripts").mkdir()
+    clock = limpet.FixedClock("2026-03-01T12:00:00Z")
+    path = folder / "memory.db"
+    truth = History(path, clock, seed=2, folder=folder / "transcripts").make(SESSIONS)
+    return path, folder / "transcripts", clock, truth
+
+
+@pytest.fixture(scope="module")
+def found(history, tmp_path_factory):
+    path, transcripts, clock, _ = history
+    export = tmp_path_factory.mktemp("export") / "moments.jsonl"
+    with limpet.open(path, scope=SCOPE, clock=clock) as memory:
+        return evaluate(memory, [transcripts], compare=["search=words"], export_to=export), export
+
+
+def way(found, name):
+    return next(one.figures for one in found.ways if one.name == name)
+
+
+def test_the_reported_hit_rate_is_that_of_what_happened(history, found):
+    """The hooks looked up by words, while values changed; weeks later the same is found, as of then."""
+    truth = history[3]
+    report = found[0]
+    replayed = way(report, "search=words")
+    plain = [hit for _, hit, shows in truth.needs if shows]
+    assert abs(replayed.hit_rate.value - sum(plain) / len(plain)) <= 0.02
+    if SESSIONS >= 60:
+        assert abs(replayed.hit_rate.value - truth.hit_rate) <= 0.02
+    assert replayed.needs >= 0.95 * len(plain), "what shows in words is seen"
+    assert (report.sessions, report.whole) == (SESSIONS, report.moments)
+
+
+def test_a_replay_shows_what_was_shown(history, found):
+    """What the store learned or changed since is not known to it; and it costs what it cost."""
+    then, replayed = way(found[0], "as it was shown"), way(found[0], "search=words")
+    assert (replayed.found, replayed.needs) == (then.found, then.needs)
+    assert abs(replayed.shown - history[3].shown) <= 0.01 * replayed.shown
+    assert abs(replayed.tokens - then.tokens) <= 0.01 * then.tokens
+
+
+def test_it_is_held_against_no_memory_and_plain_bm25_by_client_and_kind(found):
+    report = found[0]
+    first = report.ways[0]
+    assert first.name == "limpet" and first.difference is None
+    nothing = way(report, "no memory")
+    assert (nothing.found, nothing.shown, nothing.tokens, nothing.needs) == (0, 0, 0, first.figures.needs)
+    assert way(report, "plain BM25").shown > 0
+    assert set(report.by_client) == {"claude", "codex", "gemini"}
+    for several in (report.by_client, report.by_kind):
+        for name in ("needs", "found", "shown", "useful", "for_nothing", "tokens"):
+            assert sum(getattr(one, name) for one in several.values()) == getattr(first.figures, name)
+    one = report.ways[1]
+    assert one.figures.found - first.figures.found == one.gained - one.lost
+    assert one.difference.low <= one.difference.value <= one.difference.high
+
+
+def test_the_worst_misses_are_explained(found):
+    misses = found[0].misses
+    assert misses and [one.told_again for one in misses] == sorted((one.told_again for one in misses), reverse=True)
+    assert all(one.why and one.words and one.prompt for one in misses)
+    assert len({one.id for one in misses}) == len(misses)
+
+
+def test_an_export_holds_no_text(history, found):
+    """Names of fields, kinds and clients are known words; all else is a number or a hash."""
+    rows = [json.loads(line) for line in found[1].read_text().splitlines()]
+    head, moments = rows[0], rows[1:]
+    assert head["format"] == "limpet-eval" and len(moments) == found[0].moments
+    known = {"claude", "codex", "gemini", "fact", "decision", "lesson", "preference"}
+
+    def texts(value):
+        if isinstance(value, dict):
+            return [one for each in value.values() for one in texts(each)]
+        if isinstance(value, list):
+            return [one for each in value for one in texts(each)]
+        return [value] if isinstance(value, str) else []
+
+    said = set(texts(moments))
+    assert said - known == {one for one in said if re.fullmatch(r"[0-9a-f]{16}", one)}
+    assert sum(len(one["needs"]) for one in moments) == found[0].ways[0].figures.needs
+
+
+def test_a_later_run_is_held_against_an_earlier_one(history, found):
+    path, transcripts, clock, _ = history
+    with limpet.open(path, scope=SCOPE, clock=clock) as memory:
+        again = evaluate(memory, [transcripts], against=found[1], worst=0)
+    (earlier,) = [one for one in again.ways if one.name == "the earlier run"]
+    assert (earlier.gained, earlier.lost, earlier.figures.found) == (0, 0, again.ways[0].figures.found)
+
+
+def test_what_was_stored_later_is_asked_about_as_if_it_had_been_there(memory, clock):
+    """Who organizes old transcripts today asks what they would have given: by the clock of when it was said."""
+    clock.advance(days=30)
+    memory.remember("The billing database listens on port 4711", valid_from="2026-03-02", origin="user")
+    memory.note_action("s1", "asked", "an earlier line")
+    clock.set("2026-03-05T09:00:00Z")
+    memory.note_action("s2", "asked", "Which port has the billing database?")
+    memory.note_action("s2", "said", "It listens on 4711.")
+    stored, valid = (evaluate(memory, clock=one).ways[0].figures for one in ("stored", "valid"))
+    assert (stored.needs, stored.shown) == (0, 0)
+    assert (valid.needs, valid.found, valid.useful) == (1, 1, 1)
+
+
+def test_asking_about_a_thing_is_not_telling_it_again(memory, clock):
+    memory.remember("The billing database listens on port 4711")
+    for session, after in (
+        ("s1", "And which port has the billing database?"),
+        ("s2", "The billing database listens on port 4711!"),
+    ):
+        clock.advance(hours=1)
+        memory.note_action(session, "asked", "Find out why the connection is refused")
+        memory.note_action(session, "said", "I cannot say.")
+        memory.note_action(session, "asked", after)
+    assert way(evaluate(memory), "limpet").told_again == 1
+
+
+def test_the_interval_of_the_lift_covers_the_truth(memory):
+    """A hundred experiments of 60 sessions, a scope each. What is shown is shown once a session; what is held out fits
+    message after message, and would be used more often if each of them counted."""
+    draw, covered, lift = random.Random(5), 0, 0.25
+    memories = [parse_id(memory.remember(f"Server number {place} is in rack {place * 7}").id) for place in range(12)]
+    rate = {one: 0.1 + 0.4 * place / 12 for place, one in enumerate(memories)}  # without being shown
+    for experiment in range(100):
+        rows = []
+        for number in range(60):
+            session = f"{experiment}-{number}"
+            fitting = draw.sample(memories, 3)
+            held = {one: Holdout(session, 0.2).holds_back(str(one)) for one in fitting}
+            for message in range(3):
+                for one in fitting:
+                    if message and not held[one]:
+                        continue
+                    used = draw.random() < rate[one] + lift * (not held[one])
+                    rows.append(ExposureRow(f"project:{experiment}", session, "claude", message, "message", one, 9,
+                                            not held[one], True, used))  # fmt: skip
+        memory._context.store.exposures.note(rows)
+        interval = memory.in_scope(f"project:{experiment}").usefulness().lift
+        covered += interval.low <= lift <= interval.high
+    assert covered >= 90
+
+
+def test_the_power_is_told_before_and_after_there_is_a_holdout(memory, path, capsys):
+    id = memory.remember("The billing database listens on port 4711").id
+    for number in range(40):
+        memory.note_exposures([(id, 30)], session=f"s{number}", client="claude", via="message", asked="Which port?")
+    rows = memory._context.store.exposures
+    draw = random.Random(1)
+    known = [
+        ExposureRow(memory.scope, f"h{number}", "claude", number, "message", parse_id(id), 30, number % 5 > 0, True,
+                    draw.random() < 0.4)
+        for number in range(60)
+    ]  # fmt: skip
+    rows.note(known)
+    report = evaluate(memory).holdout
+    assert report.withheld.judged == 12 and report.held_out == pytest.approx(0.2)
+    assert [one.lift for one in report.needed] == [0.2, 0.1, 0.05]
+    assert report.needed[1].sessions > 3 * report.needed[0].sessions > 0
+    # Two groups of one size, 40 against 20 %: 79 cases each by every table of sample sizes (without continuity).
+    assert sessions_for(0.2, 0.5, 0.4, 0.2, 1.0) == pytest.approx(2 * 79, abs=2)
+
+
+def test_the_report_at_the_command_line(history, capsys, tmp_path):
+    path, transcripts, _, _ = history
+    wanted = ["--store", str(path), "--scope", SCOPE]
+    assert main(["eval", str(transcripts), *wanted, "--misses", "2"]) == 0
+    out = capsys.readouterr().out
+    assert "the store knew would have helped" in out and "plain BM25" in out and "Missed" in out
+    assert max(map(len, out.splitlines())) <= 120
+    assert main(["eval", *wanted, "--json", "--misses", "1", "--until", "2026-03-04"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["ways"][0]["name"] == "limpet" and len(told["misses"]) <= 1
+    assert main(["eval", *wanted, "--compare", "colour=red"]) == 2
+    assert "search=meaning|words" in capsys.readouterr().err
+    with limpet.open(tmp_path / "new.db", scope="global"):
+        pass
+    assert main(["eval", "--store", str(tmp_path / "new.db"), "--scope", "global"]) == 1
+    assert "no session to measure" in capsys.readouterr().err
