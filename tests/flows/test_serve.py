@@ -22,6 +22,8 @@ from limpet.model.errors import BadInput, NotFound, StoreError
 from limpet.serve.tokens import tokens_of
 from limpet.serve.verbs import VERBS
 
+from .. import postgres_server
+
 ABOUT = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
 PEOPLE = {
     "ana": ("write", ["project:api", "project:web"]), "ben": ("read", ["project:api"]), "eve": ("write", ["project:other"]),
@@ -185,7 +187,7 @@ def test_global_is_read_with_every_token_and_changed_with_one_for_it(team):
 
 
 def test_an_agent_over_mcp_has_the_role_and_scope_of_its_token(team):
-    client, *_ = team
+    client, _, _, path = team
     with client("ana") as ana, client("ben") as ben, client("eve") as eve, client("rita") as rita:
         writer, reader = begin(ana), begin(ben)
         assert not writer("remember", items=[{"content": "The API listens on port 8080", "key": "api.port"}])[0]
@@ -206,6 +208,10 @@ def test_an_agent_over_mcp_has_the_role_and_scope_of_its_token(team):
         assert "8080" not in begin(eve)("recall", query="which port does the API listen on?")[1]
         assert ana.post("/mcp?scope=project:other", json=message("initialize", **ABOUT)).status_code == 403
         assert "Svelte" not in writer("recall", query="x")[1]
+        # What was put before an agent is written down in its own scope.
+        with limpet.open(path, scope="project:api") as memory, limpet.open(path, scope="global") as elsewhere:
+            until(memory.exposures)
+            assert not elsewhere.exposures()
         assert not begin(ana, "project:web")("recall", query="what is the front in?")[0]
         # A session is its token's.
         stolen = eve.post("/mcp", headers=writer.session, json=message("tools/list"))
@@ -492,3 +498,18 @@ def until(condition):
             return
         time.sleep(0.02)
     raise AssertionError("it did not happen")
+
+
+@pytest.mark.skipif(postgres_server.missing() is not None, reason=str(postgres_server.missing()))
+@pytest.mark.xdist_group("postgres")
+def test_on_a_database_it_serves_the_same(tmp_path):
+    store, kept = postgres_server.url_of("served"), str(tmp_path / "tokens")
+    _, token = tokens_of(store, kept).create("ana", role="write", scopes=["project:api"], seconds=None)
+    headers = {"Authorization": f"Bearer {token}", "Accept": "application/json, text/event-stream"}
+    with (
+        served(store, "--tokens", kept) as (_, url, _),
+        httpx2.Client(base_url=url, headers=headers, timeout=60) as ana,
+    ):
+        assert asked(ana, "remember", items=[{"content": "Deploys go out on Tuesdays"}]).status_code == 200
+        assert "Tuesdays" in begin(ana)("recall", query="when do we deploy?")[1]
+        assert ana.get("/readyz").text == "ready\n"

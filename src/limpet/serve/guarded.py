@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ..agents.arguments import checked
 from ..agents.calls import Call
 from ..agents.protocol import Service
 from ..agents.schemas import TAKES
-from ..agents.tools import Exposures, in_words
+from ..agents.tools import in_words
 from ..model.errors import LimpetError
 from .tokens import Grant
 from .verbs import own
 
 if TYPE_CHECKING:
+    from ..agents.mcp import Drain
     from ..agents.subscriptions import Subscriptions
     from ..api import Limpet
     from .metrics import Metrics
@@ -32,8 +32,8 @@ MOST_SCOPES = 1_000
 class Services:
     """A service for each scope that was asked for, over one open store. Thread-safe."""
 
-    def __init__(self, memory: Limpet, wrote: Callable[[], None], exposures: Exposures, metrics: Metrics) -> None:
-        self._memory, self._wrote, self._exposures, self.metrics = memory, wrote, exposures, metrics
+    def __init__(self, memory: Limpet, drain: Drain, metrics: Metrics) -> None:
+        self._memory, self._drain, self.metrics = memory, drain, metrics
         self._services: dict[str, tuple[Limpet, Service]] = {}
         self._lock = threading.Lock()
 
@@ -43,8 +43,18 @@ class Services:
                 if len(self._services) >= MOST_SCOPES:
                     del self._services[next(iter(self._services))]
                 seen = self._memory.in_scope(scope)
-                self._services[scope] = seen, Service(seen, self._wrote, self._exposures)
+                self._services[scope] = seen, Service(seen, self._drain.wake, _Exposures(self._drain, seen))
             return GrantedService(*self._services[scope], grant, self.metrics)
+
+
+class _Exposures:
+    """What was surfaced in a scope is written down there."""
+
+    def __init__(self, drain: Drain, seen: Limpet) -> None:
+        self._drain, self._seen = drain, seen
+
+    def add(self, via: str, items: list[tuple[str, int]], session: str) -> None:
+        self._drain.add(via, items, session, self._seen)
 
 
 class GrantedService:

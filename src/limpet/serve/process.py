@@ -58,7 +58,7 @@ def serve(
         logins = None if issuer is None else Logins(issuer, f"{every[0]}/mcp", keys)
         _set_up_log(log)
         drain = Drain(memory)
-        services = Services(memory, drain.wake, drain, Metrics())
+        services = Services(memory, drain, Metrics())
         # Host and Origin are looked at before, with names that only `urls` tells.
         mcp = server_of(None).streamable_http_app(
             session_idle_timeout=SESSION_SECONDS, max_sessions=SESSIONS,
