@@ -20,11 +20,11 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from ..agents import off
 from ..agents.arguments import HALF_A_CHARACTER, checked, holds_half_a_character
 from ..agents.sdk import SERVICE
-from ..model.errors import BadInput, LimpetError, NotFound, StoreBusy, StoreReadOnly
+from ..model.errors import BadInput, LimpetError, NotFound, StoreBusy, StoreError, StoreReadOnly
 from .guarded import Services
 from .logins import Logins
 from .metrics import Metrics
-from .tokens import EVERY_SCOPE, Forbidden, Grant, Tokens
+from .tokens import EVERY_SCOPE, Forbidden, Grant, Tokens, now_us
 from .verbs import VERBS, Verb, openapi
 
 if TYPE_CHECKING:
@@ -143,9 +143,11 @@ class App:
         return found
 
     def _holds(self, grant: Grant) -> bool:
-        if grant is OWNER:
-            return not self._tokens.grants()
-        return any(one.id == grant.id and one.holds(time.time_ns() // 1_000) for one in self._tokens.grants())
+        try:
+            found = self._tokens.grants()
+        except StoreError:
+            return False
+        return not found if grant is OWNER else any(one.id == grant.id and one.holds(now_us()) for one in found)
 
     async def _answer(self, path: str, grant: Grant, request: Request) -> Response:
         if path == "/metrics":

@@ -96,7 +96,7 @@ class Tokens:
         if not scopes:
             raise BadInput("the token is for no scope", hint="--scope project:api, or --scope '*' for every one")
         kept = tuple(dict.fromkeys(one if one == EVERY_SCOPE else check_scope(one) for one in scopes))
-        now = _now()
+        now = now_us()
         token = None if subject else PREFIX + secrets.token_urlsafe(32)
         grant = Grant(
             id=secrets.token_hex(4), name=name, role=role, scopes=kept, created_at=now,
@@ -113,7 +113,7 @@ class Tokens:
 
     def revoke(self, name: str) -> list[Grant]:
         """Those of an id or a name; from now on they open nothing. Raises NotFound, StoreError."""
-        now, found = _now(), []
+        now, found = now_us(), []
         with self._changing() as grants:
             for at, one in enumerate(grants):
                 if name in (one.id, one.name) and one.revoked_at is None:
@@ -142,7 +142,7 @@ class Tokens:
 
     def any(self) -> bool:
         """Whether any grant holds."""
-        return any(one.holds(_now()) for one in self.grants())
+        return any(one.holds(now_us()) for one in self.grants())
 
     def find(self, token: str) -> Grant | None:
         """Whose token this is, if it holds."""
@@ -155,7 +155,7 @@ class Tokens:
         return self._one(lambda one: one.subject == subject)
 
     def _one(self, fits: Any) -> Grant | None:
-        now = _now()
+        now = now_us()
         return next((one for one in self.grants() if fits(one) and one.holds(now)), None)
 
     def _read(self) -> list[Grant]:
@@ -195,5 +195,5 @@ def _digest(token: str) -> str:
     return sha256(token.encode("utf-8", "replace")).hexdigest()
 
 
-def _now() -> int:
+def now_us() -> int:
     return time.time_ns() // 1_000
