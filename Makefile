@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: setup demo test test-postgres test-agents test-adapters test-importers test-js test-encryption mcp-conformance lint docs torture certify erasure evaluation fuzz bench embedder-figures clean coverage
+.PHONY: setup demo test test-postgres test-agents test-adapters test-importers test-js test-encryption test-ui mcp-conformance lint docs torture certify erasure evaluation fuzz bench embedder-figures dist check-platforms site clean coverage
 
 setup: $(STAMP)
 $(STAMP): pyproject.toml
@@ -34,6 +34,10 @@ test-encryption: setup .encryption/.installed  ## encrypted stores: with apsw-sq
 test-agents: setup  ## real Claude Code, Codex, Copilot CLI, OpenCode, Gemini CLI, Qwen Code and Cline, from npm (2.2 GB), against a model API of the tests
 	@LIMPET_TEST_AGENTS=1 $(BIN)/python -m pytest tests/agents -q
 
+test-ui: setup  ## the web page in a real Chromium, with axe-core; needs: apt-get install chromium npm
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --group ui
+	@LIMPET_TEST_UI=1 $(BIN)/python -m pytest tests/ui -q -n 0
+
 test-adapters: setup  ## adapters against the frameworks themselves, each in an environment of its own (3 GB); ONLY="langgraph adk" takes these
 	@$(BIN)/python -m tests.adapters $(ONLY)
 
@@ -59,8 +63,9 @@ coverage: setup  ## the same with line and branch coverage, at least 90 %; takes
 lint: setup  ## style, types, import direction, generated pages up to date
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/lint-imports && $(BIN)/python -m docs.generate --check
 
-docs: setup  ## write anew docs/reference/, what the examples of the pages answer, and the picture of a terminal
+docs: setup  ## write anew docs/reference/, man/limpet.1, what the examples of the pages answer, and the picture of a terminal
 	@$(BIN)/python -m docs.generate
+	@$(BIN)/python -m docs.licences
 	@$(BIN)/python -m docs.console
 	@$(BIN)/python -m docs.picture
 
@@ -93,5 +98,20 @@ bench: setup  ## speed table; quality: python -m benchmarks.locomo --data FILE
 embedder-figures: setup  ## sha256, calibration and prototypes of our own model anew; MODEL=FILE puts another one in its place
 	@$(BIN)/python -m benchmarks.tune --part embedder --held-back --write $(if $(MODEL),--model $(MODEL))
 
+dist: setup  ## wheel and sdist, built twice and compared, installed into a bare environment and tried; CycloneDX list
+	@test -x .venvs/release/bin/python || $(PYTHON) -m venv .venvs/release
+	@.venvs/release/bin/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
+	@.venvs/release/bin/python -m pip install --quiet --disable-pip-version-check --group release
+	@.venvs/release/bin/python -m release.dist
+
+check-platforms: setup  ## which Python versions and platforms have wheels of everything limpet needs; writes docs/reference/platforms.md
+	@$(BIN)/python -m release.platforms
+
+site: setup  ## the documentation as a site in site/, searchable, without anything from elsewhere; a broken link or a warning ends it
+	@test -x .venvs/site/bin/python || $(PYTHON) -m venv .venvs/site
+	@.venvs/site/bin/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
+	@.venvs/site/bin/python -m pip install --quiet --disable-pip-version-check --group site
+	@$(BIN)/python -m release.site .venvs/site
+
 clean:
-	@rm -rf $(VENV) .venvs .encryption .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage*
+	@rm -rf $(VENV) .venvs .encryption site .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage*

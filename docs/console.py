@@ -76,7 +76,7 @@ class Shown:
 
     @property
     def may_fail(self) -> bool:
-        return any(line.startswith(("limpet: ", "nothing found", "nothing here")) for line in self.lines)
+        return any(line.startswith(("limpet: ", "nothing found", "nothing here", "nothing in ")) for line in self.lines)
 
 
 class Terminal:

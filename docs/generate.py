@@ -4,7 +4,7 @@ docs/reference/cli.md is made from the command line's own parsers: from their ac
 is the same for every terminal and Python version. docs/scoring.md has its tables of numbers from the modules that hold
 them, docs/reference/python.md its table of types from their docstrings,
 docs/reference/settings.md the names that were given up, each between two comments that name it. And
-src/limpet/asynchronous.pyi, the signatures of `AsyncLimpet` (docs/stubs.py).
+src/limpet/asynchronous.pyi, the signatures of `AsyncLimpet` (docs/stubs.py); and man/limpet.1 (docs/man.py).
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from limpet.store import lexical
 from limpet.store.sql import tokenizer
 from limpet.text import attribution
 
+from . import man
 from .stubs import asynchronous_stub
 
 DOCS = Path(__file__).parent
@@ -285,6 +286,7 @@ def main() -> int:
         (PYTHON, python()),
         (SETTINGS, settings()),
         (STUB, asynchronous_stub()),
+        (man.TARGET, man.man()),
     )
     for target, new in made:
         name = target.relative_to(DOCS.parent).as_posix()

@@ -10,10 +10,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import product
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from limpet.checkout import checkout_of
+from limpet.model.clock import to_datetime
 from limpet.model.edges import Edge, live_edges
 from limpet.model.errors import AmbiguousId, BadInput, NotFound
 from limpet.model.events import Event
@@ -104,6 +106,9 @@ class ReferenceStore:
             unseen=self._unseen,
             count_kinds=self._count_kinds,
             count_scopes=self._count_scopes,
+            count_by=self._count_by,
+            scope_names=lambda: sorted({one.memory.scope for one in self._known(None)}),
+            standing_out=self._standing_out,
         )
         self.search = SimpleNamespace(
             allowed=self._allowed,
@@ -473,6 +478,24 @@ class ReferenceStore:
         counted = [(name, len(times), max(times)) for name, times in found.items()]
         return sorted(counted, key=lambda row: (-row[1], row[0]))
 
+    def _count_by(self, where: Filter, by: Sequence[str]) -> dict[tuple[str, ...], int]:
+        def parts(one: Any) -> list[tuple[str, ...]]:
+            day = to_datetime(one.created_at_us).date().isoformat()
+            several = {"topic": one.topics, "day": (day,)}
+            return list(product(*(several.get(name, (getattr(one, name, ""),)) for name in by)))
+
+        counts = Counter(name for one in self._passing(where) for name in parts(one.memory))
+        return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
+
+    def _standing_out(self, where: Filter, *, observations: int, importance: float) -> list[int]:
+        several = [
+            one
+            for one in self._passing(where)
+            if one.memory.observations >= observations or one.memory.pinned or one.memory.importance >= importance
+        ]
+        several.sort(key=lambda one: (one.memory.created_at_us, one.memory.id), reverse=True)
+        return [one.num for one in several]
+
     def _count_kinds(self, where: Filter) -> dict[str, int]:
         return dict(Counter(one.memory.kind for one in self._passing(where)))
 
@@ -568,8 +591,11 @@ class ReferenceStore:
             self._note_action(action)
         self._exposed = [*self._exposed, *surfaced][-50_000:]
 
-    def _exposures(self, scope: str, *, session: str | None = None, limit: int) -> list[ExposureRow]:
+    def _exposures(
+        self, scope: str, *, session: str | None = None, memory: bytes | None = None, limit: int
+    ) -> list[ExposureRow]:
         found = [one for one in self._exposed if one.scope == scope and session in (None, one.session)]
+        found = found if memory is None else [one for one in self._exposed if one.memory == memory]
         return found[::-1][:limit]
 
     def _began_with(self, session: str, ids: Iterable[bytes]) -> set[bytes]:

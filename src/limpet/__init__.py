@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from .model.errors import (
         AmbiguousId,
         BadInput,
+        ChangedSince,
         EmbedderUnavailable,
         LimpetError,
         NotFound,
@@ -75,9 +76,9 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Action", "Adherence", "Affected", "AmbiguousId", "Analogy", "AsyncHistory", "AsyncLimpet", "Audit", "BadInput",
-    "Belief", "Brief", "BriefItem", "Caution", "Central", "Chain", "Change", "Check", "Clock", "Consolidation",
-    "Contradiction", "Contradictions", "CopyReport", "DeviceInfo", "Diff", "Dropped", "Effect", "Embedder",
-    "EmbedderUnavailable",
+    "Belief", "Brief", "BriefItem", "Caution", "Central", "Chain", "Change", "ChangedSince", "Check", "Clock",
+    "Consolidation", "Contradiction", "Contradictions", "CopyReport", "DeviceInfo", "Diff", "Dropped", "Effect",
+    "Embedder", "EmbedderUnavailable",
     "EntityCount",
     "Explanation", "Exposure", "Fact", "Filter", "FixedClock", "Forgotten", "Gap", "Gaps", "GraphPath", "Grounding",
     "HeldSecret", "History", "Impact", "ImportReport", "Interval", "Item", "JournalLine", "LeftOut", "Limpet",
@@ -114,8 +115,8 @@ _HOMES = {
     "mirror.report": ("MirrorReport",),
     "model.clock": ("Clock", "FixedClock", "SystemClock"),
     "model.errors": (
-        "AmbiguousId", "BadInput", "EmbedderUnavailable", "LimpetError", "NotFound", "StoreBusy", "StoreDamaged",
-        "StoreError", "StoreLocked", "StoreMissing", "StoreReadOnly", "StoreTooNew",
+        "AmbiguousId", "BadInput", "ChangedSince", "EmbedderUnavailable", "LimpetError", "NotFound", "StoreBusy",
+        "StoreDamaged", "StoreError", "StoreLocked", "StoreMissing", "StoreReadOnly", "StoreTooNew",
     ),
     "model.memory": ("Memory",),
     "organize.report": ("OrganizeReport",),

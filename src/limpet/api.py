@@ -413,6 +413,36 @@ class Limpet:
         )  # fmt: skip
         return recall_lookup.count(here, where, all_states=all_states)
 
+    @takes("kinds")
+    def count_by(
+        self, *by: str, kind: str | Iterable[str] = (), topics: Iterable[str] = (),
+        since: Time = None, until: Time = None, clock: str = "valid", session: str | None = None,
+        speaker: str | None = None, key: str | None = None, metadata: Mapping[str, Any] | None = None,
+        scope: str | None = None, all_states: bool = False,
+    ) -> dict[tuple[str, ...], int]:  # fmt: skip
+        """How many memories `list` would show, by one or several of: kind, state, origin, scope, topic, day (on which
+        the store first knew it, UTC). The most first. What has several topics counts for each. Raises BadInput.
+
+        >>> _ = memory.remember("We chose Postgres", kind="decision", topics=["db"])
+        >>> memory.count_by("kind", "topic")
+        {('decision', 'db'): 1}
+        """
+        here = self._in(scope)
+        where = here.filter(
+            kind, topics, since, until, clock=clock, session=session, speaker=speaker, key=key, metadata=metadata,
+        )  # fmt: skip
+        return recall_lookup.count_by(here, where, by, all_states=all_states)
+
+    def watermark(self) -> str:
+        """Another text after any change of the store or counted use of a memory; costs next to nothing to ask.
+
+        >>> before = memory.watermark()
+        >>> _ = memory.remember("Deploys go out on Tuesdays")
+        >>> memory.watermark() == before
+        False
+        """
+        return self._context.store.ledger.watermark()
+
     def scopes(self) -> builtins.list[Scope]:
         """Every scope of the store, with how many memories it holds now, the most first.
 
@@ -704,31 +734,51 @@ class Limpet:
         return remember_service.remember_batch(self._context, check_several("items", items))
 
     def correct(
-        self, id: str, content: str, *, why: str | None = None, valid_from: Time = None, **given: Any
-    ) -> Receipt:
+        self, id: str, content: str, *, why: str | None = None, valid_from: Time = None, version: Time = None,
+        **given: Any,
+    ) -> Receipt:  # fmt: skip
         """Replace what a memory says by a new memory; the old one stays, superseded, and readable as of then.
 
         What is not given (kind, scope, topics, key, importance, metadata) is taken over. The old one holds until
-        `valid_from` (default: now). What is trusted less than the old one waits for review (`proposed`).
-        Raises NotFound, BadInput.
+        `valid_from` (default: now). What is trusted less than the old one waits for review (`proposed`). `version`: as
+        in `edit`. Raises NotFound, BadInput, ChangedSince.
 
         >>> old = memory.remember("The limit is 100 calls a minute").id
         >>> new = memory.correct(old, "The limit is 500 calls a minute", why="raised in May")
         >>> memory.get(old).state, memory.get(new.id).state
         ('superseded', 'active')
         """
-        return remember_service.correct(self._context, id, content, why=why, valid_from=valid_from, **given)
+        return remember_service.correct(
+            self._context, id, content, why=why, valid_from=valid_from, version=version, **given
+        )
 
-    def edit(self, id: str, content: str) -> Receipt:
-        """Better words for the same belief: same id, same history of belief, new text. Raises NotFound, BadInput.
+    def edit(self, id: str, content: str, *, version: Time = None) -> Receipt:
+        """Better words for the same belief: same id, same history of belief, new text. With words that a rule speaks
+        against the memory becomes an episode; `undo` takes that back.
 
-        With words that a rule speaks against the memory becomes an episode; `undo` takes that back.
+        `version`: the `recorded_at` of what you have read; if its text was changed since, nothing is, and ChangedSince
+        is raised. Raises NotFound, BadInput.
 
         >>> id = memory.remember("Deploys go out on Tuesday").id
         >>> memory.edit(id, "Deploys go out on Tuesdays").status
         'changed'
         """
-        return remember_service.edit(self._context, id, content)
+        return remember_service.edit(self._context, id, content, version=version)
+
+    def change_several(self, ids: Iterable[str], change: str, *, topics: Iterable[str] = ()) -> builtins.list[Receipt]:
+        """Archive, restore, pin, unpin, tag or untag (with `topics`) memories in one operation: one `undo` takes it
+        back. `forget` and `move` do the rest. Raises NotFound, AmbiguousId, BadInput.
+
+        >>> ids = [memory.remember(f"Old wiki page {number}").id for number in (1, 2)]
+        >>> [one.status for one in memory.change_several(ids, "archive")], memory.count()
+        (['changed', 'changed'], 0)
+        >>> _ = memory.undo()
+        >>> memory.count()
+        2
+        """
+        return remember_service.change_several(
+            self._context, check_list("ids", ids), change, check_list("topics", topics)
+        )
 
     def tag(
         self, id: str, add: Iterable[str] = (), remove: Iterable[str] = (), values: Mapping[str, Any] | None = None,
@@ -1331,15 +1381,17 @@ class Limpet:
             self._context, items, session=session, client=client, via=via, withheld=withheld, drawn=drawn, asked=asked
         )
 
-    def exposures(self, *, session: str | None = None, limit: int = 20) -> Sequence[Exposure]:
-        """What was put before agents in this scope, or in one session, newest first. Raises BadInput.
+    def exposures(self, *, session: str | None = None, id: str | None = None, limit: int = 20) -> Sequence[Exposure]:
+        """What was put before agents in this scope, or in one session, newest first; or when one memory was, wherever.
+
+        Raises BadInput, NotFound.
 
         >>> id = memory.remember("Deploys go out on Tuesdays").id
         >>> memory.note_exposures([(id, 9)], session="monday", client="mine", via="message")
         >>> [one.tokens for one in memory.exposures(session="monday")]
         [9]
         """
-        return usefulness_service.exposures(self._context, session=session, limit=limit)
+        return usefulness_service.exposures(self._context, session=session, id=id, limit=limit)
 
     def usefulness(self, *, limit: int = 10) -> Usefulness:
         """What was surfaced in this scope, at what cost, how much of it showed up in the work, and what showing it

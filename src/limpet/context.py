@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from .model.clock import Clock, parse_time
 from .model.errors import BadInput
 from .model.ids import IdSource, parse_id
-from .model.memory import GLOBAL_SCOPE, STATES, Memory, check_key, check_kinds, check_list, check_scope
+from .model.memory import GLOBAL_SCOPE, Memory, check_key, check_kinds, check_list, check_scope
 from .rank.adjust import confidence_of, confidence_word
 from .store.records import Filter
 
@@ -79,8 +79,7 @@ class Context:
     def scopes(self) -> tuple[str, ...]:
         """The scopes that reads see."""
         if self._everywhere:
-            found = self.store.listings.count_scopes(Filter(scopes=None, states=STATES))
-            return tuple(dict.fromkeys((self.scope, GLOBAL_SCOPE, *(one[0] for one in found))))
+            return tuple(dict.fromkeys((self.scope, GLOBAL_SCOPE, *self.store.listings.scope_names())))
         return tuple(dict.fromkeys((self.scope, GLOBAL_SCOPE)))
 
     def now(self) -> int:

@@ -56,6 +56,7 @@ def test_what_was_surfaced_comes_newest_first_with_the_line_it_answers(store):
 
     assert [one.at for one in store.exposures.latest("project:api", limit=2)] == [3, 2]
     assert store.exposures.latest("project:api", session="s1", limit=9) == [seen(2), seen(1)]
+    assert store.exposures.latest("project:web", memory=seen(2).memory, limit=9) == [seen(2)]
     assert store.exposures.latest("project:api", limit=1) == [seen(3, session="s2", shown=False, drawn=True, used=True)]
     assert store.journal.lines("project:api", limit=9) == [line(1)]
 

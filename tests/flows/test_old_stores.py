@@ -5,11 +5,15 @@ from __future__ import annotations
 import importlib.util
 import json
 import tarfile
+from contextlib import closing
 from pathlib import Path
 
+import apsw
 import pytest
 
 import limpet
+from limpet.store.sql.chain import chain_all
+from limpet.store.sqlite.connection import CHAINED, LATEST_SCHEMA, MIGRATIONS
 
 FOLDER = Path(__file__).parents[1] / "data" / "old_stores"
 STORES = sorted(FOLDER.glob("*.tar.gz"))
@@ -94,3 +98,35 @@ def test_the_mirror_of_an_old_store_syncs_and_changes_nothing_held(old, answers)
         assert (report.created, report.edited, report.archived, report.conflicts) == (0, 0, 0, 0)
         again = memory.mirror_sync(old / "mirror")
         assert (again.added, again.updated, again.removed) == (0, 0, 0)
+
+
+def schema(path):
+    with closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)) as connection:
+        made = connection.execute("SELECT type, name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite_stat%'")
+        return connection.execute("PRAGMA user_version").get, sorted(made.fetchall(), key=str)
+
+
+def test_a_store_of_any_version_between_is_led_to_the_schema_of_a_new_one_and_loses_nothing(old, answers, tmp_path):
+    clock = limpet.FixedClock(answers["now"])
+    with limpet.open(tmp_path / "new.db", scope="project:api", clock=clock):
+        pass
+    first, _ = schema(old / "memory.db")
+    with limpet.open(old / "memory.db", scope="project:api", clock=clock, read_only=True) as memory:
+        held = {one.id: one.content for one in memory.list(limit=1000, all_states=True).memories}
+
+    assert (first, schema(tmp_path / "new.db")[0]) == (1, LATEST_SCHEMA)
+    for version in range(first, LATEST_SCHEMA + 1):
+        path = tmp_path / f"{version}.db"
+        path.write_bytes((old / "memory.db").read_bytes())
+        with closing(apsw.Connection(str(path))) as connection:
+            for number, text in MIGRATIONS:
+                if first < number <= version:
+                    connection.execute(text)
+                if number == CHAINED <= version:
+                    chain_all(connection)
+            connection.execute(f"PRAGMA user_version={version}")
+
+        with limpet.open(path, scope="project:api", clock=clock) as memory:
+            assert {one.id: one.content for one in memory.list(limit=1000, all_states=True).memories} == held
+            assert memory.verify() == []
+        assert schema(path) == schema(tmp_path / "new.db"), version

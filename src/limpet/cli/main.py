@@ -58,6 +58,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     "Facts, review and sessions": {
         "fact": ("beliefs", "a keyed fact: read it, set it, end it, see its history"),
         "audit": ("beliefs", "what is believed about something: how sure, since when, from whom, against what"),
+        "ui": ("ui", "a local web page: see, search, correct and review what agents believe"),
         "review": ("beliefs", "what waits for a person; accept or reject it"),
         "sweep": ("beliefs", "today's rules over yesterday's memories: what would not be stored so today"),
         "scan": ("beliefs", "secrets that older versions stored: where they are, and their redaction"),

@@ -5,9 +5,10 @@ from __future__ import annotations
 import textwrap
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ..model.ids import names_id
+from ..remember.review import Group, groups, sides
 from .names import note
 from .options import terminal_width
 from .output import BOLD, CYAN, DIM, MARGIN, YELLOW, day, line, paint, printable, words
@@ -21,34 +22,12 @@ if TYPE_CHECKING:
 SIDE_BY_SIDE, MOST_LINES, MOST_CHARACTERS, MOST_OF_GROUP = 100, 6, 400, 5
 
 
-class Group(NamedTuple):
-    """Items that one decision can settle. `hub`: the memory that all are about; None: one item by itself."""
-
-    hub: Memory | None
-    items: list[ReviewItem]
-
-
-def groups(items: Sequence[ReviewItem]) -> list[Group]:
-    """The list in its order, with all pairs of a memory that has several where the first of them is."""
-    waits = {one.id for one in items}
-    often = Counter(id for one in items for id in _sides(one))
-    found: dict[str, Group] = {}
-    for one in items:
-        hub = max(_sides(one), key=lambda id: often[id], default="")
-        if often[hub] < 2 or hub in waits:
-            found[one.id] = Group(None, [one])
-            continue
-        memory = one.memory if one.memory.id == hub else one.other
-        found.setdefault(hub, Group(memory, [])).items.append(one)
-    return [Group(None, one.items) if len(one.items) == 1 else one for one in found.values()]
-
-
 def review(items: Sequence[ReviewItem], memory: Limpet, *, limit: int) -> None:
     """Groups and single items until `limit` items are counted, and how many are left. `items`: all that wait."""
     if not items:
         words("nothing waits for review")
         return
-    every = list(dict.fromkeys(id for one in items for id in (one.id, *_sides(one))))
+    every = list(dict.fromkeys(id for one in items for id in (one.id, *sides(one))))
     names = dict(zip(every, memory.abbreviate(every, items=True), strict=True))
     left = limit
     numbered: list[str] = []
@@ -77,10 +56,6 @@ def expanded(ids: Sequence[str], items: Sequence[ReviewItem]) -> list[str]:
         mine = [one for one in hubs if one.hub and names_id(id, one.hub.id)]
         found += [one.id for one in mine[0].items] if len(mine) == 1 else [id]
     return list(dict.fromkeys(found))
-
-
-def _sides(one: ReviewItem) -> list[str]:
-    return [] if one.other is None else [one.memory.id, one.other.id]
 
 
 def _item(one: ReviewItem, names: dict[str, str]) -> None:

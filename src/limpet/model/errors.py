@@ -3,7 +3,8 @@
     LimpetError
     ├── NotFound            exit 1  the id, event or session is not there
     ├── BadInput            exit 2  what was given cannot be used; nothing was stored
-    │   └── AmbiguousId     exit 2  what was given names several memories (`candidates`)
+    │   ├── AmbiguousId     exit 2  what was given names several memories (`candidates`)
+    │   └── ChangedSince    exit 2  a memory was changed since the caller has read it
     ├── StoreError          exit 3  the store cannot be opened, read or written
     │   ├── StoreMissing    exit 1  there is no store, and what was asked for makes none
     │   ├── StoreDamaged    exit 3  the file is not a limpet store, or its content is broken
@@ -72,6 +73,12 @@ class AmbiguousId(BadInput):
 
     def as_dict(self) -> dict[str, object]:
         return super().as_dict() | {"candidates": self.candidates}
+
+
+class ChangedSince(BadInput):
+    """A memory was changed since the caller has read it; nothing was changed now."""
+
+    code = "changed_since"
 
 
 class StoreError(LimpetError):

@@ -15,6 +15,8 @@ from ..store.records import Filter, Page
 if TYPE_CHECKING:
     from ..context import Context, Time
 
+COUNTED_BY = {"kind", "state", "origin", "scope", "topic", "day"}
+
 
 def get(context: Context, id: str, *, known_at: Time) -> Memory:
     raw = context.store.memories.resolve(id, context.scopes)
@@ -53,6 +55,12 @@ def list(
 
 def count(context: Context, where: Filter, *, all_states: bool) -> int:
     return context.store.listings.count(_listed(context, where, all_states))
+
+
+def count_by(context: Context, where: Filter, by: Sequence[str], *, all_states: bool) -> dict[tuple[str, ...], int]:
+    if not by or len(set(by)) < len(by) or not set(by) <= COUNTED_BY:
+        raise BadInput(f"cannot count by {', '.join(by) or 'nothing'}", hint=f"by {', '.join(sorted(COUNTED_BY))}")
+    return context.store.listings.count_by(_listed(context, where, all_states), by)
 
 
 def matching(context: Context, words: str, *, all_states: bool) -> builtins.list[Memory]:

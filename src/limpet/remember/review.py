@@ -6,10 +6,11 @@ that kind has the memory's id. Deciding twice the same is unchanged; deciding ot
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..model.clock import MICROSECONDS_PER_DAY, Instant, format_time
 from ..model.encode import OPTIONAL, TIME, JsonForm, by
@@ -75,6 +76,33 @@ class ReviewItem(JsonForm):
         return QUESTIONS[self.kind]
 
 
+class Group(NamedTuple):
+    """Items that one decision can settle. `hub`: the memory that all are about; None: one item by itself."""
+
+    hub: Memory | None
+    items: list[ReviewItem]
+
+
+def groups(items: Sequence[ReviewItem]) -> list[Group]:
+    """The list in its order, with all pairs of a memory that has several where the first of them is."""
+    waits = {one.id for one in items}
+    often = Counter(id for one in items for id in sides(one))
+    found: dict[str, Group] = {}
+    for one in items:
+        hub = max(sides(one), key=lambda id: often[id], default="")
+        if often[hub] < 2 or hub in waits:
+            found[one.id] = Group(None, [one])
+            continue
+        memory = one.memory if one.memory.id == hub else one.other
+        found.setdefault(hub, Group(memory, [])).items.append(one)
+    return [Group(None, one.items) if len(one.items) == 1 else one for one in found.values()]
+
+
+def sides(one: ReviewItem) -> list[str]:
+    """The ids of a pair; none of what stands alone."""
+    return [] if one.other is None else [one.memory.id, one.other.id]
+
+
 def waiting(store: Store, scopes: Sequence[str], now: int, *, limit: int) -> list[ReviewItem]:
     """Everything that waits in some scopes, the dangerous first, then pairs, then what may be confirmed."""
     found = [_held_back(store, scopes, one) for one in _all(store, scopes, ("quarantined",), limit)]
@@ -83,7 +111,7 @@ def waiting(store: Store, scopes: Sequence[str], now: int, *, limit: int) -> lis
         memory = store.memories.get(id)
         if memory is not None and wants_judgement(store, memory, times):
             found.append(replace(_single("wrong", memory), reason=f"said to be wrong {_times(times)}"))
-    rest = [] if len(found) >= limit else _all(store, scopes, ("active",), None, as_of=now)
+    rest = [] if len(found) >= limit else _standing_out(store, scopes, now)
     found += [_single("confidence", one) for one in rest if wants_confirmation(one, now)]
     found += [_single("resurface", one) for one in rest if wants_attention(one, now)]
     return found[:limit]
@@ -147,13 +175,19 @@ def wants_attention(one: Memory, now: int) -> bool:
     return now - seen >= C.RESURFACE_AFTER_DAYS * MICROSECONDS_PER_DAY
 
 
-def _all(
-    store: Store, scopes: Sequence[str], states: tuple[str, ...], limit: int | None, *, as_of: int | None = None
-) -> list[Memory]:
-    where = Filter(scopes=tuple(scopes), states=states, as_of=as_of)
+def _standing_out(store: Store, scopes: Sequence[str], now: int) -> list[Memory]:
+    """What may want a confirmation or attention: the rest need not be read."""
+    where = Filter(scopes=tuple(scopes), as_of=now)
+    fewest = min(C.REVIEW_DAYS, C.VERIFIED_DAYS)
+    rows = store.listings.standing_out(where, observations=fewest, importance=C.RESURFACE_IMPORTANCE)
+    return store.memories.by_rows(rows)
+
+
+def _all(store: Store, scopes: Sequence[str], states: tuple[str, ...], limit: int) -> list[Memory]:
+    where = Filter(scopes=tuple(scopes), states=states)
     found: list[Memory] = []
     cursor = None
-    while limit is None or len(found) < limit:
+    while len(found) < limit:
         page = store.listings.page(where, sort="created", limit=1_000, cursor=cursor, descending=True)
         found += page.memories
         cursor = page.cursor

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ..model.errors import BadInput, LimpetError, NotFound
+from ..model.errors import BadInput, ChangedSince, LimpetError, NotFound
 from ..model.ids import format_id, parse_id
 from ..model.memory import REACHED, Memory
 from ..recall import lookup
@@ -80,7 +80,9 @@ def _write_batch(context: Context, statements: list[ValidStatement]) -> list[Rec
     return context.write(each) if statements else []
 
 
-def correct(context: Context, id: str, content: str, *, why: str | None, valid_from: Time, **given: Any) -> Receipt:
+def correct(
+    context: Context, id: str, content: str, *, why: str | None, valid_from: Time, version: Time = None, **given: Any
+) -> Receipt:
     from ..remember.validation import as_episode, clean_text
     from ..remember.write import need
 
@@ -105,6 +107,7 @@ def correct(context: Context, id: str, content: str, *, why: str | None, valid_f
 
     def decide(writer: Writer) -> Receipt:
         old = need(writer.reads, id, writer.scopes)
+        _check_version(context, old, version)
         return writer.correct(old, full(old) if demoted is None else as_episode(full(old), demoted), why)
 
     (judged,) = context.policy.judged([full(need(context.store, id, context.scopes))])
@@ -112,7 +115,17 @@ def correct(context: Context, id: str, content: str, *, why: str | None, valid_f
     return context.write(decide)
 
 
-def edit(context: Context, id: str, content: str) -> Receipt:
+def _check_version(context: Context, now: Memory, version: Time) -> None:
+    """Raises ChangedSince when a memory says something else than in the version that a caller has read."""
+    read = context.time(version)
+    if read is None or now.recorded_at_us == read:
+        return
+    then = context.store.memories.get(parse_id(now.id), known_at=read)
+    if then is None or then.content != now.content or (now.superseded_by and not then.superseded_by):
+        raise ChangedSince(f"memory {now.id} was changed since you have read it", hint="read it again")
+
+
+def edit(context: Context, id: str, content: str, *, version: Time = None) -> Receipt:
     from ..remember.validation import clean_text
     from ..remember.write import Receipt, check_live, need
 
@@ -125,6 +138,7 @@ def edit(context: Context, id: str, content: str) -> Receipt:
     def decide(writer: Writer) -> Receipt:
         old = need(writer.reads, id, writer.scopes)
         check_live(old)
+        _check_version(context, old, version)
         if old.content == text:
             return Receipt(id=old.id, status="unchanged")
         more = {"kind": judged.kind, "demoted": why.as_data()} if why else {}
@@ -140,23 +154,25 @@ def tag(
     context: Context, id: str, add: Iterable[str], remove: Iterable[str], values: Mapping[str, Any] | None
 ) -> Receipt:
     from ..remember.validation import check_topics, clean_metadata
-    from ..remember.write import Receipt, check_live, need
 
     more, less = check_topics(add), set(check_topics(remove))
     given, redacted = clean_metadata(values)
+    return context.write(lambda writer: replace(_tagged(writer, id, more, less, given), redacted=redacted))
 
-    def decide(writer: Writer) -> Receipt:
-        old = need(writer.reads, id, writer.scopes)
-        check_live(old)
-        topics = check_topics([topic for topic in (*old.topics, *more) if topic not in less])
-        metadata = {name: value for name, value in {**old.metadata, **given}.items() if value is not None}
-        if topics == old.topics and metadata == old.metadata:
-            return Receipt(id=old.id, status="unchanged")
-        made = writer.event("tagged", parse_id(old.id), origin="agent", topics=list(topics), metadata=metadata)
-        receipt = Receipt(id=old.id, status="changed", event=format_id(made.id), redacted=redacted)
-        return _held_back(writer, old, receipt, topics, metadata)
 
-    return context.write(decide)
+def _tagged(writer: Writer, id: str, more: Iterable[str], less: set[str], given: Mapping[str, Any]) -> Receipt:
+    from ..remember.validation import check_topics
+    from ..remember.write import Receipt, check_live, need
+
+    old = need(writer.reads, id, writer.scopes)
+    check_live(old)
+    topics = check_topics([topic for topic in (*old.topics, *more) if topic not in less])
+    metadata = {name: value for name, value in {**old.metadata, **given}.items() if value is not None}
+    if topics == old.topics and metadata == old.metadata:
+        return Receipt(id=old.id, status="unchanged")
+    made = writer.event("tagged", parse_id(old.id), origin="agent", topics=list(topics), metadata=metadata)
+    receipt = Receipt(id=old.id, status="changed", event=format_id(made.id))
+    return _held_back(writer, old, receipt, topics, metadata)
 
 
 def _held_back(writer: Writer, old: Memory, receipt: Receipt, *now: object) -> Receipt:
@@ -173,19 +189,46 @@ def _held_back(writer: Writer, old: Memory, receipt: Receipt, *now: object) -> R
 
 
 def pin(context: Context, id: str) -> Receipt:
-    return _change(context, id, "pinned", lambda old: not old.pinned)
+    return _change(context, id, *_CHANGES["pin"])
 
 
 def unpin(context: Context, id: str) -> Receipt:
-    return _change(context, id, "unpinned", lambda old: old.pinned)
+    return _change(context, id, *_CHANGES["unpin"])
 
 
 def archive(context: Context, id: str, *, origin: str | None) -> Receipt:
-    return _change(context, id, "archived", lambda old: old.state == "active", origin=origin)
+    return _change(context, id, *_CHANGES["archive"], origin=origin)
 
 
 def restore(context: Context, id: str) -> Receipt:
-    return _change(context, id, "restored", lambda old: old.state in ("archived", "retracted"), live=False)
+    return _change(context, id, *_CHANGES["restore"], live=False)
+
+
+# Verb -> the event that it makes of a memory to which it applies.
+_CHANGES: dict[str, tuple[str, Callable[[Memory], bool]]] = {
+    "pin": ("pinned", lambda old: not old.pinned),
+    "unpin": ("unpinned", lambda old: old.pinned),
+    "archive": ("archived", lambda old: old.state == "active"),
+    "restore": ("restored", lambda old: old.state in ("archived", "retracted")),
+}
+
+
+def change_several(context: Context, ids: Iterable[str], change: str, topics: Iterable[str]) -> list[Receipt]:
+    from ..remember.validation import check_topics
+
+    tags = check_topics(topics)
+    if change not in (*_CHANGES, "tag", "untag") or (change in _CHANGES) == bool(tags):
+        raise BadInput(
+            f"unknown change: {change!r}" if change not in ("tag", "untag") else f"{change} needs topics",
+            hint=f"one of: {', '.join(_CHANGES)}, and with topics tag, untag",
+        )
+
+    def one(writer: Writer, id: str) -> Receipt:
+        if change in _CHANGES:
+            return _changed(writer, id, *_CHANGES[change], live=change != "restore")
+        return _tagged(writer, id, tags if change == "tag" else (), set(tags) if change == "untag" else set(), {})
+
+    return context.write(lambda writer: [one(writer, id) for id in dict.fromkeys(ids)])
 
 
 def reach(context: Context, id: str, *, origin: str | None) -> Receipt:
@@ -291,24 +334,29 @@ def _change(
     origin: str | None = None,
     **data: Any,
 ) -> Receipt:
+    receipt = context.write(lambda writer: _changed(writer, id, type, applies, live=live, origin=origin, **data))
+    return context.count_as_wrong(receipt)
+
+
+def _changed(
+    writer: Writer, id: str, type: str, applies: Callable[[Memory], bool], *, live: bool, origin: str | None = None,
+    **data: Any,
+) -> Receipt:  # fmt: skip
     from ..remember.replacement import proposed, take_key
     from ..remember.write import Receipt, check_live, need
 
-    def decide(writer: Writer) -> Receipt:
-        old = need(writer.reads, id, writer.scopes)
-        if live or old.state == "purged":
-            check_live(old)
-        if not applies(old):
-            return Receipt(id=old.id, status="unchanged")
-        waits = proposed(writer, old, origin)
-        if waits is not None:
-            return waits
-        made = writer.event(type, parse_id(old.id), origin=origin or "agent", **data)
-        if type == "restored":
-            take_key(writer, old, origin="agent")
-        return Receipt(id=old.id, status="changed", event=format_id(made.id))
-
-    return context.count_as_wrong(context.write(decide))
+    old = need(writer.reads, id, writer.scopes)
+    if live or old.state == "purged":
+        check_live(old)
+    if not applies(old):
+        return Receipt(id=old.id, status="unchanged")
+    waits = proposed(writer, old, origin)
+    if waits is not None:
+        return waits
+    made = writer.event(type, parse_id(old.id), origin=origin or "agent", **data)
+    if type == "restored":
+        take_key(writer, old, origin="agent")
+    return Receipt(id=old.id, status="changed", event=format_id(made.id))
 
 
 def undo(context: Context, event: str | None) -> list[Receipt]:

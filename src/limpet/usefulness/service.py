@@ -67,12 +67,14 @@ def note_exposures(
         context.store.exposures.note(rows, action)
 
 
-def exposures(context: Context, *, session: str | None, limit: int) -> Sequence[Exposure]:
+def exposures(context: Context, *, session: str | None, id: str | None, limit: int) -> Sequence[Exposure]:
     from ..history.usefulness import exposure
 
     if isinstance(limit, bool) or not 1 <= limit <= 10_000:
         raise BadInput(f"limit must be from 1 to 10000, not {limit!r}")
-    return [exposure(one) for one in context.store.exposures.latest(context.scope, session=session, limit=limit)]
+    memory = None if id is None else parse_id(context.memory(id).id)
+    found = context.store.exposures.latest(context.scope, session=session, memory=memory, limit=limit)
+    return [exposure(one) for one in found]
 
 
 def usefulness(context: Context, *, limit: int) -> Usefulness:

@@ -97,8 +97,10 @@ class Exposures(Protocol):
         """Keep what was shown, and the journal's line that it answers, in one transaction. The last 50,000 stay."""
         ...
 
-    def latest(self, scope: str, *, session: str | None = None, limit: int) -> list[ExposureRow]:
-        """The last ones of a scope, or of one of its sessions, newest first."""
+    def latest(
+        self, scope: str, *, session: str | None = None, memory: bytes | None = None, limit: int
+    ) -> list[ExposureRow]:
+        """The last ones of a scope, or of one of its sessions, newest first; or of a memory, in whatever scope."""
         ...
 
     def began_with(self, session: str, ids: Iterable[bytes]) -> set[bytes]:

@@ -90,6 +90,19 @@ class Listings(Protocol):
         """How many of each kind pass the filter, the most first."""
         ...
 
+    def count_by(self, where: Filter, by: Sequence[str]) -> dict[tuple[str, ...], int]:
+        """How many pass the filter, by what they have of `by`: kind, state, origin, scope, topic (one or several), day
+        (when the store first knew it, UTC). The most first, then by name."""
+        ...
+
+    def scope_names(self) -> list[str]:
+        """Every scope that something was ever stored in, by name."""
+        ...
+
+    def standing_out(self, where: Filter, *, observations: int, importance: float) -> list[int]:
+        """Rows that were stated on so many days, are pinned, or so important; those stored last first."""
+        ...
+
     def count_scopes(self, where: Filter) -> list[tuple[str, int, int]]:
         """(scope, how many pass the filter, when the last of them was stored), the most first, then by name."""
         ...

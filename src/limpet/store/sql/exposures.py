@@ -50,13 +50,15 @@ class SqlExposures(Repository):
                 con.execute(journal.INSERT, action)
             con.executemany(INSERT, [(*row[:9], None if row.used is None else int(row.used)) for row in rows])
 
-    def latest(self, scope: str, *, session: str | None = None, limit: int) -> list[ExposureRow]:
+    def latest(
+        self, scope: str, *, session: str | None = None, memory: bytes | None = None, limit: int
+    ) -> list[ExposureRow]:
         from ..records import ExposureRow
 
         found = self._database.rows(
-            f"SELECT {COLUMNS} FROM surfaced WHERE scope = ?1 AND (?2 IS NULL OR session = ?2)"
-            " ORDER BY num DESC LIMIT ?3",
-            (scope, session, limit),
+            f"SELECT {COLUMNS} FROM surfaced WHERE CASE WHEN ?4 IS NULL"
+            " THEN scope = ?1 AND (?2 IS NULL OR session = ?2) ELSE memory = ?4 END ORDER BY num DESC LIMIT ?3",
+            (scope, session, limit, memory),
         )
         return [ExposureRow._make((*row[:7], bool(row[7]), bool(row[8]), _VERDICTS.get(row[9]))) for row in found]
 

@@ -7,6 +7,7 @@ import binascii
 import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from datetime import date
 from itertools import chain
 from typing import Any
 
@@ -25,6 +26,17 @@ _SORTS = {
     "updated": ("m.recorded_at", False),
     "used": ("u.used_at", True),
     "uses": ("u.uses", True),
+}
+
+_EPOCH = date(1970, 1, 1).toordinal()
+# What `count_by` counts by -> the column that has it; a day is its number.
+_PARTS = {
+    "kind": "m.kind",
+    "state": "m.state",
+    "origin": "m.origin",
+    "scope": "(SELECT name FROM scope WHERE num = m.scope)",
+    "topic": "t.value",
+    "day": "m.created_at / 86400000000",
 }
 
 
@@ -110,6 +122,28 @@ class SqlListings:
     def count_scopes(self, where: Filter) -> list[tuple[str, int, int]]:
         return self._database.rows(*filtered("scopes_with", where))
 
+    def count_by(self, where: Filter, by: Sequence[str]) -> dict[tuple[str, ...], int]:
+        statement, bound = filtered("count_by", where)
+        columns = ", ".join(f"{_PARTS[one]} AS part{i}" for i, one in enumerate(by))
+        topics = ", json_each(m.topics) t" if "topic" in by else ""
+        parts = ", ".join(f"part{i}" for i in range(len(by)))
+        for name, text in {"{counted}": columns, "{unnested}": topics, "{parts}": parts}.items():
+            statement = statement.replace(name, text)
+        found = self._database.rows(statement, bound)
+        counts: dict[tuple[str, ...], int] = {}
+        for *values, count in found:
+            parted = tuple(_day(value) if one == "day" else str(value) for one, value in zip(by, values, strict=True))
+            counts[parted] = int(count)
+        return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
+
+    def scope_names(self) -> list[str]:
+        return [name for (name,) in self._database.rows("SELECT name FROM scope ORDER BY name", {})]
+
+    def standing_out(self, where: Filter, *, observations: int, importance: float) -> list[int]:
+        statement, bound = filtered("standing_out", where)
+        bound |= {"observations": observations, "importance": importance}
+        return [num for (num,) in self._database.rows(statement, bound)]
+
     def recent(self, where: Filter, *, limit: int) -> list[int]:
         statement, bound = filtered("recent", where)
         return [row[0] for row in self._database.rows(statement, bound | {"limit": limit})]
@@ -147,6 +181,10 @@ class SqlListings:
                 statement, filter_bound = filtered(name, one)
                 found += self._database.rows(statement, filter_bound | bound)
         return found
+
+
+def _day(number: int) -> str:
+    return date.fromordinal(_EPOCH + number).isoformat()
 
 
 def _one_scope_each(where: Filter) -> Iterator[Filter]:

@@ -1,0 +1,121 @@
+"""Make what is released and try it: `python -m release.dist`, which is `make dist`.
+
+It builds sdist and wheel twice, the second time from the unpacked sdist in another folder, and compares their bytes;
+installs the wheel into a bare environment and stores and finds a memory there; installs the sdist in its place and does
+so again; and writes the list of everything that came along (CycloneDX) beside them. It ends with 1 where one fails.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+import venv
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+DIST = ROOT / "dist"
+# From the end of `pip install` to the first answer by meaning, on a machine that does other things too.
+MOST_SECONDS = 20
+STORED = "Deploys hang when the VPN is down"
+ASKED = "why is my release stuck?"
+
+
+def run(*words: str | Path, cwd: Path = ROOT, env: dict[str, str] | None = None) -> str:
+    """What the command says on stdout; where it fails, what it said goes to stderr and the program ends."""
+    done = subprocess.run(list(map(str, words)), cwd=cwd, env=env, capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit(f"{' '.join(map(str, words))}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def epoch() -> str:
+    """The time that archives bear: SOURCE_DATE_EPOCH, else that of the last commit."""
+    return os.environ.get("SOURCE_DATE_EPOCH") or run("git", "log", "-1", "--format=%ct").strip()
+
+
+def built(source: Path, target: Path) -> dict[str, Path]:
+    """Builds both in `target`: ending -> file."""
+    environment = {**os.environ, "SOURCE_DATE_EPOCH": epoch()}
+    run(sys.executable, "-m", "build", "--outdir", target, source, env=environment)
+    return {one.suffix: one for one in target.iterdir() if one.suffix in (".gz", ".whl")}
+
+
+def sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def built_twice(folder: Path) -> dict[str, Path]:
+    """Both, in dist/; the program ends if another folder gives other bytes."""
+    shutil.rmtree(DIST, ignore_errors=True)
+    first = built(ROOT, DIST)
+    with tarfile.open(first[".gz"]) as archive:
+        archive.extractall(folder / "source", filter="data")
+    (again,) = (folder / "source").iterdir()
+    second = built(again, folder / "again")
+    for ending, one in first.items():
+        same = sha256(one) == sha256(second[ending])
+        print(f"{sha256(one)}  {one.name}  {'the same twice' if same else 'NOT the same twice'}")
+        if not same:
+            sys.exit(1)
+    return first
+
+
+def tried(bin: Path, home: Path) -> float:
+    """Seconds from nothing to a first answer by meaning, in a new home."""
+    home.mkdir()
+    environment = {"HOME": str(home), "PATH": os.defpath, "USERPROFILE": str(home), "LIMPET_SCOPE": "global"}
+    begun = time.monotonic()
+    run(bin / "limpet", "remember", STORED, "--kind", "lesson", cwd=home, env=environment)
+    found = json.loads(run(bin / "limpet", "recall", ASKED, "--json", cwd=home, env=environment))
+    took = time.monotonic() - begun
+    if [one["content"] for one in found["items"]] != [STORED] or "vector" in found.get("missing", ()):
+        sys.exit(f"not found by meaning: {found}")
+    return took
+
+
+def installed(folder: Path, made: dict[str, Path]) -> Path:
+    """A bare environment with the wheel, then the sdist, tried."""
+    place = folder / "bare"
+    venv.create(place, with_pip=True)
+    bin = place / ("Scripts" if os.name == "nt" else "bin")
+    pip = (bin / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
+    for what, options in ((".whl", ()), (".gz", ("--force-reinstall", "--no-deps"))):
+        run(*pip, *options, made[what], cwd=folder)
+        took = tried(bin, folder / f"home{what}")
+        print(f"{made[what].name}: installs; first remember and recall by meaning {took:.1f} s after pip ended")
+        if took > MOST_SECONDS:
+            sys.exit(f"more than {MOST_SECONDS} s")
+        if not (place / "share" / "man" / "man1" / "limpet.1").is_file():
+            sys.exit("the man page is not installed")
+    return bin / "python"
+
+
+def listed(python: Path, version: str) -> None:
+    """Everything in that environment but pip, as CycloneDX."""
+    run(python, "-m", "pip", "uninstall", "--quiet", "--yes", "setuptools", "pip")
+    target = DIST / f"limpet-{version}.cdx.json"
+    tool = Path(sys.executable).with_name("cyclonedx-py")
+    run(tool, "environment", python, "--output-reproducible", "--of", "JSON", "-o", target)
+    parts = json.loads(target.read_text(encoding="utf-8"))["components"]
+    print(f"{target.name}: {len(parts)} packages")
+
+
+def main() -> int:
+    argparse.ArgumentParser(prog="python -m release.dist", description=__doc__.split("\n\n")[0]).parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        made = built_twice(Path(folder))
+        python = installed(Path(folder), made)
+        listed(python, made[".whl"].name.split("-")[1])
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

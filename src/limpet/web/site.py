@@ -1,0 +1,306 @@
+"""The page as a program: which view answers what, what a view is given, errors as pages, and news of changes."""
+
+from __future__ import annotations
+
+import asyncio
+import html
+import secrets
+import shlex
+import threading
+import time
+from collections.abc import AsyncIterator, Callable, Hashable, Mapping
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from urllib.parse import parse_qs, urlencode
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from ..model.clock import Clock, SystemClock
+from ..model.errors import BadInput, ChangedSince, LimpetError, NotFound, StoreReadOnly
+from . import shown
+from .access import Access, guarded
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable
+
+    from starlette.requests import Request
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+    from ..api import Limpet
+
+T = TypeVar("T")
+HERE = Path(__file__).parent
+# A text of a memory, percent-encoded, and something around it.
+MOST_BYTES = 4_000_000
+# How often it is asked whether the store changed, and a browser told that we are still there.
+LOOK_SECONDS, ALIVE_SECONDS = 1.0, 15.0
+# Answers that are kept, and what nobody waits for a second time.
+MOST_KEPT, WAIT_SECONDS = 200, 0.1
+SCOPE, THEME = "limpet-scope", "limpet-theme"
+STATUS: dict[type[LimpetError], int] = {NotFound: 404, ChangedSince: 409, BadInput: 400, StoreReadOnly: 403}
+# What can be said at the top of a page after a change, besides what the log says of it.
+SAID = {
+    "unchanged": "Nothing changed: it was so already.",
+    "waits": "It waits on the review list: something that is trusted more says otherwise.",
+    "done": "Done.",
+    "purged": "Erased for good.",
+    "undone": "Taken back.",
+}
+
+
+class Kept(NamedTuple):
+    """What was made when the store's watermark was `mark`, how long that took, and whether it is made again now."""
+
+    mark: str
+    value: Any
+    seconds: float
+    again: bool = False
+
+
+class Site:
+    """An open store as pages show it, and the secrets of this start."""
+
+    def __init__(
+        self, memory: Limpet, access: Access, *, read_only: bool = False, words: tuple[str, ...] = (),
+        clock: Clock | None = None,
+    ) -> None:  # fmt: skip
+        self.memory, self.access, self.words = memory, access, words
+        self.read_only = read_only or memory.read_only
+        self.clock = clock or SystemClock()
+        self.stopping: Callable[[], bool] = lambda: False
+        self._everywhere = memory.in_all_scopes()
+        self._kept: dict[Hashable, Kept] = {}
+        self._making = threading.Lock()
+        self.templates = Environment(
+            loader=FileSystemLoader(HERE / "templates"), autoescape=True, undefined=StrictUndefined,
+            trim_blocks=True, lstrip_blocks=True,
+        )  # fmt: skip
+        self.templates.filters |= shown.FILTERS
+        self.templates.globals |= shown.GLOBALS
+
+    def seen_from(self, scope: str) -> Limpet:
+        """The store seen from a scope, or from all of them ("")."""
+        return self.memory.in_scope(scope) if scope else self._everywhere
+
+    def kept(self, what: Hashable, make: Callable[[], T]) -> T:
+        """What was made before, as long as the store has not changed. Of what is slow in a large store: what took
+        longer than WAIT_SECONDS to make is given as it was, once more, while it is made anew."""
+        mark = self.memory.watermark()
+        found = self._kept.get(what)
+        if found is None or (found.mark != mark and found.seconds < WAIT_SECONDS):
+            with self._making:
+                found = self._kept.get(what)
+                if found is None or found.mark != mark:
+                    found = self._make(what, mark, make)
+        elif found.mark != mark and not found.again:
+            self._kept[what] = found._replace(again=True)
+            threading.Thread(target=self._make_again, args=(what, mark, make), daemon=True).start()
+        made: T = found.value
+        return made
+
+    def _make_again(self, what: Hashable, mark: str, make: Callable[[], Any]) -> None:
+        with suppress(LimpetError):  # whoever asks next is told
+            self._make(what, mark, make)
+
+    def _make(self, what: Hashable, mark: str, make: Callable[[], Any]) -> Kept:
+        started = time.monotonic()
+        try:
+            value = make()
+        except LimpetError:
+            self._kept.pop(what, None)
+            raise
+        if len(self._kept) >= MOST_KEPT:
+            self._kept.clear()
+        kept = self._kept[what] = Kept(mark, value, time.monotonic() - started)
+        return kept
+
+
+class Ask:
+    """One request, as a view is given it: `query` and `form` have the last value of each name."""
+
+    def __init__(self, site: Site, request: Request, form: Mapping[str, list[str]]) -> None:
+        self.site, self.request = site, request
+        self.query = dict(request.query_params)
+        self.form = {name: values[-1] for name, values in form.items()}
+        self.several = form
+        self.scope = request.cookies.get(SCOPE, "")
+        try:
+            self.memory = site.seen_from(self.scope)
+        except BadInput:
+            self.scope, self.memory = "", site.seen_from("")
+
+    @property
+    def path(self) -> str:
+        return self.request.url.path
+
+    def name(self, name: str) -> str:
+        """A part of the path."""
+        return str(self.request.path_params[name])
+
+    def now(self) -> int:
+        return self.site.clock.now()
+
+    def short(self, id: str) -> str:
+        return self.memory.abbreviate([id])[0]
+
+    def link(self, **changes: object) -> str:
+        """This page with some of its query's values changed; None takes one away."""
+        query = {name: value for name, value in self.query.items() if name not in ("part", "done", "said")}
+        query |= {name: str(value) for name, value in changes.items() if value is not None}
+        query = {name: value for name, value in query.items() if value and changes.get(name, "") is not None}
+        return self.path + ("?" + urlencode(query) if query else "")
+
+    def command(self, *words: object) -> str:
+        """The same on the command line."""
+        scope = ("--scope", self.scope) if self.scope else ()
+        return shlex.join(["limpet", *self.site.words, *scope, *map(str, words)])
+
+    def page(self, template: str, *, status: int = 200, **given: Any) -> HTMLResponse:
+        """A template, filled in. With `part` in the query the script of the page wants its main part alone."""
+        theme = self.request.cookies.get(THEME, "")
+        said = SAID.get(self.query.get("said", ""))
+        more = {
+            "ask": self, "site": self.site, "theme": theme if theme in ("light", "dark") else "",
+            "done": self._done(), "said": said, "command": "", "token": self.site.access.form_token,
+        }  # fmt: skip
+        return HTMLResponse(self.site.templates.get_template(template).render(more | given), status)
+
+    def _done(self) -> Any:
+        """The operation that a page was come to from."""
+        event = self.query.get("done", "")
+        if not event:
+            return None
+        try:
+            return self.memory.log(event=event)[0]
+        except LimpetError:
+            return None
+
+    def back(self, to: str | None = None, **query: str | None) -> RedirectResponse:
+        """To where the form was, or elsewhere on this site; with what was done."""
+        where = to or self.form.get("back", "/")
+        if not where.startswith("/") or where.startswith(("//", "/\\")) or not where.isprintable():
+            where = "/"
+        path, _, given = where.partition("?")
+        kept = {name: values[-1] for name, values in parse_qs(given).items() if name not in ("done", "said")}
+        kept |= {name: value for name, value in query.items() if value}
+        return RedirectResponse(path + ("?" + urlencode(kept) if kept else ""), 303)
+
+
+View = Callable[[Ask], Response]
+
+
+def application(site: Site) -> ASGIApp:
+    """Every page behind the questions of `access.py`."""
+    from . import views_care, views_home, views_memories, views_recall, views_review, views_sessions
+
+    routes = [
+        Route("/enter", partial(_enter, site), methods=["GET"]),
+        Route("/csp", partial(_refused_by_policy, site), methods=["POST"]),
+        Route("/events", partial(_events, site), methods=["GET"]),
+        Mount("/static", StaticFiles(directory=HERE / "static")),
+    ]
+    for module in (views_home, views_memories, views_recall, views_review, views_sessions, views_care):
+        routes += [Route(path, _endpoint(site, view, method), methods=[method]) for method, path, view in module.VIEWS]
+    routes.append(Route("/{rest:path}", _endpoint(site, _nothing, "GET"), methods=["GET"]))
+
+    async def refused(scope: Scope, receive: Receive, send: Send) -> None:
+        status, why = scope["why"]
+        page = site.templates.get_template("refused.html").render(why=why, theme="")
+        await HTMLResponse(page, status)(scope, receive, send)
+
+    return guarded(Starlette(routes=routes), site.access, refused)
+
+
+def _nothing(_: Ask) -> Response:
+    raise NotFound("there is no such page")
+
+
+def _endpoint(site: Site, view: View, method: str) -> Callable[[Request], Awaitable[Response]]:
+    async def endpoint(request: Request) -> Response:
+        form: dict[str, list[str]] = {}
+        if method == "POST":
+            sent = bytearray()
+            async for part in request.stream():
+                sent += part
+                if len(sent) > MOST_BYTES:
+                    return HTMLResponse("too much", 413)
+            form = parse_qs(sent.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=20_000)
+        return await run_in_threadpool(_answer, site, view, method, request, form)
+
+    return endpoint
+
+
+def _answer(site: Site, view: View, method: str, request: Request, form: dict[str, list[str]]) -> Response:
+    """What a view says, or the page of what went wrong."""
+    ask = Ask(site, request, form)
+    try:
+        if method == "POST":
+            given = ask.form.get("token", "")
+            if not secrets.compare_digest(given.encode(), site.access.form_token.encode()):
+                return ask.page(
+                    "error.html", status=403, title="This form is not from here", hint="Load the page anew."
+                )
+            if site.read_only and not getattr(view, "changes_nothing", False):
+                return ask.page("error.html", status=403, title="This page was started read-only", hint="")
+        return view(ask)
+    except LimpetError as error:
+        status = next((code for kind, code in STATUS.items() if isinstance(error, kind)), 503)
+        return ask.page("error.html", status=status, title=error.message, hint=error.hint or "")
+    except ValueError as error:
+        return ask.page("error.html", status=400, title=f"This cannot be read: {str(error)[:200]}", hint="")
+
+
+def changes_nothing(view: View) -> View:
+    """Mark a view that a read-only page answers too, although a form is sent to it."""
+    view.changes_nothing = True  # type: ignore[attr-defined]
+    return view
+
+
+async def _enter(site: Site, request: Request) -> Response:
+    """Let the browser in that has the link. It goes on from a page of ours: a redirect of a link in a mail would not
+    bring a strict cookie along."""
+    value = site.access.enter(request.query_params.get("link", ""))
+    template = site.templates.get_template("refused.html" if value is None else "enter.html")
+    why = "this link was used already, or is not of this start: start `limpet ui` again for a new one"
+    answer = HTMLResponse(template.render(why=why, theme=""), 401 if value is None else 200)
+    if value is not None:
+        answer.set_cookie(site.access.cookie, value, httponly=True, samesite="strict", path="/")
+    return answer
+
+
+async def _refused_by_policy(site: Site, request: Request) -> Response:
+    """A browser tells that it kept a page from doing something: that is counted, for the tests and for the log."""
+    size = 0
+    async for part in request.stream():
+        size += len(part)
+        if size > 64_000:
+            break
+    site.access.refused_by_policy += 1
+    return Response(status_code=204)
+
+
+async def _events(site: Site, request: Request) -> Response:
+    """News for the script of a page: a line whenever the store has changed."""
+
+    async def news() -> AsyncIterator[str]:
+        mark, quiet = site.memory.watermark(), 0.0
+        yield "retry: 3000\n\n"
+        while not site.stopping() and not await request.is_disconnected():
+            await asyncio.sleep(LOOK_SECONDS)
+            quiet += LOOK_SECONDS
+            now = await run_in_threadpool(site.memory.watermark)
+            if now != mark:
+                mark, quiet = now, 0.0
+                yield f"event: changed\ndata: {html.escape(now)}\n\n"
+            elif quiet >= ALIVE_SECONDS:
+                quiet = 0.0
+                yield ": still here\n\n"
+
+    return StreamingResponse(news(), media_type="text/event-stream")

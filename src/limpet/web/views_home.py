@@ -1,0 +1,98 @@
+"""Home: what is new since the last visit, how the store is, how it grew, what it cost and brought. And what is seen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from starlette.responses import Response
+
+from ..model.errors import LimpetError
+from . import shown
+from .site import SCOPE, THEME, changes_nothing
+
+if TYPE_CHECKING:
+    from ..api import Limpet
+    from ..store.records import Page
+    from .site import Ask, Site, View
+
+# When the page was last looked at: "the visit before, this visit", in seconds. A new visit begins after a while.
+SEEN, VISIT_SECONDS = "limpet-seen", 1_800
+YEAR_SECONDS = 31_536_000
+WEEK = 7 * 86_400
+MOST_WAITING = 1_000
+
+
+def home(ask: Ask) -> Response:
+    before, this = _visits(ask)
+    since = before * 1_000_000
+    store, site = ask.memory, ask.site
+    learned, new = site.kept(("new", ask.scope, since), lambda: _new(store, since))
+    figures = site.kept(("figures", ask.scope), lambda: _figures(store, site.seen_from(ask.scope or site.memory.scope)))
+    changed = [one for one in figures["log"] if one.at_us >= since and one.verb not in ("remember", "fact")]
+    answer = ask.page(
+        "home.html", since=since, first=before == this - WEEK, new=new,
+        learned=learned, changed=changed[:6],
+        command=ask.command("stats"), **figures,
+    )  # fmt: skip
+    answer.set_cookie(SEEN, f"{before}.{this}", max_age=YEAR_SECONDS, httponly=True, samesite="strict")
+    return answer
+
+
+def _new(store: Limpet, since: int) -> tuple[int, Page]:
+    """How many memories were stored since, and the newest of them; where there are none, the newest of all."""
+    learned = store.count(clock="stored", since=since)
+    return learned, store.list(clock="stored", since=since if learned else None, limit=6)
+
+
+def _visits(ask: Ask) -> tuple[int, int]:
+    """(the visit before, this one), in seconds; the first looks back a week."""
+    now = ask.now() // 1_000_000
+    try:
+        before, last = map(int, ask.request.cookies.get(SEEN, "").split("."))
+    except ValueError:
+        return now - WEEK, now
+    return (before, now) if now - last < VISIT_SECONDS else (last, now)
+
+
+def _figures(store: Limpet, here: Limpet) -> dict[str, Any]:
+    """What is slow in a large store. `here`: the scope whose exposures are counted."""
+    by_day = store.count_by("day", "kind")
+    kinds: dict[str, int] = {}
+    for (_, kind), count in by_day.items():
+        kinds[kind] = kinds.get(kind, 0) + count
+    waiting: dict[str, int] = {}
+    for one in store.review(limit=MOST_WAITING):
+        waiting[one.kind] = waiting.get(one.kind, 0) + 1
+    return {
+        "total": sum(kinds.values()), "kinds": dict(sorted(kinds.items(), key=lambda pair: -pair[1])),
+        "growth": shown.growth(by_day), "waiting": waiting, "stats": store.stats(), "models": store.models(),
+        "use": here.usefulness(limit=1), "where": here.scope, "log": store.log(limit=10),
+    }  # fmt: skip
+
+
+def make_ahead(site: Site) -> None:
+    """Make what the first visit of a large store would wait for."""
+    store = site.seen_from("")
+    try:
+        site.kept(("figures", ""), lambda: _figures(store, site.seen_from(site.memory.scope)))
+        store.recall("limpet", k=1)
+    except LimpetError:
+        return  # the page will say so
+
+
+@changes_nothing
+def view(ask: Ask) -> Response:
+    """Which scope is shown, and whether light or dark: of this browser alone."""
+    answer = ask.back()
+    for cookie, name in ((SCOPE, "scope"), (THEME, "theme")):
+        if name in ask.form:
+            answer.set_cookie(cookie, ask.form[name], max_age=YEAR_SECONDS, httponly=True, samesite="strict")
+    return answer
+
+
+def scopes(ask: Ask) -> Response:
+    several = ask.site.kept("scopes", ask.site.seen_from("").scopes)
+    return ask.page("scopes.html", scopes=several, command=ask.command("scopes"))
+
+
+VIEWS: list[tuple[str, str, View]] = [("GET", "/", home), ("POST", "/view", view), ("GET", "/scopes", scopes)]

@@ -1,0 +1,63 @@
+"""Review: what waits for a person, side by side, a key or a click each; all that is about one memory together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from starlette.responses import Response
+
+from ..model.errors import BadInput
+from ..remember.review import groups
+
+if TYPE_CHECKING:
+    from .site import Ask, View
+
+MOST, SHOWN = 1_000, 20
+# What yes and no mean for each kind of item.
+ANSWERS = {
+    "duplicate": ("Merge them", "Keep both"),
+    "correction": ("The newer replaces it", "Keep both"),
+    "contradiction": ("The newer is right", "Keep both"),
+    "conflict": ("The folder is right", "The store is right"),
+    "concurrent": ("The newer holds", "Leave it"),
+    "key": ("One key for both", "Two keys"),
+    "quarantine": ("Let it in", "Reject it"),
+    "replacement": ("Replace it", "Keep what is there"),
+    "wrong": ("Believe it no longer", "Keep it"),
+    "confidence": ("It is true", "It is not true"),
+    "resurface": ("It still matters", "Archive it"),
+}
+
+
+def review(ask: Ask) -> Response:
+    store, kind = ask.memory, ask.query.get("kind", "")
+    items = ask.site.kept(("review", ask.scope), lambda: store.review(limit=MOST))
+    kinds: dict[str, int] = {}
+    for one in items:
+        kinds[one.kind] = kinds.get(one.kind, 0) + 1
+    several = groups([one for one in items if kind in ("", one.kind)])
+    start = max(0, int(ask.query.get("from", "0")))
+    return ask.page(
+        "review.html", groups=several[start : start + SHOWN], start=start, left=len(several) - start - SHOWN,
+        kinds=kinds, kind=kind, total=len(items), answers=ANSWERS, following=start + SHOWN,
+        command=ask.command("review"),
+    )  # fmt: skip
+
+
+def decide(ask: Ask) -> Response:
+    """Yes or no to an item, or to all of a group."""
+    verdict, ids = ask.form.get("verdict", ""), ask.several.get("id", [])
+    if verdict not in ("accept", "reject"):
+        raise BadInput("yes or no?")
+    event, wrong = None, None
+    for id in ids:
+        try:
+            event = getattr(ask.memory, verdict)(id).event or event
+        except BadInput as error:  # one of a group that can no longer be carried out keeps none of the others
+            wrong = error
+    if wrong is not None and (len(ids) == 1 or event is None):
+        raise wrong
+    return ask.back(done=event, said=None if event else "unchanged")
+
+
+VIEWS: list[tuple[str, str, View]] = [("GET", "/review", review), ("POST", "/review", decide)]
