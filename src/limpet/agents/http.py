@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import secrets
+import socket
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +16,7 @@ from ..model.errors import BadInput, StoreError
 from ..store.files import write_own
 
 if TYPE_CHECKING:
+    import uvicorn
     from mcp.server.lowlevel import Server
     from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -69,30 +73,44 @@ def _kept(path: Path) -> str | None:
 
 def serve_http(server: Server[Any], port: int, token: str) -> None:
     """Serve until interrupted. Raises StoreError when the port is taken."""
-    import socket
+    import uvicorn
 
+    from . import connections as limits
+
+    with listening(HOST, port) as listener:
+        app = server.streamable_http_app(
+            host=HOST,
+            session_idle_timeout=limits.SESSION_SECONDS, max_sessions=limits.SESSIONS,
+        )  # fmt: skip
+        guard = guarded(app, listener.getsockname()[1], token)
+        uvicorn.Server(config_of(guard, stop_seconds=limits.STOP_SECONDS)).run(sockets=[listener])
+
+
+@contextmanager
+def listening(host: str, port: int) -> Iterator[socket.socket]:
+    """Raises StoreError when that cannot be listened on."""
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind((host, port))
+        except OSError as error:
+            raise StoreError(f"cannot listen on {host}:{port}: {error.strerror}", hint="choose another port") from error
+        listener.listen(64)
+        yield listener
+
+
+def config_of(app: ASGIApp, **given: Any) -> uvicorn.Config:
+    """How `app` is served, within the limits. Clients are known by their address: no header may change it."""
     import uvicorn
 
     from . import connections as limits
 
     connections = limits.Connections()
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as listener:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            listener.bind((HOST, port))
-        except OSError as error:
-            raise StoreError(f"cannot listen on {HOST}:{port}: {error.strerror}", hint="choose another port") from error
-        listener.listen(64)
-        app = server.streamable_http_app(
-            host=HOST,
-            session_idle_timeout=limits.SESSION_SECONDS, max_sessions=limits.SESSIONS,
-        )  # fmt: skip
-        config = uvicorn.Config(
-            limits.limited(guarded(app, listener.getsockname()[1], token), connections),
-            http=limits.protocol_of(connections), log_level="warning", lifespan="on", ws="none",
-            timeout_graceful_shutdown=limits.STOP_SECONDS,
-        )  # fmt: skip
-        uvicorn.Server(config).run(sockets=[listener])
+    stop_seconds = given.pop("stop_seconds")
+    return uvicorn.Config(
+        limits.limited(app, connections), http=limits.protocol_of(connections), log_level="warning", lifespan="on",
+        ws="none", proxy_headers=False, timeout_graceful_shutdown=stop_seconds, **given,
+    )  # fmt: skip
 
 
 def guarded(app: ASGIApp, port: int, token: str) -> ASGIApp:

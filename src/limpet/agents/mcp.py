@@ -45,7 +45,7 @@ class Drain:
 
     def __init__(self, memory: Limpet) -> None:
         self._memory = memory
-        self._exposures: deque[tuple[str, list[tuple[str, int]], str]] = deque(maxlen=MOST_EXPOSURES)
+        self._exposures: deque[tuple[Limpet, str, list[tuple[str, int]], str]] = deque(maxlen=MOST_EXPOSURES)
         self._called = threading.Event()
         self._wrote = True  # what others left is looked for at the start
         self._stopping = threading.Event()
@@ -59,10 +59,10 @@ class Drain:
         self._wrote = True
         self._called.set()
 
-    def add(self, via: str, items: list[tuple[str, int]], session: str) -> None:
-        """An exposure for each memory that a tool answered with."""
+    def add(self, via: str, items: list[tuple[str, int]], session: str, seen: Limpet | None = None) -> None:
+        """An exposure for each memory that a tool answered with. `seen`: the store from the scope of the call."""
         if items and not self._memory.read_only:
-            self._exposures.append((via, items, session))
+            self._exposures.append((seen or self._memory, via, items, session))
             self._called.set()
 
     def stop(self) -> None:
@@ -100,9 +100,9 @@ class Drain:
 
     def _keep(self) -> None:
         while self._exposures:
-            via, items, session = self._exposures.popleft()
+            memory, via, items, session = self._exposures.popleft()
             try:
-                self._memory.note_exposures(items, session=session, client="mcp", via=via)
+                memory.note_exposures(items, session=session, client="mcp", via=via)
             except LimpetError as error:
                 print(f"limpet: exposures: {error.message}", file=sys.stderr)  # noqa: T201
                 return

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import anyio
 import anyio.to_thread
@@ -17,11 +17,14 @@ from mcp.shared.exceptions import MCPError
 from .. import __version__
 from . import calls
 from .calls import Call, Cancelled, session_of
-from .protocol import INSTRUCTIONS, INTERNAL_ERROR, TITLE, ProtocolError, Service
+from .protocol import INSTRUCTIONS, INTERNAL_ERROR, TITLE, ProtocolError
+from .subscriptions import Subscriptions
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
 
+# Where a request says who answers it, when that differs by who asks.
+SERVICE = "limpet.service"
 # A client that takes no notification for so long has gone.
 TELL_SECONDS = 10.0
 # What each method takes and answers, as the SDK checks it and writes it for each version.
@@ -39,8 +42,18 @@ _METHODS: dict[str, tuple[type[types.RequestParams], type[types.Result]]] = {
 }
 
 
-def server_of(service: Service) -> Server[Any]:
-    """A server of the SDK that answers as `service` does; it neither closes the store nor starts a thread."""
+class Answering(Protocol):
+    """What `protocol.Service` does."""
+
+    @property
+    def subscriptions(self) -> Subscriptions: ...
+
+    def answer(self, method: str, params: dict[str, Any], call: Call) -> dict[str, Any]: ...
+
+
+def server_of(service: Answering | None) -> Server[Any]:
+    """A server of the SDK that answers as `service` does, or as the one in each request's scope (SERVICE); it neither
+    closes the store nor starts a thread."""
     server: Server[Any] = Server("limpet", version=__version__, title=TITLE, instructions=INSTRUCTIONS)
     for method, (takes, answers) in _METHODS.items():
         server.add_request_handler(method, takes, partial(_answer, service, answers))
@@ -50,10 +63,18 @@ def server_of(service: Service) -> Server[Any]:
     return server
 
 
+def _service(usual: Answering | None, ctx: ServerRequestContext[Any, Any]) -> Answering:
+    found = usual or (None if ctx.request is None else ctx.request.scope.get(SERVICE))
+    if found is None:
+        raise MCPError(INTERNAL_ERROR, "nobody answers this request")
+    return found
+
+
 async def _answer(
-    service: Service, answers: type[types.Result], ctx: ServerRequestContext[Any, Any], _: Any
+    usual: Answering | None, answers: type[types.Result], ctx: ServerRequestContext[Any, Any], _: Any
 ) -> types.Result:
     """What the service answers, from a thread: the loop goes on listening, for a cancellation too."""
+    service = _service(usual, ctx)
     loop = asyncio.get_running_loop()
     session = ctx.session
 
@@ -90,9 +111,10 @@ async def _progress(ctx: ServerRequestContext[Any, Any]) -> None:
 
 
 async def _listen(
-    service: Service, ctx: ServerRequestContext[Any, Any], params: types.SubscriptionsListenRequestParams
+    usual: Answering | None, ctx: ServerRequestContext[Any, Any], params: types.SubscriptionsListenRequestParams
 ) -> types.SubscriptionsListenResult:
     """Subscriptions of the versions without a handshake: as long as the request is open."""
+    service = _service(usual, ctx)
     loop, bus = asyncio.get_running_loop(), InMemorySubscriptionBus()
 
     def tell(uri: str) -> None:

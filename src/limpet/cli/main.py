@@ -118,6 +118,8 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "ignore": ("pause", "words and paths that are never journaled or organized"),
         "status": ("pause", "is limpet on here, and which store and scope"),
         "mcp": ("serve", "serve the store to an agent over stdin and stdout (Model Context Protocol)"),
+        "serve": ("team", "serve the store to a team over HTTP: MCP and a JSON API, with a token for each user"),
+        "token": ("team", "who may use `limpet serve`: create, list, revoke tokens"),
         "hook": ("agents", "what agent clients call at their events; always ends with 0"),
         "completion": ("serve", "print the completion script of a shell"),
         "help": ("serve", "what limpet can do, or one command"),

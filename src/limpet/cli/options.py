@@ -78,11 +78,12 @@ def global_options(parser: argparse.ArgumentParser) -> None:
         "--store", metavar="PATH", default=argparse.SUPPRESS,
         help="the store's file (default: LIMPET_STORE, else memory.db in the platform's data folder)",
     )  # fmt: skip
-    group.add_argument(
-        "--scope", metavar="NAME", default=argparse.SUPPRESS,
-        help="where writes go; reads see it and `global` (default: LIMPET_SCOPE, else project:<name> in a git "
-        "checkout, else global)",
-    )  # fmt: skip
+    if not any("--scope" in one.option_strings for one in parser._actions):  # some take several
+        group.add_argument(
+            "--scope", metavar="NAME", default=argparse.SUPPRESS,
+            help="where writes go; reads see it and `global` (default: LIMPET_SCOPE, else project:<name> in a git "
+            "checkout, else global)",
+        )  # fmt: skip
     group.add_argument(
         "--json", action="store_true", default=argparse.SUPPRESS, help="answer in JSON, errors too (on stderr)"
     )

@@ -1,0 +1,515 @@
+"""One server for a team: tokens, roles, scopes, what a cut request leaves, the end, and fifty agents at once."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import threading
+import time
+from contextlib import contextmanager
+
+import httpx2
+import pytest
+
+import limpet
+from limpet.cli.main import main
+from limpet.model.errors import BadInput, NotFound, StoreError
+from limpet.serve.tokens import tokens_of
+from limpet.serve.verbs import VERBS
+
+from .. import postgres_server
+
+ABOUT = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+PEOPLE = {
+    "ana": ("write", ["project:api", "project:web"]), "ben": ("read", ["project:api"]), "eve": ("write", ["project:other"]),
+    "rita": ("review", ["project:api", "global"]), "root": ("admin", ["*"]),
+}  # fmt: skip
+
+
+@contextmanager
+def served(path, *more, owner=None):
+    """(process, base URL, lines of its log)."""
+    argv = [
+        sys.executable,
+        "-m",
+        "limpet",
+        "--store",
+        str(path),
+        "serve",
+        "--listen",
+        "127.0.0.1:0",
+        "--log",
+        "json",
+        *more,
+    ]
+    with subprocess.Popen(argv, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            first = json.loads(process.stderr.readline())
+            lines = [first]
+            url = f"http://127.0.0.1:{server_port(lines)}"
+            threading.Thread(target=lambda: lines.extend(map(json.loads, process.stderr)), daemon=True).start()
+            yield process, url, lines
+        finally:
+            process.kill()
+
+
+@pytest.fixture(scope="module")
+def team(tmp_path_factory):
+    """A running server with the token of each of PEOPLE: (a function that gives a client, process, lines, path)."""
+    path = tmp_path_factory.mktemp("team") / "memory.db"
+    with limpet.open(path, scope="project:other") as memory:
+        memory.remember("The vault's door code is on the blue card", topics=["secret-topic"])
+    with limpet.open(path, scope="global") as memory:
+        memory.remember("The company is called Wombat", origin="user")
+    tokens = tokens_of(str(path))
+    given = {
+        name: tokens.create(name, role=role, scopes=scopes, seconds=3_600)[1] for name, (role, scopes) in PEOPLE.items()
+    }
+    with served(path) as (process, url, lines):
+
+        def client(name):
+            headers = {
+                "Authorization": f"Bearer {given.get(name, name)}",
+                "Accept": "application/json, text/event-stream",
+            }
+            return httpx2.Client(base_url=url, timeout=60, headers=headers)
+
+        yield client, process, lines, path
+
+
+def asked(client, verb, **given):
+    return client.post(f"/v1/{verb}", json=given)
+
+
+def message(method, id=1, **params):
+    return {"jsonrpc": "2.0", "id": id, "method": method, "params": params}
+
+
+def begin(client, scope=None):
+    """A session of MCP. The function calls a tool in it: (failed, text)."""
+    place = "/mcp" if scope is None else f"/mcp?scope={scope}"
+    begun = client.post(place, json=message("initialize", **ABOUT))
+    assert begun.status_code == 200, begun.text
+    session = {"Mcp-Session-Id": begun.headers["mcp-session-id"]}
+
+    def call(tool, **arguments):
+        answer = client.post(place, headers=session, json=message("tools/call", name=tool, arguments=arguments))
+        assert answer.status_code == 200, answer.text
+        found = json.loads(next(line[6:] for line in answer.text.splitlines() if line.startswith("data: {")))
+        return found["result"]["isError"], found["result"]["content"][0]["text"]
+
+    call.session = session
+    return call
+
+
+# -- roles and scopes
+
+
+def test_each_role_may_do_what_its_verbs_take_and_no_more(team):
+    client, *_ = team
+    with client("ana") as ana, client("ben") as ben:
+        (stored,) = asked(ana, "remember", items=[{"content": "Deploys go out on Tuesdays"}]).json()["results"]
+        assert stored["status"] == "created"
+        assert (
+            asked(ben, "recall", query="when do we deploy?").json()["items"][0]["content"]
+            == "Deploys go out on Tuesdays"
+        )
+        assert "Tuesdays" in asked(ben, "prepare", message="can I deploy today?").json()["text"]
+        assert asked(ben, "get", id=stored["id"], history=True).json()["history"]
+        assert asked(ben, "list").json()["memories"][0]["id"] == stored["id"]
+        for verb, given in (
+            ("remember", {"items": [{"content": "Ben was here"}]}), ("retract", {"id": stored["id"], "why": "no"}),
+            ("correct", {"id": stored["id"], "content": "Never"}), ("undo", {"event": stored["event"]}),
+        ):  # fmt: skip
+            refused = asked(ben, verb, **given)
+            assert (refused.status_code, refused.json()["error"]) == (403, "forbidden"), verb
+        new = asked(ana, "correct", id=stored["id"], content="Deploys go out on Mondays", why="moved").json()
+        assert asked(ana, "get", id=stored["id"]).json()["state"] == "superseded"
+        undone = asked(ana, "undo", event=new["event"])
+        assert undone.status_code == 200 and undone.json()["undone"]
+        assert asked(ana, "get", id=stored["id"]).json()["state"] == "active"
+        assert asked(ana, "retract", id=stored["id"], why="it was a joke").json()["status"] == "changed"
+        assert ben.get("/metrics").status_code == 403
+
+
+def test_a_token_opens_its_scopes_and_errors_say_nothing_of_others(team):
+    client, _, _, path = team
+    with limpet.open(path, scope="project:other") as memory:
+        (hidden,) = [one for one in memory.list() if one.scope == "project:other"]
+        event = next(one.id for one in memory.log() if "vault" in one.text)
+    with client("ana") as ana:
+        answers = [
+            asked(ana, "recall", query="the door code of the vault"), asked(ana, "get", id=hidden.id),
+            asked(ana, "get", id=hidden.id[:-4]), asked(ana, "list", limit=1_000, all_states=True), asked(ana, "stats"),
+            asked(ana, "correct", id=hidden.id, content="x"), asked(ana, "retract", id=hidden.id, why="x"),
+            asked(ana, "undo", event=event), asked(ana, "prepare", message="where is the door code?"),
+            asked(ana, "recall", query="door", scope="project:other"), asked(ana, "list", scope="project:nowhere"),
+            asked(ana, "list", topics=["secret-topic"]), asked(ana, "nonsense"),
+        ]  # fmt: skip
+        assert [one.status_code for one in answers] == [200, 404, 404, 200, 200, 404, 404, 404, 200, 403, 403, 200, 404]
+        # What is there and what is not are refused in the same words.
+        assert answers[9].json() == answers[10].json()
+        missing = asked(ana, "undo", event="01234567-89ab-7def-8123-456789abcdef")
+        assert missing.json() == answers[7].json()
+        said = " ".join(one.text for one in answers)
+        for word in ("vault", "blue card", "project:other", "secret-topic", str(path)):
+            assert word not in said.replace("the door code of the vault", ""), word
+        # It has two scopes: the first is the usual one.
+        kept = asked(ana, "remember", scope="project:web", items=[{"content": "The web front is in Svelte"}])
+        assert kept.status_code == 200
+        assert not [one for one in asked(ana, "list").json()["memories"] if "Svelte" in one["content"]]
+        assert asked(ana, "stats", scope="project:web").json()["by_kind"] == {"fact": 2}
+        assert "store" not in asked(ana, "stats").json()
+    with client("root") as root:
+        assert asked(root, "recall", query="door code", scope="project:other").json()["items"]
+        assert asked(root, "stats").json()["store"]["memories"] > 1
+
+
+def test_global_is_read_with_every_token_and_changed_with_one_for_it(team):
+    client, *_ = team
+    with client("ana") as ana, client("rita") as rita:
+        (one,) = asked(ana, "recall", query="what is the company called?", k=1).json()["items"]
+        assert one["scope"] == "global"
+        for verb, given in (("retract", {"why": "x"}), ("correct", {"content": "The company is called Quokka"})):
+            refused = asked(ana, verb, id=one["id"], **given)
+            assert refused.status_code == 403 and "global" in refused.json()["message"]
+        failed, said = begin(ana)("correct", id=one["id"], action="retract", why="x")
+        assert failed and "may read and not change" in said
+        failed, said = begin(ana)("feedback", ids=json.dumps([one["id"]]), verdict="wrong")
+        assert failed and "may read and not change" in said
+        changed = asked(rita, "correct", id=one["id"], content="The company is called Wombat Ltd", origin="user")
+        assert changed.json()["status"] == "created", changed.text
+
+
+def test_an_agent_over_mcp_has_the_role_and_scope_of_its_token(team):
+    client, _, _, path = team
+    with client("ana") as ana, client("ben") as ben, client("eve") as eve, client("rita") as rita:
+        writer, reader = begin(ana), begin(ben)
+        assert not writer("remember", items=[{"content": "The API listens on port 8080", "key": "api.port"}])[0]
+        assert "8080" in reader("recall", query="which port does the API listen on?")[1]
+        assert "8080" in reader("fact", key="api.port")[1]
+        assert not reader("session", action="list")[0]
+        for tool, given in (
+            ("remember", {"items": [{"content": "x"}]}), ("fact", {"key": "api.port", "value": "1"}),
+            ("fact", {"key": "api.port", "end": "true"}), ("session", {"action": "start"}),
+            ("feedback", {"ids": ["x"], "verdict": "wrong"}),
+        ):  # fmt: skip
+            failed, said = reader(tool, **given)
+            assert failed and "role write" in said, tool
+        failed, said = writer("correct", id="x", action="accept", origin="user")
+        assert failed and "role review" in said
+        failed, said = begin(rita)("correct", id="01234567", action="accept", origin="user")
+        assert failed and "role" not in said  # it is not there
+        assert "8080" not in begin(eve)("recall", query="which port does the API listen on?")[1]
+        assert ana.post("/mcp?scope=project:other", json=message("initialize", **ABOUT)).status_code == 403
+        assert "Svelte" not in writer("recall", query="x")[1]
+        # What was put before an agent is written down in its own scope.
+        with limpet.open(path, scope="project:api") as memory, limpet.open(path, scope="global") as elsewhere:
+            until(memory.exposures)
+            assert not elsewhere.exposures()
+        assert not begin(ana, "project:web")("recall", query="what is the front in?")[0]
+        # A session is its token's.
+        stolen = eve.post("/mcp", headers=writer.session, json=message("tools/list"))
+        assert stolen.status_code in (401, 403, 404)
+
+
+# -- tokens
+
+
+def test_a_revoked_or_expired_token_opens_nothing_from_then_on(team):
+    client, _, _, path = team
+    tokens = tokens_of(str(path))
+    _, token = tokens.create("carl", role="read", scopes=["project:api"], seconds=3_600)
+    _, old = tokens.create("dora", role="admin", scopes=["*"], seconds=0)
+    with client(token) as carl, client(old) as dora, client("ana") as ana:
+        assert asked(carl, "stats").status_code == 200
+        assert asked(dora, "stats").status_code == 401
+        session = begin(carl).session
+        with carl.stream("GET", "/mcp", headers=session) as stream:
+            assert stream.status_code == 200
+            tokens.revoke("carl")
+            refused = asked(carl, "stats")
+            assert (refused.status_code, refused.json()["error"]) == (401, "unauthorized")
+            assert carl.post("/mcp", headers=session, json=message("tools/list")).status_code == 401
+            for _ in stream.iter_raw():  # what was open ends
+                pass
+        assert asked(ana, "stats").status_code == 200
+    with httpx2.Client(base_url=str(client("x").base_url)) as nobody:
+        assert nobody.post("/v1/stats", json={}).headers["www-authenticate"].startswith("Bearer")
+        assert nobody.get("/v1/openapi.json").status_code == 401
+
+
+def test_the_file_of_tokens_holds_digests_and_is_the_owners_alone(tmp_path):
+    path = tmp_path / "memory.db"
+    tokens = tokens_of(str(path))
+    grant, token = tokens.create("ana", role="read", scopes=["project:api"], seconds=None)
+    kept = tmp_path / "memory.db.tokens"
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o600
+    assert token not in kept.read_text() and tokens.find(token) == grant
+    assert tokens.find(token[:-1]) is None and tokens.find("") is None
+    with pytest.raises(BadInput, match="already"):
+        tokens.create("ana", role="read", scopes=["project:api"], seconds=None)
+    for wrong in ({"role": "god"}, {"scopes": []}, {"scopes": ["a b"]}, {"name": "\n"}):
+        with pytest.raises(BadInput):
+            tokens.create(**({"name": "eve", "role": "read", "scopes": ["x"], "seconds": None} | wrong))
+    with pytest.raises(NotFound):
+        tokens.revoke("eve")
+    kept.chmod(0o666)
+    with pytest.raises(StoreError, match="written by others"):
+        tokens.find(token)
+    kept.chmod(0o600)
+    kept.write_text("{")
+    with pytest.raises(StoreError):
+        tokens.find(token)
+
+
+def test_the_command_line_gives_out_lists_and_revokes_tokens(tmp_path, capsys):
+    def run(*argv):
+        code = main(["--store", str(tmp_path / "memory.db"), *argv])
+        return code, *capsys.readouterr()
+
+    scopes = ("--scope", "project:api", "--scope", "project:web")
+    assert re.fullmatch(r"limpet_[\w-]{43}\n", run("token", "create", "ana", "--role", "write", *scopes)[1])
+    (listed,) = json.loads(run("token", "list", "--json")[1])["tokens"]
+    assert listed["scopes"] == ["project:api", "project:web"] and "sha256" not in listed
+    assert run("token", "revoke", "ana")[1] == "revoked: 1 token\n"
+    assert json.loads(run("token", "list", "--json")[1])["tokens"][0]["revoked_at"]
+    assert run("token", "create", "ben", "--role", "read")[0] == 2
+    # Beyond this machine only with a token that holds, and with a name.
+    code, _, said = run("serve", "--listen", "0.0.0.0:0", "--url", "https://memory.example.org")
+    assert code == 2 and "no token that holds" in said
+    assert run("token", "create", "ben", "--role", "read", "--scope", "project:api", "--expires", "12h")[0] == 0
+    code, _, said = run("serve", "--listen", "0.0.0.0:0")
+    assert code == 2 and "--url" in said
+
+
+def test_without_tokens_it_serves_this_machine_with_the_token_of_the_store(tmp_path):
+    path = tmp_path / "memory.db"
+    with served(path) as (_, url, _):
+        own = path.with_name("memory.db.token").read_text().strip()
+        with httpx2.Client(base_url=url, headers={"Authorization": f"Bearer {own}"}, timeout=60) as client:
+            assert (
+                asked(client, "remember", items=[{"content": "We moved to Lisbon"}], scope="project:home").status_code
+                == 200
+            )
+            assert client.post("/v1/stats", json={}, headers={"Authorization": ""}).status_code == 401
+            assert client.post("/v1/stats", json={}, headers={"Host": "evil.example"}).status_code == 421
+            assert client.post("/v1/stats", json={}, headers={"Origin": "https://evil.example"}).status_code == 403
+            # The first token ends that.
+            tokens_of(str(path)).create("ana", role="read", scopes=["project:home"], seconds=None)
+            assert asked(client, "stats").status_code == 401
+
+
+def test_a_login_of_the_teams_provider_is_what_the_file_says_of_it(tmp_path):
+    import jwt
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    path, issuer = tmp_path / "memory.db", "https://login.example"
+    key, other = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
+    public = json.loads(jwt.algorithms.ECAlgorithm.to_jwk(key.public_key())) | {
+        "kid": "one",
+        "use": "sig",
+        "alg": "ES256",
+    }
+    (tmp_path / "keys.json").write_text(json.dumps({"keys": [public]}))
+    tokens = tokens_of(str(path))
+    tokens.create("ana", role="read", scopes=["project:api"], seconds=None, subject="sub-ana")
+    url = "https://memory.example.org"
+    more = ("--issuer", issuer, "--keys", str(tmp_path / "keys.json"), "--url", url)
+
+    def token(signed=key, algorithm="ES256", **changed):
+        said = {"iss": issuer, "aud": f"{url}/mcp", "sub": "sub-ana", "exp": int(time.time()) + 600} | changed
+        return jwt.encode(said, signed, algorithm=algorithm, headers={"kid": "one"})
+
+    with served(path, *more) as (_, _, lines):
+        port = server_port(lines)
+        with httpx2.Client(base_url=f"http://127.0.0.1:{port}", timeout=60) as client:
+            refused = client.post("/v1/stats", json={})
+            place = f"{url}/.well-known/oauth-protected-resource"
+            assert f'resource_metadata="{place}"' in refused.headers["www-authenticate"]
+            told = client.get("/.well-known/oauth-protected-resource/mcp").json()
+            assert (told["resource"], told["authorization_servers"]) == (f"{url}/mcp", [issuer])
+
+            def status(token):
+                return client.post("/v1/stats", json={}, headers={"Authorization": f"Bearer {token}"}).status_code
+
+            assert status(token()) == 200
+            wrong = (
+                token(signed=other), token(aud="https://elsewhere.example"), token(iss="https://evil.example"),
+                token(exp=int(time.time()) - 600), token(sub="sub-ben"), token(signed="x" * 40, algorithm="HS256"),
+                token(signed=None, algorithm="none"), "a.b.c",
+            )  # fmt: skip
+            assert [status(one) for one in wrong] == [401] * len(wrong)
+            tokens.revoke("ana")
+            assert status(token()) == 401
+
+
+def server_port(lines):
+    return re.search(r"port (\d+)", lines[0]["message"])[1]
+
+
+# -- requests
+
+
+def test_a_request_that_is_cut_in_the_middle_stores_nothing_and_others_are_answered(team):
+    client, *_ = team
+    with client("ana") as ana:
+        before = asked(ana, "stats").json()["memories"]
+        body = json.dumps({"items": [{"content": "Half of a request is no request"}]}).encode()
+        place = (ana.base_url.host, ana.base_url.port)
+        for part in (0, len(body) // 2, len(body) - 1):
+            with socket.create_connection(place, timeout=30) as cut:
+                cut.sendall(head_of(ana, body) + body[:part])
+        assert asked(ana, "stats").json()["memories"] == before
+        for wrong, status in (
+            (b"", 400),
+            (b"[" * 200_000, 400),
+            (b"null", 400),
+            (b'{"items":"\\ud800"}', 400),
+            (b" " * (4 * 1024 * 1024 + 1), 413),
+        ):
+            refused = ana.post("/v1/remember", content=wrong)
+            assert refused.status_code == status and "Traceback" not in refused.text
+        assert ana.get("/v1/recall").status_code == 405
+        assert asked(ana, "recall", query="x", colour="red").json()["error"] == "bad_input"
+
+
+def test_openapi_lists_every_verb_with_what_it_takes(team):
+    client, *_ = team
+    with client("ben") as ben:
+        found = ben.get("/v1/openapi.json").json()
+    assert found["openapi"].startswith("3.1")
+    assert set(found["paths"]) == {f"/v1/{name}" for name in VERBS}
+    assert set(VERBS) >= set("remember recall prepare get list correct retract undo stats".split())
+    for name, verb in VERBS.items():
+        post = found["paths"][f"/v1/{name}"]["post"]
+        assert post["operationId"] == name and post["x-role"] == verb.role
+        schema = post["requestBody"]["content"]["application/json"]["schema"]
+        assert set(schema["required"]) <= set(schema["properties"]) and "scope" in schema["properties"]
+
+
+def test_metrics_are_text_that_a_scraper_can_read_and_name_no_scope(team):
+    client, *_ = team
+    with client("root") as root:
+        asked(root, "stats")
+        begin(root)("recall", query="x")
+        text = root.get("/metrics", headers={"Host": "10.0.0.7:9"}).text
+        assert root.get("/healthz", headers={"Authorization": ""}).text == "ok\n"
+        assert root.get("/readyz", headers={"Authorization": "", "Host": "10.0.0.7:9"}).text == "ready\n"
+    types, series = {}, {}
+    for line in text.splitlines():
+        if line.startswith("# TYPE"):
+            _, _, name, types[name] = line.split()
+        elif not line.startswith("#"):
+            name, labels, value = re.fullmatch(r'([a-z_]+)(\{(?:\w+="[\w.+]*",?)+\})? (-?[\d.e+-]+)', line).groups()
+            series[name, labels] = float(value)
+            assert any(name.removesuffix(end) in types for end in ("", "_bucket", "_sum", "_count"))
+    assert series["limpet_requests_total", '{verb="stats",status="200"}'] >= 1
+    assert series["limpet_requests_total", '{verb="mcp_recall",status="ok"}'] >= 1
+    assert series["limpet_requests_running", None] == 0
+    most = series["limpet_request_seconds_bucket", '{verb="stats",le="+Inf"}']
+    assert most == series["limpet_request_seconds_count", '{verb="stats"}']
+    assert "project:" not in text and "ana" not in text
+
+
+def test_the_log_has_a_json_line_for_each_request_and_nothing_that_was_said(team):
+    client, _, lines, _ = team
+    with client("ben") as ben:
+        asked(ben, "recall", query="an unmistakable question")
+        ben.get("/an/unmistakable/path")
+    until(lambda: any(one.get("path") == "other" for one in lines))
+    found = [one for one in lines if one.get("path") == "/v1/recall"]
+    assert {"at", "level", "from", "message", "method", "path", "status", "ms", "token"} <= set(found[-1])
+    assert "unmistakable" not in json.dumps(lines) and "Traceback" not in json.dumps(lines)
+
+
+# -- many, and the end
+
+
+def test_fifty_sessions_at_once_remember_and_recall_without_an_error(team):
+    client, *_ = team
+    wrong, together = [], threading.Barrier(50, timeout=60)
+
+    def work(number):
+        try:
+            with client("ana") as ana:
+                call = begin(ana)
+                together.wait()  # all of them are open
+                failed, said = call("remember", items=[{"content": f"Agent {number} saw a green light"}])
+                assert not failed, said
+                failed, said = call("recall", query=f"what did agent {number} see?")
+                assert not failed and '"items"' in said, said
+                assert asked(ana, "stats").status_code == 200
+        except Exception as error:
+            wrong.append(f"{number}: {type(error).__name__}: {error}")
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(50)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join(120)
+    assert wrong == []
+    with client("ana") as ana:
+        assert asked(ana, "stats").json()["memories"] >= 50
+
+
+def test_at_sigterm_what_runs_is_finished_and_then_it_ends(tmp_path):
+    path = tmp_path / "memory.db"
+    _, token = tokens_of(str(path)).create("root", role="admin", scopes=["*"], seconds=None)
+    headers = {"Authorization": f"Bearer {token}", "Accept": "application/json, text/event-stream"}
+    body = json.dumps(
+        {"items": [{"content": f"House {number} is in street {number % 7}"} for number in range(50)]}
+    ).encode()
+    with served(path) as (process, url, lines), httpx2.Client(base_url=url, headers=headers, timeout=60) as client:
+        session = begin(client).session
+        with (
+            client.stream("GET", "/mcp", headers=session),  # it has no end, and is not waited for
+            socket.create_connection(("127.0.0.1", server_port(lines)), timeout=60) as writer,
+        ):
+            writer.sendall(head_of(client, body) + body[:50])
+            until(lambda: "limpet_requests_running 1" in client.get("/metrics").text)
+            process.send_signal(signal.SIGTERM)
+            until(lambda: socket.socket().connect_ex(("127.0.0.1", int(server_port(lines)))) != 0)
+            writer.sendall(body[50:])
+            answer = b"".join(iter(lambda: writer.recv(65_536), b""))
+            assert answer.startswith(b"HTTP/1.1 200")
+        assert process.wait(60) == 0
+        assert "Traceback" not in json.dumps(lines)
+        with limpet.open(path, scope="global") as memory:
+            assert memory.count() == 50
+
+
+def head_of(client, body):
+    host = f"{client.base_url.host}:{client.base_url.port}"
+    said = {"Host": host, "Authorization": client.headers["authorization"], "Content-Length": len(body)}
+    return "\r\n".join(
+        ["POST /v1/remember HTTP/1.1", *(f"{name}: {one}" for name, one in said.items()), "", ""]
+    ).encode()
+
+
+def until(condition):
+    for _ in range(1_500):
+        if condition():
+            return
+        time.sleep(0.02)
+    raise AssertionError("it did not happen")
+
+
+@pytest.mark.skipif(postgres_server.missing() is not None, reason=str(postgres_server.missing()))
+@pytest.mark.xdist_group("postgres")
+def test_on_a_database_it_serves_the_same(tmp_path):
+    store, kept = postgres_server.url_of("served"), str(tmp_path / "tokens")
+    _, token = tokens_of(store, kept).create("ana", role="write", scopes=["project:api"], seconds=None)
+    headers = {"Authorization": f"Bearer {token}", "Accept": "application/json, text/event-stream"}
+    with (
+        served(store, "--tokens", kept) as (_, url, _),
+        httpx2.Client(base_url=url, headers=headers, timeout=60) as ana,
+    ):
+        assert asked(ana, "remember", items=[{"content": "Deploys go out on Tuesdays"}]).status_code == 200
+        assert "Tuesdays" in begin(ana)("recall", query="when do we deploy?")[1]
+        assert ana.get("/readyz").text == "ready\n"
