@@ -76,7 +76,7 @@ def test_what_was_dropped_is_gone_from_the_files(path):
 
 
 def test_a_reader_that_is_still_at_it_is_said(path, monkeypatch):
-    monkeypatch.setattr("limpet.store.sqlite.connection.BUSY_TIMEOUT_SECONDS", 0.2)
+    monkeypatch.setattr("limpet.store.sql.journal.FLUSH_SECONDS", 0.2)
     with limpet.open(path, scope="project:a") as memory, limpet.open(path, scope="project:a", read_only=True) as other:
         memory.note_action("s", "asked", "the code is zebra")
         with other._context.store.snapshot():

@@ -262,7 +262,7 @@ def test_settings_come_from_the_environment(tmp_path, monkeypatch):
 
 
 def test_a_setting_of_nothing_is_refused(tmp_path, monkeypatch):
-    for path in ("postgres://localhost/x", "a\0b"):
+    for path in ("mysql://localhost/x", "a\0b"):
         with pytest.raises(limpet.BadInput):
             limpet.open(path)
     monkeypatch.setenv("LIMPET_DURABILITY", "sometimes")

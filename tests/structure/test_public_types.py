@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import importlib
 import inspect
 import pydoc
@@ -14,6 +15,7 @@ import limpet
 from limpet.model import errors
 
 
+@functools.cache
 def imported_for_checkers(module):
     """Name -> class of what a module imports under `if TYPE_CHECKING`."""
     found = {}
