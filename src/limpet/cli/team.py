@@ -19,8 +19,8 @@ ROLES = ("read", "write", "review", "admin")
 
 def _serve_options(parser: ArgumentParser) -> None:
     add = parser.add_argument
-    add("--listen", default="127.0.0.1:8766", metavar="HOST:PORT",
-        help="where to listen (default: 127.0.0.1:8766); beyond this machine it takes tokens and --url")  # fmt: skip
+    add("--listen", "--port", default="127.0.0.1:8766", metavar="HOST:PORT",
+        help="where to listen, or a port of 127.0.0.1 (default: 127.0.0.1:8766); beyond it: tokens and --url")  # fmt: skip
     add("--url", action="append", metavar="URL", help="how clients reach it: https://memory.example.org; repeat it")
     _tokens_option(parser)
     add("--issuer", metavar="URL", help="the provider of logins (OAuth 2.1), whose signed tokens are taken too")
@@ -34,7 +34,8 @@ def _tokens_option(parser: ArgumentParser) -> None:
 
 
 def _serve(args: Namespace) -> int:
-    host, _, port = args.listen.rpartition(":")
+    given = f"127.0.0.1:{args.listen}" if args.listen.isdigit() else args.listen
+    host, _, port = given.rpartition(":")
     if not host or not port.isdigit() or int(port) > 65_535:
         raise BadInput(f"not HOST:PORT: {args.listen!r:.100}", hint="such as 127.0.0.1:8766")
     if args.keys and not args.issuer:
