@@ -20,7 +20,7 @@ ROLES = ("read", "write", "review", "admin")
 def _serve_options(parser: ArgumentParser) -> None:
     add = parser.add_argument
     add("--listen", "--port", default="127.0.0.1:8766", metavar="HOST:PORT",
-        help="where to listen, or a port of 127.0.0.1 (default: 127.0.0.1:8766); beyond it: tokens and --url")  # fmt: skip
+        help="where, or a port of 127.0.0.1 (default: 127.0.0.1:8766); beyond it: tokens and --url")  # fmt: skip
     add("--url", action="append", metavar="URL", help="how clients reach it: https://memory.example.org; repeat it")
     _tokens_option(parser)
     add("--issuer", metavar="URL", help="the provider of logins (OAuth 2.1), whose signed tokens are taken too")
