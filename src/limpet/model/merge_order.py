@@ -7,7 +7,6 @@ whatever their clocks say. The same events in the same order give the same belie
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import groupby, pairwise
@@ -132,4 +131,6 @@ def variant(event: Event, payload: str) -> bytes:
 
 
 def _hash(*parts: bytes) -> bytes:
+    import hashlib  # what lists and recalls has no need of it
+
     return hashlib.sha256(b"\0".join(parts)).digest()[:16]
