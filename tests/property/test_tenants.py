@@ -39,7 +39,7 @@ REPOSITORIES = (
 )  # fmt: skip
 # What is the server's, a file's or random; and what takes whole records, which are written below.
 LEFT_OUT = {
-    "maintenance.stats", "maintenance.compact", "maintenance.backup", "maintenance.backup_plan", "maintenance.plan_backups",
+    "maintenance.stats", "maintenance.encryption", "maintenance.compact", "maintenance.backup", "maintenance.backup_plan", "maintenance.plan_backups",
     "maintenance.rebuild", "erasure.found", "erasure.own_files", "erasure.replaced_stores", "erasure.scour", "erasure.note_copy",
     "erasure.flush", "erasure.flush_waits", "devices.seal", "devices.merge", "devices.written", "ledger.append", "ledger.commit",
     "mentions.note", "usage.restore", "reviews.propose", "journal.note", "sources.keep", "exposures.note", "checkouts.claim",
