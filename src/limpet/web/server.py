@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import socket
 import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from ..model.errors import LimpetError, StoreError
+from ..agents.http import config_of, listening
+from ..model.errors import LimpetError
 from .access import HOST, Access
 
 if TYPE_CHECKING:
@@ -26,13 +26,7 @@ def serve_ui(
 
     Raises StoreError when the port is taken, LimpetError when a package is missing.
     """
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as listener:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            listener.bind((HOST, port))
-        except OSError as error:
-            raise StoreError(f"cannot listen on {HOST}:{port}: {error.strerror}", hint="choose another port") from error
-        listener.listen(64)
+    with listening(HOST, port) as listener:
         access = Access(listener.getsockname()[1], link=link)
         server = _server(memory, access, read_only=read_only, words=words)
         ready(f"http://{HOST}:{listener.getsockname()[1]}/enter?link={access.link}")
@@ -44,20 +38,14 @@ def _server(memory: Limpet, access: Access, *, read_only: bool, words: tuple[str
     try:
         import uvicorn
 
-        from ..agents import connections as limits
+        from ..agents.connections import STOP_SECONDS
         from .site import Site, application
         from .views_home import make_ahead
     except ModuleNotFoundError as error:
         raise missing(error) from error
 
-    connections = limits.Connections()
     site = Site(memory, access, read_only=read_only, words=words)
-    app = limits.limited(application(site), connections)
-    config = uvicorn.Config(
-        app, http=limits.protocol_of(connections), log_level="warning", lifespan="on", ws="none",
-        server_header=False, timeout_graceful_shutdown=limits.STOP_SECONDS,
-    )  # fmt: skip
-    server = uvicorn.Server(config)
+    server = uvicorn.Server(config_of(application(site), stop_seconds=STOP_SECONDS, server_header=False))
     threading.Thread(target=make_ahead, args=(site,), name="limpet-page-ahead", daemon=True).start()
     site.stopping = lambda: server.should_exit
     return server

@@ -17,7 +17,7 @@ from .. import lexical
 from ..arrays.feed_records import IndexedText, WordLists
 from ..arrays.postings import Postings
 from ..records import Filter, LexicalHit, LexicalResult
-from ..sql.feed import SqlFeed
+from ..sql.feed import SqlFeed, varints
 from ..sql.filters import filtered, scope_token, visible, was_left
 from ..sql.search import SqlSearch, like_pattern
 from ..sql.statements import statements
@@ -243,20 +243,9 @@ def _places(rows: Sequence[tuple[int, bytes]]) -> np.ndarray:
             for column, count in enumerate(counts):
                 found.extend([body * 8 + column] * count)
         else:
-            for column, count in enumerate(unpacked(counts)):
+            for column, count in enumerate(varints(counts)):
                 found.extend([body * 8 + column] * count)
     return np.array(found, dtype=np.int64)
-
-
-def unpacked(data: bytes) -> list[int]:
-    """What `packed` made."""
-    found, value = [], 0
-    for byte in data:
-        value = value << 7 | byte & 0x7F
-        if byte < 0x80:
-            found.append(value)
-            value = 0
-    return found
 
 
 def _follows(words: list[str], among: list[str]) -> bool:

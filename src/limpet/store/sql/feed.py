@@ -86,3 +86,14 @@ class SqlFeed(Repository, ABC):
 
     def session_numbers(self, name: str) -> list[int]:
         return [row[0] for row in self._database.rows("SELECT num FROM session WHERE name = ?", (name,))]
+
+
+def varints(data: bytes) -> list[int]:
+    """Variable-length integers as SQLite writes them: FTS5 packs the sizes of texts so, Postgres is given counts so."""
+    found, value = [], 0
+    for byte in data:
+        value = value << 7 | byte & 0x7F
+        if byte < 0x80:
+            found.append(value)
+            value = 0
+    return found

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..arrays.feed_records import IndexedText, WordLists
 from ..records import Filter
-from ..sql.feed import SqlFeed
+from ..sql.feed import SqlFeed, varints
 from .database import Database
 from .fulltext import Lexical, allowed, interrupted, topic_expressions
 
@@ -101,14 +101,3 @@ class SqliteFeed(SqlFeed):
 
 def _numbers(listed: str | None) -> np.ndarray:
     return np.fromstring(listed or "", dtype=np.int64, sep=",")
-
-
-def varints(data: bytes) -> list[int]:
-    """SQLite's variable-length integers, as FTS5 packs the sizes of texts."""
-    found, value = [], 0
-    for byte in data:
-        value = value << 7 | byte & 0x7F
-        if byte < 0x80:
-            found.append(value)
-            value = 0
-    return found
