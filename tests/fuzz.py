@@ -1,8 +1,13 @@
-"""Hostile inputs without end, from where the last run stopped: `python -m tests.fuzz --to 100000 --seconds 600 readers mcp ...`
+"""Hostile inputs, from where the last run stopped: `python -m tests.fuzz [--to 100000] [--seconds 600] readers mcp ...`
 
-In this process: `readers` of every import format, `transcripts`, `hooks`, `mcp` handlers, `mirror` files, `dates`, full-text `queries`, a ledger's
-`lines`. With real processes: `cli`, `http`, `socket`, `stdio`. An input is told by its kind and number, so that `--only 4711 readers` has it again.
-How many there were, what was not handled and the peak of memory are added up in `benchmarks/results/fuzz.json`.
+In this process: `readers` of every import format, `transcripts`, `hooks`, `mcp` handlers, `mirror` files, `dates`, what reads
+`texts`, full-text `queries`, a ledger's `lines`. With real processes: `cli`, `http`, `socket`, `stdio`. Without --to each kind goes
+up to its share of the whole campaign: a million in process, ten thousand of each other kind.
+
+An input is told by its kind and number. What it is given to is made anew after a block of inputs, so that
+`--only 4711 readers`, which goes through the block up to there, has the same again. `benchmarks/results/fuzz.json` keeps of each kind:
+`inputs`; `taken` of them, by what reads them, and not refused; `unhandled`; `peak_mb` of memory, which may not pass MOST_MB; `seconds`
+of processor without a server's, and those of the `slowest`; `mended`, numbers that were once not handled and are tried again, with all of their block, when a run begins.
 """
 
 from __future__ import annotations
@@ -12,28 +17,38 @@ import json
 import os
 import random
 import resource
+import shutil
+import signal
+import subprocess
 import sys
 import tempfile
 import time
 import traceback
 from pathlib import Path
 
+import tests.fuzz_cli as command_line
 import tests.fuzz_inside as inside
 import tests.fuzz_outside as outside
 
 RECORD = Path(__file__).parent.parent / "benchmarks" / "results" / "fuzz.json"
-KINDS = inside.KINDS | outside.KINDS
-# A few thousand inputs of the fastest kind; the record is written after each.
-BATCH_SECONDS = 10.0
+KINDS = inside.KINDS | command_line.KINDS | outside.KINDS
+NEW = {"inputs": 0, "taken": 0, "unhandled": [], "mended": [], "seconds": 0.0, "slowest": 0.0, "peak_mb": 0}
+# An input that takes longer, and a process that grows larger, count as not handled.
+INPUT_SECONDS, MOST_MB = 120, 400
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("kinds", nargs="*", metavar="KIND", default=list(KINDS))
-    parser.add_argument("--to", type=int, default=1_000, help="go on until a kind has had so many in all")
-    parser.add_argument("--seconds", type=float, default=60.0, help="at most so long for a kind")
-    parser.add_argument("--only", type=int, help="this input alone, not recorded")
+    parser.add_argument("kinds", nargs="*", metavar="KIND", default=list(KINDS), help=", ".join(KINDS))
+    parser.add_argument("--to", type=int, help="go on until a kind has had so many in all")
+    parser.add_argument("--seconds", type=float, default=3_600.0, help="at most so long for a kind")
+    parser.add_argument("--only", type=int, help="this input alone, after those before it in its block; not recorded")
     args = parser.parse_args()
+    if len(args.kinds) > 1:  # each in a process of its own, whose peak of memory is its own
+        given = ["--seconds", str(args.seconds), *(["--to", str(args.to)] if args.to else [])]
+        argv = [sys.executable, "-m", "tests.fuzz", *given]
+        sys.exit(max(subprocess.run([*argv, kind], check=False).returncode for kind in args.kinds))
+    signal.signal(signal.SIGALRM, _too_long)
     # Nothing of this user is read or written, and no scope comes from a folder.
     with tempfile.TemporaryDirectory() as home:
         os.environ |= {
@@ -42,65 +57,93 @@ def main():
             "XDG_CONFIG_HOME": f"{home}/config",
             "OMP_NUM_THREADS": "1",
         }
-        failed = 0
-        for kind in args.kinds:
-            failed += run(kind, args, Path(home) / kind)
-    sys.exit(1 if failed else 0)
-
-
-def run(kind, args, folder):
-    folder.mkdir()
-    record = json.loads(RECORD.read_text(encoding="utf-8")) if RECORD.exists() else {}
-    one = record.setdefault(kind, {"inputs": 0, "unhandled": 0, "seconds": 0.0, "peak_mb": 0})
-    ends = time.monotonic() + args.seconds
-    failures = []
-    with KINDS[kind](folder) as target:
+        (kind,) = args.kinds
         if args.only is not None:
-            return attempt(target, kind, args.only, failures)
-        while one["inputs"] < args.to and time.monotonic() < ends:
-            started, first = time.monotonic(), one["inputs"]
-            while one["inputs"] < args.to and time.monotonic() < min(started + BATCH_SECONDS, ends):
-                one["unhandled"] += attempt(target, kind, one["inputs"], failures)
+            sys.exit(1 if args.only in block(kind, args.only, args.only + 1, Path(home), dict(NEW)) else 0)
+        sys.exit(1 if run(kind, args, Path(home)) else 0)
+
+
+def run(kind, args, home):
+    one = NEW | kept().get(kind, {})
+    for number in list(one["unhandled"]):
+        if number not in block(kind, number, number + 1, home, dict(NEW)):
+            one["unhandled"].remove(number)
+            one["mended"] = sorted({*one["mended"], number})
+    _, size, share = KINDS[kind]
+    to, ends = args.to or share, time.monotonic() + args.seconds
+    while one["inputs"] < to and time.monotonic() < ends:
+        started, first = _used(), one["inputs"]
+        one["unhandled"] += block(kind, first, min(to, first - first % size + size), home, one)
+        one["seconds"] = round(one["seconds"] + _used() - started, 1)
+        keep(kind, one)
+        print(f"{kind}: {', '.join(f'{value} {name}' for name, value in one.items())}", flush=True)
+    return one["unhandled"]
+
+
+def block(kind, first, end, home, one):
+    """Give a fresh target the inputs of a block from its start up to `end`, counting from `first`. Returns the numbers of
+    those that were not handled; -1 is what was looked at in the end."""
+    opened, size, _ = KINDS[kind]
+    failed = []
+    folder = Path(tempfile.mkdtemp(dir=home))
+    with opened(folder, first // size) as target:
+        for number in range(first - first % size, end):
+            taken, seconds = attempt(kind, number, target.try_one, random.Random(f"{kind} {number}"))
+            if number >= first:
                 one["inputs"] += 1
-            one["unhandled"] += attempt(target, kind, None, failures)
-            one["seconds"] = round(one["seconds"] + time.monotonic() - started, 1)
-            one["peak_mb"] = max(one["peak_mb"], round(peak_mb(target)))
-            keep(kind, one)
-            print(
-                f"{kind}: {one['inputs']:,} (from {first:,}), {one['unhandled']} unhandled, {one['peak_mb']} MB",
-                flush=True,
-            )
-    return len(failures)
+                one["taken"] += bool(taken)
+                one["slowest"] = max(one["slowest"], round(seconds, 1))
+            if taken is None:
+                failed.append(number)
+        if attempt(kind, -1, target.check)[0] is None:
+            failed.append(-1)
+        one["peak_mb"] = max(one["peak_mb"], round(peak_mb(target)))
+    shutil.rmtree(folder, ignore_errors=True)
+    if one["peak_mb"] > MOST_MB:
+        failed.append(-1)
+    return failed
 
 
-def attempt(target, kind, number, failures):
-    """1 if input `number` was not handled, told on stderr; None: what is looked at after a batch."""
+def attempt(kind, number, act, *given):
+    """(whether `act` says yes, the seconds of processor it took); None when it raises, which is told on stderr."""
+    started = _used()
+    signal.alarm(INPUT_SECONDS)
     try:
-        if number is None:
-            target.check()
-        else:
-            target.try_one(random.Random(f"{kind} {number}"))
+        return bool(act(*given)), _used() - started
     except BaseException as error:
         if isinstance(error, KeyboardInterrupt):
             raise
-        failures.append(number)
         print(f"{kind} {number}: {''.join(traceback.format_exception(error))[-3_000:]}", file=sys.stderr, flush=True)
-        return 1
-    return 0
+        return None, _used() - started
+    finally:
+        signal.alarm(0)
+
+
+def _used():
+    """Seconds of processor that this process and the commands it started have taken; a server's are not among them."""
+    return sum(os.times()[:4])
+
+
+def _too_long(*_):
+    raise TimeoutError(f"an input took more than {INPUT_SECONDS} s")
 
 
 def peak_mb(target):
+    """Of a server, of the largest command, or of this process."""
     if getattr(target, "process", None) is not None:
         return target.peak_mb()
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    who = resource.RUSAGE_CHILDREN if isinstance(target, command_line.Cli) else resource.RUSAGE_SELF
+    return resource.getrusage(who).ru_maxrss / 1024
+
+
+def kept():
+    return json.loads(RECORD.read_text(encoding="utf-8")) if RECORD.exists() else {}
 
 
 def keep(kind, one):
     """Beside what other runs have written meanwhile."""
-    record = json.loads(RECORD.read_text(encoding="utf-8")) if RECORD.exists() else {}
-    record[kind] = one
-    fresh = RECORD.with_suffix(".json.new")
-    fresh.write_text(json.dumps(record, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    fresh = RECORD.with_suffix(f".{kind}.new")
+    fresh.write_text(json.dumps(kept() | {kind: one}, indent=1, sort_keys=True) + "\n", encoding="utf-8")
     fresh.replace(RECORD)
 
 

@@ -1,79 +1,62 @@
-"""Targets of the fuzz (`tests/fuzz.py`) in this process, and the hostile values they are given."""
+"""Targets of the fuzz (`tests/fuzz.py`) in this process."""
 
 from __future__ import annotations
 
+import gzip
 import json
+import random
 from contextlib import contextmanager, suppress
+from pathlib import Path
+from zlib import crc32
+
+import numpy as np
 
 import limpet
 from limpet.agents.calls import Call
 from limpet.agents.hooks.client_adapters import CLIENT_ADAPTERS
 from limpet.agents.hooks.entry import handle
 from limpet.agents.protocol import INTERNAL_ERROR, ProtocolError, Service
-from limpet.agents.schemas import TOOLS
 from limpet.model.clock import parse_time
 from limpet.model.errors import LimpetError
-from limpet.text import dates
+from limpet.organize.sentences import sentences
+from limpet.recall.intent import asks_now, asks_past, intent
+from limpet.text import blocks, dates, difference, entities, excerpt, grams, instructions, secrets, statements, turns
 from limpet.transfer import formats as registry
 from limpet.transfer.records import TransferReport
 from tests.flows import hook_inputs
-from tests.hostile import VALUES, bent, imported, ledger
+from tests.fuzz_values import PLAIN, damaged, request, sayable, text, value
+from tests.hostile import bent, imported, ledger
 from tests.property.test_hooks_fuzz import EXPECTED
 from tests.property.test_readers import NOTE, SEEDS, TRANSCRIPTS
 
 NOW = 1_772_000_000_000_000
-PIECES = (
-    "\ud800", "\0", "\u202e", "\x1b[31m", "</limpet-memory>", "[[", "]]", "---\n", "```", "<!-- limpet 0190 -->", "\r\n", "ﷺ", "e\u0301", "%s", "../..", '"', "'", "*",
-    "AND", "OR", "NOT", "NEAR(", "(", ")", "^", ":", "content:", "-", "+", "tomorrow", "last", "13th", "2026-02-30", "99999999999", "T25:61", "next", "friday",
-    "12/31", "0000-00-00", "in 10000000000 years", "a day ago", "since", "vor 3 Tagen", "ago", "am 31. Februar", "the redis port", "deploys", "\ufeff", "\U000e0041",
-)  # fmt: skip
+IMPORTERS = Path(__file__).parent / "data" / "importers"
+FILES = SEEDS | {
+    "chroma": ("chroma", "chroma.sqlite3", gzip.decompress((IMPORTERS / "chroma.sqlite3.gz").read_bytes())),
+    "langgraph": ("langgraph", "langgraph.db", gzip.decompress((IMPORTERS / "langgraph.db.gz").read_bytes())),
+}
+# Every so many blocks of inputs one whose vectors are the real model's; the others' are made of the words alone, at no cost.
+REAL = 10
 
 
-def text(rng):
-    if rng.random() < 0.02:
-        return rng.choice(PIECES) * rng.choice((1_000, 20_000))
-    return rng.choice(("", " ")).join(
-        rng.choice(PIECES) if rng.random() < 0.7 else chr(rng.choice((rng.randrange(128), rng.randrange(0xD800))))
-        for _ in range(rng.randrange(1, 12))
-    )
+class Words:
+    """An embedder of which nothing but its speed is asked: a direction for each word."""
 
+    name, fingerprint, dimensions, latin_only = "words", "words:64", 64, False
 
-def value(rng, depth=0):
-    what = rng.randrange(8 if depth < 3 else 5)
-    if what < 2:
-        return rng.choice(VALUES)
-    if what < 5:
-        return text(rng)
-    if what == 5:
-        return [value(rng, depth + 1) for _ in range(rng.randrange(4))]
-    return {str(text(rng))[:50]: value(rng, depth + 1) for _ in range(rng.randrange(4))}
+    def embed_passages(self, texts):
+        return np.array([self.embed_query(one) for one in texts], dtype=np.float32).reshape(len(texts), 64)
 
-
-def damaged(data, rng):
-    """Bytes changed, taken out, put in, doubled or cut off."""
-    data = bytearray(data)
-    for _ in range(rng.randrange(1, 6)):
-        at, what = rng.randrange(len(data) + 1), rng.randrange(7)
-        if what == 0 and at < len(data):
-            data[at] ^= 1 << rng.randrange(8)
-        elif what == 1 and rng.random() < 0.3:
-            del data[at:]
-        elif what == 2:
-            data[at:at] = rng.randbytes(rng.randrange(40))
-        elif what == 3:
-            del data[at : at + rng.randrange(1, 40)]
-        elif what == 4:
-            data[at : at + 8] = rng.choice((b"\xff" * 8, bytes(8)))
-        elif what == 5:
-            data[at:at] = data[at : at + 200]
-        else:
-            said = json.dumps(value(rng), ensure_ascii=rng.random() < 0.5).encode("utf-8", "surrogatepass")
-            data[at : at + rng.randrange(13)] = said
-    return bytes(data)
+    def embed_query(self, text):
+        row = np.full(64, 0.01, dtype=np.float32)
+        for word in text.lower().split():
+            row[crc32(word.encode()) % 64] += 1
+        return row / np.linalg.norm(row)
 
 
 class Target:
-    """What one kind of input is given to. `try_one` and `check` raise for what was not handled."""
+    """What one kind of input is given to. `try_one` and `check` raise for what was not handled; `try_one` says whether
+    the input was taken: not refused."""
 
     process = None
 
@@ -84,7 +67,7 @@ class Target:
         raise NotImplementedError
 
     def check(self):
-        """After a batch."""
+        """At the end of a block."""
 
 
 class Readers(Target):
@@ -93,18 +76,21 @@ class Readers(Target):
         self.memory = memory
 
     def try_one(self, rng):
-        name = rng.choice(list(SEEDS))
-        format, file_name, seed = SEEDS[name]
+        name = rng.choice(list(FILES))
+        format, file_name, seed = FILES[name]
         folder = self.folder / name
         folder.mkdir(exist_ok=True)
         (folder / file_name).write_bytes(damaged(seed, rng))
         path = folder if format in ("markdown", "claude-memory") else folder / file_name
+        taken = False
         with suppress(LimpetError):
             for record in registry.records(format, path, TransferReport()):
                 assert isinstance(record.content, str)
+                taken = True
         if rng.random() < 0.2:
             with suppress(LimpetError):
                 self.memory.import_from(format, path, dry_run=True)
+        return taken
 
 
 class Transcripts(Readers):
@@ -112,7 +98,9 @@ class Transcripts(Readers):
         name = rng.choice(list(TRANSCRIPTS))
         path = self.folder / name
         path.write_bytes(damaged(TRANSCRIPTS[name], rng))
-        self.memory.organize([path], dry_run=True)
+        report = self.memory.organize([path], dry_run=True)
+        assert all(place and reason and len(reason) <= 500 for place, reason in report.rejected)
+        return not report.rejected
 
 
 class Mirror(Readers):
@@ -129,9 +117,13 @@ class Mirror(Readers):
     def try_one(self, rng):
         name = rng.choice(list(self.whole))
         (self.root / name).write_bytes(damaged(self.whole[name] + NOTE.encode(), rng))
-        with suppress(LimpetError):
+        try:
             self.memory.mirror_sync(self.root)
-        (self.root / name).write_bytes(self.whole[name])
+        except LimpetError:
+            return False
+        finally:
+            (self.root / name).write_bytes(self.whole[name])
+        return True
 
     def check(self):
         assert self.memory.verify() == []
@@ -155,102 +147,96 @@ class Hooks(Target):
             raw = damaged(raw, rng)
         out = handle([client, event, "--store", self.store, "--scope", "project:x"], raw).decode("utf-8")
         assert out.count("<limpet-memory>") == out.count("</limpet-memory>") <= 1
-        if self.log.exists():
-            said = self.log.read_text(encoding="utf-8").splitlines()
-            self.log.unlink()
-            assert all(any(name in line for name in EXPECTED) for line in said), said
+        if not self.log.exists():
+            return True
+        said = self.log.read_text(encoding="utf-8").splitlines()
+        self.log.unlink()
+        assert all(any(name in line for name in EXPECTED) for line in said), said
+        return False
 
 
 class Mcp(Target):
     def __init__(self, folder, memory):
         super().__init__(folder)
         self.memory, self.service = memory, Service(memory)
+        self.ids = [memory.remember(one, topics=["deploys"]).id for one in PLAIN]
 
     def try_one(self, rng):
-        method, params = request(rng)
+        method, params = request(rng, self.ids)
         try:
-            json.dumps(self.service.answer(method, params, Call()))
+            answer = self.service.answer(method, params, Call())
         except ProtocolError as error:
             assert error.code != INTERNAL_ERROR, error.message
+            return False
+        json.dumps(answer)
+        return not answer.get("isError")
 
     def check(self):
         assert self.memory.verify() == []
-
-
-def request(rng):
-    """A method and its params: what a tool takes, bent."""
-    if rng.random() < 0.2:
-        method = rng.choice(
-            (
-                "resources/read",
-                "prompts/get",
-                "completion/complete",
-                "resources/subscribe",
-                "initialize",
-                "tools/list",
-                "x",
-                text(rng),
-            )
-        )
-        names = ("uri", "name", "arguments", "ref", "argument", "cursor", "_meta")
-        given = {
-            name: rng.choice((value(rng), f"memory://{text(rng)}", "brief", {"task": text(rng)}))
-            for name in names
-            if rng.random() < 0.5
-        }
-        return method, given
-    tool = rng.choice(TOOLS)
-    takes = tool["inputSchema"]["properties"]
-    given = {
-        name: good(rng, schema) if rng.random() < 0.7 else value(rng)
-        for name, schema in takes.items()
-        if rng.random() < 0.6
-    }
-    if rng.random() < 0.05:
-        given[text(rng)] = value(rng)
-    return "tools/call", {
-        "name": tool["name"] if rng.random() < 0.98 else value(rng),
-        "arguments": given if rng.random() < 0.98 else value(rng),
-    }
-
-
-def good(rng, schema):
-    """A value of the type that a schema asks for, hostile within it."""
-    if "enum" in schema:
-        return rng.choice(schema["enum"])
-    type = schema.get("type")
-    type = rng.choice(type) if isinstance(type, list) else type
-    if type == "array":
-        return [good(rng, schema.get("items", {})) for _ in range(rng.randrange(3))]
-    if type == "object":
-        return {name: good(rng, of) for name, of in schema.get("properties", {}).items() if rng.random() < 0.5} or {
-            "content": text(rng)
-        }
-    if type in ("integer", "number"):
-        return rng.choice((0, 1, 5, -1, 10**9, 2.5))
-    return rng.random() < 0.5 if type == "boolean" else text(rng)
 
 
 class Dates(Target):
     def try_one(self, rng):
         said = text(rng)
         dates.spans(said, NOW), dates.mentioned(said), dates.asks_when(said), dates.tells_when(said)
-        with suppress(LimpetError):
+        try:
             parse_time(said, now=NOW)
+        except LimpetError:
+            return False
+        return True
+
+
+class Texts(Target):
+    """What every statement, question and message is read by."""
+
+    def try_one(self, rng):
+        one, other = sayable(rng), sayable(rng)
+        for said in (one, text(rng)):
+            clean, _ = secrets.redact(said)
+            assert secrets.redact(clean)[0] == clean
+            (
+                secrets.redact_command(said),
+                secrets.redact_fields({"a": [said]}),
+                instructions.reads_like_instruction(said),
+            )
+            assert "</limpet-memory>" not in blocks.neutral(said)
+            blocks.one_line(said), blocks.strip_blocks(said), turns.essential(said), turns.first_sentence(said)
+        difference.differences(one, other), statements.clash(one, other), statements.is_statement(one)
+        entities.entities(one), entities.numbers(one), grams.with_grams(one), list(sentences(one))
+        excerpt.excerpt(one, excerpt.words_of(other), 60), intent(one), asks_now(one), asks_past(one)
+        return True
 
 
 class Queries(Readers):
     def __init__(self, folder, memory):
         super().__init__(folder, memory)
-        for number in range(400):  # more than are read without the full-text index
-            memory.remember(f"Deploys of service {number} wait for the redis port {6_000 + number}")
+        rng = random.Random("queries")
+        words = [word for one in PLAIN for word in one.split()]
+        memory.remember_batch(
+            [{"content": " ".join(rng.choices(words, k=8))} for _ in range(400)]
+        )  # more than are read without the full-text index
 
     def try_one(self, rng):
-        with suppress(LimpetError):
-            self.memory.recall(text(rng), lexical_only=True, k=rng.choice((1, 8, 100)))
+        given = {"lexical_only": True, "k": rng.choice((1, 8, 100)), "explain": rng.random() < 0.1}
+        for name in ("since", "until", "as_of", "known_at", "topics", "kind", "budget_tokens"):
+            if rng.random() < 0.05:
+                given[name] = (
+                    [text(rng)]
+                    if name in ("topics", "kind")
+                    else text(rng)
+                    if name != "budget_tokens"
+                    else rng.choice((1, 99, 10**12))
+                )
+        try:
+            self.memory.recall(text(rng), **given)
+        except LimpetError:
+            return False
+        return True
 
 
 class Lines(Readers):
+    """A line of a ledger, bent; five together are an import."""
+
     def __init__(self, folder, memory):
         super().__init__(folder, memory)
         with limpet.open(":memory:", scope="project:x") as other:
@@ -261,14 +247,20 @@ class Lines(Readers):
 
     def try_one(self, rng):
         lines = [bent(rng.choice(self.good), rng.randrange, self.good) for _ in range(5)]
-        imported(self.memory, lines, dry_run=True)
+        report = imported(self.memory, lines, dry_run=True)
+        return report.new + report.known > 0
 
 
-def _with_store(make):
+def _with_store(make, *, meaning=True):
+    """`meaning`: of some blocks the vectors are the real model's."""
+
     @contextmanager
-    def opened(folder):
+    def opened(folder, block):
         with limpet.open(
-            folder / "memory.db", scope="project:x", clock=limpet.FixedClock("2026-03-01T00:00:00Z")
+            folder / "memory.db",
+            scope="project:x",
+            clock=limpet.FixedClock("2026-03-01T00:00:00Z"),
+            embedder=None if meaning and block % REAL == 0 else Words(),
         ) as memory:
             memory.remember("The redis port of deploys is 6380", topics=["deploys"])
             yield make(folder, memory)
@@ -276,12 +268,23 @@ def _with_store(make):
     return opened
 
 
-@contextmanager
-def _dates(folder):
-    yield Dates(folder)
+def _alone(make):
+    @contextmanager
+    def opened(folder, _):
+        yield make(folder)
+
+    return opened
 
 
+# name -> (how it is opened, inputs after which it is made anew, inputs of the whole campaign)
 KINDS = {
-    "readers": _with_store(Readers), "transcripts": _with_store(Transcripts), "mirror": _with_store(Mirror), "hooks": _with_store(Hooks),
-    "mcp": _with_store(Mcp), "dates": _dates, "queries": _with_store(Queries), "lines": _with_store(Lines),
-}  # fmt: skip
+    "readers": (_with_store(Readers), 5_000, 200_000),
+    "transcripts": (_with_store(Transcripts), 500, 20_000),
+    "mirror": (_with_store(Mirror), 500, 20_000),
+    "hooks": (_with_store(Hooks), 1_000, 60_000),
+    "mcp": (_with_store(Mcp), 500, 100_000),
+    "dates": (_alone(Dates), 20_000, 200_000),
+    "texts": (_alone(Texts), 20_000, 100_000),
+    "queries": (_with_store(Queries, meaning=False), 5_000, 40_000),
+    "lines": (_with_store(Lines), 20_000, 260_000),
+}

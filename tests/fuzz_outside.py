@@ -1,4 +1,4 @@
-"""Targets of the fuzz (`tests/fuzz.py`) that are processes of their own: the command line, and servers over HTTP, a socket and stdin."""
+"""Targets of the fuzz (`tests/fuzz.py`) that are servers in a process of their own: over HTTP, a socket and stdin."""
 
 from __future__ import annotations
 
@@ -13,49 +13,23 @@ from pathlib import Path
 
 import httpx2
 
+import limpet
 from limpet.recall_server import ask, place
 from limpet.settings import read_settings
-from tests.fuzz_inside import Target, damaged, request, text, value
+from tests.fuzz_inside import Target
+from tests.fuzz_values import PLAIN, damaged, request, text, value
 
-VERBS = (
-    "remember", "recall", "list", "show", "correct", "forget", "prepare", "related", "count", "topics", "entities", "scopes", "stats", "edit", "tag", "pin",
-    "move", "retract", "archive", "restore", "promote", "feedback", "undo", "redo", "log", "purge", "fact", "audit", "review", "sweep", "session", "journal",
-    "link", "unlink", "why", "impact", "path", "timeline", "contradictions", "gaps", "diff", "verify", "import", "help", "nonsense",
-)  # fmt: skip
-OPTIONS = (
-    "--json",
-    "--topic",
-    "--kind",
-    "--since",
-    "--until",
-    "--limit",
-    "-k",
-    "--scope",
-    "--key",
-    "--meta",
-    "--stdin",
-    "--explain",
-    "--as-of",
-    "--batch",
-    "--dry-run",
-    "--match",
-)
 ABOUT = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "fuzz", "version": "1"}}
 
 
-class Cli(Target):
-    """A command with hostile words and stdin: an exit code of ours, and no traceback."""
+def ids_of(path):
+    """Of ordinary memories, stored beside the server."""
+    with limpet.open(path, scope="project:x") as memory:
+        return [memory.remember(one, topics=["deploys"]).id for one in PLAIN]
 
-    def try_one(self, rng):
-        words = [rng.choice(VERBS)]
-        for _ in range(rng.randrange(5)):
-            words.append(rng.choice(OPTIONS) if rng.random() < 0.4 else text(rng)[:20_000])
-        argv = [word.replace("\0", "").encode("utf-8", "surrogatepass") for word in words]
-        given = json.dumps(value(rng)).encode() if rng.random() < 0.5 else rng.randbytes(rng.randrange(200))
-        argv = [sys.executable, "-m", "limpet", "--store", str(self.folder / "memory.db"), *argv]
-        done = subprocess.run(argv, input=given, capture_output=True, timeout=120, check=False, cwd=self.folder)
-        assert done.returncode in (0, 1, 2, 3), (argv, done.returncode, done.stderr)
-        assert b"Traceback" not in done.stderr and b"internal error" not in done.stderr, (argv, given, done.stderr)
+
+def taken_in(answer):
+    return "result" in answer and not answer["result"].get("isError")
 
 
 class Server(Target):
@@ -94,15 +68,19 @@ class Stdio(Server):
         self.number = 0
         self.ask(json.dumps({"jsonrpc": "2.0", "id": "0", "method": "initialize", "params": ABOUT}).encode())
         assert self.process.stdout.readline()
+        self.ids = ids_of(self.path)
 
     def try_one(self, rng):
-        method, params = request(rng)
+        method, params = request(rng, self.ids)
         self.number += 1
         line = json.dumps({"jsonrpc": "2.0", "id": "bent", "method": method, "params": params}).encode()
         self.ask((damaged(line, rng) if rng.random() < 0.5 else line).replace(b"\n", b" "))
         self.ask(json.dumps({"jsonrpc": "2.0", "id": self.number, "method": "ping"}).encode())
+        taken = False
         while (answer := json.loads(self.process.stdout.readline())).get("id") != self.number:
             assert "limpet failed" not in json.dumps(answer), (line, answer)
+            taken |= taken_in(answer)
+        return taken
 
 
 class Http(Server):
@@ -127,6 +105,7 @@ class Http(Server):
         self.client = httpx2.Client(base_url=f"http://127.0.0.1:{self.port}", headers=headers, timeout=60)
         begun = self.client.post("/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": ABOUT})
         self.client.headers["Mcp-Session-Id"] = begun.headers["mcp-session-id"]
+        self.ids = ids_of(self.path)
 
     def try_one(self, rng):
         if rng.random() < 0.15:
@@ -137,8 +116,8 @@ class Http(Server):
                         rng,
                     )
                 )
-            return
-        method, params = request(rng)
+            return False
+        method, params = request(rng, self.ids)
         body = json.dumps(
             {"jsonrpc": "2.0", "id": rng.choice((1, "a", None)), "method": method, "params": params}
         ).encode()
@@ -150,6 +129,8 @@ class Http(Server):
             body,
             answer.text,
         )
+        said = [line.removeprefix("data: ") for line in answer.text.split("\n") if line.startswith(("data: {", "{"))]
+        return answer.status_code == 200 and any(taken_in(json.loads(one)) for one in said)
 
     def check(self):
         super().check()
@@ -178,10 +159,12 @@ class Socket(Server):
             try:
                 rude.sendall(struct.pack(">I", length) + body)
                 rude.shutdown(socket.SHUT_WR)
-                while rude.recv(65_536):
-                    pass
+                heard = 0
+                while piece := rude.recv(65_536):
+                    heard += len(piece)
             except (BrokenPipeError, ConnectionResetError):
-                pass
+                return False
+            return heard > 0
 
     def check(self):
         super().check()
@@ -195,7 +178,7 @@ class Socket(Server):
 
 def _served(make):
     @contextmanager
-    def started(folder):
+    def started(folder, _):
         target = make(folder)
         try:
             target.check()
@@ -206,9 +189,5 @@ def _served(make):
     return started
 
 
-@contextmanager
-def _cli(folder):
-    yield Cli(folder)
-
-
-KINDS = {"cli": _cli, "http": _served(Http), "socket": _served(Socket), "stdio": _served(Stdio)}
+# name -> (how it is started, inputs after which it is ended and another started, inputs of the whole campaign)
+KINDS = {name: (_served(make), 2_500, 10_000) for name, make in (("http", Http), ("socket", Socket), ("stdio", Stdio))}

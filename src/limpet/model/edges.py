@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -62,8 +61,8 @@ def check_weight(weight: float) -> float:
     """A number from 0 to 1000. Raises BadInput."""
     if isinstance(weight, bool) or not isinstance(weight, int | float):
         raise BadInput(f"weight must be a number, not {weight!r}")
-    if not math.isfinite(weight) or not 0 <= weight <= MAX_WEIGHT:
-        raise BadInput(f"weight must be from 0 to {MAX_WEIGHT:g}, not {weight!r}")
+    if not 0 <= weight <= MAX_WEIGHT:
+        raise BadInput(f"weight must be from 0 to {MAX_WEIGHT:g}, not {weight!r:.60}")
     return float(weight)
 
 

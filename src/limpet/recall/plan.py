@@ -10,6 +10,8 @@ from ..store.records import Filter
 from .intent import intent
 
 MAX_RESULTS = 1_000
+# More tokens, or milliseconds, than any answer has: what is longer is a mistake, and no float.
+MOST = 10**9
 # Characters of a query that are read; the rest of a very long one adds noise, not meaning.
 MAX_QUERY_CHARACTERS = 100_000
 FUSIONS = ("linear", "rrf")
@@ -70,11 +72,11 @@ def make_plan(
     if not isinstance(query, str):
         raise BadInput(f"query must be text, not {type(query).__name__}")
     if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= MAX_RESULTS:
-        raise BadInput(f"k must be from 1 to {MAX_RESULTS}, not {k!r}")
-    if deadline_ms is not None and not deadline_ms > 0:
-        raise BadInput(f"deadline_ms must be more than 0, not {deadline_ms!r}")
-    if budget_tokens is not None and budget_tokens < 1:
-        raise BadInput(f"budget_tokens must be at least 1, not {budget_tokens!r}")
+        raise BadInput(f"k must be from 1 to {MAX_RESULTS}, not {k!r:.60}")
+    if deadline_ms is not None and not 0 < deadline_ms <= MOST:
+        raise BadInput(f"deadline_ms must be more than 0, and at most {MOST:,}, not {deadline_ms!r:.60}")
+    if budget_tokens is not None and not 1 <= budget_tokens <= MOST:
+        raise BadInput(f"budget_tokens must be at least 1, and at most {MOST:,}, not {budget_tokens!r:.60}")
     if fusion not in FUSIONS:
         raise BadInput(f"unknown fusion: {fusion!r}", hint=f"one of: {', '.join(FUSIONS)}")
     unknown = without - set(SIGNALS)

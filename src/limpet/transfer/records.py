@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -146,7 +145,7 @@ def seconds(value: Any) -> int | None:
         return round(value * 1_000_000)  # as most are
     if value is None or value == 0:
         return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= _YEAR_2200:
         raise BadInput(f"not a time: {str(value)[:60]!r}")
     return in_range(round(value * 1_000_000) if isinstance(value, float) else value * 1_000_000)
 
