@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import multiprocessing
 import os
 import random
 import resource
@@ -42,10 +43,11 @@ def main():
     parser.add_argument("kinds", nargs="*", metavar="KIND", default=list(KINDS), help=", ".join(KINDS))
     parser.add_argument("--to", type=int, help="go on until a kind has had so many in all")
     parser.add_argument("--seconds", type=float, default=3_600.0, help="at most so long for a kind")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="blocks at a time")
     parser.add_argument("--only", type=int, help="this input alone, after those before it in its block; not recorded")
     args = parser.parse_args()
     if len(args.kinds) > 1:  # each in a process of its own, whose peak of memory is its own
-        given = ["--seconds", str(args.seconds), *(["--to", str(args.to)] if args.to else [])]
+        given = ["--seconds", str(args.seconds), "--jobs", str(args.jobs), *(["--to", str(args.to)] if args.to else [])]
         argv = [sys.executable, "-m", "tests.fuzz", *given]
         sys.exit(max(subprocess.run([*argv, kind], check=False).returncode for kind in args.kinds))
     signal.signal(signal.SIGALRM, _too_long)
@@ -59,57 +61,62 @@ def main():
         }
         (kind,) = args.kinds
         if args.only is not None:
-            sys.exit(1 if args.only in block(kind, args.only, args.only + 1, Path(home), dict(NEW)) else 0)
+            sys.exit(1 if block((kind, args.only, args.only + 1, Path(home)))["unhandled"] else 0)
         sys.exit(1 if run(kind, args, Path(home)) else 0)
 
 
 def run(kind, args, home):
+    """Blocks, several at a time, written down in their order. Returns the numbers that are not handled."""
     one = NEW | kept().get(kind, {})
     for number in list(one["unhandled"]):
-        if number not in block(kind, number, number + 1, home, dict(NEW)):
+        if number not in block((kind, number, number + 1, home))["unhandled"]:
             one["unhandled"].remove(number)
             one["mended"] = sorted({*one["mended"], number})
     _, size, share = KINDS[kind]
     to, ends = args.to or share, time.monotonic() + args.seconds
-    while one["inputs"] < to and time.monotonic() < ends:
-        started, first = _used(), one["inputs"]
-        one["unhandled"] += block(kind, first, min(to, first - first % size + size), home, one)
-        one["seconds"] = round(one["seconds"] + _used() - started, 1)
-        keep(kind, one)
-        print(f"{kind}: {', '.join(f'{value} {name}' for name, value in one.items())}", flush=True)
+    starts = [one["inputs"], *range(one["inputs"] // size * size + size, to, size)] if one["inputs"] < to else []
+    asked = [(kind, first, min(to, first // size * size + size), home) for first in starts]
+    with multiprocessing.get_context("fork").Pool(args.jobs) as pool:
+        for done in pool.imap(block, asked):
+            one |= {name: one[name] + done[name] for name in ("inputs", "taken", "unhandled")}
+            one |= {name: max(one[name], done[name]) for name in ("slowest", "peak_mb")}
+            one["seconds"] = round(one["seconds"] + done["seconds"], 1)
+            keep(kind, one)
+            print(f"{kind}: {', '.join(f'{value} {name}' for name, value in one.items())}", flush=True)
+            if time.monotonic() > ends:
+                break
+        pool.terminate()
     return one["unhandled"]
 
 
-def block(kind, first, end, home, one):
-    """Give a fresh target the inputs of a block from its start up to `end`, counting from `first`. Returns the numbers of
-    those that were not handled; -1 is what was looked at in the end."""
+def block(asked):
+    """(kind, first, end, a folder): a fresh target is given the inputs of a block from its start up to `end`. Returns what the
+    record holds of those from `first` on; the number of the last is also that of what was found in the end."""
+    kind, first, end, home = asked
     opened, size, _ = KINDS[kind]
-    failed = []
-    folder = Path(tempfile.mkdtemp(dir=home))
+    one = NEW | {"inputs": end - first, "unhandled": []}
+    folder, began = Path(tempfile.mkdtemp(dir=home)), _used()
     with opened(folder, first // size) as target:
-        for number in range(first - first % size, end):
+        for number in range(first // size * size, end):
             taken, seconds = attempt(kind, number, target.try_one, random.Random(f"{kind} {number}"))
             if number >= first:
-                one["inputs"] += 1
-                one["taken"] += bool(taken)
+                one["taken"] += taken or 0
                 one["slowest"] = max(one["slowest"], round(seconds, 1))
-            if taken is None:
-                failed.append(number)
-        if attempt(kind, -1, target.check)[0] is None:
-            failed.append(-1)
-        one["peak_mb"] = max(one["peak_mb"], round(peak_mb(target)))
+                one["unhandled"] += [number] if taken is None else []
+        ended = attempt(kind, end - 1, target.check)[0]
+        one["peak_mb"] = round(peak_mb(target))
     shutil.rmtree(folder, ignore_errors=True)
-    if one["peak_mb"] > MOST_MB:
-        failed.append(-1)
-    return failed
+    if (ended is None or one["peak_mb"] > MOST_MB) and end - 1 not in one["unhandled"]:
+        one["unhandled"].append(end - 1)
+    return one | {"seconds": _used() - began}
 
 
 def attempt(kind, number, act, *given):
-    """(whether `act` says yes, the seconds of processor it took); None when it raises, which is told on stderr."""
+    """(how many `act` says, the seconds of processor it took); None when it raises, which is told on stderr."""
     started = _used()
     signal.alarm(INPUT_SECONDS)
     try:
-        return bool(act(*given)), _used() - started
+        return int(act(*given) or 0), _used() - started
     except BaseException as error:
         if isinstance(error, KeyboardInterrupt):
             raise

@@ -233,4 +233,4 @@ def _cli(folder, _):
         os.environ["PATH"] = before
 
 
-KINDS = {"cli": (_cli, 100, 10_000)}
+KINDS = {"cli": (_cli, 200, 10_000)}

@@ -55,8 +55,8 @@ class Words:
 
 
 class Target:
-    """What one kind of input is given to. `try_one` and `check` raise for what was not handled; `try_one` says whether
-    the input was taken: not refused."""
+    """What one kind of input is given to. `try_one` and `check` raise for what was not handled; `try_one` says how
+    many inputs were taken by it: not refused."""
 
     process = None
 
@@ -235,10 +235,13 @@ class Queries(Readers):
 
 
 class Lines(Readers):
-    """A line of a ledger, bent; five together are an import."""
+    """Lines of a ledger, bent; each TOGETHER are an import."""
+
+    TOGETHER = 5
 
     def __init__(self, folder, memory):
         super().__init__(folder, memory)
+        self.waiting = []
         with limpet.open(":memory:", scope="project:x") as other:
             first = other.remember("The limit is 100", key="api.limit", topics=["api"], metadata={"a": 1}).id
             other.correct(first, "The limit is 200")
@@ -246,9 +249,12 @@ class Lines(Readers):
             self.good = ledger(other)
 
     def try_one(self, rng):
-        lines = [bent(rng.choice(self.good), rng.randrange, self.good) for _ in range(5)]
+        self.waiting.append(bent(rng.choice(self.good), rng.randrange, self.good))
+        if len(self.waiting) < self.TOGETHER:
+            return 0
+        lines, self.waiting = self.waiting, []
         report = imported(self.memory, lines, dry_run=True)
-        return report.new + report.known > 0
+        return report.new + report.known
 
 
 def _with_store(make, *, meaning=True):
@@ -278,13 +284,13 @@ def _alone(make):
 
 # name -> (how it is opened, inputs after which it is made anew, inputs of the whole campaign)
 KINDS = {
-    "readers": (_with_store(Readers), 5_000, 200_000),
+    "readers": (_with_store(Readers), 4_000, 200_000),
     "transcripts": (_with_store(Transcripts), 500, 20_000),
     "mirror": (_with_store(Mirror), 500, 20_000),
-    "hooks": (_with_store(Hooks), 1_000, 60_000),
+    "hooks": (_with_store(Hooks), 1_000, 40_000),
     "mcp": (_with_store(Mcp), 500, 100_000),
-    "dates": (_alone(Dates), 20_000, 200_000),
-    "texts": (_alone(Texts), 20_000, 100_000),
-    "queries": (_with_store(Queries, meaning=False), 5_000, 40_000),
-    "lines": (_with_store(Lines), 20_000, 260_000),
+    "dates": (_alone(Dates), 5_000, 240_000),
+    "texts": (_alone(Texts), 2_000, 60_000),
+    "queries": (_with_store(Queries, meaning=False), 2_000, 20_000),
+    "lines": (_with_store(Lines), 10_000, 300_000),
 }

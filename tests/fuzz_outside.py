@@ -190,4 +190,4 @@ def _served(make):
 
 
 # name -> (how it is started, inputs after which it is ended and another started, inputs of the whole campaign)
-KINDS = {name: (_served(make), 2_500, 10_000) for name, make in (("http", Http), ("socket", Socket), ("stdio", Stdio))}
+KINDS = {name: (_served(make), 1_000, 10_000) for name, make in (("http", Http), ("socket", Socket), ("stdio", Stdio))}

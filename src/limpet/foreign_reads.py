@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from typing import Any
 
 from .folders import beside
+from .model.memory import TRUST
 
 SUFFIX = ".foreign"
 SECONDS = 1_800
@@ -56,6 +58,20 @@ def note(store: str, origin: str, output: Any, now: int) -> None:
         os.write(number, line.encode())
     finally:
         os.close(number)
+
+
+def taint(store: str, given: dict[str, Any], text: str) -> str:
+    """Give a statement, its fields in `given`, the origin that its text was just read from.
+
+    Why, for its receipt; "" for what was not read, or is not trusted more in any case.
+    """
+    origin = read_from(store, text, time.time_ns() // 1_000)
+    if origin is None or TRUST.get(str(given.get("origin") or "agent"), 0) <= TRUST[origin]:
+        return ""
+    given["origin"] = origin
+    given.pop("anyway", None)
+    where = "a web page" if origin == "web" else "another tool's answer"
+    return f"stored with origin {origin}: its words are those of {where} that was just read"
 
 
 def read_from(store: str, text: str, now: int) -> str | None:

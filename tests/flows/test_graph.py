@@ -73,6 +73,7 @@ def test_a_symmetric_link_counts_from_either_end(memory, story):
         ("related_to", -1, "weight"),
         ("related_to", float("nan"), "weight"),
         ("related_to", 10**6, "weight"),
+        ("related_to", 10**400, "weight"),
     ],
 )
 def test_a_bad_link_is_refused(memory, story, type, weight, says):

@@ -8,6 +8,7 @@ import pytest
 
 import limpet
 from limpet import BadInput, NotFound
+from limpet.cli.main import main
 from tests.flows.test_organize import run
 
 
@@ -75,14 +76,26 @@ def test_what_was_dropped_is_gone_from_the_files(path):
         assert memory.verify() == []
 
 
-def test_a_reader_that_is_still_at_it_is_said(path, monkeypatch):
+def test_a_reader_that_is_still_at_it_is_said_and_the_queue_erases_later(path, monkeypatch, capsys):
     monkeypatch.setattr("limpet.store.sql.journal.FLUSH_SECONDS", 0.2)
+
+    def left():
+        return [file.name for file in path.parent.iterdir() if b"zebra" in file.read_bytes()]
+
     with limpet.open(path, scope="project:a") as memory, limpet.open(path, scope="project:a", read_only=True) as other:
-        memory.note_action("s", "asked", "the code is zebra")
+        for code in ("one", "two"):
+            memory.note_action("s", "asked", f"the code is zebra-{code}")
         with other._context.store.snapshot():
             other.journal()
-            assert memory.drop_from_journal(match="zebra").erased is False
+            assert memory.drop_from_journal(match="one").erased is False
+            assert main(["--store", str(path), "--scope", "project:a", "journal", "drop", "--match", "zebra"]) == 0
+            assert "`limpet work`" in capsys.readouterr().err
+            memory.work()
+            assert left()
         assert memory.journal() == []
+        memory.work()
+        assert not left()
+        assert not memory._context.store.erasure.flush_waits()
 
 
 def test_the_command(tmp_path):

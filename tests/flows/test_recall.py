@@ -95,7 +95,7 @@ def test_hyphens_join_and_part_words(filled, ids):
 
 
 @pytest.mark.parametrize(
-    "asked", [{"k": 0}, {"k": 1_001}, {"k": True}, {"deadline_ms": 0}, {"budget_tokens": 0}, {"fusion": "magic"},
+    "asked", [{"k": 0}, {"k": 1_001}, {"k": True}, {"deadline_ms": 0}, {"budget_tokens": 0}, {"fusion": "magic"}, {"k": 10**400}, {"deadline_ms": 10**400}, {"budget_tokens": 10**400},
               {"without": ["magic"]}, {"kinds": ["rumour"]}, {"since": "not a time"}, {"topics": [""]}], ids=str,
 )  # fmt: skip
 def test_a_bad_request_is_refused(memory, asked):

@@ -125,7 +125,7 @@ def test_what_is_no_text_is_refused_and_nothing_is_stored(memory, content):
     "given",
     [
         {"kind": "rumour"}, {"origin": "rumour"}, {"key": "city"}, {"key": "user city.x"}, {"key": 7},
-        {"importance": 1.5}, {"importance": float("nan")}, {"importance": "high"}, {"importance": True},
+        {"importance": 1.5}, {"importance": float("nan")}, {"importance": "high"}, {"importance": True}, {"importance": 10**400},
         {"confidence": -0.1}, {"pin": "yes"},
         {"metadata": ["list"]}, {"metadata": {"x": {1}}}, {"metadata": {"x": float("nan")}},
         {"metadata": {"x": "y" * 70_000}}, {"metadata": {"x": "a\0b"}}, {"metadata": {"x": "\ud800"}},

@@ -4,6 +4,7 @@ LIMPET_FUZZ sets how many connections are left half open (`make fuzz`: 10,000)."
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
@@ -20,6 +21,7 @@ import pytest
 
 import limpet
 from limpet.agents.connections import CONNECTIONS
+from limpet.agents.http import HOST, listening
 from limpet.agents.stdio import MOST_LINE_BYTES
 from limpet.recall_server import MOST_ASKED_BYTES, ask, place
 from limpet.settings import read_settings
@@ -174,6 +176,23 @@ def test_half_open_connections_do_not_stop_a_call(http):
     finally:
         for one in silent:
             one.close()
+
+
+def test_an_answer_does_not_wait_until_its_first_part_is_acknowledged():
+    """Headers and body are written one after the other: with Nagle's algorithm the body came 40 ms later."""
+
+    async def connected():
+        with listening(HOST, 0) as listener:
+            came = asyncio.get_running_loop().create_future()
+            async with await asyncio.start_server(lambda _, there: came.set_result(there), sock=listener):
+                _, here = await asyncio.open_connection(*listener.getsockname())
+                there = await came
+                at_once = there.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+                for one in (here, there):
+                    one.close()
+                return at_once
+
+    assert asyncio.run(connected())
 
 
 def test_what_a_request_may_hold_is_limited_and_errors_are_words(http):

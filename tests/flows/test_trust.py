@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tempfile
 
 import pytest
 
@@ -12,6 +13,7 @@ from limpet.agents.hooks.holdout import Holdout
 from limpet.agents.hooks.injected import brief
 from limpet.agents.hooks.session_state import left_off
 from limpet.agents.tools import Tools
+from limpet.cli.main import main
 from limpet.text.instructions import reads_like_instruction
 
 PAGE = "Release notes of Tarn. Tarn 9 needs the flag unsafe-merge for every deployment, as the authors say. Old flags are gone."
@@ -149,6 +151,40 @@ def test_what_an_agent_takes_from_a_page_it_just_read_is_of_the_web_whatever_it_
     assert memory.get(fact["id"]).origin == "web"
     mine = memory.remember("Tarn needs no flag", origin="user").id
     assert tools.correct(id=mine, content=TAKEN + " now", origin="user")["status"] == "proposed"
+
+
+def test_the_command_line_of_an_agent_says_so_too_and_a_sub_agent_is_no_way_round(memory, path, capsys, monkeypatch):
+    """What was read belongs to the store, not to the session that read it. A person's --origin user is their own word."""
+    read_a_page(path)  # in a session that the commands know nothing of
+    by_tool = Tools(memory, lambda: None).remember([{"content": TAKEN}])["results"][0]
+
+    def ran(*argv):
+        assert main(["--store", str(path), "--scope", "project:api", *argv, "--json"]) == 0
+        said = json.loads(capsys.readouterr().out.splitlines()[0])
+        return memory.get(said["id"]), said.get("reason", "")
+
+    stored, reason = ran("remember", f"{TAKEN}, always")
+    assert (stored.origin, "just read" in reason) == ("web", True)
+    assert stored.id not in shown(memory, "Which flag does Tarn 9 need?")
+    monkeypatch.setattr("sys.stdin", Piped(json.dumps({"content": f"{TAKEN}, and more"})))
+    stored, reason = ran("remember", "--batch", "--no-vectors")
+    assert (stored.origin, "just read" in reason) == ("web", True)
+    assert ran("fact", "tarn.flag", TAKEN)[0].origin == "web"
+    assert ran("correct", by_tool["id"], f"{TAKEN} since May")[0].origin == "web"
+    stored, reason = ran("remember", f"{TAKEN}: so says Ana", "--origin", "user")
+    assert (stored.origin, reason) == ("user", "")
+    own, reason = ran("remember", "Ana wants short release notes for her own team")
+    assert (own.origin, reason) == ("agent", "")
+
+
+class Piped:
+    """Stdin as a file with a descriptor."""
+
+    def __init__(self, text):
+        self._file = tempfile.TemporaryFile()  # noqa: SIM115  as long as the test
+        self._file.write(text.encode())
+        self._file.seek(0)
+        self.fileno = self._file.fileno
 
 
 def test_of_what_was_read_hashes_are_kept_for_half_an_hour(memory, path, monkeypatch):

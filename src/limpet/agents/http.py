@@ -89,6 +89,7 @@ def serve_http(server: Server[Any], port: int, token: str) -> None:
 @contextmanager
 def listening(host: str, port: int) -> Iterator[socket.socket]:
     """Raises StoreError when that cannot be listened on."""
+    # The protocol is named: asyncio sends what is written to it at once (TCP_NODELAY) for sockets that say TCP.
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

@@ -7,14 +7,12 @@ their tokens are paid for at every call.
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ..foreign_reads import read_from
+from ..foreign_reads import taint
 from ..model.clock import format_time
 from ..model.errors import BadInput, LimpetError
-from ..model.memory import TRUST
 from ..recall.token_budget import tokens_of
 from .arguments import checked
 from .calls import caller
@@ -238,15 +236,7 @@ class Tools:
         return _written(receipt)
 
     def _taint(self, given: dict[str, Any], text: str) -> str:
-        """Give what was just read from outside that origin. Why, for the receipt; "" for what was not."""
-        path = self._memory.path
-        origin = read_from(path, text, time.time_ns() // 1_000)
-        if origin is None or TRUST[given.get("origin") or "agent"] <= TRUST[origin]:
-            return ""
-        given["origin"] = origin
-        given.pop("anyway", None)
-        where = "a web page" if origin == "web" else "another tool's answer"
-        return f"stored with origin {origin}: its words are those of {where} that was just read"
+        return taint(self._memory.path, given, text)
 
     def _expose(self, via: str, items: list[tuple[str, int]]) -> None:
         if self._exposures is not None:

@@ -10,7 +10,7 @@ from ..store.records import MOST_WAITING
 from . import beliefs_output as shown
 from . import output
 from .options import TIME_FORMS, Command, given_text, open_store
-from .receipt import receipt
+from .receipt import just_read, receipt, with_reason
 
 # -- fact
 
@@ -43,7 +43,9 @@ def _fact(args: Namespace) -> int:
     with open_store(args, create=args.value is not None) as memory:
         if args.value is not None:
             given = {name: value for name in ("origin", "source", "valid_from") if (value := getattr(args, name))}
-            return receipt(memory.set_fact(args.key, given_text(args.value), **given), memory, as_json=args.json)
+            value = given_text(args.value)
+            told = just_read(memory, given, f"{args.key} {value}") or just_read(memory, given, value)
+            return receipt(with_reason(memory.set_fact(args.key, value, **given), told), memory, as_json=args.json)
         if args.end:
             return receipt(
                 memory.end_fact(args.key, at=args.at, why=args.why, origin=args.origin), memory, as_json=args.json

@@ -46,7 +46,9 @@ def _run(args: Namespace) -> int:
     what = "line" if len(dropped.lines) == 1 else "lines"
     output.words(f"{len(dropped.lines):,} {what} {'would be ' if args.dry_run else ''}dropped")
     if dropped.lines and not dropped.erased and not args.dry_run:
-        output.words("another process is reading the store: `limpet gc` erases the bytes once it has ended")
+        from .purge import STILL_READ
+
+        output.words(STILL_READ)
     return 0 if dropped.lines else 1
 
 

@@ -11,6 +11,11 @@ from .options import Command, id_argument, open_store
 if TYPE_CHECKING:
     from ..store.records import Scan
 
+STILL_READ = (
+    "a process still reads the state from before: the bytes in the log go when it has ended, by `limpet work` or any "
+    "running server"
+)
+
 
 def _purge_options(parser: ArgumentParser) -> None:
     id_argument(parser, gone=True)
@@ -57,8 +62,7 @@ def _purge(args: Namespace) -> int:
     if report.beyond and report.purged:
         output.words(report.beyond)
     if report.waits:
-        output.words("a process still reads the state from before: the bytes in the log go when it has ended, by "
-                     "`limpet work` or any running server")  # fmt: skip
+        output.words(STILL_READ)
     return 0
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
+from ..folders import beside
 from ..model.errors import NotFound
 from ..model.ids import parse_id, short_id
 from .options import terminal_width
@@ -34,6 +37,22 @@ def receipt(done: Receipt, memory: Limpet, *, as_json: bool) -> int:
     if done.redacted and not as_json:
         words(f"redacted before storing: {', '.join(done.redacted)}")
     return 2 if done.status == "rejected" else 0
+
+
+def just_read(memory: Limpet, given: dict[str, Any], text: Any) -> str:
+    """Give a statement that an agent has just read from outside that origin, unless the user states it. Returns why."""
+    if given.get("origin") == "user" or not isinstance(text, str):
+        return ""
+    # Most often nothing was: then nothing is imported either.
+    if not os.path.isfile(f"{beside(memory.path)}.foreign"):  # noqa: PTH113
+        return ""
+    from ..foreign_reads import taint
+
+    return taint(memory.path, given, text)
+
+
+def with_reason(done: Receipt, why: str) -> Receipt:
+    return replace(done, reason="; ".join(filter(None, (why, done.reason)))) if why else done
 
 
 def _done(done: Receipt, memory: Limpet) -> None:

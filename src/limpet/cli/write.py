@@ -27,7 +27,7 @@ from .options import (
     text_argument,
     vectors_option,
 )
-from .receipt import receipt
+from .receipt import just_read, receipt, with_reason
 
 if TYPE_CHECKING:
     from queue import Queue
@@ -67,7 +67,8 @@ def _remember(args: Namespace) -> int:
         raise BadInput("--no-vectors belongs to --batch: one statement waits for no vector anyway")
     text = given_text(args.text)
     with open_store(args, create=True) as memory:
-        return receipt(memory.remember(text, id=args.id, **statement(args)), memory, as_json=args.json)
+        told = just_read(memory, given, text)
+        return receipt(with_reason(memory.remember(text, id=args.id, **given), told), memory, as_json=args.json)
 
 
 def _batch(args: Namespace, defaults: dict[str, Any]) -> int:
@@ -112,7 +113,8 @@ def _taken(waiting: Queue[_Line | BaseException | None]) -> Iterator[list[_Line]
 def _store(memory: Limpet, lines: list[_Line], defaults: dict[str, Any]) -> int:
     """One transaction and its receipts, in the order of the lines. Returns 2 when one was rejected."""
     good = [defaults | line for _, line in lines if isinstance(line, dict)]
-    receipts: Iterator[Receipt] = iter(memory.remember_batch(good) if good else ())
+    told = [just_read(memory, one, one.get("content")) for one in good]
+    receipts: Iterator[Receipt] = map(with_reason, memory.remember_batch(good) if good else (), told)
     code = 0
     for number, line in lines:
         if isinstance(line, dict):
@@ -241,9 +243,11 @@ def _correct_options(parser: ArgumentParser) -> None:
 
 
 def _correct(args: Namespace) -> int:
-    text = given_text(args.text)
+    text, given = given_text(args.text), statement(args)
     with open_store(args) as memory:
-        return receipt(memory.correct(args.id, text, why=args.why, **statement(args)), memory, as_json=args.json)
+        told = just_read(memory, given, text)
+        done = memory.correct(args.id, text, why=args.why, **given)
+        return receipt(with_reason(done, told), memory, as_json=args.json)
 
 
 def _retract_options(parser: ArgumentParser) -> None:

@@ -160,8 +160,13 @@ def waiting(con: Connection) -> int:
 
 def after_purge(database: Database, con: Connection) -> None:
     """In the transaction of a purge: the index is made anew; whoever works the queue empties the log, if need be."""
-    con.execute("INSERT INTO job (kind, subject, not_before) VALUES (?, 0, 0) ON CONFLICT DO NOTHING", (FLUSH,))
+    flush_later(con)
     database.index.purged(con)
+
+
+def flush_later(con: Connection) -> None:
+    """Whoever works the queue empties the log, unless who erases can: `flushed` says so."""
+    con.execute("INSERT INTO job (kind, subject, not_before) VALUES (?, 0, 0) ON CONFLICT DO NOTHING", (FLUSH,))
 
 
 def flushed(database: Database) -> None:

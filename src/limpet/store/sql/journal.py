@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
     from ..records import Action
 
-# How long erased lines wait for readers of the old state.
-FLUSH_SECONDS = 60.0
+# How long who drops lines waits for readers of the old state; later the queue sees to it.
+FLUSH_SECONDS = 10.0
 INSERT = "INSERT INTO journal (scope, session, at, kind, what) VALUES (?, ?, ?, ?, ?)"
 
 
@@ -40,9 +40,15 @@ class SqlJournal(Repository):
         return [(num, Action(*rest)) for num, *rest in found]
 
     def drop(self, scope: str, numbers: Sequence[int]) -> bool:
+        from . import jobs
+
         with self._database.writing() as con:
             con.executemany("DELETE FROM journal WHERE scope = ? AND num = ?", [(scope, one) for one in numbers])
-        return self._database.flush_erased(seconds=FLUSH_SECONDS)
+            jobs.flush_later(con)
+        done = self._database.flush_erased(seconds=FLUSH_SECONDS)
+        if done:
+            jobs.flushed(self._database)
+        return done
 
 
 def clear(con: Connection) -> None:
