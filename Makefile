@@ -82,15 +82,14 @@ evaluation: setup  ## `limpet eval` on a generated history of 60 sessions whose 
 	@LIMPET_SESSIONS=60 $(BIN)/python -m pytest tests/flows/test_evaluate.py -q
 	@$(BIN)/python -m benchmarks.needs --histories 10
 
-fuzz: setup  ## hostile hook inputs (10,000), bent and torn lines, by file and by segment (100,000 each), servers and command line, half-open connections; TO=inputs SECONDS=each kind, from where the last run stopped; readers against 100,000 damaged files, properties with new seeds
+fuzz: setup  ## a million hostile inputs in process and 10,000 each to command line, HTTP, socket and stdin, from where the last run stopped (TO=inputs SECONDS=each kind JOBS=at a time); then hooks, events, readers and properties with new seeds
+	@$(BIN)/python -m tests.fuzz $(if $(TO),--to $(TO)) --seconds $(or $(SECONDS),3600) $(if $(JOBS),--jobs $(JOBS))
 	@LIMPET_FUZZ=10000 $(BIN)/python -m pytest tests/property/test_hooks_fuzz.py -q
 	@LIMPET_FUZZ=20000 $(BIN)/python -m pytest tests/property/test_hostile_events.py -q -k "not torn"
 	@LIMPET_FUZZ=100000 $(BIN)/python -m pytest tests/property/test_hostile_events.py -q -k torn
 	@LIMPET_FUZZ=100000 $(BIN)/python -m pytest tests/property/test_readers.py -q
 	@LIMPET_FUZZ=200 $(BIN)/python -m pytest tests/property tests/quality tests/unit -q -n auto --dist loadgroup
 	@LIMPET_FUZZ=10000 $(BIN)/python -m pytest tests/flows/test_server_limits.py -q
-	@$(BIN)/python -m tests.fuzz --to $(or $(TO),125000) --seconds $(or $(SECONDS),3600) readers transcripts hooks mcp mirror dates queries lines
-	@$(BIN)/python -m tests.fuzz --to $(or $(TO),10000) --seconds $(or $(SECONDS),3600) cli http socket stdio
 
 bench: setup  ## speed table; quality: python -m benchmarks.locomo --data FILE
 	@$(BIN)/python -m benchmarks.speed --sizes 1000,10000

@@ -67,6 +67,8 @@ def main():
 
 def run(kind, args, home):
     """Blocks, several at a time, written down in their order. Returns the numbers that are not handled."""
+    if kind == "cli":
+        command_line.load()  # here, and not in each process of the pool
     one = NEW | kept().get(kind, {})
     for number in list(one["unhandled"]):
         if number not in block((kind, number, number + 1, home))["unhandled"]:

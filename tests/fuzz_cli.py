@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 from contextlib import contextmanager, suppress
+from functools import cache
 from importlib import import_module
 
 import limpet
@@ -50,11 +51,7 @@ class Cli(Target):
         self.here = folder / "a" / "b" / "c" / "d"  # what `../..` writes stays inside
         self.here.mkdir(parents=True)
         self.store = folder / "a" / "b" / "memory.db"
-        embedder._loaded["words"] = Words()
-        for one in pkgutil.walk_packages(limpet.__path__, "limpet."):
-            if not one.name.startswith(WITH_OTHERS):
-                import_module(one.name)
-        parse_time("3 days ago", now=0)  # loads what reads times
+        load()
         with limpet.open(self.store, scope="project:x", embedder="words") as memory:
             memory.prepare("redis", lexical_only=True)
             self.ids = [memory.remember(one, topics=["deploys"], session="s1").id for one in PLAIN]
@@ -219,6 +216,16 @@ class Cli(Target):
             sys.stderr.flush()
         finally:
             os._exit(code)
+
+
+@cache
+def load():
+    """All code of ours that a command may need, once in a process."""
+    embedder._loaded["words"] = Words()
+    for one in pkgutil.walk_packages(limpet.__path__, "limpet."):
+        if not one.name.startswith(WITH_OTHERS):
+            import_module(one.name)
+    parse_time("3 days ago", now=0)  # loads what reads times
 
 
 @contextmanager

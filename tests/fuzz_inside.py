@@ -284,12 +284,12 @@ def _alone(make):
 
 # name -> (how it is opened, inputs after which it is made anew, inputs of the whole campaign)
 KINDS = {
-    "readers": (_with_store(Readers), 4_000, 200_000),
-    "transcripts": (_with_store(Transcripts), 500, 20_000),
-    "mirror": (_with_store(Mirror), 500, 20_000),
-    "hooks": (_with_store(Hooks), 1_000, 40_000),
+    "readers": (_with_store(Readers), 2_000, 200_000),
+    "transcripts": (_with_store(Transcripts), 200, 20_000),
+    "mirror": (_with_store(Mirror), 250, 20_000),
+    "hooks": (_with_store(Hooks), 500, 40_000),
     "mcp": (_with_store(Mcp), 500, 100_000),
-    "dates": (_alone(Dates), 5_000, 240_000),
+    "dates": (_alone(Dates), 2_500, 240_000),
     "texts": (_alone(Texts), 2_000, 60_000),
     "queries": (_with_store(Queries, meaning=False), 2_000, 20_000),
     "lines": (_with_store(Lines), 10_000, 300_000),

@@ -92,7 +92,7 @@ class Http(Server):
             self.port = free.getsockname()[1]
         super().__init__(folder, "--http", str(self.port))
         token = folder / "memory.db.token"
-        for _ in range(1_000):
+        for _ in range(6_000):
             with socket.socket() as knock:
                 if token.exists() and knock.connect_ex(("127.0.0.1", self.port)) == 0:
                     break
