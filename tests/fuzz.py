@@ -74,6 +74,7 @@ def run(kind, args, home):
         if number not in block((kind, number, number + 1, home))["unhandled"]:
             one["unhandled"].remove(number)
             one["mended"] = sorted({*one["mended"], number})
+            keep(kind, one)
     _, size, share = KINDS[kind]
     to, ends = args.to or share, time.monotonic() + args.seconds
     starts = [one["inputs"], *range(one["inputs"] // size * size + size, to, size)] if one["inputs"] < to else []
