@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import pkgutil
+import resource
 import subprocess
 import sys
 import time
@@ -25,6 +26,7 @@ from tests.fuzz_inside import FILES, TRANSCRIPTS, Target, Words
 from tests.fuzz_values import PLAIN, TIMES, damaged, sayable, text, value
 
 COLD = 25
+# Of the processor, after which a command is killed; a busy machine may take longer by the clock.
 SECONDS = 60
 # These do not end, or work for minutes; these change programs and time tables of the user, wherever HOME points.
 LEFT_OUT = {"mcp", "serve", "ui", "certify", "install", "uninstall"}
@@ -168,7 +170,15 @@ class Cli(Target):
 
     def cold(self, argv, given):
         argv = [sys.executable, "-m", "limpet", *argv]
-        done = subprocess.run(argv, input=given, capture_output=True, timeout=SECONDS, check=False, cwd=self.here)
+        done = subprocess.run(
+            argv,
+            input=given,
+            capture_output=True,
+            timeout=10 * SECONDS,
+            check=False,
+            cwd=self.here,
+            preexec_fn=_limited,
+        )
         return done.returncode, done.stderr
 
     def forked(self, argv, given):
@@ -177,7 +187,7 @@ class Cli(Target):
         child = os.fork()
         if child == 0:
             self.be(argv)
-        ends = time.monotonic() + SECONDS
+        ends = time.monotonic() + 10 * SECONDS
         while (ended := os.waitpid(child, os.WNOHANG))[0] == 0:
             if time.monotonic() > ends:
                 os.kill(child, 9)
@@ -190,6 +200,7 @@ class Cli(Target):
         """In the child: never returns."""
         code = 99
         try:
+            _limited()
             os.chdir(self.here)
             os.environ["LIMPET_EMBEDDER"] = "words"
             for number, name, flags in (
@@ -216,6 +227,10 @@ class Cli(Target):
             sys.stderr.flush()
         finally:
             os._exit(code)
+
+
+def _limited():
+    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
 
 
 @cache

@@ -19,6 +19,8 @@ from limpet.settings import read_settings
 from tests.fuzz_inside import Target
 from tests.fuzz_values import PLAIN, damaged, request, text, value
 
+# A server that does not answer for so long has stopped; on a busy machine an answer takes its time.
+SECONDS = 600
 ABOUT = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "fuzz", "version": "1"}}
 
 
@@ -102,14 +104,14 @@ class Http(Server):
             "Accept": "application/json, text/event-stream",
             "Content-Type": "application/json",
         }
-        self.client = httpx2.Client(base_url=f"http://127.0.0.1:{self.port}", headers=headers, timeout=60)
+        self.client = httpx2.Client(base_url=f"http://127.0.0.1:{self.port}", headers=headers, timeout=SECONDS)
         begun = self.client.post("/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": ABOUT})
         self.client.headers["Mcp-Session-Id"] = begun.headers["mcp-session-id"]
         self.ids = ids_of(self.path)
 
     def try_one(self, rng):
         if rng.random() < 0.15:
-            with socket.create_connection(("127.0.0.1", self.port), timeout=30) as rude:
+            with socket.create_connection(("127.0.0.1", self.port), timeout=SECONDS) as rude:
                 rude.sendall(
                     damaged(
                         b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
@@ -154,7 +156,7 @@ class Socket(Server):
         body = damaged(body, rng) if rng.random() < 0.5 else body
         length = len(body) if rng.random() < 0.8 else rng.choice((0, 1, len(body) + 1, 2**31, 2**32 - 1))
         with socket.socket(socket.AF_UNIX) as rude:
-            rude.settimeout(30)
+            rude.settimeout(SECONDS)
             rude.connect(str(place(str(self.path))))
             try:
                 rude.sendall(struct.pack(">I", length) + body)
@@ -170,7 +172,7 @@ class Socket(Server):
         super().check()
         settings = read_settings(self.path, "project:x", None)
         for _ in range(100):
-            if ask(settings, "recall", {"query": "redis"}, seconds=30.0) is not None:
+            if ask(settings, "recall", {"query": "redis"}, seconds=SECONDS) is not None:
                 return
             time.sleep(0.1)
         raise AssertionError("the socket answers nobody")
