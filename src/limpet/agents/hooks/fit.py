@@ -15,8 +15,8 @@ LONG_MESSAGE = 30
 
 
 def features(scores: Sequence[float], cosines: Sequence[float], message: str) -> list[dict[str, float]]:
-    """One for each result of a recall, best first: its cosine, how far it is behind the first, how much the first stands
-    alone (its share of the softmax of all scores), and how long the message is.
+    """One for each result of a recall, best first: its cosine, how far it is behind the first, how much the first
+    stands alone (its share of the softmax of all scores), and how long the message is.
     """
     alone = 1.0 / sum(math.exp(min(30.0, one - scores[0])) for one in scores) if scores else 0.0
     length = float(min(len(message.split()), LONG_MESSAGE))

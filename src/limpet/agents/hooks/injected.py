@@ -28,11 +28,11 @@ MAX_TOKENS, MAX_CHARACTERS = 2_000, 9_000
 # A message gets less: it is paid for with every turn.
 MESSAGE_TOKENS = 1_200
 ITEM_CHARACTERS = 600
-# Where only words were asked, a memory fits a message when it holds this share of what a perfect match is worth (of a message of more than
-# SHORT words a smaller share in proportion, down to the floor) and has two of its words that carry a meaning, of a long
-# one a fifth of them (an exact name counts as two), or all there are of a question. Whether anything answers it is not
-# asked here: a message is seldom a question, and names what is new. Chosen on the tuning half of
-# tests/quality/prompts.jsonl; test_prompts.py.
+# Where only words were asked, a memory fits a message when it holds this share of what a perfect match is worth (of a
+# message of more than SHORT words a smaller share in proportion, down to the floor) and has two of its words that carry
+# a meaning, of a long one a fifth of them (an exact name counts as two), or all there are of a question. Whether
+# anything answers it is not asked here: a message is seldom a question, and names what is new. Chosen on the tuning
+# half of tests/quality/prompts.jsonl; test_prompts.py.
 SHARE, SHARE_FLOOR, SHORT = 0.2, 0.12, 10
 WORDS, PART = 2, 0.2
 # Memories that are looked at, and how long a running process may take to find them.
