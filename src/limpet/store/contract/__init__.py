@@ -87,8 +87,9 @@ class Store(Protocol):
 
     def close(self) -> None: ...
 
-    def snapshot(self) -> AbstractContextManager[None]:
-        """All reads inside see one state of the store."""
+    def snapshot(self, deadline: float | None = None) -> AbstractContextManager[None]:
+        """All reads inside see one state of the store. `deadline`, on the monotonic clock: a server that says nothing
+        until some time after it is a StoreError."""
         ...
 
     def data_version(self) -> int:

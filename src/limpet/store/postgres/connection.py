@@ -19,8 +19,24 @@ from .statements import translate
 DEFAULT_TENANT = "default"
 # Statements that are sent together.
 TOGETHER = 500
-# How long a connection may take to come about, in seconds.
-CONNECT_SECONDS = 10
+# What libpq says when there is no connection, and what of it is said: the rest may hold a password.
+_WHY = (
+    ("refused", "it refuses connections", "is the server running?"),
+    ("No such file", "no server listens there", "is the server running?"),
+    ("starting up", "the server is starting", "try again"),
+    ("shutting down", "the server is stopping", "try again"),
+    ("read-only", "no host of it can be written", "was a standby promoted?"),
+    ("hot standby mode", "no host of it is as `target_session_attrs` says", "is a standby running?"),
+    ("timeout", "it does not answer", "can the server be reached?"),
+    ("resolve", "its host's name is not known", "is the name right?"),
+    ("authentication", "it does not let this user in", "check the user and its password (PGPASSWORD)"),
+    ("password", "it does not let this user in", "check the user and its password (PGPASSWORD)"),
+    ("does not exist", "there is no such database or user", "`createdb` makes a database"),
+)
+# Options of a URL that are limpet's own.
+OWN = ("tenant", "replica", "wait")
+# The server went, or never was.
+GONE = ("57P01", "57P02", "57P03")
 
 
 class TimedOut(StoreError):
@@ -33,16 +49,35 @@ class Place(NamedTuple):
     conninfo: str
     tenant: str
     shown: str  # without the password
+    given: frozenset[str]  # options of libpq that it names
+    replica: bool = False  # read from a standby
+    wait: float | None = None  # for a server that is not there, in seconds
+
+    def usual(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Those of some options that the URL says nothing of."""
+        return {name: value for name, value in options.items() if name not in self.given}
 
 
 def place_of(url: str) -> Place:
     """Raises BadInput."""
     parts = urlsplit(url)
     given = dict(parse_qsl(parts.query, keep_blank_values=True))
-    tenant = given.pop("tenant", DEFAULT_TENANT)
+    tenant, replica, wait = (given.pop(name, None) for name in OWN)
+    tenant = DEFAULT_TENANT if tenant is None else tenant
     if not tenant or len(tenant) > 63 or not tenant.isprintable():
         raise BadInput("the tenant of a store is a name of up to 63 characters", hint="?tenant=team at the URL's end")
-    return Place(urlunsplit(parts._replace(query=urlencode(given))), tenant, shown(url))
+    if replica not in (None, "yes", "no"):
+        raise BadInput("replica is yes or no", hint="?replica=yes reads from a standby, and writes nothing")
+    if wait is not None and not (wait.isdecimal() and len(wait) < 6):
+        raise BadInput("wait is a number of seconds", hint="?wait=30 goes on trying to connect for that long")
+    if replica == "yes":
+        given.setdefault("target_session_attrs", "prefer-standby")
+    elif "," in given.get("host", parts.netloc.rpartition("@")[2]):
+        given.setdefault("target_session_attrs", "read-write")  # of several, the one that is not a standby
+    return Place(
+        urlunsplit(parts._replace(query=urlencode(given))), tenant, shown(url), frozenset(given), replica == "yes",
+        None if wait is None else float(wait),
+    )  # fmt: skip
 
 
 class Ids(list[bytes]):
@@ -177,6 +212,15 @@ def translation(error: psycopg.Error, store: str) -> LimpetError:
         return BadInput("a text holds a NUL character, which Postgres cannot store", hint="take it out")
     if isinstance(error, psycopg.errors.DiskFull):
         return StoreError(f"the disk of {store} is full; nothing was stored", hint="free some space, try again")
-    if isinstance(error, psycopg.OperationalError) and not code:
-        return StoreError(f"no connection to {store}", hint="is the server running, and can it be reached?")
+    if code in GONE or (isinstance(error, psycopg.OperationalError) and not code):
+        return StoreError(f"the connection to {store} was lost; nothing was stored", hint="try again")
     return StoreError(f"{store} failed: {type(error).__name__} {code}".rstrip())
+
+
+def unreachable(error: psycopg.Error, store: str, seconds: float) -> StoreError:
+    """Why there is no connection. `seconds`: how long one was waited for."""
+    said = str(error)
+    found = (one for one in _WHY if one[0] in said)
+    _, why, hint = next(found, ("", "it cannot be reached", "is the server running, and can it be reached?"))
+    waited = f" for {seconds:.0f} seconds" if seconds >= 1 else ""
+    return StoreError(f"no connection to {store}{waited}: {why}", hint=hint)

@@ -13,7 +13,9 @@ _COLUMNS = "content, topics, labels, dates, scope, grams"
 MOST_WORD_BYTES, KEPT_CHARACTERS = 512, 64
 
 
-_CHUNK_CHANGED = "UPDATE chunk SET version = version + 1 WHERE num IN (SELECT chunk FROM vector WHERE body = ?)"
+# A version that no other write has: after a failover, other writes may follow the same one than those that were lost.
+LATER = "version + 1 + CAST(random() * 1000000 AS bigint)"
+_CHUNK_CHANGED = f"UPDATE chunk SET version = {LATER} WHERE num IN (SELECT chunk FROM vector WHERE body = ?)"
 _TEXTS = f"SELECT num, {_COLUMNS}, size FROM body WHERE num > ? ORDER BY num LIMIT 1000"
 
 

@@ -111,8 +111,8 @@ class Database:
             yield self._writer
 
     @contextlib.contextmanager
-    def snapshot(self) -> Iterator[None]:
-        """All reads inside see one state of the file."""
+    def snapshot(self, deadline: float | None = None) -> Iterator[None]:  # noqa: ARG002
+        """All reads inside see one state of the file. A file has nobody who could fall silent."""
         with self.reading() as con:
             if con.in_transaction:
                 yield
