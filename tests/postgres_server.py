@@ -38,7 +38,7 @@ def _ends_with_parent() -> None:
     ctypes.CDLL(None).prctl(1, signal.SIGINT)  # PR_SET_PDEATHSIG; SIGINT: fast shutdown
 
 
-def _as_nobody() -> dict[str, int]:
+def as_nobody() -> dict[str, int]:
     return {"user": NOBODY, "group": NOBODY} if os.getuid() == 0 else {}
 
 
@@ -83,7 +83,7 @@ class Server:
         with (self.folder / "log").open("ab") as log:
             self._process = subprocess.Popen(
                 [program("postgres"), "-D", "data", "-k", str(self.folder), *options],
-                stdout=log, stderr=log, cwd=self.folder, preexec_fn=_ends_with_parent, **_as_nobody(),  # noqa: PLW1509
+                stdout=log, stderr=log, cwd=self.folder, preexec_fn=_ends_with_parent, **as_nobody(),  # noqa: PLW1509
             )  # fmt: skip
         for _ in range(400):
             with contextlib.suppress(psycopg.OperationalError):
@@ -117,7 +117,7 @@ class Server:
 
     def _run(self, name: str, *words: str) -> None:
         done = subprocess.run(
-            [program(name), *words], check=False, capture_output=True, text=True, cwd=self.folder, **_as_nobody()
+            [program(name), *words], check=False, capture_output=True, text=True, cwd=self.folder, **as_nobody()
         )
         assert done.returncode == 0, done.stderr
 

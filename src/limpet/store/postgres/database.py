@@ -23,6 +23,7 @@ from ..sql.database import Index
 from ..sql.statements import migrations
 from .connection import Ids, Numbers, Session, place_of, translated
 from .index import LATER, PostgresIndex
+from .listening import Listener, channel_of
 from .pool import Connection, Pool, Silent
 
 MIGRATIONS = migrations(Path(__file__).with_name("migrations"))
@@ -54,6 +55,9 @@ class Database:
             f" SET LOCAL lock_timeout = {{wait}}; UPDATE store SET version = {LATER} RETURNING version"
         )
         self._pool = Pool(place)
+        self._channel = channel_of(self.tenant)
+        self._listener = Listener(self._pool, self._channel)
+        self.on_change = self._listener.add
         with self._connection() as con:
             self._check_schema(con, create=create and not read_only)
 
@@ -62,6 +66,7 @@ class Database:
         return signing_key()
 
     def close(self) -> None:
+        self._listener.close()
         self._pool.close()
 
     @contextlib.contextmanager
@@ -113,6 +118,12 @@ class Database:
             raise StoreError(f"{self.path} rolled a write back; nothing was stored", hint="try again")
         if con.warned:  # it was told to wait for no standby any more
             raise StoreError(f"{self.path} has stored a write that no standby has confirmed", hint=hint)
+
+    def tell(self) -> None:
+        """After the write, and not as a part of it: all that notify commit one by one, whatever their tenant."""
+        if self._current() is None:
+            with contextlib.suppress(StoreError), self._connection() as con:
+                con.execute(f"BEGIN; SET LOCAL synchronous_commit = off; NOTIFY {self._channel}; COMMIT")
 
     @contextlib.contextmanager
     def maintaining(self) -> Iterator[Connection]:

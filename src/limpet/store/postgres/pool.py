@@ -98,7 +98,7 @@ class Pool:
         try:
             if self._closed:
                 raise StoreError(f"{self._place.shown} was closed", hint="open it again")
-            con = self._there() or self._made(deadline)
+            con = self._there() or self.made(deadline)
             con.deadline = deadline
             try:
                 yield con
@@ -125,7 +125,8 @@ class Pool:
             con.close()
         return None
 
-    def _made(self, deadline: float | None) -> Connection:
+    def made(self, deadline: float | None = None) -> Connection:
+        """A new one, of whoever asks. Raises StoreError."""
         wait = self._place.wait if self._place.wait is not None else RETURN_SECONDS if self._had_one else 0.0
         end, pause = time.monotonic() + wait, FIRST_PAUSE
         if deadline is not None:

@@ -91,6 +91,14 @@ class Database(Protocol):
 
     def version(self, con: Any) -> int: ...
 
+    def tell(self) -> None:
+        """Events were written: whoever waits for that, in whichever process, hears of it, if the engine can say so."""
+        ...
+
+    def on_change(self, call: Callable[[], None]) -> Callable[[], None]:
+        """`Store.on_change`."""
+        ...
+
     def rows(self, statement: str, bound: Any = None) -> list[Any]:
         """All rows that a statement reads."""
         ...

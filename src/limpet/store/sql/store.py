@@ -32,6 +32,7 @@ class SqlStore:
         self.path = database.path
         self.read_only = database.read_only
         self.snapshot = database.snapshot
+        self.on_change = database.on_change
         self.ledger = SqlLedger(database, cast("Store", self), describe)
         self.memories = SqlMemories(database)
         self.sessions = SqlSessions(database)
