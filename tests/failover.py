@@ -142,7 +142,7 @@ def there(memory: limpet.Limpet, ids: list[str]) -> list[limpet.Memory | None]:
     return [get(id) for id in ids]
 
 
-def soon(ask: Callable[[], Found], seconds: float = 60.0) -> Found:
+def soon(ask: Callable[[], Found], seconds: float = 300.0) -> Found:
     """What is asked for, when it is there."""
     end = time.monotonic() + seconds
     while not (found := ask()):

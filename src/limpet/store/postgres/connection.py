@@ -19,6 +19,8 @@ from .statements import translate
 DEFAULT_TENANT = "default"
 # Statements that are sent together.
 TOGETHER = 500
+# Rows of a stream that are fetched together.
+STREAMED = 5_000
 # What libpq says when there is no connection, and what of it is said: the rest may hold a password.
 _WHY = (
     ("refused", "it refuses connections", "is the server running?"),
@@ -173,6 +175,16 @@ class Session:
             self._count(cursor)
             while cursor.nextset():
                 self._count(cursor)
+
+    def stream(self, statement: str) -> Iterator[Any]:
+        """The rows of a statement, not all of them at once: psycopg keeps what came. Needs a transaction."""
+        self.execute(f"DECLARE streamed NO SCROLL CURSOR FOR {statement}")
+        try:
+            while part := self.execute(f"FETCH {STREAMED} FROM streamed").fetchall():
+                yield from part
+        finally:
+            with contextlib.suppress(psycopg.Error):  # a transaction that failed has none any more
+                self.execute("CLOSE streamed")
 
     def total_changes(self) -> int:
         return self._changes
