@@ -97,3 +97,24 @@ def test_nobody_is_told_through_a_pooler(pooled, tmp_path):
         failover.soon(lambda: not any(one.name == "limpet-listen" for one in threading.enumerate()))
         assert not heard.is_set()
         assert memory.watermark()
+
+
+def test_recalls_of_several_threads_find_what_was_written_meanwhile(tmp_path):
+    """Arrays of a process follow the store while others write and a thread reads ahead."""
+    url, failed = postgres_server.url_of(tmp_path.name), []
+    with limpet.open(url, scope="project:api") as memory, limpet.open(url, scope="project:api") as other:
+
+        def use(number):
+            for round in range(15):
+                said = f"Box {number * 100 + round} stands in hall {number}"
+                other.remember(said)
+                found = memory.recall(f"Where does box {number * 100 + round} stand?", lexical_only=True)
+                if said not in [item.content for item in found.items]:
+                    failed.append(said)
+
+        threads = [threading.Thread(target=use, args=(number,)) for number in range(1, 7)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert failed == []

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
@@ -18,7 +19,7 @@ import psycopg
 from psycopg.pq import TransactionStatus
 
 from ...keys import signing_key
-from ...model.errors import StoreError, StoreMissing, StoreReadOnly, StoreTooNew
+from ...model.errors import StoreBusy, StoreError, StoreMissing, StoreReadOnly, StoreTooNew
 from ..sql.database import Index
 from ..sql.statements import migrations
 from .connection import Ids, Numbers, Session, place_of, translated
@@ -30,6 +31,8 @@ MIGRATIONS = migrations(Path(__file__).with_name("migrations"))
 LATEST_SCHEMA = MIGRATIONS[-1][0]
 # How long a write waits for others.
 BUSY_TIMEOUT_MS = 60_000
+# How long beyond its deadline a recall waits for those of other threads.
+TURN_SECONDS = 30.0
 _MIGRATING = 0x6C696D70  # the number of the lock of who migrates
 
 
@@ -55,8 +58,8 @@ class Database:
             f" SET LOCAL lock_timeout = {{wait}}; UPDATE store SET version = {LATER} RETURNING version"
         )
         self._pool = Pool(place)
-        self._channel = channel_of(self.tenant)
-        self._listener = Listener(self._pool, self._channel)
+        self._turn = threading.Lock()
+        self._listener = Listener(self._pool, self.tenant)
         self.on_change = self._listener.add
         with self._connection() as con:
             self._check_schema(con, create=create and not read_only)
@@ -123,7 +126,7 @@ class Database:
         """After the write, and not as a part of it: all that notify commit one by one, whatever their tenant."""
         if self._current() is None:
             with contextlib.suppress(StoreError), self._connection() as con:
-                con.execute(f"BEGIN; SET LOCAL synchronous_commit = off; NOTIFY {self._channel}; COMMIT")
+                con.execute(f"BEGIN; SET LOCAL synchronous_commit = off; NOTIFY {channel_of(self.tenant)}; COMMIT")
 
     @contextlib.contextmanager
     def maintaining(self) -> Iterator[Connection]:
@@ -134,11 +137,14 @@ class Database:
 
     @contextlib.contextmanager
     def snapshot(self, deadline: float | None = None) -> Iterator[None]:
-        """All reads inside see one state of the store. A server that is silent beyond the deadline is an error."""
+        """All reads inside see one state of the store. A server that is silent beyond the deadline is an error.
+
+        Those of a process go one after the other, as with a file: arrays follow the store from one to the next.
+        """
         if self._current() is not None:
             yield
             return
-        with self._connection(deadline) as con:
+        with self._in_turn(deadline), self._connection(deadline) as con:
             con.execute(f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {self._as_tenant}")
             self._mine.reader = Session(con)
             self._mine.version = None
@@ -149,6 +155,16 @@ class Database:
                 self._mine.reader = self._mine.version = None
                 if not con.closed:
                     con.execute("COMMIT")
+
+    @contextlib.contextmanager
+    def _in_turn(self, deadline: float | None) -> Iterator[None]:
+        left = -1.0 if deadline is None else max(0.0, deadline - time.monotonic()) + TURN_SECONDS
+        if not self._turn.acquire(timeout=left):
+            raise StoreBusy(f"other recalls of {self.path} have taken too long", hint="try again")
+        try:
+            yield
+        finally:
+            self._turn.release()
 
     def version(self, con: Session) -> int:
         """Changes with every commit, by whichever process."""

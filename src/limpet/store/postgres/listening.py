@@ -7,7 +7,6 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Callable
-from hashlib import sha256
 
 import psycopg
 
@@ -19,14 +18,16 @@ LOOK_SECONDS, PAUSE_SECONDS = 1.0, 5.0
 
 
 def channel_of(tenant: str) -> str:
+    from hashlib import sha256
+
     return f"limpet_{sha256(tenant.encode()).hexdigest()[:32]}"
 
 
 class Listener:
     """One thread and one connection for all in this process who wait. Thread-safe."""
 
-    def __init__(self, pool: Pool, channel: str) -> None:
-        self._pool, self._channel = pool, channel
+    def __init__(self, pool: Pool, tenant: str) -> None:
+        self._pool, self._tenant = pool, tenant
         self._calls: list[Callable[[], None]] = []
         self._lock = threading.Lock()
         self._closed = threading.Event()
@@ -58,7 +59,7 @@ class Listener:
             with contextlib.suppress(StoreError, psycopg.Error), contextlib.closing(self._pool.made()) as con:
                 if not _can_listen(con):
                     return
-                con.execute(f"LISTEN {self._channel}")
+                con.execute(f"LISTEN {channel_of(self._tenant)}")
                 self._tell()  # of what came before anyone listened
                 while not self._over():
                     if list(con.notifies(timeout=LOOK_SECONDS, stop_after=1)):

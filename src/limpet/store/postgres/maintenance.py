@@ -7,7 +7,6 @@ from typing import Any
 
 from ...model.errors import BadInput
 from ..records import BackupPlan, Problem
-from ..sql.chain_check import ENTRIES, sign_chain, verify_chain
 from ..sql.maintenance import SIGNATURE, SqlMaintenance, check_rows
 from .connection import Session
 from .database import Database
@@ -26,6 +25,8 @@ class PostgresMaintenance(SqlMaintenance):
         return False, f"psycopg {psycopg.__version__}; what is on the disks is the server's to encrypt"
 
     def verify(self, *, sign: bool = False) -> list[Problem]:
+        from ..sql.chain_check import ENTRIES, sign_chain, verify_chain
+
         key = self._database.signing_key
         self._may_sign(key, wanted=sign)
         with self._database.snapshot(), self._database.reading() as con:
