@@ -10,6 +10,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import limpet
+from tests.flows.test_proposals import propose
 from tests.web.conftest import Read, open_page
 
 STATIC = Path(limpet.__file__).parent / "web" / "static"
@@ -154,6 +155,19 @@ def test_pairs_stand_side_by_side_and_one_click_merges_them(page, memory, read):
     assert "Older" in shown.text and "Newer" in shown.text
     page.submit("/review", id=items[0].id, verdict="accept")
     assert memory.get(b).state == "merged"
+
+
+def test_what_is_decided_together_is_taken_back_together(page, memory):
+    """The family of one memory: one click for all of it, and one for its undo."""
+    hub = memory.remember("The importer retries failed rows").id
+    for n in range(4):
+        propose(memory, "key", hub, memory.remember(f"The importer does not retry row {n}").id)
+    assert "Two keys: all 4" in page.get("/review").text
+    done = page.submit("/review", id=[one.id for one in memory.review()], verdict="reject")
+    assert memory.review() == [] and "(4 decisions)" in done.text
+    events = [value for name, value in inputs(done) if name == "event"]
+    page.submit("/undo", event=events)
+    assert len(events) == 4 == len(memory.review())
 
 
 def test_home_says_what_is_new_since_the_last_visit(page, memory, clock, read):

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
     from ..api import Limpet
+    from ..remember.operations import Operation
 
 T = TypeVar("T")
 HERE = Path(__file__).parent
@@ -43,6 +44,8 @@ MOST_BYTES = 4_000_000
 LOOK_SECONDS, ALIVE_SECONDS = 1.0, 15.0
 # Answers that are kept, and what nobody waits for a second time.
 MOST_KEPT, WAIT_SECONDS = 200, 0.1
+# Operations of one form that one undo takes back: as many as an address can name.
+MOST_DONE = 100
 SCOPE, THEME = "limpet-scope", "limpet-theme"
 STATUS: dict[type[LimpetError], int] = {NotFound: 404, ChangedSince: 409, BadInput: 400, StoreReadOnly: 403}
 # What can be said at the top of a page after a change, besides what the log says of it.
@@ -172,15 +175,13 @@ class Ask:
         }  # fmt: skip
         return HTMLResponse(self.site.templates.get_template(template).render(more | given), status)
 
-    def _done(self) -> Any:
-        """The operation that a page was come to from."""
-        event = self.query.get("done", "")
-        if not event:
-            return None
+    def _done(self) -> list[Operation]:
+        """The operations that a page was come to from."""
+        events = self.query.get("done", "").split()[:MOST_DONE]
         try:
-            return self.memory.log(event=event)[0]
+            return [self.memory.log(event=event)[0] for event in events]
         except LimpetError:
-            return None
+            return []
 
     def back(self, to: str | None = None, **query: str | None) -> RedirectResponse:
         """To where the form was, or elsewhere on this site; with what was done."""

@@ -221,8 +221,9 @@ def purge(ask: Ask) -> Response:
 
 
 def undo(ask: Ask) -> Response:
-    answers = ask.memory.undo(ask.form.get("event") or None)
-    return ask.back(said="undone" if answers else "unchanged")
+    """Take back what a form did, its last operation first."""
+    answers = [ask.memory.undo(event or None) for event in reversed(ask.several.get("event", [""]))]
+    return ask.back(said="undone" if any(answers) else "unchanged")
 
 
 def similar(ask: Ask) -> Response:
