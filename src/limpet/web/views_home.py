@@ -20,6 +20,8 @@ SEEN, VISIT_SECONDS = "limpet-seen", 1_800
 YEAR_SECONDS = 31_536_000
 WEEK = 7 * 86_400
 MOST_WAITING = 1_000
+# What is no change of something that was there.
+LEARNED = ("remember", "fact", "session start", "session end")
 
 
 def home(ask: Ask) -> Response:
@@ -28,7 +30,7 @@ def home(ask: Ask) -> Response:
     store, site = ask.memory, ask.site
     learned, new = site.kept(("new", ask.scope, since), lambda: _new(store, since))
     figures = site.kept(("figures", ask.scope), lambda: _figures(store, site.seen_from(ask.scope or site.memory.scope)))
-    changed = [one for one in figures["log"] if one.at_us >= since and one.verb not in ("remember", "fact")]
+    changed = [one for one in figures["log"] if one.at_us >= since and one.verb not in LEARNED]
     answer = ask.page(
         "home.html", since=since, first=before == this - WEEK, new=new,
         learned=learned, changed=changed[:6],
