@@ -20,6 +20,8 @@ SEEN, VISIT_SECONDS = "limpet-seen", 1_800
 YEAR_SECONDS = 31_536_000
 WEEK = 7 * 86_400
 MOST_WAITING = 1_000
+# Operations among which it is looked for what changed.
+MOST_CHANGES = 60
 # What is no change of something that was there.
 LEARNED = ("remember", "fact", "session start", "session end")
 
@@ -68,7 +70,7 @@ def _figures(store: Limpet, here: Limpet) -> dict[str, Any]:
     return {
         "total": sum(kinds.values()), "kinds": dict(sorted(kinds.items(), key=lambda pair: -pair[1])),
         "growth": shown.growth(by_day), "waiting": waiting, "stats": store.stats(), "models": store.models(),
-        "use": here.usefulness(limit=1), "where": here.scope, "log": store.log(limit=10),
+        "use": here.usefulness(limit=1), "where": here.scope, "log": store.log(limit=MOST_CHANGES),
     }  # fmt: skip
 
 
