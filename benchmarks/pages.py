@@ -1,7 +1,8 @@
 """How quick the web page is over a large store: `python -m benchmarks.pages STORE [--browser] [--out FILE]`.
 
-Server time is that of the whole application, from a request to the last byte of its answer, without a socket; the store
-is copied first, and gets a long review list. Beside the time on the clock stands the processor's, which other programs on the machine change little. `cold` is the first answer of a process, before anything is kept. With --browser a Chromium opens each
+Server time is that of the whole application, from a request to the last byte of its answer, without a socket; beside it
+the processor's time, which other programs on the machine change little. The store is copied first, and gets a long
+review list. `cold` is the first answer of a process, before anything is kept. With --browser a Chromium opens each
 page: when it first paints (median of five), and a run through what a person does, recorded step by step.
 """
 
@@ -14,14 +15,18 @@ import statistics
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
+
+import numpy as np
 
 import limpet
 from limpet.model.clock import SystemClock
 from limpet.model.ids import IdSource, parse_id
 from limpet.store.records import Proposal
+from limpet.vectors.embedder import load_embedder
 from limpet.web.access import Access
 from limpet.web.site import Site, application
 from limpet.web.views_home import make_ahead
@@ -35,6 +40,28 @@ QUESTIONS = (
 )  # fmt: skip
 # Milliseconds that the p95 may take at 100,000 memories.
 LIMITS = {"home": 150, "search": 60, "memory": 60, "review": 80, "graph of 500": 300}
+
+
+class Stored:
+    """The embedder `checksums`, of stores that this benchmark's own are made from: their vectors are there, and the
+    default model reads the questions, as long as it takes."""
+
+    name = fingerprint = "checksums"
+    dimensions = 384
+
+    def __init__(self) -> None:
+        self._model = load_embedder("limpet")
+
+    def embed_passages(self, texts: Sequence[str]) -> np.ndarray:
+        return self._model.embed_passages(texts)
+
+    def embed_query(self, text: str) -> np.ndarray:
+        return self._model.embed_query(text)
+
+
+def embedder_of(store: Path) -> Stored | None:
+    with limpet.open(store) as memory:
+        return Stored() if any(one.name == Stored.name for one in memory.models()) else None
 
 
 def fill_review(memory: limpet.Limpet, clock: SystemClock) -> None:
@@ -78,11 +105,11 @@ def paths(memory: limpet.Limpet) -> dict[str, list[str]]:
     }
 
 
-def server_times(store: Path, scope: str) -> dict[str, Any]:
+def server_times(store: Path, scope: str, embedder: Stored | None) -> dict[str, Any]:
     from starlette.testclient import TestClient
 
     found: dict[str, Any] = {}
-    with limpet.open(store, scope=scope, judge=True) as memory:
+    with limpet.open(store, scope=scope, embedder=embedder, judge=True) as memory:
         site = Site(memory, Access(8765, link=LINK))
         browser = TestClient(application(site), base_url="http://127.0.0.1:8765")
         browser.get("/enter", params={"link": LINK})
@@ -118,7 +145,7 @@ def server_times(store: Path, scope: str) -> dict[str, Any]:
     return found
 
 
-def in_browser(store: Path, scope: str) -> dict[str, Any]:
+def in_browser(store: Path, scope: str, embedder: Stored | None) -> dict[str, Any]:
     """First paints, and a run through what a person does, each step with its milliseconds."""
     from playwright.sync_api import sync_playwright
 
@@ -127,7 +154,7 @@ def in_browser(store: Path, scope: str) -> dict[str, Any]:
     steps: dict[str, float] = {}
     paints: dict[str, float] = {}
     with (
-        limpet.open(store, scope=scope, judge=True) as memory,
+        limpet.open(store, scope=scope, embedder=embedder, judge=True) as memory,
         served(memory) as (home, site),
         sync_playwright() as driver,
     ):
@@ -216,13 +243,14 @@ def main() -> int:
                     memory.remember(text)
         else:
             shutil.copy(args.store, store)
-        with limpet.open(store, scope=args.scope) as memory:
+        embedder = embedder_of(store)
+        with limpet.open(store, scope=args.scope, embedder=embedder) as memory:
             if str(args.store) != "three":
                 fill_review(memory, SystemClock())
             found: dict[str, Any] = {"memories": memory.stats().memories, "events": memory.stats().events}
-        found["server"] = server_times(store, args.scope)
+        found["server"] = server_times(store, args.scope, embedder)
         if args.browser:
-            found |= in_browser(store, args.scope)
+            found |= in_browser(store, args.scope, embedder)
     if args.out:
         args.out.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     late = [name for name, most in LIMITS.items() if found["server"][name]["p95_ms"] > most]

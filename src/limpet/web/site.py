@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     from ..api import Limpet
     from ..remember.operations import Operation
+    from ..remember.review import ReviewItem
 
 T = TypeVar("T")
 HERE = Path(__file__).parent
@@ -46,6 +47,8 @@ LOOK_SECONDS, ALIVE_SECONDS = 1.0, 15.0
 MOST_KEPT, WAIT_SECONDS = 200, 0.1
 # Operations of one form that one undo takes back: as many as an address can name.
 MOST_DONE = 100
+# Of the review list.
+MOST_WAITING = 1_000
 SCOPE, THEME = "limpet-scope", "limpet-theme"
 STATUS: dict[type[LimpetError], int] = {NotFound: 404, ChangedSince: 409, BadInput: 400, StoreReadOnly: 403}
 # What can be said at the top of a page after a change, besides what the log says of it.
@@ -80,7 +83,7 @@ class Site:
         self.stopping: Callable[[], bool] = lambda: False
         self._everywhere = memory.in_all_scopes()
         self._kept: dict[Hashable, Kept] = {}
-        self._making = threading.Lock()
+        self._making = threading.RLock()  # what is kept can be made of what is kept
         self.templates = Environment(
             loader=FileSystemLoader(HERE / "templates"), autoescape=True, undefined=StrictUndefined,
             trim_blocks=True, lstrip_blocks=True,
@@ -91,6 +94,10 @@ class Site:
     def seen_from(self, scope: str) -> Limpet:
         """The store seen from a scope, or from all of them ("")."""
         return self.memory.in_scope(scope) if scope else self._everywhere
+
+    def waiting(self, scope: str) -> list[ReviewItem]:
+        """What waits for a person there."""
+        return self.kept(("review", scope), lambda: self.seen_from(scope).review(limit=MOST_WAITING))
 
     def kept(self, what: Hashable, make: Callable[[], T]) -> T:
         """What was made before, as long as the store has not changed. Of what is slow in a large store: what took
@@ -134,6 +141,7 @@ class Ask:
         self.form = {name: values[-1] for name, values in form.items()}
         self.several = form
         self.scope = request.cookies.get(SCOPE, "")
+        self._short: dict[str, str] = {}
         try:
             self.memory = site.seen_from(self.scope)
         except BadInput:
@@ -151,7 +159,9 @@ class Ask:
         return self.site.clock.now()
 
     def short(self, id: str) -> str:
-        return self.memory.abbreviate([id])[0]
+        if id not in self._short:  # a page says the id of its memory several times
+            self._short[id] = self.memory.abbreviate([id])[0]
+        return self._short[id]
 
     def link(self, **changes: object) -> str:
         """This page with some of its query's values changed; None takes one away."""

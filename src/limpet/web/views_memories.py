@@ -138,7 +138,7 @@ def _memory(ask: Ask, one: Memory, **more: Any) -> Response:
             "near": near, "drawing": around,
             "clocks": both_clocks(versions, ask.now()), "exposures": store.exposures(id=one.id, limit=20),
             "changed": list(pairwise(versions))[::-1],
-            "command": ask.command("show", store.abbreviate([one.id])[0]), "theirs": None, "mine": None,
+            "command": ask.command("show", ask.short(one.id)), "theirs": None, "mine": None,
         } | more,
     )  # fmt: skip
 

@@ -12,12 +12,11 @@ from ..remember.review import ANSWERS, answers, groups
 if TYPE_CHECKING:
     from .site import Ask, View
 
-MOST, SHOWN = 1_000, 20
+SHOWN = 20
 
 
 def review(ask: Ask) -> Response:
-    store, kind = ask.memory, ask.query.get("kind", "")
-    items = ask.site.kept(("review", ask.scope), lambda: store.review(limit=MOST))
+    kind, items = ask.query.get("kind", ""), ask.site.waiting(ask.scope)
     kinds: dict[str, int] = {}
     for one in items:
         kinds[one.kind] = kinds.get(one.kind, 0) + 1
