@@ -95,16 +95,16 @@ class Site:
         """The store seen from a scope, or from all of them ("")."""
         return self.memory.in_scope(scope) if scope else self._everywhere
 
-    def waiting(self, scope: str) -> list[ReviewItem]:
-        """What waits for a person there."""
-        return self.kept(("review", scope), lambda: self.seen_from(scope).review(limit=MOST_WAITING))
+    def waiting(self, scope: str, *, fresh: bool = False) -> list[ReviewItem]:
+        """What waits for a person there. `fresh`: a decision was made just now, and what it was about is not shown."""
+        return self.kept(("review", scope), lambda: self.seen_from(scope).review(limit=MOST_WAITING), fresh=fresh)
 
-    def kept(self, what: Hashable, make: Callable[[], T]) -> T:
+    def kept(self, what: Hashable, make: Callable[[], T], *, fresh: bool = False) -> T:
         """What was made before, as long as the store has not changed. Of what is slow in a large store: what took
-        longer than WAIT_SECONDS to make is given as it was, once more, while it is made anew."""
+        longer than WAIT_SECONDS to make is given as it was, once more, while it is made anew; not if `fresh`."""
         mark = self.memory.watermark()
         found = self._kept.get(what)
-        if found is None or (found.mark != mark and found.seconds < WAIT_SECONDS):
+        if found is None or (found.mark != mark and (fresh or found.seconds < WAIT_SECONDS)):
             with self._making:
                 found = self._kept.get(what)
                 if found is None or found.mark != mark:

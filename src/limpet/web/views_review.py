@@ -16,7 +16,10 @@ SHOWN = 20
 
 
 def review(ask: Ask) -> Response:
-    kind, items = ask.query.get("kind", ""), ask.site.waiting(ask.scope)
+    kind, items = (
+        ask.query.get("kind", ""),
+        ask.site.waiting(ask.scope, fresh="done" in ask.query or "said" in ask.query),
+    )
     kinds: dict[str, int] = {}
     for one in items:
         kinds[one.kind] = kinds.get(one.kind, 0) + 1
