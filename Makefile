@@ -4,11 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-<<<<<<< HEAD
-.PHONY: setup demo test test-postgres test-agents test-adapters test-importers test-js test-encryption test-ui pictures mcp-conformance lint docs torture certify erasure evaluation fuzz bench embedder-figures dist check-platforms site clean coverage
-=======
-.PHONY: setup demo test test-postgres failover test-agents test-adapters test-importers test-js test-encryption test-ui mcp-conformance lint docs torture certify erasure evaluation fuzz bench embedder-figures dist check-platforms site clean coverage
->>>>>>> main
+.PHONY: setup demo test test-postgres failover test-agents test-adapters test-importers test-js test-encryption test-ui pictures mcp-conformance lint docs torture certify erasure evaluation fuzz bench embedder-figures dist check-platforms site clean coverage
 
 setup: $(STAMP)
 $(STAMP): pyproject.toml
