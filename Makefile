@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: setup demo test test-postgres failover test-agents test-adapters test-importers test-js test-encryption test-ui mcp-conformance lint docs torture certify erasure evaluation fuzz bench embedder-figures dist check-platforms site clean coverage
+.PHONY: setup demo test test-postgres failover test-agents test-adapters test-importers test-js test-encryption test-ui pictures mcp-conformance lint docs torture certify erasure evaluation fuzz bench embedder-figures dist check-platforms site clean coverage
 
 setup: $(STAMP)
 $(STAMP): pyproject.toml
@@ -41,6 +41,10 @@ test-agents: setup  ## real Claude Code, Codex, Copilot CLI, OpenCode, Gemini CL
 test-ui: setup  ## the web page in a real Chromium, with axe-core; needs: apt-get install chromium npm
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --group ui
 	@LIMPET_TEST_UI=1 $(BIN)/python -m pytest tests/ui -q -n 0
+
+pictures: setup  ## take the pictures of docs/ui/ anew, which make test-ui compares the pages with; look at them before they are kept
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --group ui
+	@LIMPET_TEST_UI=renew $(BIN)/python -m pytest tests/ui/test_pictures.py -q -n 0
 
 test-adapters: setup  ## adapters against the frameworks themselves, each in an environment of its own (3 GB); ONLY="langgraph adk" takes these
 	@$(BIN)/python -m tests.adapters $(ONLY)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from argparse import ArgumentParser, Namespace
 
 from ..model.errors import BadInput, NotFound
@@ -91,16 +92,24 @@ def _audit(args: Namespace) -> int:
 
 def _review_options(parser: ArgumentParser) -> None:
     add = parser.add_argument
-    add("action", metavar="ACTION", nargs="?", default="list", choices=("list", "accept", "reject"),
-        help="list (the default), accept or reject")  # fmt: skip
+    add("action", metavar="ACTION", nargs="?", choices=("list", "accept", "reject"),
+        help="list, accept or reject; without one, on a terminal: one question after the other, a key each; else the "
+        "list")  # fmt: skip
     add("ids", metavar="ID", nargs="*",
         help="with accept and reject: what `list` shows; that of a group decides all of it")  # fmt: skip
-    add("--limit", type=int, default=20, metavar="COUNT", help="items at most (default: 20)")
-    add("--all", action="store_true", help="all items, and all of a group")
+    add("--limit", type=int, metavar="COUNT", help="list: items at most (default: 20)")
+    add("--all", action="store_true", help="list: all items, and all of a group")
 
 
 def _review(args: Namespace) -> int:
-    if args.action == "list":
+    plain = args.action is not None or args.limit is not None or args.all or args.json
+    if not plain and sys.stdin.isatty() and sys.stdout.isatty():
+        from .review_queue import work_through
+
+        with open_store(args) as memory:
+            work_through(memory)
+        return 0
+    if args.action in (None, "list"):
         if args.ids:
             raise BadInput("list takes no ids", hint="limpet review accept ID")
         return _list_review(args)
@@ -126,7 +135,7 @@ def _review(args: Namespace) -> int:
 
 
 def _list_review(args: Namespace) -> int:
-    most = MOST_WAITING if args.all else args.limit
+    most = MOST_WAITING if args.all else 20 if args.limit is None else args.limit
     with open_store(args) as memory:
         items = memory.review(limit=most)  # which also says what is wrong with a limit
         if args.json:
@@ -289,7 +298,9 @@ COMMANDS = {
     "audit": Command(
         _audit_options, _audit, 'limpet audit "rate limit"\nlimpet audit user.city --known-at "3 days ago"'
     ),
-    "review": Command(_review_options, _review, "limpet review\nlimpet review accept 4a51c0 9be233"),
+    "review": Command(
+        _review_options, _review, "limpet review\nlimpet review list --all\nlimpet review accept 4a51c0 9be233"
+    ),
     "sweep": Command(_sweep_options, _sweep, "limpet sweep\nlimpet sweep --apply"),
     "scan": Command(_scan_options, _scan, "limpet scan\nlimpet scan --redact"),
     "retention": Command(

@@ -41,7 +41,6 @@ _UNPRINTABLE = (
     "\x1b\\[[0-?]*[ -/]*[@-~]|\x1b[]PX^_][^\x07\x1b]*(?:\x07|\x1b\\\\)?"
     "|[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u2028\u2029\ud800-\udfff]"
 )
-_WHOLE_ID = r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"
 # Rejected lines of an import that people get to see one by one; --json has all.
 SHOWN_REJECTIONS = 20
 # Of one memory a terminal gets so many lines from `recall`, a pipe so many characters; `show` and --json give all.
@@ -124,9 +123,9 @@ def short_ids(text: str, typed: Sequence[str] = ()) -> str:
     """A text with the ids in it shortened, except those that a person typed."""
     if "-7" not in text and "-8" not in text and "-4" not in text:
         return text
-    from ..model.ids import parse_id, short_id
+    from ..model.ids import shorten_ids
 
-    return re.sub(_WHOLE_ID, lambda found: found[0] if found[0] in typed else short_id(parse_id(found[0]), ()), text)
+    return shorten_ids(text, typed)
 
 
 def error(problem: LimpetError, *, as_json: bool, typed: Sequence[str] = ()) -> None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import textwrap
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from ..model.ids import names_id
 from ..remember.review import Group, groups, sides
 from .names import note
 from .options import terminal_width
-from .output import BOLD, CYAN, DIM, MARGIN, YELLOW, day, line, paint, printable, words
+from .output import BOLD, CYAN, DIM, MARGIN, YELLOW, cut, day, line, paint, printable, words
 
 if TYPE_CHECKING:
     from ..api import Limpet
@@ -64,11 +64,12 @@ def _item(one: ReviewItem, names: dict[str, str]) -> None:
     if one.other is None:
         _text("text", one.memory)
     elif width is not None and width >= SIDE_BY_SIDE:
-        _beside(one.other, one.memory, (width - len(MARGIN) - 3) // 2)
+        heads = [[f"{label}  {day(side.valid_from)}"] for label, side in (("older", one.other), ("newer", one.memory))]
+        beside(heads, [_flat(one.other), _flat(one.memory)], width)
     else:
         _text("older", one.other)
         _text("newer", one.memory)
-    line(f"{MARGIN}{paint('reason', DIM)}  {_reason(one)}")
+    line(f"{MARGIN}{paint('reason', DIM)}  {reason(one)}")
 
 
 def _group(group: Group, names: dict[str, str], most: int) -> int:
@@ -79,12 +80,12 @@ def _group(group: Group, names: dict[str, str], most: int) -> int:
     kinds = ", ".join(f"{count} {kind}{'s' * (count > 1)}" for kind, count in counts.items())
     told = paint("of one memory; this id decides all of them", DIM)
     line(f"{paint(names[hub.id], YELLOW)}  {paint(kinds, CYAN)}  {told}")
-    for text in _wrapped(_flat(hub), (terminal_width() or MOST_CHARACTERS + 20) - len(MARGIN)):
+    for text in wrapped(_flat(hub), (terminal_width() or MOST_CHARACTERS + 20) - len(MARGIN)):
         line(f"{MARGIN}{paint(text, BOLD)}")
     for one in group.items[:most]:
         assert one.other is not None
         newer = one.other.id == hub.id
-        line(f"{MARGIN}{paint(names[one.id], YELLOW)}  {paint(one.kind, CYAN)}  {_reason(one)}")
+        line(f"{MARGIN}{paint(names[one.id], YELLOW)}  {paint(one.kind, CYAN)}  {reason(one)}")
         _text("  newer" if newer else "  older", one.memory if newer else one.other)
     if len(group.items) > most:
         line(f"{MARGIN}and {len(group.items) - most} more")
@@ -93,19 +94,24 @@ def _group(group: Group, names: dict[str, str], most: int) -> int:
 
 def _text(label: str, one: Memory) -> None:
     head = f"{label}  {day(one.valid_from)}  "
-    rows = _wrapped(_flat(one), (terminal_width() or MOST_CHARACTERS + 80) - len(MARGIN) - len(head))
+    rows = wrapped(_flat(one), (terminal_width() or MOST_CHARACTERS + 80) - len(MARGIN) - len(head))
     line(f"{MARGIN}{paint(head, DIM)}{rows[0]}")
     for row in rows[1:]:
         line(f"{MARGIN}{' ' * len(head)}{row}")
 
 
-def _beside(older: Memory, newer: Memory, width: int) -> None:
-    heads = [f"{label}  {day(one.valid_from)}" for label, one in (("older", older), ("newer", newer))]
-    columns = [_wrapped(_flat(one), width) for one in (older, newer)]
-    line(f"{MARGIN}{paint(heads[0].ljust(width), DIM)} | {paint(heads[1], DIM)}")
+def beside(
+    heads: Sequence[Sequence[str]], texts: Sequence[str], width: int, *, most: int = MOST_LINES,
+    marked: Callable[[str, int], str] = lambda row, _: row,
+) -> None:  # fmt: skip
+    """Two texts in columns under their heads, `most` lines at most. `marked`: paints a row of a side."""
+    half = (width - len(MARGIN) - 3) // 2
+    for left, right in zip(*heads, strict=True):
+        line(f"{MARGIN}{paint(cut(left, half).ljust(half), DIM)} | {paint(cut(right, half), DIM)}".rstrip())
+    columns = [wrapped(text, half, most) for text in texts]
     for number in range(max(map(len, columns))):
         left, right = (rows[number] if number < len(rows) else "" for rows in columns)
-        line(f"{MARGIN}{left.ljust(width)} | {right}".rstrip())
+        line(f"{MARGIN}{marked(left.ljust(half), 0)} | {marked(right, 1)}".rstrip())
 
 
 def _flat(one: Memory) -> str:
@@ -113,10 +119,10 @@ def _flat(one: Memory) -> str:
     return text if len(text) <= MOST_CHARACTERS else text[: MOST_CHARACTERS - 1] + "…"
 
 
-def _wrapped(text: str, width: int) -> list[str]:
-    rows = textwrap.wrap(text, max(width, 20), max_lines=MOST_LINES, placeholder=" …", break_on_hyphens=False)
+def wrapped(text: str, width: int, most: int = MOST_LINES) -> list[str]:
+    rows = textwrap.wrap(text, max(width, 20), max_lines=most, placeholder=" …", break_on_hyphens=False)
     return rows or [""]
 
 
-def _reason(one: ReviewItem) -> str:
+def reason(one: ReviewItem) -> str:
     return printable(one.reason) + (f", likeness {one.score:.2f}" if one.score is not None else "")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from .errors import BadInput
 
@@ -17,6 +17,7 @@ MIN_PREFIX_CHARACTERS = 6
 # Bytes at the end of an id that a short id is made of, and the characters that write them. Six characters tell apart
 # what a store of a thousand memories holds, eight what one of a hundred thousand does.
 SHORT_BYTES, LONGEST_SHORT = 5, 8
+_WHOLE_ID = r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"
 _HEX = frozenset("0123456789abcdef")
 # Crockford's base32: no letter that is read as another. The three that are, are taken for what they look like.
 _BASE32 = "0123456789abcdefghjkmnpqrstvwxyz"
@@ -109,6 +110,13 @@ def parse_short(text: str) -> tuple[bytes, bytes] | None:
     for value in values:
         low = low << 5 | (value or 0)
     return (low << left).to_bytes(SHORT_BYTES, "big"), ((low + 1 << left) - 1).to_bytes(SHORT_BYTES, "big")
+
+
+def shorten_ids(text: str, typed: Sequence[str] = ()) -> str:
+    """A text with the whole ids in it as short ones, except those that a person typed."""
+    import re
+
+    return re.sub(_WHOLE_ID, lambda found: found[0] if found[0] in typed else short_id(parse_id(found[0]), ()), text)
 
 
 def named_by(text: str, ask: Callable[[str, bytes, bytes], list[bytes]]) -> list[bytes]:

@@ -44,6 +44,20 @@ SINGLE = {
     "resurface": "important, and not seen for long. accepted: it still matters",
 }
 QUESTIONS = PAIRS | SINGLE
+# What yes and no do, as a person chooses between them.
+ANSWERS = {
+    "duplicate": ("merge them", "keep both"),
+    "correction": ("the newer replaces it", "keep both"),
+    "contradiction": ("the newer is right", "keep both"),
+    "conflict": ("the folder is right", "the store is right"),
+    "concurrent": ("the newer holds", "leave it"),
+    "key": ("one key for both", "two keys"),
+    "quarantine": ("let it in", "reject it"),
+    "replacement": ("replace it", "keep what is there"),
+    "wrong": ("believe it no longer", "keep it"),
+    "confidence": ("it is true", "it is not true"),
+    "resurface": ("it still matters", "archive it"),
+}
 
 
 def _brief(memory: Memory) -> dict[str, object]:
@@ -96,6 +110,15 @@ def groups(items: Sequence[ReviewItem]) -> list[Group]:
         memory = one.memory if one.memory.id == hub else one.other
         found.setdefault(hub, Group(memory, [])).items.append(one)
     return [Group(None, one.items) if len(one.items) == 1 else one for one in found.values()]
+
+
+def answers(group: Group) -> tuple[str, str]:
+    """What yes and no to all of a group do."""
+    (kind, *other_kinds), count = {one.kind for one in group.items}, len(group.items)
+    if count == 1:
+        return ANSWERS[kind]
+    yes, no = ("yes", "no") if other_kinds else ANSWERS[kind]
+    return f"{yes}: all {count}", f"{no}: all {count}"
 
 
 def sides(one: ReviewItem) -> list[str]:

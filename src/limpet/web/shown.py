@@ -9,6 +9,7 @@ from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..model.clock import format_time, to_datetime
+from ..model.ids import shorten_ids
 from ..model.memory import KINDS, ORIGINS
 
 if TYPE_CHECKING:
@@ -197,6 +198,6 @@ def signals(found: Mapping[str, float], scale: float, wide: float = 640) -> list
 
 FILTERS = {
     "text": text, "excerpt": excerpt, "day": day, "moment": moment, "iso": iso, "ago": ago, "size": size,
-    "many": many, "words": lambda name: str(name).replace("_", " "),
+    "many": many, "short_ids": shorten_ids, "words": lambda name: str(name).replace("_", " "),
 }  # fmt: skip
 GLOBALS: dict[str, Any] = {"KINDS": KINDS, "ORIGINS": ORIGINS, "difference": difference, "HIGH": HIGH, "WIDE": WIDE}

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
     from ..api import Limpet
+    from ..remember.operations import Operation
+    from ..remember.review import ReviewItem
 
 T = TypeVar("T")
 HERE = Path(__file__).parent
@@ -43,6 +45,10 @@ MOST_BYTES = 4_000_000
 LOOK_SECONDS, ALIVE_SECONDS = 1.0, 15.0
 # Answers that are kept, and what nobody waits for a second time.
 MOST_KEPT, WAIT_SECONDS = 200, 0.1
+# Operations of one form that one undo takes back: as many as an address can name.
+MOST_DONE = 100
+# Of the review list.
+MOST_WAITING = 1_000
 SCOPE, THEME = "limpet-scope", "limpet-theme"
 STATUS: dict[type[LimpetError], int] = {NotFound: 404, ChangedSince: 409, BadInput: 400, StoreReadOnly: 403}
 # What can be said at the top of a page after a change, besides what the log says of it.
@@ -77,7 +83,7 @@ class Site:
         self.stopping: Callable[[], bool] = lambda: False
         self._everywhere = memory.in_all_scopes()
         self._kept: dict[Hashable, Kept] = {}
-        self._making = threading.Lock()
+        self._making = threading.RLock()  # what is kept can be made of what is kept
         self.templates = Environment(
             loader=FileSystemLoader(HERE / "templates"), autoescape=True, undefined=StrictUndefined,
             trim_blocks=True, lstrip_blocks=True,
@@ -89,12 +95,16 @@ class Site:
         """The store seen from a scope, or from all of them ("")."""
         return self.memory.in_scope(scope) if scope else self._everywhere
 
-    def kept(self, what: Hashable, make: Callable[[], T]) -> T:
+    def waiting(self, scope: str, *, fresh: bool = False) -> list[ReviewItem]:
+        """What waits for a person there. `fresh`: a decision was made just now, and what it was about is not shown."""
+        return self.kept(("review", scope), lambda: self.seen_from(scope).review(limit=MOST_WAITING), fresh=fresh)
+
+    def kept(self, what: Hashable, make: Callable[[], T], *, fresh: bool = False) -> T:
         """What was made before, as long as the store has not changed. Of what is slow in a large store: what took
-        longer than WAIT_SECONDS to make is given as it was, once more, while it is made anew."""
+        longer than WAIT_SECONDS to make is given as it was, once more, while it is made anew; not if `fresh`."""
         mark = self.memory.watermark()
         found = self._kept.get(what)
-        if found is None or (found.mark != mark and found.seconds < WAIT_SECONDS):
+        if found is None or (found.mark != mark and (fresh or found.seconds < WAIT_SECONDS)):
             with self._making:
                 found = self._kept.get(what)
                 if found is None or found.mark != mark:
@@ -131,6 +141,7 @@ class Ask:
         self.form = {name: values[-1] for name, values in form.items()}
         self.several = form
         self.scope = request.cookies.get(SCOPE, "")
+        self._short: dict[str, str] = {}
         try:
             self.memory = site.seen_from(self.scope)
         except BadInput:
@@ -148,7 +159,9 @@ class Ask:
         return self.site.clock.now()
 
     def short(self, id: str) -> str:
-        return self.memory.abbreviate([id])[0]
+        if id not in self._short:  # a page says the id of its memory several times
+            self._short[id] = self.memory.abbreviate([id])[0]
+        return self._short[id]
 
     def link(self, **changes: object) -> str:
         """This page with some of its query's values changed; None takes one away."""
@@ -172,15 +185,13 @@ class Ask:
         }  # fmt: skip
         return HTMLResponse(self.site.templates.get_template(template).render(more | given), status)
 
-    def _done(self) -> Any:
-        """The operation that a page was come to from."""
-        event = self.query.get("done", "")
-        if not event:
-            return None
+    def _done(self) -> list[Operation]:
+        """The operations that a page was come to from."""
+        events = self.query.get("done", "").split()[:MOST_DONE]
         try:
-            return self.memory.log(event=event)[0]
+            return [self.memory.log(event=event)[0] for event in events]
         except LimpetError:
-            return None
+            return []
 
     def back(self, to: str | None = None, **query: str | None) -> RedirectResponse:
         """To where the form was, or elsewhere on this site; with what was done."""

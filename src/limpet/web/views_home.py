@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 SEEN, VISIT_SECONDS = "limpet-seen", 1_800
 YEAR_SECONDS = 31_536_000
 WEEK = 7 * 86_400
-MOST_WAITING = 1_000
+# Operations among which it is looked for what changed.
+MOST_CHANGES = 60
+# What is no change of something that was there.
+LEARNED = ("remember", "fact", "session start", "session end")
 
 
 def home(ask: Ask) -> Response:
@@ -27,8 +30,8 @@ def home(ask: Ask) -> Response:
     since = before * 1_000_000
     store, site = ask.memory, ask.site
     learned, new = site.kept(("new", ask.scope, since), lambda: _new(store, since))
-    figures = site.kept(("figures", ask.scope), lambda: _figures(store, site.seen_from(ask.scope or site.memory.scope)))
-    changed = [one for one in figures["log"] if one.at_us >= since and one.verb not in ("remember", "fact")]
+    figures = site.kept(("figures", ask.scope), lambda: _figures(site, ask.scope))
+    changed = [one for one in figures["log"] if one.at_us >= since and one.verb not in LEARNED]
     answer = ask.page(
         "home.html", since=since, first=before == this - WEEK, new=new,
         learned=learned, changed=changed[:6],
@@ -54,19 +57,20 @@ def _visits(ask: Ask) -> tuple[int, int]:
     return (before, now) if now - last < VISIT_SECONDS else (last, now)
 
 
-def _figures(store: Limpet, here: Limpet) -> dict[str, Any]:
-    """What is slow in a large store. `here`: the scope whose exposures are counted."""
+def _figures(site: Site, scope: str) -> dict[str, Any]:
+    """What is slow in a large store. Exposures are counted of one scope."""
+    store, here = site.seen_from(scope), site.seen_from(scope or site.memory.scope)
     by_day = store.count_by("day", "kind")
     kinds: dict[str, int] = {}
     for (_, kind), count in by_day.items():
         kinds[kind] = kinds.get(kind, 0) + count
     waiting: dict[str, int] = {}
-    for one in store.review(limit=MOST_WAITING):
+    for one in site.waiting(scope):
         waiting[one.kind] = waiting.get(one.kind, 0) + 1
     return {
         "total": sum(kinds.values()), "kinds": dict(sorted(kinds.items(), key=lambda pair: -pair[1])),
         "growth": shown.growth(by_day), "waiting": waiting, "stats": store.stats(), "models": store.models(),
-        "use": here.usefulness(limit=1), "where": here.scope, "log": store.log(limit=10),
+        "use": here.usefulness(limit=1), "where": here.scope, "log": store.log(limit=MOST_CHANGES),
     }  # fmt: skip
 
 
@@ -74,7 +78,7 @@ def make_ahead(site: Site) -> None:
     """Make what the first visit of a large store would wait for."""
     store = site.seen_from("")
     try:
-        site.kept(("figures", ""), lambda: _figures(store, site.seen_from(site.memory.scope)))
+        site.kept(("figures", ""), lambda: _figures(site, ""))
         store.recall("limpet", k=1)
     except LimpetError:
         return  # the page will say so

@@ -138,7 +138,7 @@ def _memory(ask: Ask, one: Memory, **more: Any) -> Response:
             "near": near, "drawing": around,
             "clocks": both_clocks(versions, ask.now()), "exposures": store.exposures(id=one.id, limit=20),
             "changed": list(pairwise(versions))[::-1],
-            "command": ask.command("show", store.abbreviate([one.id])[0]), "theirs": None, "mine": None,
+            "command": ask.command("show", ask.short(one.id)), "theirs": None, "mine": None,
         } | more,
     )  # fmt: skip
 
@@ -221,8 +221,9 @@ def purge(ask: Ask) -> Response:
 
 
 def undo(ask: Ask) -> Response:
-    answers = ask.memory.undo(ask.form.get("event") or None)
-    return ask.back(said="undone" if answers else "unchanged")
+    """Take back what a form did, its last operation first."""
+    answers = [ask.memory.undo(event or None) for event in reversed(ask.several.get("event", [""]))]
+    return ask.back(said="undone" if any(answers) else "unchanged")
 
 
 def similar(ask: Ask) -> Response:

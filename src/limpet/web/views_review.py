@@ -7,31 +7,19 @@ from typing import TYPE_CHECKING
 from starlette.responses import Response
 
 from ..model.errors import BadInput
-from ..remember.review import groups
+from ..remember.review import ANSWERS, answers, groups
 
 if TYPE_CHECKING:
     from .site import Ask, View
 
-MOST, SHOWN = 1_000, 20
-# What yes and no mean for each kind of item.
-ANSWERS = {
-    "duplicate": ("Merge them", "Keep both"),
-    "correction": ("The newer replaces it", "Keep both"),
-    "contradiction": ("The newer is right", "Keep both"),
-    "conflict": ("The folder is right", "The store is right"),
-    "concurrent": ("The newer holds", "Leave it"),
-    "key": ("One key for both", "Two keys"),
-    "quarantine": ("Let it in", "Reject it"),
-    "replacement": ("Replace it", "Keep what is there"),
-    "wrong": ("Believe it no longer", "Keep it"),
-    "confidence": ("It is true", "It is not true"),
-    "resurface": ("It still matters", "Archive it"),
-}
+SHOWN = 20
 
 
 def review(ask: Ask) -> Response:
-    store, kind = ask.memory, ask.query.get("kind", "")
-    items = ask.site.kept(("review", ask.scope), lambda: store.review(limit=MOST))
+    kind, items = (
+        ask.query.get("kind", ""),
+        ask.site.waiting(ask.scope, fresh="done" in ask.query or "said" in ask.query),
+    )
     kinds: dict[str, int] = {}
     for one in items:
         kinds[one.kind] = kinds.get(one.kind, 0) + 1
@@ -39,7 +27,7 @@ def review(ask: Ask) -> Response:
     start = max(0, int(ask.query.get("from", "0")))
     return ask.page(
         "review.html", groups=several[start : start + SHOWN], start=start, left=len(several) - start - SHOWN,
-        kinds=kinds, kind=kind, total=len(items), answers=ANSWERS, following=start + SHOWN,
+        kinds=kinds, kind=kind, total=len(items), ANSWERS=ANSWERS, answers=answers, following=start + SHOWN,
         command=ask.command("review"),
     )  # fmt: skip
 
@@ -49,15 +37,17 @@ def decide(ask: Ask) -> Response:
     verdict, ids = ask.form.get("verdict", ""), ask.several.get("id", [])
     if verdict not in ("accept", "reject"):
         raise BadInput("yes or no?")
-    event, wrong = None, None
+    events: list[str] = []
+    wrong = None
     for id in ids:
         try:
-            event = getattr(ask.memory, verdict)(id).event or event
+            event = getattr(ask.memory, verdict)(id).event
+            events += [event] if event else []
         except BadInput as error:  # one of a group that can no longer be carried out keeps none of the others
             wrong = error
-    if wrong is not None and (len(ids) == 1 or event is None):
+    if wrong is not None and not events:
         raise wrong
-    return ask.back(done=event, said=None if event else "unchanged")
+    return ask.back(done=" ".join(events), said=None if events else "unchanged")
 
 
 VIEWS: list[tuple[str, str, View]] = [("GET", "/review", review), ("POST", "/review", decide)]

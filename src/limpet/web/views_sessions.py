@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from starlette.responses import Response
 
 from ..model.errors import LimpetError
+from . import shown
 
 if TYPE_CHECKING:
     from ..store.records import SessionRow
@@ -22,7 +23,10 @@ def sessions(ask: Ask) -> Response:
         return sorted(several, key=lambda one: -one.last_at_us)[:LISTED]
 
     several = ask.site.kept(("sessions", ask.scope), listed)
-    return ask.page("sessions.html", sessions=several, command=ask.command("session", "list"))
+    here = ask.site.seen_from(ask.scope or ask.site.memory.scope)
+    today = here.journal(since=shown.day(ask.now()))[-MOST_LINES:]
+    return ask.page("sessions.html", sessions=several, today=today, scope=here.scope,
+                    command=ask.command("session", "list"))  # fmt: skip
 
 
 def session(ask: Ask) -> Response:

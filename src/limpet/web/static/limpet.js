@@ -155,3 +155,6 @@ if (news) {
 
 // -- where the places to go are a row, the one that is shown
 one("nav [aria-current]")?.scrollIntoView({ inline: "center", block: "nearest" });
+
+// -- drawings that are wider than the window: their newest end, or their middle
+for (const there of all(".scroll:has(> svg), .graph")) there.scrollLeft = (there.scrollWidth - there.clientWidth) / ("end" in there.dataset ? 1 : 2);
