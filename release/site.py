@@ -23,6 +23,7 @@ SITE = ROOT / "site"
 PARTS = {
     "Start": ("README.md", "docs/tutorial.md", "docs/how-to/cookbook.md", "docs/how-to/why-not-found.md"),
     "Agents": ("docs/how-to/clients/README.md", "docs/how-to/clients/*.md"),
+    "Coming from": ("docs/how-to/coming-from/README.md", "docs/how-to/coming-from/*.md"),
     "Reference": ("docs/reference/*.md", "docs/domain-model.md"),
     "Compare": ("docs/comparison.md", "docs/benchmarks.md"),
     "Understand": (
@@ -42,6 +43,7 @@ ORDER = (
     "Start",
     "How to",
     "Agents",
+    "Coming from",
     "Reference",
     "Compare",
     "Understand",

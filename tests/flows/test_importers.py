@@ -112,6 +112,19 @@ def test_a_graph_of_graphiti_comes_in_as_facts_with_their_times(memory, tmp_path
     assert memory.import_from("graphiti", path).known == 4
 
 
+def test_what_the_client_of_zep_gives_is_read_as_a_graph_is(memory, tmp_path):
+    path = real("zep.jsonl", tmp_path)
+    report = memory.import_from("graphiti", path)
+    assert (report.new, report.links, report.rejected) == (3, 2, [])
+    found = held(memory)
+    fact, said = found["Ana leads billing"], found["I lead billing"]
+    assert (fact.topics, fact.valid_from.day, fact.valid_to.day) == (("Ana", "billing"), 1, 4)
+    assert fact.metadata["since"] == "January"
+    assert (said.kind, said.speaker, said.session, said.valid_from.day) == ("episode", "Ana", "t1", 2)
+    assert said.metadata["metadata"] == {"ticket": 7} and said.metadata["import"]["id"] == "p1"
+    assert linked(memory) == {(one, "caused_by", said.content) for one in (fact.content, "Ana: Leads billing")}
+
+
 def test_an_agent_file_of_letta_comes_in_as_blocks_and_what_was_said(memory, tmp_path):
     path = real("agent.af", tmp_path)
     report = memory.import_from("letta", path)

@@ -1,11 +1,13 @@
 """Has the newest version of each program write its own files, an environment each: `make test-importers`.
 
-`python -m tests.importers FOLDER` keeps environments and files in that folder; a program that cannot be installed here
-is told of, and its tests are left out. `--keep` replaces the files in tests/data/importers, which the suite reads.
+`python -m tests.importers FOLDER [PROGRAM ...]` keeps environments and files in that folder; a program that cannot be
+installed here is told of, and its tests are left out. `--keep` replaces the files in tests/data/importers, which the
+suite reads.
 """
 
 from __future__ import annotations
 
+import argparse
 import gzip
 import shutil
 import subprocess
@@ -32,6 +34,7 @@ PROGRAMS = {
     "mem0": Program(("mem0ai",), "write_mem0.py", "mem0.json"),
     # httpx: it is imported, and not among what the package asks for.
     "graphiti": Program(("graphiti-core[kuzu]", "httpx"), "write_graphiti.py", "graphiti.jsonl"),
+    "zep": Program(("zep-cloud",), "write_zep.py", "zep.jsonl"),
     # The server, in Python; what is called so since is another program, whose memories are Markdown.
     "letta": Program(("letta[postgres]<0.17",), "write_letta.py", "agent.af"),
     "mcp-memory-service": Program(
@@ -76,18 +79,24 @@ def done(command: list[str], cwd: Path | None = None) -> str:
 
 
 def main() -> int:
-    folder = Path(sys.argv[1]).resolve()
-    files = folder / "files"
-    shutil.rmtree(files, ignore_errors=True)
-    files.mkdir(parents=True)
-    for name, program in PROGRAMS.items():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("programs", nargs="*", metavar="PROGRAM", help=", ".join(PROGRAMS))
+    parser.add_argument("--keep", action="store_true")
+    given = parser.parse_args()
+    folder, files = given.folder.resolve(), given.folder.resolve() / "files"
+    files.mkdir(parents=True, exist_ok=True)
+    for name in given.programs or PROGRAMS:
+        program = PROGRAMS[name]
+        for old in files.glob(f"{program.written}*"):
+            old.unlink()
         try:
             done([*installed(folder / name, program), str(files / (program.given or program.written))])
         except (subprocess.SubprocessError, OSError) as error:
             print(f"{name}: not here ({error}); its tests are left out", file=sys.stderr)
             continue
         print(f"{name}: {program.written}")
-        if "--keep" in sys.argv:
+        if given.keep:
             # No time within, so that the same file is the same bytes.
             packed = gzip.compress((files / program.written).read_bytes(), 9, mtime=0)
             (DATA / f"{program.written}.gz").write_bytes(packed)

@@ -71,7 +71,7 @@ def read(path: Path, report: TransferReport) -> Iterator[Record]:
 
 def _cells(row: dict[str, Cell], place: str, report: TransferReport) -> dict[str, Any]:
     """Texts, numbers and lists; a list that cannot be read is reported."""
-    found = {name: value for name, value in plain(row).items() if isinstance(value, str | int)}
+    found: dict[str, Any] = {name: value for name, value in plain(row).items() if isinstance(value, str | int)}
     for name in LISTS:
         if name in found:
             try:

@@ -13,8 +13,13 @@ from .source import json_lines
 # What stands elsewhere here, and what is made anew.
 MOVED = frozenset({
     "uuid", "uuid_", "name", "fact", "content", "summary", "created_at", "valid_at", "invalid_at", "name_embedding",
-    "fact_embedding", "source_node_uuid", "target_node_uuid", "entity_edges", "session_id", "thread_id",
+    "fact_embedding", "source_node_uuid", "target_node_uuid", "source_node_name", "target_node_name", "entity_edges",
+    "session_id", "thread_id", "thread_uuid", "role_name",
 })  # fmt: skip
+# Versions of Zep call a conversation differently.
+SESSIONS = ("thread_uuid", "thread_id", "session_id")
+# When it began to hold or was said; without that, when it was told of.
+BEGINS = ("valid_at", "reference_time", "created_at")
 # What every node is.
 ANY = "Entity"
 
@@ -51,12 +56,14 @@ def _record(
         name: value for name, value in one.items() if name not in MOVED and name != "attributes" and value
     }
     about: list[Any] = []
-    rests: list[str] = []
+    rests = [each for each in text_list(one.get("episodes") or one.get("episode_uuids")) if each in told]
     if "fact" in one:
         content = _text(one["fact"])
-        about = [names.get(str(one.get(f"{side}_node_uuid"))) for side in ("source", "target")]
+        about = [
+            names.get(str(one.get(f"{side}_node_uuid"))) or one.get(f"{side}_node_name")
+            for side in ("source", "target")
+        ]
         metadata["relation"] = {"from": about[0], "type": one.get("name"), "to": about[1]}
-        rests = [each for each in text_list(one.get("episodes")) if each in told]
     elif "content" in one:
         content = _text(one["content"])
         metadata |= {"name": one["name"]} if _text(one.get("name")) else {}
@@ -70,16 +77,19 @@ def _record(
         content = ""
     if not content:
         raise BadInput("it has no text")
-    session = one.get("thread_id") or one.get("session_id")
+    session = next((one[name] for name in SESSIONS if _text(one.get(name))), None)
+    speaker = one.get("role_name") or one.get("role")
+    begins = next((one[name] for name in BEGINS if one.get(name)), None)
     return Record(
         id=id,
         place=place,
         content=content,
         kind="episode" if "content" in one else "fact",
         topics=topics(*about),
-        created=time_or_note(moment, one.get("valid_at") or one.get("created_at"), place, "valid_at", report),
+        created=time_or_note(moment, begins, place, "valid_at", report),
         valid_to=time_or_note(moment, one.get("invalid_at") or one.get("expired_at"), place, "invalid_at", report),
-        session=session if isinstance(session, str) and len(session) <= 200 else None,
+        session=session[:200] if session else None,
+        speaker=speaker[:200] if _text(speaker) else None,
         metadata=metadata,
         links=tuple(Link(type="caused_by", target=each) for each in dict.fromkeys(rests)),
     )
