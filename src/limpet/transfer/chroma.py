@@ -9,7 +9,7 @@ from typing import Any
 from ..model.errors import BadInput
 from ..store.foreign import Cell, ForeignFile
 from .records import Record, TransferReport, digest, kind_of, moment, time_or_note, topics
-from .source import cell_text, records_of, report_damage
+from .source import cell_text, database, records_of
 
 FILE = "chroma.sqlite3"
 # The key under which a document's text stands among its metadata.
@@ -20,13 +20,8 @@ VALUES = ("string_value", "int_value", "float_value", "bool_value")
 
 def read(path: Path, report: TransferReport) -> Iterator[Record]:
     """A document is a memory. Raises BadInput."""
-    path = path / FILE if path.is_dir() else path
-    if not path.is_file():
-        raise BadInput(f"{path.parent} holds no {FILE}")
-    with ForeignFile(path) as file:
-        if not file.has("embedding_metadata", "id", "key", *VALUES) or not file.has("embeddings", "embedding_id"):
-            raise BadInput(f"{path} is no Chroma database: it has no table of documents")
-        report_damage(file, report)
+    needs = {"embedding_metadata": ("id", "key", *VALUES), "embeddings": ("embedding_id",)}
+    with database(path, report, what="Chroma database", rows="documents", needs=needs, inner=FILE) as file:
         collections = _pairs(file, "collections", "id", "name")
         of = {one: collections.get(its, its) for one, its in _pairs(file, "segments", "id", "collection").items()}
         metadata = _metadata(file, report)

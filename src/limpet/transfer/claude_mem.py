@@ -7,10 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ..model.errors import BadInput
 from ..store.foreign import Cell, ForeignFile
 from .records import Record, TransferReport, kind_of, moment, text_list, time_or_note, topics
-from .source import json_object, plain, records_of, report_damage
+from .source import database, json_object, plain, records_of
 
 FILE = "claude-mem.db"
 # Its types that are no kinds of ours; the type stays in the metadata too.
@@ -35,13 +34,8 @@ LEFT_OUT = ("tool_uses", "pending_messages")
 
 def read(path: Path, report: TransferReport) -> Iterator[Record]:
     """`path`: the database, or the folder that holds it. Raises BadInput."""
-    path = path / FILE if path.is_dir() else path
-    if not path.is_file():
-        raise BadInput(f"{path.parent} holds no {FILE}")
-    with ForeignFile(path) as file:
-        if not file.has("observations", "id", "memory_session_id", "title", "narrative"):
-            raise BadInput(f"{path} is no database of claude-mem: it has no table of observations")
-        report_damage(file, report)
+    what, needs = "database of claude-mem", {"observations": ("id", "memory_session_id", "title", "narrative")}
+    with database(path, report, what=what, rows="observations", needs=needs, inner=FILE) as file:
         for name in LEFT_OUT:
             if name in file.tables and (count := file.count(name)):
                 report.note(f"rows of {name} are not memories and were left out", count)

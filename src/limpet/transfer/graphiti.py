@@ -89,7 +89,7 @@ def _record(
         created=time_or_note(moment, begins, place, "valid_at", report),
         valid_to=time_or_note(moment, one.get("invalid_at") or one.get("expired_at"), place, "invalid_at", report),
         session=session[:200] if session else None,
-        speaker=speaker[:200] if _text(speaker) else None,
+        speaker=_text(speaker)[:200] or None,
         metadata=metadata,
         links=tuple(Link(type="caused_by", target=each) for each in dict.fromkeys(rests)),
     )

@@ -6,10 +6,9 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from ..model.errors import BadInput
-from ..store.foreign import Cell, ForeignFile
+from ..store.foreign import Cell
 from .records import Record, TransferReport, kind_of, moment, time_or_note, topics
-from .source import cell_text, json_object, records_of, report_damage
+from .source import cell_text, database, json_object, records_of
 
 COLUMNS = ("prefix", "key", "value", "created_at", "updated_at", "expires_at")
 # Where values keep their text; of one without any of these the whole value is the text.
@@ -18,10 +17,8 @@ TEXTS = ("text", "content", "memory", "data")
 
 def read(path: Path, report: TransferReport) -> Iterator[Record]:
     """An item is a memory. Raises BadInput."""
-    with ForeignFile(path) as file:
-        if not file.has("store", *COLUMNS[:5]):
-            raise BadInput(f"{path} is no LangGraph store: it has no table of items")
-        report_damage(file, report)
+    needs = {"store": COLUMNS[:5]}
+    with database(path, report, what="LangGraph store", rows="items", needs=needs) as file:
 
         def record(row: dict[str, Cell], place: str) -> Record | None:
             prefix, key, text, *times = (cell_text(row[one], "a cell") for one in COLUMNS)

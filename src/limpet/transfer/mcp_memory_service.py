@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ..model.errors import BadInput
 from ..store.foreign import Cell, ForeignFile
 from .records import Link, Record, TransferReport, kind_of, seconds, time_or_note, topics, unit
-from .source import cell_text, json_object, plain, records_of, report_damage
+from .source import cell_text, database, json_object, plain, records_of
 
 FILE = "sqlite_vec.db"
 # Their types and the types below them that are no kinds of ours; the type stays in the metadata too.
@@ -42,13 +42,8 @@ class Graph(NamedTuple):
 
 def read(path: Path, report: TransferReport) -> Iterator[Record]:
     """`path`: the database, or the folder that holds it. Raises BadInput."""
-    path = path / FILE if path.is_dir() else path
-    if not path.is_file():
-        raise BadInput(f"{path.parent} holds no {FILE}")
-    with ForeignFile(path) as file:
-        if not file.has("memories", "content_hash", "content", "tags", "memory_type"):
-            raise BadInput(f"{path} is no database of mcp-memory-service: it has no table of memories")
-        report_damage(file, report)
+    what, needs = "database of mcp-memory-service", {"memories": COLUMNS[:4]}
+    with database(path, report, what=what, rows="memories", needs=needs, inner=FILE) as file:
         if "beliefs" in file.tables and (count := file.count("beliefs")):
             report.note("beliefs, which it concluded by itself, were left out", count)
         graph = _graph(file, report)

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from ..model.errors import BadInput
-from ..store.foreign import Cell, ForeignFile, is_sqlite
+from ..store.foreign import Cell, is_sqlite
 from .records import Record, TransferReport, kind_of, seconds, time_or_note, topics, unit
-from .source import cell_text, json_lines, json_object, records_of, report_damage
+from .source import cell_text, database, json_lines, json_object, records_of
 
 NEWEST = 3
 # Their types that are no kinds of ours; the type stays in the metadata too.
@@ -26,10 +26,8 @@ def read(path: Path, report: TransferReport) -> Iterator[Record]:
 
 
 def _database(path: Path, report: TransferReport) -> Iterator[Record]:
-    with ForeignFile(path) as file:
-        if not file.has("memories", "id", "content", "created_at", "updated_at"):
-            raise BadInput(f"{path} is no Memori database: it has no table of memories")
-        report_damage(file, report)
+    needs = {"memories": ("id", "content", "created_at", "updated_at")}
+    with database(path, report, what="Memori database", rows="memories", needs=needs) as file:
         if file.version > NEWEST:
             report.note(f"schema version {file.version} is newer than {NEWEST}, which is known; read as that")
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ..model.errors import BadInput
-from ..store.foreign import Cell, ForeignFile, is_sqlite
+from ..store.foreign import Cell, ForeignFile
 from .records import Link, Record, TransferReport, kind_of, seconds, time_or_note, topics, unit
-from .source import cell_text, json_object, records_of, report_damage
+from .source import cell_text, database, json_object, records_of
 
 KINDS = {
     "qa": "episode", "pin": "fact", "git": "episode", "file": "episode", "test": "episode", "activity": "episode",
@@ -30,14 +30,8 @@ LEFT_OUT = ("agent_actions", "lesson_surfaces", "predictive_cache", "graph_edges
 
 def read(path: Path, report: TransferReport) -> Iterator[Record]:
     """`path`: events.sqlite, or the folder of a workspace that holds it. Raises BadInput."""
-    if path.is_dir():
-        path = path / "events.sqlite"
-    if not path.is_file() or not is_sqlite(path):
-        raise BadInput(f"{path} is no PMB workspace: it is not an SQLite file")
-    with ForeignFile(path) as file:
-        if not file.has("events", "ulid", "event_type", "content", "timestamp"):
-            raise BadInput(f"{path} is no PMB workspace: it has no table of events")
-        report_damage(file, report)
+    needs = {"events": ("ulid", "event_type", "content", "timestamp")}
+    with database(path, report, what="PMB workspace", rows="events", needs=needs, inner="events.sqlite") as file:
         links = _links(file, report)
         entities = _entities(file, report)
         arcs = _arcs(file)

@@ -69,6 +69,24 @@ def numbered_lines(path: Path, report: TransferReport) -> Iterator[tuple[int, by
     report.at(total, total)
 
 
+@contextlib.contextmanager
+def database(
+    path: Path, report: TransferReport, *, what: str, rows: str, needs: dict[str, Sequence[str]], inner: str = ""
+) -> Iterator[ForeignFile]:
+    """`path`, or in a folder the file `inner`, with the tables and columns that it needs. Damage is reported. Raises
+    BadInput.
+    """
+    if inner and path.is_dir():
+        path = path / inner
+        if not path.is_file():
+            raise BadInput(f"{path.parent} holds no {inner}")
+    with ForeignFile(path) as file:
+        if not all(file.has(table, *columns) for table, columns in needs.items()):
+            raise BadInput(f"{path} is no {what}: it has no table of {rows}")
+        report_damage(file, report)
+        yield file
+
+
 def report_damage(file: ForeignFile, report: TransferReport) -> None:
     """Say that a database is damaged; what can be read of it is read all the same."""
     damage = file.damage()
