@@ -6,7 +6,7 @@ import contextlib
 import json
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -71,7 +71,7 @@ def numbered_lines(path: Path, report: TransferReport) -> Iterator[tuple[int, by
 
 @contextlib.contextmanager
 def database(
-    path: Path, report: TransferReport, *, what: str, rows: str, needs: dict[str, Sequence[str]], inner: str = ""
+    path: Path, report: TransferReport, *, what: str, rows: str, needs: Mapping[str, Sequence[str]], inner: str = ""
 ) -> Iterator[ForeignFile]:
     """`path`, or in a folder the file `inner`, with the tables and columns that it needs. Damage is reported. Raises
     BadInput.
