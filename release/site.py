@@ -53,7 +53,16 @@ ORDER = (
     "More",
 )
 # Beside the pages: what they show or link to.
-ALONG = ("docs/**/*.svg", "docs/**/*.png", "LICENSE", "NOTICE", "examples/**/*.py", "packages/*/examples/*")
+ALONG = (
+    "docs/**/*.svg",
+    "docs/**/*.png",
+    "LICENSE",
+    "NOTICE",
+    "examples/**/*.py",
+    "examples/**/*.yaml",
+    "benchmarks/results/*/*.json",
+    "packages/*/examples/*",
+)
 # What a browser would fetch by itself.
 FETCHED = re.compile(
     r"<(?:script|img|iframe|source)[^>]+src=[\"']?https?:"
