@@ -106,10 +106,11 @@ def run_alone(folder: Path, wheel: Path) -> None:
     """The wheel without an environment of one's own, as `uvx limpet` and `pipx run limpet` run it."""
     tools = Path(sys.executable).parent
     ways = {
-        "uvx": [tools / "uvx", "--system-certs", "--from", wheel, "limpet"],
+        "uvx": [tools / "uvx", "--from", wheel, "limpet"],
         "pipx": [tools / "pipx", "run", "--spec", wheel, "limpet"],
     }
-    kept = {"UV_CACHE_DIR": str(folder / "uv"), "PIPX_HOME": str(folder / "pipx")}
+    # pipx may ask uv; a home of its own has neither's settings.
+    kept = {"UV_CACHE_DIR": str(folder / "uv"), "PIPX_HOME": str(folder / "pipx"), "UV_SYSTEM_CERTS": "1"}
     for name, command in ways.items():
         tried(command, folder / f"home-{name}", **kept)
         print(f"{wheel.name}: {name} runs it")
