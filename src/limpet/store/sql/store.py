@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, cast
 
 from .checkouts import SqlCheckouts
@@ -32,6 +31,8 @@ class SqlStore:
         self._database = database
         self.path = database.path
         self.read_only = database.read_only
+        self.snapshot = database.snapshot
+        self.on_change = database.on_change
         self.ledger = SqlLedger(database, cast("Store", self), describe)
         self.memories = SqlMemories(database)
         self.sessions = SqlSessions(database)
@@ -47,9 +48,6 @@ class SqlStore:
         self.exposures = SqlExposures(database)
         self.checkouts = SqlCheckouts(database)
         self.devices = SqlDevices(database, self.ledger, self.reviews, describe)
-
-    def snapshot(self) -> AbstractContextManager[None]:
-        return self._database.snapshot()
 
     def data_version(self) -> int:
         with self._database.reading() as con:
