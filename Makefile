@@ -52,11 +52,8 @@ test-adapters: setup  ## adapters against the frameworks themselves, each in an 
 test-js: setup  ## the JavaScript client: types by tsc, tests under node against a real server; takes TypeScript and the AI SDK from npm
 	@cd packages/js && npm install --silent --no-audit --no-fund --no-package-lock && npx tsc --project . && node --test test/
 
-test-importers: setup  ## imports of files that the newest Chroma and LangGraph write here, in an environment of their own
-	@$(PYTHON) -m venv .venv-importers && .venv-importers/bin/pip install --quiet chromadb langgraph-checkpoint-sqlite
-	@rm -rf .venv-importers/files && mkdir .venv-importers/files
-	@.venv-importers/bin/python tests/importers/write_chroma.py .venv-importers/files
-	@.venv-importers/bin/python tests/importers/write_langgraph.py .venv-importers/files/langgraph.db
+test-importers: setup  ## imports of files that the newest Chroma, LangGraph, mem0, ... write here, an environment each
+	@$(BIN)/python -m tests.importers .venv-importers
 	@LIMPET_IMPORTERS=.venv-importers/files $(BIN)/python -m pytest tests/flows/test_importers.py -q
 
 mcp-conformance: setup  ## the protocol's own conformance suite against limpet over HTTP; says what to install if Node is missing

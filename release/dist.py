@@ -2,7 +2,8 @@
 
 It builds sdist and wheel twice, the second time from the unpacked sdist in another folder, and compares their bytes;
 installs the wheel into a bare environment and stores and finds a memory there; installs the sdist in its place and does
-so again; and writes the list of everything that came along (CycloneDX) beside them. It ends with 1 where one fails.
+so again; has uvx and pipx run the wheel; and writes the list of everything that came along (CycloneDX) beside them. It
+ends with 1 where one fails.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import tarfile
 import tempfile
 import time
 import venv
+from collections.abc import Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -68,13 +70,15 @@ def built_twice(folder: Path) -> dict[str, Path]:
     return first
 
 
-def tried(bin: Path, home: Path) -> float:
-    """Seconds from nothing to a first answer by meaning, in a new home."""
+def tried(command: Sequence[str | Path], home: Path, **more: str) -> float:
+    """Seconds from nothing to a first answer by meaning, in a new home. `more`: of the environment."""
     home.mkdir()
-    environment = {"HOME": str(home), "PATH": os.defpath, "USERPROFILE": str(home), "LIMPET_SCOPE": "global"}
+    environment = {"HOME": str(home), "PATH": os.defpath, "USERPROFILE": str(home), "LIMPET_SCOPE": "global", **more}
     begun = time.monotonic()
-    run(bin / "limpet", "remember", STORED, "--kind", "lesson", cwd=home, env=environment)
-    found = json.loads(run(bin / "limpet", "recall", ASKED, "--json", cwd=home, env=environment))
+    run(*command, "remember", STORED, "--kind", "lesson", cwd=home, env=environment)
+    # With time: a machine that does other things too shall not leave the search by meaning out.
+    asked = ("recall", ASKED, "--deadline-ms", "60000", "--json")
+    found = json.loads(run(*command, *asked, cwd=home, env=environment))
     took = time.monotonic() - begun
     if [one["content"] for one in found["items"]] != [STORED] or "vector" in found.get("missing", ()):
         sys.exit(f"not found by meaning: {found}")
@@ -89,13 +93,27 @@ def installed(folder: Path, made: dict[str, Path]) -> Path:
     pip = (bin / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
     for what, options in ((".whl", ()), (".gz", ("--force-reinstall", "--no-deps"))):
         run(*pip, *options, made[what], cwd=folder)
-        took = tried(bin, folder / f"home{what}")
+        took = tried([bin / "limpet"], folder / f"home{what}")
         print(f"{made[what].name}: installs; first remember and recall by meaning {took:.1f} s after pip ended")
         if took > MOST_SECONDS:
             sys.exit(f"more than {MOST_SECONDS} s")
         if not (place / "share" / "man" / "man1" / "limpet.1").is_file():
             sys.exit("the man page is not installed")
     return bin / "python"
+
+
+def run_alone(folder: Path, wheel: Path) -> None:
+    """The wheel without an environment of one's own, as `uvx limpet` and `pipx run limpet` run it."""
+    tools = Path(sys.executable).parent
+    ways = {
+        "uvx": [tools / "uvx", "--from", wheel, "limpet"],
+        "pipx": [tools / "pipx", "run", "--spec", wheel, "limpet"],
+    }
+    # pipx may ask uv; a home of its own has neither's settings.
+    kept = {"UV_CACHE_DIR": str(folder / "uv"), "PIPX_HOME": str(folder / "pipx"), "UV_SYSTEM_CERTS": "1"}
+    for name, command in ways.items():
+        tried(command, folder / f"home-{name}", **kept)
+        print(f"{wheel.name}: {name} runs it")
 
 
 def listed(python: Path, version: str) -> None:
@@ -113,6 +131,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         made = built_twice(Path(folder))
         python = installed(Path(folder), made)
+        run_alone(Path(folder), made[".whl"])
         listed(python, made[".whl"].name.split("-")[1])
     return 0
 

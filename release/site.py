@@ -23,6 +23,7 @@ SITE = ROOT / "site"
 PARTS = {
     "Start": ("README.md", "docs/tutorial.md", "docs/how-to/cookbook.md", "docs/how-to/why-not-found.md"),
     "Agents": ("docs/how-to/clients/README.md", "docs/how-to/clients/*.md"),
+    "Coming from": ("docs/how-to/coming-from/README.md", "docs/how-to/coming-from/*.md"),
     "Reference": ("docs/reference/*.md", "docs/domain-model.md"),
     "Compare": ("docs/comparison.md", "docs/benchmarks.md"),
     "Understand": (
@@ -42,6 +43,7 @@ ORDER = (
     "Start",
     "How to",
     "Agents",
+    "Coming from",
     "Reference",
     "Compare",
     "Understand",
@@ -51,7 +53,16 @@ ORDER = (
     "More",
 )
 # Beside the pages: what they show or link to.
-ALONG = ("docs/**/*.svg", "docs/**/*.png", "LICENSE", "NOTICE", "examples/**/*.py", "packages/*/examples/*")
+ALONG = (
+    "docs/**/*.svg",
+    "docs/**/*.png",
+    "LICENSE",
+    "NOTICE",
+    "examples/**/*.py",
+    "examples/**/*.yaml",
+    "benchmarks/results/*/*.json",
+    "packages/*/examples/*",
+)
 # What a browser would fetch by itself.
 FETCHED = re.compile(
     r"<(?:script|img|iframe|source)[^>]+src=[\"']?https?:"

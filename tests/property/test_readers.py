@@ -3,14 +3,16 @@ cut off or made up. `make fuzz` runs the full count."""
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import os
 import tempfile
 import zipfile
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
+import apsw
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -46,6 +48,22 @@ def _zip(text):
     return packed.getvalue()
 
 
+def _smaller(name, *tables):
+    """Some tables of a database that another program wrote, without its pages for vectors and words."""
+    with tempfile.TemporaryDirectory() as folder:
+        whole, part = Path(folder) / "whole", Path(folder) / "part"
+        whole.write_bytes(_written(name))
+        with closing(apsw.Connection(str(part))) as con:
+            con.execute("ATTACH ? AS whole", (str(whole),))
+            for table in tables:
+                con.execute(f"CREATE TABLE {table} AS SELECT * FROM whole.{table}")
+        return part.read_bytes()
+
+
+def _written(name):
+    return gzip.decompress((DATA / "importers" / f"{name}.gz").read_bytes())
+
+
 TALK = formats.chatgpt([("user", "one"), ("assistant", "two")], [("user", "three")])
 CLAUDE = json.dumps(
     [{"uuid": "c", "name": "n", "chat_messages": [{"uuid": "m", "sender": "human", "text": "hi", "content": []}]}]
@@ -68,6 +86,20 @@ SEEDS = {
     "pmb": ("pmb", "events.sqlite", _made(formats.pmb_db, [{}, {}], [("u0", "u1", "causes")], [("u0", "e")])),
     "mem0": ("mem0", "m.json", MEM0.encode()),
     "mcp": ("mcp", "m.jsonl", MCP.encode()),
+    "graphiti": ("graphiti", "g.jsonl", _written("graphiti.jsonl")),
+    "letta": ("letta", "a.af", _written("agent.af")),
+    "mcp-memory-service": ("mcp-memory-service", "s.db", _smaller("sqlite_vec.db", "memories", "memory_graph")),
+    "claude-mem": (
+        "claude-mem",
+        "c.db",
+        _smaller("claude-mem.db", "observations", "session_summaries", "user_prompts", "sdk_sessions"),
+    ),
+    "langgraph": ("langgraph", "l.db", _smaller("langgraph.db", "store")),
+    "chroma": (
+        "chroma",
+        "c.sqlite3",
+        _smaller("chroma.sqlite3", "collections", "segments", "embeddings", "embedding_metadata"),
+    ),
     "claude-memory": ("claude-memory", "a.md", NOTE.encode()),
     "markdown": ("markdown", "a.md", NOTE.encode()),
     "chatgpt": ("chatgpt", "c.zip", _zip(TALK)),

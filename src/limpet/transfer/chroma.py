@@ -8,52 +8,43 @@ from typing import Any
 
 from ..model.errors import BadInput
 from ..store.foreign import Cell, ForeignFile
-from .records import Record, TransferReport, digest, kind_of, moment, text_list, time_or_note
-from .source import cell_text, report_damage
+from .records import Record, TransferReport, digest, kind_of, moment, time_or_note, topics
+from .source import cell_text, database, records_of
 
 FILE = "chroma.sqlite3"
 # The key under which a document's text stands among its metadata.
 DOCUMENT = "chroma:document"
+COLUMNS = ("id", "segment_id", "embedding_id", "created_at")
 VALUES = ("string_value", "int_value", "float_value", "bool_value")
 
 
 def read(path: Path, report: TransferReport) -> Iterator[Record]:
     """A document is a memory. Raises BadInput."""
-    path = path / FILE if path.is_dir() else path
-    if not path.is_file():
-        raise BadInput(f"{path.parent} holds no {FILE}")
-    with ForeignFile(path) as file:
-        if not file.has("embedding_metadata", "id", "key", *VALUES) or not file.has("embeddings", "embedding_id"):
-            raise BadInput(f"{path} is no Chroma database: it has no table of documents")
-        report_damage(file, report)
+    needs = {"embedding_metadata": ("id", "key", *VALUES), "embeddings": ("embedding_id",)}
+    with database(path, report, what="Chroma database", rows="documents", needs=needs, inner=FILE) as file:
         collections = _pairs(file, "collections", "id", "name")
         of = {one: collections.get(its, its) for one, its in _pairs(file, "segments", "id", "collection").items()}
         metadata = _metadata(file, report)
-        total = file.count("embeddings")
-        for number, row in enumerate(file.rows("embeddings", ("id", "segment_id", "embedding_id", "created_at")), 1):
-            report.at(number, total)
-            place = f"row {number}"
-            try:
-                segment, id, created = (cell_text(one, "a cell") for one in row[1:])
-            except BadInput as error:
-                report.bad(place, error.message)
-                continue
-            values = metadata.get(row[0], {})
+
+        def record(row: dict[str, Cell], place: str) -> Record | None:
+            segment, id, created = (cell_text(row[one], "a cell") for one in COLUMNS[1:])
+            values = metadata.get(row["id"], {})
             content = values.pop(DOCUMENT, None)
             if not isinstance(content, str) or not id:
                 report.note("entries without a document were left out")
-                continue
+                return None
             collection = of.get(segment or "", "")
-            topics = text_list(values.get("topic")) or text_list(values.get("category"))
-            yield Record(
+            return Record(
                 id=digest(collection, id),
                 place=place,
                 content=content,
                 kind=kind_of(values.get("kind") or values.get("type"), {}),
-                topics=tuple(one for one in topics if len(one) <= 200),
+                topics=topics(values.get("topic")) or topics(values.get("category")),
                 created=time_or_note(moment, created, place, "created_at", report),
                 metadata={**values, "collection": collection, "id": id},
             )
+
+        yield from records_of(file, "embeddings", COLUMNS, report, record)
 
 
 def _pairs(file: ForeignFile, table: str, key: str, value: str) -> dict[str, str]:

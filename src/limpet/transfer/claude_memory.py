@@ -9,7 +9,7 @@ from pathlib import Path
 from ..model.errors import BadInput
 from . import frontmatter
 from .markdown import _WIKI, MAX_FILE_BYTES, MAX_FILES
-from .records import Link, Record, TransferReport, in_range, is_own_file, kind_of, moment, text_list, time_or_note
+from .records import Link, Record, TransferReport, in_range, is_own_file, kind_of, moment, time_or_note, topics
 
 INDEX = "MEMORY.md"
 # Their types: what the user is, how they want things done, what a project is about, where something is found.
@@ -102,13 +102,12 @@ def record(
         report.note("links to files that are not there")
     links = [Link(type="related_to", target=one) for one in targets if one and one != name]
     type = given.get("type") or front.values.get("type")
-    topics = [*([type] if isinstance(type, str) else []), *text_list(front.values.get("tags"))]
     return Record(
         id=name,
         place=name,
         content=body,
         kind=kind_of(type, KINDS),
-        topics=tuple(one for one in topics if len(one) <= 200)[:50],
+        topics=topics(type if isinstance(type, str) else None, front.values.get("tags")),
         created=created if created is not None else in_range(file.stat().st_mtime_ns // 1_000),
         source=name[:2_000],
         metadata=metadata,

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from .records import Record, TransferReport, digest, kind_of, moment, text_list, time_or_note
+from .records import Record, TransferReport, digest, kind_of, moment, time_or_note, topics
 from .source import json_items, member
 
 KINDS = {"preferences": "preference", "goals": "goal", "decisions": "decision"}
-# Whose memory it is; they are labels there, and stay in the metadata here.
-OWNERS = ("user_id", "agent_id", "app_id", "run_id", "actor_id")
+# Whose memory it is, and whose words; they are labels there, and stay in the metadata here.
+OWNERS = ("user_id", "agent_id", "app_id", "run_id", "actor_id", "attributed_to")
 KNOWN = frozenset(
     {"id", "memory", "text", "data", "created_at", "updated_at", "metadata", "categories", "hash", "score", "role",
      "expiration_date", "immutable", "event", *OWNERS}
@@ -58,18 +58,13 @@ def _record(one: Any, place: str, report: TransferReport) -> Record | None:
         if isinstance(one.get(name), str):
             metadata.setdefault(name, one[name])
     run, role = one.get("run_id"), one.get("role")
-    topics = [
-        *text_list(one.get("categories")),
-        *text_list(metadata.get("category")),
-        *text_list(metadata.get("topic")),
-    ]
     id = one.get("id")
     return Record(
         id=str(id) if isinstance(id, str | int) and id != "" else digest(content, metadata),
         place=place,
         content=content,
         kind=kind_of(metadata.get("type"), KINDS),
-        topics=tuple(topic for topic in topics if len(topic) <= 200)[:50],
+        topics=topics(one.get("categories"), metadata.get("category"), metadata.get("topic")),
         created=time_or_note(moment, one.get("created_at"), place, "created_at", report),
         updated=time_or_note(moment, one.get("updated_at"), place, "updated_at", report),
         valid_to=time_or_note(moment, one.get("expiration_date"), place, "expiration_date", report),

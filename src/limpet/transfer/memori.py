@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from ..model.errors import BadInput
-from ..store.foreign import Cell, ForeignFile, is_sqlite
-from .records import Record, TransferReport, kind_of, seconds, text_list, time_or_note, unit
-from .source import cell_text, json_lines, json_object, report_damage
+from ..store.foreign import Cell, is_sqlite
+from .records import Record, TransferReport, kind_of, seconds, time_or_note, topics, unit
+from .source import cell_text, database, json_lines, json_object, records_of
 
 NEWEST = 3
 # Their types that are no kinds of ours; the type stays in the metadata too.
@@ -26,33 +26,23 @@ def read(path: Path, report: TransferReport) -> Iterator[Record]:
 
 
 def _database(path: Path, report: TransferReport) -> Iterator[Record]:
-    with ForeignFile(path) as file:
-        if not file.has("memories", "id", "content", "created_at", "updated_at"):
-            raise BadInput(f"{path} is no Memori database: it has no table of memories")
-        report_damage(file, report)
+    needs = {"memories": ("id", "content", "created_at", "updated_at")}
+    with database(path, report, what="Memori database", rows="memories", needs=needs) as file:
         if file.version > NEWEST:
             report.note(f"schema version {file.version} is newer than {NEWEST}, which is known; read as that")
-        total = file.count("memories")
-        for number, row in enumerate(file.rows("memories", COLUMNS), 1):
-            if number % 500 == 0 or number == total:
-                report.at(number, total)
-            values = dict(zip(COLUMNS, row, strict=True))
-            place = f"row {number}"
-            try:
-                text = cell_text(values["metadata"], "metadata")
-                record = _record(
-                    place,
-                    id=cell_text(values["id"], "id"),
-                    content=cell_text(values["content"], "content"),
-                    metadata=json_object(text, "metadata", place, report),
-                    vector=values["vector"],
-                    given=values,
-                    report=report,
-                )
-            except BadInput as error:
-                report.bad(place, error.message)
-                continue
-            yield record
+
+        def record(row: dict[str, Cell], place: str) -> Record:
+            return _record(
+                place,
+                id=cell_text(row["id"], "id"),
+                content=cell_text(row["content"], "content"),
+                metadata=json_object(cell_text(row["metadata"], "metadata"), "metadata", place, report),
+                vector=row["vector"],
+                given=row,
+                report=report,
+            )
+
+        yield from records_of(file, "memories", COLUMNS, report, record)
 
 
 def _lines(path: Path, report: TransferReport) -> Iterator[Record]:
@@ -92,7 +82,6 @@ def _record(
         raise BadInput("it has no content")
     created = time_or_note(seconds, given.get("created_at"), place, "created_at", report)
     uses = given.get("access_count")
-    topics = [*text_list(metadata.get("topic")), *text_list(metadata.get("topics")), *text_list(metadata.get("tags"))]
     session, speaker = metadata.get("session"), metadata.get("speaker")
     if vector is not None and (not isinstance(vector, bytes) or len(vector) % 4):
         size = len(vector) if isinstance(vector, bytes) else vector
@@ -103,7 +92,7 @@ def _record(
         place=place,
         content=content,
         kind=kind_of(metadata.get("type"), KINDS),
-        topics=tuple(one for one in topics if len(one) <= 200)[:50],
+        topics=topics(metadata.get("topic"), metadata.get("topics"), metadata.get("tags")),
         created=created,
         updated=time_or_note(seconds, given.get("updated_at"), place, "updated_at", report),
         confidence=unit(metadata.get("confidence")),

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ..model.errors import BadInput
-from ..store.foreign import Cell, ForeignFile, is_sqlite
-from .records import Link, Record, TransferReport, kind_of, seconds, text_list, time_or_note, unit
-from .source import cell_text, json_object, report_damage
+from ..store.foreign import Cell, ForeignFile
+from .records import Link, Record, TransferReport, kind_of, seconds, time_or_note, topics, unit
+from .source import cell_text, database, json_object, records_of
 
 KINDS = {
     "qa": "episode", "pin": "fact", "git": "episode", "file": "episode", "test": "episode", "activity": "episode",
@@ -30,36 +30,24 @@ LEFT_OUT = ("agent_actions", "lesson_surfaces", "predictive_cache", "graph_edges
 
 def read(path: Path, report: TransferReport) -> Iterator[Record]:
     """`path`: events.sqlite, or the folder of a workspace that holds it. Raises BadInput."""
-    if path.is_dir():
-        path = path / "events.sqlite"
-    if not path.is_file() or not is_sqlite(path):
-        raise BadInput(f"{path} is no PMB workspace: it is not an SQLite file")
-    with ForeignFile(path) as file:
-        if not file.has("events", "ulid", "event_type", "content", "timestamp"):
-            raise BadInput(f"{path} is no PMB workspace: it has no table of events")
-        report_damage(file, report)
+    needs = {"events": ("ulid", "event_type", "content", "timestamp")}
+    with database(path, report, what="PMB workspace", rows="events", needs=needs, inner="events.sqlite") as file:
         links = _links(file, report)
-        topics = _entities(file, report)
+        entities = _entities(file, report)
         arcs = _arcs(file)
         for name in LEFT_OUT:
             if name in file.tables and (count := file.count(name)):
                 report.note(f"rows of {name} are not memories and were left out", count)
-        total = file.count("events")
-        for number, row in enumerate(file.rows("events", COLUMNS), 1):
-            if number % 500 == 0 or number == total:
-                report.at(number, total)
-            place = f"row {number}"
-            try:
-                yield _record(dict(zip(COLUMNS, row, strict=True)), place, links, topics, arcs, report)
-            except BadInput as error:
-                report.bad(place, error.message)
+        yield from records_of(
+            file, "events", COLUMNS, report, lambda row, place: _record(row, place, links, entities, arcs, report)
+        )
 
 
 def _record(
     row: dict[str, Cell],
     place: str,
     links: dict[str, list[Link]],
-    topics: dict[str, list[str]],
+    entities: dict[str, list[str]],
     arcs: dict[str, str],
     report: TransferReport,
 ) -> Record:
@@ -82,14 +70,12 @@ def _record(
         content = f"Q: {query}\nA: {content}"
     session = cell_text(row["source_session_id"], "source_session_id")
     uses = row["access_count"]
-    given = [*text_list(metadata.get("topic")), *text_list(metadata.get("topics")), *text_list(metadata.get("tags")),
-             *topics.get(id, ())]  # fmt: skip
     return Record(
         id=id,
         place=place,
         content=content,
         kind=kind_of(metadata.get("kind") or metadata.get("activity_kind"), KINDS, kind_of(type, KINDS)),
-        topics=tuple(dict.fromkeys(topic for topic in given if len(topic) <= 200))[:50],
+        topics=topics(metadata.get("topic"), metadata.get("topics"), metadata.get("tags"), entities.get(id)),
         created=time_or_note(seconds, row["timestamp"], place, "timestamp", report),
         importance=unit(row["importance"]),
         session=session[:200] if session else None,
@@ -141,9 +127,9 @@ def _entities(file: ForeignFile, report: TransferReport) -> dict[str, list[str]]
                 names[number] = " ".join(name.decode("utf-8", "replace").split())
         for id, number in file.rows(joins, ("event_ulid", "entity_id")):
             if isinstance(id, bytes) and isinstance(number, int) and names.get(number):
-                topics = found.setdefault(id.decode("utf-8", "replace"), [])
-                if len(topics) < 50:
-                    topics.append(names[number])
+                about = found.setdefault(id.decode("utf-8", "replace"), [])
+                if len(about) < 50:
+                    about.append(names[number])
         report.note("entities are topics here", len(names))
     return found
 

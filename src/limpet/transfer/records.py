@@ -195,6 +195,12 @@ def text_list(value: Any) -> list[str]:
     return [one.strip() for one in value if isinstance(one, str) and one.strip()] if isinstance(value, list) else []
 
 
+def topics(*values: Any) -> tuple[str, ...]:
+    """Topics from values that are texts or lists of them: each once, none too long, fifty at most."""
+    given = (one for value in values for one in text_list(value))
+    return tuple(one for one in dict.fromkeys(given) if len(one) <= 200)[:50]
+
+
 def unit(value: Any) -> float | None:
     """A number from 0 to 1, or None."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:

@@ -6,13 +6,13 @@ import contextlib
 import json
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
 from ..model.errors import BadInput
 from ..store.foreign import Cell, ForeignFile, TooLarge
-from .records import TransferReport
+from .records import Record, TransferReport
 
 # The longest line of JSONL, and the largest item of a JSON array.
 MAX_LINE_BYTES = 16_000_000
@@ -69,6 +69,24 @@ def numbered_lines(path: Path, report: TransferReport) -> Iterator[tuple[int, by
     report.at(total, total)
 
 
+@contextlib.contextmanager
+def database(
+    path: Path, report: TransferReport, *, what: str, rows: str, needs: Mapping[str, Sequence[str]], inner: str = ""
+) -> Iterator[ForeignFile]:
+    """`path`, or in a folder the file `inner`, with the tables and columns that it needs. Damage is reported. Raises
+    BadInput.
+    """
+    if inner and path.is_dir():
+        path = path / inner
+        if not path.is_file():
+            raise BadInput(f"{path.parent} holds no {inner}")
+    with ForeignFile(path) as file:
+        if not all(file.has(table, *columns) for table, columns in needs.items()):
+            raise BadInput(f"{path} is no {what}: it has no table of {rows}")
+        report_damage(file, report)
+        yield file
+
+
 def report_damage(file: ForeignFile, report: TransferReport) -> None:
     """Say that a database is damaged; what can be read of it is read all the same."""
     damage = file.damage()
@@ -88,6 +106,35 @@ def cell_text(value: Cell, what: str) -> str | None:
         return value.decode("utf-8")
     except UnicodeDecodeError as error:
         raise BadInput(f"{what} is not UTF-8: {error.reason} at {error.start}") from None
+
+
+def records_of(
+    file: ForeignFile,
+    table: str,
+    columns: Sequence[str],
+    report: TransferReport,
+    record: Callable[[dict[str, Cell], str], Record | None],
+    *,
+    named: str = "row",
+) -> Iterator[Record]:
+    """What `record` makes of each row: it is given the cells and the place, and raises BadInput for what is none."""
+    total = file.count(table)
+    for number, row in enumerate(file.rows(table, columns), 1):
+        if number % 500 == 0 or number == total:
+            report.at(number, total)
+        place = f"{named} {number}"
+        try:
+            one = record(dict(zip(columns, row, strict=True)), place)
+        except BadInput as error:
+            report.bad(place, error.message)
+            continue
+        if one is not None:
+            yield one
+
+
+def plain(row: dict[str, Cell]) -> dict[str, Any]:
+    """The cells with their texts read. Raises BadInput."""
+    return {name: cell_text(cell, name) if isinstance(cell, bytes | TooLarge) else cell for name, cell in row.items()}
 
 
 def json_object(text: str | None, what: str, place: str, report: TransferReport) -> dict[str, Any]:

@@ -1,0 +1,107 @@
+"""Has the newest version of each program write its own files, an environment each: `make test-importers`.
+
+`python -m tests.importers FOLDER [PROGRAM ...]` keeps environments and files in that folder; a program that cannot be
+installed here is told of, and its tests are left out. `--keep` replaces the files in tests/data/importers, which the
+suite reads.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import shutil
+import subprocess
+import sys
+import venv
+from pathlib import Path
+from typing import NamedTuple
+
+HERE = Path(__file__).resolve().parent
+DATA = HERE.parent / "data" / "importers"
+INSTALL_SECONDS = 900
+
+
+class Program(NamedTuple):
+    packages: tuple[str, ...]
+    script: str
+    written: str  # the file that the script writes
+    given: str = ""  # what the script is given instead of that file
+
+
+PROGRAMS = {
+    "chroma": Program(("chromadb",), "write_chroma.py", "chroma.sqlite3", "."),
+    "langgraph": Program(("langgraph-checkpoint-sqlite",), "write_langgraph.py", "langgraph.db"),
+    "mem0": Program(("mem0ai",), "write_mem0.py", "mem0.json"),
+    # httpx: it is imported, and not among what the package asks for.
+    "graphiti": Program(("graphiti-core[kuzu]", "httpx"), "write_graphiti.py", "graphiti.jsonl"),
+    "zep": Program(("zep-cloud",), "write_zep.py", "zep.jsonl"),
+    # The server, in Python; what is called so since is another program, whose memories are Markdown.
+    "letta": Program(("letta[postgres]<0.17",), "write_letta.py", "agent.af"),
+    "mcp-memory-service": Program(
+        ("mcp-memory-service", "pysqlite3-binary"), "write_mcp_memory_service.py", "sqlite_vec.db"
+    ),
+    # By npm; of claude-mem only the package itself, and bun, which it runs by.
+    "claude-mem": Program(("claude-mem", "bun"), "write_claude_mem.mjs", "claude-mem.db"),
+    "server-memory": Program(("@modelcontextprotocol/server-memory",), "write_server_memory.mjs", "memory.jsonl"),
+}
+
+
+def installed(place: Path, program: Program) -> list[str]:
+    """The command that runs a script of that program, made ready."""
+    if program.script.endswith(".py"):
+        if not place.exists():
+            venv.create(place, with_pip=True)
+        python = str(place / "bin" / "python")
+        done([python, "-m", "pip", "install", "--quiet", "--upgrade", "uv"])
+        # pip tries versions of Letta's packages for half an hour.
+        uv = [str(place / "bin" / "uv"), "pip", "install", "--quiet", "--system-certs", "--python", python]
+        done([*uv, "--upgrade", *program.packages])
+        return [python, str(HERE / program.script)]
+    place.mkdir(exist_ok=True)
+    (place / "package.json").write_text("{}")
+    modules = place / "node_modules"
+    if "claude-mem" in program.packages:
+        # What else it asks for is for its server for teams.
+        done(["npm", "install", "--silent", "bun"], cwd=place)
+        (packed,) = done(["npm", "pack", "--silent", "claude-mem"], cwd=place).split()
+        shutil.rmtree(modules / "claude-mem", ignore_errors=True)
+        shutil.unpack_archive(place / packed, place / "unpacked", filter="data")
+        (place / "unpacked" / "package").rename(modules / "claude-mem")
+        return [str(modules / ".bin" / "bun"), str(HERE / program.script), str(modules)]
+    done(["npm", "install", "--silent", *program.packages], cwd=place)
+    return ["node", str(HERE / program.script), str(modules)]
+
+
+def done(command: list[str], cwd: Path | None = None) -> str:
+    return subprocess.run(
+        command, cwd=cwd, check=True, timeout=INSTALL_SECONDS, text=True, stdout=subprocess.PIPE
+    ).stdout
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("programs", nargs="*", metavar="PROGRAM", help=", ".join(PROGRAMS))
+    parser.add_argument("--keep", action="store_true")
+    given = parser.parse_args()
+    folder, files = given.folder.resolve(), given.folder.resolve() / "files"
+    files.mkdir(parents=True, exist_ok=True)
+    for name in given.programs or PROGRAMS:
+        program = PROGRAMS[name]
+        for old in files.glob(f"{program.written}*"):
+            old.unlink()
+        try:
+            done([*installed(folder / name, program), str(files / (program.given or program.written))])
+        except (subprocess.SubprocessError, OSError) as error:
+            print(f"{name}: not here ({error}); its tests are left out", file=sys.stderr)
+            continue
+        print(f"{name}: {program.written}")
+        if given.keep:
+            # No time within, so that the same file is the same bytes.
+            packed = gzip.compress((files / program.written).read_bytes(), 9, mtime=0)
+            (DATA / f"{program.written}.gz").write_bytes(packed)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
