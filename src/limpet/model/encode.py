@@ -5,13 +5,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections import Counter
 from collections.abc import Callable
 from functools import cache
 from typing import Any, ClassVar, NamedTuple
 
 from .clock import format_time
+from .dataclass import Field, fields
 
 # Metadata of fields; they are joined with `|`. A field of microseconds, NAME_us, is NAME in JSON.
 TIME: dict[str, Any] = {"form": format_time}
@@ -94,11 +94,11 @@ class _Part(NamedTuple):
 
 @cache
 def _plan(cls: type[Any]) -> list[_Part]:
-    fields = {one.name: one for one in dataclasses.fields(cls)}
-    return [_part(name, fields.get(name)) for name in cls.SHOWN or fields]
+    own = {one.name: one for one in fields(cls)}
+    return [_part(name, own.get(name)) for name in cls.SHOWN or own]
 
 
-def _part(name: str, field: dataclasses.Field[Any] | None) -> _Part:
+def _part(name: str, field: Field[Any] | None) -> _Part:
     if field is None:  # a property
         return _Part(name, name, plain, False, False, False)
     about = field.metadata

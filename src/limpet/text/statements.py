@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
+from ..model.dataclass import replace
 from .difference import Found, reversed_order
 from .lexicon import BE_FORMS, PARTICIPLES
 from .opposites import canonical, opposite, rivals

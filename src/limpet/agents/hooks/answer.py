@@ -9,11 +9,11 @@ import os
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...folders import is_there
+from ...model.dataclass import replace
 from ...pause import append, is_incognito, look, read_pauses
 from ...text.blocks import plain_line, strip_blocks
 from .client_adapters import CLIENT_ADAPTERS, NO_EXIT_STATUS, Call, notice, shape
