@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from functools import cache
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 from .clock import format_time
 from .dataclass import Field, fields
@@ -83,13 +83,8 @@ def plain(value: Any) -> Any:
     return value.as_dict()
 
 
-class _Part(NamedTuple):
-    attribute: str
-    name: str
-    form: Callable[[Any], Any]
-    inline: bool
-    optional: bool
-    empty: bool  # left out when there is nothing in it
+# Attribute, name, form; whether it is inline, optional, and left out when there is nothing in it.
+_Part = tuple[str, str, Callable[[Any], Any], bool, bool, bool]
 
 
 @cache
@@ -100,9 +95,9 @@ def _plan(cls: type[Any]) -> list[_Part]:
 
 def _part(name: str, field: Field[Any] | None) -> _Part:
     if field is None:  # a property
-        return _Part(name, name, plain, False, False, False)
+        return name, name, plain, False, False, False
     about = field.metadata
-    return _Part(
+    return (
         name, about.get("name", name.removesuffix("_us")), about.get("form", plain), about.get("inline", False),
         about.get("optional", False), field.default is not None,
     )  # fmt: skip
