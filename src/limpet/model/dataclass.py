@@ -79,7 +79,8 @@ def _made(cls: type, frozen: bool, kw_only: bool) -> type:
         namespace["__hash__"] = _hash if frozen else None
     namespace["__slots__"] = tuple(name for name in own if name not in of_bases)
     namespace["__fields__"] = fields = of_bases | own
-    namespace["__match_args__"] = () if kw_only else tuple(fields)
+    namespace["__qualname__"] = cls.__qualname__
+    namespace["__match_args__"] = () if kw_only else tuple(name for name, field in fields.items() if field.init)
     for gone in ("__dict__", "__weakref__"):
         namespace.pop(gone, None)
     made = type(cls)(cls.__name__, cls.__bases__, namespace)
@@ -135,10 +136,10 @@ def _shown(self: Any) -> str:
     return f"{type(self).__qualname__}({', '.join(values)})"
 
 
-def _refuse(_self: Any, name: str, _value: object = None) -> None:
+def _refuse(_self: Any, name: str, *value: object) -> None:
     from dataclasses import FrozenInstanceError
 
-    raise FrozenInstanceError(f"cannot assign to field {name!r}")
+    raise FrozenInstanceError(f"cannot {'assign to' if value else 'delete'} field {name!r}")
 
 
 def _state(self: Any) -> list[Any]:
