@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ..model.clock import format_time
-from ..model.dataclass import replace
+from ..model.dataclass import dataclass, replace
 from ..model.ids import format_id
 from ..store.records import Candidate
 from ..text.grams import with_grams
@@ -35,7 +35,8 @@ _HAPPENED = ("episode", "decision", "correction")
 _WORD = re.compile(r"[\w'-]+")
 
 
-class TemporalAnchor(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class TemporalAnchor:
     """The event that gives a question its time."""
 
     word: str  # before, after ...

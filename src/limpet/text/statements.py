@@ -11,9 +11,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cache, lru_cache
-from typing import Literal, NamedTuple
+from typing import Literal
 
-from ..model.dataclass import replace
+from ..model.dataclass import dataclass, replace
 from .difference import Found, reversed_order
 from .lexicon import BE_FORMS, PARTICIPLES
 from .opposites import canonical, opposite, rivals
@@ -113,7 +113,8 @@ _ANYBODY = _words("we i i've we've have has is are the our my team project compa
 _PHRASE = re.compile(r"\b(takes?) place\b", re.IGNORECASE)
 
 
-class Clash(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Clash:
     """`contradiction`: the one denies the other. `correction`: the other gives another value."""
 
     kind: Literal["correction", "contradiction"]
@@ -122,7 +123,8 @@ class Clash(NamedTuple):
     frame: tuple[tuple[str, ...], tuple[str, ...]]
 
 
-class _Place(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Place:
     """Two statements as what they share before and after a place, and what either has there."""
 
     before: Sequence[Token]
