@@ -9,6 +9,8 @@ os.environ.pop("LIMPET_STORE", None)
 os.environ.pop("LIMPET_SCOPE", None)
 # What a hook answers does not depend on how busy this machine is; what ends it in time has tests of its own.
 os.environ["LIMPET_HOOK_SECONDS"] = "50"
+# A commit waits for the disk where a test is about that: what is certified says so (`durable=True`), as does the default.
+os.environ["LIMPET_DURABILITY"] = "normal"
 # What `limpet list` numbers is noted there, and not among what the person who runs the tests has listed.
 os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="limpet-tests-")
 
