@@ -38,8 +38,8 @@ if os.environ.get("LIMPET_TEST_POSTGRES") == "stores":
 
 
 def pytest_collection_modifyitems(items):
-    """What takes longest first, so that no worker is left with it alone at the end."""
-    items.sort(key=lambda item: "property" not in item.path.parts)
+    """What takes longest first, then what one worker does alone: so that none is left with it at the end."""
+    items.sort(key=lambda item: ("property" not in item.path.parts, item.get_closest_marker("xdist_group") is None))
 
 
 @pytest.fixture
