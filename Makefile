@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: setup demo test test-postgres test-agents test-adapters test-importers test-js test-encryption test-ui mcp-conformance lint docs torture certify erasure evaluation fuzz bench performance embedder-figures dist check-platforms site clean coverage
+.PHONY: setup demo test test-postgres failover test-agents test-adapters test-importers test-js test-encryption test-ui mcp-conformance lint docs torture certify erasure evaluation fuzz bench performance embedder-figures dist check-platforms site clean coverage
 
 setup: $(STAMP)
 $(STAMP): pyproject.toml
@@ -22,7 +22,11 @@ test: setup  ## the whole everyday suite
 
 test-postgres: setup  ## tenants at full count; properties and the state machine, written for files, on a PostgreSQL server from a wheel
 	@LIMPET_TEST_POSTGRES=1 $(BIN)/python -m pytest tests/property/test_tenants.py tests/contract tests/flows/test_postgres.py tests/flows/test_copy.py -q -k "postgres or tenant"
+	@LIMPET_TEST_POSTGRES=1 $(BIN)/python -m pytest tests/flows/test_failover.py tests/flows/test_between.py tests/flows/test_serve.py -q -k "not fifty"
 	@LIMPET_TEST_POSTGRES=stores $(BIN)/python -m pytest -q -n 2 $(foreach one,state_machine beliefs invariants restate one_ranking,tests/property/test_$(one).py) -k "not no_byte and not no_command"
+
+failover: setup  ## the primary is killed under 8 writers and its standby promoted, TIMES=20; summed in benchmarks/results
+	@$(BIN)/python -m tests.failover --times $(or $(TIMES),20)
 
 test-encryption: setup .encryption/.installed  ## encrypted stores: with apsw-sqlite3mc in the place of apsw, and with pyrage
 	@PYTHONPATH=.encryption $(BIN)/python -m pytest tests/encryption -q

@@ -38,7 +38,7 @@ def _ends_with_parent() -> None:
     ctypes.CDLL(None).prctl(1, signal.SIGINT)  # PR_SET_PDEATHSIG; SIGINT: fast shutdown
 
 
-def _as_nobody() -> dict[str, int]:
+def as_nobody() -> dict[str, int]:
     return {"user": NOBODY, "group": NOBODY} if os.getuid() == 0 else {}
 
 
@@ -48,52 +48,103 @@ def program(name: str) -> str:
     return str(max(root.glob("pginstall*/bin"), key=lambda one: one.parent.name) / name)
 
 
+class Server:
+    """One that runs on a folder of its own."""
+
+    def __init__(self, **settings: str) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="limpet-pg-"))
+        if os.getuid() == 0:
+            os.chown(self.folder, NOBODY, NOBODY)
+        self.settings = SETTINGS | settings
+        self._process: subprocess.Popen[bytes] | None = None
+        atexit.register(self.end)
+
+    @property
+    def url(self) -> str:
+        """Up to the name of the database."""
+        return f"postgresql://postgres@/{{}}?host={self.folder}"
+
+    def make(self) -> None:
+        words = ["-U", "postgres", "-A", "trust", "--no-sync", "-E", "UTF8", "--locale=C"]
+        self._run("initdb", "-D", "data", *words)
+
+    def follow(self, primary: Server) -> None:
+        """As a standby of another one."""
+        words = ["-d", f"host={primary.folder} user=postgres", "-R", "-c", "fast", "--no-sync"]
+        self._run("pg_basebackup", "-D", "data", *words)
+
+    def promote(self) -> None:
+        self._run("pg_ctl", "promote", "-D", "data", "-w")
+
+    def start(self) -> None:
+        import psycopg
+
+        options = [part for name, value in self.settings.items() for part in ("-c", f"{name}={value}")]
+        with (self.folder / "log").open("ab") as log:
+            self._process = subprocess.Popen(
+                [program("postgres"), "-D", "data", "-k", str(self.folder), *options],
+                stdout=log, stderr=log, cwd=self.folder, preexec_fn=_ends_with_parent, **as_nobody(),  # noqa: PLW1509
+            )  # fmt: skip
+        for _ in range(400):
+            with contextlib.suppress(psycopg.OperationalError):
+                psycopg.connect(self.url.format("postgres")).close()
+                return
+            time.sleep(0.05)
+        raise RuntimeError((self.folder / "log").read_text())
+
+    @property
+    def runs(self) -> bool:
+        return self._process is not None and self._process.poll() is None
+
+    def say(self, *statements: str) -> list[tuple[object, ...]]:
+        """As the superuser; the rows of the last one."""
+        import psycopg
+
+        with psycopg.connect(self.url.format("postgres"), autocommit=True) as con:
+            for statement in statements:
+                found = con.execute(statement)  # type: ignore[arg-type]
+            return found.fetchall()
+
+    def stop(self, how: signal.Signals = signal.SIGINT) -> None:
+        if self._process is not None:
+            self._process.send_signal(how)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(10)
+
+    def end(self) -> None:
+        self.stop()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _run(self, name: str, *words: str) -> None:
+        done = subprocess.run(
+            [program(name), *words], check=False, capture_output=True, text=True, cwd=self.folder, **as_nobody()
+        )
+        assert done.returncode == 0, done.stderr
+
+
 @functools.cache
 def server() -> str:
     """The URL of a server of this process, up to the name of the database; started at the first call."""
-    folder = Path(tempfile.mkdtemp(prefix="limpet-pg-"))
-    if os.getuid() == 0:
-        os.chown(folder, NOBODY, NOBODY)
-    data = folder / "data"
-    subprocess.run(
-        [program("initdb"), "-D", data, "-U", "postgres", "-A", "trust", "--no-sync", "-E", "UTF8", "--locale=C"],
-        check=True, capture_output=True, cwd=folder, **_as_nobody(),
-    )  # fmt: skip
-    options = [part for name, value in SETTINGS.items() for part in ("-c", f"{name}={value}")]
-    with (folder / "log").open("wb") as log:
-        process = subprocess.Popen(
-            [program("postgres"), "-D", str(data), "-k", str(folder), *options],
-            stdout=log, stderr=log, cwd=folder, preexec_fn=_ends_with_parent, **_as_nobody(),  # noqa: PLW1509
-        )  # fmt: skip
+    one = Server()
+    one.make()
+    one.start()
+    return one.url
 
-    def end() -> None:
-        process.send_signal(signal.SIGINT)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(10)
-        shutil.rmtree(folder, ignore_errors=True)
 
-    atexit.register(end)
+def furnish(url: str) -> None:
+    """A database of a server, and who owns it and is no superuser: what row-level security says holds for it."""
     import psycopg
 
-    url = f"postgresql://postgres@/{{}}?host={folder}"
-    for _ in range(200):
-        with contextlib.suppress(psycopg.OperationalError):
-            psycopg.connect(url.format("postgres")).close()
-            return url
-        time.sleep(0.05)
-    raise RuntimeError((folder / "log").read_text())
+    with psycopg.connect(url.format("postgres"), autocommit=True) as con:
+        con.execute("CREATE DATABASE limpet")
+        con.execute("CREATE ROLE limpet LOGIN")
+        con.execute("ALTER DATABASE limpet OWNER TO limpet")
 
 
 @functools.cache
 def database() -> str:
     """The URL of a database of this process, in which each test has a tenant of its own."""
-    import psycopg
-
-    with psycopg.connect(server().format("postgres"), autocommit=True) as con:
-        con.execute("CREATE DATABASE limpet")
-        # Who owns the tables and is no superuser: what row-level security says holds for it.
-        con.execute("CREATE ROLE limpet LOGIN")
-        con.execute("ALTER DATABASE limpet OWNER TO limpet")
+    furnish(server())
     return server().format("limpet").replace("postgres@", "limpet@")
 
 

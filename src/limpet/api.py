@@ -443,6 +443,15 @@ class Limpet:
         """
         return self._context.store.ledger.watermark()
 
+    def on_change(self, call: Callable[[], None]) -> Callable[[], None]:
+        """`call` is called, in another thread, when anyone has written to the store, where the engine says so: a
+        database does, a file and a pooler do not. To be sure look at `watermark` now and then. Returns what ends it.
+
+        >>> stop = memory.on_change(lambda: print("something is new"))
+        >>> stop()
+        """
+        return self._context.store.on_change(call)
+
     def scopes(self) -> builtins.list[Scope]:
         """Every scope of the store, with how many memories it holds now, the most first.
 

@@ -90,3 +90,19 @@ def test_what_holds_something_else_is_left_alone(lived, path, elsewhere):
         limpet.copy_store(path, path)
 
     assert said(elsewhere) == before
+
+
+def test_rows_that_are_written_together_are_those_that_were_written_one_by_one(memory, path, elsewhere):
+    """Texts that look like the words of the statements, and columns that are empty in some rows."""
+    for number, text in enumerate(
+        ("it's 100 % \\ of", '"two", {three}', "%s ?1 :name; DROP", "\\x00 E'\\n'", "VALUES (1)")
+    ):
+        memory.remember(text, metadata={"n": number, text: [0.5, None]} if number % 2 else None, importance=number / 4)
+
+    limpet.copy_store(path, elsewhere)
+
+    assert said(path) == said(elsewhere)
+    with limpet.open(elsewhere, scope="project:api") as copied:
+        assert {(one.content, repr(one.metadata), one.importance) for one in copied.list().memories} == {
+            (one.content, repr(one.metadata), one.importance) for one in memory.list().memories
+        }

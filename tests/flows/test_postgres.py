@@ -101,3 +101,34 @@ def test_a_purge_says_that_the_servers_files_are_out_of_reach(url):
         assert (report.purged, report.proof.found) == (True, {})
         assert "write-ahead log" in report.beyond
         assert memory.verify() == []
+
+
+def by_hand(url, statement):
+    import psycopg
+
+    tenant = url.partition("tenant=")[2]
+    with psycopg.connect(postgres_server.database().replace("limpet@", "postgres@"), autocommit=True) as con:
+        con.execute(f"SET search_path = limpet_rows; {statement.format(tenant=tenant)}")
+
+
+def test_a_ledger_that_was_changed_by_hand_is_found_and_a_signature_tells_who_wrote_it(url, monkeypatch):
+    with limpet.open(url, scope="project:api") as memory:
+        first = memory.remember("We deploy on Tuesdays").id
+        memory.remember("The limit is 100", key="api.limit")
+        memory.remember("The limit is 200", key="api.limit")
+        memory.purge(memory.remember("the code is nine one one seven").id, confirm=True)
+        assert memory.verify() == []
+        by_hand(url, "UPDATE body SET content = 'We deploy on Mondays' WHERE num = 1 AND tenant = '{tenant}'")
+        assert [one.message for one in memory.verify() if one.check == "chain"] == [
+            f"event {first} was changed, or stands at another place (1) than it had"
+        ]
+        by_hand(url, "UPDATE body SET content = 'We deploy on Tuesdays' WHERE num = 1 AND tenant = '{tenant}'")
+        assert memory.verify() == []
+    monkeypatch.setenv("LIMPET_SIGNING_KEY", "a key that signs the chain")
+    with limpet.open(url, scope="project:api") as memory:
+        assert [one.check for one in memory.verify()] == ["signature"]
+        assert memory.verify(sign=True) == memory.verify() == []
+        memory.remember("The office is in Berlin")
+        assert memory.verify() == []
+        by_hand(url, "DELETE FROM event WHERE seq = 2 AND tenant = '{tenant}'")
+        assert any("an event was removed" in one.message for one in memory.verify())

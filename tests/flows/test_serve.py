@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
 import socket
@@ -513,3 +514,49 @@ def test_on_a_database_it_serves_the_same(tmp_path):
         assert asked(ana, "remember", items=[{"content": "Deploys go out on Tuesdays"}]).status_code == 200
         assert "Tuesdays" in begin(ana)("recall", query="when do we deploy?")[1]
         assert ana.get("/readyz").text == "ready\n"
+
+
+@pytest.mark.skipif(not os.environ.get("LIMPET_TEST_POSTGRES"), reason="make test-postgres")
+@pytest.mark.skipif(postgres_server.missing() is not None, reason=str(postgres_server.missing()))
+@pytest.mark.xdist_group("postgres")
+def test_what_one_replica_was_told_the_other_recalls_at_once_and_no_job_is_done_twice(tmp_path):
+    store, kept = postgres_server.url_of(tmp_path.name), str(tmp_path / "tokens")
+    _, token = tokens_of(store, kept).create("ana", role="write", scopes=["project:api"], seconds=None)
+    headers = {"Authorization": f"Bearer {token}", "Accept": "application/json, text/event-stream"}
+    with (
+        served(store, "--tokens", kept) as (_, one, _),
+        served(store, "--tokens", kept) as (_, other, _),
+        httpx2.Client(base_url=one, headers=headers, timeout=60) as first,
+        httpx2.Client(base_url=other, headers=headers, timeout=60) as second,
+    ):
+        for number, name in enumerate(("Ana", "Ben", "Cleo", "Dora", "Emil", "Fred", "Gita", "Hugo")):
+            here, there = (first, second) if number % 2 else (second, first)
+            said = f"{name} keeps the key of room {number}"
+            assert asked(here, "remember", items=[{"content": said}]).status_code == 200
+            found = asked(there, "recall", query=f"Which room is it that {name} keeps the key of?").json()["items"]
+            assert said in [item["content"] for item in found]
+        with limpet.open(store, scope="project:api") as memory:
+            until(lambda: memory.stats().waiting_jobs == 0)
+            assert (memory.stats().vectors, memory.stats().dead_jobs) == (8, 0)
+            assert memory.verify() == []
+
+
+@pytest.mark.skipif(postgres_server.missing() is not None, reason=str(postgres_server.missing()))
+@pytest.mark.xdist_group("postgres")
+def test_two_workers_of_a_database_are_given_different_jobs(tmp_path):
+    url = postgres_server.url_of(tmp_path.name)
+    given: list[list[int]] = [[], []]
+
+    def lease(number, memory):
+        jobs, now = memory._context.store.jobs, memory._context.now()
+        while found := jobs.lease("contradiction", limit=7, at=now, until=now + 60_000_000, worker=str(number)):
+            given[number] += [job.subject for job in found]
+
+    with limpet.open(url, scope="project:api") as one, limpet.open(url, scope="project:api") as other:
+        one._context.store.jobs.enqueue("contradiction", list(range(1, 101)), 0)
+        threads = [threading.Thread(target=lease, args=pair) for pair in enumerate((one, other))]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert sorted(given[0] + given[1]) == list(range(1, 101))

@@ -54,6 +54,7 @@ class Drain:
 
     def start(self) -> None:
         self._thread.start()
+        self._deaf = self._memory.on_change(self.wake)
 
     def wake(self) -> None:
         self._wrote = True
@@ -66,6 +67,7 @@ class Drain:
             self._called.set()
 
     def stop(self) -> None:
+        self._deaf()
         self._stopping.set()
         self._called.set()
         self._thread.join(STOP_WAIT_SECONDS)

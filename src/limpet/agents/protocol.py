@@ -84,7 +84,7 @@ class Service:
     ) -> None:
         self._memory = memory
         self._pages = Pages(memory)
-        self.subscriptions = Subscriptions(self.read)
+        self.subscriptions = Subscriptions(self.read, memory.on_change)
 
         def changed() -> None:
             wrote()

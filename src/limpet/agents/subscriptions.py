@@ -14,8 +14,12 @@ LOOK_SECONDS = 2.0
 class Subscriptions:
     """Addresses of resources, each with those who are told when its text is another than before. Thread-safe."""
 
-    def __init__(self, read: Callable[[str], tuple[str, str]]) -> None:
+    def __init__(
+        self, read: Callable[[str], tuple[str, str]], on_change: Callable[[Callable[[], None]], Callable[[], None]]
+    ) -> None:
+        """`on_change`: `Limpet.on_change`; who is told sooner looks sooner."""
         self._read = read
+        self._on_change = on_change
         self._told: dict[tuple[object, str], Callable[[str], None]] = {}
         self._seen: dict[str, str] = {}
         self._lock = threading.Lock()
@@ -43,6 +47,13 @@ class Subscriptions:
         self._called.set()
 
     def _run(self) -> None:
+        deaf = self._on_change(self.look)
+        try:
+            self._follow()
+        finally:
+            deaf()
+
+    def _follow(self) -> None:
         while True:
             self._called.wait(LOOK_SECONDS)
             self._called.clear()

@@ -229,6 +229,7 @@ def _copy(args: Namespace) -> int:
     else:
         output.words(f"copied {report.events:,} events and {report.vectors:,} vectors to {shown(args.target)}"
                      + (f"; {report.there:,} were there" if report.there else ""))  # fmt: skip
+        output.words("not copied: the journal, what was shown, which transcripts were read, claims of checkouts")
     return 0
 
 

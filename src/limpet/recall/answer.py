@@ -201,7 +201,7 @@ def recall(
     Reads one state of the store; the same store, plan and `now` give the same answer.
     """
     started, asked = time.perf_counter(), plan.query
-    with store.snapshot():
+    with store.snapshot(plan.deadline):
         plan, event, found, order, scores = find_and_rank(store, vectors, plan)
         if skip is not None:
             order = [i for i in order if found.table.ids[i] != skip]

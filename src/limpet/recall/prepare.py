@@ -58,7 +58,7 @@ def prepare(
     Reads one state of the store; the same store, plan and `now` give the same brief.
     """
     started = time.perf_counter()
-    with store.snapshot():
+    with store.snapshot(plan.deadline):
         entries = Entries()
         found, relevant = _matches(store, vectors, plan, entries)
         _standing(store, plan, entries, session)

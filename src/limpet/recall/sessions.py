@@ -137,7 +137,7 @@ def recall_sessions(
     `now` give the same answer.
     """
     started, asked = time.perf_counter(), plan.query
-    with store.snapshot():
+    with store.snapshot(plan.deadline):
         plan, _, found, order, scores = find_and_rank(store, vectors, plan)
         likely, relevant = how_relevant(store, vectors, found, order, scores, plan)
         several = pool(store, found, order, scores, plan)[: plan.k]

@@ -223,7 +223,11 @@ class _Arrays:
         end, stop = start + used, start + SLOTS
         segment, first = divmod(start, SEGMENT)
         codes = np.frombuffer(chunk.codes, dtype=np.int8).reshape(used, self.dimensions)
-        self.codes[segment][first : first + used] = codes
+        held, before = self.held[start:end], self.codes[segment][first : first + used]
+        if held.any():
+            # After a failover a text's number may be another text's.
+            held &= (before == codes).all(axis=1)
+        before[:] = codes
         if self.signs:
             self.signs[segment][:, first : first + used] = signs.signs_of(codes)
         self.scales[start:end] = np.frombuffer(chunk.scales, dtype="<f4")

@@ -7,6 +7,7 @@ Needed by type checkers only: import it under `if TYPE_CHECKING`. What a store g
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Protocol
 
@@ -87,8 +88,14 @@ class Store(Protocol):
 
     def close(self) -> None: ...
 
-    def snapshot(self) -> AbstractContextManager[None]:
-        """All reads inside see one state of the store."""
+    def snapshot(self, deadline: float | None = None) -> AbstractContextManager[None]:
+        """All reads inside see one state of the store. `deadline`, on the monotonic clock: a server that says nothing
+        until some time after it is a StoreError."""
+        ...
+
+    def on_change(self, call: Callable[[], None]) -> Callable[[], None]:
+        """`call` is called when anyone has written, as soon as the engine says so, which need not be ever: whoever must
+        know looks. Returns what ends that."""
         ...
 
     def data_version(self) -> int:

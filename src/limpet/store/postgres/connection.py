@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any, NamedTuple
@@ -19,8 +20,28 @@ from .statements import translate
 DEFAULT_TENANT = "default"
 # Statements that are sent together.
 TOGETHER = 500
-# How long a connection may take to come about, in seconds.
-CONNECT_SECONDS = 10
+# Rows that are inserted are one statement, which is parsed and planned once.
+_ROWS = re.compile(r"(INSERT INTO \w+ \([^()]*\)\s+VALUES )(\(.*\))( ON CONFLICT DO NOTHING)?", re.DOTALL)
+# Rows of a stream that are fetched together.
+STREAMED = 5_000
+# What libpq says when there is no connection, and what of it is said: the rest may hold a password.
+_WHY = (
+    ("refused", "it refuses connections", "is the server running?"),
+    ("No such file", "no server listens there", "is the server running?"),
+    ("starting up", "the server is starting", "try again"),
+    ("shutting down", "the server is stopping", "try again"),
+    ("read-only", "no host of it can be written", "was a standby promoted?"),
+    ("hot standby mode", "no host of it is as `target_session_attrs` says", "is a standby running?"),
+    ("timeout", "it does not answer", "can the server be reached?"),
+    ("resolve", "its host's name is not known", "is the name right?"),
+    ("authentication", "it does not let this user in", "check the user and its password (PGPASSWORD)"),
+    ("password", "it does not let this user in", "check the user and its password (PGPASSWORD)"),
+    ("does not exist", "there is no such database or user", "`createdb` makes a database"),
+)
+# Options of a URL that are limpet's own.
+OWN = ("tenant", "replica", "wait")
+# The server went, or never was.
+GONE = ("57P01", "57P02", "57P03")
 
 
 class TimedOut(StoreError):
@@ -33,16 +54,35 @@ class Place(NamedTuple):
     conninfo: str
     tenant: str
     shown: str  # without the password
+    given: frozenset[str]  # options of libpq that it names
+    replica: bool = False  # read from a standby
+    wait: float | None = None  # for a server that is not there, in seconds
+
+    def usual(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Those of some options that the URL says nothing of."""
+        return {name: value for name, value in options.items() if name not in self.given}
 
 
 def place_of(url: str) -> Place:
     """Raises BadInput."""
     parts = urlsplit(url)
     given = dict(parse_qsl(parts.query, keep_blank_values=True))
-    tenant = given.pop("tenant", DEFAULT_TENANT)
+    tenant, replica, wait = (given.pop(name, None) for name in OWN)
+    tenant = DEFAULT_TENANT if tenant is None else tenant
     if not tenant or len(tenant) > 63 or not tenant.isprintable():
         raise BadInput("the tenant of a store is a name of up to 63 characters", hint="?tenant=team at the URL's end")
-    return Place(urlunsplit(parts._replace(query=urlencode(given))), tenant, shown(url))
+    if replica not in (None, "yes", "no"):
+        raise BadInput("replica is yes or no", hint="?replica=yes reads from a standby, and writes nothing")
+    if wait is not None and not (wait.isdecimal() and len(wait) < 6):
+        raise BadInput("wait is a number of seconds", hint="?wait=30 goes on trying to connect for that long")
+    if replica == "yes":
+        given.setdefault("target_session_attrs", "prefer-standby")
+    elif "," in given.get("host", parts.netloc.rpartition("@")[2]):
+        given.setdefault("target_session_attrs", "read-write")  # of several, the one that is not a standby
+    return Place(
+        urlunsplit(parts._replace(query=urlencode(given))), tenant, shown(url), frozenset(given), replica == "yes",
+        None if wait is None else float(wait),
+    )  # fmt: skip
 
 
 class Ids(list[bytes]):
@@ -69,6 +109,19 @@ class _NumbersDumper(Dumper):
         return b"'" + self.dump(obj) + b"'::bigint[]"
 
 
+class Words(list[str]):
+    """An array of texts, in a third of the time that psycopg takes for a list."""
+
+
+class _WordsDumper(Dumper):
+    def dump(self, obj: Words) -> bytes:
+        said = "\0".join(obj).replace("\\", "\\\\").replace('"', '\\"').replace("\0", '","')
+        return f'{{"{said}"}}'.encode() if obj else b"{}"
+
+    def quote(self, obj: Words) -> bytes:
+        return b"'" + self.dump(obj).replace(b"'", b"''") + b"'::text[]"
+
+
 class _WholeLoader(Loader):
     """Sums of numbers are whole numbers."""
 
@@ -82,6 +135,7 @@ def configure(con: psycopg.Connection[Any]) -> None:
     con.cursor_factory = psycopg.ClientCursor
     con.adapters.register_dumper(Ids, _IdsDumper)
     con.adapters.register_dumper(Numbers, _NumbersDumper)
+    con.adapters.register_dumper(Words, _WordsDumper)
     con.adapters.register_loader("numeric", _WholeLoader)
     con.adapters.register_loader("json", TextLoader)
 
@@ -130,14 +184,26 @@ class Session:
         return Rows(cursor)
 
     def executemany(self, statement: str, bound: Iterable[Any], /) -> None:
-        text = translate(statement)
+        rows = _ROWS.fullmatch(translate(statement))
+        head, text, tail = rows.groups() if rows else ("", translate(statement), "")
         coming = iter(bound)
         while part := list(islice(coming, TOGETHER)):
             cursor: Any = self._con.cursor()
-            cursor.execute(";".join(cursor.mogrify(text, _named(one)) for one in part).replace("%", "%%"), {})
+            several = ("," if rows else ";").join(cursor.mogrify(text, _named(one)) for one in part)
+            cursor.execute(f"{head}{several}{tail or ''}")  # without values, it is sent as it is
             self._count(cursor)
             while cursor.nextset():
                 self._count(cursor)
+
+    def stream(self, statement: str) -> Iterator[Any]:
+        """The rows of a statement, not all of them at once: psycopg keeps what came. Needs a transaction."""
+        self.execute(f"DECLARE streamed NO SCROLL CURSOR FOR {statement}")
+        try:
+            while part := self.execute(f"FETCH {STREAMED} FROM streamed").fetchall():
+                yield from part
+        finally:
+            with contextlib.suppress(psycopg.Error):  # a transaction that failed has none any more
+                self.execute("CLOSE streamed")
 
     def total_changes(self) -> int:
         return self._changes
@@ -177,6 +243,15 @@ def translation(error: psycopg.Error, store: str) -> LimpetError:
         return BadInput("a text holds a NUL character, which Postgres cannot store", hint="take it out")
     if isinstance(error, psycopg.errors.DiskFull):
         return StoreError(f"the disk of {store} is full; nothing was stored", hint="free some space, try again")
-    if isinstance(error, psycopg.OperationalError) and not code:
-        return StoreError(f"no connection to {store}", hint="is the server running, and can it be reached?")
+    if code in GONE or (isinstance(error, psycopg.OperationalError) and not code):
+        return StoreError(f"the connection to {store} was lost; nothing was stored", hint="try again")
     return StoreError(f"{store} failed: {type(error).__name__} {code}".rstrip())
+
+
+def unreachable(error: psycopg.Error, store: str, seconds: float) -> StoreError:
+    """Why there is no connection. `seconds`: how long one was waited for."""
+    said = str(error)
+    found = (one for one in _WHY if one[0] in said)
+    _, why, hint = next(found, ("", "it cannot be reached", "is the server running, and can it be reached?"))
+    waited = f" for {seconds:.0f} seconds" if seconds >= 1 else ""
+    return StoreError(f"no connection to {store}{waited}: {why}", hint=hint)

@@ -19,16 +19,20 @@ import psycopg
 from psycopg.pq import TransactionStatus
 
 from ...keys import signing_key
-from ...model.errors import StoreError, StoreMissing, StoreReadOnly, StoreTooNew
+from ...model.errors import StoreBusy, StoreError, StoreMissing, StoreReadOnly, StoreTooNew
 from ..sql.database import Index
 from ..sql.statements import migrations
-from .connection import CONNECT_SECONDS, Ids, Numbers, Session, configure, place_of, translated
-from .index import PostgresIndex
+from .connection import Ids, Numbers, Session, place_of, translated
+from .index import LATER, PostgresIndex
+from .listening import Listener, channel_of
+from .pool import Connection, Pool, Silent
 
 MIGRATIONS = migrations(Path(__file__).with_name("migrations"))
 LATEST_SCHEMA = MIGRATIONS[-1][0]
-# How long a write waits for others; connections of a process; how long one is taken to be there without asking.
-BUSY_TIMEOUT_MS, MOST_CONNECTIONS, TRUSTED_SECONDS = 60_000, 16, 5.0
+# How long a write waits for others.
+BUSY_TIMEOUT_MS = 60_000
+# How long beyond its deadline a recall waits for those of other threads.
+TURN_SECONDS = 30.0
 _MIGRATING = 0x6C696D70  # the number of the lock of who migrates
 
 
@@ -41,7 +45,7 @@ class Database:
         place = place_of(url)
         self.path = place.shown
         self.tenant = place.tenant
-        self.read_only = read_only
+        self.read_only = read_only = read_only or place.replica
         self._mine = threading.local()
         self._cached: tuple[int, dict[Any, Any]] = (-1, {})
         literal = psycopg.sql.Literal(self.tenant).as_string()
@@ -51,13 +55,12 @@ class Database:
         )
         self._begin_writing = (
             f"BEGIN; {self._as_tenant}; {'' if durable else 'SET LOCAL synchronous_commit = off;'}"
-            " SET LOCAL lock_timeout = {wait}; UPDATE store SET version = version + 1 RETURNING version"
+            f" SET LOCAL lock_timeout = {{wait}}; UPDATE store SET version = {LATER} RETURNING version"
         )
-        self._conninfo = place.conninfo
-        # Lent to one thread at a time, and made when there is none: whoever connects is told what is wrong.
-        self._idle: list[tuple[float, psycopg.Connection[Any]]] = []
-        self._places = threading.BoundedSemaphore(MOST_CONNECTIONS)
-        self._closed = False
+        self._pool = Pool(place)
+        self._turn = threading.Lock()
+        self._listener = Listener(self._pool, self.tenant)
+        self.on_change = self._listener.add
         with self._connection() as con:
             self._check_schema(con, create=create and not read_only)
 
@@ -66,9 +69,8 @@ class Database:
         return signing_key()
 
     def close(self) -> None:
-        self._closed = True
-        while self._idle:
-            self._idle.pop()[1].close()
+        self._listener.close()
+        self._pool.close()
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[Session]:
@@ -95,9 +97,7 @@ class Database:
             self._mine.writer = Session(con)
             try:
                 yield self._mine.writer
-                if con.execute("COMMIT").statusmessage != "COMMIT":
-                    # A statement had failed, and who asked went on: nothing was stored, and that is said.
-                    raise StoreError(f"{self.path} rolled a write back; nothing was stored", hint="try again")
+                self._commit(con)
             except BaseException:
                 if con.info.transaction_status not in (TransactionStatus.IDLE, TransactionStatus.UNKNOWN):
                     con.execute("ROLLBACK")
@@ -105,19 +105,46 @@ class Database:
             finally:
                 self._mine.writer = None
 
+    def _commit(self, con: Connection) -> None:
+        """Nothing is acknowledged of which that is not known."""
+        con.warned = False
+        hint = "look whether it is there before you write it again"
+        try:
+            status = con.execute("COMMIT").statusmessage
+        except (psycopg.OperationalError, Silent):
+            if not con.closed:
+                raise
+            lost = f"the connection to {self.path} was lost while a write was committed"
+            raise StoreError(f"{lost}: whether it is stored is not known", hint=hint) from None
+        if status != "COMMIT":
+            # A statement had failed, and who asked went on: nothing was stored, and that is said.
+            raise StoreError(f"{self.path} rolled a write back; nothing was stored", hint="try again")
+        if con.warned:  # it was told to wait for no standby any more
+            raise StoreError(f"{self.path} has stored a write that no standby has confirmed", hint=hint)
+
+    def tell(self) -> None:
+        """After the write, and not as a part of it: all that notify commit one by one, whatever their tenant."""
+        if self._current() is None:
+            with contextlib.suppress(StoreError), self._connection() as con:
+                con.execute(f"BEGIN; SET LOCAL synchronous_commit = off; NOTIFY {channel_of(self.tenant)}; COMMIT")
+
     @contextlib.contextmanager
-    def maintaining(self) -> Iterator[psycopg.Connection[Any]]:
+    def maintaining(self) -> Iterator[Connection]:
         """A connection outside any transaction, for statements that cannot be in one."""
         with self._connection() as con:
+            con.patient = True
             yield con
 
     @contextlib.contextmanager
-    def snapshot(self) -> Iterator[None]:
-        """All reads inside see one state of the store."""
+    def snapshot(self, deadline: float | None = None) -> Iterator[None]:
+        """All reads inside see one state of the store. A server that is silent beyond the deadline is an error.
+
+        Those of a process go one after the other, as with a file: arrays follow the store from one to the next.
+        """
         if self._current() is not None:
             yield
             return
-        with self._connection() as con:
+        with self._in_turn(deadline), self._connection(deadline) as con:
             con.execute(f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {self._as_tenant}")
             self._mine.reader = Session(con)
             self._mine.version = None
@@ -128,6 +155,16 @@ class Database:
                 self._mine.reader = self._mine.version = None
                 if not con.closed:
                     con.execute("COMMIT")
+
+    @contextlib.contextmanager
+    def _in_turn(self, deadline: float | None) -> Iterator[None]:
+        left = -1.0 if deadline is None else max(0.0, deadline - time.monotonic()) + TURN_SECONDS
+        if not self._turn.acquire(timeout=left):
+            raise StoreBusy(f"other recalls of {self.path} have taken too long", hint="try again")
+        try:
+            yield
+        finally:
+            self._turn.release()
 
     def version(self, con: Session) -> int:
         """Changes with every commit, by whichever process."""
@@ -176,33 +213,11 @@ class Database:
         return getattr(self._mine, "writer", None) or getattr(self._mine, "reader", None)
 
     @contextlib.contextmanager
-    def _connection(self) -> Iterator[psycopg.Connection[Any]]:
-        with self._places, translated(self.path):
-            if self._closed:
-                raise StoreError(f"{self.path} was closed", hint="open it again")
-            con = self._lent()
-            try:
-                yield con
-            finally:
-                if con.info.transaction_status == TransactionStatus.IDLE and not self._closed:
-                    self._idle.append((time.monotonic(), con))
-                else:
-                    con.close()
+    def _connection(self, deadline: float | None = None) -> Iterator[Connection]:
+        with translated(self.path), self._pool.lent(deadline) as con:
+            yield con
 
-    def _lent(self) -> psycopg.Connection[Any]:
-        while self._idle:
-            since, con = self._idle.pop()
-            if time.monotonic() - since < TRUSTED_SECONDS:
-                return con
-            with contextlib.suppress(psycopg.Error):
-                con.execute("SELECT 1")
-                return con
-            con.close()  # the server ended it meanwhile
-        con = psycopg.connect(self._conninfo, connect_timeout=CONNECT_SECONDS, application_name="limpet")
-        configure(con)
-        return con
-
-    def _check_schema(self, con: psycopg.Connection[Any], *, create: bool) -> None:
+    def _check_schema(self, con: Connection, *, create: bool) -> None:
         if self._schema(con) < LATEST_SCHEMA:
             if not create:
                 raise StoreMissing(f"no store at {self.path}", hint="`limpet remember` makes one there")
@@ -217,7 +232,7 @@ class Database:
                 con.execute(f"INSERT INTO {table} DEFAULT VALUES ON CONFLICT DO NOTHING")
         con.execute("COMMIT")
 
-    def _schema(self, con: psycopg.Connection[Any]) -> int:
+    def _schema(self, con: Connection) -> int:
         """The version of the schema, 0 for none. Raises StoreTooNew."""
         if con.execute("SELECT to_regclass('limpet_rows.schema_version')").fetchone() == (None,):
             return 0
@@ -229,8 +244,9 @@ class Database:
             )
         return int(version)
 
-    def _migrate(self, con: psycopg.Connection[Any]) -> None:
+    def _migrate(self, con: Connection) -> None:
         """Run what is missing, all in one transaction; another process may have done it while we waited."""
+        con.patient = True
         with con.transaction():
             con.execute(f"SELECT pg_advisory_xact_lock({_MIGRATING})")
             version = self._schema(con)

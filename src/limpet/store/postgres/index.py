@@ -6,14 +6,16 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..sql.tokenizer import Tokenizer
-from .connection import Numbers, Session
+from .connection import Ids, Numbers, Session, Words
 
 _COLUMNS = "content, topics, labels, dates, scope, grams"
 # A row of an index has room for this much; a longer word stands there with its beginning and a digest.
 MOST_WORD_BYTES, KEPT_CHARACTERS = 512, 64
 
 
-_CHUNK_CHANGED = "UPDATE chunk SET version = version + 1 WHERE num IN (SELECT chunk FROM vector WHERE body = ?)"
+# A version that no other write has: after a failover, other writes may follow the same one than those that were lost.
+LATER = "version + 1 + CAST(random() * 1000000 AS bigint)"
+_CHUNK_CHANGED = f"UPDATE chunk SET version = {LATER} WHERE num IN (SELECT chunk FROM vector WHERE body = ?)"
 _TEXTS = f"SELECT num, {_COLUMNS}, size FROM body WHERE num > ? ORDER BY num LIMIT 1000"
 
 
@@ -125,7 +127,7 @@ class PostgresIndex:
             con.execute(
                 "INSERT INTO posting (word, body, counts)"
                 " SELECT * FROM unnest(CAST(? AS text[]), CAST(? AS bigint[]), CAST(? AS bytea[]))",
-                (list(words), list(nums), list(counts)),
+                (Words(words), Numbers(nums), Ids(counts)),
             )
 
     def _drop(self, con: Session, num: int, words: list[str]) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...model.errors import BadInput
 from ..records import BackupPlan, Problem
-from ..sql.maintenance import SqlMaintenance, check_rows
+from ..sql.maintenance import SIGNATURE, SqlMaintenance, check_rows
 from .connection import Session
 from .database import Database
 from .index import PostgresIndex
@@ -25,15 +25,14 @@ class PostgresMaintenance(SqlMaintenance):
         return False, f"psycopg {psycopg.__version__}; what is on the disks is the server's to encrypt"
 
     def verify(self, *, sign: bool = False) -> list[Problem]:
-        """The chain of events is kept here too, but checked and signed in a file: `limpet copy`."""
-        if sign:
-            raise BadInput(
-                "the chain of a store on a server is not signed", hint="`limpet copy` into a file, sign that"
-            )
-        index = self._database.index
-        assert isinstance(index, PostgresIndex)
+        from ..sql.chain_check import ENTRIES, sign_chain, verify_chain
+
+        key = self._database.signing_key
+        self._may_sign(key, wanted=sign)
         with self._database.snapshot(), self._database.reading() as con:
             problems = check_rows(con)
+            index = self._database.index
+            assert isinstance(index, PostgresIndex)
             if unfit := index.unfit(con):
                 message = f"the full-text index does not fit {unfit} texts; `limpet rebuild` mends it"
                 problems.append(Problem(check="index", message=message))
@@ -42,6 +41,10 @@ class PostgresMaintenance(SqlMaintenance):
             ).get
             if wrong:
                 problems.append(Problem(check="vectors", message=f"{wrong} chunks do not have the codes that they say"))
+            problems += verify_chain(con, key, read=lambda: con.stream(f"{ENTRIES} ORDER BY o.place"))
+        if sign and key is not None and all(one.check == SIGNATURE for one in problems):
+            with self._database.writing() as con:
+                problems = sign_chain(con, key, read=lambda: con.stream(f"{ENTRIES} ORDER BY o.place"))
         return problems
 
     def backup(self, path: str, progress: Callable[[int, int], None] | None = None) -> None:  # noqa: ARG002

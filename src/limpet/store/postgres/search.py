@@ -116,7 +116,8 @@ class PostgresSearch(SqlSearch):
     def lexical(self, text: str, where: Filter, *, limit: int | None, deadline: float | None = None) -> LexicalResult:
         if deadline is not None and deadline <= time.monotonic():
             return LexicalResult(hits=[], stems={}, weight=0.0, complete=False)
-        with self._lock, self._database.snapshot(), interrupted(self._database, deadline):
+        # The store before the lock, as a recall has them: in the other order two threads would wait for each other.
+        with self._database.snapshot(deadline), self._lock, interrupted(self._database, deadline):
             with self._database.reading() as con:
                 version = self._database.version(con)
                 texts = con.execute("SELECT coalesce(max(num), 0) FROM body").get
@@ -167,7 +168,7 @@ class PostgresSearch(SqlSearch):
             return []
         statement, bound = filtered("substring", where)
         bound |= {"pattern": pattern, "limit": limit}
-        with self._database.snapshot(), interrupted(self._database, deadline):
+        with self._database.snapshot(deadline), interrupted(self._database, deadline):
             return [row[0] for row in self._database.rows(statement, bound)]
         return []
 

@@ -27,6 +27,7 @@ _WHOLE: tuple[tuple[str, str], ...] = (
     (r"j\.type IN \('integer', 'real'\) AND j\.value = (:\w+)",
      rf"CASE json_typeof(j.value) WHEN 'number' THEN ({_JSON_VALUE})::float8 = \1 ELSE false END"),
     (rf"json_each\(({_PARAMETER}|m\.topics)\)(?: j\b)?", r"json_array_elements_text((\1)::json) AS j(value)"),
+    (r" LIMIT -1\b", ""),
     (r"IN \(\)", "IN (NULL)"),
     (r"\bifnull\(", "coalesce("),
     (r"\btotal\((\w+)\)", r"coalesce(sum(\1), 0)"),

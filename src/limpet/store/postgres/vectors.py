@@ -9,6 +9,7 @@ from ..records import NewVector, VectorChunk
 from ..sql.statements import statements
 from ..sql.vectors import CHUNK_SLOTS, SqlVectors
 from .connection import Session
+from .index import LATER
 
 _CHUNK = (
     "SELECT c.version, c.used, string_agg(s.code, ''::bytea ORDER BY s.slot),"
@@ -50,7 +51,7 @@ class PostgresVectors(SqlVectors):
         while start < len(fresh):
             chunk, used = _free_slots(con, embedder)
             part = fresh[start : start + CHUNK_SLOTS - used]
-            con.execute("UPDATE chunk SET used = used + ?, version = version + 1 WHERE num = ?", (len(part), chunk))
+            con.execute(f"UPDATE chunk SET used = used + ?, version = {LATER} WHERE num = ?", (len(part), chunk))
             places = [(one.text_id, there[one.text_id], one.code, _scale(one), one.exact) for one in part]
             con.executemany(_SLOT, [(embedder, chunk, used + i, *place) for i, place in enumerate(places)])
             start += len(part)

@@ -62,13 +62,13 @@ class SqlFeed(Repository, ABC):
     def changes(self, since: object | None) -> Changes:
         making = self._making()
         with self._database.reading() as con:
-            event = con.execute("SELECT coalesce(max(seq), 0) FROM event").get
+            event = con.execute("SELECT seq, id FROM event ORDER BY seq DESC LIMIT 1").get or (0, b"")
             last = con.execute("SELECT coalesce(max(num), 0) FROM body").get
             used = con.execute("SELECT 1 FROM usage LIMIT 1").get is not None
             anew, text_ids = True, []
-            if isinstance(since, tuple) and since[0] == making:
+            if isinstance(since, tuple) and since[0] == making and _stands(con, since[1]):
                 rows = con.execute(
-                    "SELECT type, memory FROM event WHERE seq > ? AND type <> 'remembered'", (since[1],)
+                    "SELECT type, memory FROM event WHERE seq > ? AND type <> 'remembered'", (since[1][0],)
                 ).fetchall()
                 anew = any(type == "purged" for type, _ in rows)
                 if rows and not anew:
@@ -86,6 +86,11 @@ class SqlFeed(Repository, ABC):
 
     def session_numbers(self, name: str) -> list[int]:
         return [row[0] for row in self._database.rows("SELECT num FROM session WHERE name = ?", (name,))]
+
+
+def _stands(con: Any, event: tuple[int, bytes]) -> bool:
+    """Whether the ledger still has it there: a standby that took over need not have all that its primary had."""
+    return event[0] == 0 or con.execute("SELECT id FROM event WHERE seq = ?", (event[0],)).get == event[1]
 
 
 def varints(data: bytes) -> list[int]:

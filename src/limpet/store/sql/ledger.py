@@ -44,6 +44,8 @@ class SqlLedger:
                 jobs.after_purge(self._database, con)
         if purged and self._database.flush_erased(seconds=0):
             jobs.flushed(self._database)
+        if written:
+            self._database.tell()
         return written
 
     def append(self, events: Iterable[Event], progress: Callable[[int], None] | None = None) -> int:
@@ -62,7 +64,8 @@ class SqlLedger:
                 if progress:
                     progress(new)
             projection.conclude()
-            return new
+        self._database.tell()
+        return new
 
     def known(self, ids: Sequence[bytes]) -> dict[bytes, tuple[str, bytes]]:
         if not ids:

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from ...model.errors import BadInput
 from ...model.events import Event
 from ..records import BackupPlan, Problem, StoreStats
 from . import jobs
@@ -16,6 +17,7 @@ from .projection import Projection
 if TYPE_CHECKING:
     from ..contract import Describe
 
+SIGNATURE = "signature"  # the check that `sign` makes good
 # Checks of `verify`: what is wrong when the statement counts anything.
 _CHECKS = (
     ("current", "memories with several current versions",
@@ -98,6 +100,10 @@ class SqlMaintenance(ABC):
             jobs.refill(con)
             self._database.index.tell_anew(con)
             return done
+
+    def _may_sign(self, key: bytes | None, *, wanted: bool) -> None:
+        if wanted and key is None:
+            raise BadInput("there is no key to sign with", hint="set LIMPET_SIGNING_KEY or LIMPET_SIGNING_KEY_COMMAND")
 
     @abstractmethod
     def verify(self, *, sign: bool = False) -> list[Problem]: ...

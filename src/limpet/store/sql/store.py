@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
 from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
@@ -34,9 +33,8 @@ class SqlStore:
         self._describe = describe
         self.path = database.path
         self.read_only = database.read_only
-
-    def snapshot(self) -> AbstractContextManager[None]:
-        return self._database.snapshot()
+        self.snapshot = database.snapshot
+        self.on_change = database.on_change
 
     def data_version(self) -> int:
         with self._database.reading() as con:

@@ -110,9 +110,15 @@ class Database:
             assert self._writer is not None
             yield self._writer
 
+    def tell(self) -> None:
+        """Whoever waits looks at the file."""
+
+    def on_change(self, call: Callable[[], None]) -> Callable[[], None]:  # noqa: ARG002
+        return lambda: None
+
     @contextlib.contextmanager
-    def snapshot(self) -> Iterator[None]:
-        """All reads inside see one state of the file."""
+    def snapshot(self, deadline: float | None = None) -> Iterator[None]:  # noqa: ARG002
+        """All reads inside see one state of the file. A file has nobody who could fall silent."""
         with self.reading() as con:
             if con.in_transaction:
                 yield

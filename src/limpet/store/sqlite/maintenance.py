@@ -12,11 +12,9 @@ import apsw
 
 from ...model.errors import BadInput
 from ..records import Problem
-from ..sql.maintenance import SqlMaintenance, check_rows
+from ..sql.maintenance import SIGNATURE, SqlMaintenance, check_rows
 from .connection import CHAINED, connect, is_encrypted
 from .database import Database
-
-SIGNATURE = "signature"  # the check that `sign` makes good
 
 
 class SqliteMaintenance(SqlMaintenance):
@@ -24,15 +22,14 @@ class SqliteMaintenance(SqlMaintenance):
 
     def verify(self, *, sign: bool = False) -> list[Problem]:
         key = self._database.signing_key
-        if sign and key is None:
-            raise BadInput("there is no key to sign with", hint="set LIMPET_SIGNING_KEY or LIMPET_SIGNING_KEY_COMMAND")
+        self._may_sign(key, wanted=sign)
         with self._database.reading() as con:
             problems = verify_file(con, key)
         if not self._database.read_only:
             with self._database.writing() as con:
                 problems += _verify_index(con)
                 if sign and key is not None and all(one.check == SIGNATURE for one in problems):
-                    from .chain_check import sign_chain
+                    from ..sql.chain_check import sign_chain
 
                     problems = sign_chain(con, key)
         return problems
@@ -98,7 +95,7 @@ def verify_file(con: apsw.Connection, key: bytes | None = None) -> list[Problem]
     for num, dimensions in con.execute("SELECT num, dimensions FROM embedder").fetchall():
         problems += _verify_chunks(con, num, dimensions)
     if con.execute("PRAGMA user_version").get >= CHAINED:  # an older one that is only read has none
-        from .chain_check import verify_chain
+        from ..sql.chain_check import verify_chain
 
         problems += verify_chain(con, key)
     problems += [

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from ...model.ids import format_id
 from ..records import Problem
-from ..sql.chain import SAID, START, leaf_of, link_of, order_of, sign
+from .chain import SAID, START, leaf_of, link_of, order_of, sign
 
 if TYPE_CHECKING:
-    import apsw
+    from .database import Connection
 
 # Findings that are told one by one.
 MOST = 20
-# LIMIT keeps SQLite from sorting whole rows.
-_ENTRIES = (
+# LIMIT keeps SQLite from sorting whole rows. Another engine has to be told the order once more.
+ENTRIES = (
     f"SELECT o.place, o.seq, c.event, c.leaf, ifnull(c.link, v.link), v.salt, {SAID} FROM"
     " (SELECT place, seq FROM event WHERE place IS NOT NULL UNION ALL SELECT place, NULL FROM chain"
     " ORDER BY 1 LIMIT -1) o"
@@ -36,22 +36,28 @@ _STEPS = (
     " operation0, lag(s.place) OVER w AS rank0, lag(v.id) OVER w AS id0 FROM event v LEFT JOIN synced s ON s.id = v.id"
     " LEFT JOIN (SELECT event, min(place) AS place FROM chain WHERE event IS NOT NULL GROUP BY event) f"
     " ON f.event = v.id WINDOW w AS (ORDER BY v.seq))"
-    " WHERE iif(stamp IS NULL, place0 > place, (stamp0, operation0, rank0, id0) > (stamp, operation, rank, id))"
+    " WHERE CASE WHEN stamp IS NULL THEN place0 > place"
+    " ELSE (stamp0, operation0, rank0, id0) > (stamp, operation, rank, id) END"
 )
 
 
-def verify_chain(con: apsw.Connection, key: bytes | None = None) -> list[Problem]:
-    """What is wrong with the chain, and with its signature if there is a key for it."""
-    found = _Found(con)
+# How an engine reads `ENTRIES`, of which there may be more than fit into memory.
+Read = Callable[[], Iterator[Any]]
+
+
+def verify_chain(con: Connection, key: bytes | None = None, *, read: Read | None = None) -> list[Problem]:
+    """What is wrong with the chain, and with its signature if there is a key for it. `read`: of an engine whose values
+    have the types of their columns."""
+    found = _Found(con, read)
     problems = list(islice(found.problems(), MOST + 1))
     if len(problems) > MOST:
         problems[MOST:] = [Problem("chain", "and more")]
     return problems or ([] if key is None else found.signature(key))
 
 
-def sign_chain(con: apsw.Connection, key: bytes) -> list[Problem]:
+def sign_chain(con: Connection, key: bytes, *, read: Read | None = None) -> list[Problem]:
     """Sign the chain up to its end, unless anything is wrong with it. Needs a write transaction."""
-    problems = verify_chain(con)
+    problems = verify_chain(con, read=read)
     if not problems:
         place, link = con.execute("SELECT place, link FROM chain_end").fetchall()[0]
         con.execute("UPDATE chain_end SET signed = ?, signature = ?", (place, sign(key, place, link)))
@@ -61,8 +67,9 @@ def sign_chain(con: apsw.Connection, key: bytes) -> list[Problem]:
 class _Found:
     """What is found from the first place of the chain to the last."""
 
-    def __init__(self, con: apsw.Connection) -> None:
+    def __init__(self, con: Connection, read: Read | None) -> None:
         self._con = con
+        self._read = read
         self._place, self._link = 0, START
         self._end: tuple[int, bytes, int | None, bytes | None] = (0, START, None, None)
         self._signed_link = START
@@ -82,7 +89,7 @@ class _Found:
             yield from self._after_the_end()
         for (id,) in self._con.execute("SELECT id FROM event WHERE place IS NULL ORDER BY seq"):
             yield Problem("chain", f"event {_id(id)} is not in the chain: another program or an older limpet wrote it")
-        for (id,) in self._con.execute(_KINDS):
+        for (id,) in self._con.execute(_KINDS) if self._read is None else ():
             yield Problem("chain", f"event {_id(id)} was changed: a value of another type")
         if ordered and leaf != order_of(self._con, ordered):
             step = self._con.execute(f"{_STEPS} LIMIT 1").get
@@ -94,7 +101,9 @@ class _Found:
         # Events that came after the order was noted stand behind all others, one after the other.
         seq_before = self._con.execute("SELECT ifnull(max(seq), 0) FROM event WHERE place < ?", (ordered,)).get
         before = "the beginning"
-        for place, seq, gone, leaf, link, salt, *said in self._con.execute(_ENTRIES):
+        for place, seq, gone, leaf, link, salt, *said in (
+            self._con.execute(ENTRIES) if self._read is None else self._read()
+        ):
             name = f"event {_id(said[0] if seq is not None else gone)}"
             if seq is None and gone is None:
                 name = f"the order noted at place {place:,}"

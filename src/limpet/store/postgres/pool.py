@@ -1,0 +1,147 @@
+"""Connections of a process: lent to one thread at a time, made when there is none, made again when the server went.
+
+How long anything waits is known here. A server that refuses or ends connections is asked again, with growing pauses, by
+a process that had one; a server that says nothing is given up when the caller's deadline is over.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import threading
+import time
+from collections.abc import Generator, Iterator
+from typing import Any
+
+import psycopg
+from psycopg.pq import TransactionStatus
+
+from ...model.errors import StoreBusy, StoreError
+from .connection import Place, configure, unreachable
+
+# Connections of a process; how long one is taken to be there without asking; how long one may take to come about.
+MOST_CONNECTIONS, TRUSTED_SECONDS, CONNECT_SECONDS = 16, 5.0, 10
+# How long a process that had a connection goes on trying to get another one; first and longest pause between two tries.
+RETURN_SECONDS, FIRST_PAUSE, LONGEST_PAUSE = 30.0, 0.05, 1.0
+# A server that is silent for so long is given up: without a deadline, and beyond one.
+SILENT_SECONDS, BEYOND_SECONDS = 300.0, 1.0
+# What libpq is told unless the URL says otherwise: a machine that is gone is noticed within half a minute.
+USUAL: dict[str, Any] = {
+    "connect_timeout": CONNECT_SECONDS, "application_name": "limpet", "keepalives_idle": 10, "keepalives_interval": 5,
+    "keepalives_count": 3, "tcp_user_timeout": 25_000,
+}  # fmt: skip
+
+
+class Silent(StoreError):
+    """The server has not answered for so long that nobody waits any more."""
+
+
+class Connection(psycopg.Connection[Any]):
+    """One that gives up waiting: psycopg has no limit for an answer, and the server's own ends with the server."""
+
+    shown = ""
+    deadline: float | None = None
+    patient = False  # of statements that take as long as they take
+    warned = False
+
+    def note(self, said: psycopg.errors.Diagnostic) -> None:
+        self.warned |= said.severity_nonlocalized == "WARNING"
+
+    def wait(self, gen: Generator[Any, Any, Any], *given: Any, **named: Any) -> Any:
+        now = time.monotonic()
+        silent = SILENT_SECONDS if self.deadline is None else max(0.0, self.deadline - now) + BEYOND_SECONDS
+        try:
+            return super().wait(gen if self.patient else _until(gen, now + silent), *given, **named)
+        except TimeoutError:
+            self.close()
+            raise Silent(
+                f"{self.shown} has not answered for {silent:.0f} seconds", hint="does the server hang, or its network?"
+            ) from None
+
+
+def _until(gen: Generator[Any, Any, Any], end: float) -> Generator[Any, Any, Any]:
+    """The same, until then. Whoever drives it looks several times a second."""
+    try:
+        waiting = next(gen)
+        while True:
+            ready = yield waiting
+            if not ready and time.monotonic() > end:
+                raise TimeoutError
+            waiting = gen.send(ready)
+    except StopIteration as last:
+        return last.value
+
+
+class Pool:
+    """Thread-safe."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        # Lent to one thread at a time, and made when there is none: whoever connects is told what is wrong.
+        self._idle: list[tuple[float, Connection]] = []
+        self._places = threading.BoundedSemaphore(MOST_CONNECTIONS)
+        self._closed = False
+        self._had_one = False
+
+    def close(self) -> None:
+        self._closed = True
+        while self._idle:
+            self._idle.pop()[1].close()
+
+    @contextlib.contextmanager
+    def lent(self, deadline: float | None = None) -> Iterator[Connection]:
+        """A connection outside of a transaction. `deadline`, on the monotonic clock: of whoever waits for what it
+        gives."""
+        left = SILENT_SECONDS if deadline is None else max(0.0, deadline - time.monotonic()) + BEYOND_SECONDS
+        if not self._places.acquire(timeout=left):
+            raise StoreBusy(f"all {MOST_CONNECTIONS} connections to {self._place.shown} are in use", hint="try again")
+        try:
+            if self._closed:
+                raise StoreError(f"{self._place.shown} was closed", hint="open it again")
+            con = self._there() or self.made(deadline)
+            con.deadline = deadline
+            try:
+                yield con
+            finally:
+                if con.info.transaction_status == TransactionStatus.IDLE and not self._closed:
+                    con.deadline, con.patient = None, False
+                    self._idle.append((time.monotonic(), con))
+                else:
+                    con.close()
+        finally:
+            self._places.release()
+
+    def _there(self) -> Connection | None:
+        while self._idle:
+            since, con = self._idle.pop()
+            with contextlib.suppress(psycopg.Error, Silent):
+                for _ in range(2):  # whether the server has ended it, without asking: its last words, then the end
+                    con.pgconn.consume_input()
+                if time.monotonic() - since > TRUSTED_SECONDS:
+                    con.deadline = time.monotonic()
+                    con.execute("SELECT 1")
+                if not con.closed:
+                    return con
+            con.close()
+        return None
+
+    def made(self, deadline: float | None = None) -> Connection:
+        """A new one, of whoever asks. Raises StoreError."""
+        wait = self._place.wait if self._place.wait is not None else RETURN_SECONDS if self._had_one else 0.0
+        end, pause = time.monotonic() + wait, FIRST_PAUSE
+        if deadline is not None:
+            end = min(end, deadline)
+        while True:
+            try:
+                con = Connection.connect(self._place.conninfo, **self._place.usual(USUAL))
+            except psycopg.OperationalError as error:
+                if time.monotonic() + pause > end:
+                    raise unreachable(error, self._place.shown, wait) from None
+                time.sleep(pause * random.uniform(0.5, 1.0))  # not all at the same time
+                pause = min(2 * pause, LONGEST_PAUSE)
+                continue
+            configure(con)
+            con.add_notice_handler(con.note)
+            con.shown = self._place.shown
+            self._had_one = True
+            return con
