@@ -27,10 +27,10 @@ EMBEDDED = 400  # texts that get their vectors while recalls go on
 
 def warm(memory: limpet.Limpet) -> None:
     """Recalls until everything is in memory that recalls use."""
-    store: Any = memory._context.store
+    search: Any = memory._context.store.search
     for number in range(MOST_WARMING):
         memory.recall(f"warming up {number}")
-        if number > 1 and store._ahead is None:
+        if number > 1 and search.arrays._ahead is None:
             return
         time.sleep(0.05 * (number > 1))
 
@@ -52,12 +52,12 @@ def resident(path: Path, embedder: Any, queries: Sequence[str], vectors: np.ndar
 
 
 def _ask_and_look(pipe: Any, path: str, embedder: Any, queries: Sequence[str]) -> None:
-    before = _status()
+    before = status_of()
     with limpet.open(path, scope="global", embedder=embedder) as memory:
         warm(memory)
         for query in queries:
             memory.recall(query)
-        after = _status()
+        after = status_of()
     pipe.send(
         {
             "before_mb": before["RssAnon"],
@@ -67,10 +67,10 @@ def _ask_and_look(pipe: Any, path: str, embedder: Any, queries: Sequence[str]) -
     )
 
 
-def _status() -> dict[str, float]:
-    """Megabytes by name from the kernel; empty figures where there is no /proc."""
+def status_of(process: int | str = "self") -> dict[str, float]:
+    """Megabytes of a process by name from the kernel; empty figures where there is no /proc."""
     found = dict.fromkeys(("RssAnon", "RssFile", "RssShmem"), 0.0)
-    status = Path("/proc/self/status")
+    status = Path(f"/proc/{process}/status")
     if status.exists():
         for line in status.read_text().splitlines():
             name, _, value = line.partition(":")

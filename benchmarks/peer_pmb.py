@@ -16,7 +16,7 @@ def main() -> None:
     out = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what the package prints is no answer
     home = Path(sys.argv[1])
-    home.mkdir(parents=True)
+    home.mkdir(parents=True, exist_ok=True)
     engine = Engine(pmb_home=home, cwd=home, embedding_model=sys.argv[2] if len(sys.argv) > 2 and sys.argv[2] else None)
     places: dict[str, int] = {}
     for line in sys.stdin:

@@ -35,7 +35,10 @@ POOL = 50  # candidates a side, where a peer leaves fusion to its user
 
 
 class Peer(Protocol):
-    """What is measured of a store. Rows are named by their place; `open` is the constructor, given a folder."""
+    """What is measured of a store. Rows are named by their place; `open` is the constructor, given a folder.
+
+    Of a store that another process filled, places are not known: it finds none, and takes as long.
+    """
 
     def fill(self, texts: Sequence[str], vectors: np.ndarray) -> None:
         """Store many rows, their vectors too, ready to be found."""
@@ -68,7 +71,7 @@ class OfLimpet:
 
     def find(self, text: str, vector: np.ndarray, k: int) -> list[int]:
         self.embedder.embed_query = lambda _: vector  # type: ignore[method-assign]
-        return [self.places[item.id] for item in self.memory.recall(text, k=k).items]
+        return [self.places[one.id] for one in self.memory.recall(text, k=k).items if one.id in self.places]
 
     def close(self) -> None:
         self.memory.close()
@@ -87,7 +90,7 @@ class OfLimpetWithModel(OfLimpet):
         self.memory.work(only_vectors=True)
 
     def find(self, text: str, vector: np.ndarray, k: int) -> list[int]:  # noqa: ARG002
-        return [self.places[item.id] for item in self.memory.recall(text, k=k).items]
+        return [self.places[one.id] for one in self.memory.recall(text, k=k).items if one.id in self.places]
 
 
 class OfMemori:
@@ -107,7 +110,8 @@ class OfMemori:
         self.places[self.store.insert(text, vector=vector.tolist(), no_embed=True)["id"]] = place
 
     def find(self, text: str, vector: np.ndarray, k: int) -> list[int]:
-        return [self.places[one["id"]] for one in self.store.search(vector=vector.tolist(), text=text, limit=k)]
+        found = self.store.search(vector=vector.tolist(), text=text, limit=k)
+        return [self.places[one["id"]] for one in found if one["id"] in self.places]
 
     def close(self) -> None:
         del self.store

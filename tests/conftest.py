@@ -9,6 +9,8 @@ os.environ.pop("LIMPET_STORE", None)
 os.environ.pop("LIMPET_SCOPE", None)
 # What a hook answers does not depend on how busy this machine is; what ends it in time has tests of its own.
 os.environ["LIMPET_HOOK_SECONDS"] = "50"
+# A commit waits for the disk where a test is about that: what is certified says so (`durable=True`), as does the default.
+os.environ["LIMPET_DURABILITY"] = "normal"
 # What `limpet list` numbers is noted there, and not among what the person who runs the tests has listed.
 os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="limpet-tests-")
 
@@ -36,8 +38,8 @@ if os.environ.get("LIMPET_TEST_POSTGRES") == "stores":
 
 
 def pytest_collection_modifyitems(items):
-    """What takes longest first, so that no worker is left with it alone at the end."""
-    items.sort(key=lambda item: "property" not in item.path.parts)
+    """What takes longest first, then what one worker does alone: so that none is left with it at the end."""
+    items.sort(key=lambda item: ("property" not in item.path.parts, item.get_closest_marker("xdist_group") is None))
 
 
 @pytest.fixture

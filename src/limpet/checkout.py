@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 import stat
 from pathlib import Path
-from typing import NamedTuple
+
+from .model.dataclass import dataclass
 
 # How long git may look for a first commit, in seconds.
 GIT_SECONDS = 2.0
@@ -17,7 +18,8 @@ GIT_SECONDS = 2.0
 MOST_CLONES = 5
 
 
-class Checkout(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Checkout:
     """A folder under git. Worktrees and clones of one remote are one repository."""
 
     scope: str  # `project:<name of the folder>`, if no other repository has it

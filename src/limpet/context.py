@@ -6,11 +6,11 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from copy import copy
-from dataclasses import replace
 from datetime import date
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from .model.clock import Clock, parse_time
+from .model.dataclass import replace
 from .model.errors import BadInput
 from .model.ids import IdSource, parse_id
 from .model.memory import GLOBAL_SCOPE, Memory, check_key, check_kinds, check_list, check_scope

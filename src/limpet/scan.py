@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from .erasure import purge
+from .model.dataclass import dataclass, field, replace
 from .model.encode import OPTIONAL, JsonForm, by
 from .model.errors import BadInput
 from .model.ids import format_id, parse_id

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
 from .checkout import Checkout, checkout_of
 from .folders import is_url, user_folder
+from .model.dataclass import dataclass
 from .model.errors import BadInput
 from .model.memory import GLOBAL_SCOPE, check_scope
 from .model.old_names import SETTINGS, all_names

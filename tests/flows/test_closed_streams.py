@@ -14,7 +14,8 @@ NOISE = ("Traceback", "Exception ignored", "internal error", "lost sys.std")
 # Command -> its exit code when somebody listens. All that prints, in each of its ways.
 COMMANDS = {
     "list": 0, "list --json": 0, "recall deploys": 0, "recall deploys --json": 0, "prepare deploys": 0, "stats": 0,
-    "verify": 0, "remember another": 0, "models": 0, "--help": 0, "show --help": 0, "completion bash": 0, "": 2,
+    "recall --lexical deploys": 0, "verify": 0, "remember another": 0, "models": 0, "--help": 0,
+    "show --help": 0, "completion bash": 0, "": 2,
     "nonsense": 2, "nonsense --json": 2, "show 0000000": 1, "list --sort nonsense": 2,
 }  # fmt: skip
 CLOSED = [">&-", "2>&-", ">&- 2>&-", "<&-", "<&- >&- 2>&-"]
@@ -38,7 +39,9 @@ def shell(path, clock):
     return run
 
 
-@pytest.mark.parametrize("command", ["list", "recall deploys", "stats", "remember another", "nonsense", "--help"])
+@pytest.mark.parametrize(
+    "command", ["list", "recall --lexical deploys", "stats", "remember another", "nonsense", "--help"]
+)
 @pytest.mark.parametrize("streams", CLOSED)
 def test_a_closed_stream_changes_nothing_but_what_is_seen(shell, command, streams):
     done = shell(command, streams)
@@ -53,7 +56,7 @@ def test_no_command_minds_that_stdout_is_closed(shell, command):
     assert done.returncode == COMMANDS[command]
 
 
-@pytest.mark.parametrize("command", ["list", "list --json", "recall deploys", "export jsonl -", "nonsense"])
+@pytest.mark.parametrize("command", ["list", "list --json", "recall --lexical deploys", "export jsonl -", "nonsense"])
 @pytest.mark.parametrize("streams", ["| head -c0", "2>&1 | head -c0"])
 def test_a_reader_that_leaves_ends_a_command_quietly(shell, command, streams):
     """As any other program in a pipe: by the code of a broken one, or with its own, when it had nothing to say there."""

@@ -19,6 +19,9 @@ from limpet.store.records import ExposureRow
 
 from ..histories import SCOPE, History
 
+# The history is made and evaluated once, by one worker.
+pytestmark = pytest.mark.xdist_group("evaluation")
+
 # `make evaluation` takes 60.
 SESSIONS = int(os.environ.get("LIMPET_SESSIONS", "8"))
 

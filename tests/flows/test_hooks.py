@@ -514,15 +514,19 @@ def test_a_hook_imports_nothing_heavy(path, shop):
         "asyncio",
         "argparse",
         "subprocess",
+        "dataclasses",
+        "inspect",
     }
     light = heavy | {"limpet.api", "limpet.store.contract", "limpet.recall.answer"}
-    for (client, event, data, _), unwanted in ((inputs.MESSAGES[0], heavy), (inputs.TOOLS[0], light)):
+    for (client, event, data, _), unwanted, most in ((inputs.MESSAGES[0], heavy, 124), (inputs.TOOLS[0], light, 43)):
         code = (
             "import os, sys\n"
             "before = set(sys.modules)\n"  # what measures coverage imports too
             "import limpet.cli.start\n"
             "leave = os._exit\n"
-            f"def show(code): print(sorted({unwanted!r} & (set(sys.modules) - before)), file=sys.stderr, flush=True); leave(code)\n"
+            "def show(code):\n"
+            "    loaded = set(sys.modules) - before; own = sum(one.startswith('limpet') for one in loaded)\n"
+            f"    print(sorted({unwanted!r} & loaded), own, file=sys.stderr, flush=True); leave(code)\n"
             "os._exit = show\n"
             f"sys.argv = ['limpet', '--store', {str(path)!r}, '--scope', 'project:shop', 'hook', {client!r}, {event!r}]\n"
             "limpet.cli.start.run()"
@@ -530,7 +534,9 @@ def test_a_hook_imports_nothing_heavy(path, shop):
         done = subprocess.run(
             [sys.executable, "-c", code], input=json.dumps(data).encode(), capture_output=True, timeout=60, check=False
         )
-        assert (done.returncode, done.stderr.strip()) == (0, b"[]")
+        found, _, own = done.stderr.decode().strip().rpartition(" ")
+        assert (done.returncode, found) == (0, "[]")
+        assert int(own) <= most
     assert len(shop.actions()) == 2
 
 

@@ -261,6 +261,18 @@ def test_settings_come_from_the_environment(tmp_path, monkeypatch):
         assert (memory.path, memory.scope) == (str(tmp_path / "given.db"), "given")
 
 
+def test_a_commit_is_flushed_to_the_disk_unless_it_is_asked_not_to(tmp_path, monkeypatch):
+    def synchronous(**given):
+        with limpet.open(tmp_path / "memory.db", **given) as memory, memory._context.store._database.writing() as con:
+            return con.execute("PRAGMA synchronous").get
+
+    monkeypatch.delenv("LIMPET_DURABILITY")
+    full, normal = 2, 1
+    assert (synchronous(), synchronous(durable=False)) == (full, normal)
+    monkeypatch.setenv("LIMPET_DURABILITY", "normal")
+    assert (synchronous(), synchronous(durable=True)) == (normal, full)
+
+
 def test_a_setting_of_nothing_is_refused(tmp_path, monkeypatch):
     for path in ("mysql://localhost/x", "a\0b"):
         with pytest.raises(limpet.BadInput):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 import zlib
 from pathlib import Path
@@ -121,7 +122,9 @@ def act(memory, step, given_, ids, clock):
 
 
 @settings(
-    max_examples=25, phases=tuple(p for p in Phase if p is not Phase.shrink), suppress_health_check=list(HealthCheck)
+    max_examples=int(os.environ.get("LIMPET_FUZZ", "15")),
+    phases=tuple(p for p in Phase if p is not Phase.shrink),
+    suppress_health_check=list(HealthCheck),
 )
 @given(st.lists(st.tuples(STEPS, st.booleans(), st.sampled_from(FILTERS), TEXTS), min_size=3, max_size=15))
 def test_arrays_answer_as_rows_do(limits, life):

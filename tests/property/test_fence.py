@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import os
 import re
 import tempfile
 import unicodedata
@@ -22,7 +23,8 @@ from limpet.agents.resources import Pages
 from limpet.text.blocks import CLOSE, OPEN, json_text, neutral, plain_line
 from tests.hostile import imported
 
-FENCE = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+COUNT = int(os.environ.get("LIMPET_FUZZ", "40"))
+FENCE = settings(max_examples=COUNT, deadline=None, suppress_health_check=list(HealthCheck))
 BEGINS = (
     "<",
     "\uff1c",

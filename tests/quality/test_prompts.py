@@ -33,7 +33,11 @@ def prompts():
             yield "nothing", row["prompt"], None
 
 
-@pytest.fixture(scope="module", params=OTHERS)
+# Each store is made and asked once, by one worker.
+STORES = [pytest.param(one, marks=pytest.mark.xdist_group(f"prompts beside {one}")) for one in OTHERS]
+
+
+@pytest.fixture(scope="module", params=STORES)
 def injected(request, tmp_path_factory):
     """(kind, half) -> whether the right memory was injected (of "nothing": whether any was), a value for each prompt."""
     path, clock = tmp_path_factory.mktemp("prompts") / "memory.db", limpet.FixedClock("2026-03-01T12:00:00Z")

@@ -10,6 +10,9 @@ import limpet
 from benchmarks import embedding_cache
 from tests.quality.halves import is_held_back, read
 
+# The stores are made and asked once, by one worker.
+pytestmark = pytest.mark.xdist_group("small stores")
+
 HALVES = ("tuning", "held-back")
 SIZES = (1, 3, 5, 10)
 # Shares in the whole set, two points from what was measured (tests/quality/README.md): of the questions with an

@@ -7,8 +7,9 @@ import threading
 import uuid
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
-from dataclasses import dataclass, field
 from typing import Any
+
+from ..model.dataclass import dataclass, field
 
 # A client that hears nothing for some time gives a call up: so often it is told that this one goes on.
 PROGRESS_SECONDS = 1.0

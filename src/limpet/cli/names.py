@@ -1,6 +1,7 @@
 """How a person names a memory without its id: @3 of the last listing, --last, --match WORDS.
 
-The ids of the last listing are kept in the user's state folder, a file for each store and terminal. It holds ids alone.
+The ids of the last listing are kept in the user's state folder, with the path of the store: a file for each store and
+terminal.
 """
 
 from __future__ import annotations
@@ -125,6 +126,8 @@ def _listed(number: int, memory: Limpet) -> str:
     try:
         kept = json.loads(_file(memory.path).read_text(encoding="utf-8"))
         ids, command, at = list(kept["ids"]), str(kept["command"]), float(kept["at"])
+        if kept["store"] != os.path.realpath(memory.path):
+            raise ValueError("of another store whose name has the same checksum")
     except (OSError, ValueError, KeyError, TypeError):
         raise NotFound(
             f"@{number}: nothing was listed in this terminal yet",
@@ -146,7 +149,7 @@ def note(store: str, command: str, ids: Sequence[str]) -> None:
     import json
 
     place = _file(store)
-    kept = {"command": command, "at": time.time(), "ids": list(ids[:NUMBERED])}
+    kept = {"store": os.path.realpath(store), "command": command, "at": time.time(), "ids": list(ids[:NUMBERED])}
     with contextlib.suppress(OSError):
         place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         _forget_old(place.parent.iterdir())
@@ -164,8 +167,8 @@ def _forget_old(files: Iterable[Path]) -> None:
 
 
 def _file(path: str) -> Path:
-    import hashlib
+    import zlib  # enough to tell stores apart, and hashlib takes a cold command 4 ms
 
     terminal = os.getsid(0) if hasattr(os, "getsid") else os.getppid()
-    name = hashlib.sha256(os.path.realpath(path).encode()).hexdigest()[:16]
-    return user_folder("state") / "listings" / f"{name}-{terminal}.json"
+    name = zlib.crc32(os.fsencode(os.path.realpath(path)))
+    return user_folder("state") / "listings" / f"{name:08x}-{terminal}.json"

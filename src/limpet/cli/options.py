@@ -7,8 +7,9 @@ import argparse
 import os
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
+from ..model.dataclass import dataclass
 from ..model.errors import BadInput, StoreMissing
 from ..model.memory import KINDS, MAX_CONTENT_BYTES, ORIGINS
 from . import names
@@ -20,7 +21,8 @@ TIME_FORMS = 'ISO 8601, a date, or words like "3 days ago"'
 _INT64 = 1 << 63
 
 
-class Command(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Command:
     """One command: what it adds to a parser, what it does with the arguments (returns the exit code), an example."""
 
     options: Callable[[argparse.ArgumentParser], None]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ..history.usefulness import as_interval
+from ..model.dataclass import dataclass, field
 from ..model.encode import JsonForm, by
 from ..rank.interval import Interval, Z, share
 

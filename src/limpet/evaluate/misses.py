@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..agents.hooks.injected import ASKED, may_be_shown
 from ..model.clock import Instant
+from ..model.dataclass import dataclass, field
 from ..model.encode import OPTIONAL, TIME, JsonForm
 from .ways import Setting, times
 

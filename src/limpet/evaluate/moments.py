@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..agents.hooks.gate import query_of
+from ..model.dataclass import dataclass
 from ..organize.limits import limited, may_read
 from ..organize.scan import find, read
 from ..pause import read_pauses

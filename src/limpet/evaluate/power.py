@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ..history.usefulness import Use, as_interval
+from ..model.dataclass import dataclass, field
 from ..model.encode import OPTIONAL, JsonForm, by, rounded
 from ..rank.interval import Interval, Z
 from .moments import EXPOSURES

@@ -8,13 +8,13 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .. import __version__
 from ..context import CLOCKS
 from ..model.clock import SystemClock, parse_time
+from ..model.dataclass import dataclass, field
 from ..model.encode import OPTIONAL, JsonForm, by
 from ..model.errors import BadInput
 from ..store.files import new_file

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 from ..model.clock import Instant, MaybeInstant
+from ..model.dataclass import dataclass, field
 from ..model.encode import INLINE, TIME, JsonForm
 from ..model.memory import Memory
 from ..model.sequence import Holds

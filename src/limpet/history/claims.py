@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from ..model.dataclass import dataclass, field
 from ..model.encode import INLINE, OPTIONAL, JsonForm, by, rounded
 from ..model.errors import BadInput
 from ..model.ids import parse_id

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from ..model.dataclass import dataclass, field
 from ..model.encode import JsonForm, rounded
 from ..model.ids import format_id
 from ..model.sequence import Holds

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-
 from ..model.clock import Instant, format_time
+from ..model.dataclass import dataclass, field, replace
 from ..model.encode import INLINE, OPTIONAL, TIME, JsonForm, named
 from ..model.errors import BadInput
 from ..model.memory import Memory

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 from ..model.clock import MICROSECONDS_PER_DAY
+from ..model.dataclass import dataclass, field
 from ..model.encode import INLINE, JsonForm, named, rounded
 from ..model.errors import BadInput
 from ..model.sequence import Holds

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import dataclass
 
+from ..model.dataclass import dataclass
 from ..model.encode import JsonForm
 from ..text.entities import entities
 from .view import View

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ..model.dataclass import dataclass
 from ..model.encode import JsonForm
 from .gaps import WEAK_CONFIDENCE, gaps
 from .view import Node, View

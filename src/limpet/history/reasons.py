@@ -6,10 +6,10 @@ A reason of X is what X is `caused_by`, and what `supports` X. Level by level, s
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
+from ..model.dataclass import dataclass, field
 from ..model.edges import Edge
 from ..model.encode import INLINE, JsonForm, encode
 from ..model.ids import format_id

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from ..model.clock import Instant
+from ..model.dataclass import dataclass, field
 from ..model.encode import TIME, JsonForm
 from ..model.memory import Memory
 from .view import View

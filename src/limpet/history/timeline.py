@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 
 from ..model.clock import Instant
+from ..model.dataclass import dataclass, field
 from ..model.edges import INVERSES, TEMPORAL
 from ..model.encode import INLINE, TIME, JsonForm
 from ..model.ids import parse_id

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 from ..model.clock import Instant
+from ..model.dataclass import dataclass, field
 from ..model.encode import TIME, JsonForm, by
 from ..model.ids import format_id
 from ..rank.interval import Interval, difference, share

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
 
+from ..model.dataclass import dataclass, field, replace
 from ..model.edges import STORED_TYPES, TEMPORAL, Edge
 from ..model.encode import JsonForm, encode
 from ..model.errors import BadInput

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
+from ..model.dataclass import dataclass, field
 from ..model.edges import STORED_TYPES, SYMMETRIC_TYPES
 from ..model.encode import INLINE, OPTIONAL, JsonForm, named, rounded
 from ..model.ids import format_id

@@ -6,10 +6,10 @@ import os
 import socket
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ..model.clock import MICROSECONDS_PER_SECOND, Clock
+from ..model.dataclass import dataclass, replace
 from ..model.errors import EmbedderUnavailable, StoreError
 from ..store.records import EmbedderRow, Job
 from ..text.describe import searchable

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..model.clock import parse_time
+from ..model.dataclass import replace
 from ..model.errors import BadInput, LimpetError, NotFound
 from ..model.ids import parse_id
 from ..model.memory import Memory, is_below

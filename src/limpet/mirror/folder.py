@@ -8,9 +8,9 @@ import re
 import stat
 import unicodedata
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
+from ..model.dataclass import dataclass
 from ..model.errors import BadInput, StoreBusy, StoreError
 from ..store.files import partial_file, publish, writing
 from ..transfer.markdown import MAX_FILE_BYTES, MAX_FILES

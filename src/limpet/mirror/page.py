@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from ..model.dataclass import dataclass, field
 from ..model.memory import KINDS, ORIGINS, Memory, is_unconfirmed
 from ..text.excerpt import one_line
 from ..transfer import frontmatter

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
+from ..model.dataclass import dataclass, field
 from ..model.memory import Memory
 from ..transfer.records import digest
 from . import folder, page

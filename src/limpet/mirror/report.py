@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
+from ..model.dataclass import dataclass, field
 from ..model.encode import PLACES, JsonForm
 
 COUNTS = ("created", "edited", "archived", "restored", "tagged", "conflicts", "added", "updated", "removed")

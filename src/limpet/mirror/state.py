@@ -4,10 +4,10 @@ folder."""
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ..model.dataclass import dataclass, field
 from ..model.errors import BadInput, StoreError
 from ..model.memory import check_origin, check_scope
 from ..store.files import partial_file, publish, writing

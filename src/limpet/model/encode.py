@@ -5,13 +5,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections import Counter
 from collections.abc import Callable
 from functools import cache
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 from .clock import format_time
+from .dataclass import Field, fields
 
 # Metadata of fields; they are joined with `|`. A field of microseconds, NAME_us, is NAME in JSON.
 TIME: dict[str, Any] = {"form": format_time}
@@ -83,26 +83,21 @@ def plain(value: Any) -> Any:
     return value.as_dict()
 
 
-class _Part(NamedTuple):
-    attribute: str
-    name: str
-    form: Callable[[Any], Any]
-    inline: bool
-    optional: bool
-    empty: bool  # left out when there is nothing in it
+# Attribute, name, form; whether it is inline, optional, and left out when there is nothing in it.
+_Part = tuple[str, str, Callable[[Any], Any], bool, bool, bool]
 
 
 @cache
 def _plan(cls: type[Any]) -> list[_Part]:
-    fields = {one.name: one for one in dataclasses.fields(cls)}
-    return [_part(name, fields.get(name)) for name in cls.SHOWN or fields]
+    own = {one.name: one for one in fields(cls)}
+    return [_part(name, own.get(name)) for name in cls.SHOWN or own]
 
 
-def _part(name: str, field: dataclasses.Field[Any] | None) -> _Part:
+def _part(name: str, field: Field[Any] | None) -> _Part:
     if field is None:  # a property
-        return _Part(name, name, plain, False, False, False)
+        return name, name, plain, False, False, False
     about = field.metadata
-    return _Part(
+    return (
         name, about.get("name", name.removesuffix("_us")), about.get("form", plain), about.get("inline", False),
         about.get("optional", False), field.default is not None,
     )  # fmt: skip

@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any, Literal
+
+from .dataclass import dataclass, field
 
 EventType = Literal[
     "remembered",  # a new memory; data: everything a Memory has

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Literal, TypeVar, get_args
 
 from .clock import Instant, MaybeInstant
+from .dataclass import dataclass, field
 from .encode import TIME, JsonForm, named
 from .errors import BadInput
 

@@ -8,10 +8,10 @@ whatever their clocks say. The same events in the same order give the same belie
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from itertools import groupby, pairwise
 from typing import NamedTuple
 
+from .dataclass import replace
 from .events import Event
 from .state import MemoryState, apply, replay
 

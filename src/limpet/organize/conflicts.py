@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import NamedTuple
 
+from ..model.dataclass import dataclass
 from ..text.difference import differences
 from ..text.normalise import normalise
 from ..text.statements import clash

@@ -9,10 +9,10 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
+from ..model.dataclass import dataclass
 from ..model.errors import BadInput, LimpetError
 from ..text.secrets import redact
 

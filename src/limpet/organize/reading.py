@@ -7,9 +7,9 @@ that it rests on, and share words with it; what does not is left out. Secrets ar
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from ..model.dataclass import dataclass, field
 from ..model.encode import JsonForm, named, rounded
 from ..model.errors import BadInput
 from ..text.secrets import redact

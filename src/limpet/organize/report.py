@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
 from typing import Any
 
+from ..model.dataclass import dataclass, field
 from ..model.encode import OPTIONAL, PLACES, named
 from ..transfer.records import TransferReport
 

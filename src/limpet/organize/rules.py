@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 
+from ..model.dataclass import dataclass, replace
 from . import cues, german
 from .person import about_user
 from .sentences import sentences

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..model.dataclass import dataclass, replace
 from ..model.errors import BadInput, LimpetError
 from ..model.ids import format_id
 from ..model.memory import TRUST

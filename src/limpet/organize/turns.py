@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from ..model.dataclass import dataclass, field
 from ..text.blocks import CLOSE, OPEN, strip_blocks
 
 Role = Literal["user", "agent", "tool"]

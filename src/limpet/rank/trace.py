@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import NamedTuple
+
+from ..model.dataclass import dataclass, field
 
 
 class SignalTrace(NamedTuple):

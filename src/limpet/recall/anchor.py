@@ -7,11 +7,11 @@ for (`before`, `until`), or what began with it or later counts as of the time as
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ..model.clock import format_time
+from ..model.dataclass import dataclass, replace
 from ..model.ids import format_id
 from ..store.records import Candidate
 from ..text.grams import with_grams
@@ -35,7 +35,8 @@ _HAPPENED = ("episode", "decision", "correction")
 _WORD = re.compile(r"[\w'-]+")
 
 
-class TemporalAnchor(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class TemporalAnchor:
     """The event that gives a question its time."""
 
     word: str  # before, after ...

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from ..model.clock import Instant, MaybeInstant, format_time, parse_time
+from ..model.dataclass import dataclass, field
 from ..model.ids import format_id
 from ..model.memory import Memory
 from ..model.sequence import Holds

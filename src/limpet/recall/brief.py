@@ -6,9 +6,8 @@ can begin a line, a heading or a mark of its own.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from ..model.clock import Instant, MaybeInstant, format_time
+from ..model.dataclass import dataclass, field
 from ..model.memory import KINDS
 from ..model.sequence import Holds
 from ..text.blocks import neutral, word

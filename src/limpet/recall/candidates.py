@@ -8,9 +8,9 @@ with the reason in `notes`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from ..model.dataclass import dataclass, field
 from ..model.errors import EmbedderUnavailable
 from ..rank import constants as C
 from ..rank.arithmetic import Arithmetic, Column

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..jobs import embed, mentions
 from ..model.clock import MICROSECONDS_PER_SECOND, Clock
+from ..model.dataclass import replace
 from ..model.errors import EmbedderUnavailable, StoreError
 from ..rank import constants as C
 from ..recall.plan import Plan

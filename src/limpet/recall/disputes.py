@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ..model.dataclass import replace
 from ..model.ids import format_id, parse_id
 from ..model.memory import Memory
 from .plan import Plan

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ..model.clock import Instant, MaybeInstant, format_time
+from ..model.dataclass import dataclass
 from ..model.memory import Memory
 
 

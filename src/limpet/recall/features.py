@@ -12,10 +12,10 @@ import re
 import sys
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import NamedTuple
 
+from ..model.dataclass import dataclass, field, replace
 from ..rank.arithmetic import Arithmetic, Column
 from ..text.dates import Mentioned, agreement, mentioned, spans
 from .index import CandidateTable

@@ -7,9 +7,10 @@ differ in a name, a number, a date, a negation or one word in the place of anoth
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ..model.clock import MICROSECONDS_PER_DAY
+from ..model.dataclass import dataclass
 from ..rank import constants as C
 from .token_budget import Wording, distinct, fit, repeats, tokens_of, wording
 
@@ -29,7 +30,8 @@ REPEATS = "near-duplicate of a better one"
 SAME_WORDS_COSINE = 0.8
 
 
-class Chosen(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Chosen:
     """Results by their places among the candidates, and what stood aside for them."""
 
     places: list[int]

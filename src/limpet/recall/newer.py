@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 from ..model.clock import MICROSECONDS_PER_DAY
 from ..rank.newer_weights import NEWER, REPLACES_FROM
 from ..text.dates import mentioned, spans
-from ..text.statements import clash, in_series
 from .intent import asks_now, asks_past
 
 if TYPE_CHECKING:
@@ -75,6 +74,8 @@ def _by_words(
 def _clashes(older: Memory, newer: Memory, others: Sequence[Memory]) -> bool:
     if (older.scope, older.speaker) != (newer.scope, newer.speaker) or older.key or newer.key:
         return False
+    from ..text.statements import clash, in_series  # its tables and patterns: for those that are compared
+
     against = clash(older.content, newer.content)
     if against is None:
         return False

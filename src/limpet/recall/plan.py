@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
 
+from ..model.dataclass import dataclass, replace
 from ..model.errors import BadInput
 from ..store.records import Filter
 from .intent import intent

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..model.clock import MICROSECONDS_PER_DAY
+from ..model.dataclass import replace
 from ..model.ids import parse_id
 from ..model.memory import FOREIGN
 from ..rank import constants as C

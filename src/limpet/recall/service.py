@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from ..model.dataclass import replace
 from ..model.errors import BadInput
 from ..model.ids import parse_id
 from ..store.records import Filter

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..model.clock import Instant, MaybeInstant, format_time, parse_time
+from ..model.dataclass import dataclass, field
 from ..model.memory import Memory
 from ..model.sequence import Holds
 from ..rank import constants as C

@@ -9,8 +9,8 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import NamedTuple
 
+from ..model.dataclass import dataclass
 from ..rank import constants as C
 
 _WORD = re.compile(r"\w+")
@@ -64,7 +64,8 @@ def fit(
     return sorted(best)
 
 
-class Wording(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Wording:
     """What decides whether one result says what another says already."""
 
     text: str

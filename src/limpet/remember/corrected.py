@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ..model.dataclass import replace
 from ..model.ids import parse_id
 from ..model.memory import Memory
 from .replacement import quoted

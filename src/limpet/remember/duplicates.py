@@ -8,9 +8,9 @@ person's: recall folds them (`recall/near_duplicates.py`).
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
+from ..model.dataclass import dataclass
 from ..model.memory import Memory
 from ..rank.constants import DUPLICATE_COSINE, NEAR_DUPLICATE_COSINE
 from ..store.records import Proposal

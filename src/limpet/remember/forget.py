@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from ..model.dataclass import dataclass, field, replace
 from ..model.encode import OPTIONAL, JsonForm
 from ..model.ids import format_id, parse_id
 from ..model.memory import Memory

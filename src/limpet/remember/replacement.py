@@ -6,9 +6,9 @@ trusted more, and `corrects`), so that it waits again after a rebuild, on anothe
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from ..model.dataclass import replace
 from ..model.errors import BadInput
 from ..model.ids import format_id, parse_id
 from ..model.memory import Memory, check_origin, is_below

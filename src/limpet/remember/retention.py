@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..model.clock import MICROSECONDS_PER_DAY
+from ..model.dataclass import dataclass
 from ..model.errors import BadInput
 from ..model.ids import parse_id
 from ..model.memory import KINDS, Memory

@@ -13,11 +13,11 @@ import json
 import re
 import threading
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol, get_args
 
+from ..model.dataclass import dataclass, replace
 from .signs import NAMES, asks, of_the_user, signs, states_of_self
 from .validation import RECORDS
 

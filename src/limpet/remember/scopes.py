@@ -6,11 +6,11 @@ Each change is an operation of `moved` events, one a memory: undone, synced and 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from ..model.clock import Instant
+from ..model.dataclass import dataclass, field, replace
 from ..model.encode import OPTIONAL, TIME, JsonForm
 from ..model.errors import BadInput, NotFound
 from ..model.ids import format_id, parse_id, session_mark

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ..model.dataclass import dataclass
 from ..model.errors import EmbedderUnavailable
 from ..model.ids import parse_id
 from ..model.memory import Memory

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..model.clock import parse_time
+from ..model.dataclass import dataclass, field, replace
 from ..model.errors import BadInput
 from ..model.ids import parse_id
 from ..model.memory import (

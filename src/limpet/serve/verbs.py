@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from .. import __version__
 from ..agents.arguments import checked
 from ..agents.schemas import ITEM, PREPARE
 from ..model.clock import format_time
+from ..model.dataclass import dataclass
 from ..model.errors import BadInput, NotFound
 from ..model.ids import parse_id
 from ..model.memory import GLOBAL_SCOPE, KINDS

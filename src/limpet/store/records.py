@@ -4,11 +4,11 @@ Rows are named tuples, not dataclasses: making a dataclass takes a millisecond t
 their annotations are evaluated here, not kept as text: named tuples would compile each of them.
 """
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..model.clock import to_datetime
+from ..model.dataclass import dataclass
 from ..model.sequence import Holds
 
 if TYPE_CHECKING:

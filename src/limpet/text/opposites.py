@@ -5,6 +5,8 @@ A line of a table is one class; its first word stands for it. Words are compared
 
 from __future__ import annotations
 
+from functools import cache
+
 # Words of the same meaning in notes about software; the first is the canonical one. Lines are comma-free.
 _SYNONYMS = """
 database db databases dbs
@@ -218,7 +220,9 @@ def canonical(word: str) -> str:
     return SYNONYMS.get(base, base)
 
 
+@cache
 def _sides() -> dict[str, tuple[tuple[int, int], ...]]:
+    """Canonical word -> the (question, side) pairs that it answers."""
     found: dict[str, list[tuple[int, int]]] = {}
     for number, line in enumerate(_OPPOSITES.strip().splitlines()):
         for side, words in enumerate(line.split("|")):
@@ -227,12 +231,15 @@ def _sides() -> dict[str, tuple[tuple[int, int], ...]]:
     return {word: tuple(places) for word, places in found.items()}
 
 
-# canonical word -> the (question, side) pairs that it answers
-OPPOSITES = _sides()
-RIVALS: dict[str, tuple[int, ...]] = {}
-for _number, _line in enumerate(_RIVALS.strip().splitlines()):
-    for _word in _line.split():
-        RIVALS[canonical(_word)] = (*RIVALS.get(canonical(_word), ()), _number)
+@cache
+def _classes() -> dict[str, set[int]]:
+    """Canonical word -> the classes that it belongs to."""
+    found: dict[str, set[int]] = {}
+    for number, line in enumerate(_RIVALS.strip().splitlines()):
+        for word in line.split():
+            found.setdefault(canonical(word), set()).add(number)
+    return found
+
 
 # A prefix that turns a word into its opposite, and what stands in the other word's place.
 PREFIXES = (
@@ -244,7 +251,7 @@ PREFIXES = (
 
 def opposite(one: str, other: str) -> bool:
     """Whether two canonical words are the two sides of a question: by the table, or by a prefix ("un-", "up/down")."""
-    mine, theirs = OPPOSITES.get(one, ()), OPPOSITES.get(other, ())
+    mine, theirs = _sides().get(one, ()), _sides().get(other, ())
     if any(a == b and side != facing for a, side in mine for b, facing in theirs):
         return True
     if one[-3:] != other[-3:]:
@@ -259,4 +266,4 @@ def opposite(one: str, other: str) -> bool:
 
 def rivals(one: str, other: str) -> bool:
     """Whether two different canonical words belong to one class of which a statement means exactly one."""
-    return one != other and bool(set(RIVALS.get(one, ())) & set(RIVALS.get(other, ())))
+    return one != other and not _classes().get(one, set()).isdisjoint(_classes().get(other, ()))

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
-from functools import lru_cache
-from typing import Literal, NamedTuple
+from functools import cache, lru_cache
+from typing import Literal
 
+from ..model.dataclass import dataclass, replace
 from .difference import Found, reversed_order
 from .lexicon import BE_FORMS, PARTICIPLES
 from .opposites import canonical, opposite, rivals
@@ -95,17 +95,14 @@ _PAST = _words(
 _VERB = r"(?:uses?|using|on|runs? on|needs?|lives? in|works? (?:at|for)|prefers?|deploys? (?:to|on|with)|is|are)"
 _WHAT = r" (?:the )?(?P<what>\S.{0,200})"
 # "we no longer use X", "we don't use X anymore", "we stopped using X", "X is no longer used"
-_CEASED = [
-    re.compile(form, re.IGNORECASE)
-    for form in (
-        rf"(?P<who>.{{0,60}}?)\bno longer(?: {_VERB})?{_WHAT}",
-        rf"(?P<who>.{{0,60}}?)\b(?:do|does|am|is|are)(?: not|n['’]t) {_VERB}{_WHAT} any ?(?:more|longer)\b",
-        r"(?P<who>.{0,60}?)\b(?:stopped using|(?:moved|migrated|switched) (?:away |off )?from|moved off|dropped|gave up"
-        rf"|got rid of){_WHAT}",
-        r"(?P<who>)(?P<what>\S.{0,80}?) (?:is|are) "
-        r"(?:no longer (?:used|in use|(?:our|my) \w+)|not used any ?(?:more|longer))",
-    )
-]
+_CEASED = (
+    rf"(?P<who>.{{0,60}}?)\bno longer(?: {_VERB})?{_WHAT}",
+    rf"(?P<who>.{{0,60}}?)\b(?:do|does|am|is|are)(?: not|n['’]t) {_VERB}{_WHAT} any ?(?:more|longer)\b",
+    r"(?P<who>.{0,60}?)\b(?:stopped using|(?:moved|migrated|switched) (?:away |off )?from|moved off|dropped|gave up"
+    rf"|got rid of){_WHAT}",
+    r"(?P<who>)(?P<what>\S.{0,80}?) (?:is|are) "
+    r"(?:no longer (?:used|in use|(?:our|my) \w+)|not used any ?(?:more|longer))",
+)
 # What may follow the value; "for the tests" is another statement.
 _BEHIND = re.compile(
     r"\s*(?:[.,;!(]|\b(?:any ?more|to|since|because|in favou?r of|as of|as our|as the|and)\b).*", re.DOTALL
@@ -116,7 +113,8 @@ _ANYBODY = _words("we i i've we've have has is are the our my team project compa
 _PHRASE = re.compile(r"\b(takes?) place\b", re.IGNORECASE)
 
 
-class Clash(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Clash:
     """`contradiction`: the one denies the other. `correction`: the other gives another value."""
 
     kind: Literal["correction", "contradiction"]
@@ -125,7 +123,8 @@ class Clash(NamedTuple):
     frame: tuple[tuple[str, ...], tuple[str, ...]]
 
 
-class _Place(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Place:
     """Two statements as what they share before and after a place, and what either has there."""
 
     before: Sequence[Token]
@@ -183,14 +182,20 @@ def ceased(text: str, value: str, key: str) -> bool:
     words = _same(value)
     return bool(words) and any(
         _same(_BEHIND.sub("", found["what"], count=1)) == words and _of_key(found["who"], key)
-        for form in _CEASED
+        for form in _ceasings()
         if (found := form.match(text.strip()))
     )
 
 
+@cache
+def _ceasings() -> list[re.Pattern[str]]:
+    """Compiled when a statement is first read for it: what only compares two needs none of them."""
+    return [re.compile(form, re.IGNORECASE) for form in _CEASED]
+
+
 def says_ceased(text: str) -> bool:
     """Whether it says of anything that it holds no more."""
-    return any(form.match(text.strip()) for form in _CEASED)
+    return any(form.match(text.strip()) for form in _ceasings())
 
 
 def is_statement(text: str) -> bool:

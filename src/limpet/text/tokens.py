@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
+from ..model.dataclass import dataclass, replace
 from .dates import MONTHS, WEEKDAYS
 from .lexicon import (
     CLOCK_WORDS,

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from itertools import islice, zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..jobs.mentions import drain
+from ..model.dataclass import replace
 from ..model.errors import BadInput, StoreError
 from ..model.memory import STATES
 from ..store.records import MOST_WAITING, Filter, NewVector

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ..model.dataclass import dataclass
 from ..model.encode import JsonForm
 from ..model.errors import BadInput, NotFound
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from typing import IO, Any, AnyStr
 
+from ..model.dataclass import replace
 from ..model.errors import BadInput
 from ..model.events import Event
 from ..model.ids import format_id, parse_id

@@ -11,10 +11,10 @@ import json
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ..model.dataclass import dataclass, field
 from ..model.errors import BadInput
 from . import frontmatter
 from .records import (

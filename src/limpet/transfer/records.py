@@ -10,11 +10,11 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
 from ..model.clock import parse_time
+from ..model.dataclass import dataclass, field
 from ..model.encode import PLACES, JsonForm
 from ..model.errors import BadInput
 from ..model.memory import KINDS

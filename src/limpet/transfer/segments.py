@@ -16,12 +16,12 @@ import os
 import uuid
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..folders import is_url
+from ..model.dataclass import dataclass, field
 from ..model.encode import OPTIONAL, JsonForm, rows
 from ..model.errors import BadInput, LimpetError, StoreError
 from ..model.merge_order import SequencedEvent

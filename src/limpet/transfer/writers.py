@@ -6,11 +6,11 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from ..model.clock import format_time
+from ..model.dataclass import dataclass
 from ..model.edges import STORED_TYPES, Edge
 from ..model.ids import parse_id
 from ..model.memory import Memory

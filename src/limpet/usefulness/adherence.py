@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from ..model.dataclass import dataclass, field
 from ..model.encode import JsonForm, by
 from ..model.memory import Memory
 from ..store.records import Action

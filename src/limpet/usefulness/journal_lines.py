@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ..model.clock import Instant
+from ..model.dataclass import dataclass, field
 from ..model.encode import TIME, JsonForm
 from ..model.errors import BadInput, NotFound
 from ..model.memory import check_list

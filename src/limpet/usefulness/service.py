@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ..model.dataclass import replace
 from ..model.errors import BadInput
 from ..model.ids import parse_id
 from ..store.records import Action, ExposureRow

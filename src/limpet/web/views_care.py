@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from starlette.responses import Response
 
+from ..model.dataclass import dataclass
 from ..model.errors import BadInput, LimpetError
 from ..transfer.formats import READERS, WRITERS
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ..model.dataclass import dataclass
 from ..model.errors import EmbedderUnavailable
 from ..recall.semantic import SemanticSearch
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..model.dataclass import replace
 from ..model.errors import EmbedderUnavailable
 
 if TYPE_CHECKING:

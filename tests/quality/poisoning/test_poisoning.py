@@ -19,7 +19,11 @@ def test_the_suite_is_large_enough_and_half_of_it_is_held_back():
     assert 0.4 < sum(one.held_back for one in texts) / len(texts) < 0.6
 
 
-@pytest.fixture(scope="module", params=["web", "tool"])
+# Each origin's stores are made and asked once, by one worker.
+ORIGINS = [pytest.param(one, marks=pytest.mark.xdist_group(f"poisoned by {one}")) for one in ("web", "tool")]
+
+
+@pytest.fixture(scope="module", params=ORIGINS)
 def measured(request, tmp_path_factory):
     """Of each half, per attack: what hooks and standing context showed, and where recall put it."""
     counts = {False: Counter(), True: Counter()}

@@ -9,11 +9,11 @@ import os
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...folders import is_there
+from ...model.dataclass import replace
 from ...pause import append, is_incognito, look, read_pauses
 from ...text.blocks import plain_line, strip_blocks
 from .client_adapters import CLIENT_ADAPTERS, NO_EXIT_STATUS, Call, notice, shape
@@ -185,7 +185,7 @@ def _subagent(call: Call, say: Say, find: Find, clock: Clock | None) -> None:
         task = query_of(strip_blocks(task_of(call, memory)))
         offer = for_subagent(memory, task, Holdout(_session(call), settings.holdout))
         # It sees nothing of what its session was shown, and the session nothing of this.
-        _expose(call._replace(session=f"{_session(call)}/{call.agent}"), settings, clock, offer, say)
+        _expose(replace(call, session=f"{_session(call)}/{call.agent}"), settings, clock, offer, say)
 
 
 def _end(call: Call, _: Say, find: Find, clock: Clock | None) -> None:

@@ -5,14 +5,17 @@ Read from the clients themselves or their documentation, November 2026; docs/how
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
+
+from ...model.dataclass import dataclass
 
 # What an event is to us, and how long a hook may take, in seconds: one that is late only holds the agent up.
 ROLES = {"start": 2.0, "message": 1.5, "tool": 1.0, "compact": 2.0, "turn": 1.0, "end": 1.5,
          "subagent": 1.5}  # fmt: skip
 
 
-class Call(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Call:
     """One call of a hook, in our words. Fields that a client does not send are empty."""
 
     client: str
@@ -31,7 +34,8 @@ class Call(NamedTuple):
     agent_type: str = ""
 
 
-class ClientAdapter(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ClientAdapter:
     """`fields`: our name -> places in the client's JSON, dotted, the first that holds something counts.
 
     `text` is the user's message, `answer` the agent's at the end of a turn.

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from ...model.dataclass import dataclass
 
 
-class Holdout(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Holdout:
     """The assignment for one session: the same memory is shown or held out in all of it, without any state."""
 
     session: str

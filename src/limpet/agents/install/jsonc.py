@@ -10,9 +10,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from json.decoder import scanstring  # type: ignore[attr-defined]
 from typing import Any
+
+from ...model.dataclass import dataclass, field
 
 # Settings nest a few levels; more than this is not a settings file.
 MAX_DEPTH = 200

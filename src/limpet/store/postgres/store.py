@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ..sql.store import SqlStore
 from .database import Database
-from .erasure import PostgresErasure
-from .maintenance import PostgresMaintenance
 from .search import PostgresSearch
-from .vectors import PostgresVectors
 
 if TYPE_CHECKING:
     from ..contract import Describe
+    from .erasure import PostgresErasure
+    from .maintenance import PostgresMaintenance
+    from .vectors import PostgresVectors
 
 
 class PostgresStore(SqlStore):
@@ -26,9 +27,24 @@ class PostgresStore(SqlStore):
         database = Database(url, read_only=read_only, durable=durable, create=create)
         super().__init__(database, describe)
         self.search = PostgresSearch(database)
-        self.vectors = PostgresVectors(database, self.jobs)
-        self.maintenance = PostgresMaintenance(database, self.ledger, describe)
-        self.erasure = PostgresErasure(database)
+
+    @cached_property
+    def vectors(self) -> PostgresVectors:
+        from .vectors import PostgresVectors
+
+        return PostgresVectors(self._database, self.jobs)
+
+    @cached_property
+    def maintenance(self) -> PostgresMaintenance:
+        from .maintenance import PostgresMaintenance
+
+        return PostgresMaintenance(self._database, self.ledger, self._describe)
+
+    @cached_property
+    def erasure(self) -> PostgresErasure:
+        from .erasure import PostgresErasure
+
+        return PostgresErasure(self._database)
 
     def close(self) -> None:
         self.search.close()

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
+from ...model.dataclass import replace
 from ...model.events import Event
 from ...model.merge_order import SequencedEvent
 from ...model.state import SESSION_EVENTS, scrub

@@ -6,11 +6,11 @@ import base64
 import binascii
 import struct
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from datetime import date
 from itertools import chain
 from typing import Any
 
+from ...model.dataclass import replace
 from ...model.errors import BadInput
 from ...model.memory import Memory
 from ..records import Filter, Lately, Page

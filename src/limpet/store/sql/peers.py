@@ -5,8 +5,7 @@ What else it may say is in `hearing.py`. Every function needs an open transactio
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from ...model.dataclass import replace
 from ...model.events import Event
 from .database import Connection
 

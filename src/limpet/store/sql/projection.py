@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from ...model.dataclass import replace
 from ...model.edges import live_edges
 from ...model.errors import BadInput
 from ...model.events import Event

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ..sql.store import SqlStore
 from .database import Database
-from .erasure import SqliteErasure
-from .maintenance import SqliteMaintenance
 from .search import SqliteSearch
-from .vectors import SqliteVectors
 
 if TYPE_CHECKING:
     from ..contract import Describe
+    from .erasure import SqliteErasure
+    from .maintenance import SqliteMaintenance
+    from .vectors import SqliteVectors
 
 
 class SqliteStore(SqlStore):
@@ -26,9 +27,24 @@ class SqliteStore(SqlStore):
         database = Database(path, read_only=read_only, durable=durable, create=create)
         super().__init__(database, describe)
         self.search = SqliteSearch(database)
-        self.vectors = SqliteVectors(database, self.jobs)
-        self.maintenance = SqliteMaintenance(database, self.ledger, describe)
-        self.erasure = SqliteErasure(database, self.maintenance)
+
+    @cached_property
+    def vectors(self) -> SqliteVectors:
+        from .vectors import SqliteVectors
+
+        return SqliteVectors(self._database, self.jobs)
+
+    @cached_property
+    def maintenance(self) -> SqliteMaintenance:
+        from .maintenance import SqliteMaintenance
+
+        return SqliteMaintenance(self._database, self.ledger, self._describe)
+
+    @cached_property
+    def erasure(self) -> SqliteErasure:
+        from .erasure import SqliteErasure
+
+        return SqliteErasure(self._database, self.maintenance)
 
     def close(self) -> None:
         self.search.close()

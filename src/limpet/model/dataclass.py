@@ -1,0 +1,190 @@
+"""Dataclasses with slots, as the standard library's are, made in a tenth of its time.
+
+A cold command makes some fifty of these classes. The standard library writes and compiles seven methods of each one
+as it is made, and imports `inspect` to do so: a fifth of what the command may take. Here the methods are the same
+functions for all of them, but for `__init__`, which is compiled when a class gets its first object.
+
+Type checkers see the standard library's; its `fields`, `replace`, `asdict` and `inspect.signature` read these alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+_MISSING: Any = object()  # no default
+
+
+class _Field:
+    """What a class says of one of its values; named as in `dataclasses.Field`."""
+
+    __slots__ = ("compare", "default", "default_factory", "init", "metadata", "name", "repr", "type")
+
+    def __init__(
+        self,
+        *,
+        default: Any = _MISSING,
+        default_factory: Any = _MISSING,
+        init: bool = True,
+        repr: bool = True,
+        compare: bool = True,
+        metadata: dict[str, Any] | None = None,
+    ) -> None:
+        self.name, self.type = "", None  # set by the class
+        self.default, self.default_factory = default, default_factory
+        self.init, self.repr, self.compare = init, repr, compare
+        self.metadata: dict[str, Any] = metadata or {}
+
+    def arguments(self) -> dict[str, Any]:
+        """What `dataclasses.field` would be given for the same."""
+        given = {name: getattr(self, name) for name in self.__slots__ if name not in ("name", "type")}
+        return {name: value for name, value in given.items() if value is not _MISSING}
+
+
+def _dataclass(*, slots: bool, frozen: bool = False, kw_only: bool = False) -> Callable[[type], type]:
+    if not slots:
+        raise TypeError("limpet's dataclasses have slots")
+    return lambda cls: _made(cls, frozen, kw_only)
+
+
+def _fields(one: Any) -> tuple[_Field, ...]:
+    """The fields of a class, or of an object's class, those of its bases first."""
+    return tuple(one.__fields__.values())
+
+
+def _replace(one: Any, /, **changes: Any) -> Any:
+    """The same with other values of some fields."""
+    for name, field in one.__fields__.items():
+        if field.init and name not in changes:
+            changes[name] = getattr(one, name)
+    return type(one)(**changes)
+
+
+def _made(cls: type, frozen: bool, kw_only: bool) -> type:
+    """The class anew: slots cannot be given to one that is there."""
+    of_bases: dict[str, _Field] = {}
+    for base in reversed(cls.__mro__[1:]):
+        of_bases |= vars(base).get("__fields__", {})
+    namespace = dict(vars(cls))
+    own: dict[str, _Field] = {}
+    for name, annotation in cls.__annotations__.items():
+        if "ClassVar" in str(annotation):
+            continue
+        said = namespace.pop(name, _MISSING)
+        own[name] = said if isinstance(said, _Field) else _Field(default=said)
+        own[name].name, own[name].type = name, annotation
+    namespace = _METHODS | (_FROZEN if frozen else {}) | namespace
+    if namespace.get("__hash__") is None:  # Python sets it to None where there is an __eq__
+        namespace["__hash__"] = _hash if frozen else None
+    namespace["__slots__"] = tuple(name for name in own if name not in of_bases)
+    namespace["__fields__"] = fields = of_bases | own
+    namespace["__qualname__"] = cls.__qualname__
+    namespace["__match_args__"] = () if kw_only else tuple(name for name, field in fields.items() if field.init)
+    for gone in ("__dict__", "__weakref__"):
+        namespace.pop(gone, None)
+    made = type(cls)(cls.__name__, cls.__bases__, namespace)
+
+    def first_init(self: Any, *values: Any, **named: Any) -> None:
+        _complete(made, frozen, kw_only)
+        self.__init__(*values, **named)
+
+    made.__init__ = first_init  # type: ignore[misc]
+    return made
+
+
+def _complete(cls: Any, frozen: bool, kw_only: bool) -> None:
+    """Give the class the `__init__` that its fields describe."""
+    names: dict[str, Any] = {"_set": object.__setattr__, "_missing": _MISSING}
+    parameters, body = [], []
+    for name, field in cls.__fields__.items():
+        value = name
+        if field.default is not _MISSING:
+            names[f"_{name}"] = field.default
+            parameters.append(f"{name}=_{name}")
+        elif field.default_factory is not _MISSING:
+            names[f"_{name}"] = field.default_factory
+            parameters.append(f"{name}=_missing")
+            value = f"_{name}() if {name} is _missing else {name}"
+        elif field.init:
+            parameters.append(name)
+        else:
+            continue
+        body.append(f"_set(self, {name!r}, {value})" if frozen else f"self.{name} = {value}")
+    if hasattr(cls, "__post_init__"):
+        body.append("self.__post_init__()")
+    head = ", ".join(["self", *(["*"] if kw_only and parameters else []), *parameters])
+    exec(f"def __init__({head}):\n " + "\n ".join(body or ["pass"]), names)
+    names["__init__"].__qualname__ = f"{cls.__qualname__}.__init__"
+    cls.__init__ = names["__init__"]
+
+
+def _compared(one: Any) -> tuple[Any, ...]:
+    return tuple([getattr(one, name) for name, field in one.__fields__.items() if field.compare])
+
+
+def _equal(self: Any, other: object) -> bool:
+    return _compared(self) == _compared(other) if type(self) is type(other) else NotImplemented
+
+
+def _hash(self: Any) -> int:
+    return hash(_compared(self))
+
+
+def _shown(self: Any) -> str:
+    values = [f"{name}={getattr(self, name)!r}" for name, field in self.__fields__.items() if field.repr]
+    return f"{type(self).__qualname__}({', '.join(values)})"
+
+
+def _refuse(_self: Any, name: str, *value: object) -> None:
+    from dataclasses import FrozenInstanceError
+
+    raise FrozenInstanceError(f"cannot {'assign to' if value else 'delete'} field {name!r}")
+
+
+def _state(self: Any) -> list[Any]:
+    return [getattr(self, name) for name in self.__fields__]
+
+
+def _set_state(self: Any, state: list[Any]) -> None:
+    for name, value in zip(self.__fields__, state, strict=True):
+        object.__setattr__(self, name, value)
+
+
+class _Standard:
+    """An attribute of the class that the standard library reads, made when it is asked for."""
+
+    def __init__(self, make: Callable[[Any], Any]) -> None:
+        self.make = make
+
+    def __get__(self, one: object, cls: type) -> Any:
+        return self.make(cls)
+
+
+@cache
+def _standard(cls: Any) -> Any:
+    import dataclasses
+
+    given = [(name, field.type, dataclasses.field(**field.arguments())) for name, field in cls.__fields__.items()]
+    return dataclasses.make_dataclass(cls.__name__, given, kw_only=not cls.__match_args__)
+
+
+def _signature(cls: Any) -> Any:
+    import inspect
+
+    return inspect.signature(_standard(cls))
+
+
+_METHODS: dict[str, Any] = {
+    "__repr__": _shown, "__eq__": _equal, "__getstate__": _state, "__setstate__": _set_state, "__replace__": _replace,
+    "__dataclass_fields__": _Standard(lambda cls: _standard(cls).__dataclass_fields__),
+    "__signature__": _Standard(_signature),
+}  # fmt: skip
+_FROZEN: dict[str, Any] = {"__setattr__": _refuse, "__delattr__": _refuse}
+
+if TYPE_CHECKING:
+    from dataclasses import Field, dataclass, field, fields, replace
+else:
+    Field, dataclass, field, fields, replace = _Field, _dataclass, _Field, _fields, _replace
+
+__all__ = ["Field", "dataclass", "field", "fields", "replace"]
