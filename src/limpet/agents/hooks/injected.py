@@ -34,6 +34,9 @@ ITEM_CHARACTERS = 600
 # tests/quality/prompts.jsonl; test_prompts.py.
 SHARE, SHARE_FLOOR, SHORT = 0.2, 0.12, 10
 WORDS, PART = 2, 0.2
+# Or when it has one of these words, and its words' vectors are as near the message's, where no process runs. Chosen on
+# the tuning half of tests/quality/injection.
+NEAR_WORDS = 0.6
 # Or when something answers it and the memory is as near in meaning, where a running process can say so: as in
 # `prepare`; and nearly as near as the nearest: what is only about the same matter adds tokens, not help. Chosen on the
 # tuning half of tests/quality/injection.
@@ -110,8 +113,7 @@ def brief_from_server(settings: Settings, message: str, budget: int, holdout: Ho
 
     found = Recall.from_dict(answer)
     short = dict(zip((one.id for one in found.items), answer["short"], strict=True))
-    lexical, cosines = ([_sent(shown, name) for shown in answer["items"]] for name in ("lexical", "vector"))
-    kept = _kept(found, message, lexical, cosines)
+    kept = _kept(found, message, *([_sent(shown, name) for shown in answer["items"]] for name in _ASKED_OF))
     return _after_holdout(kept, set(answer["pinned"]), lambda ids: [short[id] for id in ids], budget, holdout)
 
 
@@ -119,19 +121,24 @@ def offered(
     found: Recall, message: str, abbreviate: Callable[[list[str]], list[str]], budget: int, holdout: Holdout
 ) -> Offer:
     """What of a recall of ASKED with its traces a message is offered; by meaning too if it was asked by meaning."""
-    lexical, cosines = ([_raw(one.why, name) for one in found.items] for name in ("lexical", "vector"))
-    kept = _kept(found, message, lexical, cosines)
+    kept = _kept(found, message, *([_raw(one.why, name) for one in found.items] for name in _ASKED_OF))
     return _after_holdout(kept, {one.id for one in kept if one.pinned}, abbreviate, budget, holdout)
 
 
-def _kept(found: Recall, message: str, lexical: Sequence[float], cosines: Sequence[float]) -> list[Item]:
-    """What fits by words, or by meaning; each item's share of a perfect match, and its cosine (0 where none)."""
+# Signals by which a memory fits a message.
+_ASKED_OF = ("lexical", "word_vectors", "vector")
+
+
+def _kept(
+    found: Recall, message: str, lexical: Sequence[float], near_words: Sequence[float], cosines: Sequence[float]
+) -> list[Item]:
+    """What fits by words, or by meaning; each item's share of a perfect match, and its cosines (0 where none)."""
     fits = _fits(message)
     near = max(COSINE, NEARLY * max(cosines, default=0.0)) if found.relevant else math.inf
     return [
         one
-        for one, words, cosine in zip(found.items, lexical, cosines, strict=True)
-        if fits(one, words) or cosine >= near
+        for one, share, words, cosine in zip(found.items, lexical, near_words, cosines, strict=True)
+        if fits(one, share, words) or cosine >= near
     ]
 
 
@@ -147,16 +154,19 @@ def _after_holdout(
     return Offer([Section("", lines)], budget, withheld=withheld, drawn=drawn)
 
 
-def _fits(message: str) -> Callable[[Item, float], bool]:
-    """Whether a memory fits a message by words, given its share of a perfect match."""
+def _fits(message: str) -> Callable[[Item, float, float], bool]:
+    """Whether a memory fits a message by words, given its share of a perfect match and the cosine of their vectors."""
     share = max(SHARE_FLOOR, SHARE * min(1.0, SHORT / max(len(message.split()), 1)))
     asked = asked_weight(message)
     least = max(WORDS, math.ceil(PART * asked))
     if "?" in message:
         least = max(1, min(least, asked))
 
-    def fits(one: Item, lexical: float) -> bool:
-        return lexical >= share and shared_weight(message, " ".join((one.content, *one.topics, one.key or ""))) >= least
+    def fits(one: Item, lexical: float, near_words: float) -> bool:
+        enough = least if lexical >= share else math.inf
+        if near_words >= NEAR_WORDS:
+            enough = 1
+        return shared_weight(message, " ".join((one.content, *one.topics, one.key or ""))) >= enough
 
     return fits
 
