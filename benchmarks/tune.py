@@ -9,6 +9,7 @@ Parts, each building on what those before it wrote:
 - `sessions`: weights of what a session is judged by (rank/session_weights.py), on LongMemEval's haystacks
 - `relevance`: when nothing found is relevant (rank/relevance_weights.py), on the tuning half and the written stores
 - `newer`: when the newer of two results comes first (rank/newer_weights.py), on training/written
+- `hooks`: which memories a message is shown (agents/hooks/fit_weights.py), on training/written
 - `rules`: the vectors of the bias rules' prototypes; only when asked for
 - `embedder`: all that hangs on the file of our own model (`make embedder-figures`); only when asked for
 
@@ -29,8 +30,8 @@ from limpet.settings import DEFAULT_EMBEDDER
 
 from .harness import provenance, save
 
-PARTS = ("weights", "sessions", "relevance", "newer", "rules", "embedder")
-USUAL = PARTS[:4]
+PARTS = ("weights", "sessions", "relevance", "newer", "hooks", "rules", "embedder")
+USUAL = PARTS[:5]
 
 
 def _run(part: str, options: argparse.Namespace) -> Any:
@@ -51,6 +52,10 @@ def _run(part: str, options: argparse.Namespace) -> Any:
             from . import tune_newer
 
             return tune_newer.run(embedder, write=options.write)
+        if part == "hooks":
+            from . import tune_hooks
+
+            return tune_hooks.run(embedder, write=options.write)
         if part == "weights":
             from . import tune_weights
 
@@ -72,7 +77,7 @@ def _run(part: str, options: argparse.Namespace) -> Any:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--longmemeval", metavar="FILE", help="its dev half")
-    parser.add_argument("--part", action="append", choices=PARTS, help="only this, repeatable (the first four)")
+    parser.add_argument("--part", action="append", choices=PARTS, help="only this, repeatable (the first five)")
     parser.add_argument("--folds", type=int, default=5, help="of groups that are left out (5)")
     parser.add_argument("--embedder", default=DEFAULT_EMBEDDER, help=f"name of the embedder ({DEFAULT_EMBEDDER})")
     parser.add_argument("--held-back", action="store_true", help="rules: also the figures of the half held back")

@@ -52,7 +52,7 @@ def _of_store(store: dict[str, Any], embedder: Any, *, changes: bool) -> Iterato
             Path(folder) / "memory.db", scope=SCOPE, embedder=embedder, clock=clock, durable=False
         ) as memory,
     ):  # fmt: skip
-        receipts = memory.remember_batch(_stated(store["id"], one) for one in store["memories"])
+        receipts = memory.remember_batch(stated(store["id"], one) for one in store["memories"])
         memory.work(only_vectors=True)
         places = {str(receipt.id): place for place, receipt in enumerate(receipts)}
         inside = memory._context
@@ -77,7 +77,8 @@ def _of_store(store: dict[str, Any], embedder: Any, *, changes: bool) -> Iterato
                 yield values, shown[b] == best, WEIGHT_OF_CHANGES if changes else 1.0
 
 
-def _stated(store: str, one: dict[str, Any]) -> dict[str, Any]:
+def stated(store: str, one: dict[str, Any]) -> dict[str, Any]:
+    """A written memory as it is remembered: with a speaker a turn of a session, else a note of none."""
     given = {"content": one["text"], "valid_from": f"{one['date'] or '2025-01-01'}T12:00:00+00:00"}
     if one["speaker"]:
         return given | {"speaker": one["speaker"], "session": f"{store}-{one['date']}"}

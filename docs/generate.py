@@ -20,7 +20,7 @@ from pathlib import Path
 from types import ModuleType
 
 import limpet
-from limpet.agents.hooks import gate, injected
+from limpet.agents.hooks import fit, fit_weights, gate, injected
 from limpet.cli.main import COMMANDS, command_parser, find
 from limpet.model import old_names
 from limpet.rank import constants, newer_weights, relevance, relevance_weights
@@ -54,7 +54,9 @@ ELSEWHERE = (
     (near_duplicates, "SAME_WORDS_COSINE"),
     (prepare, "WORDS_FLOOR NEIGHBOUR_OF_BEST"),
     (gate, "HEAD WORDS"),
-    (injected, "MAX_TOKENS MESSAGE_TOKENS ITEM_CHARACTERS SHARE WORDS COSINE ASKED"),
+    (injected, "MAX_TOKENS MESSAGE_TOKENS ITEM_CHARACTERS SHARE WORDS ASKED"),
+    (fit_weights, "SHOWN_FROM"),
+    (fit, "LONG_MESSAGE"),
     (attribution, "SHARE"),
     (keys, "ALIKE"),
 )

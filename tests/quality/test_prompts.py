@@ -10,6 +10,9 @@ import pytest
 import limpet
 from benchmarks import embedding_cache, own
 from limpet.agents.hooks.entry import handle
+from limpet.agents.hooks.gate import query_of
+from limpet.agents.hooks.holdout import Holdout
+from limpet.agents.hooks.injected import ASKED, MESSAGE_TOKENS, offered
 from tests.quality.halves import is_held_back, read
 
 HALVES = ("tuning", "held-back")
@@ -17,6 +20,7 @@ HALVES = ("tuning", "held-back")
 OTHERS = (0, 170)
 # Shares of the whole set, two prompts from what was measured (tests/quality/README.md).
 RIGHT = {"plain": 0.80, "new name": 0.80}
+RIGHT_BY_MEANING = {"plain": 0.90, "new name": 0.90}
 WRONG = 0.10
 
 
@@ -48,6 +52,28 @@ def injected(request, tmp_path_factory):
     return found
 
 
+@pytest.fixture(scope="module")
+def offered_by_meaning(tmp_path_factory):
+    """The same where recall goes by meaning, as beside a running process, among all other projects' memories."""
+    texts = [row["text"] for row in read("prompts.jsonl") if "text" in row]
+    others = [one["content"] for one in own.read("memories.jsonl") if one["scope"] in ("project:mobile", "project:ml")]
+    path, clock = tmp_path_factory.mktemp("meaning") / "memory.db", limpet.FixedClock("2026-03-01T12:00:00Z")
+    embedder, found = embedding_cache.load(), defaultdict(list)
+    with limpet.open(path, scope="global", clock=clock, embedder=embedder) as memory:
+        every = texts + others[: OTHERS[-1]]
+        memory.remember_batch({"content": text, "origin": "user", "anyway": True} for text in every)
+        memory.work(only_vectors=True)
+        for kind, prompt, fitting in prompts():
+            shown = []
+            if query := query_of(prompt):
+                recalled = memory.recall(query, k=ASKED, trace=True)
+                texts_by_id = {one.id: one.content for one in recalled.items}
+                offer = offered(recalled, query, memory.abbreviate, MESSAGE_TOKENS, Holdout("", 0.0))
+                shown = [texts_by_id[id] for id in offer.ids]
+            found[kind, HALVES[is_held_back(prompt)]].append(fitting in shown if fitting else bool(shown))
+    return found
+
+
 def share(injected, kind):
     values = [one for half in HALVES for one in injected[kind, half]]
     return sum(values) / len(values)
@@ -66,3 +92,12 @@ def test_what_fits_a_prompt_is_injected_whatever_new_it_names(injected, kind):
 
 def test_ordinary_prompts_that_nothing_answers_get_nothing(injected):
     assert share(injected, "nothing") <= WRONG
+
+
+@pytest.mark.parametrize("kind", RIGHT_BY_MEANING)
+def test_by_meaning_what_fits_a_prompt_is_shown(offered_by_meaning, kind):
+    assert share(offered_by_meaning, kind) >= RIGHT_BY_MEANING[kind]
+
+
+def test_by_meaning_ordinary_prompts_get_nothing(offered_by_meaning):
+    assert share(offered_by_meaning, "nothing") <= WRONG

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...model.clock import format_time
@@ -13,6 +13,7 @@ from ...text.blocks import CLOSE, OPEN, neutral, one_line, plain_line, word
 from ...text.instructions import any_reads_like_instruction
 from ...text.overlap import asked_weight, shared_weight
 from ...text.turns import essential
+from .fit import fitting
 
 if TYPE_CHECKING:
     from ...api import Limpet
@@ -27,20 +28,16 @@ MAX_TOKENS, MAX_CHARACTERS = 2_000, 9_000
 # A message gets less: it is paid for with every turn.
 MESSAGE_TOKENS = 1_200
 ITEM_CHARACTERS = 600
-# A memory fits a message by words when it holds this share of what a perfect match is worth (of a message of more than
+# Where only words were asked, a memory fits a message when it holds this share of what a perfect match is worth (of a message of more than
 # SHORT words a smaller share in proportion, down to the floor) and has two of its words that carry a meaning, of a long
 # one a fifth of them (an exact name counts as two), or all there are of a question. Whether anything answers it is not
 # asked here: a message is seldom a question, and names what is new. Chosen on the tuning half of
 # tests/quality/prompts.jsonl; test_prompts.py.
 SHARE, SHARE_FLOOR, SHORT = 0.2, 0.12, 10
 WORDS, PART = 2, 0.2
-# Or when it has one of these words, and its words' vectors are as near the message's, where no process runs. Chosen on
-# the tuning half of tests/quality/injection.
+# Or when it has one of these words, and its words' vectors are as near the message's. Chosen on the tuning half of
+# tests/quality/injection.
 NEAR_WORDS = 0.6
-# Or when something answers it and the memory is as near in meaning, where a running process can say so: as in
-# `prepare`; and nearly as near as the nearest: what is only about the same matter adds tokens, not help. Chosen on the
-# tuning half of tests/quality/injection.
-COSINE, NEARLY = 0.3, 0.75
 # Memories that are looked at, and how long a running process may take to find them.
 ASKED, SERVER_SECONDS = 12, 0.3
 # Texts of other origins are left out when they read like an instruction.
@@ -113,33 +110,30 @@ def brief_from_server(settings: Settings, message: str, budget: int, holdout: Ho
 
     found = Recall.from_dict(answer)
     short = dict(zip((one.id for one in found.items), answer["short"], strict=True))
-    kept = _kept(found, message, *([_sent(shown, name) for shown in answer["items"]] for name in _ASKED_OF))
+    kept = _kept(found, message, [_sent(shown) for shown in answer["items"]])
     return _after_holdout(kept, set(answer["pinned"]), lambda ids: [short[id] for id in ids], budget, holdout)
 
 
 def offered(
     found: Recall, message: str, abbreviate: Callable[[list[str]], list[str]], budget: int, holdout: Holdout
 ) -> Offer:
-    """What of a recall of ASKED with its traces a message is offered; by meaning too if it was asked by meaning."""
-    kept = _kept(found, message, *([_raw(one.why, name) for one in found.items] for name in _ASKED_OF))
+    """What of a recall of ASKED with its traces a message is offered."""
+    kept = _kept(found, message, [signals(one.why) for one in found.items])
     return _after_holdout(kept, {one.id for one in kept if one.pinned}, abbreviate, budget, holdout)
 
 
-# Signals by which a memory fits a message.
-_ASKED_OF = ("lexical", "word_vectors", "vector")
-
-
-def _kept(
-    found: Recall, message: str, lexical: Sequence[float], near_words: Sequence[float], cosines: Sequence[float]
-) -> list[Item]:
-    """What fits by words, or by meaning; each item's share of a perfect match, and its cosines (0 where none)."""
-    fits = _fits(message)
-    near = max(COSINE, NEARLY * max(cosines, default=0.0)) if found.relevant else math.inf
-    return [
-        one
-        for one, share, words, cosine in zip(found.items, lexical, near_words, cosines, strict=True)
-        if fits(one, share, words) or cosine >= near
-    ]
+def _kept(found: Recall, message: str, traces: Sequence[Mapping[str, float]]) -> list[Item]:
+    """What fits. `traces`: what each signal said of each item; by meaning where any has a cosine, else by words."""
+    if any("vector" in one for one in traces):
+        cosines = [one.get("vector", 0.0) for one in traces]
+        fits = fitting([one.score for one in found.items], cosines, message)
+    else:
+        by_words = _fits(message)
+        fits = [
+            by_words(one, known.get("lexical", 0.0), known.get("word_vectors", 0.0))
+            for one, known in zip(found.items, traces, strict=True)
+        ]
+    return [one for one, is_shown in zip(found.items, fits, strict=True) if is_shown]
 
 
 def _after_holdout(
@@ -231,11 +225,11 @@ def day(at: int) -> str:
     return (format_time(at) or "")[:10]
 
 
-def _raw(trace: Trace | None, name: str) -> float:
-    signal = trace.signals.get(name) if trace else None
-    return signal.raw if signal else 0.0
+def signals(trace: Trace | None) -> dict[str, float]:
+    """What each signal said of a result."""
+    return {name: one.raw for name, one in trace.signals.items()} if trace else {}
 
 
-def _sent(shown: dict[str, Any], name: str) -> float:
+def _sent(shown: dict[str, Any]) -> dict[str, float]:
     """The same of an item that came as JSON."""
-    return float(shown.get("why", {}).get("signals", {}).get(name, {}).get("raw", 0.0))
+    return {name: float(one["raw"]) for name, one in shown.get("why", {}).get("signals", {}).items()}

@@ -1,0 +1,116 @@
+"""What a message to an agent is shown where recall goes by meaning: the model of `agents/hooks/fit.py`.
+
+Fitted on the stores written for training, each alone and twenty of the messages' in one, which are no test data;
+`python -m benchmarks.injection` measures.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import limpet
+from limpet.agents.hooks import fit
+from limpet.agents.hooks.injected import ASKED, signals
+from limpet.model.clock import FixedClock
+
+from .fitting import logistic
+from .recency import ASKED_AT
+from .tune_newer import WRITTEN, stated
+
+MESSAGES = (WRITTEN / "prompts.jsonl", WRITTEN.parent / "messages.jsonl")
+QUESTIONS = tuple(WRITTEN / f"{name}.jsonl" for name in ("agents", "near_misses", "paraphrases", "chats", "assistant"))
+# What questions weigh; the rest are messages.
+WEIGHT_OF_QUESTIONS = 0.25
+# Stores in one; of these every other message is asked, as each is asked in its own store too.
+TOGETHER = 20
+RIDGE = 1e-3
+# Chosen on the tuning half of tests/quality/injection, and on tests/quality/prompts.jsonl.
+SHOWN_FROM, SHARE_OF_BEST = 0.28, 0.5
+
+
+class Asked(NamedTuple):
+    """A message, the features of each result, which of these are wanted, and whether any memory is."""
+
+    known: list[dict[str, float]]
+    wanted: list[bool]
+    answerable: bool
+
+
+def groups(files: Sequence[Path], *, together: bool) -> list[list[dict[str, Any]]]:
+    """Written stores; those of a group are one memory."""
+    every = [json.loads(line) for file in files for line in file.read_text("utf-8").splitlines()]
+    every.sort(key=lambda one: hashlib.sha256(f"order {one['id']}".encode()).digest())
+    count = max(1, len(every) // TOGETHER) if together else len(every)
+    return [every[number::count] for number in range(count)]
+
+
+def asked_of(embedder: Any, several: Sequence[dict[str, Any]]) -> Iterator[Asked]:
+    """Each message of some stores, which are one memory."""
+    clock = FixedClock(ASKED_AT)
+    with (
+        tempfile.TemporaryDirectory(prefix="limpet-hooks-") as folder,
+        limpet.open(
+            Path(folder) / "memory.db", scope="written", embedder=embedder, clock=clock, durable=False
+        ) as memory,
+    ):
+        places: dict[str, tuple[str, int]] = {}
+        for store in several:
+            receipts = memory.remember_batch(stated(store["id"], one) for one in store["memories"])
+            places |= {str(receipt.id): (store["id"], place) for place, receipt in enumerate(receipts)}
+        memory.work(only_vectors=True)
+        for store in several:
+            messages = [(one["q"], one["answers"]) for one in store["questions"]]
+            messages += [(one, []) for one in store["unanswerable"]]
+            for message, answers in messages[:: 1 if len(several) == 1 else 2]:
+                found = memory.recall(message, k=ASKED, trace=True)
+                wanted = [places[one.id] in {(store["id"], place) for place in answers} for one in found.items]
+                cosines = [signals(one.why).get("vector", 0.0) for one in found.items]
+                yield Asked(
+                    fit.features([one.score for one in found.items], cosines, message), wanted, bool(answers)
+                )  # fmt: skip
+
+
+def fitted(messages: Sequence[Asked], questions: Sequence[Asked]) -> dict[str, float]:
+    """Weights. Of either, what wants a memory weighs as much as what wants none."""
+    names = list(next(one.known[0] for one in messages if one.known))
+    rows, labels, weights = [], [], []
+    for several, share in ((messages, 1 - WEIGHT_OF_QUESTIONS), (questions, WEIGHT_OF_QUESTIONS)):
+        rows += [[1.0, *(known[name] for name in names)] for one in several for known in one.known]
+        labels += [float(wanted) for one in several for wanted in one.wanted]
+        answerable = np.array([one.answerable for one in several for _ in one.wanted])
+        weights.append(share * np.where(answerable, 0.5 / answerable.sum(), 0.5 / (~answerable).sum()))
+    x = np.array(rows)
+    scale = x.std(axis=0).clip(1e-6)
+    scale[0] = 1.0
+    penalty = np.full(x.shape[1], RIDGE)
+    penalty[0] = 0.0
+    theta = logistic(x / scale, np.array(labels), np.concatenate(weights), penalty) / scale
+    return {"one": float(theta[0])} | {name: float(value) for name, value in zip(names, theta[1:], strict=True)}
+
+
+def run(embedder: Any, *, write: bool) -> dict[str, Any]:
+    """Fit, print, and with `write` put the weights into src/limpet/agents/hooks/fit_weights.py. Returns the figures."""
+    apart, together = groups(MESSAGES, together=False), groups(MESSAGES, together=True)
+    messages = [one for several in [*apart, *together] for one in asked_of(embedder, several)]
+    questions = [one for several in groups(QUESTIONS, together=False) for one in asked_of(embedder, several)]
+    theta = fitted(messages, questions)
+    weights = "".join(f'    "{name}": {value:.4f},\n' for name, value in theta.items())
+    print(f"{len(messages)} messages, {len(questions)} questions\n{weights}")
+    if write:
+        (Path(limpet.__file__).parent / "agents" / "hooks" / "fit_weights.py").write_text(
+            '"""Whether a memory fits a message by meaning: log-odds, see agents/hooks/fit.py.\n\n'
+            f"Written by `python -m benchmarks.tune --part hooks --write`, fitted on {len(messages)} messages and\n"
+            f'{len(questions)} questions of training/written; guarded by tests/quality/test_prompts.py.\n"""\n\n'
+            f"FITS: dict[str, float] = {{\n{weights}}}\n"
+            "# From which probability on a memory is shown, and from which share of the best one's.\n"
+            f"SHOWN_FROM, SHARE_OF_BEST = {SHOWN_FROM}, {SHARE_OF_BEST}\n",
+            encoding="utf-8",
+        )
+    return {"messages": len(messages), "questions": len(questions)} | theta
