@@ -17,8 +17,9 @@ from .collect import asked_of, gathered, own_asked
 from .fitting import Asked, fit, held_out, measure
 
 NAMES = tuple(one.name for one in FEATURES)
-# Weights that are not learned: `graph` and `recent` speak in too few questions; docs/log.md.
-CHOSEN = {"graph": 1.0, "recent": 0.5}
+# Weights that are not learned: `graph` and `recent` speak in too few questions, `word_vectors` only where no vectors
+# take part; docs/log.md.
+CHOSEN = {"graph": 1.0, "recent": 0.5, "word_vectors": 8.0}
 # What is left out of the fit and then measured: written stores that the embedder was not trained on.
 UNSEEN = "written, unseen"
 WITHOUT = np.array([1.0] * len(NAMES) + [0.0])

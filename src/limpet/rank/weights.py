@@ -30,5 +30,6 @@ WEIGHTS: dict[str, float] = {
     "by_person": 1.0558,
     "question": -0.8751,
     "keyed": 1.9547,
+    "word_vectors": 8.0,
     "graph": 1.0,
 }

@@ -264,6 +264,10 @@ def how_relevant(
     """The probability that something found answers the query, and whether that is enough."""
     if not order:
         return 0.0, False
+    near = found.features.get("word_vectors")
+    if near is not None and plan.fusion == "linear":
+        # The constants of a recall by words know scores of words.
+        scores = [one - WEIGHTS["word_vectors"] * value for one, value in zip(scores, near.tolist(), strict=True)]
     known = features(store, found, order, scores, plan, judged(store, found, order, plan, vectors))
     likely = relevance.probability(known)
     return likely, relevance.is_relevant(likely, known)

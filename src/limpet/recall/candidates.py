@@ -94,6 +94,7 @@ def find_candidates(store: Store, vectors: VectorSignal | None, plan: Plan) -> C
         cosines=None
         if semantic is None or not pool
         else arithmetic.column(semantic.cosines(text_ids, exact=C.RESCORED)),
+        near_words=_near_words(store, found, plan) if semantic is None else None,
     )
     given = FeatureInput(arithmetic=arithmetic, table=found.table, match=match, query=plan.query, at=plan.at)
     found.features = compute_features(given, plan.without)
@@ -196,6 +197,23 @@ def _by_substring(store: Store, plan: Plan) -> list[int]:
     if "lexical" in plan.without:
         return []
     return store.search.substring(plan.query, plan.where, limit=plan.k * 3, deadline=plan.deadline)
+
+
+def _near_words(store: Store, found: Candidates, plan: Plan) -> Column | None:
+    """Where no embedder answers: how near the candidates are by vectors of their words."""
+    if "word_vectors" in plan.without or not found.table.text_ids:
+        return None
+    from ..vectors.word_vectors import cosines
+
+    texts = {
+        one.text_id: " ".join(part for part in (one.content, one.topics, one.key) if part)
+        for one in store.search.candidates(found.table.text_ids, plan.where)
+    }
+    near = cosines(plan.query, [texts.get(one, "") for one in found.table.text_ids], deadline=plan.deadline)
+    if near is None:
+        found.miss("word_vectors", "the deadline came before all candidates were compared")
+        return None
+    return found.arithmetic.column(near)
 
 
 def _tells_when(arithmetic: Arithmetic, store: Store, text_ids: Sequence[int], query: str) -> Column | None:

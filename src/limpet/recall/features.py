@@ -48,6 +48,7 @@ class QueryMatch:
     after: int | None  # from when on is the time asked for, if an event gave it
     near: Column | None  # by what it names and is linked to; None: there was no walk
     cosines: Column | None  # by meaning; None: no vectors take part
+    near_words: Column | None = None  # by the vectors of their words, where no others take part
 
 
 @dataclass(slots=True, kw_only=True)
@@ -117,7 +118,7 @@ class Feature(NamedTuple):
     signal: str
     unit: str
     compute: Callable[[FeatureInput], Column]
-    from_vectors: bool = False  # there only where vectors take part
+    from_vectors: bool | None = None  # there only where vectors take part, or only where none do
 
 
 def compute_features(given: FeatureInput, without: frozenset[str]) -> dict[str, Column]:
@@ -126,7 +127,7 @@ def compute_features(given: FeatureInput, without: frozenset[str]) -> dict[str, 
     return {
         one.name: one.compute(given)
         for one in FEATURES
-        if one.signal not in without and (vectors or not one.from_vectors)
+        if one.signal not in without and one.from_vectors in (None, vectors)
     }
 
 
@@ -160,6 +161,11 @@ def _cosines(given: FeatureInput) -> Column:
 def _brief_vector(given: FeatureInput) -> Column:
     """The cosine of a short text: there it says less than that of a long one."""
     return _cosines(given) * given.brevity
+
+
+def _word_vectors(given: FeatureInput) -> Column:
+    """Cosine of the words' vectors with the query's."""
+    return given.nothing() if given.match.near_words is None else given.match.near_words
 
 
 # -- neighbours in the session: chat turns answer each other
@@ -313,6 +319,7 @@ FEATURES: tuple[Feature, ...] = (
     Feature("by_person", "shape", FLAG, _by_person),
     Feature("question", "shape", FLAG, _question),
     Feature("keyed", "shape", FLAG, _keyed),
+    Feature("word_vectors", "word_vectors", COSINE, _word_vectors, False),
     Feature("graph", "graph", "share of the nearest", _graph),
 )
 

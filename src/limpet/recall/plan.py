@@ -15,7 +15,10 @@ MOST = 10**9
 # Characters of a query that are read; the rest of a very long one adds noise, not meaning.
 MAX_QUERY_CHARACTERS = 100_000
 FUSIONS = ("linear", "rrf")
-SIGNALS = ("lexical", "fields", "vector", "neighbours", "session", "date", "recency", "speaker", "shape", "graph")
+SIGNALS = (
+    "lexical", "fields", "vector", "word_vectors", "neighbours", "session", "date", "recency", "speaker", "shape",
+    "graph",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

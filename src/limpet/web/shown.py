@@ -164,7 +164,7 @@ def growth(counts: Mapping[tuple[str, ...], int]) -> Growth:
 # Which family a signal belongs to; the others say something of the form of a text.
 FAMILIES = {
     "words": ("lexical", "coverage", "fields"),
-    "meaning": ("vector", "brief_vector"),
+    "meaning": ("vector", "brief_vector", "word_vectors"),
     "neighbours": ("lexical_previous", "lexical_next", "lexical_around", "vector_previous", "vector_next",
                    "vector_around", "coverage_around"),
     "session": ("session", "session_vector"),

@@ -36,6 +36,9 @@ ITEM_CHARACTERS = 600
 # half of tests/quality/prompts.jsonl; test_prompts.py.
 SHARE, SHARE_FLOOR, SHORT = 0.2, 0.12, 10
 WORDS, PART = 2, 0.2
+# Or when it has one of these words, and its words' vectors are as near the message's. Chosen on the tuning half of
+# tests/quality/injection.
+NEAR_WORDS = 0.6
 # Memories that are looked at, and how long a running process may take to find them.
 ASKED, SERVER_SECONDS = 12, 0.3
 # Texts of other origins are left out when they read like an instruction.
@@ -131,7 +134,10 @@ def _kept(found: Recall, message: str, traces: Sequence[Mapping[str, float]]) ->
         fits = fitting([one.score for one in found.items], cosines, message)
     else:
         by_words = _fits(message)
-        fits = [by_words(one, known.get("lexical", 0.0)) for one, known in zip(found.items, traces, strict=True)]
+        fits = [
+            by_words(one, known.get("lexical", 0.0), known.get("word_vectors", 0.0))
+            for one, known in zip(found.items, traces, strict=True)
+        ]
     return [one for one, is_shown in zip(found.items, fits, strict=True) if is_shown]
 
 
@@ -147,16 +153,19 @@ def _after_holdout(
     return Offer([Section("", lines)], budget, withheld=withheld, drawn=drawn)
 
 
-def _fits(message: str) -> Callable[[Item, float], bool]:
-    """Whether a memory fits a message by words, given its share of a perfect match."""
+def _fits(message: str) -> Callable[[Item, float, float], bool]:
+    """Whether a memory fits a message by words, given its share of a perfect match and the cosine of their vectors."""
     share = max(SHARE_FLOOR, SHARE * min(1.0, SHORT / max(len(message.split()), 1)))
     asked = asked_weight(message)
     least = max(WORDS, math.ceil(PART * asked))
     if "?" in message:
         least = max(1, min(least, asked))
 
-    def fits(one: Item, lexical: float) -> bool:
-        return lexical >= share and shared_weight(message, " ".join((one.content, *one.topics, one.key or ""))) >= least
+    def fits(one: Item, lexical: float, near_words: float) -> bool:
+        enough = least if lexical >= share else math.inf
+        if near_words >= NEAR_WORDS:
+            enough = 1
+        return shared_weight(message, " ".join((one.content, *one.topics, one.key or ""))) >= enough
 
     return fits
 
