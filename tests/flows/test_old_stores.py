@@ -41,15 +41,16 @@ def ask(path, clock):
 
 
 # Answers with scores. Confidence, feedback, the age of importance and weights that were fitted anew have moved scores
-# since: what stood first is among the first two, four of the first five among the first ten. Today's scores are beside it.
-RANKED = ("recall", "lexical", "known")
+# since: what stood first is among the first two, four of the first five among the first ten. By words alone vectors of
+# words moved them further: there it is among the first three, and three of five are. Today's scores are beside it.
+RANKED = {"recall": (2, 1), "lexical": (3, 2), "known": (2, 1)}
 
 
-def stands_as_before(now, before):
+def stands_as_before(now, before, places, gone):
     ids = {query: [id for id, _ in found] for query, found in now.items()}
     was = {query: [id for id, _ in found] for query, found in before.items()}
-    assert [query for query, (first, *_) in was.items() if first not in ids[query][:2]] == []
-    assert [query for query, one in was.items() if len(set(one[:5]) - set(ids[query][:10])) > 1] == []
+    assert [query for query, (first, *_) in was.items() if first not in ids[query][:places]] == []
+    assert [query for query, one in was.items() if len(set(one[:5]) - set(ids[query][:10])) > gone] == []
 
 
 def _ids(sections):
@@ -61,7 +62,7 @@ def test_an_old_store_answers_as_it_did(old, answers, request):
     now = json.loads((FOLDER / f"{request.node.callspec.id}.ranked.json").read_text(encoding="utf-8"))
     for what, before in answers.items():
         if what in RANKED:
-            stands_as_before(given[what], before)
+            stands_as_before(given[what], before, *RANKED[what])
             assert given[what] == now[what], what
         elif what == "brief":
             assert [query for query, one in before.items() if len(_ids(one) - _ids(given[what][query])) > 2] == []

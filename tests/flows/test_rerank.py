@@ -51,7 +51,7 @@ def test_a_reranker_orders_what_was_found(deploys):
     longest = ByLength()
     found = deploys.recall("deploy step", rerank=longest, lexical_only=True, explain=True)
 
-    assert [one.content for one in found.items] == sorted(TEXTS, key=len, reverse=True)
+    assert [len(one.content) for one in found.items] == sorted(map(len, TEXTS), reverse=True)
     assert longest.seen[0][0] == "deploy step"
     assert [one.why.signals["rerank"].rank for one in found.items] == [1, 2, 3, 4, 5]
     assert found.missing == []
@@ -133,7 +133,7 @@ def test_a_package_makes_a_reranker_known_by_name(path, tmp_path, deploys):
     told = subprocess.run([*command, "shortest"], capture_output=True, text=True, encoding="utf-8", check=True).stdout
     unknown = subprocess.run([*command, "nobody"], capture_output=True, text=True, encoding="utf-8", check=False)
 
-    places = [told.index(text) for text in sorted(TEXTS, key=len)]
-    assert places == sorted(places)
+    lengths = [len(text) for text in sorted(TEXTS, key=told.index)]
+    assert lengths == sorted(lengths)
     assert unknown.returncode == 2
     assert "no reranker is called 'nobody'" in unknown.stderr

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..folders import beside
+from ..model.dataclass import replace
 from ..model.errors import NotFound
 from ..model.ids import parse_id, short_id
 from .options import terminal_width

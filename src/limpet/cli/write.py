@@ -58,15 +58,15 @@ def _remember_options(parser: ArgumentParser) -> None:
 
 
 def _remember(args: Namespace) -> int:
-    given = statement(args)
     if args.batch:
         if args.text is not None or args.id is not None:
             raise BadInput("--batch reads stdin: give neither TEXT nor --id with it")
-        return _batch(args, given)
+        return _batch(args, statement(args))
     if args.no_vectors:
         raise BadInput("--no-vectors belongs to --batch: one statement waits for no vector anyway")
     text = given_text(args.text)
     with open_store(args, create=True) as memory:
+        given = statement(args)  # what @1 names is an id from here on
         told = just_read(memory, given, text)
         return receipt(with_reason(memory.remember(text, id=args.id, **given), told), memory, as_json=args.json)
 
@@ -243,8 +243,9 @@ def _correct_options(parser: ArgumentParser) -> None:
 
 
 def _correct(args: Namespace) -> int:
-    text, given = given_text(args.text), statement(args)
+    text = given_text(args.text)
     with open_store(args) as memory:
+        given = statement(args)  # as above
         told = just_read(memory, given, text)
         done = memory.correct(args.id, text, why=args.why, **given)
         return receipt(with_reason(done, told), memory, as_json=args.json)

@@ -96,7 +96,7 @@ def _made(cls: type, frozen: bool, kw_only: bool) -> type:
 def _complete(cls: Any, frozen: bool, kw_only: bool) -> None:
     """Give the class the `__init__` that its fields describe."""
     names: dict[str, Any] = {"_set": object.__setattr__, "_missing": _MISSING}
-    parameters, body = [], []
+    parameters, lines = [], []
     for name, field in cls.__fields__.items():
         value = name
         if field.default is not _MISSING:
@@ -110,11 +110,11 @@ def _complete(cls: Any, frozen: bool, kw_only: bool) -> None:
             parameters.append(name)
         else:
             continue
-        body.append(f"_set(self, {name!r}, {value})" if frozen else f"self.{name} = {value}")
+        lines.append(f"_set(self, {name!r}, {value})" if frozen else f"self.{name} = {value}")
     if hasattr(cls, "__post_init__"):
-        body.append("self.__post_init__()")
+        lines.append("self.__post_init__()")
     head = ", ".join(["self", *(["*"] if kw_only and parameters else []), *parameters])
-    exec(f"def __init__({head}):\n " + "\n ".join(body or ["pass"]), names)
+    exec(f"def __init__({head}):\n " + "\n ".join(lines or ["pass"]), names)
     names["__init__"].__qualname__ = f"{cls.__qualname__}.__init__"
     cls.__init__ = names["__init__"]
 

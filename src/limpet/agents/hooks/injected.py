@@ -14,7 +14,6 @@ from ...text.blocks import CLOSE, OPEN, neutral, one_line, plain_line, word
 from ...text.instructions import any_reads_like_instruction
 from ...text.overlap import asked_weight, shared_weight
 from ...text.turns import essential
-from .fit import fitting
 
 if TYPE_CHECKING:
     from ...api import Limpet
@@ -130,6 +129,8 @@ def offered(
 def _kept(found: Recall, message: str, traces: Sequence[Mapping[str, float]]) -> list[Item]:
     """What fits. `traces`: what each signal said of each item; by meaning where any has a cosine, else by words."""
     if any("vector" in one for one in traces):
+        from .fit import fitting
+
         cosines = [one.get("vector", 0.0) for one in traces]
         fits = fitting([one.score for one in found.items], cosines, message)
     else:
