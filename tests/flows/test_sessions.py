@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from itertools import permutations
-
 import io
 import json
 from contextlib import redirect_stderr, redirect_stdout
+from itertools import permutations
 
 import pytest
 
