@@ -69,6 +69,12 @@ def test_other_kinds_only_when_named(memory, clock):
             memory.retention(**wrong)
 
 
+@pytest.mark.parametrize("days", [0, 0.5, float("nan"), float("inf"), 1e300, True])
+def test_so_many_days_are_refused_in_words(memory, days):
+    with pytest.raises(limpet.BadInput, match="days must be from 1 to 1,000,000"):
+        memory.retention(days=days)
+
+
 def test_on_the_command_line(memory, old, capsys):
     arguments = ["--store", memory.path, "--scope", memory.scope]
     assert main(["retention", "--days", "30", *arguments]) == 0

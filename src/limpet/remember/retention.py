@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 # Memories that one run takes at most: the next run takes the others.
 MOST = 10_000
+MOST_DAYS = 1_000_000
 # Fewer memories of a session than these are not worth a summary.
 FOLDED_FROM = 3
 ARCHIVED = "retention"
@@ -55,8 +56,8 @@ def expired(store: Store, scope: str, *, now: int, days: float, kinds: Sequence[
         raise BadInput(f"unknown kind: {unknown[0]!r}", hint=f"one of: {', '.join(KINDS)}")
     if not kinds:
         raise BadInput("no kind is named", hint="the usual one is episode")
-    if isinstance(days, bool) or not days >= 1:
-        raise BadInput(f"days must be at least 1, not {days!r}")
+    if isinstance(days, bool) or not 1 <= days <= MOST_DAYS:
+        raise BadInput(f"days must be from 1 to {MOST_DAYS:,}, not {str(days)[:40]}")
     where = Filter(scopes=(scope,), kinds=tuple(dict.fromkeys(kinds)))
     rows = store.listings.unseen(where, before=int(now - days * MICROSECONDS_PER_DAY), limit=MOST)
     old = [one for one in store.memories.by_rows(rows) if one.key is None and one.source != EPISODE_SOURCE]
