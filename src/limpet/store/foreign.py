@@ -88,9 +88,12 @@ class ForeignFile:
         check = "integrity_check" if self.path.stat().st_size <= MAX_FULL_CHECK_BYTES else "quick_check"
         found: list[str] = []
         try:
-            for (line,) in self._con.execute(f"PRAGMA {check}({MAX_FINDINGS})"):
+            # As bytes: a finding quotes names of the file, which need not be UTF-8.
+            findings = f"SELECT CAST({check} AS BLOB) FROM pragma_{check}(?)"
+            for (raw,) in self._con.execute(findings, (MAX_FINDINGS,)):
                 # A heading, "*** in database main ***", is no finding.
-                found += [part for part in str(line).splitlines() if not part.startswith("***")]
+                lines = bytes(raw).decode("utf-8", "replace").splitlines()
+                found += [line for line in lines if not line.startswith("***")]
         except (apsw.CorruptError, apsw.NotADBError, apsw.IOError) as error:
             found.append(str(error))
         except apsw.Error:
