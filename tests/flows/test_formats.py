@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import subprocess
 import sys
@@ -201,6 +202,10 @@ def test_secrets_are_left_out(memory, tmp_path):
 # -- damaged databases: what can be read is taken, and said to be not all
 
 
+# The head of a page of an index without entries.
+EMPTY_INDEX = bytes([10, 0, 0, 0, 0, 0x10, 0, 0])
+
+
 def page_size(content):
     return int.from_bytes(content[16:18], "big")
 
@@ -236,6 +241,23 @@ def test_flipped_bits_that_no_record_lies_on_are_told(memory, tmp_path):
     assert report.new == 200, "no record was on that page"
     assert len(said) == 1 and "damaged" in said[0] and "recover" in said[0]
     assert path.read_bytes() == bytes(torn)
+
+
+def test_a_finding_that_quotes_a_name_that_is_no_utf_8_is_told(memory, tmp_path):
+    path = formats.memori_db(tmp_path / "m.db", [{"content": f"row {i} " + "x" * 500} for i in range(200)])
+    with contextlib.closing(apsw.Connection(str(path))) as con:
+        con.execute("CREATE TABLE other (content TEXT); CREATE INDEX other_place ON other (content)")
+        con.execute("INSERT INTO other VALUES ('a'), ('b'), ('c')")
+        root = con.execute("SELECT rootpage FROM sqlite_master WHERE name = 'other_place'").get
+    content = bytearray(path.read_bytes().replace(b"other_place", b"other_plac\xff"))
+    size = page_size(content)
+    torn = content[: (root - 1) * size] + EMPTY_INDEX.ljust(size, b"\0") + content[root * size :]
+    path.write_bytes(torn)
+
+    report, said = damaged(memory, path)
+
+    assert report.new == 200
+    assert len(said) == 1 and "other_plac\N{REPLACEMENT CHARACTER}" in said[0]
 
 
 @pytest.mark.parametrize("left", [0.3, 0.6, 0.95])

@@ -21,7 +21,7 @@ MAGIC = b"SQLite format 3\0"
 MAX_CELL_BYTES = 2_000_000
 # Above this SQLite checks the pages of a file, but not that indexes agree with their tables, which takes far longer.
 MAX_FULL_CHECK_BYTES = 64 << 20
-# Findings that are counted; a broken file has one for every page.
+# Findings that SQLite counts, unless told otherwise; a broken file has one for every page.
 MAX_FINDINGS = 100
 # What one look at the schema may hold: real ones have some dozen names.
 MAX_NAMES = 1_000
@@ -88,9 +88,9 @@ class ForeignFile:
         check = "integrity_check" if self.path.stat().st_size <= MAX_FULL_CHECK_BYTES else "quick_check"
         found: list[str] = []
         try:
-            # As bytes: a finding quotes names of the file, which need not be UTF-8.
-            findings = f"SELECT CAST({check} AS BLOB) FROM pragma_{check}(?)"
-            for (raw,) in self._con.execute(findings, (MAX_FINDINGS,)):
+            # As bytes: a finding quotes names of the file, which need not be UTF-8. Without an argument: the function
+            # takes a number for the name of a table.
+            for (raw,) in self._con.execute(f"SELECT CAST({check} AS BLOB) FROM pragma_{check}"):
                 # A heading, "*** in database main ***", is no finding.
                 lines = bytes(raw).decode("utf-8", "replace").splitlines()
                 found += [line for line in lines if not line.startswith("***")]
