@@ -45,6 +45,8 @@ MOST_BYTES = 4_000_000
 LOOK_SECONDS, ALIVE_SECONDS = 1.0, 15.0
 # Answers that are kept, and what nobody waits for a second time.
 MOST_KEPT, WAIT_SECONDS = 200, 0.1
+# The page that started it is finished first.
+LATER_SECONDS = 0.05
 # Operations of one form that one undo takes back: as many as an address can name.
 MOST_DONE = 100
 # Of the review list.
@@ -84,6 +86,7 @@ class Site:
         self._everywhere = memory.in_all_scopes()
         self._kept: dict[Hashable, Kept] = {}
         self._making = threading.RLock()  # what is kept can be made of what is kept
+        self._now = threading.local()
         self.templates = Environment(
             loader=FileSystemLoader(HERE / "templates"), autoescape=True, undefined=StrictUndefined,
             trim_blocks=True, lstrip_blocks=True,
@@ -99,9 +102,19 @@ class Site:
         """What waits for a person there. `fresh`: a decision was made just now, and what it was about is not shown."""
         return self.kept(("review", scope), lambda: self.seen_from(scope).review(limit=MOST_WAITING), fresh=fresh)
 
+    def begin(self) -> None:
+        """A page is made, on this thread: from now on `mark` says of when the oldest thing is that it shows."""
+        self._now.mark, self._now.late = self.memory.watermark(), False
+
+    @property
+    def mark(self) -> tuple[str, bool]:
+        """The store's watermark as the page knows it, and whether something on it is from before the last change."""
+        return getattr(self._now, "mark", ""), getattr(self._now, "late", False)
+
     def kept(self, what: Hashable, make: Callable[[], T], *, fresh: bool = False) -> T:
         """What was made before, as long as the store has not changed. Of what is slow in a large store: what took
-        longer than WAIT_SECONDS to make is given as it was, once more, while it is made anew; not if `fresh`."""
+        longer than WAIT_SECONDS to make is given as it was, once more, while it is made anew, which the page says; not
+        if `fresh`."""
         mark = self.memory.watermark()
         found = self._kept.get(what)
         if found is None or (found.mark != mark and (fresh or found.seconds < WAIT_SECONDS)):
@@ -109,14 +122,17 @@ class Site:
                 found = self._kept.get(what)
                 if found is None or found.mark != mark:
                     found = self._make(what, mark, make)
-        elif found.mark != mark and not found.again:
-            self._kept[what] = found._replace(again=True)
-            threading.Thread(target=self._make_again, args=(what, mark, make), daemon=True).start()
+        elif found.mark != mark:
+            self._now.mark, self._now.late = found.mark, True
+            if not found.again:
+                self._kept[what] = found._replace(again=True)
+                threading.Thread(target=self._make_again, args=(what, mark, make), daemon=True).start()
         made: T = found.value
         return made
 
     def _make_again(self, what: Hashable, mark: str, make: Callable[[], Any]) -> None:
         with suppress(LimpetError):  # whoever asks next is told
+            time.sleep(LATER_SECONDS)
             self._make(what, mark, make)
 
     def _make(self, what: Hashable, mark: str, make: Callable[[], Any]) -> Kept:
@@ -182,6 +198,7 @@ class Ask:
         more = {
             "ask": self, "site": self.site, "theme": theme if theme in ("light", "dark") else "",
             "done": self._done(), "said": said, "command": "", "token": self.site.access.form_token,
+            "mark": self.site.mark[0], "late": self.site.mark[1],
         }  # fmt: skip
         return HTMLResponse(self.site.templates.get_template(template).render(more | given), status)
 
@@ -250,6 +267,7 @@ def _endpoint(site: Site, view: View, method: str) -> Callable[[Request], Awaita
 
 def _answer(site: Site, view: View, method: str, request: Request, form: dict[str, list[str]]) -> Response:
     """What a view says, or the page of what went wrong."""
+    site.begin()
     ask = Ask(site, request, form)
     try:
         if method == "POST":
@@ -298,10 +316,10 @@ async def _refused_by_policy(site: Site, request: Request) -> Response:
 
 
 async def _events(site: Site, request: Request) -> Response:
-    """News for the script of a page: a line whenever the store has changed."""
+    """News for the script of a page: a line whenever the store has changed since the page was made."""
 
     async def news() -> AsyncIterator[str]:
-        mark, quiet = site.memory.watermark(), 0.0
+        mark, quiet = request.query_params.get("since") or site.memory.watermark(), 0.0
         yield "retry: 3000\n\n"
         while not site.stopping() and not await request.is_disconnected():
             await asyncio.sleep(LOOK_SECONDS)
