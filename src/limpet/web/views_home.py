@@ -90,13 +90,14 @@ def view(ask: Ask) -> Response:
     """Which scope is shown, and whether light or dark: of this browser alone."""
     answer = ask.back()
     for cookie, name in ((SCOPE, "scope"), (THEME, "theme")):
-        if name in ask.form:
+        if name in ask.form and (name != "scope" or ask.visitor.sees(ask.form[name])):
             answer.set_cookie(cookie, ask.form[name], max_age=YEAR_SECONDS, httponly=True, samesite="strict")
     return answer
 
 
 def scopes(ask: Ask) -> Response:
     several = ask.site.kept("scopes", ask.site.seen_from("").scopes)
+    several = [one for one in several if ask.visitor.sees(one.scope)]
     return ask.page("scopes.html", scopes=several, command=ask.command("scopes"))
 
 

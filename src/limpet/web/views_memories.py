@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.responses import Response
 
-from ..model.errors import BadInput, ChangedSince, LimpetError, NotFound
-from ..model.memory import KINDS
+from ..model.errors import BadInput, ChangedSince, Forbidden, LimpetError, NotFound
+from ..model.memory import GLOBAL_SCOPE, KINDS
+from ..remember.operations import MOST_CHANGES
 from .drawing import both_clocks, radial
 
 if TYPE_CHECKING:
@@ -92,6 +93,9 @@ def change_several(ask: Ask) -> Response:
     topics = [one.strip() for one in value.split(",") if one.strip()]
     if action in ("tag", "untag", "move") and not value:
         raise BadInput(f"{action} needs {'a scope' if action == 'move' else 'topics'}")
+    ask.own(*ids)
+    if action == "move" and not ask.visitor.sees(value):
+        raise Forbidden("your token is not for that scope")
     if "confirmed" not in ask.form:
         several = [ask.memory.get(id) for id in ids]
         words = [action, *ids] if action not in ("tag", "untag", "move") else []
@@ -212,7 +216,7 @@ def purge(ask: Ask) -> Response:
     id, flags = ask.name("id"), ask.form
     if flags.get("typed", "").strip() != ask.short(ask.memory.get(id).id):
         return _purge_page(ask, "What you typed is not the short id of this memory. Nothing was erased.", 400)
-    if not ask.site.access.may_purge():
+    if not ask.visitor.may_purge():
         return _purge_page(ask, "Five purges in a minute are enough. Nothing was erased; wait a little.", 429)
     ask.memory.purge(
         id, confirm=True, all_wordings="all_wordings" in flags, quoting="quoting" in flags, copies="copies" in flags
@@ -222,8 +226,24 @@ def purge(ask: Ask) -> Response:
 
 def undo(ask: Ask) -> Response:
     """Take back what a form did, its last operation first."""
-    answers = [ask.memory.undo(event or None) for event in reversed(ask.several.get("event", [""]))]
+    events = ask.several.get("event", [""])
+    _own_operations(ask, events)
+    answers = [ask.memory.undo(event or None) for event in reversed(events)]
     return ask.back(said="undone" if any(answers) else "unchanged")
+
+
+def _own_operations(ask: Ask, events: Sequence[str]) -> None:
+    """Of a team, who changes something of a scope may undo what was done there, and names it: the last operation may be
+    somebody else's. Raises NotFound, Forbidden, BadInput."""
+    if ask.visitor.sees(""):
+        return
+    for event in events:
+        if not event:
+            raise BadInput("which operation?")
+        (operation,) = ask.memory.log(event=event)
+        if operation.count > MOST_CHANGES and not ask.visitor.sees(GLOBAL_SCOPE):
+            raise Forbidden("so large an operation is taken back with a token for `global` too")
+        ask.own(*(one.id for one in operation.changes if one.what not in ("session_started", "session_ended")))
 
 
 def similar(ask: Ask) -> Response:
