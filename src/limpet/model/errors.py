@@ -128,9 +128,3 @@ class EmbedderUnavailable(LimpetError):
     """A package of the embedder is missing, or its model is not what it should be."""
 
     code = "embedder_unavailable"
-
-
-class Forbidden(LimpetError):
-    """Whoever asks is known, and may not do this."""
-
-    code = "forbidden"

@@ -20,11 +20,11 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from ..agents import off
 from ..agents.arguments import HALF_A_CHARACTER, checked, holds_half_a_character
 from ..agents.sdk import SERVICE
-from ..model.errors import BadInput, Forbidden, LimpetError, NotFound, StoreBusy, StoreError, StoreReadOnly
+from ..model.errors import BadInput, LimpetError, NotFound, StoreBusy, StoreError, StoreReadOnly
 from .guarded import Services
 from .logins import Logins
 from .metrics import Metrics
-from .tokens import EVERY_SCOPE, Grant, Tokens, now_us
+from .tokens import EVERY_SCOPE, Forbidden, Grant, Tokens, now_us
 from .verbs import VERBS, Verb, openapi
 
 if TYPE_CHECKING:

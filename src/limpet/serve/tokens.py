@@ -16,7 +16,7 @@ from typing import Any
 
 from ..folders import beside
 from ..model.clock import format_time
-from ..model.errors import BadInput, Forbidden, NotFound, StoreError
+from ..model.errors import BadInput, LimpetError, NotFound, StoreError
 from ..model.memory import check_scope
 from ..store.files import write_own
 
@@ -25,6 +25,12 @@ ROLES = ("read", "write", "review", "admin")
 EVERY_SCOPE = "*"
 PREFIX = "limpet_"
 MOST_NAME = 120
+
+
+class Forbidden(LimpetError):
+    """The token is good, and not for this."""
+
+    code = "forbidden"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,11 +10,11 @@ from ..agents.arguments import checked
 from ..agents.schemas import ITEM, PREPARE
 from ..model.clock import format_time
 from ..model.dataclass import dataclass
-from ..model.errors import BadInput, Forbidden, NotFound
+from ..model.errors import BadInput, NotFound
 from ..model.ids import parse_id
 from ..model.memory import GLOBAL_SCOPE, KINDS
 from ..remember.operations import MOST_CHANGES
-from .tokens import EVERY_SCOPE, ROLES, Grant
+from .tokens import EVERY_SCOPE, ROLES, Forbidden, Grant
 
 if TYPE_CHECKING:
     from ..api import Limpet

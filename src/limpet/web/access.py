@@ -12,6 +12,8 @@ from collections import deque
 from http.cookies import CookieError, SimpleCookie
 from typing import TYPE_CHECKING, Protocol
 
+from ..model.errors import LimpetError
+
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -33,6 +35,12 @@ HEADERS = {
 }
 # Purges in so many seconds: a script that got past all else cannot empty a store before somebody looks.
 PURGES, PURGE_SECONDS = 5, 60.0
+
+
+class NotAllowed(LimpetError):
+    """Whose browser it is is known; what it asked for is not theirs to see or do."""
+
+    code = "forbidden"
 
 
 class Visitor:

@@ -24,9 +24,9 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from ..model.clock import Clock, SystemClock
-from ..model.errors import BadInput, ChangedSince, Forbidden, LimpetError, NotFound, StoreReadOnly
+from ..model.errors import BadInput, ChangedSince, LimpetError, NotFound, StoreReadOnly
 from . import shown
-from .access import Access, Guard, Visitor, guarded
+from .access import Access, Guard, NotAllowed, Visitor, guarded
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -58,7 +58,7 @@ STATUS: dict[type[LimpetError], int] = {
     ChangedSince: 409,
     BadInput: 400,
     StoreReadOnly: 403,
-    Forbidden: 403,
+    NotAllowed: 403,
 }
 # What can be said at the top of a page after a change, besides what the log says of it.
 SAID = {
@@ -183,25 +183,25 @@ class Ask:
         return self.visitor.may(role) and (role == "read" or not self.site.read_only)
 
     def need(self, role: str) -> None:
-        """Raises Forbidden."""
+        """Raises NotAllowed."""
         if not self.visitor.may(role):
             said = "belongs to who keeps the whole store" if role == "owner" else f"takes the role {role}"
-            raise Forbidden(f"this {said}, which your token has not")
+            raise NotAllowed(f"this {said}, which your token has not")
 
     def seen_from(self, scope: str) -> Limpet:
-        """The store seen from one scope: what was asked for, or shown, or usual. Raises Forbidden."""
+        """The store seen from one scope: what was asked for, or shown, or usual. Raises NotAllowed."""
         wanted = scope or self.scope or self.site.memory.scope
         if not self.visitor.sees(wanted):
-            raise Forbidden("your token is not for this scope")
+            raise NotAllowed("your token is not for this scope")
         return self.site.seen_from(wanted)
 
     def own(self, *ids: str) -> None:
-        """Every scope reads `global`; who changes something of it may see that scope. Raises NotFound, Forbidden."""
+        """Every scope reads `global`; who changes something of it may see that scope. Raises NotFound, NotAllowed."""
         if self.visitor.sees(""):
             return
         for id in ids:
             if not self.visitor.sees(self.memory.get(id).scope):
-                raise Forbidden("this memory is of a scope that your token may read and not change")
+                raise NotAllowed("this memory is of a scope that your token may read and not change")
 
     def name(self, name: str) -> str:
         """A part of the path."""
