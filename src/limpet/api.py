@@ -926,11 +926,12 @@ class Limpet:
         """A copy of the store, in the same scope."""
         return Limpet(read_settings(path, self.scope, None), create=False, clock=self._context.clock)
 
-    def undo(self, event: str | None = None) -> builtins.list[Receipt]:
+    def undo(self, event: str | None = None, *, origin: str = "agent") -> builtins.list[Receipt]:
         """Take back an operation: the last that holds, so that each undo goes one further back, or that of an event.
 
         One that others build on is not taken back before them. Of an operation over several scopes, what it did in this
-        one and `global`. `undo` of an undo is a redo. Raises NotFound, BadInput (a purge, or others build on it).
+        one and `global`. `undo` of an undo is a redo. `origin`: who takes it back. Raises NotFound, BadInput (a purge, or
+        others build on it).
 
         >>> id = memory.remember("The office has a piano").id
         >>> _ = memory.retract(id, "it was a joke")
@@ -939,7 +940,7 @@ class Limpet:
         >>> memory.get(id).state
         'active'
         """
-        return remember_service.undo(self._context, event)
+        return remember_service.undo(self._context, event, origin=origin)
 
     def redo(self) -> builtins.list[Receipt]:
         """Do again what was undone last, as long as nothing else was done since. Raises NotFound.

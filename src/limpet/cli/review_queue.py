@@ -88,7 +88,7 @@ class _Queue:
     def do(self, pressed: str, group: Group) -> None:
         if pressed == "u":
             for event in reversed(self._steps[-1].events):
-                taken_back(self._memory.undo(event), self._memory, "undone")
+                taken_back(self._memory.undo(event, origin="user"), self._memory, "undone")
             self._steps.pop()
         elif pressed == "s":
             self._steps.append(Step(skipped=frozenset(one.id for one in group.items)))

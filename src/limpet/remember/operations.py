@@ -175,8 +175,8 @@ def named(store: Store, event: str, scopes: Sequence[str]) -> Done:
     return one
 
 
-def undo(writer: Writer, done: Done) -> list[Receipt]:
-    """Take back what of it still holds: a receipt for each memory. Raises BadInput for a purge."""
+def undo(writer: Writer, done: Done, origin: str = "agent") -> list[Receipt]:
+    """Take back what of it still holds: a receipt for each memory. `origin`: who does. Raises BadInput for a purge."""
     from .write import Receipt
 
     if any(one.type == "purged" for one in done.events):
@@ -186,7 +186,7 @@ def undo(writer: Writer, done: Done) -> list[Receipt]:
     receipts: dict[bytes, Receipt] = {}
     for one in done.events:
         if one.id not in done.cancelled:
-            made = writer.event("undone", one.memory, origin="agent", undoes=one.id.hex())
+            made = writer.event("undone", one.memory, origin=origin, undoes=one.id.hex())
             receipts[one.memory] = Receipt(id=format_id(one.memory), status="changed", event=format_id(made.id))
     return list(receipts.values())
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..model.dataclass import replace
 from ..model.errors import BadInput, ChangedSince, LimpetError, NotFound
 from ..model.ids import format_id, parse_id
-from ..model.memory import REACHED, Memory
+from ..model.memory import REACHED, Memory, check_origin
 from ..recall import lookup
 from ..store.records import Filter
 
@@ -359,12 +359,15 @@ def _changed(
     return Receipt(id=old.id, status="changed", event=format_id(made.id))
 
 
-def undo(context: Context, event: str | None) -> list[Receipt]:
+def undo(context: Context, event: str | None, *, origin: str) -> list[Receipt]:
     from ..remember import operations as done
+
+    check_origin(origin)
 
     def decide(writer: Writer) -> list[Receipt]:
         store, scopes = writer.reads, context.scopes
-        return done.undo(writer, done.last_done(store, scopes) if event is None else done.named(store, event, scopes))
+        one = done.last_done(store, scopes) if event is None else done.named(store, event, scopes)
+        return done.undo(writer, one, origin)
 
     return context.write(decide)
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..model.clock import format_time, to_datetime
 from ..model.ids import shorten_ids
 from ..model.memory import KINDS, ORIGINS
+from ..remember.replacement import SPEAKERS
 
 if TYPE_CHECKING:
     from ..rank.trace import Trace
@@ -200,4 +201,11 @@ FILTERS = {
     "text": text, "excerpt": excerpt, "day": day, "moment": moment, "iso": iso, "ago": ago, "size": size,
     "many": many, "short_ids": shorten_ids, "words": lambda name: str(name).replace("_", " "),
 }  # fmt: skip
-GLOBALS: dict[str, Any] = {"KINDS": KINDS, "ORIGINS": ORIGINS, "difference": difference, "HIGH": HIGH, "WIDE": WIDE}
+GLOBALS: dict[str, Any] = {
+    "KINDS": KINDS,
+    "ORIGINS": ORIGINS,
+    "SPEAKERS": SPEAKERS,
+    "difference": difference,
+    "HIGH": HIGH,
+    "WIDE": WIDE,
+}

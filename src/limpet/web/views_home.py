@@ -27,14 +27,14 @@ LEARNED = ("remember", "fact", "session start", "session end")
 
 def home(ask: Ask) -> Response:
     before, this = _visits(ask)
-    since = before * 1_000_000
+    since = (before or this - this % 3600 - WEEK) * 1_000_000
     store, site = ask.memory, ask.site
     learned, new = site.kept(("new", ask.scope, since), lambda: _new(store, since))
     figures = site.kept(("figures", ask.scope), lambda: _figures(site, ask.scope))
     log = site.kept(("log", ask.scope, MOST_CHANGES), lambda: store.log(limit=MOST_CHANGES))
     changed = [one for one in log if one.at_us >= since and one.verb not in LEARNED]
     answer = ask.page(
-        "home.html", since=since, first=before == this - WEEK, new=new,
+        "home.html", since=since, first=not before, new=new,
         learned=learned, changed=changed[:6],
         command=ask.command("stats"), **figures,
     )  # fmt: skip
@@ -49,12 +49,12 @@ def _new(store: Limpet, since: int) -> tuple[int, Page]:
 
 
 def _visits(ask: Ask) -> tuple[int, int]:
-    """(the visit before, this one), in seconds; the first looks back a week."""
+    """(the visit before, this one), in seconds; 0 before the first."""
     now = ask.now() // 1_000_000
     try:
         before, last = map(int, ask.request.cookies.get(SEEN, "").split("."))
     except ValueError:
-        return now - WEEK, now
+        return 0, now
     return (before, now) if now - last < VISIT_SECONDS else (last, now)
 
 

@@ -105,7 +105,7 @@ def change_several(ask: Ask) -> Response:
             back=ask.form.get("back", "/memories"), command=ask.command(*words) if words else "",
         )  # fmt: skip
     if action == "forget":
-        event = ask.memory.forget(ids).event
+        event = ask.memory.forget(ids, origin="user").event
     elif action == "move":
         event = _event(ask.memory.move(ids, value))
     else:
@@ -148,11 +148,11 @@ def _memory(ask: Ask, one: Memory, **more: Any) -> Response:
     )  # fmt: skip
 
 
-def _one(action: str) -> View:
+def _one(action: str, **given: str) -> View:
     """A change of one memory that needs no more than its id."""
 
     def change(ask: Ask) -> Response:
-        return _answered(ask, getattr(ask.memory, action)(ask.name("id")))
+        return _answered(ask, getattr(ask.memory, action)(ask.name("id"), **given))
 
     return change
 
@@ -184,7 +184,7 @@ def _reworded(verb: str) -> View:
 
 def retract(ask: Ask) -> Response:
     why = ask.form.get("why", "").strip() or "said so by the owner"
-    return _answered(ask, ask.memory.retract(ask.name("id"), why))
+    return _answered(ask, ask.memory.retract(ask.name("id"), why, origin="user"))
 
 
 def tag(ask: Ask) -> Response:
@@ -230,7 +230,7 @@ def undo(ask: Ask) -> Response:
     events = ask.several.get("event", [""])
     _own_operations(ask, events)
     back = _what_holds_again(ask, events)
-    answers = [ask.memory.undo(event or None) for event in reversed(events)]
+    answers = [ask.memory.undo(event or None, origin="user") for event in reversed(events)]
     return ask.back(back, said="undone" if any(answers) else "unchanged")
 
 
@@ -283,8 +283,8 @@ VIEWS: list[tuple[str, str, View]] = [
     ("POST", "/memories/change", change_several),
     ("GET", "/memory/{id}", memory),
     ("GET", "/memory/{id}/similar", similar),
-    *(("POST", f"/memory/{{id}}/{verb}", _one(verb)) for verb in ("archive", "restore", "pin", "unpin", "reach",
-                                                                 "promote")),
+    *(("POST", f"/memory/{{id}}/{verb}", _one(verb)) for verb in ("restore", "pin", "unpin", "promote")),
+    *(("POST", f"/memory/{{id}}/{verb}", _one(verb, origin="user")) for verb in ("archive", "reach")),
     *(("POST", f"/memory/{{id}}/{verb}", _reworded(verb)) for verb in ("edit", "correct")),
     ("POST", "/memory/{id}/retract", retract),
     ("POST", "/memory/{id}/tag", tag),

@@ -27,7 +27,8 @@ if (search) {
     const address = `${search.getAttribute("action")}?${query}`;
     history.replaceState(null, "", address);
     running?.abort();
-    running = new AbortController();
+    const mine = running = new AbortController();
+    one("#found").setAttribute("aria-busy", "true");  // a first search may take a while: what stands there is of before
     query.set("part", "1");
     try {
       const answer = await fetch(`${search.getAttribute("action")}?${query}`, { signal: running.signal });
@@ -37,6 +38,7 @@ if (search) {
     } catch (error) {
       if (error.name !== "AbortError") say("The search did not answer");
     }
+    if (mine === running) one("#found").removeAttribute("aria-busy");
   };
   search.addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(look, 140); });
 }
