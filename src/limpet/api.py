@@ -930,8 +930,8 @@ class Limpet:
         """Take back an operation: the last that holds, so that each undo goes one further back, or that of an event.
 
         One that others build on is not taken back before them. Of an operation over several scopes, what it did in this
-        one and `global`. `undo` of an undo is a redo. `origin`: who takes it back. Raises NotFound, BadInput (a purge, or
-        others build on it).
+        one and `global`. `undo` of an undo is a redo. `origin`: who takes it back. Raises NotFound, BadInput (a
+        purge, or others build on it).
 
         >>> id = memory.remember("The office has a piano").id
         >>> _ = memory.retract(id, "it was a joke")

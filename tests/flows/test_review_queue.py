@@ -171,3 +171,10 @@ def test_an_empty_list_says_so(memory, sits_down):
     memory.remember("It retries")
     person, said = sits_down()
     assert said.strip() == "nothing waits for review" and person.leaves() == 0
+
+
+def test_a_value_is_shown_with_its_key(memory, sits_down):
+    memory.set_fact("user.city", "Warsaw", origin="user")
+    memory.set_fact("user.city", "Tampa", origin="web")
+    _, said = sits_down()
+    assert "user.city = Warsaw" in said and "user.city = Tampa" in said

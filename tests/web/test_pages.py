@@ -408,3 +408,21 @@ def test_who_takes_a_correction_back_is_shown_what_holds_again(page, memory, rea
     back = page.submit("/undo", event=event, back=f"/memory/{new}?done={event}")
     assert back.url.path == f"/memory/{id}"
     assert "We chose Postgres for billing" in read(back).text and "Taken back" in read(back).text
+
+
+def test_what_a_person_does_on_the_page_is_told_as_theirs(page, memory, read):
+    id = memory.remember("The release train leaves on Mondays").id
+    for verb in ("archive", "retract"):
+        done = page.submit(f"/memory/{id}/{verb}")
+        page.submit("/undo", event=dict(inputs(done))["event"])
+    assert [(one.verb, one.origin) for one in memory.log(limit=4)] == [
+        ("undo", "user"), ("retract", "user"), ("undo", "user"), ("archive", "user"),
+    ]  # fmt: skip
+    text = read(page.get("/changes")).text
+    assert "by the user" in text and "by an agent" in text and "Do it again" in text
+
+
+def test_a_memory_that_rests_on_nothing_says_why_it_is_believed(page, memory, read):
+    id = memory.remember("The vault is on host nine", origin="tool").id
+    said = read(page.get(f"/memory/{id}")).text
+    assert "A tool said so, on 1 day" in said and "It rests on no other memory." in said

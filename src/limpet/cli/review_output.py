@@ -114,8 +114,14 @@ def beside(
         line(f"{MARGIN}{marked(left.ljust(half), 0)} | {marked(right, 1)}".rstrip())
 
 
-def _flat(one: Memory) -> str:
+def valued(one: Memory) -> str:
+    """Its text in one line; a value behind its key."""
     text = " ".join(printable(one.content).split())
+    return f"{printable(one.key)} = {text}" if one.key else text
+
+
+def _flat(one: Memory) -> str:
+    text = valued(one)
     return text if len(text) <= MOST_CHARACTERS else text[: MOST_CHARACTERS - 1] + "…"
 
 

@@ -18,7 +18,7 @@ from ..store.records import MOST_WAITING
 from .options import terminal_width
 from .output import BOLD, CYAN, DIM, MARGIN, YELLOW, day, error, line, paint, printable, words
 from .receipt import receipt, short, taken_back
-from .review_output import SIDE_BY_SIDE, beside, reason, wrapped
+from .review_output import SIDE_BY_SIDE, beside, reason, valued, wrapped
 
 if TYPE_CHECKING:
     from ..api import Limpet
@@ -185,7 +185,7 @@ def _texts(one: ReviewItem, names: dict[str, str]) -> None:
     else:
         pair = (one.other, one.memory)
         heads = [_head(label, side, names) for label, side in zip(("older", "newer"), pair, strict=True)]
-        texts = [_flat(side) for side in pair]
+        texts = [valued(side) for side in pair]
         beside(heads, texts, width, most=MOST_LINES, marked=lambda row, side: _marked(row, texts[1 - side]))
 
 
@@ -193,8 +193,8 @@ def _text(
     label: str, one: Memory, names: dict[str, str], *, against: Memory | None = None, most: int = MOST_LINES
 ) -> None:
     line(MARGIN + paint("  ".join(_head(label, one, names)), DIM))
-    for row in wrapped(_flat(one), (terminal_width() or 80) - 2 * len(MARGIN), most):
-        line(2 * MARGIN + (row if against is None else _marked(row, _flat(against))))
+    for row in wrapped(valued(one), (terminal_width() or 80) - 2 * len(MARGIN), most):
+        line(2 * MARGIN + (row if against is None else _marked(row, valued(against))))
 
 
 def _head(label: str, one: Memory, names: dict[str, str]) -> list[str]:
@@ -203,10 +203,6 @@ def _head(label: str, one: Memory, names: dict[str, str]) -> list[str]:
     speaker = f" ({printable(one.speaker)})" if one.speaker else ""
     source = f", from {printable(one.source)}" if one.source else ""
     return [f"{label}  {day(one.valid_from)}  {names[one.id]}", f"said by {one.origin}{speaker}{trusted}{source}"]
-
-
-def _flat(one: Memory) -> str:
-    return " ".join(printable(one.content).split())
 
 
 def _marked(row: str, other: str) -> str:

@@ -34,7 +34,10 @@ if (search) {
       const answer = await fetch(`${search.getAttribute("action")}?${query}`, { signal: running.signal });
       one("#found").innerHTML = await answer.text();  // made by our own server, which escapes every text
       for (const there of all("#found [data-script]")) there.hidden = false;
-      say(one("#found [data-said]")?.dataset.said ?? "");
+      const { said = "", command } = one("#found [data-said]")?.dataset ?? {};
+      say(said);
+      if (command && one("#command")) one("#command").textContent = command;
+      if (search.sort) search.sort.parentElement.hidden = query.has("q");  // the best come first
     } catch (error) {
       if (error.name !== "AbortError") say("The search did not answer");
     }
