@@ -39,7 +39,7 @@ from .speed import Given, Rows, items, make_rows
 from .turns import BLOCK, Checksums
 
 K = 10
-CLIENTS, OF_A_TENANT, TEMPLATES = 16, 5_000, 4
+CLIENTS, OF_A_TENANT, TEMPLATES = 16, 5_000, 2
 WRITERS, WRITES = 8, 250
 DURABLE = {
     "fsync": "on", "full_page_writes": "on", "synchronous_commit": "on", "autovacuum": "on", "shared_buffers": "1GB",

@@ -8,9 +8,10 @@ visible is all that came before.
 from __future__ import annotations
 
 import contextlib
+import re
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -176,6 +177,18 @@ class Database:
     def rows(self, statement: str, bound: Any = None) -> list[Any]:
         with self.reading() as con:
             return con.execute(statement, bound).fetchall()
+
+    def rows_of_each(
+        self, statement: str, name: str, values: Sequence[int], bound: dict[str, Any]
+    ) -> list[tuple[Any, ...]]:
+        """In one statement: that of a single value takes longer to plan and to send than to run."""
+        if not values:
+            return []
+        each = re.sub(rf":{name}\b", "one.value", statement)
+        return self.rows(
+            f"SELECT one.value, found.* FROM unnest(:values) one(value) CROSS JOIN LATERAL ({each}) found",
+            bound | {"values": Numbers(values)},
+        )
 
     def cached(self, name: object, ask: Callable[[Any], list[Any]]) -> list[Any]:
         """A small answer that is asked for by every recall: read once for each version of the store."""
