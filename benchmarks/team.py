@@ -33,7 +33,7 @@ from limpet.store.engines import open_store
 from limpet.text.describe import describe
 from tests.postgres_server import Server, as_nobody, furnish, program
 
-from .checks import status_of
+from .checks import status_of, warm
 from .harness import latency, percentile, provenance, save
 from .speed import Given, Rows, items, make_rows
 from .turns import BLOCK, Checksums
@@ -122,12 +122,12 @@ def verified(store: str) -> list[str]:
 # -- recall
 
 
-def measure_recall(file: str, url: str, questions: list[str], rounds: int = 3) -> dict[str, Any]:
+def measure_recall(file: str, copy: str, questions: list[str], rounds: int = 3) -> dict[str, Any]:
     """By turns, a block of questions at a time, in one process; the milliseconds of all rounds."""
     embedder = Checksums.of(file)
     with (
         limpet.open(file, scope="global", embedder=embedder, read_only=True) as one,
-        limpet.open(f"{url}&tenant=whole", scope="global", embedder=embedder) as other,
+        limpet.open(copy, scope="global", embedder=embedder) as other,
     ):
         ready = {}
         for name, memory in (("file", one), ("server", other)):
@@ -304,10 +304,8 @@ def ask_in_time(client: int, url: str, tenants: int, rate: float, seconds: float
         number: limpet.open(f"{url}&tenant=team-{number}", scope="global", embedder=embedder)
         for number in range(client, tenants, CLIENTS)
     }
-    # Each at least twice: first from rows of words, then from arrays.
-    for number, memory in mine.items():
-        for place in range(3):
-            memory.recall(rows.queries[place * TEMPLATES + number % TEMPLATES], k=K)
+    for memory in mine.values():
+        warm(memory)
     start.wait()
     due, end, times = time.monotonic(), time.monotonic() + seconds, []
     while mine and (due := due + chosen.expovariate(rate / CLIENTS)) < end:
@@ -331,7 +329,7 @@ def open_loop(url: str, tenants: int, rate: float, seconds: float) -> dict[str, 
     for one in several:
         one.start()
     start.wait()
-    warm = time.perf_counter() - began
+    ready = time.perf_counter() - began
     load = os.getloadavg()[0]
     found = [done.get() for _ in several]
     for one in several:
@@ -340,7 +338,7 @@ def open_loop(url: str, tenants: int, rate: float, seconds: float) -> dict[str, 
     return {
         "rows": tenants * OF_A_TENANT, "tenants": tenants, "rate": rate,
         "answered_a_second": round(len(times) / seconds, 1), **latency(times),
-        "p99_ms": round(percentile(times, 0.99), 1), "warm_up_seconds": round(warm, 1),
+        "p99_ms": round(percentile(times, 0.99), 1), "warm_up_seconds": round(ready, 1),
         "clients_megabytes": round(sum(room for _, room in found)), "load_before": round(load, 1),
     }  # fmt: skip
 
@@ -383,6 +381,7 @@ def main() -> None:
     parser.add_argument("--part", required=True, help="of copy, recall, writes, tenants")
     parser.add_argument("--file", help="a store with vectors")
     parser.add_argument("--questions", help="a file, one a line")
+    parser.add_argument("--copy", help="for recall: a copy of it that there is already, postgresql://...")
     parser.add_argument("--kills", type=int, default=0, help="of each direction of a copy")
     parser.add_argument("--rows", default="10000,100000,1000000", help="of all tenants together")
     parser.add_argument("--rate", default="20", help="requests a second, of all clients together")
@@ -403,7 +402,7 @@ def main() -> None:
                 figures[part] = measure_copy(options.file, url, Path(folder), options.kills)
             elif part == "recall":
                 questions = Path(options.questions).read_text(encoding="utf-8").splitlines()
-                figures[part] = measure_recall(options.file, url, questions)
+                figures[part] = measure_recall(options.file, options.copy or f"{url}&tenant=whole", questions)
             elif part == "writes":
                 figures[part] = measure_writes(server, url)
             else:

@@ -146,11 +146,12 @@ class Database:
             yield
             return
         with self._in_turn(deadline), self._connection(deadline) as con:
-            con.execute(f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {self._as_tenant}")
+            begun = con.execute(
+                f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {self._as_tenant}; SELECT version FROM store"
+            )
             self._mine.reader = Session(con)
-            self._mine.version = None
             try:
-                self._mine.version = self.version(self._mine.reader)
+                self._mine.version = _last(begun)
                 yield
             finally:
                 self._mine.reader = self._mine.version = None
@@ -267,3 +268,11 @@ class Database:
                 if number > version:
                     con.execute(text)
                     con.execute(f"INSERT INTO limpet_rows.schema_version (version) VALUES ({number})")
+
+
+def _last(found: psycopg.Cursor[Any]) -> int:
+    """The number that the last of several statements gave; 0: none."""
+    while found.nextset():
+        pass
+    row = found.fetchone()
+    return int(row[0]) if row else 0
