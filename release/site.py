@@ -34,7 +34,7 @@ PARTS = {
     "Agents": ("docs/how-to/clients/README.md", "docs/how-to/clients/*.md"),
     "Coming from": ("docs/how-to/coming-from/README.md", "docs/how-to/coming-from/*.md"),
     "Reference": ("docs/reference/*.md", "docs/domain-model.md"),
-    "Compare": ("docs/comparison.md", "docs/benchmarks.md"),
+    "Compare": ("docs/comparison.md", "docs/performance.md", "docs/benchmarks.md"),
     "Understand": (
         "docs/README.md",
         "docs/architecture.md",
@@ -115,12 +115,14 @@ def staged(folder: Path) -> Path:
         target = folder / "pages" / path
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(ROOT / path, target)
-    nav["Reference"] += api(folder / "pages")
+    made = {"Reference": [{"API": api(folder / "pages")}]}
+    shutil.copyfile(ROOT / "release" / "site.css", folder / "pages" / "site.css")
     settings = {
         "INHERIT": str(ROOT / "mkdocs.yml"),
         "docs_dir": str(folder / "pages"),
         "site_dir": str(SITE),
-        "nav": [{part: pages} for part, pages in nav.items()],
+        "extra_css": ["site.css"],
+        "nav": [{part: [*pages, *made.get(part, ())]} for part, pages in nav.items()],
     }
     (folder / "mkdocs.yml").write_text(json.dumps(settings), encoding="utf-8")
     return folder / "mkdocs.yml"
