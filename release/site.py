@@ -138,8 +138,8 @@ def api(folder: Path) -> list[str]:
         target = folder / written[-1]
         target.parent.mkdir(parents=True, exist_ok=True)
         entries = [f"::: {homes[name]}.{name}" for name in names or rest]
-        intro = f"# {heading}\n\nFrom docstrings; every name is imported from `limpet`. In words: [Python](../python.md)."
-        target.write_text("\n\n".join([intro, *entries]) + "\n", encoding="utf-8")
+        intro = "From docstrings; every name is imported from `limpet`. In words: [Python](../python.md)."
+        target.write_text("\n\n".join([f"# {heading}", intro, *entries]) + "\n", encoding="utf-8")
     return written
 
 
