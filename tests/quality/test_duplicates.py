@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from limpet.rank.constants import DUPLICATE_COSINE, NEAR_DUPLICATE_COSINE
 from limpet.remember.duplicates import compare
 from limpet.settings import DEFAULT_EMBEDDER
-from limpet.text.difference import differences
+from limpet.text.difference import differences, other_values
 from limpet.vectors.embedder import load_embedder
 
 from .halves import is_held_back, read
@@ -228,3 +228,19 @@ def test_a_correction_is_told_from_a_contradiction_and_from_two_subjects():
     assert compare("Billing waits 30 s.", "Billing waits 90 s.", near).verdict == "correction"
     assert compare("Billing is slow for 30 users.", "Search has a queue of 90 jobs.", near).verdict == "different"
     assert compare("Keys rotate.", "Keys rotate.", NEAR_DUPLICATE_COSINE - 0.01).verdict == "different"
+
+
+_SAID = st.lists(
+    st.sampled_from(
+        "30 90 days 5 am 5pm March Monday v2.1 2.1 second seconds two k 12:30 2026-03-04 deploys every at".split()
+    ),
+    max_size=8,
+).map(" ".join)
+
+
+@settings(max_examples=300)
+@given(_SAID, _SAID)
+def test_texts_of_other_values_are_never_the_same(a, b):
+    if other_values(a, b):
+        found = differences(a, b)
+        assert found.conflict or "detail" in found.kinds

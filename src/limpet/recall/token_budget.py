@@ -116,8 +116,10 @@ def repeats(one: Wording, other: Wording, cosine: float | None) -> bool:
         shared = len(one.words & other.words)
         if shared < (fewer + more - shared) * C.SHARED_WORDS:
             return False
-    from ..text.difference import differences
+    from ..text.difference import differences, other_values
 
+    if other_values(one.text, other.text):
+        return False
     found = differences(one.text, other.text)
     if found.conflict or "detail" in found.kinds:
         return False

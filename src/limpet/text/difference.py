@@ -111,6 +111,12 @@ def differences(a: str, b: str) -> Difference:
     return Difference(found=tuple(found))
 
 
+def other_values(a: str, b: str) -> bool:
+    """Whether either says a number, date, unit or the like that the other does not: told much sooner than all else."""
+    mine, theirs = tokens(a), tokens(b)
+    return any(one.kind in VALUES for one in (*_minus(mine, theirs), *_minus(theirs, mine)))
+
+
 def _persons(a: Sequence[Token], b: Sequence[Token]) -> list[Found]:
     """ "He told us", "you told us": of two who differ it is said of one of them each."""
     said, heard = ({_PERSONS[x.value]: x for x in some if x.value in _PERSONS} for some in (a, b))

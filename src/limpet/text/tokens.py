@@ -77,7 +77,7 @@ _PHRASE_AS = {
 }  # fmt: skip
 
 
-@lru_cache(maxsize=16)  # a new text is compared with each that is near it
+@lru_cache(maxsize=256)  # a text is compared with each that is near it: results of a recall with one another
 def tokens(text: str) -> tuple[Token, ...]:
     """The tokens of a text in order."""
     text = unicodedata.normalize("NFC", text)
