@@ -560,3 +560,21 @@ def test_two_workers_of_a_database_are_given_different_jobs(tmp_path):
         for thread in threads:
             thread.join()
         assert sorted(given[0] + given[1]) == list(range(1, 101))
+
+
+def test_the_page_is_served_beside_it_to_who_logs_in_with_a_token(tmp_path):
+    path = tmp_path / "memory.db"
+    with limpet.open(path, scope="project:api") as memory:
+        memory.remember("Deploys go out on Tuesdays")
+    token = tokens_of(str(path)).create("ana", role="write", scopes=["project:api"], seconds=3_600)[1]
+
+    with served(path) as (_, url, _lines), httpx2.Client(base_url=url) as browser:
+        assert browser.get("/memories").status_code == 401
+
+    with served(path, "--page") as (_, url, lines), httpx2.Client(base_url=url, follow_redirects=True) as browser:
+        assert browser.get("/v1/stats").status_code == 401
+        assert 'name="secret"' in browser.get("/memories").text
+        browser.post("/enter", data={"secret": token}, headers={"origin": url})
+        assert "Deploys go out on Tuesdays" in browser.get("/memories").text
+        assert browser.get("/healthz").text == "ok\n"
+        assert not any(token in json.dumps(one) for one in lines)

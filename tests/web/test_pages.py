@@ -387,3 +387,24 @@ def test_the_command_prints_a_link_tells_news_and_ends_when_it_is_told_to(tmp_pa
         finally:
             run.kill()
             run.stdout.close()
+
+
+def test_a_value_stands_behind_its_key_wherever_it_is_told(page, memory, read):
+    memory.set_fact("billing.owner", "Ana")
+    id = memory.set_fact("billing.owner", "Ben").id
+
+    for path in ("/", "/changes", "/memories", f"/memory/{id}"):
+        assert "billing.owner = Ben" in read(page.get(path)).text, path
+
+
+def test_who_takes_a_correction_back_is_shown_what_holds_again(page, memory, read):
+    id = memory.remember("We chose Postgres for billing").id
+    corrected = page.submit(
+        f"/memory/{id}/correct", content="We chose SQLite for billing", version=str(memory.get(id).recorded_at_us)
+    )
+    new, event = memory.get(id).superseded_by, memory.log(limit=1)[0].id
+    assert corrected.url.path == f"/memory/{new}"
+
+    back = page.submit("/undo", event=event, back=f"/memory/{new}?done={event}")
+    assert back.url.path == f"/memory/{id}"
+    assert "We chose Postgres for billing" in read(back).text and "Taken back" in read(back).text

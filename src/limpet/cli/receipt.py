@@ -107,7 +107,7 @@ def taken_back(receipts: Sequence[Receipt], memory: Limpet, verb: str) -> None:
     before = memory.log(event=operation.of)[0] if operation.of else operation
     head = f"{verb} {before.short}  {before.verb}  "
     which, did = paint(before.short, YELLOW), paint(before.verb, CYAN)
-    line(f"{paint(verb, GREEN)} {which}  {did}  {quoted(before.text, len(head))}")
+    line(f"{paint(verb, GREEN)} {which}  {did}  {quoted(_valued(before), len(head))}")
     shown = [one for one in receipts if one.id][:CHANGES]
     names = short([one.id or "" for one in shown], memory)
     rows = [(names[one.id or ""], *_standing(memory, one.id or "")) for one in shown]
@@ -129,6 +129,11 @@ def _standing(memory: Limpet, id: str) -> tuple[str, str]:
     return ("no longer held" if one.reason == "undone" else one.state), one.content
 
 
+def _valued(one: Operation) -> str:
+    """What an operation is about; a value behind its key: by itself it says nothing."""
+    return f"{one.key} = {one.text}" if one.key else one.text
+
+
 def log(found: Sequence[Operation]) -> None:
     """A line an operation, the newest first."""
     width = max((len(one.verb) for one in found), default=0)
@@ -141,7 +146,7 @@ def log(found: Sequence[Operation]) -> None:
         head = f"{one.short:<{size}}  {moment(one.at)}  {one.verb:<{width}}  {one.origin:<{by}}  {mark}"
         line(
             f"{paint(f'{one.short:<{size}}', YELLOW)}  {moment(one.at)}  {paint(f'{one.verb:<{width}}', CYAN)}  "
-            f"{one.origin:<{by}}  {paint(mark, DIM)}{quoted(of + one.text, len(head) + len(more))}{more}"
+            f"{one.origin:<{by}}  {paint(mark, DIM)}{quoted(of + _valued(one), len(head) + len(more))}{more}"
         )
 
 

@@ -22,6 +22,7 @@ def _serve_options(parser: ArgumentParser) -> None:
     add("--listen", "--port", default="127.0.0.1:8766", metavar="HOST:PORT",
         help="where, or a port of 127.0.0.1 (default: 127.0.0.1:8766); beyond it: tokens and --url")  # fmt: skip
     add("--url", action="append", metavar="URL", help="how clients reach it: https://memory.example.org; repeat it")
+    add("--page", action="store_true", help="the web page too: a person logs in there with a token")
     _tokens_option(parser)
     add("--issuer", metavar="URL", help="the provider of logins (OAuth 2.1), whose signed tokens are taken too")
     add("--keys", metavar="WHERE", help="the issuer's key set, a file or URL (default: ISSUER/.well-known/jwks.json)")
@@ -44,7 +45,7 @@ def _serve(args: Namespace) -> int:
 
     serve(
         args.store, args.scope, host=host, port=int(port), urls=args.url or [], tokens=args.tokens,
-        issuer=args.issuer, keys=args.keys, log=args.log,
+        issuer=args.issuer, keys=args.keys, log=args.log, page=args.page,
     )  # fmt: skip
     return 0
 

@@ -62,6 +62,7 @@ class Operation(JsonForm):
     count: int  # changes
     changes: tuple[Effect, ...]  # the first ones
     of: str | None = field(default=None, metadata=OPTIONAL)  # the operation that an undo or a redo was of
+    key: str | None = field(default=None, metadata=OPTIONAL)  # of which `text` is the value
     at = Instant("at_us")
 
 
@@ -204,6 +205,7 @@ def _told(store: Store, done: Done, short: str) -> Operation:
         id=format_id(done.id), short=short, at_us=done.events[0].at, verb=_verb(about) if not steps else _again(steps),
         origin=done.events[0].origin, undone=done.undone, text=_text(store, first), count=len(about),
         changes=tuple(changes[:MOST_CHANGES]), of=format_id(about[0].operation) if steps else None,
+        key=_key(store, first),
     )  # fmt: skip
 
 
@@ -242,6 +244,14 @@ def _text(store: Store, event: Event) -> str:
         return event.content
     memory = store.memories.get(event.memory)
     return str(event.data.get("name", "")) if memory is None else memory.content
+
+
+def _key(store: Store, event: Event) -> str | None:
+    """The key of the value that `_text` says, if it is one."""
+    if event.content is not None and event.type == "remembered":
+        return event.data.get("key")
+    memory = store.memories.get(event.memory)
+    return None if memory is None else memory.key
 
 
 def _detail(event: Event) -> str:

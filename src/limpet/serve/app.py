@@ -51,6 +51,7 @@ class App:
     def __init__(
         self, memory: Limpet, mcp: ASGIApp, services: Services, tokens: Tokens, *, urls: list[str],
         owner: str | None = None, logins: Logins | None = None, wrote: Callable[[], None] = lambda: None,
+        page: bool = False,
     ) -> None:  # fmt: skip
         self._memory, self._mcp, self._services, self._tokens = memory, mcp, services, tokens
         self._metrics: Metrics = services.metrics
@@ -63,6 +64,11 @@ class App:
             )
         )
         self.stopping = False
+        self._page: ASGIApp | None = None
+        if page:
+            from .page import page_of
+
+            self._page = page_of(memory, urls, self._known, self._holds, lambda: self.stopping, wrote)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -75,6 +81,10 @@ class App:
             self._metrics.begin()
         status = 499  # the client went before it was answered
         try:
+            if self._page is not None and not _is_api(path):
+                status = await _told(self._page, scope, receive, send)
+                who = getattr(scope.get("visitor"), "id", "")
+                return
             answer = await self._open(path, request)
             if answer is None:
                 grant = await self._grant(request)
@@ -132,14 +142,19 @@ class App:
         kind, _, token = request.headers.get("authorization", "").partition(" ")
         if kind.lower() != "bearer" or not token:
             raise _Unknown
-        found = self._tokens.find(token)
-        if found is None and self._owner and not self._tokens.grants():
-            found = OWNER if secrets.compare_digest(token.encode(), self._owner.encode()) else None
+        found = self._known(token)
         if found is None and self._logins and token.count(".") == 2:
             subject = await anyio.to_thread.run_sync(self._logins.subject, token)
             found = None if subject is None else self._tokens.of_subject(subject)
         if found is None:
             raise _Unknown
+        return found
+
+    def _known(self, token: str) -> Grant | None:
+        """Whose token this is, of those that limpet gave. Raises StoreError."""
+        found = self._tokens.find(token)
+        if found is None and self._owner and not self._tokens.grants():
+            found = OWNER if secrets.compare_digest(token.encode(), self._owner.encode()) else None
         return found
 
     def _holds(self, grant: Grant) -> bool:
@@ -241,6 +256,24 @@ class _Off(LimpetError):
 _STATUS: dict[type[LimpetError], int] = {
     Forbidden: 403, BadInput: 400, NotFound: 404, StoreReadOnly: 403, StoreBusy: 503, _Off: 503,
 }  # fmt: skip
+
+
+def _is_api(path: str) -> bool:
+    """Whether it is asked for by programs; the rest is the page's."""
+    return path in ("/mcp", "/metrics", "/healthz", "/readyz") or path.startswith(("/v1/", "/.well-known/"))
+
+
+async def _told(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> int:
+    """Let an application answer; the status that it gave."""
+    status = 500
+
+    async def tell(message: Message) -> None:
+        nonlocal status
+        status = message.get("status", status)
+        await send(message)
+
+    await app(scope, receive, tell)
+    return status
 
 
 async def _content(request: Request) -> bytes:

@@ -37,7 +37,7 @@ STOP_SECONDS = 20
 
 def serve(
     store: str | None, scope: str | None, *, host: str, port: int, urls: list[str], tokens: str | None = None,
-    issuer: str | None = None, keys: str | None = None, log: str = "text",
+    issuer: str | None = None, keys: str | None = None, log: str = "text", page: bool = False,
 ) -> None:  # fmt: skip
     """Serve one store until SIGTERM or Ctrl-C. Raises BadInput, StoreError."""
     scope = scope or os.environ.get("LIMPET_SCOPE") or GLOBAL_SCOPE
@@ -64,7 +64,7 @@ def serve(
             session_idle_timeout=SESSION_SECONDS, max_sessions=SESSIONS,
             transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
         )  # fmt: skip
-        app = App(memory, mcp, services, found, urls=every, owner=owner, logins=logins, wrote=drain.wake)
+        app = App(memory, mcp, services, found, urls=every, owner=owner, logins=logins, wrote=drain.wake, page=page)
         if not memory.read_only:
             drain.start()
         try:

@@ -133,6 +133,7 @@ class _Place:
     after: Sequence[Token]
 
 
+@lru_cache(maxsize=2_048)  # the pairs of a review list are looked at again with every visit
 def clash(a: str, b: str) -> Clash | None:
     """Why two statements cannot both hold; None when they may, or when it is not certain. Symmetric, sides apart."""
     if "?" in a or "?" in b:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Protocol
 
@@ -86,6 +87,7 @@ def _make(name: str) -> Embedder:
     return made
 
 
+@cache  # every package is looked into: 30 ms, and what is installed later needs a new process anyway
 def _entry_points() -> dict[str, str]:
     from importlib.metadata import entry_points
 

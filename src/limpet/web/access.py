@@ -10,7 +10,9 @@ import secrets
 import time
 from collections import deque
 from http.cookies import CookieError, SimpleCookie
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
+
+from ..model.errors import LimpetError
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -35,19 +37,73 @@ HEADERS = {
 PURGES, PURGE_SECONDS = 5, 60.0
 
 
+class NotAllowed(LimpetError):
+    """Whose browser it is is known; what it asked for is not theirs to see or do."""
+
+    code = "forbidden"
+
+
+class Visitor:
+    """Whose browser it is: of `limpet ui` the owner's, who may do all and sees every scope."""
+
+    id = ""
+
+    def __init__(self) -> None:
+        self.form_token = secrets.token_urlsafe(32)
+        self._purges: deque[float] = deque(maxlen=PURGES)
+
+    def may(self, role: str) -> bool:  # noqa: ARG002
+        """`role`: read, write, review, admin, or owner."""
+        return True
+
+    def sees(self, scope: str) -> bool:  # noqa: ARG002
+        """Whether they may see a scope; "" stands for all of them."""
+        return True
+
+    def usual(self) -> str:
+        """The scope that is shown where none was chosen; "": all."""
+        return ""
+
+    def may_purge(self) -> bool:
+        """Whether another purge may be made now, which is counted then."""
+        now = time.monotonic()
+        if len(self._purges) == PURGES and now - self._purges[0] < PURGE_SECONDS:
+            return False
+        self._purges.append(now)
+        return True
+
+
+class Guard(Protocol):
+    """Who is answered, and under what names. `stranger`: what to do, for who is not known."""
+
+    hosts: frozenset[str]
+    origins: frozenset[str]
+    cookie: str
+    stranger: str
+    refused_by_policy: int
+
+    def visitor(self, cookies: str) -> Visitor | None:
+        """Who has the cookie that was given, in a Cookie header."""
+
+
 class Access:
     """The secrets of one start. `link` lets one browser in, once; it gets a cookie that was nowhere before."""
+
+    stranger = "open the link that `limpet ui` printed; it lets one browser in, once. Start it again for a new one"
 
     def __init__(self, port: int, *, link: str | None = None) -> None:
         self.hosts = frozenset(f"{name}:{port}" for name in (HOST, "localhost"))
         self.origins = frozenset(f"http://{host}" for host in self.hosts)
         # Pages of another port share the cookies of a host.
         self.cookie = f"limpet-{port}"
-        self.form_token = secrets.token_urlsafe(32)
         self.refused_by_policy = 0
+        self._owner = Visitor()
         self._link: str | None = link or secrets.token_urlsafe(32)
         self._session: str | None = None
-        self._purges: deque[float] = deque(maxlen=PURGES)
+
+    @property
+    def form_token(self) -> str:
+        return self._owner.form_token
 
     @property
     def link(self) -> str | None:
@@ -61,25 +117,17 @@ class Access:
         self._link, self._session = None, secrets.token_urlsafe(32)
         return self._session
 
-    def knows(self, cookies: str) -> bool:
-        """Whether a Cookie header has the cookie that was given."""
+    def visitor(self, cookies: str) -> Visitor | None:
         try:
             given = SimpleCookie(cookies).get(self.cookie)
         except CookieError:
-            return False
+            return None
         value = "" if given is None else given.value
-        return self._session is not None and secrets.compare_digest(value.encode(), self._session.encode())
-
-    def may_purge(self) -> bool:
-        """Whether another purge may be made now, which is counted then."""
-        now = time.monotonic()
-        if len(self._purges) == PURGES and now - self._purges[0] < PURGE_SECONDS:
-            return False
-        self._purges.append(now)
-        return True
+        known = self._session is not None and secrets.compare_digest(value.encode(), self._session.encode())
+        return self._owner if known else None
 
 
-def guarded(app: ASGIApp, access: Access, refused: ASGIApp) -> ASGIApp:
+def guarded(app: ASGIApp, access: Guard, refused: ASGIApp) -> ASGIApp:
     """`app` for whom `access` knows, and the headers on every answer. `refused`: says so to others, by `scope["why"]`.
 
     Whoever is not known may only open the link, and get the files that every page is made of.
@@ -108,8 +156,8 @@ def guarded(app: ASGIApp, access: Access, refused: ASGIApp) -> ASGIApp:
     return guard
 
 
-def _why_not(scope: Scope, access: Access) -> tuple[int, str] | None:
-    """The status and the reason for which a request is not answered; None when it is."""
+def _why_not(scope: Scope, access: Guard) -> tuple[int, str] | None:
+    """The status and the reason for which a request is not answered; None when it is, of `scope["visitor"]`."""
     if scope["type"] != "http":
         return 400, "only HTTP is answered here"
     headers: dict[str, list[str]] = {}
@@ -120,7 +168,7 @@ def _why_not(scope: Scope, access: Access) -> tuple[int, str] | None:
         return 400, "a header was sent twice"
     origin = headers.get("origin", [None])[0]
     if headers.get("host", [""])[0] not in access.hosts:
-        return 421, "this address is not limpet's: open the link that `limpet ui` printed"
+        return 421, f"this address is not limpet's: {access.stranger}"
     if origin is not None and origin not in access.origins:
         return 403, "another site asked for this"
     if scope["method"] not in ("GET", "HEAD", "POST"):
@@ -135,6 +183,5 @@ def _why_not(scope: Scope, access: Access) -> tuple[int, str] | None:
         return 403, "another site asked for this"
     if scope["path"] in ("/enter",) or scope["path"].startswith("/static/"):
         return None
-    if not access.knows("; ".join(headers.get("cookie", ()))):
-        return 401, "open the link that `limpet ui` printed; it lets one browser in, once. Start it again for a new one"
-    return None
+    scope["visitor"] = access.visitor("; ".join(headers.get("cookie", ())))
+    return (401, access.stranger) if scope["visitor"] is None else None

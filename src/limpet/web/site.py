@@ -8,9 +8,10 @@ import secrets
 import shlex
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Hashable, Mapping
+from collections.abc import AsyncIterator, Callable, Hashable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from urllib.parse import parse_qs, urlencode
@@ -25,7 +26,7 @@ from starlette.staticfiles import StaticFiles
 from ..model.clock import Clock, SystemClock
 from ..model.errors import BadInput, ChangedSince, LimpetError, NotFound, StoreReadOnly
 from . import shown
-from .access import Access, guarded
+from .access import Access, Guard, NotAllowed, Visitor, guarded
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -45,12 +46,20 @@ MOST_BYTES = 4_000_000
 LOOK_SECONDS, ALIVE_SECONDS = 1.0, 15.0
 # Answers that are kept, and what nobody waits for a second time.
 MOST_KEPT, WAIT_SECONDS = 200, 0.1
+# The page that started it is finished first.
+LATER_SECONDS = 0.05
 # Operations of one form that one undo takes back: as many as an address can name.
 MOST_DONE = 100
 # Of the review list.
 MOST_WAITING = 1_000
 SCOPE, THEME = "limpet-scope", "limpet-theme"
-STATUS: dict[type[LimpetError], int] = {NotFound: 404, ChangedSince: 409, BadInput: 400, StoreReadOnly: 403}
+STATUS: dict[type[LimpetError], int] = {
+    NotFound: 404,
+    ChangedSince: 409,
+    BadInput: 400,
+    StoreReadOnly: 403,
+    NotAllowed: 403,
+}
 # What can be said at the top of a page after a change, besides what the log says of it.
 SAID = {
     "unchanged": "Nothing changed: it was so already.",
@@ -74,16 +83,18 @@ class Site:
     """An open store as pages show it, and the secrets of this start."""
 
     def __init__(
-        self, memory: Limpet, access: Access, *, read_only: bool = False, words: tuple[str, ...] = (),
-        clock: Clock | None = None,
+        self, memory: Limpet, access: Guard, *, read_only: bool = False, words: tuple[str, ...] = (),
+        clock: Clock | None = None, team: bool = False,
     ) -> None:  # fmt: skip
-        self.memory, self.access, self.words = memory, access, words
+        self.memory, self.access, self.words, self.team = memory, access, words, team
         self.read_only = read_only or memory.read_only
         self.clock = clock or SystemClock()
         self.stopping: Callable[[], bool] = lambda: False
+        self.wrote: Callable[[], None] = lambda: None
         self._everywhere = memory.in_all_scopes()
         self._kept: dict[Hashable, Kept] = {}
         self._making = threading.RLock()  # what is kept can be made of what is kept
+        self._now = threading.local()
         self.templates = Environment(
             loader=FileSystemLoader(HERE / "templates"), autoescape=True, undefined=StrictUndefined,
             trim_blocks=True, lstrip_blocks=True,
@@ -99,9 +110,19 @@ class Site:
         """What waits for a person there. `fresh`: a decision was made just now, and what it was about is not shown."""
         return self.kept(("review", scope), lambda: self.seen_from(scope).review(limit=MOST_WAITING), fresh=fresh)
 
+    def begin(self) -> None:
+        """A page is made, on this thread: from now on `mark` says of when the oldest thing is that it shows."""
+        self._now.mark, self._now.late = self.memory.watermark(), False
+
+    @property
+    def mark(self) -> tuple[str, bool]:
+        """The store's watermark as the page knows it, and whether something on it is from before the last change."""
+        return getattr(self._now, "mark", ""), getattr(self._now, "late", False)
+
     def kept(self, what: Hashable, make: Callable[[], T], *, fresh: bool = False) -> T:
         """What was made before, as long as the store has not changed. Of what is slow in a large store: what took
-        longer than WAIT_SECONDS to make is given as it was, once more, while it is made anew; not if `fresh`."""
+        longer than WAIT_SECONDS to make is given as it was, once more, while it is made anew, which the page says; not
+        if `fresh`."""
         mark = self.memory.watermark()
         found = self._kept.get(what)
         if found is None or (found.mark != mark and (fresh or found.seconds < WAIT_SECONDS)):
@@ -109,14 +130,17 @@ class Site:
                 found = self._kept.get(what)
                 if found is None or found.mark != mark:
                     found = self._make(what, mark, make)
-        elif found.mark != mark and not found.again:
-            self._kept[what] = found._replace(again=True)
-            threading.Thread(target=self._make_again, args=(what, mark, make), daemon=True).start()
+        elif found.mark != mark:
+            self._now.mark, self._now.late = found.mark, True
+            if not found.again:
+                self._kept[what] = found._replace(again=True)
+                threading.Thread(target=self._make_again, args=(what, mark, make), daemon=True).start()
         made: T = found.value
         return made
 
     def _make_again(self, what: Hashable, mark: str, make: Callable[[], Any]) -> None:
         with suppress(LimpetError):  # whoever asks next is told
+            time.sleep(LATER_SECONDS)
             self._make(what, mark, make)
 
     def _make(self, what: Hashable, mark: str, make: Callable[[], Any]) -> Kept:
@@ -140,16 +164,44 @@ class Ask:
         self.query = dict(request.query_params)
         self.form = {name: values[-1] for name, values in form.items()}
         self.several = form
-        self.scope = request.cookies.get(SCOPE, "")
+        self.visitor: Visitor = request.scope["visitor"]
         self._short: dict[str, str] = {}
+        chosen = request.cookies.get(SCOPE, "")
+        self.scope = chosen if self.visitor.sees(chosen) else self.visitor.usual()
         try:
             self.memory = site.seen_from(self.scope)
         except BadInput:
-            self.scope, self.memory = "", site.seen_from("")
+            self.scope = self.visitor.usual()
+            self.memory = site.seen_from(self.scope)
 
     @property
     def path(self) -> str:
         return self.request.url.path
+
+    def may(self, role: str) -> bool:
+        """Whether the visitor may do what takes a role, here and now."""
+        return self.visitor.may(role) and (role == "read" or not self.site.read_only)
+
+    def need(self, role: str) -> None:
+        """Raises NotAllowed."""
+        if not self.visitor.may(role):
+            said = "belongs to who keeps the whole store" if role == "owner" else f"takes the role {role}"
+            raise NotAllowed(f"this {said}, which your token has not")
+
+    def seen_from(self, scope: str) -> Limpet:
+        """The store seen from one scope: what was asked for, or shown, or usual. Raises NotAllowed."""
+        wanted = scope or self.scope or self.site.memory.scope
+        if not self.visitor.sees(wanted):
+            raise NotAllowed("your token is not for this scope")
+        return self.site.seen_from(wanted)
+
+    def own(self, *ids: str) -> None:
+        """Every scope reads `global`; who changes something of it may see that scope. Raises NotFound, NotAllowed."""
+        if self.visitor.sees(""):
+            return
+        for id in ids:
+            if not self.visitor.sees(self.memory.get(id).scope):
+                raise NotAllowed("this memory is of a scope that your token may read and not change")
 
     def name(self, name: str) -> str:
         """A part of the path."""
@@ -181,7 +233,8 @@ class Ask:
         said = SAID.get(self.query.get("said", ""))
         more = {
             "ask": self, "site": self.site, "theme": theme if theme in ("light", "dark") else "",
-            "done": self._done(), "said": said, "command": "", "token": self.site.access.form_token,
+            "done": self._done(), "said": said, "command": "", "token": self.visitor.form_token,
+            "mark": _digest(self.site.mark[0]), "late": self.site.mark[1],
         }  # fmt: skip
         return HTMLResponse(self.site.templates.get_template(template).render(more | given), status)
 
@@ -205,35 +258,53 @@ class Ask:
 
 
 View = Callable[[Ask], Response]
+# The role that a page or a form takes, where it is not reading or writing.
+ROLES = {
+    ("POST", "/view"): "read", ("POST", "/review"): "review", ("POST", "/memory/{id}/promote"): "review",
+    ("GET", "/memory/{id}/purge"): "admin", ("POST", "/memory/{id}/purge"): "admin", ("POST", "/journal/drop"): "admin",
+}  # fmt: skip
 
 
-def application(site: Site) -> ASGIApp:
-    """Every page behind the questions of `access.py`."""
+def role_of(method: str, path: str) -> str:
+    """Upkeep reads and writes files of the machine."""
+    usual = "owner" if path.startswith("/care") else "read" if method == "GET" else "write"
+    return ROLES.get((method, path), usual)
+
+
+def _digest(mark: str) -> str:
+    """A watermark as a browser may know it: it tells of scopes that are not its own."""
+    return sha256(mark.encode()).hexdigest()[:16]
+
+
+def application(site: Site, *, doors: Sequence[Route] = (), refused: ASGIApp | None = None) -> ASGIApp:
+    """Every page behind the questions of `access.py`. `doors`: how one gets in, instead of by the one link; `refused`:
+    what is said to others."""
     from . import views_care, views_home, views_memories, views_recall, views_review, views_sessions
 
     routes = [
-        Route("/enter", partial(_enter, site), methods=["GET"]),
+        *(doors or [Route("/enter", partial(_enter, site), methods=["GET"])]),
         Route("/csp", partial(_refused_by_policy, site), methods=["POST"]),
         Route("/events", partial(_events, site), methods=["GET"]),
         Mount("/static", StaticFiles(directory=HERE / "static")),
     ]
     for module in (views_home, views_memories, views_recall, views_review, views_sessions, views_care):
-        routes += [Route(path, _endpoint(site, view, method), methods=[method]) for method, path, view in module.VIEWS]
-    routes.append(Route("/{rest:path}", _endpoint(site, _nothing, "GET"), methods=["GET"]))
+        for method, path, view in module.VIEWS:
+            routes.append(Route(path, _endpoint(site, view, method, role_of(method, path)), methods=[method]))
+    routes.append(Route("/{rest:path}", _endpoint(site, _nothing, "GET", "read"), methods=["GET"]))
 
-    async def refused(scope: Scope, receive: Receive, send: Send) -> None:
+    async def turned_away(scope: Scope, receive: Receive, send: Send) -> None:
         status, why = scope["why"]
         page = site.templates.get_template("refused.html").render(why=why, theme="")
         await HTMLResponse(page, status)(scope, receive, send)
 
-    return guarded(Starlette(routes=routes), site.access, refused)
+    return guarded(Starlette(routes=routes), site.access, refused or turned_away)
 
 
 def _nothing(_: Ask) -> Response:
     raise NotFound("there is no such page")
 
 
-def _endpoint(site: Site, view: View, method: str) -> Callable[[Request], Awaitable[Response]]:
+def _endpoint(site: Site, view: View, method: str, role: str) -> Callable[[Request], Awaitable[Response]]:
     async def endpoint(request: Request) -> Response:
         form: dict[str, list[str]] = {}
         if method == "POST":
@@ -243,24 +314,31 @@ def _endpoint(site: Site, view: View, method: str) -> Callable[[Request], Awaita
                 if len(sent) > MOST_BYTES:
                     return HTMLResponse("too much", 413)
             form = parse_qs(sent.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=20_000)
-        return await run_in_threadpool(_answer, site, view, method, request, form)
+        return await run_in_threadpool(_answer, site, view, method, role, request, form)
 
     return endpoint
 
 
-def _answer(site: Site, view: View, method: str, request: Request, form: dict[str, list[str]]) -> Response:
+def _answer(site: Site, view: View, method: str, role: str, request: Request, form: dict[str, list[str]]) -> Response:
     """What a view says, or the page of what went wrong."""
+    site.begin()
     ask = Ask(site, request, form)
     try:
         if method == "POST":
             given = ask.form.get("token", "")
-            if not secrets.compare_digest(given.encode(), site.access.form_token.encode()):
+            if not secrets.compare_digest(given.encode(), ask.visitor.form_token.encode()):
                 return ask.page(
                     "error.html", status=403, title="This form is not from here", hint="Load the page anew."
                 )
             if site.read_only and not getattr(view, "changes_nothing", False):
                 return ask.page("error.html", status=403, title="This page was started read-only", hint="")
-        return view(ask)
+        ask.need(role)
+        if method == "POST":
+            ask.own(*request.path_params.get("id", "").split())
+        answer = view(ask)
+        if method == "POST":
+            site.wrote()
+        return answer
     except LimpetError as error:
         status = next((code for kind, code in STATUS.items() if isinstance(error, kind)), 503)
         return ask.page("error.html", status=status, title=error.message, hint=error.hint or "")
@@ -277,12 +355,14 @@ def changes_nothing(view: View) -> View:
 async def _enter(site: Site, request: Request) -> Response:
     """Let the browser in that has the link. It goes on from a page of ours: a redirect of a link in a mail would not
     bring a strict cookie along."""
-    value = site.access.enter(request.query_params.get("link", ""))
+    access = site.access
+    assert isinstance(access, Access)
+    value = access.enter(request.query_params.get("link", ""))
     template = site.templates.get_template("refused.html" if value is None else "enter.html")
     why = "this link was used already, or is not of this start: start `limpet ui` again for a new one"
     answer = HTMLResponse(template.render(why=why, theme=""), 401 if value is None else 200)
     if value is not None:
-        answer.set_cookie(site.access.cookie, value, httponly=True, samesite="strict", path="/")
+        answer.set_cookie(access.cookie, value, httponly=True, samesite="strict", path="/")
     return answer
 
 
@@ -298,15 +378,16 @@ async def _refused_by_policy(site: Site, request: Request) -> Response:
 
 
 async def _events(site: Site, request: Request) -> Response:
-    """News for the script of a page: a line whenever the store has changed."""
+    """News for the script of a page: a line whenever the store has changed since the page was made."""
 
     async def news() -> AsyncIterator[str]:
-        mark, quiet = site.memory.watermark(), 0.0
+        mark, quiet = request.query_params.get("since") or _digest(site.memory.watermark()), 0.0
+        cookies = request.headers.get("cookie", "")
         yield "retry: 3000\n\n"
-        while not site.stopping() and not await request.is_disconnected():
+        while not site.stopping() and site.access.visitor(cookies) and not await request.is_disconnected():
             await asyncio.sleep(LOOK_SECONDS)
             quiet += LOOK_SECONDS
-            now = await run_in_threadpool(site.memory.watermark)
+            now = _digest(await run_in_threadpool(site.memory.watermark))
             if now != mark:
                 mark, quiet = now, 0.0
                 yield f"event: changed\ndata: {html.escape(now)}\n\n"

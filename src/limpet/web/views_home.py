@@ -31,7 +31,8 @@ def home(ask: Ask) -> Response:
     store, site = ask.memory, ask.site
     learned, new = site.kept(("new", ask.scope, since), lambda: _new(store, since))
     figures = site.kept(("figures", ask.scope), lambda: _figures(site, ask.scope))
-    changed = [one for one in figures["log"] if one.at_us >= since and one.verb not in LEARNED]
+    log = site.kept(("log", ask.scope, MOST_CHANGES), lambda: store.log(limit=MOST_CHANGES))
+    changed = [one for one in log if one.at_us >= since and one.verb not in LEARNED]
     answer = ask.page(
         "home.html", since=since, first=before == this - WEEK, new=new,
         learned=learned, changed=changed[:6],
@@ -65,12 +66,12 @@ def _figures(site: Site, scope: str) -> dict[str, Any]:
     for (_, kind), count in by_day.items():
         kinds[kind] = kinds.get(kind, 0) + count
     waiting: dict[str, int] = {}
-    for one in site.waiting(scope):
+    for one in site.waiting(scope, fresh=True):
         waiting[one.kind] = waiting.get(one.kind, 0) + 1
     return {
         "total": sum(kinds.values()), "kinds": dict(sorted(kinds.items(), key=lambda pair: -pair[1])),
         "growth": shown.growth(by_day), "waiting": waiting, "stats": store.stats(), "models": store.models(),
-        "use": here.usefulness(limit=1), "where": here.scope, "log": store.log(limit=MOST_CHANGES),
+        "use": here.usefulness(limit=1), "where": here.scope,
     }  # fmt: skip
 
 
@@ -89,13 +90,14 @@ def view(ask: Ask) -> Response:
     """Which scope is shown, and whether light or dark: of this browser alone."""
     answer = ask.back()
     for cookie, name in ((SCOPE, "scope"), (THEME, "theme")):
-        if name in ask.form:
+        if name in ask.form and (name != "scope" or ask.visitor.sees(ask.form[name])):
             answer.set_cookie(cookie, ask.form[name], max_age=YEAR_SECONDS, httponly=True, samesite="strict")
     return answer
 
 
 def scopes(ask: Ask) -> Response:
     several = ask.site.kept("scopes", ask.site.seen_from("").scopes)
+    several = [one for one in several if ask.visitor.sees(one.scope)]
     return ask.page("scopes.html", scopes=several, command=ask.command("scopes"))
 
 

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 from starlette.responses import Response
 
 from ..model.errors import BadInput, ChangedSince, LimpetError, NotFound
-from ..model.memory import KINDS
+from ..model.memory import GLOBAL_SCOPE, KINDS
+from ..remember.operations import MOST_CHANGES
+from .access import NotAllowed
 from .drawing import both_clocks, radial
 
 if TYPE_CHECKING:
@@ -92,6 +94,9 @@ def change_several(ask: Ask) -> Response:
     topics = [one.strip() for one in value.split(",") if one.strip()]
     if action in ("tag", "untag", "move") and not value:
         raise BadInput(f"{action} needs {'a scope' if action == 'move' else 'topics'}")
+    ask.own(*ids)
+    if action == "move" and not ask.visitor.sees(value):
+        raise NotAllowed("your token is not for that scope")
     if "confirmed" not in ask.form:
         several = [ask.memory.get(id) for id in ids]
         words = [action, *ids] if action not in ("tag", "untag", "move") else []
@@ -212,7 +217,7 @@ def purge(ask: Ask) -> Response:
     id, flags = ask.name("id"), ask.form
     if flags.get("typed", "").strip() != ask.short(ask.memory.get(id).id):
         return _purge_page(ask, "What you typed is not the short id of this memory. Nothing was erased.", 400)
-    if not ask.site.access.may_purge():
+    if not ask.visitor.may_purge():
         return _purge_page(ask, "Five purges in a minute are enough. Nothing was erased; wait a little.", 429)
     ask.memory.purge(
         id, confirm=True, all_wordings="all_wordings" in flags, quoting="quoting" in flags, copies="copies" in flags
@@ -222,8 +227,36 @@ def purge(ask: Ask) -> Response:
 
 def undo(ask: Ask) -> Response:
     """Take back what a form did, its last operation first."""
-    answers = [ask.memory.undo(event or None) for event in reversed(ask.several.get("event", [""]))]
-    return ask.back(said="undone" if any(answers) else "unchanged")
+    events = ask.several.get("event", [""])
+    _own_operations(ask, events)
+    back = _what_holds_again(ask, events)
+    answers = [ask.memory.undo(event or None) for event in reversed(events)]
+    return ask.back(back, said="undone" if any(answers) else "unchanged")
+
+
+def _what_holds_again(ask: Ask, events: Sequence[str]) -> str | None:
+    """Where to go on from the page of a correction that is taken back: to what it replaced. None: stay."""
+    for event in events:
+        for operation in ask.memory.log(event=event) if event else ():
+            made = {one.id for one in operation.changes if one.what == "remembered"}
+            was = next((one.id for one in operation.changes if one.what == "superseded"), None)
+            if was and ask.form.get("back", "").partition("?")[0].removeprefix("/memory/") in made:
+                return f"/memory/{was}"
+    return None
+
+
+def _own_operations(ask: Ask, events: Sequence[str]) -> None:
+    """Of a team, who changes something of a scope may undo what was done there, and names it: the last operation may be
+    somebody else's. Raises NotFound, NotAllowed, BadInput."""
+    if ask.visitor.sees(""):
+        return
+    for event in events:
+        if not event:
+            raise BadInput("which operation?")
+        (operation,) = ask.memory.log(event=event)
+        if operation.count > MOST_CHANGES and not ask.visitor.sees(GLOBAL_SCOPE):
+            raise NotAllowed("so large an operation is taken back with a token for `global` too")
+        ask.own(*(one.id for one in operation.changes if one.what not in ("session_started", "session_ended")))
 
 
 def similar(ask: Ask) -> Response:

@@ -37,6 +37,10 @@ def decide(ask: Ask) -> Response:
     verdict, ids = ask.form.get("verdict", ""), ask.several.get("id", [])
     if verdict not in ("accept", "reject"):
         raise BadInput("yes or no?")
+    about = {item.id: item for item in ask.site.waiting(ask.scope, fresh=True)}
+    for id in ids:
+        item = about.get(id)
+        ask.own(*([id] if item is None else [one.id for one in (item.memory, item.other) if one is not None]))
     events: list[str] = []
     wrong = None
     for id in ids:

@@ -19,11 +19,11 @@ LISTED, MOST_SCOPES, MOST_LINES = 60, 40, 400
 def sessions(ask: Ask) -> Response:
     def listed() -> list[SessionRow]:
         scopes = [ask.scope] if ask.scope else [one.scope for one in ask.memory.scopes()]
-        several = [one for scope in scopes[:MOST_SCOPES] for one in ask.site.seen_from(scope).sessions(limit=LISTED)]
+        several = [one for scope in scopes[:MOST_SCOPES] for one in ask.seen_from(scope).sessions(limit=LISTED)]
         return sorted(several, key=lambda one: -one.last_at_us)[:LISTED]
 
     several = ask.site.kept(("sessions", ask.scope), listed)
-    here = ask.site.seen_from(ask.scope or ask.site.memory.scope)
+    here = ask.seen_from("")
     today = here.journal(since=shown.day(ask.now()))[-MOST_LINES:]
     return ask.page("sessions.html", sessions=several, today=today, scope=here.scope,
                     command=ask.command("session", "list"))  # fmt: skip
@@ -31,7 +31,7 @@ def sessions(ask: Ask) -> Response:
 
 def session(ask: Ask) -> Response:
     scope, name = ask.query.get("scope", ""), ask.query.get("name", "")
-    store = ask.site.seen_from(scope or ask.scope or ask.site.memory.scope)
+    store = ask.seen_from(scope)
     try:
         row = store.session(name)
         memories = store.session_memories(name)
@@ -57,7 +57,7 @@ def session(ask: Ask) -> Response:
 
 def drop(ask: Ask) -> Response:
     """Erase the lines of the journal that are marked. First, unless confirmed, which."""
-    store = ask.site.seen_from(ask.form.get("scope", "") or ask.site.memory.scope)
+    store = ask.seen_from(ask.form.get("scope", ""))
     numbers = [int(one) for one in ask.several.get("number", [])]
     found = store.drop_from_journal(numbers, dry_run="confirmed" not in ask.form)
     if "confirmed" not in ask.form:

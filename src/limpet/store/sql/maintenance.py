@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -62,35 +63,36 @@ class SqlMaintenance(ABC):
             def one(sql: str) -> Any:
                 return con.execute(sql).get
 
-            def table(sql: str) -> dict[str, int]:
-                return dict(con.execute(sql).fetchall())
-
             held, free = self._bytes(con)
+            # One look at every memory; of a large store that is most of the work.
+            rows = con.execute(
+                "SELECT c.state, c.replaced, c.kind, s.name, c.held FROM"
+                " (SELECT state, superseded_by IS NOT NULL AS replaced, kind, scope, count(*) AS held FROM memory"
+                " WHERE retired_at IS NULL GROUP BY state, replaced, kind, scope) c JOIN scope s ON s.num = c.scope"
+            ).fetchall()
+            ((oldest, newest),) = con.execute("SELECT min(at), max(at) FROM event").fetchall()
+            by_kind, by_scope, by_state = Counter[str](), Counter[str](), Counter[str]()
+            for state, replaced, kind, scope, count in rows:
+                by_state["superseded" if replaced and state == "active" else state] += count
+                if state == "active":
+                    by_kind[kind] += count
+                    by_scope[scope] += count
             return StoreStats(
-                memories=one("SELECT count(*) FROM memory WHERE retired_at IS NULL AND state <> 'purged'"),
-                versions=one("SELECT count(*) FROM memory"),
+                memories=by_state.total() - by_state["purged"],
+                versions=by_state.total() + one("SELECT count(*) FROM memory WHERE retired_at IS NOT NULL"),
                 events=one("SELECT count(*) FROM event"),
                 sessions=one("SELECT count(*) FROM session"),
                 vectors=one("SELECT count(*) FROM vector"),
                 waiting_jobs=jobs.waiting(con),
                 waiting_checks=one("SELECT count(*) FROM job WHERE state = 'waiting' AND kind <> 'embed'"),
                 dead_jobs=one("SELECT count(*) FROM job WHERE state = 'dead'"),
-                by_kind=table(
-                    "SELECT kind, count(*) FROM memory WHERE retired_at IS NULL AND state = 'active' GROUP BY kind"
-                ),
-                by_scope=table(
-                    "SELECT s.name, count(*) FROM memory m JOIN scope s ON s.num = m.scope"
-                    " WHERE m.retired_at IS NULL AND m.state = 'active' GROUP BY s.name"
-                ),
-                by_state=table(
-                    "SELECT CASE WHEN state = 'active' AND superseded_by IS NOT NULL THEN 'superseded' ELSE state END"
-                    " AS said, count(*)"
-                    " FROM memory WHERE retired_at IS NULL GROUP BY said"
-                ),
+                by_kind=dict(sorted(by_kind.items())),
+                by_scope=dict(sorted(by_scope.items())),
+                by_state=dict(sorted(by_state.items())),
                 file_bytes=held,
                 free_bytes=free,
-                oldest_us=one("SELECT min(at) FROM event"),
-                newest_us=one("SELECT max(at) FROM event"),
+                oldest_us=oldest,
+                newest_us=newest,
             )
 
     def rebuild(self, progress: Callable[[int, int], None] | None = None) -> int:

@@ -145,7 +145,7 @@ if (news) {
     source?.close();
     source = undefined;
     if (document.visibilityState !== "visible") return;
-    source = new EventSource("/events");
+    source = new EventSource(`/events?since=${encodeURIComponent(document.body.dataset.mark)}`);
     source.addEventListener("changed", () => { news.hidden = false; });
   };
   document.addEventListener("visibilitychange", listen);
