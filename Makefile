@@ -105,11 +105,11 @@ performance: setup  ## limpet beside py-memori in one run, and docs/performance.
 embedder-figures: setup  ## sha256, calibration and prototypes of our own model anew; MODEL=FILE puts another one in its place
 	@$(BIN)/python -m benchmarks.tune --part embedder --held-back --write $(if $(MODEL),--model $(MODEL))
 
-dist: setup  ## wheel and sdist, built twice and compared, installed into a bare environment and tried; CycloneDX list
+dist: setup  ## wheel and sdist, built twice and compared, installed into a bare environment and tried; CycloneDX list; PYTHONS="python3.12 python3.13" tries these too
 	@test -x .venvs/release/bin/python || $(PYTHON) -m venv .venvs/release
 	@.venvs/release/bin/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
 	@.venvs/release/bin/python -m pip install --quiet --disable-pip-version-check --group release
-	@.venvs/release/bin/python -m release.dist
+	@.venvs/release/bin/python -m release.dist $(PYTHONS)
 
 check-platforms: setup  ## which Python versions and platforms have wheels of everything limpet needs; writes docs/reference/platforms.md
 	@$(BIN)/python -m release.platforms

@@ -106,8 +106,8 @@ def person(session: str) -> str:
     return session.split("_")[1 if session.startswith("answer") else 0]
 
 
-def histories(count: int) -> None:
-    for seed in range(count):
+def histories(first: int, count: int) -> None:
+    for seed in range(first, first + count):
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             (folder / "transcripts").mkdir()
@@ -117,9 +117,12 @@ def histories(count: int) -> None:
                 start = time.monotonic()
                 told = evaluate(memory, [folder / "transcripts"], compare=["search=words"], worst=10).ways[1].figures
                 seconds = time.monotonic() - start
+        plain = [hit for _, hit, shows in truth.needs if shows]
+        visible, reported = sum(plain) / len(plain), told.hit_rate.value
         print(
-            f"history {seed}: found {truth.hit_rate:.1%} of {len(truth.needs)}, reported {told.hit_rate.value:.1%} of "
-            f"{told.needs} ({(told.hit_rate.value - truth.hit_rate) * 100:+.1f} points), {seconds:.0f} s",
+            f"history {seed}: found {truth.hit_rate:.1%} of {len(truth.needs)}, {visible:.1%} of the {len(plain)} that "
+            f"show in words; reported {reported:.1%} of {told.needs} ({(reported - truth.hit_rate) * 100:+.1f}, "
+            f"{(reported - visible) * 100:+.1f} points), {seconds:.0f} s",
             flush=True,
         )
 
@@ -129,12 +132,13 @@ def main() -> None:
     for name in ("--locomo", "--facts", "--longmemeval"):
         parser.add_argument(name, type=Path)
     parser.add_argument("--histories", type=int, default=0)
+    parser.add_argument("--first", type=int, default=0, help="seed of the first of them")
     args = parser.parse_args()
     if args.locomo and args.facts:
         locomo(json.loads(args.locomo.read_text()), json.loads(args.facts.read_text()))
     if args.longmemeval:
         longmemeval(json.loads(args.longmemeval.read_text())["sessions"])
-    histories(args.histories)
+    histories(args.first, args.histories)
 
 
 if __name__ == "__main__":

@@ -20,7 +20,11 @@ FIGURES = {
     "brief_ms": ("Brief", "`prepare`: what an agent is given before it answers a message (p50)", "ms"),
     "write_ms": ("One write", "A memory stored durably in a store of that size (p50)", "ms"),
     "rows_per_second": ("Load", "Memories stored with their vectors, from an empty store to that size", "a second"),
-    "cold_ms": ("Cold start", "A whole process that recalls by words: start, open, answer, end (median)", "ms"),
+    "cold_ms": (
+        "Cold start",
+        "A whole process that recalls by words, its bytecode kept: start, open, answer, end (median)",
+        "ms",
+    ),
     "resident_mb": ("Resident memory", "Of a process that opened the store and asked 60 questions", "MB"),
     "bytes_per_memory": ("File", "What is on disk, with a vector of 384 numbers for each", "bytes a memory"),
 }

@@ -18,35 +18,43 @@ import time
 import zlib
 from pathlib import Path
 
+import numpy as np
+
 ROOT = Path(__file__).parent.parent
 BLOCK = 25
 FIGURES = {"median": statistics.median, "mean": statistics.fmean, "p10": lambda times: sorted(times)[len(times) // 10]}
 
 
+class Checksums:
+    """The embedder of a store by its name; its vectors mean nothing and cost next to nothing."""
+
+    def __init__(self, name: str, fingerprint: str, dimensions: int) -> None:
+        self.name, self.fingerprint, self.dimensions = name, fingerprint, dimensions
+
+    @classmethod
+    def of(cls, store: str) -> Checksums:
+        import apsw
+
+        row = apsw.Connection(store).execute(
+            "SELECT name, fingerprint, dimensions FROM embedder WHERE state = 'active'"
+        )
+        return cls(*row.get)
+
+    def embed_passages(self, texts: list[str]) -> np.ndarray:
+        several = [np.random.default_rng(zlib.crc32(one.encode())).normal(size=self.dimensions) for one in texts]
+        return (several / np.linalg.norm(several, axis=1, keepdims=True)).astype(np.float32)
+
+    def embed_query(self, text: str) -> np.ndarray:
+        found: np.ndarray = self.embed_passages([text])[0]
+        return found
+
+
 def answer(store: str, questions: str, lexical: bool) -> None:
     """In the process of one checkout: for each line `first last` on stdin the seconds of those questions."""
-    import apsw
-    import numpy as np
-
     import limpet
 
-    row = apsw.Connection(store).execute("SELECT name, fingerprint, dimensions FROM embedder WHERE state = 'active'")
-
-    class Checksums:
-        """The store's embedder by its name; its vectors mean nothing and cost next to nothing."""
-
-        name, fingerprint, dimensions = row.get
-
-        def embed_passages(self, texts: list[str]) -> np.ndarray:
-            several = [np.random.default_rng(zlib.crc32(one.encode())).normal(size=self.dimensions) for one in texts]
-            return (several / np.linalg.norm(several, axis=1, keepdims=True)).astype(np.float32)
-
-        def embed_query(self, text: str) -> np.ndarray:
-            found: np.ndarray = self.embed_passages([text])[0]
-            return found
-
     asked = Path(questions).read_text(encoding="utf-8").splitlines()
-    with limpet.open(store, scope="global", embedder=Checksums(), read_only=True) as memory:
+    with limpet.open(store, scope="global", embedder=Checksums.of(store), read_only=True) as memory:
         for question in asked[: 2 * BLOCK]:
             memory.recall(question, lexical_only=lexical)
         for line in sys.stdin:

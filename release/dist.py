@@ -18,7 +18,6 @@ import sys
 import tarfile
 import tempfile
 import time
-import venv
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -85,16 +84,18 @@ def tried(command: Sequence[str | Path], home: Path, **more: str) -> float:
     return took
 
 
-def installed(folder: Path, made: dict[str, Path]) -> Path:
-    """A bare environment with the wheel, then the sdist, tried."""
+def installed(folder: Path, made: dict[str, Path], interpreter: str = sys.executable) -> Path:
+    """A bare environment of that Python with the wheel, then the sdist, tried."""
+    folder.mkdir(exist_ok=True)
     place = folder / "bare"
-    venv.create(place, with_pip=True)
+    run(interpreter, "-m", "venv", place)
     bin = place / ("Scripts" if os.name == "nt" else "bin")
     pip = (bin / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
     for what, options in ((".whl", ()), (".gz", ("--force-reinstall", "--no-deps"))):
         run(*pip, *options, made[what], cwd=folder)
         took = tried([bin / "limpet"], folder / f"home{what}")
-        print(f"{made[what].name}: installs; first remember and recall by meaning {took:.1f} s after pip ended")
+        version = run(bin / "python", "--version").strip()
+        print(f"{made[what].name}: {version}; first remember and recall by meaning {took:.1f} s after pip ended")
         if took > MOST_SECONDS:
             sys.exit(f"more than {MOST_SECONDS} s")
         if not (place / "share" / "man" / "man1" / "limpet.1").is_file():
@@ -127,9 +128,13 @@ def listed(python: Path, version: str) -> None:
 
 
 def main() -> int:
-    argparse.ArgumentParser(prog="python -m release.dist", description=__doc__.split("\n\n")[0]).parse_args()
+    parser = argparse.ArgumentParser(prog="python -m release.dist", description=__doc__.split("\n\n")[0])
+    parser.add_argument("pythons", nargs="*", metavar="PYTHON", help="other versions to install it on and try it")
+    others = parser.parse_args().pythons
     with tempfile.TemporaryDirectory() as folder:
         made = built_twice(Path(folder))
+        for number, other in enumerate(others):
+            installed(Path(folder) / str(number), made, other)
         python = installed(Path(folder), made)
         run_alone(Path(folder), made[".whl"])
         listed(python, made[".whl"].name.split("-")[1])

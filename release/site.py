@@ -1,8 +1,8 @@
 """The documentation as a site: `python -m release.site ENVIRONMENT`, which is `make site`.
 
 The pages are copied as they lie in the repository, so that their links hold; README.md is the home. Which page stands
-where follows from PARTS, so that a new one has its place. A warning of MkDocs ends it with 1, and so does a page that
-would load something from elsewhere.
+where follows from PARTS, so that a new one has its place. The pages of API are made of docstrings, and are of the site
+alone. A warning of MkDocs ends it with 1, and so does a page that would load something from elsewhere.
 """
 
 from __future__ import annotations
@@ -17,15 +17,24 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import limpet
+
 ROOT = Path(__file__).resolve().parents[1]
 SITE = ROOT / "site"
+
+
+def is_error(name: str) -> bool:
+    value = getattr(limpet, name)
+    return isinstance(value, type) and issubclass(value, Exception)
+
+
 # Tab -> the pages under it: patterns, each page at the first that it meets.
 PARTS = {
     "Start": ("README.md", "docs/tutorial.md", "docs/how-to/cookbook.md", "docs/how-to/why-not-found.md"),
     "Agents": ("docs/how-to/clients/README.md", "docs/how-to/clients/*.md"),
     "Coming from": ("docs/how-to/coming-from/README.md", "docs/how-to/coming-from/*.md"),
     "Reference": ("docs/reference/*.md", "docs/domain-model.md"),
-    "Compare": ("docs/comparison.md", "docs/benchmarks.md"),
+    "Compare": ("docs/comparison.md", "docs/performance.md", "docs/benchmarks.md"),
     "Understand": (
         "docs/README.md",
         "docs/architecture.md",
@@ -63,6 +72,15 @@ ALONG = (
     "benchmarks/results/*/*.json",
     "packages/*/examples/*",
 )
+# Page of docs/reference/api/ -> its heading, the public names on it in this order; the last one has all others.
+API = {
+    "limpet": ("Stores", ("open", "Limpet", "copy_store", "restore_backup", "change_key")),
+    "history": ("History", ("History",)),
+    "asynchronous": ("Asynchronous", ("AsyncLimpet", "AsyncHistory")),
+    "extend": ("To extend", ("Embedder", "Reranker", "Clock", "SystemClock", "FixedClock")),
+    "errors": ("Errors", tuple(name for name in limpet.__all__ if is_error(name))),
+    "types": ("Types", ()),
+}
 # What a browser would fetch by itself.
 FETCHED = re.compile(
     r"<(?:script|img|iframe|source)[^>]+src=[\"']?https?:"
@@ -97,14 +115,32 @@ def staged(folder: Path) -> Path:
         target = folder / "pages" / path
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(ROOT / path, target)
+    made = {"Reference": [{"API": api(folder / "pages")}]}
+    shutil.copyfile(ROOT / "release" / "site.css", folder / "pages" / "site.css")
     settings = {
         "INHERIT": str(ROOT / "mkdocs.yml"),
         "docs_dir": str(folder / "pages"),
         "site_dir": str(SITE),
-        "nav": [{part: pages} for part, pages in nav.items()],
+        "extra_css": ["site.css"],
+        "nav": [{part: [*pages, *made.get(part, ())]} for part, pages in nav.items()],
     }
     (folder / "mkdocs.yml").write_text(json.dumps(settings), encoding="utf-8")
     return folder / "mkdocs.yml"
+
+
+def api(folder: Path) -> list[str]:
+    """The pages made of docstrings, in that folder; their paths."""
+    homes = {name: f"limpet.{home}" for home, names in limpet._HOMES.items() for name in names}
+    rest = [name for name in limpet.__all__ if name in homes and all(name not in names for _, names in API.values())]
+    written = []
+    for page, (heading, names) in API.items():
+        written.append(f"docs/reference/api/{page}.md")
+        target = folder / written[-1]
+        target.parent.mkdir(parents=True, exist_ok=True)
+        entries = [f"::: {homes[name]}.{name}" for name in names or rest]
+        intro = "From docstrings; every name is imported from `limpet`. In words: [Python](../python.md)."
+        target.write_text("\n\n".join([f"# {heading}", intro, *entries]) + "\n", encoding="utf-8")
+    return written
 
 
 def from_elsewhere() -> list[str]:
@@ -118,7 +154,11 @@ def from_elsewhere() -> list[str]:
 
 def main() -> int:
     (place,) = sys.argv[1:]
-    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}  # of Material, about versions to come
+    environment = {
+        **os.environ,
+        "NO_MKDOCS_2_WARNING": "1",  # of Material, about versions to come
+        "PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'src'}",  # what mkdocs.yml names
+    }
     with tempfile.TemporaryDirectory() as folder:
         settings = staged(Path(folder))
         tool = ROOT / place / "bin" / "mkdocs"

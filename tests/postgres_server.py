@@ -18,6 +18,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 NOBODY = 65534  # PostgreSQL refuses to run as root
 SETTINGS = {
@@ -96,14 +97,14 @@ class Server:
     def runs(self) -> bool:
         return self._process is not None and self._process.poll() is None
 
-    def say(self, *statements: str) -> list[tuple[object, ...]]:
+    def say(self, *statements: str, database: str = "postgres") -> list[tuple[Any, ...]]:
         """As the superuser; the rows of the last one."""
         import psycopg
 
-        with psycopg.connect(self.url.format("postgres"), autocommit=True) as con:
+        with psycopg.connect(self.url.format(database), autocommit=True) as con:
             for statement in statements:
                 found = con.execute(statement)  # type: ignore[arg-type]
-            return found.fetchall()
+            return found.fetchall() if found.description else []
 
     def stop(self, how: signal.Signals = signal.SIGINT) -> None:
         if self._process is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import tomllib
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import limpet
 from docs import licences, man
 from limpet.cli.main import COMMANDS
 from release import site
@@ -55,6 +57,12 @@ def test_every_page_has_its_place_in_the_site_once():
     assert len(placed) == len(set(placed))
     assert {path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md")} <= set(placed)
     assert placed[0] == "README.md", "the home"
+
+
+def test_every_public_name_stands_once_in_the_reference_made_of_docstrings(tmp_path):
+    said = "".join((tmp_path / page).read_text(encoding="utf-8") for page in site.api(tmp_path))
+    names = re.findall(r"^::: limpet\.(?:\w+\.)*(\w+)$", said, re.MULTILINE)
+    assert sorted([*names, "__version__"]) == sorted(limpet.__all__)
 
 
 def test_what_the_comparison_says_was_measured_stands_in_the_benchmarks():

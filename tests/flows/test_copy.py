@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
 from dataclasses import replace
 
 import pytest
@@ -77,6 +80,53 @@ def test_an_interrupted_copy_goes_on_where_it_was(lived, path, elsewhere, monkey
 
     assert report.there == 6
     assert said(path) == said(elsewhere)
+
+
+KILLED = """
+import os, signal, sys
+import limpet
+from limpet.transfer import copy as copying
+
+source, target, place = sys.argv[1:]
+copying.BATCH_EVENTS = 3
+
+def end(*_, **__):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+class Ends:
+    # One repository of the target, whose writes are the last that this process does.
+    def __init__(self, real, name):
+        self.real, self.name = real, name
+    def __getattr__(self, name):
+        do = getattr(self.real, name)
+        return do if name != self.name else lambda *given, **more: (do(*given, **more), end())
+
+copy = copying.copy_store
+def copied(one, other, *, progress=None):
+    if place.isdecimal():
+        return copy(one, other, progress=lambda done, total: done >= int(place) and end())
+    repository, verb = place.split(".")
+    setattr(other, repository, Ends(getattr(other, repository), verb))
+    return copy(one, other)
+copying.copy_store = copied
+limpet.copy_store(source, target)
+"""
+
+
+@pytest.mark.parametrize("elsewhere", [POSTGRES], indirect=True)
+def test_a_copy_that_is_killed_anywhere_goes_on_in_both_directions(lived, path, elsewhere, tmp_path):
+    """By `kill -9`: between two batches, after use counts, and after vectors; each begins where the last one
+    was."""
+    back = str(tmp_path / "back.db")
+    places = {(path, elsewhere): ("3", "usage.restore", "vectors.add"), (elsewhere, back): ("9", "vectors.add")}
+    for (source, target), several in places.items():
+        for place in several:
+            ended = subprocess.run([sys.executable, "-c", KILLED, source, target, place], check=False, timeout=120)
+            assert ended.returncode == -signal.SIGKILL, place
+        report = limpet.copy_store(source, target)
+        assert report.events == 0 and report.there > 9
+
+    assert said(path) == said(elsewhere) == said(back)
 
 
 def test_what_holds_something_else_is_left_alone(lived, path, elsewhere):

@@ -146,6 +146,23 @@ def test_asking_about_a_thing_is_not_telling_it_again(memory, clock):
     assert way(evaluate(memory), "limpet").told_again == 1
 
 
+def test_what_a_session_has_used_is_not_needed_again(memory, clock):
+    """The answer names the number; that a next question says the rest of the words does not tell it again."""
+    memory.remember("The billing database listens on port 4711")
+    clock.advance(hours=1)
+    for kind, what in (
+        ("asked", "My connection for billing is refused, look into that please"),
+        ("said", "It listens on 4711; I set the variable."),
+        ("asked", "Add a docstring to the parser class"),
+        ("said", "Added."),
+        ("asked", "Which port has the ledger database?"),
+        ("said", "I cannot say."),
+    ):
+        memory.note_action("s1", kind, what)
+    found = way(evaluate(memory), "limpet")
+    assert (found.needs, found.told_again) == (1, 0)
+
+
 def test_the_interval_of_the_lift_covers_the_truth(memory):
     """A hundred experiments of 60 sessions, a scope each. What is shown is shown once a session; what is held out fits
     message after message, and would be used more often if each of them counted."""

@@ -120,6 +120,18 @@ def test_linking_as_superseding_ends_the_old_belief_until_it_is_unlinked(memory,
     assert set(ids(memory.recall("deploy", lexical_only=True))) == {new, old}
 
 
+def test_two_values_of_a_key_never_hold_at_once_without_their_link(memory):
+    old = memory.set_fact("db.port", "5432", origin="user").id
+    new = memory.correct(old, "5433", origin="user", why="moved").id
+    with pytest.raises(limpet.BadInput, match="at once"):
+        memory.unlink(new, "supersedes", old)
+    assert memory.fact("db.port").value == "5433"
+
+    memory.retract(new, why="never moved")
+    assert memory.unlink(new, "supersedes", old).status == "changed"
+    assert memory.fact("db.port").value == "5432"
+
+
 def test_undo_takes_a_link_back_redo_and_undo_of_unlink_bring_it_again(memory, story, clock):
     slot = ("supports", story.load, story.batch)
     memory.link(story.load, "supports", story.batch, 0.5)

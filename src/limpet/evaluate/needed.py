@@ -71,6 +71,18 @@ class Versions:
     def known(self, at: int, since: int | None = None) -> list[Version]:
         return [one for one in self.all if one.is_known(at, since)]
 
+    def of_sessions(self, moments: Iterable[Moment], clock: str) -> list[list[Need]]:
+        """Of each moment, in their order. A memory counts once a session: after that the session has it, and what is
+        left of it that was not said yet is common words, which a next question has as well."""
+        met: dict[str, set[str]] = {}
+        found: list[list[Need]] = []
+        for one in moments:
+            before = met.setdefault(one.session, set())
+            since = one.began if clock == "valid" else None
+            found.append([need for need in self.needs(one, since=since) if need.ids[0] not in before])
+            before.update(need.ids[0] for need in found[-1])
+        return found
+
     def needs(self, moment: Moment, *, since: int | None = None) -> list[Need]:
         """`since`: see `Version.is_known`."""
         count = len(self.known(moment.at, since))
@@ -81,6 +93,8 @@ class Versions:
         needs: list[Need] = []
         for one in sorted(found, key=lambda need: (-need.evidence, need.ids)):
             for place, other in enumerate(needs):
+                if one.ids[0] in other.ids:
+                    break
                 if len(one.words & other.words) >= SAME * len(one.words):
                     needs[place] = other._replace(ids=other.ids + one.ids)
                     break

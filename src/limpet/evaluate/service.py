@@ -77,8 +77,7 @@ def evaluate(
     report = TransferReport()
     moments = _moments(memory, transcripts, since, until, report)
     versions = Versions(_versions(memory))
-    held = [one.began if clock == "valid" else None for one in moments]
-    needs = [versions.needs(one, since=began) for one, began in zip(moments, held, strict=True)]
+    needs = versions.of_sessions(moments, clock)
     kinds = {one.memory.id: one.memory.kind for one in versions.all}
 
     setting = ways.Setting()
@@ -100,7 +99,7 @@ def evaluate(
     if earlier is not None:
         told.append(_earlier(earlier, moments, needs, base, list(kinds)))
 
-    known = [len(versions.known(one.at, began)) for one, began in zip(moments, held, strict=True)]
+    known = [len(versions.known(one.at, one.began if clock == "valid" else None)) for one in moments]
     if export_to is not None:
         head = {"limpet": __version__, "embedder": memory.embedder, "clock": clock}
         with new_file(Path(export_to), store=memory.path) as file:

@@ -49,7 +49,7 @@ def link(writer: Writer, a: str, type: str, b: str, weight: float | None, scopes
 def unlink(writer: Writer, a: str, type: str, b: str, scopes: Sequence[str]) -> Receipt:
     """End `a TYPE b`; that it held stays in the ledger. Without a `supersedes` link its target is believed again.
 
-    A link that is not there changes nothing. Raises NotFound, BadInput.
+    A link that is not there changes nothing. Raises NotFound, BadInput: two values of one key would hold at once.
     """
     check_edge_type(type, derived=False)
     source, target = _ends(writer, a, b, scopes, purged=True)
@@ -57,6 +57,11 @@ def unlink(writer: Writer, a: str, type: str, b: str, scopes: Sequence[str]) -> 
     known = _existing(writer, start, type, goal)
     if known is None:
         return Receipt(id=source.id, status="unchanged", reason="not linked")
+    if type == "supersedes" and source.key is not None and source.key == target.key and source.state == "active":
+        raise BadInput(
+            f"both values of {source.key} would hold at once",
+            hint=f"`limpet retract {source.id}` ends the newer one; `limpet undo` takes a correction back",
+        )
     made = writer.event("unlinked", known.source, origin="agent", edge=type, target=known.target.hex())
     if type == "supersedes" and target.superseded_by == source.id and target.state != "purged":
         history = list(writer.reads.ledger.events(memory=goal))

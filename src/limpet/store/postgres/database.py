@@ -8,9 +8,10 @@ visible is all that came before.
 from __future__ import annotations
 
 import contextlib
+import re
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -145,11 +146,12 @@ class Database:
             yield
             return
         with self._in_turn(deadline), self._connection(deadline) as con:
-            con.execute(f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {self._as_tenant}")
+            begun = con.execute(
+                f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {self._as_tenant}; SELECT version FROM store"
+            )
             self._mine.reader = Session(con)
-            self._mine.version = None
             try:
-                self._mine.version = self.version(self._mine.reader)
+                self._mine.version = _last(begun)
                 yield
             finally:
                 self._mine.reader = self._mine.version = None
@@ -176,6 +178,18 @@ class Database:
     def rows(self, statement: str, bound: Any = None) -> list[Any]:
         with self.reading() as con:
             return con.execute(statement, bound).fetchall()
+
+    def rows_of_each(
+        self, statement: str, name: str, values: Sequence[int], bound: dict[str, Any]
+    ) -> list[tuple[Any, ...]]:
+        """In one statement: that of a single value takes longer to plan and to send than to run."""
+        if not values:
+            return []
+        each = re.sub(rf":{name}\b", "one.value", statement)
+        return self.rows(
+            f"SELECT one.value, found.* FROM unnest(:values) one(value) CROSS JOIN LATERAL ({each}) found",
+            bound | {"values": Numbers(values)},
+        )
 
     def cached(self, name: object, ask: Callable[[Any], list[Any]]) -> list[Any]:
         """A small answer that is asked for by every recall: read once for each version of the store."""
@@ -254,3 +268,11 @@ class Database:
                 if number > version:
                     con.execute(text)
                     con.execute(f"INSERT INTO limpet_rows.schema_version (version) VALUES ({number})")
+
+
+def _last(found: psycopg.Cursor[Any]) -> int:
+    """The number that the last of several statements gave; 0: none."""
+    while found.nextset():
+        pass
+    row = found.fetchone()
+    return int(row[0]) if row else 0

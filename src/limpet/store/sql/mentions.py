@@ -39,13 +39,10 @@ class SqlMentions(Repository):
     def naming(self, things: Sequence[int], where: Filter, *, most: int) -> list[Mention]:
         statement, bound = filtered("naming", where)
         bound |= {"limit": LOOKED_AT, "enough": most + 1}
-        found: list[Mention] = []
-        with self._database.reading() as con:
-            for thing in sorted(set(things)):
-                rows = con.execute(statement, bound | {"thing": thing}).fetchall()
-                if 0 < len(rows) <= most:
-                    found += [Mention(thing, body, id) for body, id in rows]
-        return found
+        several: dict[int, list[Mention]] = {}
+        for row in self._database.rows_of_each(statement, "thing", sorted(set(things)), bound):
+            several.setdefault(row[0], []).append(Mention._make(row))
+        return [one for named in several.values() if len(named) <= most for one in named]
 
 
 def forget(con: Connection, body: int) -> None:

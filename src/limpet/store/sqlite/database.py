@@ -10,7 +10,7 @@ import os
 import threading
 import time
 from array import array
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -137,6 +137,12 @@ class Database:
         """All rows that a statement reads."""
         with self.reading() as con:
             return con.execute(statement, bound).fetchall()
+
+    def rows_of_each(
+        self, statement: str, name: str, values: Sequence[int], bound: dict[str, Any]
+    ) -> list[tuple[Any, ...]]:
+        with self.reading() as con:
+            return [(value, *row) for value in values for row in con.execute(statement, bound | {name: value})]
 
     def version(self, con: apsw.Connection) -> int:
         """Changes with every commit: by others, read from the file itself, and by this connection."""
