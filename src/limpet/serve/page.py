@@ -146,8 +146,8 @@ def page_of(
         answer = RedirectResponse("/enter", 303) if to_log_in else form(f"{why[:1].upper()}{why[1:]}.", status)
         await answer(scope, receive, send)
 
-    doors = [
+    ways = [
         Route("/enter", shown, methods=["GET"]), Route("/enter", entered, methods=["POST"]),
         Route("/leave", left, methods=["POST"]),
     ]  # fmt: skip
-    return application(site, doors=doors, refused=refused)
+    return application(site, logins=ways, refused=refused)

@@ -276,13 +276,13 @@ def _digest(mark: str) -> str:
     return sha256(mark.encode()).hexdigest()[:16]
 
 
-def application(site: Site, *, doors: Sequence[Route] = (), refused: ASGIApp | None = None) -> ASGIApp:
-    """Every page behind the questions of `access.py`. `doors`: how one gets in, instead of by the one link; `refused`:
+def application(site: Site, *, logins: Sequence[Route] = (), refused: ASGIApp | None = None) -> ASGIApp:
+    """Every page behind the questions of `access.py`. `logins`: how one gets in, instead of by the one link; `refused`:
     what is said to others."""
     from . import views_care, views_home, views_memories, views_recall, views_review, views_sessions
 
     routes = [
-        *(doors or [Route("/enter", partial(_enter, site), methods=["GET"])]),
+        *(logins or [Route("/enter", partial(_enter, site), methods=["GET"])]),
         Route("/csp", partial(_refused_by_policy, site), methods=["POST"]),
         Route("/events", partial(_events, site), methods=["GET"]),
         Mount("/static", StaticFiles(directory=HERE / "static")),
