@@ -57,13 +57,14 @@ def unlink(writer: Writer, a: str, type: str, b: str, scopes: Sequence[str]) -> 
     known = _existing(writer, start, type, goal)
     if known is None:
         return Receipt(id=source.id, status="unchanged", reason="not linked")
-    if type == "supersedes" and source.key is not None and source.key == target.key and source.state == "active":
+    revived = type == "supersedes" and target.superseded_by == source.id and target.state != "purged"
+    if revived and source.key is not None and source.key == target.key and source.state == "active":
         raise BadInput(
             f"both values of {source.key} would hold at once",
             hint=f"`limpet retract {source.id}` ends the newer one; `limpet undo` takes a correction back",
         )
     made = writer.event("unlinked", known.source, origin="agent", edge=type, target=known.target.hex())
-    if type == "supersedes" and target.superseded_by == source.id and target.state != "purged":
+    if revived:
         history = list(writer.reads.ledger.events(memory=goal))
         cancelled = cancelled_by(history)
         for event in history:
