@@ -52,7 +52,7 @@ def measured(embedder: Any, *, cold: bool = False) -> list[dict[str, Any]]:
     for store in json.loads((SET / "stores.json").read_text("utf-8")):
         with tempfile.TemporaryDirectory(prefix="limpet-") as folder:
             path, clock = Path(folder) / "memory.db", limpet.FixedClock(ASKED_AT)
-            with limpet.open(path, scope="global", clock=clock, embedder=embedder) as memory:
+            with limpet.open(path, scope="global", clock=clock, embedder=embedder, judge=True) as memory:
                 texts = fill(memory, clock, store["memories"])
                 server = RecallServer(memory)
                 if not cold:

@@ -1,7 +1,8 @@
 """What a message to an agent is shown where recall goes by meaning: the model of `agents/hooks/fit.py`.
 
 Fitted on the stores written for training, each alone and twenty of the messages' in one, which are no test data;
-`python -m benchmarks.injection` measures.
+`python -m benchmarks.injection` measures. Where the relevance judge was asked, only on stores that it was not trained
+on: of others it knows too much.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import limpet
 from limpet.agents.hooks import fit
 from limpet.agents.hooks.injected import ASKED, signals
 from limpet.model.clock import FixedClock
+from training.data import held_back
 
 from .fitting import logistic
 from .recency import ASKED_AT
@@ -36,11 +38,13 @@ SHOWN_FROM, SHARE_OF_BEST = 0.28, 0.5
 
 
 class Asked(NamedTuple):
-    """A message, the features of each result, which of these are wanted, and whether any memory is."""
+    """A message, the features of each result, which of these are wanted, whether any memory is, and whether the judge
+    was not trained on it."""
 
     known: list[dict[str, float]]
     wanted: list[bool]
     answerable: bool
+    unseen: bool
 
 
 def groups(files: Sequence[Path], *, together: bool) -> list[list[dict[str, Any]]]:
@@ -57,7 +61,7 @@ def asked_of(embedder: Any, several: Sequence[dict[str, Any]]) -> Iterator[Asked
     with (
         tempfile.TemporaryDirectory(prefix="limpet-hooks-") as folder,
         limpet.open(
-            Path(folder) / "memory.db", scope="written", embedder=embedder, clock=clock, durable=False
+            Path(folder) / "memory.db", scope="written", embedder=embedder, clock=clock, durable=False, judge=True
         ) as memory,
     ):
         places: dict[str, tuple[str, int]] = {}
@@ -71,15 +75,26 @@ def asked_of(embedder: Any, several: Sequence[dict[str, Any]]) -> Iterator[Asked
             for message, answers in messages[:: 1 if len(several) == 1 else 2]:
                 found = memory.recall(message, k=ASKED, trace=True)
                 wanted = [places[one.id] in {(store["id"], place) for place in answers} for one in found.items]
-                cosines = [signals(one.why).get("vector", 0.0) for one in found.items]
-                yield Asked(
-                    fit.features([one.score for one in found.items], cosines, message), wanted, bool(answers)
+                said = [signals(one.why) for one in found.items]
+                known = fit.features(
+                    [one.score for one in found.items], [one.get("vector", 0.0) for one in said], message,
+                    [one.get("judge") for one in said],
                 )  # fmt: skip
+                yield Asked(known, wanted, bool(answers), held_back(store["id"]))
 
 
-def fitted(messages: Sequence[Asked], questions: Sequence[Asked]) -> dict[str, float]:
-    """Weights. Of either, what wants a memory weighs as much as what wants none."""
-    names = list(next(one.known[0] for one in messages if one.known))
+def of_judged(several: Sequence[Asked]) -> list[Asked]:
+    """Those that the judge was not trained on, with the results that it read."""
+    found = []
+    for one in several:
+        read = [(known, wanted) for known, wanted in zip(one.known, one.wanted, strict=True) if "judge" in known]
+        if one.unseen and read:
+            found.append(one._replace(known=[known for known, _ in read], wanted=[wanted for _, wanted in read]))
+    return found
+
+
+def fitted(messages: Sequence[Asked], questions: Sequence[Asked], *, names: Sequence[str]) -> dict[str, float]:
+    """Weights of some features. Of either, what wants a memory weighs as much as what wants none."""
     rows, labels, weights = [], [], []
     for several, share in ((messages, 1 - WEIGHT_OF_QUESTIONS), (questions, WEIGHT_OF_QUESTIONS)):
         rows += [[1.0, *(known[name] for name in names)] for one in several for known in one.known]
@@ -100,17 +115,30 @@ def run(embedder: Any, *, write: bool) -> dict[str, Any]:
     apart, together = groups(MESSAGES, together=False), groups(MESSAGES, together=True)
     messages = [one for several in [*apart, *together] for one in asked_of(embedder, several)]
     questions = [one for several in groups(QUESTIONS, together=False) for one in asked_of(embedder, several)]
-    theta = fitted(messages, questions)
-    weights = "".join(f'    "{name}": {value:.4f},\n' for name, value in theta.items())
-    print(f"{len(messages)} messages, {len(questions)} questions\n{weights}")
+    names = ("cosine", "behind", "alone", "length")
+    found = {
+        "FITS": fitted(messages, questions, names=names),
+        "FITS_JUDGED": fitted(of_judged(messages), of_judged(questions), names=(*names, "judge")),
+    }
+    print(f"{len(messages)} messages, {len(questions)} questions, of which unseen by the judge", end=" ")
+    print(len(of_judged(messages)), len(of_judged(questions)))
+    lines = "".join(
+        f"{name}: dict[str, float] = {{\n"
+        + "".join(f'    "{feature}": {value:.4f},\n' for feature, value in weights.items())
+        + "}\n"
+        for name, weights in found.items()
+    )
+    print(lines)
     if write:
         (Path(limpet.__file__).parent / "agents" / "hooks" / "fit_weights.py").write_text(
             '"""Whether a memory fits a message by meaning: log-odds, see agents/hooks/fit.py.\n\n'
             f"Written by `python -m benchmarks.tune --part hooks --write`, fitted on {len(messages)} messages and\n"
-            f'{len(questions)} questions of training/written; guarded by tests/quality/test_prompts.py.\n"""\n\n'
-            f"FITS: dict[str, float] = {{\n{weights}}}\n"
+            f"{len(questions)} questions of training/written; with the judge on {len(of_judged(messages))} and\n"
+            f"{len(of_judged(questions))} that it was not trained on. Guarded by tests/quality/test_prompts.py.\n"
+            '"""\n\n'
+            f"{lines}"
             "# From which probability on a memory is shown, and from which share of the best one's.\n"
             f"SHOWN_FROM, SHARE_OF_BEST = {SHOWN_FROM}, {SHARE_OF_BEST}\n",
             encoding="utf-8",
         )
-    return {"messages": len(messages), "questions": len(questions)} | theta
+    return {"messages": len(messages), "questions": len(questions)} | found

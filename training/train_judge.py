@@ -1,139 +1,203 @@
 """A cross-encoder that says whether a memory answers a question: the relevance judge.
 
-    python training/train_judge.py START MINER OUT [--conversations FILE] [--longmemeval FILE] [--layers 6] [--epochs 1]
+    python training/train_judge.py START ROWS OUT [--minutes 60]
 
-START: the folder its weights start from; MINER: a tuned embedder's folder (train_embedder.py), which picks the passages
-that look like answers and are none. An example is a question, one passage that answers it (none for questions that
-nothing answers) and three that do not; the loss asks for the right one among them and for a probability of each.
+START: a folder by `unpack_judge.py`; ROWS: by `python -m benchmarks.judge_rows`. An example is a question with one of
+the first results that answers it (none, where none does) and others that do not; the loss asks for the right one among
+them and for a probability of each. OUT holds the mean of the weights over the last steps.
 """
 
 from __future__ import annotations
 
 import argparse
+import gzip
+import json
 import random
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch.nn import functional as F
-from train_embedder import Encoder, mined, negatives, usable
-from transformers import AutoModel, AutoTokenizer, get_linear_schedule_with_warmup
+from transformers import BertForSequenceClassification, BertTokenizerFast
 
-from data import Example, examples, held_back
-
-BATCH, RATE, OTHERS = 16, 4e-5, 3
-TOKENS = 80  # question and passage together
-MOST_OF_A_SOURCE = 1_200
-# Its spans are wide and the answers in them guessed by words: good enough to draw vectors together, not to say no by.
-WITHOUT = {"QMSum"}
-
-
-class Judge(torch.nn.Module):
-    def __init__(self, folder: str, layers: int | None = None) -> None:
-        super().__init__()
-        self.tokenizer = AutoTokenizer.from_pretrained(folder)
-        self.body = AutoModel.from_pretrained(folder, attn_implementation="eager")
-        if layers is not None and layers < len(self.body.encoder.layer):
-            step = len(self.body.encoder.layer) / layers
-            kept = [self.body.encoder.layer[int(i * step)] for i in range(layers)]
-            self.body.encoder.layer = torch.nn.ModuleList(kept)
-            self.body.config.num_hidden_layers = layers
-        self.head = torch.nn.Linear(self.body.config.hidden_size, 1)
-        head = Path(folder) / "head.pt"
-        if head.is_file():
-            self.head.load_state_dict(torch.load(head))
-
-    def forward(self, questions: list[str], passages: list[str]) -> torch.Tensor:
-        """Log-odds that each passage answers its question."""
-        batch = self.tokenizer(
-            questions, passages, padding=True, truncation="only_second", max_length=TOKENS, return_tensors="pt"
-        )
-        with torch.autocast("cpu", dtype=torch.bfloat16):
-            hidden = self.body(**batch).last_hidden_state.float()
-        mask = batch["attention_mask"][..., None].float()
-        return self.head((hidden * mask).sum(1) / mask.sum(1)).squeeze(-1)
-
-    def save(self, folder: str) -> None:
-        self.body.save_pretrained(folder)
-        self.tokenizer.save_pretrained(folder)
-        torch.save(self.head.state_dict(), Path(folder) / "head.pt")
+BATCH, OF_EACH, TOKENS = 16, 4, 80
+WARMING = 0.05  # share of the time in which the rate rises
+KEPT = 0.998  # of the mean of weights, a step
+# In these the turn that holds the answer is marked, not every turn that tells it: good to compare, not to say no by.
+COMPARED_ONLY = {"FriendsQA"}
+# The own set has a tenth of the rows, and is most like what memories are asked in use.
+TWICE = {"own"}
+# Whether products of matrices are in 16 bits: twice as fast on some processors, half as fast on others.
+BFLOAT = False
 
 
-def asked(several: list[Example]) -> list[Example]:
-    return [one for one in several if one.source not in WITHOUT and (usable(one) or not one.answers) and negatives(one)]
+class Rows:
+    """Questions with their results, in tokens."""
+
+    def __init__(self, path: str, vocabulary: str) -> None:
+        with gzip.open(path, "rt", encoding="utf-8") as file:
+            self.rows = [json.loads(line) for line in file]
+        self.tokenizer = BertTokenizerFast(vocabulary)
+
+    def encoded(self, question: str, texts: Sequence[str]) -> list[tuple[list[int], list[int]]]:
+        found = self.tokenizer(
+            [question] * len(texts), list(texts), truncation="longest_first", max_length=TOKENS
+        )  # fmt: skip
+        return list(zip(found["input_ids"], found["token_type_ids"], strict=True))
 
 
-def batches_of(several: list[Example], draw: random.Random, hard: dict[int, list[int]]) -> list[list[Any]]:
-    """Batches of (question, passage that answers or None, others)."""
-    by_source: dict[str, list[Example]] = {}
-    for one in several:
-        by_source.setdefault(one.source, []).append(one)
-    rows = []
-    for some in by_source.values():
-        for one in draw.sample(some, min(len(some), MOST_OF_A_SOURCE)):
-            answer = one.said(draw.choice(usable(one))) if one.answers else None
-            near = hard[id(one)]
-            others = draw.sample(near, min(len(near), OTHERS if answer is None else OTHERS - 1))
-            while len(others) < OTHERS + (answer is None):
-                others.append(draw.choice(negatives(one)))
-            rows.append((one.question, answer, [one.said(place) for place in others]))
-    draw.shuffle(rows)
-    found = []
-    for start in range(0, len(rows), 24 * BATCH):
-        part = sorted(rows[start : start + 24 * BATCH], key=lambda row: max(map(len, row[2])))
-        found += [part[place : place + BATCH] for place in range(0, len(part) - BATCH + 1, BATCH)]
-    draw.shuffle(found)
-    return found
+def logits(model: torch.nn.Module, pairs: Sequence[tuple[list[int], list[int]]]) -> torch.Tensor:
+    """Log-odds that each text answers its question: float32 (n,)."""
+    longest = max(len(ids) for ids, _ in pairs)
+    ids = torch.zeros(len(pairs), longest, dtype=torch.long)
+    kinds, mask = torch.zeros_like(ids), torch.zeros_like(ids)
+    for place, (one, kind) in enumerate(pairs):
+        ids[place, : len(one)], kinds[place, : len(one)] = torch.tensor(one), torch.tensor(kind)
+        mask[place, : len(one)] = 1
+    with torch.autocast("cpu", dtype=torch.bfloat16, enabled=BFLOAT):
+        found = model(input_ids=ids, token_type_ids=kinds, attention_mask=mask).logits
+    return found.squeeze(-1).float()
+
+
+def drawn(row: dict[str, Any], draw: random.Random) -> tuple[list[int], bool]:
+    """Places of the texts of an example, the right one first if there is one."""
+    right = [place for place, is_right in enumerate(row["right"]) if is_right]
+    wrong = [place for place, is_right in enumerate(row["right"]) if not is_right]
+    chosen = [draw.choice(right)] if right else []
+    # The first places are what the judge is asked of: three of four come from the first five.
+    near, far = [one for one in wrong if one < 5], [one for one in wrong if one >= 5]
+    draw.shuffle(near)
+    draw.shuffle(far)
+    return (chosen + near[: OF_EACH - 1 - (bool(right) and bool(far))] + far + near)[:OF_EACH], bool(right)
+
+
+def loss_of(model: torch.nn.Module, batch: Sequence[dict[str, Any]], rows: Rows, draw: random.Random) -> torch.Tensor:
+    pairs, shapes = [], []
+    for row in batch:
+        places, has = drawn(row, draw)
+        pairs += rows.encoded(row["question"], [row["texts"][place] for place in places])
+        shapes.append((len(places), has, row["source"] in COMPARED_ONLY))
+    scores = logits(model, pairs)
+    start, compared, said = 0, [], []
+    for count, has, only in shapes:
+        part = scores[start : start + count]
+        start += count
+        if has and count > 1:
+            compared.append(F.cross_entropy(part[None], torch.zeros(1, dtype=torch.long)))
+        if not only:
+            wanted = torch.zeros(count)
+            wanted[0] = float(has)
+            said.append(F.binary_cross_entropy_with_logits(part, wanted))
+    parts = [torch.stack(some).sum() / len(batch) for some in (compared, said) if some]
+    return torch.stack(parts).sum()
+
+
+def batches(several: list[dict[str, Any]], draw: random.Random) -> Any:
+    """For ever: batches of rows of like length."""
+    while True:
+        every = several + [one for one in several if one["source"] in TWICE]
+        draw.shuffle(every)
+        for start in range(0, len(every), 24 * BATCH):
+            part = sorted(every[start : start + 24 * BATCH], key=lambda row: sum(map(len, row["texts"])))
+            some = [part[place : place + BATCH] for place in range(0, len(part), BATCH)]
+            draw.shuffle(some)
+            yield from some
+
+
+def area(good: np.ndarray, bad: np.ndarray) -> float:
+    return float((good[:, None] > bad[None]).mean() + (good[:, None] == bad[None]).mean() / 2)
+
+
+@torch.no_grad()
+def measured(model: torch.nn.Module, rows: Rows, held: int) -> None:
+    """Of rows that nothing was trained on: the right one first by ranking, judge, both; questions without an answer."""
+    model.eval()
+    for source in ("own", "written", "messages"):
+        several = [one for one in rows.rows if one["source"] == source and one["half"] == "held-back"]
+        if held:
+            several = random.Random(7).sample(several, min(held, len(several)))
+        firsts: dict[str, list[bool]] = {}
+        best: dict[bool, list[float]] = {True: [], False: []}
+        for row in several:
+            judged = logits(model, rows.encoded(row["question"], row["texts"])).numpy()
+            best[row["answerable"]].append(float(judged[:3].max()))
+            if row["answerable"]:
+                ranked = np.array(row["scores"])
+                for weight in (0.0, 0.25, 0.5, 1.0, 2.0, None):
+                    mixed = judged if weight is None else ranked + weight * judged
+                    firsts.setdefault(str(weight), []).append(row["right"][int(mixed.argmax())])
+        good, bad = np.array(best[True]), np.array(best[False])
+        line = " ".join(f"{name}:{100 * np.mean(some):.1f}" for name, some in firsts.items())
+        caught = float((bad < np.quantile(good, 0.05)).mean()) if len(bad) else 0.0
+        print(f"  {source} {len(several)}: first {line}; area {area(good, bad):.3f}, at 5 % {caught:.3f}", flush=True)
+    model.train()
 
 
 def train(options: argparse.Namespace) -> None:
     torch.manual_seed(options.seed)
     torch.set_num_threads(options.threads)
     draw = random.Random(options.seed)
-    given = asked(examples(conversations=options.conversations, longmemeval=options.longmemeval))
-    given = [one for one in given if not held_back(one.group)]
-    began = time.time()
-    hard = mined(Encoder(options.miner), given)
-    print("mined", len(given), round(time.time() - began), flush=True)
-    judge = Judge(options.start, options.layers)
-    optimiser = torch.optim.AdamW(judge.parameters(), lr=RATE, weight_decay=0.01)
-    steps = options.epochs * len(batches_of(given, random.Random(0), hard))
-    schedule = get_linear_schedule_with_warmup(optimiser, steps // 10, steps)
-    judge.train()
-    for epoch in range(options.epochs):
-        batches = batches_of(given, draw, hard)
-        for place, part in enumerate(batches):
-            questions = [row[0] for row in part for _ in range(OTHERS + 1)]
-            passages = [text for row in part for text in ([row[1]] if row[1] is not None else []) + row[2]]
-            scores = judge(questions, passages).view(len(part), OTHERS + 1)
-            answered = torch.tensor([row[1] is not None for row in part])
-            wanted = torch.zeros_like(scores)
-            wanted[:, 0] = answered.float()
-            loss = F.binary_cross_entropy_with_logits(scores, wanted)
-            if answered.any():
-                loss = loss + F.cross_entropy(scores[answered], torch.zeros(int(answered.sum()), dtype=torch.long))
-            optimiser.zero_grad()
-            loss.backward()
-            torch.nn.utils.clip_grad_norm_(judge.parameters(), 1.0)
-            optimiser.step()
-            schedule.step()
-            if place % 20 == 0:
-                print(epoch, place, len(batches), round(loss.item(), 3), round(time.time() - began), flush=True)
-    judge.save(options.out)
+    rows = Rows(options.rows, str(Path(options.start) / "vocab.txt"))
+    given = [one for one in rows.rows if one["half"] == "tuning" and len(one["texts"]) > 1]
+    # Attention in torch's fused kernel takes twice as long going back on a processor.
+    model = BertForSequenceClassification.from_pretrained(
+        options.start, attn_implementation="eager", hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0
+    )
+    # What is nearest to the words changes least, and going back through it takes a fifth of the time.
+    model.bert.embeddings.requires_grad_(False)
+    model.bert.encoder.layer[0].requires_grad_(False)
+    mean = {name: value.detach().clone() for name, value in model.named_parameters() if value.requires_grad}
+    optimiser = torch.optim.AdamW(
+        [one for one in model.parameters() if one.requires_grad], lr=options.rate, weight_decay=0.01
+    )
+    if options.figures:
+        measured(model, rows, options.held)
+    model.train()
+    began, spent, step, losses = time.monotonic(), 0.0, 0, []
+    for batch in batches(given, draw):
+        gone = (time.monotonic() - began - spent) / (60 * options.minutes)
+        if gone >= 1:
+            break
+        for group in optimiser.param_groups:
+            group["lr"] = options.rate * min(gone / WARMING, (1 - gone) / (1 - WARMING))
+        loss = loss_of(model, batch, rows, draw)
+        optimiser.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimiser.step()
+        losses.append(loss.item())
+        step += 1
+        with torch.no_grad():
+            for name, value in model.named_parameters():
+                if name in mean:
+                    mean[name].lerp_(value, 1 - min(KEPT, step / (step + 10)))
+        if step % 50 == 0:
+            print(step, f"{gone:.3f}", f"loss {np.mean(losses[-200:]):.3f}", flush=True)
+        if options.figures and step % options.figures == 0:
+            before = time.monotonic()
+            measured(model, rows, options.held)
+            spent += time.monotonic() - before
+    model.load_state_dict(mean, strict=False)
+    print(f"{step} steps of {BATCH}, {len(given)} rows; the mean of the last:", flush=True)
+    measured(model, rows, 0)
+    model.save_pretrained(options.out)
+    rows.tokenizer.save_vocabulary(options.out)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     add: Any = parser.add_argument
     add("start")
-    add("miner")
+    add("rows")
     add("out")
-    add("--conversations", type=Path)
-    add("--longmemeval", type=Path)
-    add("--layers", type=int)
-    add("--epochs", type=int, default=1)
+    add("--minutes", type=float, default=60)
+    add("--rate", type=float, default=6e-5)
+    add("--figures", type=int, default=0, help="steps between measurements")
+    add("--held", type=int, default=200, help="questions of each source that are measured meanwhile")
     add("--seed", type=int, default=1)
     add("--threads", type=int, default=2)
     train(parser.parse_args())

@@ -1,32 +1,51 @@
-"""The relevance judge: whether what is nearest answers at all is told word by word."""
+"""The relevance judge: whether the first results answer at all, and which of them does, by reading them with the question."""
 
 from __future__ import annotations
 
+import pytest
+
 import limpet
+from limpet.agents.hooks import fit_weights
+from limpet.rank import constants
+from limpet.rank import relevance_weights as weights
 from limpet.rank.relevance import JUDGED
-from limpet.recall.judged import passages
-from limpet.settings import DEFAULT_EMBEDDER
-from limpet.vectors.embedder import load_embedder
-from limpet.vectors.judge import matches
+from limpet.recall.judged import in_order, passages
+from limpet.vectors.judge import TOKENS, shared
 
-OWN = load_embedder(DEFAULT_EMBEDDER)
+JUDGE = shared()
+DEPLOYS = "Deploys run on Tuesday after ten"
 
 
-def test_the_word_that_a_text_lacks_is_farther_than_in_the_text_that_has_it():
-    right, wrong = matches(
-        OWN,
+@pytest.fixture
+def judging(path, clock):
+    with limpet.open(path, clock=clock, scope="global", judge=True) as memory:
+        yield memory
+
+
+def test_the_text_that_answers_is_told_from_its_neighbour():
+    right, wrong = JUDGE.scores(
         "When was the billing service moved to Go?",
         ["The billing service was rewritten in Go in May 2024", "The search service was rewritten in Rust in May 2024"],
-        {},
     )
-    assert right.least > wrong.least
-    assert right.mean > wrong.mean
+    assert right > 0 > wrong
 
 
-def test_the_same_pair_reads_alike_in_any_company():
+def test_a_text_is_read_nearly_alike_in_any_company():
     question, texts = "who owns billing?", ["Ana owns billing", "Ben owns search and the mail of the team", "x"]
-    together = matches(OWN, question, texts, {"bill": 2.0})
-    assert together == [matches(OWN, question, [text], {"bill": 2.0})[0] for text in texts]
+    alone = [JUDGE.scores(question, [text])[0] for text in texts]
+    # Activations have one scale for all that is read together.
+    assert JUDGE.scores(question, texts) == pytest.approx(alone, abs=0.5)
+    assert JUDGE.scores(question, texts) == JUDGE.scores(question, texts)
+    assert JUDGE.scores(question, []) == []
+
+
+@pytest.mark.parametrize(
+    "question, text", [("", ""), ("w" * 9_000, "x"), ("who?", "word " * 5_000), ("who " * 500,) * 2]
+)
+def test_texts_of_any_length_are_read(question, text):
+    (value,) = JUDGE.scores(question, [text])
+    assert -50 < value < 50
+    assert TOKENS < 512  # what its positions are made for
 
 
 def test_of_a_long_memory_the_part_nearest_to_the_question_is_read(memory):
@@ -36,30 +55,83 @@ def test_of_a_long_memory_the_part_nearest_to_the_question_is_read(memory):
     assert "Heron" in read and read.startswith("Ana: ") and len(read) < 300
 
 
+def test_the_first_are_put_in_order_by_both():
+    assert in_order([4, 2, 7, 9], [0, 0, 5.0, 0, 6.0, 0, 0, 4.0, 0, 3.0], {4: -9.0, 2: 3.0, 7: 1.0}) == [2, 7, 4, 9]
+    assert in_order([4, 2], [0, 0, 5.0, 0, 6.0], {}) == [4, 2]
+
+
 def test_without_the_judge_the_cheap_features_decide(path, clock):
     for judge in (True, False):
         with limpet.open(path, clock=clock, scope="global", judge=judge) as memory:
-            memory.remember("Deploys run on Tuesday after ten")
+            memory.remember(DEPLOYS)
             memory.work()
-            assert memory.recall("when do deploys run?").relevant
-            assert (memory._context.semantic().judge(_plan(memory)) is not None) == judge
+            found = memory.recall("when do deploys run?", trace=True)
+            assert found.relevant
+            assert ("judge" in found.items[0].why.signals) == judge
 
 
-def test_only_our_model_judges(path, clock):
+def test_what_it_says_is_in_the_trace_and_adds_nothing_to_the_score(judging):
+    judging.remember(DEPLOYS)
+    judging.remember("Deploys are announced in the ops channel")
+    judging.work()
+    found = judging.recall("when do deploys run?", trace=True)
+    first, second = (one.why.signals["judge"] for one in found.items)
+    assert (first.rank, second.rank) == (1, 2) and first.raw > second.raw
+    assert first.contribution == second.contribution == 0.0
+
+
+def test_only_beside_our_vectors(path, clock):
     with limpet.open(path, clock=clock, scope="global", embedder="minilm", judge=True) as memory:
-        memory.remember("Deploys run on Tuesday after ten")
+        memory.remember(DEPLOYS)
         memory.work()
-        assert memory.recall("when do deploys run?").relevant
-        assert memory._context.semantic().judge(_plan(memory)) is None
+        found = memory.recall("when do deploys run?", trace=True)
+        assert found.relevant and "judge" not in found.items[0].why.signals
 
 
-def _plan(memory):
-    from benchmarks.collect import plan_for
+def test_a_question_in_other_letters_is_not_judged(judging):
+    judging.remember(DEPLOYS)
+    judging.work()
+    found = judging.recall("когда выполняется deploy?", trace=True)
+    assert all("judge" not in one.why.signals for one in found.items)
 
-    return plan_for("when do deploys run?", ("global",), memory._context.now())
+
+def test_as_a_reranker_it_reads_more_and_is_asked_wherever_it_is_named(path, clock):
+    with limpet.open(path, clock=clock, scope="global") as memory:
+        memory.remember_batch({"content": f"Deploy number {n} went well"} for n in range(20))
+        memory.remember(DEPLOYS)
+        memory.work()
+        plain = memory.recall("when do deploys run?", trace=True, k=20)
+        assert not any("judge" in one.why.signals for one in plain.items)
+        found = memory.recall("when do deploys run?", trace=True, rerank="judge", k=8)
+        assert found.items[0].content == DEPLOYS and found.missing == []
+        assert sum("judge" in one.why.signals for one in found.items) == 8 < constants.JUDGED_IF_ASKED_FOR
+        by_words = memory.recall("when do deploys run?", lexical_only=True, rerank="judge")
+        assert by_words.missing == ["rerank"] and "vectors" in by_words.notes["rerank"]
+
+
+def test_a_deadline_that_leaves_no_time_does_without_it(judging):
+    judging.remember(DEPLOYS)
+    judging.work()
+    judging.recall("loads what is needed")
+    found = judging.recall("when do deploys run?", trace=True, deadline_ms=30)
+    assert all("judge" not in one.why.signals for one in found.items)
+
+
+def test_a_damaged_file_is_done_without_and_named(judging, monkeypatch, tmp_path):
+    from limpet.vectors import judge
+
+    (tmp_path / "judge.onnx").write_bytes(b"nothing")
+    monkeypatch.setattr(judge, "MODEL", tmp_path / "judge.onnx")
+    judge.shared.cache_clear()
+    try:
+        judging.remember(DEPLOYS)
+        judging.work()
+        found = judging.recall("when do deploys run?")
+        assert found.items and "judge" in found.missing and "judge.onnx" in found.notes["judge"]
+    finally:
+        judge.shared.cache_clear()
 
 
 def test_its_features_have_a_weight():
-    from limpet.rank import relevance_weights as weights
-
     assert JUDGED in weights.RELEVANCE_JUDGED
+    assert fit_weights.FITS_JUDGED["judge"] > 0

@@ -329,7 +329,7 @@ def _marks(item: Item) -> str:
 
 def _why(why: Trace) -> None:
     """A table of the signals that spoke, the names of those that did not, and the sum."""
-    spoke = {name: one for name, one in why.signals.items() if one.contribution or name == "rerank"}
+    spoke = {name: one for name, one in why.signals.items() if one.contribution or name in ("judge", "rerank")}
     width = max((len(name) for name in spoke), default=0)
     line(MARGIN + paint(f"{'signal':<{width}}   rank       raw  contribution", BOLD))
     for name, (rank, raw, contribution) in spoke.items():

@@ -76,6 +76,12 @@ RESCORED = 64
 # embedding: more would not come in time. test_rerank.py.
 RERANKED = 20
 
+# Results that the relevance judge reads, and what its log-odds weigh beside the ranking's when these are put in order.
+# Chosen on the tuning half of the own set and on written stores, python -m benchmarks.tune --part judge. test_judge.py.
+JUDGED, JUDGE_WEIGHT = 5, 0.5
+# And those that it reads when a caller asks for it as a reranker.
+JUDGED_IF_ASKED_FOR = 10
+
 # Characters a token is counted as when a budget is fitted: English averages 4; 3.5 errs on the safe side.
 CHARACTERS_PER_TOKEN = 3.5
 # Tokens that an item costs beside its content (id, kind, date).

@@ -20,7 +20,7 @@ MOST_WORDS = 0.5
 NEAR, SHARE_OF_NEXT = 0.15, 0.7
 
 # What is there only if the judge was asked.
-JUDGED = "words_mean"
+JUDGED = "judge"
 
 
 def probability(features: Features) -> float:

@@ -23,12 +23,12 @@ from .anchor import TemporalAnchor, resolve_anchor
 from .candidates import Candidates, find_candidates
 from .disputes import disputes
 from .index import PriorFactors, VectorSignal
-from .judged import judged
+from .judged import in_order, judged
 from .near_duplicates import best, best_within
 from .newer import newer_first
 from .plan import Plan
 from .relevance import features
-from .rerank import Reranker, RerankFailed, depth, new_order, rerank
+from .rerank import JUDGE, Reranker, RerankFailed, depth, new_order, rerank
 from .sources import Sources
 from .trusted import trusted_first
 
@@ -205,10 +205,12 @@ def recall(
         plan, event, found, order, scores = find_and_rank(store, vectors, plan)
         if skip is not None:
             order = [i for i in order if found.table.ids[i] != skip]
-        likely, relevant = how_relevant(store, vectors, found, order, scores, plan)
+        said = judged(store, found, order, plan, vectors, asked_for=reranker == JUDGE)
+        likely, relevant = how_relevant(store, found, order, scores, plan, said)
+        order = in_order(order, scores, said)
         order, moved = newer_first(store, found, order, scores, plan)
         order, seated = _seat(found, order, plan)
-        read = _rerank(store, found, order, plan, reranker) if reranker is not None else {}
+        read = _rerank(store, found, order, plan, reranker) if reranker not in (None, JUDGE) else {}
         if read:
             order = new_order(order, list(read.values()))
         order = trusted_first(found, order, scores, plan)
@@ -225,7 +227,9 @@ def recall(
                 store, vectors, plan, [(found.table.rows[i], why) for i, why in chosen.dropped], event,
                 lower=len(order) - len(chosen.places) - len(chosen.dropped),
             )  # fmt: skip
-    traces = _explain(found, chosen.places, plan, read, seated, moved) if trace or explain else {}
+    traces = (
+        _explain(found, chosen.places, plan, {"judge": said, "rerank": read}, seated, moved) if trace or explain else {}
+    )
     return Recall(
         query=asked,
         items=shown_items(found, chosen.places, chosen.memories, scores, plan, disputed, traces),
@@ -259,16 +263,16 @@ def _rerank(
 
 
 def how_relevant(
-    store: Store, vectors: VectorSignal | None, found: Candidates, order: list[int], scores: list[float], plan: Plan
+    store: Store, found: Candidates, order: list[int], scores: list[float], plan: Plan, said: Mapping[int, float]
 ) -> tuple[float, bool]:
-    """The probability that something found answers the query, and whether that is enough."""
+    """The probability that something found answers the query, and whether that is enough. `said`: by the judge."""
     if not order:
         return 0.0, False
     near = found.features.get("word_vectors")
     if near is not None and plan.fusion == "linear":
         # The constants of a recall by words know scores of words.
         scores = [one - WEIGHTS["word_vectors"] * value for one, value in zip(scores, near.tolist(), strict=True)]
-    known = features(store, found, order, scores, plan, judged(store, found, order, plan, vectors))
+    known = features(store, found, order, scores, plan, said)
     likely = relevance.probability(known)
     return likely, relevance.is_relevant(likely, known)
 
@@ -333,16 +337,20 @@ def _importance(one: PriorFactors, now: int) -> float:
 
 
 def _explain(
-    found: Candidates, chosen: list[int], plan: Plan, read: Mapping[int, float], seated: Sequence[int],
+    found: Candidates, chosen: list[int], plan: Plan, read: Mapping[str, Mapping[int, float]], seated: Sequence[int],
     moved: Sequence[int],
 ) -> dict[int, Trace]:  # fmt: skip
     """Traces of the chosen candidates. With `rrf` a contribution is what the signal's rank is worth.
 
-    `read`: a reranker's scores. They decide the order of those that have one, and add nothing to the score.
+    `read`: what the judge and a reranker say. They decide the order of those they read, and add nothing to the score.
     """
     table: dict[str, list[float]] = {name: values.tolist() for name, values in found.features.items()}
     ranks = {name: fuse.ranks(values) for name, values in table.items()}
-    places = {i: place for place, i in enumerate(sorted(read, key=lambda one: -read[one]), 1)}
+
+    places = {
+        name: {i: place for place, i in enumerate(sorted(said, key=lambda one: -said[one]), 1)}
+        for name, said in read.items()
+    }
 
     def contribution(name: str, i: int) -> float:
         if plan.fusion == "rrf":
@@ -355,7 +363,7 @@ def _explain(
             signals={
                 name: SignalTrace(ranks[name][i], values[i], contribution(name, i)) for name, values in table.items()
             }
-            | ({"rerank": SignalTrace(places[i], read[i], 0.0)} if i in read else {}),
+            | {name: SignalTrace(places[name][i], said[i], 0.0) for name, said in read.items() if i in said},
             adjustments=_factors(found.table.prior(i), found.table.prior(i).evaluated_at(plan.now)),
             seated=i in seated,
             newer=i in moved,

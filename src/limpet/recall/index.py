@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from ..store.records import Filter
-    from ..vectors.onnx_model import OnnxModel
+    from ..vectors.judge import Judge
     from .plan import Plan
 
 
@@ -151,6 +151,6 @@ class VectorSignal(Protocol):
 
     def search(self, plan: Plan) -> VectorHits: ...
 
-    def judge(self, plan: Plan) -> OnnxModel | None:
-        """The model by which the relevance judge compares words, where there is one and time to ask it."""
+    def judge(self, plan: Plan, *, asked_for: bool = False) -> Judge | None:
+        """The relevance judge, where it is wanted or `asked_for`, and there is time."""
         ...

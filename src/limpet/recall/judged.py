@@ -1,21 +1,20 @@
-"""What the relevance judge (vectors/judge.py) sees in the best results: how near each comes to the question's words.
+"""What the relevance judge (vectors/judge.py) says of the first results: log-odds that each answers the question.
 
-It changes no order; it tells whether anything answers at all.
+It tells whether anything answers at all, and puts these few in order together with the ranking.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ..model.errors import EmbedderUnavailable
+from ..rank import constants as C
 from ..text.excerpt import excerpt, words_of
-from .relevance import BEST
 
 if TYPE_CHECKING:
     from ..model.memory import Memory
     from ..store.contract import Store
-    from ..vectors.judge import Match
     from .candidates import Candidates
     from .index import VectorSignal
     from .plan import Plan
@@ -25,20 +24,31 @@ PASSAGE = 240
 
 
 def judged(
-    store: Store, found: Candidates, order: Sequence[int], plan: Plan, vectors: VectorSignal | None
-) -> list[Match]:
-    """One for each of the first of `order`; [] where it cannot be asked."""
-    model = vectors.judge(plan) if vectors is not None and found.hits is not None else None
-    if model is None or not order:
-        return []
-    from ..vectors.judge import matches
+    store: Store, found: Candidates, order: Sequence[int], plan: Plan, vectors: VectorSignal | None,
+    *, asked_for: bool = False,
+) -> dict[int, float]:  # fmt: skip
+    """Of each of the first of `order`; {} where the judge cannot be asked.
 
-    texts = passages(plan.query, store.memories.by_rows([found.table.rows[i] for i in order[:BEST]]))
+    `asked_for`: it is to read more of them, also where it is not asked by itself; what is in the way is noted.
+    """
+    judge = vectors.judge(plan, asked_for=asked_for) if vectors is not None and found.hits is not None else None
+    first = order[: max(C.JUDGED_IF_ASKED_FOR, plan.k) if asked_for else C.JUDGED]
+    if judge is None and asked_for:
+        found.miss("rerank", "the judge reads beside limpet's own vectors, questions in Latin letters, and needs time")
+    if judge is None or not first:
+        return {}
+    texts = passages(plan.query, store.memories.by_rows([found.table.rows[i] for i in first]))
     try:
-        return matches(model, plan.query, texts, found.stems)
+        return dict(zip(first, judge.scores(plan.query, texts), strict=True))
     except EmbedderUnavailable as error:
-        found.miss("judge", str(error))
-        return []
+        found.miss("rerank" if asked_for else "judge", str(error))
+        return {}
+
+
+def in_order(order: Sequence[int], scores: Sequence[float], judged: Mapping[int, float]) -> list[int]:
+    """`order` with its first, those that were judged, by both: the ranking's log-odds and a share of the judge's."""
+    first = sorted(judged, key=lambda i: -(scores[i] + C.JUDGE_WEIGHT * judged[i]))
+    return [*first, *(i for i in order if i not in judged)]
 
 
 def passages(query: str, memories: Sequence[Memory]) -> list[str]:

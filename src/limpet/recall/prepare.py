@@ -22,6 +22,7 @@ from .brief import Brief
 from .candidates import Candidates, find_candidates
 from .choose import MOST, TERSE_TOKENS, Entries, choose
 from .index import VectorSignal
+from .judged import judged
 from .plan import Plan
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ def _matches(store: Store, vectors: VectorSignal | None, plan: Plan, entries: En
         return Candidates(), True
     found = find_candidates(store, vectors, plan)
     order, scores = rank(found, plan)
-    _, relevant = how_relevant(store, vectors, found, order, scores, plan)
+    _, relevant = how_relevant(store, found, order, scores, plan, judged(store, found, order, plan, vectors))
     speaks = _speaking(found, scores, len(words_of(plan.query)))
     place = 0
     for i in order:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from ..store.records import Candidate
@@ -14,7 +15,6 @@ from .plan import Plan
 
 if TYPE_CHECKING:
     from ..store.contract import Store
-    from ..vectors.judge import Match
 
 # What a question names: identifiers (HRB-415, db.pool_size, src/app.py, GW-300, QA), numbers, and in English words with
 # a capital that begin no sentence (German has capitals for every noun). An answer without any is of something else.
@@ -28,15 +28,16 @@ _ENGLISH = re.compile(
 BEST, REST = 3, 10
 # Characters of a question in which names are looked for.
 READ = 1_000
+NOT_JUDGED: Mapping[int, float] = MappingProxyType({})
 
 
 def features(
     store: Store, found: Candidates, order: Sequence[int], scores: Sequence[float], plan: Plan,
-    judged: Sequence[Match] = (),
+    judged: Mapping[int, float] = NOT_JUDGED,
 ) -> dict[str, float]:  # fmt: skip
     """Of the best results in `order`. Empty when nothing was found.
 
-    `judged`: how near the first come to the question's words.
+    `judged`: what the relevance judge says of the first.
     """
     best = list(order[:BEST])
     if not best:
@@ -79,11 +80,11 @@ def features(
         shown["first_by_meaning"] = float(values[0] >= max(cosines))
         shown["both"] = max(values) * shown["coverage"]
         shown["cosine_lead"] = max(values) - sum(cosines) / len(cosines)
-    for name in judged[0]._fields if judged else ():
-        values = [getattr(one, name) for one in judged]
-        shown[f"words_{name}"] = values[0]
-        if name not in ("far", "length"):
-            shown[f"words_{name}_best"] = max(values)
+    if judged:
+        values = sorted(judged.values(), reverse=True)
+        shown["judge"] = values[0]
+        shown["judge_first"] = judged[best[0]]
+        shown["judge_lead"] = values[0] - sum(values[1:]) / len(values[1:]) if values[1:] else 0.0
     return shown
 
 

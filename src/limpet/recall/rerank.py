@@ -1,7 +1,7 @@
 """The reranker plug-in point: a model that reads question and text together puts the first results in a new order.
 
-None is built in and none runs unasked. A recall waits for one no longer than its deadline, and does without one that
-fails.
+The relevance judge is built in (`judged.py`); others are plugged in, and none of them runs unasked. A recall waits for
+one no longer than its deadline, and does without one that fails.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from ..model.errors import BadInput
 from ..rank import constants as C
 
 GROUP = "limpet.rerankers"
+# The name of the built-in one.
+JUDGE = "judge"
 
 
 @runtime_checkable
@@ -47,8 +49,8 @@ def installed() -> dict[str, str]:
 def check(reranker: str | Reranker) -> None:
     """Raises BadInput when there is no such reranker."""
     if isinstance(reranker, str):
-        if reranker not in _loaded and reranker not in installed():
-            known = ", ".join(sorted(installed())) or "none is installed"
+        if reranker != JUDGE and reranker not in _loaded and reranker not in installed():
+            known = ", ".join([JUDGE, *sorted(installed())])
             raise BadInput(f"no reranker is called {reranker!r}", hint=f"known: {known}")
     elif not isinstance(reranker, Reranker):
         raise BadInput(f"a reranker has a method scores(query, texts), {type(reranker).__name__} has none")

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from ..store.contract import Store
     from ..vectors.index import SearchScan, VectorIndex
-    from ..vectors.onnx_model import OnnxModel
+    from ..vectors.judge import Judge
 
 # What loading the model and embedding one query take at most on a slow machine, in seconds: a deadline that leaves
 # less does without them.
@@ -32,9 +32,9 @@ LOAD_SECONDS = 1.5
 QUERY_SECONDS = 0.008
 # What is left to do after the scan, in seconds.
 RANKING_SECONDS = 0.004
-# What the relevance judge takes for the best three at most on a slow machine, in seconds; the share of a question in
-# Latin letters from which it understands it.
-JUDGE_SECONDS, LATIN = 0.06, 0.5
+# What the relevance judge takes for the first results at most on a slow machine, and with loading it, in seconds; the
+# share of a question in Latin letters from which it understands it.
+JUDGE_SECONDS, JUDGE_LOAD_SECONDS, LATIN = 0.06, 0.5, 0.5
 
 
 class SemanticSearch:
@@ -178,12 +178,17 @@ class SemanticSearch:
             self._row = row
         return self._index
 
-    def judge(self, plan: Plan) -> OnnxModel | None:
-        """The embedder for the relevance judge: if that is wanted, ours, able to read the question, and in time."""
-        if not self._judge or not self.is_loaded() or plan.remaining() < JUDGE_SECONDS:
+    def judge(self, plan: Plan, *, asked_for: bool = False) -> Judge | None:
+        """The relevance judge: if it is wanted or `asked_for`, our embedder loaded, the question in Latin letters, and
+        there is time."""
+        if not (self._judge or asked_for) or not self.is_loaded() or latin_share(plan.query) < LATIN:
             return None
-        embedder: Any = self.load()
-        return embedder if getattr(embedder, "judges", False) and latin_share(plan.query) >= LATIN else None
+        if not getattr(self.load(), "judges", False):
+            return None
+        from ..vectors.judge import shared
+
+        judge = shared()
+        return judge if plan.remaining() >= (JUDGE_SECONDS if judge.is_loaded() else JUDGE_LOAD_SECONDS) else None
 
     def waiting(self) -> int:
         """Texts whose vectors could be made now."""

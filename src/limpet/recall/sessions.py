@@ -18,6 +18,7 @@ from .answer import Item, find_and_rank, how_it_went, how_relevant, shown_items
 from .candidates import Candidates
 from .disputes import disputes
 from .index import VectorSignal
+from .judged import judged
 from .plan import Plan
 from .token_budget import tokens_of
 
@@ -139,7 +140,7 @@ def recall_sessions(
     started, asked = time.perf_counter(), plan.query
     with store.snapshot(plan.deadline):
         plan, _, found, order, scores = find_and_rank(store, vectors, plan)
-        likely, relevant = how_relevant(store, vectors, found, order, scores, plan)
+        likely, relevant = how_relevant(store, found, order, scores, plan, judged(store, found, order, plan, vectors))
         several = pool(store, found, order, scores, plan)[: plan.k]
         lowest = min((scores[one.places[0]] for one in several), default=float("-inf"))
         alone = sum(

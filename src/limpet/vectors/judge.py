@@ -1,78 +1,83 @@
-"""The relevance judge: how well a text answers a question, word by word, by the vectors of their words in company.
+"""The relevance judge: log-odds that a text answers a question, by a small cross-encoder that reads both together.
 
 A vector of a whole text says what it is about. What tells an answer from its neighbour is often one word: a version, a
-person, another service. So each word of the question looks for the nearest word of the text, in the vectors that the
-embedder makes of them in their sentences (late interaction: Khattab & Zaharia, ColBERT, SIGIR 2020).
+person, another service. A cross-encoder (Nogueira & Cho, 2019) compares question and text word by word, in every layer.
+Its file comes with the package; docs/reference/judge.md says what it was made of.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+import json
+import threading
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
 
-from ..text.overlap import SAID_ANYWAY
+from .onnx_model import DATA, MAX_CHARACTERS, session_of, wordpiece
 
-if TYPE_CHECKING:
-    from .onnx_model import OnnxModel
-
-# What a function word of the question is worth beside one that carries a meaning.
-FUNCTION_WORD = 0.05
-# Characters that two inflections of a word have in common, and from which cosine a word of the question is there.
-STEM, THERE = 4, 0.5
-# Tokens of a question and of a text that are read.
-QUESTION_TOKENS, TEXT_TOKENS = 40, 80
-_WORD = re.compile(r"\w+")
+MODEL = DATA / "judge.onnx"
+FIGURES = DATA / "judge.json"
+# Tokens of a question and a text together, with the three marks around them, and how many of them a long question has.
+TOKENS, QUESTION_TOKENS = 80, 40
+MARKS = 3
 
 
-class Match(NamedTuple):
-    """How near a text comes to the words of a question: cosines of each word with the nearest word of the text."""
+class Judge:
+    """The cross-encoder as int8 ONNX under onnxruntime, loaded when it is first asked. Thread-safe."""
 
-    mean: float  # by what the words are worth
-    plain: float  # all alike
-    least: float  # of the word that is farthest, of those that carry a meaning
-    least_two: float  # the mean of the two farthest
-    far: float  # how many are not there, up to 8
-    length: float  # words that carry a meaning, up to 8
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._session: Any = None
+        self._tokenizer: Any = None
+
+    def is_loaded(self) -> bool:
+        return self._session is not None
+
+    def load(self) -> None:
+        """Read and check the model, once. Raises EmbedderUnavailable."""
+        with self._lock:
+            if self._session is None:
+                self._tokenizer = wordpiece()
+                self._session = session_of(MODEL, str(json.loads(FIGURES.read_text(encoding="utf-8"))["sha256"]))
+
+    def scores(self, question: str, texts: Sequence[str]) -> list[float]:
+        """Log-odds that each text answers the question, in the order of the texts. Raises EmbedderUnavailable."""
+        import numpy as np
+
+        if not texts:
+            return []
+        self.load()
+        asked = self._ids(question)
+        pairs = [_pair(asked, self._ids(text)) for text in texts]
+        longest = max(len(ids) for ids, _ in pairs)
+        feed = {
+            name: np.zeros((len(pairs), longest), dtype=np.int64)
+            for name in ("input_ids", "attention_mask", "token_type_ids")
+        }
+        for place, (ids, first) in enumerate(pairs):
+            feed["input_ids"][place, : len(ids)] = ids
+            feed["attention_mask"][place, : len(ids)] = 1
+            feed["token_type_ids"][place, first : len(ids)] = 1
+        found: list[float] = self._session.run(None, feed)[0][:, 0].tolist()
+        return found
+
+    def _ids(self, text: str) -> list[int]:
+        """With the mark before and behind it."""
+        ids: list[int] = self._tokenizer.encode(text[:MAX_CHARACTERS]).ids
+        return ids
 
 
-def matches(model: OnnxModel, question: str, texts: Sequence[str], worth: Mapping[str, float]) -> list[Match]:
-    """`worth`: of the stems of the question that the store has, see `Candidates.stems`. Raises EmbedderUnavailable."""
-    asked, places = model.words(question, QUESTION_TOKENS)
-    words = list(_WORD.finditer(question))
-    weights = [_worth(word[0].casefold(), worth) for word in words]
-    # Which tokens make a word: one may be of several pieces.
-    pieces = [
-        [i for i, (start, end) in enumerate(places) if start < word.end() and end > word.start()] for word in words
-    ]
-    known = [place for place, several in enumerate(pieces) if several]
-    found = []
-    for text in texts:
-        there, _ = model.words(text, TEXT_TOKENS)
-        if not known or not len(there):
-            found.append(Match(0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
-            continue
-        nearest = (asked @ there.T).max(axis=1)
-        found.append(_match([float(nearest[pieces[i]].mean()) for i in known], [weights[i] for i in known]))
-    return found
+def _pair(question: list[int], text: list[int]) -> tuple[list[int], int]:
+    """The tokens of both, cut to what the judge reads, and where the text begins."""
+    begin, end = question[0], question[-1]
+    room = TOKENS - MARKS
+    asked, said = question[1:-1], text[1:-1]
+    asked = asked[: max(QUESTION_TOKENS, room - len(said))]
+    said = said[: room - len(asked)]
+    return [begin, *asked, end, *said, end], len(asked) + 2
 
 
-def _match(cosines: Sequence[float], weights: Sequence[float]) -> Match:
-    heavy = sorted(cosine for cosine, weight in zip(cosines, weights, strict=True) if weight > FUNCTION_WORD)
-    heavy = heavy or sorted(cosines)
-    return Match(
-        mean=sum(cosine * weight for cosine, weight in zip(cosines, weights, strict=True)) / sum(weights),
-        plain=sum(cosines) / len(cosines),
-        least=heavy[0],
-        least_two=sum(heavy[:2]) / len(heavy[:2]),
-        far=float(min(8, sum(cosine < THERE for cosine in heavy))),
-        length=float(min(8, len(heavy))),
-    )
-
-
-def _worth(word: str, worth: Mapping[str, float]) -> float:
-    """What a word of the question is worth: by how few texts have it, of one that none has as much as of the rarest."""
-    if word in SAID_ANYWAY:
-        return FUNCTION_WORD
-    most = max(worth.values(), default=1.0)
-    return max((value for stem, value in worth.items() if stem[:STEM] == word[:STEM]), default=most)
+@lru_cache(maxsize=1)
+def shared() -> Judge:
+    """One for the whole process."""
+    return Judge()

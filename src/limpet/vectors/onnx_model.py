@@ -10,6 +10,7 @@ import os
 import threading
 import time
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -62,7 +63,6 @@ class OnnxModel:
         self._lock = threading.Lock()
         self._session: Any = None
         self._tokenizer: Any = None
-        self._asked: tuple[str, Any] = ("", None)  # the last question and its tokens' vectors, for the relevance judge
 
     def file(self) -> tuple[Path, str]:
         """The model file and its sha256. Raises EmbedderUnavailable."""
@@ -93,30 +93,12 @@ class OnnxModel:
         with _QUESTIONS.changed:
             _QUESTIONS.asking += 1
         try:
-            hidden = self._hidden(self._tokenizer.encode(text[:MAX_CHARACTERS]).ids)
-            self._asked = text, hidden
+            return _vector(self._hidden(self._tokenizer.encode(text[:MAX_CHARACTERS]).ids))
         finally:
             with _QUESTIONS.changed:
                 _QUESTIONS.asking -= 1
                 _QUESTIONS.asked_at = time.monotonic()
                 _QUESTIONS.changed.notify_all()
-        return _vector(hidden)
-
-    def words(self, text: str, most: int) -> tuple[np.ndarray, list[tuple[int, int]]]:
-        """The first tokens of a text, at most `most`: float32 (n, 384) of length 1 each, and where each is in the text.
-
-        Raises EmbedderUnavailable.
-        """
-        import numpy as np
-
-        self.load()
-        one = self._tokenizer.encode(text[:MAX_CHARACTERS])
-        asked, known = self._asked
-        reads_all = asked == text and len(known) <= most + 1
-        hidden = (known if reads_all else self._hidden(one.ids[: most + 1]))[1:]  # without [CLS]
-        places = [place for place, special in zip(one.offsets, one.special_tokens_mask, strict=True) if not special]
-        hidden = hidden[: min(most, len(places))]
-        return hidden / np.linalg.norm(hidden, axis=1, keepdims=True).clip(1e-12), places[: len(hidden)]
 
     def _turn(self) -> int:
         """How many texts may be embedded together now. Waits for questions: a recall waits for these."""
@@ -150,9 +132,7 @@ class OnnxModel:
         """Read and check the model and its vocabulary, once. Raises EmbedderUnavailable."""
         with self._lock:
             if self._session is None:
-                tokenizer = wordpiece()
-                tokenizer.enable_truncation(MAX_TOKENS)
-                self._tokenizer, self._session = tokenizer, session_of(*self.file())
+                self._tokenizer, self._session = wordpiece(), session_of(*self.file())
                 give_back()
 
 
@@ -165,8 +145,9 @@ def _vector(hidden: np.ndarray) -> np.ndarray:
     return vector
 
 
+@lru_cache(maxsize=1)
 def wordpiece() -> Any:
-    """The tokenizer of the vocabulary that our models share. Raises EmbedderUnavailable."""
+    """The tokenizer of the vocabulary that our models share, of MAX_TOKENS at most. Raises EmbedderUnavailable."""
     from_package = _runtime()
     words = _checked(VOCABULARY, VOCABULARY_SHA256).decode("utf-8")
     vocabulary = {word: i for i, word in enumerate(words.splitlines())}
@@ -178,6 +159,7 @@ def wordpiece() -> Any:
         single="[CLS] $A [SEP]",
         special_tokens=[("[CLS]", vocabulary["[CLS]"]), ("[SEP]", vocabulary["[SEP]"])],
     )
+    tokenizer.enable_truncation(MAX_TOKENS)
     return tokenizer
 
 

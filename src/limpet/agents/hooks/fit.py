@@ -14,26 +14,35 @@ from . import fit_weights as W
 LONG_MESSAGE = 30
 
 
-def features(scores: Sequence[float], cosines: Sequence[float], message: str) -> list[dict[str, float]]:
-    """One for each result of a recall, best first: its cosine, how far it is behind the first, how much the first
-    stands alone (its share of the softmax of all scores), and how long the message is.
+def features(
+    scores: Sequence[float], cosines: Sequence[float], message: str, judged: Sequence[float | None] = ()
+) -> list[dict[str, float]]:
+    """One for each result of a recall, best first: its cosine, how far its score is behind the best, how much the best
+    stands alone (its share of the softmax of all scores), how long the message is, and what the relevance judge says.
+
+    `judged`: of each result, None of one that it did not read; () where it was not asked.
     """
-    alone = 1.0 / sum(math.exp(min(30.0, one - scores[0])) for one in scores) if scores else 0.0
+    best = max(scores, default=0.0)
+    alone = 1.0 / sum(math.exp(one - best) for one in scores) if scores else 0.0
     length = float(min(len(message.split()), LONG_MESSAGE))
     return [
-        {"cosine": cosine, "behind": scores[0] - score, "alone": alone, "length": length}
-        for score, cosine in zip(scores, cosines, strict=True)
+        {"cosine": cosine, "behind": best - score, "alone": alone, "length": length}
+        | ({} if said is None else {"judge": said})
+        for score, cosine, said in zip(scores, cosines, judged or [None] * len(scores), strict=True)
     ]
 
 
 def probability(known: Mapping[str, float]) -> float:
     """That a memory is worth its tokens with this message, 0 to 1."""
-    log_odds = W.FITS["one"] + sum(W.FITS[name] * value for name, value in known.items())
+    weights = W.FITS_JUDGED if "judge" in known else W.FITS
+    log_odds = weights["one"] + sum(weights[name] * value for name, value in known.items())
     return 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, log_odds))))
 
 
-def fitting(scores: Sequence[float], cosines: Sequence[float], message: str) -> list[bool]:
+def fitting(
+    scores: Sequence[float], cosines: Sequence[float], message: str, judged: Sequence[float | None] = ()
+) -> list[bool]:
     """Which results of a recall a message is shown."""
-    values = [probability(one) for one in features(scores, cosines, message)]
+    values = [probability(one) for one in features(scores, cosines, message, judged)]
     least = max(W.SHOWN_FROM, W.SHARE_OF_BEST * max(values, default=0.0))
     return [one >= least for one in values]

@@ -11,5 +11,6 @@ FITS: dict[str, float] = {
     "alone": 2.3486,
     "length": 0.1510,
 }
+FITS_JUDGED = FITS | {"judge": 0.5}
 # From which probability on a memory is shown, and from which share of the best one's.
 SHOWN_FROM, SHARE_OF_BEST = 0.28, 0.5

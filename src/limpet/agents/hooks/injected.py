@@ -132,7 +132,8 @@ def _kept(found: Recall, message: str, traces: Sequence[Mapping[str, float]]) ->
         from .fit import fitting
 
         cosines = [one.get("vector", 0.0) for one in traces]
-        fits = fitting([one.score for one in found.items], cosines, message)
+        judged = [one.get("judge") for one in traces]
+        fits = fitting([one.score for one in found.items], cosines, message, judged)
     else:
         by_words = _fits(message)
         fits = [

@@ -1,0 +1,129 @@
+"""What recall finds for each question of the project's own data: what the relevance judge is trained on.
+
+    python -m benchmarks.judge_rows OUT.jsonl.gz [--conversations FILE]
+
+A line is a question with the first `DEPTH` results as the judge reads them, which of them answer, and their scores by
+the ranking. Questions come from the own set (both halves, told apart), the stores written for training and the
+messages, each asked among twenty stores in one and some in their own, and FriendsQA's dialogues (`--conversations`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import hashlib
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from limpet.recall.answer import rank
+from limpet.recall.judged import passages
+from limpet.settings import DEFAULT_EMBEDDER
+from training.data import dialogues, held_back
+
+from . import embedding_cache, written
+from .collect import gathered, own_asked
+from .retrieval import Haystack, Question, Turn
+
+DEPTH = 8
+TOGETHER = 20
+# Dialogues of which one in so many is asked.
+EVERY = 4
+MESSAGES = written.FOLDER.parent / "messages.jsonl"
+
+
+def row(memory: Any, found: Any, plan: Any, right: list[bool]) -> dict[str, Any]:
+    order, scores = rank(found, plan)
+    best = list(order[:DEPTH])
+    store = memory._context.store
+    memories = store.memories.by_rows([found.table.rows[i] for i in best])
+    return {
+        "question": plan.query,
+        "texts": passages(plan.query, memories),
+        "right": [right[i] for i in best],
+        "scores": [round(float(scores[i]), 4) for i in best],
+    }
+
+
+def own_rows(embedder: Any) -> Iterator[dict[str, Any]]:
+    for one, found, plan, memory, ids in own_asked(embedder):
+        if len(found.table.rows):
+            gold = set(one["gold"])
+            said = row(memory, found, plan, [id in gold for id in ids])
+            yield said | {"source": "own", "group": one["scope"], "half": one["half"], "answerable": bool(gold)}
+
+
+def haystack_rows(embedder: Any, source: str, haystacks: list[Haystack]) -> Iterator[dict[str, Any]]:
+    for one in gathered(embedder, source, haystacks):
+        if len(one.found.table.rows):
+            group = one.question.id.rsplit("?", 1)[0]
+            said = row(one.memory, one.found, one.plan, [id in one.wanted for id in one.ids])
+            half = "held-back" if held_back(group) else "tuning"
+            yield said | {"source": source, "group": group, "half": half, "answerable": one.question.answerable}
+
+
+def message_stores() -> list[Haystack]:
+    """Every store of messages among others, held-back ones apart, and every third alone."""
+    stores = [json.loads(line) for line in MESSAGES.read_text("utf-8").splitlines()]
+    stores.sort(key=lambda one: hashlib.sha256(f"order {one['id']}".encode()).digest())
+    found = []
+    for unseen in (False, True):
+        several = [one for one in stores if held_back(one["id"]) is unseen]
+        count = max(1, round(len(several) / TOGETHER))
+        found += [written.haystack(f"messages-{unseen}-{n}", several[n::count]) for n in range(count)]
+        found += [written.haystack(one["id"], [one]) for one in several[::3]]
+    return found
+
+
+def dialogue_stores(path: Path) -> list[Haystack]:
+    """FriendsQA's, by what `training/data.py` reads; QMSum's answers are guessed by words."""
+    several: dict[str, list[Any]] = {}
+    for one in dialogues(path):
+        if one.source == "FriendsQA" and int(one.group.rsplit("-", 1)[1]) % EVERY == 0:
+            several.setdefault(one.group, []).append(one)
+    found = []
+    for group, asked in several.items():
+        turns = [
+            Turn(
+                id=f"{group}:{place}", session=group, speaker=asked[0].speakers[place] or "", content=text,
+                at=f"2026-01-01T12:{place // 60 % 60:02}:{place % 60:02}+00:00", kind="episode",
+            )
+            for place, text in enumerate(asked[0].passages) if text.strip()
+        ]  # fmt: skip
+        questions = [
+            Question(
+                id=f"{group}?{number}", category="dialogue", text=one.question,
+                evidence=tuple(f"{group}:{place}" for place in one.answers), sessions=(group,), answerable=True,
+                asked_at=written.ASKED_AT,
+            )
+            for number, one in enumerate(asked)
+        ]  # fmt: skip
+        found.append(Haystack(name=group, turns=turns, questions=questions))
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--conversations", type=Path)
+    options = parser.parse_args()
+    embedder = embedding_cache.load(DEFAULT_EMBEDDER)
+    count = 0
+    with gzip.open(options.out, "wt", encoding="utf-8") as file:
+        sources = [own_rows(embedder)]
+        alone = written.read(together=False)[::3]
+        sources += [haystack_rows(embedder, "written", [*written.read(together=True), *alone])]
+        sources += [haystack_rows(embedder, "messages", message_stores())]
+        if options.conversations:
+            sources += [haystack_rows(embedder, "FriendsQA", dialogue_stores(options.conversations))]
+        for one in (each for several in sources for each in several):
+            file.write(json.dumps(one, ensure_ascii=False) + "\n")
+            count += 1
+    embedder.save()
+    print(f"{count} rows", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()
