@@ -52,11 +52,15 @@ def own_rows(embedder: Any, by: str) -> list[tuple[dict[str, Any], dict[str, flo
 
 
 def written_rows(embedder: Any, by: str) -> list[tuple[bool, dict[str, float]]]:
-    """(answerable, features) of the questions without an answer, and of every third of the others."""
+    """(answerable, features) of the questions without an answer, and of every third of the others. With the judge, of all
+    questions of the stores that it was not trained on: of others it knows too much."""
     rows = []
     haystacks = written.read(together=True)
+    if by == JUDGED:
+        unseen = [one for one in written.read(together=False) if one.name.startswith(written.UNSEEN)]
+        haystacks = [one for one in haystacks if one.name.startswith(written.UNSEEN)] + unseen
     for one in gathered(embedder, "written", haystacks, words=by == WORDS):
-        if not one.question.answerable or not int(one.question.id.rsplit("?", 1)[1]) % 3:
+        if by == JUDGED or not one.question.answerable or not int(one.question.id.rsplit("?", 1)[1]) % 3:
             rows.append((one.question.answerable, seen(one.memory, one.found, one.plan, by)))
     return rows
 

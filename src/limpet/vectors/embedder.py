@@ -8,7 +8,8 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Protocol
 
-from ..model.errors import EmbedderUnavailable
+from ..model.errors import BadInput, EmbedderUnavailable
+from .named import SPECS, embedder_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -72,9 +73,14 @@ def load_embedder(name: str) -> Embedder:
 
 
 def _make(name: str) -> Embedder:
+    if name.startswith(SPECS):
+        return _named(name)
     place = BUILT_IN.get(name) or _entry_points().get(name)
     if place is None:
-        raise EmbedderUnavailable(f"no embedder is called {name!r}", hint=f"known: {', '.join(installed())}")
+        raise EmbedderUnavailable(
+            f"no embedder is called {name!r}",
+            hint=f"known: {', '.join([*installed(), *(f'{one}...' for one in SPECS)])}",
+        )
     module, _, attribute = place.partition(":")
     try:
         made: Embedder = getattr(import_module(module), attribute)()
@@ -84,6 +90,14 @@ def _make(name: str) -> Embedder:
         raise EmbedderUnavailable(
             f"the embedder {name} does not load: {error}", hint=f"reinstall the package that holds {module}"
         ) from error
+    return made
+
+
+def _named(name: str) -> Embedder:
+    try:
+        made: Embedder = embedder_of(name)
+    except BadInput as error:
+        raise EmbedderUnavailable(error.message, hint=error.hint) from None
     return made
 
 

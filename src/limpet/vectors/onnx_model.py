@@ -93,7 +93,7 @@ class OnnxModel:
         with _QUESTIONS.changed:
             _QUESTIONS.asking += 1
         try:
-            return _vector(self._hidden(self._tokenizer.encode(text[:MAX_CHARACTERS]).ids))
+            return self._vector_of(self._tokenizer.encode(text[:MAX_CHARACTERS]).ids)
         finally:
             with _QUESTIONS.changed:
                 _QUESTIONS.asking -= 1
@@ -117,16 +117,17 @@ class OnnxModel:
         """One text a run: activations get one scale for all that runs together, and a text is to have one vector."""
         import numpy as np
 
-        return np.stack([_vector(self._hidden(row)) for row in rows])
+        return np.stack([self._vector_of(row) for row in rows])
 
-    def _hidden(self, row: list[int]) -> np.ndarray:
-        """The vectors of all tokens of a text."""
+    def _vector_of(self, row: list[int]) -> np.ndarray:
+        """The vector of a text, of length 1: the mean of those of its tokens."""
         import numpy as np
 
         ids = np.array([row], dtype=np.int64)
         feed = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
-        hidden: np.ndarray = self._session.run(None, feed)[0][0]
-        return hidden
+        mean = self._session.run(None, feed)[0][0].mean(axis=0, keepdims=True)
+        vector: np.ndarray = (mean / np.linalg.norm(mean, axis=1, keepdims=True).clip(1e-12))[0]
+        return vector
 
     def load(self) -> None:
         """Read and check the model and its vocabulary, once. Raises EmbedderUnavailable."""
@@ -136,19 +137,10 @@ class OnnxModel:
                 give_back()
 
 
-def _vector(hidden: np.ndarray) -> np.ndarray:
-    """The vector of a text, of length 1, from those of its tokens."""
-    import numpy as np
-
-    mean = hidden.mean(axis=0, keepdims=True)
-    vector: np.ndarray = (mean / np.linalg.norm(mean, axis=1, keepdims=True).clip(1e-12))[0]
-    return vector
-
-
 @lru_cache(maxsize=1)
 def wordpiece() -> Any:
     """The tokenizer of the vocabulary that our models share, of MAX_TOKENS at most. Raises EmbedderUnavailable."""
-    from_package = _runtime()
+    from_package = tokenizers_package()
     words = _checked(VOCABULARY, VOCABULARY_SHA256).decode("utf-8")
     vocabulary = {word: i for i, word in enumerate(words.splitlines())}
     models, normalizers = from_package.models, from_package.normalizers
@@ -165,10 +157,14 @@ def wordpiece() -> Any:
 
 def session_of(path: Path, sha256: str) -> Any:
     """The runtime's session of a model file that is the one we know. Raises EmbedderUnavailable."""
-    _runtime()
+    return runtime_session(path, _checked(path, sha256))
+
+
+def runtime_session(path: Path, model: bytes | None = None) -> Any:
+    """The same of any model file: its bytes if they were read already. Raises EmbedderUnavailable."""
+    tokenizers_package()
     import onnxruntime
 
-    model = _checked(path, sha256)
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = min(4, os.cpu_count() or 1)
     options.add_session_config_entry("session.intra_op.spin_duration_us", str(SPIN_MICROSECONDS))
@@ -176,12 +172,12 @@ def session_of(path: Path, sha256: str) -> Any:
     options.enable_cpu_mem_arena = False
     options.log_severity_level = 3
     try:
-        return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+        return onnxruntime.InferenceSession(model or str(path), options, providers=["CPUExecutionProvider"])
     except Exception as error:
         raise EmbedderUnavailable(f"onnxruntime cannot load {path.name}: {error}") from error
 
 
-def _runtime() -> Any:
+def tokenizers_package() -> Any:
     """The package `tokenizers`, with onnxruntime known to be there. Raises EmbedderUnavailable."""
     # Its wheels tell their maker about each model that is loaded, unless this is set before they are imported.
     os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")

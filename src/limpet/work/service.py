@@ -82,7 +82,7 @@ def models(context: Context) -> list[ModelInfo]:
 
     stored = {row.name: row for row in context.store.vectors.embedders()}
     found = []
-    for name in sorted({*installed(), *stored}):
+    for name in sorted({*installed(), *stored, context.semantic().name}):
         row = stored.get(name)
         try:
             loaded = load_embedder(name)

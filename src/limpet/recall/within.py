@@ -1,0 +1,54 @@
+"""Somebody else's code beside a recall that has a deadline: it answers in time, or the recall goes on without it."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Callable
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+class Late(Exception):
+    """It did not answer in time; says why."""
+
+
+# What is still at work for a recall that has gone on without it, by who it is.
+_busy: dict[int | str, threading.Thread] = {}
+_lock = threading.Lock()
+
+
+def within(seconds: float, work: Callable[[], T], mark: int | str) -> T:
+    """What `work` returns, or its exception. Raises Late when it takes longer; one that is late is not asked again yet.
+
+    `mark`: who works, a name or an identity.
+    """
+    if seconds <= 0:
+        raise Late("the deadline leaves no time for it")
+    if seconds == math.inf:
+        return work()
+    found: list[T] = []
+    failed: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            found.append(work())
+        except BaseException as error:  # raised again by who waits
+            failed.append(error)
+
+    with _lock:
+        before = _busy.get(mark)
+        if before is not None and before.is_alive():
+            raise Late("it is still busy with an earlier recall")
+        thread = _busy[mark] = threading.Thread(target=run, name="limpet-beside", daemon=True)
+        thread.start()
+    thread.join(seconds)
+    if thread.is_alive():
+        raise Late("the deadline came before it had answered")
+    with _lock:
+        if _busy.get(mark) is thread:
+            del _busy[mark]
+    if failed:
+        raise failed[0]
+    return found[0]

@@ -1,0 +1,230 @@
+"""Models in a folder as Hugging Face exports them (`optimum-cli export onnx`, sentence-transformers): `onnx:/folder`.
+
+Read are `model.onnx` or one in `onnx/`, `tokenizer.json`, `config.json`, and of sentence-transformers
+`1_Pooling/config.json`, `modules.json`, `sentence_bert_config.json` and `config_sentence_transformers.json` (prompts).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..model.errors import EmbedderUnavailable
+from .named import Spec
+from .onnx_model import MAX_CHARACTERS, OnnxModel, runtime_session, tokenizers_package
+
+if TYPE_CHECKING:
+    import numpy as np
+
+FILES = ("model.onnx", "onnx/model.onnx", "model_quantized.onnx", "onnx/model_quantized.onnx", "onnx/model_int8.onnx")
+# Where nothing says how many tokens a model reads, and more than these are never read: a text's first page.
+USUAL_TOKENS, MOST_TOKENS = 512, 2_048
+POOLINGS = {
+    "pooling_mode_mean_tokens": "mean", "pooling_mode_cls_token": "first", "pooling_mode_lasttoken": "last",
+    "pooling_mode_max_tokens": "most",
+}  # fmt: skip
+WHOLE = ("sentence_embedding", "text_embeds")  # outputs that are the vector already
+# Of a file so many pieces of so many bytes make its fingerprint, evenly spread: gigabytes are not read at each start.
+PIECES, PIECE = 64, 65_536
+
+
+class Folder:
+    """A model's files. Raises EmbedderUnavailable."""
+
+    def __init__(self, place: Path) -> None:
+        several = [place] if place.suffix == ".onnx" else [place / name for name in FILES]
+        self.model = next((one for one in several if one.is_file()), place)
+        if not self.model.is_file():
+            raise EmbedderUnavailable(f"no model in {place}", hint=f"one of {', '.join(FILES)}, or name the .onnx file")
+        # Exports have the model beside its tokenizer, or in `onnx/` below it.
+        self.root = next(
+            (one for one in (self.model.parent, self.model.parent.parent) if (one / "tokenizer.json").is_file()), None
+        ) or _missing(f"no tokenizer.json beside {self.model}")
+        self.config = self._json("config.json")
+
+    def _json(self, name: str) -> dict[str, Any]:
+        try:
+            found = json.loads((self.root / name).read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return {}
+        except (OSError, ValueError) as error:
+            raise EmbedderUnavailable(f"{self.root / name} cannot be read: {error}") from None
+        return found if isinstance(found, dict) else {}
+
+    def tokens(self) -> int:
+        """How many tokens the model reads."""
+        said = [
+            self._json("sentence_bert_config.json").get("max_seq_length"),
+            self._json("tokenizer_config.json").get("model_max_length"),
+            self.config.get("max_position_embeddings"),
+        ]
+        return min(
+            [int(one) for one in said if isinstance(one, int | float) and 8 <= one < 10**6], default=USUAL_TOKENS
+        )
+
+    def pooling(self) -> str:
+        try:
+            modules = json.loads((self.root / "modules.json").read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            modules = []
+        more = [str(one.get("type")).rsplit(".", 1)[-1] for one in modules if isinstance(one, dict)]
+        unknown = set(more) - {"Transformer", "Pooling", "Normalize"}
+        if unknown:
+            layers = ", ".join(sorted(unknown))
+            raise EmbedderUnavailable(f"the model in {self.root} has a layer that is not read: {layers}")
+        said = self._json("1_Pooling/config.json")
+        chosen = [name for name, value in said.items() if name.startswith("pooling_mode_") and value is True]
+        if len(chosen) > 1 or any(name not in POOLINGS for name in chosen):
+            raise EmbedderUnavailable(f"the model in {self.root} pools in a way that is not read: {', '.join(chosen)}")
+        return POOLINGS[chosen[0]] if chosen else "mean"
+
+    def prompts(self) -> tuple[str, str]:
+        """What is put before a question, and before a text."""
+        said = self._json("config_sentence_transformers.json").get("prompts")
+        said = said if isinstance(said, dict) else {}
+        text = next((said[name] for name in ("passage", "document") if said.get(name)), "")
+        return str(said.get("query") or ""), str(text)
+
+    def fingerprint(self) -> str:
+        """Of the model's weights, by pieces, and its tokenizer."""
+        digest = hashlib.sha256((self.root / "tokenizer.json").read_bytes())
+        for path in sorted({self.model, *self.model.parent.glob(f"{self.model.name}?data*")}):
+            size = path.stat().st_size
+            digest.update(f"{path.name}:{size}".encode())
+            with path.open("rb") as file:
+                for number in range(PIECES):
+                    file.seek(max(0, size - PIECE) * number // (PIECES - 1))
+                    digest.update(file.read(PIECE))
+        return digest.hexdigest()[:16]
+
+    def tokenizer(self, most: int) -> Any:
+        try:
+            made = tokenizers_package().Tokenizer.from_file(str(self.root / "tokenizer.json"))
+        except EmbedderUnavailable:
+            raise
+        except Exception as error:
+            raise EmbedderUnavailable(f"{self.root / 'tokenizer.json'} cannot be read: {error}") from None
+        made.no_padding()
+        made.enable_truncation(most)
+        return made
+
+
+def _missing(message: str) -> Path:
+    raise EmbedderUnavailable(message, hint="export it with its tokenizer: optimum-cli export onnx")
+
+
+class OnnxFolder(OnnxModel):
+    """The embedder `onnx:/folder`. Raises EmbedderUnavailable when the folder holds none."""
+
+    latin_only = False
+
+    def __init__(self, spec: Spec) -> None:
+        super().__init__()
+        assert spec.folder is not None
+        self._folder = folder = Folder(spec.folder)
+        self.name = spec.text
+        self._pooling, self._tokens = folder.pooling(), min(folder.tokens(), MOST_TOKENS)
+        own = folder.prompts()
+        self._query, self._passage = spec.query or own[0], spec.passage or own[1]
+        said = f"{self._pooling}:{self._tokens}:{self._query}:{self._passage}"
+        self.fingerprint = f"onnx:{folder.fingerprint()}:{hashlib.sha256(said.encode()).hexdigest()[:8]}"
+        self._width: int | None = None
+
+    @property
+    def dimensions(self) -> int:  # type: ignore[override]  # of our own models a constant
+        if self._width is None:
+            width = self._folder.config.get("hidden_size")
+            self._width = int(width) if isinstance(width, int) else len(self.embed_query("how wide"))
+        return self._width
+
+    def embed_passages(self, texts: Sequence[str]) -> np.ndarray:
+        return super().embed_passages([self._passage + text for text in texts])
+
+    def embed_query(self, text: str) -> np.ndarray:
+        return super().embed_query(self._query + text)
+
+    def load(self) -> None:
+        with self._lock:
+            if self._session is None:
+                self._tokenizer = self._folder.tokenizer(self._tokens)
+                session = runtime_session(self._folder.model)
+                self._inputs = [one.name for one in session.get_inputs()]
+                self._output = _output(session, self._folder.model)
+                self._session = session
+
+    def _vector_of(self, row: list[int]) -> np.ndarray:
+        import numpy as np
+
+        found = self._session.run([self._output], fed(self._inputs, [row or [0]]))[0][0]
+        if found.ndim == 2:
+            found = _pooled(found, self._pooling)
+        vector: np.ndarray = (found / max(float(np.linalg.norm(found)), 1e-12)).astype(np.float32)
+        return vector
+
+
+def _pooled(tokens: np.ndarray, how: str) -> np.ndarray:
+    """One vector of those of a text's tokens, (n, dimensions)."""
+    if how in ("mean", "most"):
+        found: np.ndarray = tokens.mean(axis=0) if how == "mean" else tokens.max(axis=0)
+        return found
+    one: np.ndarray = tokens[0] if how == "first" else tokens[-1]
+    return one
+
+
+def _output(session: Any, path: Path) -> str:
+    """The output that is a text's vector, or the vectors of its tokens."""
+    outputs = {one.name: one.shape for one in session.get_outputs()}
+    found = next((name for name in WHOLE if name in outputs), None)
+    found = found or next((name for name, shape in outputs.items() if len(shape) == 3), None)
+    if found is None:
+        raise EmbedderUnavailable(
+            f"{path.name} gives {', '.join(outputs)}: no vectors of tokens", hint="export it for feature-extraction"
+        )
+    return found
+
+
+def fed(
+    inputs: Sequence[str], rows: Sequence[Sequence[int]], kinds: Sequence[Sequence[int]] | None = None
+) -> dict[str, Any]:
+    """What a BERT-like model takes of some rows of tokens, of its inputs those that it has."""
+    import numpy as np
+
+    longest = max(map(len, rows))
+    given = {
+        name: np.zeros((len(rows), longest), dtype=np.int64)
+        for name in ("input_ids", "attention_mask", "token_type_ids")
+    }
+    given["position_ids"] = np.tile(np.arange(longest, dtype=np.int64), (len(rows), 1))
+    for place, row in enumerate(rows):
+        given["input_ids"][place, : len(row)] = row
+        given["attention_mask"][place, : len(row)] = 1
+        if kinds is not None:
+            given["token_type_ids"][place, : len(row)] = kinds[place]
+    unknown = set(inputs) - set(given)
+    if unknown:
+        raise EmbedderUnavailable(f"the model wants inputs that are not known here: {', '.join(sorted(unknown))}")
+    return {name: given[name] for name in inputs}
+
+
+class CrossEncoder:
+    """The reranker `onnx:/folder`: a model for sequence classification, of one label or two."""
+
+    def __init__(self, spec: Spec) -> None:
+        assert spec.folder is not None
+        folder = Folder(spec.folder)
+        self._tokenizer = folder.tokenizer(min(folder.tokens(), USUAL_TOKENS))
+        self._session = runtime_session(folder.model)
+        self._inputs = [one.name for one in self._session.get_inputs()]
+
+    def scores(self, query: str, texts: Sequence[str]) -> list[float]:
+        """Logits: more is better."""
+        pairs = self._tokenizer.encode_batch([(query[:MAX_CHARACTERS], text[:MAX_CHARACTERS]) for text in texts])
+        found = []
+        # Alone: a quantised model gives a text another score in other company.
+        for one in pairs:
+            logits = self._session.run(None, fed(self._inputs, [one.ids], [one.type_ids]))[0][0]
+            found.append(float(logits[-1] - logits[0]) if len(logits) == 2 else float(logits[0]))
+        return found

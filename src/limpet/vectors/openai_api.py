@@ -1,0 +1,185 @@
+"""Models behind an address that speaks OpenAI's embeddings (Ollama, llama.cpp, vLLM, TEI): `openai:NAME,url=URL`.
+
+As a reranker the same address is asked for `/rerank`, in the form that llama.cpp, vLLM, TEI and Jina share. Texts go to
+that address, and nowhere else; OPENAI_API_KEY is sent along over TLS, or to this machine.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import os
+import threading
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from ..model.errors import EmbedderUnavailable
+from .named import Spec
+from .onnx_model import MAX_CHARACTERS
+
+if TYPE_CHECKING:
+    import numpy as np
+
+# A connection that breaks is tried again so often; what is refused or overloaded waits in the queue.
+RETRIES = 2
+CONNECT_SECONDS, ANSWER_SECONDS = 3.0, 60.0
+BATCH = 32
+MAX_ANSWER_BYTES = 64_000_000
+LOCAL = ("localhost", "127.0.0.1", "::1")
+
+
+class _Api:
+    """One address and its HTTP client. Thread-safe."""
+
+    def __init__(self, spec: Spec) -> None:
+        try:
+            import httpx2
+        except ImportError:
+            raise EmbedderUnavailable("a model over HTTP needs httpx2", hint="pip install 'limpet[remote]'") from None
+        self._http, self.url = httpx2, spec.url
+        where = urlsplit(spec.url)
+        key = os.environ.get("OPENAI_API_KEY", "")
+        headers = (
+            {"Authorization": f"Bearer {key}"} if key and (where.scheme == "https" or where.hostname in LOCAL) else {}
+        )
+        self._client = httpx2.Client(
+            transport=httpx2.HTTPTransport(retries=RETRIES), headers=headers, follow_redirects=False,
+            timeout=httpx2.Timeout(ANSWER_SECONDS, connect=CONNECT_SECONDS),
+        )  # fmt: skip
+
+    def ask(self, path: str, body: dict[str, Any] | None = None) -> Any:
+        """The answer's JSON. Raises EmbedderUnavailable."""
+        where = f"{self.url}{path}"
+        try:
+            answer = self._client.request("GET" if body is None else "POST", where, json=body)
+        except self._http.HTTPError as error:
+            reason = str(error) or type(error).__name__
+            raise EmbedderUnavailable(f"{where} does not answer: {reason}", hint="is it running?") from None
+        if answer.status_code != 200:
+            raise EmbedderUnavailable(
+                f"{where} answered {answer.status_code}: {' '.join(answer.text.split())[:200]}",
+                hint=_HINTS.get(answer.status_code),
+            )
+        try:
+            if len(answer.content) > MAX_ANSWER_BYTES:
+                raise ValueError("too long")
+            return answer.json()
+        except (ValueError, RecursionError):
+            raise EmbedderUnavailable(f"{where} did not answer with JSON") from None
+
+
+_HINTS = {
+    401: "OPENAI_API_KEY holds the key; it is sent over https, or to this machine",
+    404: "the address ends in /v1 with most servers, and the model's name must be one it has",
+}
+
+
+class RemoteEmbedder:
+    """The embedder `openai:NAME,url=URL`, or of the only model that `openai:URL` has."""
+
+    def __init__(self, spec: Spec) -> None:
+        self.name, self._spec = spec.text, spec
+        self._api = _Api(spec)
+        self._lock = threading.Lock()
+        self._model, self._width = spec.model, spec.dimensions or 0
+
+    @property
+    def fingerprint(self) -> str:
+        """Of what is asked for: whether the server's model is another by the same name it does not tell."""
+        said = f"{self._spec.url}\n{self._spec.dimensions}\n{self._spec.query}\n{self._spec.passage}"
+        return f"openai:{self._named()}:{hashlib.sha256(said.encode()).hexdigest()[:12]}"
+
+    @property
+    def dimensions(self) -> int:
+        self.load()
+        return self._width
+
+    def load(self) -> None:
+        """Ask for what the setting does not say, once. Raises EmbedderUnavailable."""
+        with self._lock:
+            known = self._width
+        if not known:
+            width = len(self._vectors(["how wide"])[0])
+            with self._lock:
+                self._width = width
+
+    def embed_passages(self, texts: Sequence[str]) -> np.ndarray:
+        """float32 (n, dimensions), rows of length 1."""
+        import numpy as np
+
+        parts = [
+            self._vectors([self._spec.passage + text for text in texts[start : start + BATCH]])
+            for start in range(0, len(texts), BATCH)
+        ]
+        return np.concatenate(parts) if parts else np.empty((0, self.dimensions), dtype=np.float32)
+
+    def embed_query(self, text: str) -> np.ndarray:
+        """float32 (dimensions,), of length 1."""
+        found: np.ndarray = self._vectors([self._spec.query + text])[0]
+        return found
+
+    def _named(self) -> str:
+        """The model's name; where none was given, that of the only one there is."""
+        with self._lock:
+            if self._model:
+                return self._model
+        said = self._api.ask("/models")
+        try:
+            names = [str(one["id"]) for one in said["data"]]
+        except (TypeError, KeyError):
+            names = []
+        if len(names) != 1:
+            raise EmbedderUnavailable(
+                f"{self._api.url} has {len(names)} models: {', '.join(names[:8])}", hint="name one: openai:NAME,url=URL"
+            )
+        with self._lock:
+            self._model = names[0]
+        return names[0]
+
+    def _vectors(self, texts: Sequence[str]) -> np.ndarray:
+        """Of one request."""
+        import numpy as np
+
+        # An empty text is refused by some.
+        body: dict[str, Any] = {"model": self._named(), "input": [text[:MAX_CHARACTERS] or " " for text in texts]}
+        if self._spec.dimensions:
+            body["dimensions"] = self._spec.dimensions
+        said = self._api.ask("/embeddings", body)
+        try:
+            rows = sorted(said["data"], key=lambda one: one.get("index", 0))
+            found = np.array([one["embedding"] for one in rows], dtype=np.float32)
+        except (TypeError, KeyError, AttributeError, ValueError):
+            found = np.empty(0, dtype=np.float32)
+        width = self._width or (found.shape[1] if found.ndim == 2 else 0)
+        if found.shape != (len(texts), width) or not width or not np.isfinite(found).all():
+            raise EmbedderUnavailable(
+                f"{self._api.url}/embeddings: {len(texts)} vectors of {width or 'some'} numbers were asked for, and an"
+                f" array of shape {found.shape} came"
+            )
+        vectors: np.ndarray = found / np.linalg.norm(found, axis=1, keepdims=True).clip(1e-12)
+        return vectors
+
+
+class RemoteReranker:
+    """The reranker `openai:NAME,url=URL`, or of the model that `openai:URL` has."""
+
+    def __init__(self, spec: Spec) -> None:
+        self._spec, self._api = spec, _Api(spec)
+
+    def scores(self, query: str, texts: Sequence[str]) -> list[float]:
+        """As the server gives them: more is better."""
+        several = [text[:MAX_CHARACTERS] for text in texts]
+        # TEI calls the texts so, all others `documents`.
+        body: dict[str, Any] = {"query": query[:MAX_CHARACTERS], "documents": several, "texts": several}
+        if self._spec.model:
+            body["model"] = self._spec.model
+        said = self._api.ask("/rerank", body)
+        found = [math.nan] * len(texts)
+        try:
+            for one in said["results"] if isinstance(said, dict) else said:
+                score = one["relevance_score"] if "relevance_score" in one else one["score"]
+                found[int(one["index"])] = float(score)
+        except (TypeError, KeyError, ValueError, IndexError):
+            raise EmbedderUnavailable(f"{self._api.url}/rerank answered in a form that is not known") from None
+        return found

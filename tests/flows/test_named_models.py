@@ -1,0 +1,265 @@
+"""A model that a setting names, without code: a folder as Hugging Face exports it, and an address that speaks OpenAI's.
+
+The folder is our own model's, written in that form; the address is a server of this test that answers with its vectors.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import numpy as np
+import pytest
+
+import limpet
+from limpet.model.errors import BadInput, EmbedderUnavailable
+from limpet.vectors.embedder import load_embedder
+from limpet.vectors.judge import MODEL as JUDGE
+from limpet.vectors.named import embedder_of, parse, reranker_of
+from limpet.vectors.onnx_model import wordpiece
+from limpet.vectors.own import MODEL
+
+TEXTS = ["The cat sleeps on the radiator", "Deploys run on Tuesday after ten", "Bread rests overnight"]
+
+
+def write(folder, model, *, config=None, place="onnx/model.onnx", **more):
+    (folder / place).parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy(model, folder / place)
+    wordpiece().save(str(folder / "tokenizer.json"))
+    (folder / "config.json").write_text(json.dumps(config or {"hidden_size": 384, "max_position_embeddings": 512}))
+    for name, content in more.items():
+        path = folder / {"pooling": "1_Pooling/config.json"}.get(name, f"{name}.json")
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(json.dumps(content))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Our own model in the layout of an export."""
+    return write(tmp_path_factory.mktemp("model") / "own, tuned", MODEL, sentence_bert_config={"max_seq_length": 256})
+
+
+@pytest.fixture(scope="module")
+def own():
+    return load_embedder("limpet")
+
+
+class Server:
+    """Answers with our own model's vectors. `broken`: what it answers instead; `slow`: seconds."""
+
+    def __init__(self, own):
+        self.asked, self.broken, self.slow, self.models = [], None, 0.0, ["tiny"]
+        server = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def log_message(self, *args):
+                pass
+
+            def do_GET(self):
+                self.say({"data": [{"id": name} for name in server.models]})
+
+            def do_POST(self):
+                body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+                server.asked.append((self.path, dict(self.headers), body))
+                time.sleep(server.slow)
+                if server.broken is not None:
+                    status, raw = server.broken
+                    return self.say(raw, status)
+                if self.path.endswith("/rerank"):
+                    rows = [{"index": i, "relevance_score": len(one)} for i, one in enumerate(body["documents"])]
+                    return self.say({"results": rows[::-1]})
+                vectors = own.embed_passages(body["input"]) * 3.0
+                rows = [{"index": i, "embedding": one.tolist()} for i, one in enumerate(vectors)]
+                return self.say({"data": rows[::-1]})
+
+            def say(self, content, status=200):
+                raw = content if isinstance(content, bytes) else json.dumps(content).encode()
+                self.send_response(status)
+                self.send_header("content-length", str(len(raw)))
+                self.end_headers()
+                self.wfile.write(raw)
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_port}/v1"
+        self.thread = threading.Thread(target=self.server.serve_forever)
+        self.thread.start()
+
+    def close(self):
+        self.server.shutdown()
+        self.server.server_close()
+        self.thread.join()
+
+
+@pytest.fixture
+def server(own):
+    made = Server(own)
+    yield made
+    made.close()
+
+
+def test_an_exported_folder_gives_the_vectors_of_its_model(folder, own):
+    named = embedder_of(f"onnx:{folder}")
+    assert named.dimensions == 384 and named.name == f"onnx:{folder}"
+    assert named.embed_passages(TEXTS) == pytest.approx(own.embed_passages(TEXTS), abs=1e-6)
+    assert named.embed_query("where is the cat?") == pytest.approx(own.embed_query("where is the cat?"), abs=1e-6)
+    assert named.embed_passages([]).shape == (0, 384)
+
+
+def test_a_store_is_filled_and_asked_by_it(folder, path, clock, monkeypatch):
+    monkeypatch.setenv("LIMPET_EMBEDDER", f"onnx:{folder}")
+    with limpet.open(path, clock=clock, scope="global") as memory:
+        memory.remember_batch({"content": text} for text in TEXTS)
+        memory.work()
+        found = memory.recall("feline", without=["lexical"], trace=True)
+        assert found.items[0].content == TEXTS[0] and found.missing == []
+        (model,) = (one for one in memory.models() if one.state == "active")
+        assert model.available and model.name == f"onnx:{folder}" and model.fingerprint.startswith("onnx:")
+
+
+def test_what_the_folder_says_of_pooling_and_prompts_is_done(tmp_path, own):
+    config = {"prompts": {"query": "query: ", "passage": "passage: "}}
+    e5 = write(tmp_path / "e5", MODEL, place="model.onnx", config_sentence_transformers=config)
+    assert embedder_of(f"onnx:{e5}").embed_query("cats") == pytest.approx(own.embed_query("query: cats"), abs=1e-6)
+    assert embedder_of(f"onnx:{e5},query=ask ").embed_query("cats") == pytest.approx(
+        own.embed_query("ask cats"), abs=1e-6
+    )
+    first = write(
+        tmp_path / "first", MODEL, pooling={"pooling_mode_cls_token": True, "pooling_mode_mean_tokens": False}
+    )
+    cosine = float(embedder_of(f"onnx:{first}").embed_query("cats") @ own.embed_query("cats"))
+    assert 0.3 < cosine < 0.999
+    several = {embedder_of(f"onnx:{one}").fingerprint for one in (e5, first)} | {own.fingerprint}
+    assert len(several) == 3
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        (lambda folder: (folder / "onnx" / "model.onnx").unlink(), "no model in"),
+        (lambda folder: (folder / "tokenizer.json").unlink(), "no tokenizer.json"),
+        (lambda folder: (folder / "tokenizer.json").write_text("{"), "cannot be read"),
+        (lambda folder: (folder / "onnx" / "model.onnx").write_bytes(b"nothing"), "cannot load"),
+        (lambda folder: (folder / "config.json").write_text("{"), "cannot be read"),
+        (lambda folder: (folder / "modules.json").write_text('[{"type": "a.b.Dense"}]'), "Dense"),
+    ],
+)
+def test_a_folder_that_cannot_be_used_is_told(tmp_path, change, message):
+    folder = write(tmp_path / "model", MODEL)
+    change(folder)
+    with pytest.raises(EmbedderUnavailable, match=message):
+        load_embedder(f"onnx:{folder}").embed_query("cats")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["onnx:", "onnx:relative/folder", "onnx:/x,url=http://y", "openai:", "openai:x,url=ftp://y", "openai:x,url=http://",
+     "openai:http://x,url=http://y", "openai:x,url=http://y,dimensions=none", "openai:x,url=http://y,dimensions=0"],
+)  # fmt: skip
+def test_a_setting_that_says_nothing_is_told_its_form(text):
+    with pytest.raises(BadInput) as told:
+        parse(text)
+    assert told.value.hint and "[" in told.value.hint
+    with pytest.raises(EmbedderUnavailable):
+        load_embedder(text)
+
+
+def test_an_address_gives_vectors_in_batches_of_length_1(server, own):
+    named = load_embedder(f"openai:tiny,url={server.url},passage=text: ")
+    many = [f"text {n}" for n in range(70)]
+    found = named.embed_passages(many)
+    assert found == pytest.approx(own.embed_passages([f"text: {one}" for one in many]), abs=1e-5)
+    assert [len(body["input"]) for _, _, body in server.asked] == [32, 32, 6]
+    assert {body["model"] for _, _, body in server.asked} == {"tiny"}
+    assert named.dimensions == 384 and np.linalg.norm(named.embed_query("x")) == pytest.approx(1)
+
+
+def test_the_only_model_of_an_address_needs_no_name(server):
+    assert load_embedder(f"openai:{server.url}").fingerprint.startswith("openai:tiny:")
+    server.models = ["tiny", "large"]
+    with pytest.raises(EmbedderUnavailable, match="2 models: tiny, large"):
+        embedder_of(f"openai:{server.url}").load()
+
+
+def test_a_key_goes_to_this_machine_or_over_tls_alone(server, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "secret-of-the-test")
+    embedder_of(f"openai:tiny,url={server.url}").embed_query("x")
+    assert (
+        server.asked[-1][1]["authorization" if "authorization" in server.asked[-1][1] else "Authorization"]
+        == "Bearer secret-of-the-test"
+    )
+    plain, safe = (embedder_of(f"openai:tiny,url={one}://models.example/v1") for one in ("http", "https"))
+    assert "authorization" not in plain._api._client.headers and "authorization" in safe._api._client.headers
+
+
+@pytest.mark.parametrize(
+    "broken, message",
+    [
+        ((500, b'{"error": "overloaded"}'), "answered 500: .*overloaded"),
+        ((401, b"{}"), "401"),
+        ((200, b"<html>"), "did not answer with JSON"),
+        ((200, b'{"data": []}'), "vectors of some numbers"),
+        ((200, b'{"data": [{"index": 0, "embedding": [1.0, "x"]}]}'), "came"),
+        ((200, b'{"data": [{"index": 0, "embedding": [1e999, 1.0]}]}'), "came"),
+        ((200, b"[]"), "came"),
+    ],
+)
+def test_an_answer_that_is_none_is_told(server, broken, message):
+    server.broken = broken
+    with pytest.raises(EmbedderUnavailable, match=message):
+        embedder_of(f"openai:tiny,url={server.url}").embed_query("x")
+
+
+def test_without_the_server_words_find_and_what_waits_is_kept(server, path, clock):
+    name = f"openai:tiny,url={server.url}"
+    with limpet.open(path, clock=clock, scope="global", embedder=name) as memory:
+        memory.remember_batch({"content": text} for text in TEXTS)
+        memory.work()
+        assert memory.recall("feline", without=["lexical"]).items[0].content == TEXTS[0]
+        server.broken = (503, b"loading")
+        memory.remember("Backups are kept ten days")
+        with pytest.raises(EmbedderUnavailable, match="503"):
+            memory.work()
+        found = memory.recall("backups")
+        assert found.items[0].content == "Backups are kept ten days"
+        assert "vector" in found.missing and "503" in found.notes["vector"]
+        server.broken = None
+        clock.advance(days=1)
+        assert memory.work().done == 1
+
+
+def test_a_slow_server_keeps_no_recall_beyond_its_deadline(server, path, clock):
+    with limpet.open(path, clock=clock, scope="global", embedder=f"openai:tiny,url={server.url}") as memory:
+        memory.remember_batch({"content": text} for text in TEXTS)
+        memory.work()
+        server.slow = 3.0
+        found = memory.recall("cat", deadline_ms=200)
+        assert found.items[0].content == TEXTS[0]
+        assert "vector" in found.missing and "deadline" in found.notes["vector"]
+        assert found.elapsed_ms < 2_000
+        again = memory.recall("cat", deadline_ms=200)
+        assert "busy" in again.notes["vector"]
+
+
+def test_a_folder_and_an_address_rerank(tmp_path, server, memory):
+    memory.remember_batch({"content": text} for text in TEXTS)
+    memory.remember(
+        "Deploys: a word that was talked about at length in the meeting, when somebody wondered what deploys are"
+    )
+    folder = write(tmp_path / "cross", JUDGE, config={})
+    found = memory.recall("when do deploys run?", lexical_only=True, rerank=f"onnx:{folder}", trace=True)
+    assert found.items[0].content == TEXTS[1] and found.missing == []
+    assert (
+        found.items[0].why.signals["rerank"].raw
+        == reranker_of(f"onnx:{folder}").scores("when do deploys run?", [TEXTS[1]])[0]
+    )
+    longest = memory.recall("when do deploys run?", lexical_only=True, rerank=f"openai:{server.url}")
+    assert longest.items[0].content.startswith("Deploys: a word") and longest.missing == []
+    server.broken = (200, b"{}")
+    failed = memory.recall("when do deploys run?", lexical_only=True, rerank=f"openai:{server.url}")
+    assert failed.missing == ["rerank"] and "form" in failed.notes["rerank"]
+    with pytest.raises(BadInput):
+        memory.recall("deploys", rerank="openai:")
