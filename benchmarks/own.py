@@ -120,7 +120,7 @@ def ask(
     with stored(embedder, memories) as (path, clock, ids):
         names = {memory: one for one, memory in ids.items()}
         for scope in dict.fromkeys(one["scope"] for one in questions):
-            with limpet.open(path, scope=scope, embedder=embedder, clock=clock, read_only=True) as memory:
+            with limpet.open(path, scope=scope, embedder=embedder, clock=clock, read_only=True, judge=True) as memory:
                 memory.recall("warming up", k=DEPTH, **options)
                 for one in questions:
                     if one["scope"] == scope:

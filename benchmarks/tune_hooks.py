@@ -58,10 +58,11 @@ def groups(files: Sequence[Path], *, together: bool) -> list[list[dict[str, Any]
 def asked_of(embedder: Any, several: Sequence[dict[str, Any]]) -> Iterator[Asked]:
     """Each message of some stores, which are one memory."""
     clock = FixedClock(ASKED_AT)
+    judge = any(held_back(store["id"]) for store in several)
     with (
         tempfile.TemporaryDirectory(prefix="limpet-hooks-") as folder,
         limpet.open(
-            Path(folder) / "memory.db", scope="written", embedder=embedder, clock=clock, durable=False, judge=True
+            Path(folder) / "memory.db", scope="written", embedder=embedder, clock=clock, durable=False, judge=judge
         ) as memory,
     ):
         places: dict[str, tuple[str, int]] = {}
@@ -118,7 +119,7 @@ def run(embedder: Any, *, write: bool) -> dict[str, Any]:
     names = ("cosine", "behind", "alone", "length")
     found = {
         "FITS": fitted(messages, questions, names=names),
-        "FITS_JUDGED": fitted(of_judged(messages), of_judged(questions), names=(*names, "judge")),
+        "FITS_JUDGED": fitted(of_judged(messages), of_judged(questions), names=("behind", "alone", "length", "judge")),
     }
     print(f"{len(messages)} messages, {len(questions)} questions, of which unseen by the judge", end=" ")
     print(len(of_judged(messages)), len(of_judged(questions)))

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 import limpet
+from limpet.rank.relevance import JUDGED as ASKED
 from limpet.recall.answer import rank
 from limpet.recall.candidates import Candidates, find_candidates
 from limpet.recall.judged import judged
@@ -35,6 +36,8 @@ JUDGED, VECTORS, WORDS = "judged", "vectors", "words"
 NAMES = {JUDGED: "RELEVANCE_JUDGED", VECTORS: "RELEVANCE", WORDS: "RELEVANCE_BY_WORDS"}
 # How much all written stores, and all small ones, weigh against the own set.
 WRITTEN_WEIGHT, SMALL_WEIGHT = 0.1, 0.5
+# What the own set weighs where the judge was asked, which was trained on its tuning half.
+SEEN_WEIGHT = 0.5
 
 
 def seen(memory: Any, found: Candidates, plan: Plan, by: str) -> dict[str, float]:
@@ -52,8 +55,10 @@ def own_rows(embedder: Any, by: str) -> list[tuple[dict[str, Any], dict[str, flo
 
 
 def written_rows(embedder: Any, by: str) -> list[tuple[bool, dict[str, float]]]:
-    """(answerable, features) of the questions without an answer, and of every third of the others. With the judge, of all
-    questions of the stores that it was not trained on: of others it knows too much."""
+    """(answerable, features) of the questions without an answer, and of every third of the others.
+
+    With the judge, of all questions of the stores that it was not trained on: of others it knows too much.
+    """
     rows = []
     haystacks = written.read(together=True)
     if by == JUDGED:
@@ -87,9 +92,12 @@ def small_rows(embedder: Any, by: str) -> list[tuple[bool, dict[str, float]]]:
 
 def fit_relevance(embedder: Any, by: str) -> tuple[dict[str, float], float, dict[str, Any]]:
     """The constants of rank/relevance.py, the threshold, and what they reach. `by`: what can be asked."""
-    rows = own_rows(embedder, by)
-    small = small_rows(embedder, by)
-    others = [*written_rows(embedder, by), *small]
+    rows, small, several = own_rows(embedder, by), small_rows(embedder, by), written_rows(embedder, by)
+    if by == JUDGED:
+        # Of questions in other letters it is not asked: without it the other constants hold.
+        rows = [(one, known) for one, known in rows if ASKED in known]
+        small, several = ([(good, known) for good, known in some if ASKED in known] for some in (small, several))
+    others = [*several, *small]
     names = sorted({name for _, known in rows for name in known} - {ONLY_RULES})
 
     def table(several: list[dict[str, float]]) -> np.ndarray:
@@ -100,7 +108,11 @@ def fit_relevance(embedder: Any, by: str) -> tuple[dict[str, float], float, dict
     x, y = table([known for _, known in every]), np.array([float(good) for good, _ in every])
     weight = np.ones(len(every))
     middle = len(every) - len(small)
-    parts = ((0, len(tuning), 1.0), (len(tuning), middle, WRITTEN_WEIGHT), (middle, len(every), SMALL_WEIGHT))
+    parts = (
+        (0, len(tuning), SEEN_WEIGHT if by == JUDGED else 1.0),
+        (len(tuning), middle, WRITTEN_WEIGHT),
+        (middle, len(every), SMALL_WEIGHT),
+    )
     for start, stop, share in parts:
         for good in (0.0, 1.0):
             part = np.arange(len(every))
@@ -116,13 +128,18 @@ def fit_relevance(embedder: Any, by: str) -> tuple[dict[str, float], float, dict
         return logistic(x[some] / scale, y[some], weight[some], penalty) / scale
 
     theta = fitted(np.arange(len(every)))
-    # The threshold is that of projects which the constants have not seen: in sample it would promise too much.
+    # The threshold is that of projects which the constants have not seen: in sample it would promise too much. With the
+    # judge, which has seen all of them, that of written stores which it has not.
     groups = np.array([one["scope"] for one, _ in rows if one["half"] == "tuning"] + [""] * len(others))
     p = np.empty(len(tuning))
     for group in sorted(set(groups[: len(tuning)])):
         out = np.flatnonzero(groups == group)
         p[out] = 1 / (1 + np.exp(-(x[out] @ fitted(np.flatnonzero(groups != group)))))
-    threshold = float(np.quantile(p[y[: len(tuning)] == 1], WITHHELD))
+    if by == JUDGED:
+        unseen = np.arange(len(tuning), middle)
+        threshold = float(np.quantile(1 / (1 + np.exp(-(x[unseen] @ theta)))[y[unseen] == 1], WITHHELD))
+    else:
+        threshold = float(np.quantile(p[y[: len(tuning)] == 1], WITHHELD))
     bad = y[: len(tuning)] == 0
     print(f"groups left out: withheld without an answer {(p[bad] < threshold).mean():.3f}")
     # Conversations keep the promise too: their level is moved until as few of their answerable questions are below.

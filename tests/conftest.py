@@ -11,6 +11,8 @@ os.environ.pop("LIMPET_SCOPE", None)
 os.environ["LIMPET_HOOK_SECONDS"] = "50"
 # A commit waits for the disk where a test is about that: what is certified says so (`durable=True`), as does the default.
 os.environ["LIMPET_DURABILITY"] = "normal"
+# The order of results is the ranking's alone, but where the relevance judge is what is tested, and in what documents show.
+os.environ["LIMPET_JUDGE"] = "off"
 # What `limpet list` numbers is noted there, and not among what the person who runs the tests has listed.
 os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="limpet-tests-")
 

@@ -28,7 +28,7 @@ from .recall import lookup as recall_lookup
 from .recall import service as recall_service
 from .remember import beliefs
 from .remember import service as remember_service
-from .settings import Settings, read_settings
+from .settings import Settings, read_settings, wants_judge
 from .store.engines import encrypt, open_store, restore
 from .text.describe import describe
 from .transfer import service as transfer_service
@@ -91,15 +91,15 @@ def open(
     durable: bool | None = None,
     clock: Clock | None = None,
     embedder: Embedder | str | None = None,
-    judge: bool = False,
+    judge: bool | None = None,
 ) -> Limpet:
     """Open a memory store, making it when there is none; without `create` (and `read_only`) that is StoreMissing.
 
     `path`: a file, ":memory:", or a database (`postgresql://host/name?tenant=team`); else LIMPET_STORE, else the
     platform's data folder. `scope`: where writes go; else LIMPET_SCOPE, else project:<name> in a git checkout, else
     global. `durable`: fsync at every commit (default).
-    `embedder`: a name, or an object with the Embedder interface. `judge`: recalls by meaning ask the relevance judge
-    whether anything answers, as the command line and the MCP server do; it takes some 25 ms.
+    `embedder`: a name, or an object with the Embedder interface. `judge`: whether recalls by meaning ask the relevance
+    judge which of the first results answer, and whether any does, in some 15 ms; else unless LIMPET_JUDGE is off.
     Raises StoreError and its kind, BadInput.
     """
     settings = read_settings(path, scope, durable)
@@ -160,7 +160,7 @@ class Limpet:
 
     def __init__(
         self, settings: Settings, *, read_only: bool = False, create: bool = True, clock: Clock | None = None,
-        embedder: Embedder | str | None = None, judge: bool = False, store: Store | None = None,
+        embedder: Embedder | str | None = None, judge: bool | None = None, store: Store | None = None,
     ) -> None:  # fmt: skip
         name = embedder if isinstance(embedder, str) else settings.embedder
         given = None if isinstance(embedder, str) else embedder
@@ -170,6 +170,7 @@ class Limpet:
         scope, checkout = settings.scope, settings.checkout
         if checkout is not None:
             scope = store.checkouts.scope_of(checkout.folder)
+        judge = wants_judge() if judge is None else judge
         self._context = Context(store, scope, clock or SystemClock(), name, given, checkout, judge=judge)
         self._owns_store = True
 

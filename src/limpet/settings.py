@@ -80,7 +80,7 @@ def read_settings(
 
 
 def wants_judge() -> bool:
-    """Whether the command line and the MCP server ask the relevance judge. Raises BadInput."""
+    """Whether recalls ask the relevance judge where nobody says so. Raises BadInput."""
     said = os.environ.get("LIMPET_JUDGE") or "on"
     if said not in ("on", "off"):
         raise BadInput(f"LIMPET_JUDGE must be on or off, not {said[:20]!r}")

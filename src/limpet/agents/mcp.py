@@ -19,7 +19,6 @@ import limpet
 
 from ..model.errors import LimpetError
 from ..recall_server import RecallServer
-from ..settings import wants_judge
 from ..store.heap import give_back
 from .protocol import Service
 from .stdio import serve_stdio
@@ -126,7 +125,7 @@ def serve(store: str | None, scope: str | None, *, port: int | None = None) -> N
 
     No model is loaded before the first write or recall. Raises LimpetError if the store cannot be opened, or the port.
     """
-    with limpet.open(store, scope=scope, judge=wants_judge()) as memory:
+    with limpet.open(store, scope=scope) as memory:
         drain, recall_server = Drain(memory), RecallServer(memory)
         if not memory.read_only:
             drain.start()

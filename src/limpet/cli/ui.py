@@ -22,11 +22,10 @@ def _ui(args: Namespace) -> int:
         raise BadInput(f"not a port: {args.port}", hint="from 1 to 65535, or 0 for any free one")
     import limpet
 
-    from ..settings import wants_judge
     from ..web.server import serve_ui
 
     words = ("--store", args.store) if args.store else ()
-    with limpet.open(args.store, scope=args.scope, read_only=args.read_only, judge=wants_judge()) as memory:
+    with limpet.open(args.store, scope=args.scope, read_only=args.read_only) as memory:
         serve_ui(memory, port=args.port, read_only=args.read_only, words=words, ready=lambda link: _ready(args, link))
     return 0
 

@@ -19,8 +19,10 @@ Features = Mapping[str, float]
 MOST_WORDS = 0.5
 NEAR, SHARE_OF_NEXT = 0.15, 0.7
 
-# What is there only if the judge was asked.
+# What is there only if the judge was asked. Then what nothing else competes with gets this more log-odds: the constants
+# know stores of many, where an answer leads. Chosen likewise.
 JUDGED = "judge"
+ONLY_ONE = 0.9
 
 
 def probability(features: Features) -> float:
@@ -32,6 +34,7 @@ def probability(features: Features) -> float:
     if JUDGED in features or not _stands_out(features):
         least = 0.0
     log_odds = weights["one"] + sum(weights.get(name, 0.0) * value for name, value in features.items())
+    log_odds += ONLY_ONE * (JUDGED in features and features.get("share") == 1.0)
     return max(least, 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, log_odds)))))
 
 

@@ -24,7 +24,6 @@ from ..agents.sdk import server_of
 from ..model.clock import format_time
 from ..model.errors import BadInput
 from ..model.memory import GLOBAL_SCOPE
-from ..settings import wants_judge
 from .app import App
 from .guarded import Services
 from .logins import Logins
@@ -41,7 +40,7 @@ def serve(
 ) -> None:  # fmt: skip
     """Serve one store until SIGTERM or Ctrl-C. Raises BadInput, StoreError."""
     scope = scope or os.environ.get("LIMPET_SCOPE") or GLOBAL_SCOPE
-    with limpet.open(store, scope=scope, judge=wants_judge()) as memory, listening(host, port) as listener:
+    with limpet.open(store, scope=scope) as memory, listening(host, port) as listener:
         port = listener.getsockname()[1]
         found, owner, place = tokens_of(memory.path, tokens), None, ""
         near = _is_loopback(host)

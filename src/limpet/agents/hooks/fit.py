@@ -35,14 +35,16 @@ def features(
 def probability(known: Mapping[str, float]) -> float:
     """That a memory is worth its tokens with this message, 0 to 1."""
     weights = W.FITS_JUDGED if "judge" in known else W.FITS
-    log_odds = weights["one"] + sum(weights[name] * value for name, value in known.items())
+    log_odds = weights["one"] + sum(weights.get(name, 0.0) * value for name, value in known.items())
     return 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, log_odds))))
 
 
 def fitting(
     scores: Sequence[float], cosines: Sequence[float], message: str, judged: Sequence[float | None] = ()
 ) -> list[bool]:
-    """Which results of a recall a message is shown."""
-    values = [probability(one) for one in features(scores, cosines, message, judged)]
+    """Which results of a recall a message is shown. Where the judge was asked, of those that it read."""
+    known = features(scores, cosines, message, judged)
+    asked = any("judge" in one for one in known)
+    values = [probability(one) if "judge" in one or not asked else 0.0 for one in known]
     least = max(W.SHOWN_FROM, W.SHARE_OF_BEST * max(values, default=0.0))
     return [one >= least for one in values]

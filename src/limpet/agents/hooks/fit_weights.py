@@ -11,6 +11,12 @@ FITS: dict[str, float] = {
     "alone": 2.3486,
     "length": 0.1510,
 }
-FITS_JUDGED = FITS | {"judge": 0.5}
+FITS_JUDGED: dict[str, float] = {
+    "one": -2.4289,
+    "behind": -0.6160,
+    "alone": 2.1641,
+    "length": 0.1056,
+    "judge": 0.3755,
+}
 # From which probability on a memory is shown, and from which share of the best one's.
 SHOWN_FROM, SHARE_OF_BEST = 0.28, 0.5

@@ -1,0 +1,66 @@
+"""Whether a text is in English, by the function words that every sentence has; nothing is loaded.
+
+For a hint alone: which embedder reads a store's texts. Names, code and logs are in no language. Measured on
+training/written, whose stores tell theirs (tests/unit/test_language.py).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from .scripts import latin_share
+
+# Fewer words tell nothing; so many function words of others are enough, more than English has in the text.
+SHORTEST, ENOUGH = 5, 2
+READ = 1_000
+LATIN = 0.5
+_WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+ENGLISH = _words("""
+    the of and to is that it with be are this from at by not have has had we you they he she his her my our your their
+    which when what where who how why does did should would can will been were there than then them its but if so
+    only about into after before on i'm it's don't doesn't i've we're that's
+""")
+# Without the words that English has too: "die", "in", "for", "an", "was", "no".
+OTHERS = (
+    _words("""
+    der das und ist nicht ein eine einen einem mit für auf den dem des von zu im wir ich sie er es sind wird werden hat
+    haben auch nur noch wenn aber nach bei über oder kein keine mehr schon dass weil zum zur vom beim als wie
+    het een van niet op voor met zijn naar wij ook maar dat deze wordt heeft hebben bij uit geen nog dan
+    og det er ikke på til som av jeg har vi med å och att är inte från ett jag ikke der af
+    le la les des et est une pour dans que qui pas sur avec ce cette il elle nous vous sont au aux par plus mais du ne
+    el los las y es para con por se del una lo su al como más pero muy ya hay este esta son está cuando también
+    o os um uma não com da dos das em mais você ele ela isso foi são às pela pelo quando também já ao na nos
+    il gli di che è un non nel sono alla dei più anche questo ho ha ci si dal delle
+    și este nu pe cu din care sunt la
+    się nie jest że od dla przez tylko jak tak ale że pro jsou ze
+    ve bir bu için ile de çok gibi on ei että mutta kun oli és az egy nem hogy
+    yang dan ini itu dengan untuk tidak dari akan pada
+""")
+    - ENGLISH
+    - _words("a an as at do he i in is it me no on so to us we was die for her his man per among")
+)
+
+
+def is_english(text: str) -> bool | None:
+    """None where the text is too short, or in no language, to say."""
+    text = text[:READ]
+    if latin_share(text) < LATIN:
+        return False
+    words = [one.casefold() for one in _WORD.findall(text)]
+    if len(words) < SHORTEST:
+        return None
+    english, others = _count(words, ENGLISH), _count(words, OTHERS)
+    if others >= ENOUGH and others > english:
+        return False
+    return True if english else None
+
+
+def _count(words: Iterable[str], known: frozenset[str]) -> int:
+    return len(known.intersection(words))
