@@ -70,10 +70,10 @@ class Judge:
 def _pair(question: list[int], text: list[int]) -> tuple[list[int], int]:
     """The tokens of both, cut to what the judge reads, and where the text begins."""
     begin, end = question[0], question[-1]
-    room = TOKENS - MARKS
+    most = TOKENS - MARKS
     asked, said = question[1:-1], text[1:-1]
-    asked = asked[: max(QUESTION_TOKENS, room - len(said))]
-    said = said[: room - len(asked)]
+    asked = asked[: max(QUESTION_TOKENS, most - len(said))]
+    said = said[: most - len(asked)]
     return [begin, *asked, end, *said, end], len(asked) + 2
 
 

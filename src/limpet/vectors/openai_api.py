@@ -48,11 +48,11 @@ class _Api:
             timeout=httpx2.Timeout(ANSWER_SECONDS, connect=CONNECT_SECONDS),
         )  # fmt: skip
 
-    def ask(self, path: str, body: dict[str, Any] | None = None) -> Any:
+    def ask(self, path: str, request: dict[str, Any] | None = None) -> Any:
         """The answer's JSON. Raises EmbedderUnavailable."""
         where = f"{self.url}{path}"
         try:
-            answer = self._client.request("GET" if body is None else "POST", where, json=body)
+            answer = self._client.request("GET" if request is None else "POST", where, json=request)
         except self._http.HTTPError as error:
             reason = str(error) or type(error).__name__
             raise EmbedderUnavailable(f"{where} does not answer: {reason}", hint="is it running?") from None
@@ -142,10 +142,10 @@ class RemoteEmbedder:
         import numpy as np
 
         # An empty text is refused by some.
-        body: dict[str, Any] = {"model": self._named(), "input": [text[:MAX_CHARACTERS] or " " for text in texts]}
+        request: dict[str, Any] = {"model": self._named(), "input": [text[:MAX_CHARACTERS] or " " for text in texts]}
         if self._spec.dimensions:
-            body["dimensions"] = self._spec.dimensions
-        said = self._api.ask("/embeddings", body)
+            request["dimensions"] = self._spec.dimensions
+        said = self._api.ask("/embeddings", request)
         try:
             rows = sorted(said["data"], key=lambda one: one.get("index", 0))
             found = np.array([one["embedding"] for one in rows], dtype=np.float32)
@@ -171,10 +171,10 @@ class RemoteReranker:
         """As the server gives them: more is better."""
         several = [text[:MAX_CHARACTERS] for text in texts]
         # TEI calls the texts so, all others `documents`.
-        body: dict[str, Any] = {"query": query[:MAX_CHARACTERS], "documents": several, "texts": several}
+        request: dict[str, Any] = {"query": query[:MAX_CHARACTERS], "documents": several, "texts": several}
         if self._spec.model:
-            body["model"] = self._spec.model
-        said = self._api.ask("/rerank", body)
+            request["model"] = self._spec.model
+        said = self._api.ask("/rerank", request)
         found = [math.nan] * len(texts)
         try:
             for one in said["results"] if isinstance(said, dict) else said:
