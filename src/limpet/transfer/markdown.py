@@ -344,8 +344,7 @@ def _relations(page: Page, places: dict[str, str], report: TransferReport) -> tu
             statements.append(i)
             continue
         target = places.get(relation[2].split("|")[0].strip().lower())
-        if target is None:
-            report.note("links to files that are not there")
+        if target is None:  # noted where the links of its text are
             statements.append(i)
         else:
             links.append(
