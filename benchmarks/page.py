@@ -304,8 +304,8 @@ def compose(results: Mapping[str, Any], drawn: Sequence[tuple[str, str]]) -> str
         "## What comes back",
         "The memory that answers a question is among the first k (any), or all that are needed are (all). No language "
         "model, one configuration. The development halves helped to choose the weights; "
-        "[scoring](scoring.md) has the figures with groups left out, [the embedder](reference/embedder.md#figures) those "
-        "of the model in the package beside MiniLM's.",
+        "[scoring](scoring.md) has the figures with groups left out, [the embedder](reference/embedder.md#figures) "
+        "those of the model in the package beside MiniLM's.",
         found(results),
         sessions(results),
         "## Beside other local stores",

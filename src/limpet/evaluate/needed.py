@@ -27,8 +27,8 @@ BEYOND_CHANCE, SHARE, TOLD_SHARE = 4.0, 0.4, 0.75
 BACKGROUND = 8_000
 # What shares this much of its evidence with a clearer one is the same need: another statement of the same thing.
 SAME = 0.5
-# And says it too, so that showing it would have helped as much, if its evidence comes near that of the clearer one. "Ana
-# wants it" is a part of what "Ana wants the checklist" shows, and may be said of something else.
+# And says it too, so that showing it would have helped as much, if its evidence comes near that of the clearer one:
+# "Ana wants it" is a part of what "Ana wants the checklist" says, and may be said of something else.
 AS_CLEAR = 0.7
 
 
