@@ -81,7 +81,9 @@ def found(results: Mapping[str, Any]) -> str:
     ):
         if name in results:
             rates = next(iter(results[name]["figures"].values()))["turn"][line]
-            rows.append((what, rates["questions"], *(percent(rates[f"{k}"]) for k in ("any@5", "any@10", "all@10"))))
+            embedder = results[name]["settings"]["embedder"]
+            figures = (percent(rates[k]) for k in ("any@5", "any@10", "all@10"))
+            rows.append((what, embedder, rates["questions"], *figures))
     if "own" in results:
         for part, words in (("tuning", "weights fitted on it"), ("held-back", "held back")):
             rates = results["own"]["figures"].get(part, {}).get("all")
@@ -89,11 +91,13 @@ def found(results: Mapping[str, Any]) -> str:
                 rows.append(
                     (
                         f"own set: notes of coding agents ({words})",
+                        results["own"]["settings"]["embedder"],
                         rates["questions"],
                         *(percent(rates[k]) for k in ("any@5", "any@10", "all@10")),
                     )
                 )
-    return table(("share of questions, %", "questions", "any@5", "any@10", "all@10"), rows) if rows else ""
+    head = ("share of questions, %", "embedder", "questions", "any@5", "any@10", "all@10")
+    return table(head, rows) if rows else ""
 
 
 def sessions(results: Mapping[str, Any]) -> str:
@@ -300,7 +304,8 @@ def compose(results: Mapping[str, Any], drawn: Sequence[tuple[str, str]]) -> str
         "## What comes back",
         "The memory that answers a question is among the first k (any), or all that are needed are (all). No language "
         "model, one configuration. The development halves helped to choose the weights; "
-        "[scoring](scoring.md) has the figures with groups left out.",
+        "[scoring](scoring.md) has the figures with groups left out, [the embedder](reference/embedder.md#figures) "
+        "those of the model in the package beside MiniLM's.",
         found(results),
         sessions(results),
         "## Beside other local stores",

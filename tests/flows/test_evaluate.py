@@ -163,6 +163,22 @@ def test_what_a_session_has_used_is_not_needed_again(memory, clock):
     assert (found.needs, found.told_again) == (1, 0)
 
 
+def test_what_says_a_part_of_it_was_not_found_in_its_place(memory, clock):
+    """Both name Chidi and osprey; the session was shown the one, and needed the checklist of the other."""
+    memory.remember("Chidi wants error messages of catalogue reviewed with the osprey checklist", kind="preference")
+    memory.remember("Deploys of pricing go out after Chidi approved them in osprey")
+    clock.advance(hours=1)
+    for kind, what in (
+        ("asked", "Who approves deploys of pricing, before I start one?"),
+        ("said", "I will ask."),
+        ("asked", "Polish the wording a little before the demo"),
+        ("said", "I went through the osprey checklist that Chidi wants."),
+    ):
+        memory.note_action("s1", kind, what)
+    found = way(evaluate(memory), "limpet")
+    assert (found.needs, found.found, found.shown) == (1, 0, 1)
+
+
 def test_the_interval_of_the_lift_covers_the_truth(memory):
     """A hundred experiments of 60 sessions, a scope each. What is shown is shown once a session; what is held out fits
     message after message, and would be used more often if each of them counted."""

@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import shutil
+import tarfile
 from contextlib import closing
 from pathlib import Path
 
@@ -222,6 +223,26 @@ def test_the_file_of_the_reference_memory_server_comes_in(memory, tmp_path):
     }  # fmt: skip
     assert linked(memory) == {("Ana: Leads billing", "part_of", "billing is a team")}
     assert memory.import_from("mcp", path).known == 4
+
+
+def test_the_folder_of_notes_of_basic_memory_comes_in_with_its_relations(memory, tmp_path):
+    with tarfile.open(real("basic-memory.tar", tmp_path)) as archive:
+        archive.extractall(tmp_path, filter="data")
+    report = memory.import_from("markdown", tmp_path / "notes")
+    assert (report.new, report.links, report.rejected) == (5, 1, [])
+    assert dict(report.notes) == {"links to files that are not there": 1}
+    found = held(memory)
+    assert set(found) == {
+        "How we brew.", "Pour over gives more clarity than French press #taste",
+        "Water at 94 °C (measured at the kettle)", "requires [[Not There]]", "The kitchen is on the second floor",
+    }  # fmt: skip
+    method = found["Pour over gives more clarity than French press #taste"]
+    assert (method.kind, method.topics) == ("skill", ("coffee", "taste", "Coffee Brewing"))
+    wanted = {"category": "method", "permalink": "main/brewing/coffee-brewing"}
+    assert wanted.items() <= method.metadata.items()
+    assert found["Water at 94 °C (measured at the kettle)"].kind == "decision"
+    assert linked(memory) == {("How we brew.", "part_of", "The kitchen is on the second floor")}
+    assert memory.import_from("markdown", tmp_path / "notes").known == 5
 
 
 DATABASES = {

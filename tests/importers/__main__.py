@@ -26,6 +26,8 @@ class Program(NamedTuple):
     script: str
     written: str  # the file that the script writes
     given: str = ""  # what the script is given instead of that file
+    python: str = ""  # the version it needs, if it does not run on ours
+    instead: tuple[str, ...] = ()  # what is installed instead of what its packages ask for of these
 
 
 PROGRAMS = {
@@ -40,6 +42,10 @@ PROGRAMS = {
     "mcp-memory-service": Program(
         ("mcp-memory-service", "pysqlite3-binary"), "write_mcp_memory_service.py", "sqlite_vec.db"
     ),
+    # It asks for a day's newest certificates, which indexes have later; it opens no connection here.
+    "basic-memory": Program(
+        ("basic-memory",), "write_basic_memory.py", "basic-memory.tar", python="3.12", instead=("certifi>=2026.1",)
+    ),
     # By npm; of claude-mem only the package itself, and bun, which it runs by.
     "claude-mem": Program(("claude-mem", "bun"), "write_claude_mem.mjs", "claude-mem.db"),
     "server-memory": Program(("@modelcontextprotocol/server-memory",), "write_server_memory.mjs", "memory.jsonl"),
@@ -53,9 +59,18 @@ def installed(place: Path, program: Program) -> list[str]:
             venv.create(place, with_pip=True)
         python = str(place / "bin" / "python")
         done([python, "-m", "pip", "install", "--quiet", "--upgrade", "uv"])
+        uv = str(place / "bin" / "uv")
+        if program.python:
+            other = place / program.python
+            if not other.exists():
+                done([uv, "venv", "--quiet", "--system-certs", "--python", program.python, str(other)])
+            python = str(other / "bin" / "python")
         # pip tries versions of Letta's packages for half an hour.
-        uv = [str(place / "bin" / "uv"), "pip", "install", "--quiet", "--system-certs", "--python", python]
-        done([*uv, "--upgrade", *program.packages])
+        install = [uv, "pip", "install", "--quiet", "--system-certs", "--python", python, "--upgrade"]
+        if program.instead:
+            (place / "instead.txt").write_text("\n".join(program.instead))
+            install += ["--override", str(place / "instead.txt")]
+        done([*install, *program.packages])
         return [python, str(HERE / program.script)]
     place.mkdir(exist_ok=True)
     (place / "package.json").write_text("{}")

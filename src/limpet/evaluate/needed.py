@@ -27,6 +27,9 @@ BEYOND_CHANCE, SHARE, TOLD_SHARE = 4.0, 0.4, 0.75
 BACKGROUND = 8_000
 # What shares this much of its evidence with a clearer one is the same need: another statement of the same thing.
 SAME = 0.5
+# And says it too, so that showing it would have helped as much, if its evidence comes near that of the clearer one:
+# "Ana wants it" is a part of what "Ana wants the checklist" says, and may be said of something else.
+AS_CLEAR = 0.7
 
 
 class Need(NamedTuple):
@@ -96,7 +99,8 @@ class Versions:
                 if one.ids[0] in other.ids:
                     break
                 if len(one.words & other.words) >= SAME * len(one.words):
-                    needs[place] = other._replace(ids=other.ids + one.ids)
+                    if one.evidence >= AS_CLEAR * other.evidence:
+                        needs[place] = other._replace(ids=other.ids + one.ids)
                     break
             else:
                 needs.append(one)

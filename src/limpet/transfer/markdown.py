@@ -326,7 +326,7 @@ def _records(page: Page, places: dict[str, str], report: TransferReport) -> Iter
     topics = [one.strip().removeprefix("#") for one in topics if one.strip(" #")]
     created = next((front[one] for one in ("created", "date", "created_at") if front.get(one)), None)
     at = time_or_note(moment, created, page.name, "created", report) or page.modified
-    links, statements = _relations(page, places, report)
+    links, statements = _relations(page, places)
     if not statements:
         report.note("files without statements")
     for place, i in enumerate(statements):
@@ -334,7 +334,7 @@ def _records(page: Page, places: dict[str, str], report: TransferReport) -> Iter
         yield _record(page, one, page.ids[i], topics, at, links if place == 0 else [], places, report)
 
 
-def _relations(page: Page, places: dict[str, str], report: TransferReport) -> tuple[list[Link], list[int]]:
+def _relations(page: Page, places: dict[str, str]) -> tuple[list[Link], list[int]]:
     """basic-memory's "- relation [[Target]]" are links of the file. Returns also the places of its statements."""
     links: list[Link] = []
     statements: list[int] = []
@@ -344,8 +344,7 @@ def _relations(page: Page, places: dict[str, str], report: TransferReport) -> tu
             statements.append(i)
             continue
         target = places.get(relation[2].split("|")[0].strip().lower())
-        if target is None:
-            report.note("links to files that are not there")
+        if target is None:  # noted where the links of its text are
             statements.append(i)
         else:
             links.append(
