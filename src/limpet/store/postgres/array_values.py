@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from psycopg.adapt import Dumper
 
 
@@ -42,4 +44,4 @@ class _WordsDumper(Dumper):
         return b"'" + self.dump(obj).replace(b"'", b"''") + b"'::text[]"
 
 
-DUMPERS = {Ids: _IdsDumper, Numbers: _NumbersDumper, Words: _WordsDumper}
+DUMPERS: dict[type, type[Any]] = {Ids: _IdsDumper, Numbers: _NumbersDumper, Words: _WordsDumper}

@@ -202,7 +202,7 @@ class Session:
             if place:
                 cursor.nextset()
             self._count(cursor)
-            rows.filled(cursor.fetchall() if cursor.description else [])
+            rows.filled(cursor.fetchall() if cursor.pgresult.nfields else [])
         while cursor.nextset():
             pass
         return cursor.statusmessage or ""
@@ -229,7 +229,9 @@ class Session:
 def _named(bound: Any) -> Mapping[str, Any]:
     if bound is None:
         return {}
-    return bound if isinstance(bound, Mapping) else {f"p{place}": value for place, value in enumerate(bound, 1)}
+    if type(bound) is dict or isinstance(bound, Mapping):
+        return bound
+    return {f"p{place}": value for place, value in enumerate(bound, 1)}
 
 
 @contextlib.contextmanager

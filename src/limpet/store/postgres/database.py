@@ -57,7 +57,8 @@ class Database:
         )
         self._begin_writing = (
             f"BEGIN; {self._as_tenant}; {'' if durable else 'SET LOCAL synchronous_commit = off;'}"
-            f" SET LOCAL lock_timeout = {{wait}}; UPDATE store SET version = {LATER} RETURNING version, pg_backend_pid()"
+            f" SET LOCAL lock_timeout = {{wait}};"
+            f" UPDATE store SET version = {LATER} RETURNING version, pg_backend_pid()"
         )
         self._pool = Pool(place)
         self._turn = threading.Lock()

@@ -1,9 +1,9 @@
 """Prepared statements: PREPARE and EXECUTE, sent as text like every other statement, so that several go together.
 
-A server parses and plans a statement anew each time that it is sent, which for five indexed reads takes longer than they
-do. What it has prepared belongs to its process: a pooler in transaction mode lends each transaction another one.
-So each transaction asks which process serves it (`served_by`), and only where that is the one that the
-connection was made with, which a pooler does not name, are statements prepared or taken as such.
+A server parses and plans a statement anew each time that it is sent, which for five indexed reads takes longer than
+they do. What it has prepared belongs to its process: a pooler in transaction mode lends each transaction another one.
+So each transaction asks which process serves it (`served_by`), and only where that is the one that the connection was
+made with, which a pooler does not name, are statements prepared or asked for by name.
 """
 
 from __future__ import annotations
@@ -63,12 +63,12 @@ class Prepared:
         if there is not None:
             return there
         uses = self._uses[key] = self._uses.get(key, 0) + 1
-        taken = all(kind in _TYPES or kind is type(None) for kind in key[1])
-        if uses < USES or not taken or len(self._calls) >= MOST_PREPARED or key in refused or not _PREPARABLE.match(text):
-            if len(self._uses) > 10 * MOST_PREPARED:
-                self._uses.clear()
+        if len(self._uses) > 10 * MOST_PREPARED:
+            self._uses.clear()
+        if uses < USES or len(self._calls) >= MOST_PREPARED or key in refused:
             return None
-        return Call(key, None, text)
+        typed = all(kind in _TYPES or kind is type(None) for kind in key[1])
+        return Call(key, None, text) if typed and _PREPARABLE.match(text) else None
 
     def make(self, con: psycopg.Connection[Any], call: Call) -> Call | None:
         """Prepare it, in a transaction of which nothing waits. None: the server does not take it so."""
