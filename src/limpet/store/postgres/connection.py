@@ -196,8 +196,12 @@ class Session:
         if not waiting and not last:
             return ""
         cursor: Any = self._con.cursor()
-        # Without values, it is sent as it is.
-        cursor.execute("\n; ".join([*(said for said, _ in waiting), *([last] if last else [])]))
+        try:  # without values, it is sent as it is
+            cursor.execute("\n; ".join([*(said for said, _ in waiting), *([last] if last else [])]))
+        except psycopg.errors.FeatureNotSupported:
+            if self._prepared is not None:
+                self._prepared.outdated()
+            raise
         for place, (_, rows) in enumerate(waiting):
             if place:
                 cursor.nextset()

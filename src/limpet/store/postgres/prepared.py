@@ -47,12 +47,17 @@ class Prepared:
 
     def __init__(self) -> None:
         self.on = False  # for this transaction
+        self._outdated = False
         self._uses: dict[tuple[str, tuple[type, ...]], int] = {}
         self._calls: dict[tuple[str, tuple[type, ...]], Call] = {}
 
     def served_by(self, con: psycopg.Connection[Any], pid: int | None) -> None:
         """At a transaction's beginning, with what `pg_backend_pid()` said in it."""
-        self.on = pid is not None and pid == con.info.backend_pid
+        self.on = pid is not None and pid == con.info.backend_pid and not self._outdated
+
+    def outdated(self) -> None:
+        """A table was changed so that a statement gives other columns than when it was prepared."""
+        self.on, self._outdated = False, True
 
     def call(self, text: str, bound: Mapping[str, Any]) -> Call | None:
         """None: it is sent as it is."""
