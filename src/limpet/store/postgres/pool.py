@@ -61,7 +61,7 @@ class Connection(psycopg.Connection[Any]):
         self.pgconn.flush()
         self.posted = True
 
-    def settle(self) -> None:
+    def finish(self) -> None:
         if self.posted:
             self.wait(fetch_many(self.pgconn))
             self.posted = False
@@ -108,7 +108,7 @@ class Pool:
             con = self._idle.pop()[1]
             con.deadline = time.monotonic()
             with contextlib.suppress(psycopg.Error, Silent):
-                con.settle()  # what was sent is done, and not only on its way
+                con.finish()  # what was sent is done, and not only on its way
             con.close()
 
     @contextlib.contextmanager
@@ -139,7 +139,7 @@ class Pool:
             since, con = self._idle.pop()
             with contextlib.suppress(psycopg.Error, Silent):
                 con.deadline = deadline
-                con.settle()
+                con.finish()
                 for _ in range(2):  # whether the server has ended it, without asking: its last words, then the end
                     con.pgconn.consume_input()
                 if time.monotonic() - since > TRUSTED_SECONDS:
