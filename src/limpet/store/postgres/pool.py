@@ -137,13 +137,19 @@ class Pool:
     def _there(self, deadline: float | None) -> Connection | None:
         while self._idle:
             since, con = self._idle.pop()
-            with contextlib.suppress(psycopg.Error, Silent):
-                con.deadline = deadline
+            trusted = time.monotonic() - since <= TRUSTED_SECONDS
+            con.deadline = deadline if trusted else time.monotonic()
+            try:
                 con.finish()
+            except Silent:
+                if trusted:  # it has been waited for as long as for any answer
+                    raise
+            except psycopg.Error:
+                con.close()
+            with contextlib.suppress(psycopg.Error, Silent):
                 for _ in range(2):  # whether the server has ended it, without asking: its last words, then the end
                     con.pgconn.consume_input()
-                if time.monotonic() - since > TRUSTED_SECONDS:
-                    con.deadline = time.monotonic()
+                if not trusted:
                     con.execute("SELECT 1")
                 if not con.closed and con.info.transaction_status == TransactionStatus.IDLE:
                     return con
