@@ -10,7 +10,7 @@ import pytest
 import limpet
 from limpet.store import lexical
 from limpet.store.records import Filter
-from tests import postgres_server
+from tests import failover, postgres_server
 from tests.contract.conftest import Scribe, open_engine
 from tests.contract.test_arrays import FILTERS, QUERIES
 
@@ -85,10 +85,94 @@ def test_a_deadline_ends_a_statement_and_the_snapshot_goes_on(both):
         assert database.rows("SELECT 1") == [(1,)]
 
 
-def test_a_write_of_which_a_statement_failed_is_not_acknowledged(both):
+@pytest.mark.parametrize("read", [True, False], ids=["whose rows were read", "whose rows nobody read"])
+def test_a_write_of_which_a_statement_failed_is_not_acknowledged(both, read):
     database = both[1].store._database
     with pytest.raises(limpet.StoreError), database.writing() as con:
         con.execute("INSERT INTO scope (name) VALUES ('lost')")
         with contextlib.suppress(Exception):
-            con.execute("SELECT 1 / 0")
+            found = con.execute("SELECT 1 / 0")
+            if read:
+                found.fetchall()
     assert database.rows("SELECT 1 FROM scope WHERE name = 'lost'") == []
+
+
+def test_statements_that_wait_are_run_in_their_order(both):
+    database = both[1].store._database
+    with database.writing() as con:
+        before = con.execute("SELECT count(*) FROM scope")
+        con.execute("INSERT INTO scope (name) VALUES (?)", ("first",))
+        after = con.execute("SELECT count(*) FROM scope")
+        changed = con.total_changes()
+        con.executemany("INSERT INTO scope (name) VALUES (?)", [("second",), ("third",)])
+        assert con.total_changes() - changed == 2
+        assert after.get - before.get == 1
+    assert database.rows("SELECT name FROM scope WHERE name IN ('first', 'second', 'third') ORDER BY num") == [
+        ("first",), ("second",), ("third",),
+    ]  # fmt: skip
+
+
+def test_a_statement_after_one_that_failed_has_no_rows_and_says_so(both):
+    database = both[1].store._database
+    with database.snapshot(), database.reading() as con:
+        con.execute("SELECT 1 / 0")
+        later = con.execute("SELECT name FROM scope")
+        with pytest.raises(Exception, match="zero"):
+            later.fetchall()
+        with pytest.raises(limpet.StoreError, match="not run"):
+            later.fetchall()
+
+
+def prepared_by(database):
+    return database.rows("SELECT name FROM pg_prepared_statements")
+
+
+def test_what_is_asked_often_is_prepared_and_answers_as_before(both):
+    database = both[1].store._database
+    made = both[1].remember("The rate limit is 100 per minute", topics=["api"])
+    asked = [(both[1].store.memories.get(made), database.rows("SELECT ?, ?", ("a", None)))]
+    assert prepared_by(database) == []
+    for _ in range(10):
+        with database.snapshot():
+            asked.append((both[1].store.memories.get(made), database.rows("SELECT ?, ?", ("a", None))))
+    assert len(prepared_by(database)) >= 2
+    assert all(one == asked[0] for one in asked)
+
+
+def test_what_the_server_does_not_prepare_is_sent_as_it_is(both):
+    """`substr` takes an `integer`; a whole number is prepared as a `bigint`."""
+    database = both[1].store._database
+    for _ in range(5):
+        with database.snapshot():
+            assert database.rows("SELECT substr('abc', ?)", (2,)) == [("bc",)]
+            assert database.rows("SELECT 1") == [(1,)]
+
+
+def test_a_table_that_was_changed_ends_what_was_prepared(both):
+    database = both[1].store._database
+
+    def ask():
+        with database.writing() as con:
+            return con.execute("SELECT * FROM changing WHERE num = ?", (1,)).fetchall()
+
+    with database.writing() as con:
+        con.execute("CREATE TEMPORARY TABLE changing (num bigint)")
+        con.execute("INSERT INTO changing VALUES (1)")
+    assert [ask() for _ in range(5)] == [[(1,)]] * 5
+    with database.writing() as con:
+        con.execute("ALTER TABLE changing ADD COLUMN more text")
+    with pytest.raises(limpet.StoreError):
+        ask()
+    assert ask() == [(1, None)]
+
+
+def test_no_transaction_is_left_open_by_a_snapshot_whose_end_nobody_waited_for(both):
+    import psycopg
+
+    database = both[1].store._database
+    with database.snapshot():
+        ((pid,),) = database.rows("SELECT pg_backend_pid()")
+    database.tell()
+    with psycopg.connect(postgres_server.server().format("postgres"), autocommit=True) as other:
+        state = "SELECT state FROM pg_stat_activity WHERE pid = %s"
+        failover.soon(lambda: other.execute(state, (pid,)).fetchone() == ("idle",))

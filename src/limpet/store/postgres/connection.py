@@ -10,16 +10,22 @@ from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 import psycopg
-from psycopg.adapt import Dumper, Loader
+from psycopg.adapt import Loader
 from psycopg.types.string import TextLoader
 
 from ...folders import shown
 from ...model.errors import BadInput, LimpetError, StoreBusy, StoreError, StoreReadOnly
+from .array_values import DUMPERS
+from .prepared import Prepared
 from .statements import translate
 
 DEFAULT_TENANT = "default"
 # Statements that are sent together.
 TOGETHER = 500
+# Characters of statements that wait for others.
+MOST_WAITING = 1_000_000
+# Statements that need not be sent at once: one of them each, and nothing that a later one of them could not follow.
+_MAY_WAIT = re.compile(r"\s*(?:SELECT|INSERT|UPDATE|DELETE|WITH)\b")
 # Rows that are inserted are one statement, which is parsed and planned once.
 _ROWS = re.compile(r"(INSERT INTO \w+ \([^()]*\)\s+VALUES )(\(.*\))( ON CONFLICT DO NOTHING)?", re.DOTALL)
 # Rows of a stream that are fetched together.
@@ -85,43 +91,6 @@ def place_of(url: str) -> Place:
     )  # fmt: skip
 
 
-class Ids(list[bytes]):
-    """An array of ids."""
-
-
-class Numbers(list[int]):
-    """An array of numbers."""
-
-
-class _IdsDumper(Dumper):
-    def dump(self, obj: Ids) -> bytes:
-        return b"{" + b",".join(b'"\\\\x%s"' % one.hex().encode() for one in obj) + b"}"
-
-    def quote(self, obj: Ids) -> bytes:
-        return b"'{" + b",".join(b'"\\\\x%s"' % one.hex().encode() for one in obj) + b"}'::bytea[]"
-
-
-class _NumbersDumper(Dumper):
-    def dump(self, obj: Numbers) -> bytes:
-        return b"{" + b",".join(b"%d" % one for one in obj) + b"}"
-
-    def quote(self, obj: Numbers) -> bytes:
-        return b"'" + self.dump(obj) + b"'::bigint[]"
-
-
-class Words(list[str]):
-    """An array of texts, in a third of the time that psycopg takes for a list."""
-
-
-class _WordsDumper(Dumper):
-    def dump(self, obj: Words) -> bytes:
-        said = "\0".join(obj).replace("\\", "\\\\").replace('"', '\\"').replace("\0", '","')
-        return f'{{"{said}"}}'.encode() if obj else b"{}"
-
-    def quote(self, obj: Words) -> bytes:
-        return b"'" + self.dump(obj).replace(b"'", b"''") + b"'::text[]"
-
-
 class _WholeLoader(Loader):
     """Sums of numbers are whole numbers."""
 
@@ -133,20 +102,23 @@ def configure(con: psycopg.Connection[Any]) -> None:
     """Statements are sent whole, so that a pooler may stand between, and several of them at once."""
     con.autocommit = True
     con.cursor_factory = psycopg.ClientCursor
-    con.adapters.register_dumper(Ids, _IdsDumper)
-    con.adapters.register_dumper(Numbers, _NumbersDumper)
-    con.adapters.register_dumper(Words, _WordsDumper)
+    for kind, dumper in DUMPERS.items():
+        con.adapters.register_dumper(kind, dumper)
     con.adapters.register_loader("numeric", _WholeLoader)
     con.adapters.register_loader("json", TextLoader)
 
 
 class Rows:
-    """What a statement gave."""
+    """What a statement gives. It is asked when that is read, together with the statements before it."""
 
-    __slots__ = ("_cursor",)
+    __slots__ = ("_rows", "_session")
 
-    def __init__(self, cursor: psycopg.Cursor[Any]) -> None:
-        self._cursor = cursor
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._rows: Iterator[Any] | None = None
+
+    def filled(self, rows: list[Any]) -> None:
+        self._rows = iter(rows)
 
     @property
     def get(self) -> Any:
@@ -154,46 +126,55 @@ class Rows:
         return row[0] if row is not None and len(row) == 1 else row
 
     def fetchone(self) -> Any:
-        return self._cursor.fetchone() if self._cursor.description else None
+        return next(iter(self), None)
 
     def fetchall(self) -> list[Any]:
-        return self._cursor.fetchall() if self._cursor.description else []
+        return list(self)
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self.fetchall())
+        if self._rows is None:
+            self._session.send()
+        if self._rows is None:  # a statement before it failed
+            raise StoreError("a statement was not run, since one before it had failed", hint="try again")
+        return self._rows
 
 
 class Session:
-    """A connection as repositories use it."""
+    """A connection as repositories use it. Statements whose rows nobody has read yet wait, and are sent together: each
+    message is a wait for the server, and a switch between two processes."""
 
-    def __init__(self, con: psycopg.Connection[Any], before: str = "") -> None:
+    def __init__(self, con: psycopg.Connection[Any], before: str = "", prepared: Prepared | None = None) -> None:
         """`before`: what is sent with each statement, which is then a transaction of its own."""
         self._con = con
         self._before = before
+        self._prepared = prepared
+        self._values: psycopg.ClientCursor[Any] = psycopg.ClientCursor(con)
         self._changes = 0
+        self._waiting: list[tuple[str, Rows]] = []
+        self._size = 0
 
     def execute(self, statement: str, bound: Any = None, /) -> Rows:
-        text = translate(statement)
-        cursor = self._con.cursor()
+        text, rows = translate(statement), Rows(self)
         if self._before:
-            cursor.execute(f"{self._before}; {text}", _named(bound))
-            cursor.nextset()
-        else:
-            cursor.execute(text, _named(bound))
-        self._count(cursor)
-        return Rows(cursor)
+            self._waiting.append((self._before, Rows(self)))
+        self._wait(self._said(text, _named(bound)), rows)
+        if self._before or not _MAY_WAIT.match(text):
+            self.send()
+        return rows
 
     def executemany(self, statement: str, bound: Iterable[Any], /) -> None:
         rows = _ROWS.fullmatch(translate(statement))
         head, text, tail = rows.groups() if rows else ("", translate(statement), "")
         coming = iter(bound)
         while part := list(islice(coming, TOGETHER)):
-            cursor: Any = self._con.cursor()
-            several = ("," if rows else ";").join(cursor.mogrify(text, _named(one)) for one in part)
-            cursor.execute(f"{head}{several}{tail or ''}")  # without values, it is sent as it is
-            self._count(cursor)
-            while cursor.nextset():
-                self._count(cursor)
+            if len(part) == 1:
+                self.execute(statement, part[0])
+            elif rows:
+                said = ",".join(self._values.mogrify(text, _named(one)) for one in part)
+                self._wait(f"{head}{said}{tail or ''}", Rows(self))
+            else:
+                for one in part:
+                    self.execute(statement, one)
 
     def stream(self, statement: str) -> Iterator[Any]:
         """The rows of a statement, not all of them at once: psycopg keeps what came. Needs a transaction."""
@@ -206,7 +187,43 @@ class Session:
                 self.execute("CLOSE streamed")
 
     def total_changes(self) -> int:
+        self.send()
         return self._changes
+
+    def send(self, last: str = "") -> str:
+        """All that waits, and `last` after it. Returns what the server says of the last statement."""
+        waiting, self._waiting, self._size = self._waiting, [], 0
+        if not waiting and not last:
+            return ""
+        cursor: Any = self._con.cursor()
+        try:  # without values, it is sent as it is
+            cursor.execute("\n; ".join([*(said for said, _ in waiting), *([last] if last else [])]))
+        except psycopg.errors.FeatureNotSupported:
+            if self._prepared is not None:
+                self._prepared.outdated()
+            raise
+        for place, (_, rows) in enumerate(waiting):
+            if place:
+                cursor.nextset()
+            self._count(cursor)
+            rows.filled(cursor.fetchall() if cursor.pgresult.nfields else [])
+        while cursor.nextset():
+            pass
+        return cursor.statusmessage or ""
+
+    def _said(self, text: str, bound: Mapping[str, Any]) -> str:
+        """A statement with its values; or the name of what the server has prepared, with them."""
+        call = self._prepared.call(text, bound) if self._prepared is not None else None
+        if call is not None and call.made is None:
+            self.send()
+            call = self._prepared.make(self._con, call)  # type: ignore[union-attr]
+        return self._values.mogrify(text if call is None else call.text, bound)
+
+    def _wait(self, said: str, rows: Rows) -> None:
+        self._waiting.append((said, rows))
+        self._size += len(said)
+        if self._size > MOST_WAITING or len(self._waiting) > TOGETHER:
+            self.send()
 
     def _count(self, cursor: psycopg.Cursor[Any]) -> None:
         if not (cursor.statusmessage or "").startswith("SELECT"):
@@ -216,7 +233,9 @@ class Session:
 def _named(bound: Any) -> Mapping[str, Any]:
     if bound is None:
         return {}
-    return bound if isinstance(bound, Mapping) else {f"p{place}": value for place, value in enumerate(bound, 1)}
+    if type(bound) is dict or isinstance(bound, Mapping):
+        return bound
+    return {f"p{place}": value for place, value in enumerate(bound, 1)}
 
 
 @contextlib.contextmanager

@@ -23,7 +23,8 @@ from ...keys import signing_key
 from ...model.errors import StoreBusy, StoreError, StoreMissing, StoreReadOnly, StoreTooNew
 from ..sql.database import Index
 from ..sql.statements import migrations
-from .connection import Ids, Numbers, Session, place_of, translated
+from .array_values import Ids, Numbers
+from .connection import Session, place_of, translated
 from .index import LATER, PostgresIndex
 from .listening import Listener, channel_of
 from .pool import Connection, Pool, Silent
@@ -56,7 +57,8 @@ class Database:
         )
         self._begin_writing = (
             f"BEGIN; {self._as_tenant}; {'' if durable else 'SET LOCAL synchronous_commit = off;'}"
-            f" SET LOCAL lock_timeout = {{wait}}; UPDATE store SET version = {LATER} RETURNING version"
+            f" SET LOCAL lock_timeout = {{wait}};"
+            f" UPDATE store SET version = {LATER} RETURNING version, pg_backend_pid()"
         )
         self._pool = Pool(place)
         self._turn = threading.Lock()
@@ -94,11 +96,12 @@ class Database:
             yield session
             return
         with self._connection() as con:
-            con.execute(self._begin_writing.replace("{wait}", str(wait_ms)))
-            self._mine.writer = Session(con)
+            _, pid = _last(con.execute(self._begin_writing.replace("{wait}", str(wait_ms))))
+            con.prepared.served_by(con, pid)
+            self._mine.writer = session = Session(con, prepared=con.prepared)
             try:
-                yield self._mine.writer
-                self._commit(con)
+                yield session
+                self._commit(con, session)
             except BaseException:
                 if con.info.transaction_status not in (TransactionStatus.IDLE, TransactionStatus.UNKNOWN):
                     con.execute("ROLLBACK")
@@ -106,12 +109,12 @@ class Database:
             finally:
                 self._mine.writer = None
 
-    def _commit(self, con: Connection) -> None:
-        """Nothing is acknowledged of which that is not known."""
+    def _commit(self, con: Connection, session: Session) -> None:
+        """Nothing is acknowledged of which that is not known. Statements that wait go with it."""
         con.warned = False
         hint = "look whether it is there before you write it again"
         try:
-            status = con.execute("COMMIT").statusmessage
+            status = session.send("COMMIT")
         except (psycopg.OperationalError, Silent):
             if not con.closed:
                 raise
@@ -127,7 +130,7 @@ class Database:
         """After the write, and not as a part of it: all that notify commit one by one, whatever their tenant."""
         if self._current() is None:
             with contextlib.suppress(StoreError), self._connection() as con:
-                con.execute(f"BEGIN; SET LOCAL synchronous_commit = off; NOTIFY {channel_of(self.tenant)}; COMMIT")
+                con.post(f"BEGIN; SET LOCAL synchronous_commit = off; NOTIFY {channel_of(self.tenant)}; COMMIT")
 
     @contextlib.contextmanager
     def maintaining(self) -> Iterator[Connection]:
@@ -147,16 +150,18 @@ class Database:
             return
         with self._in_turn(deadline), self._connection(deadline) as con:
             begun = con.execute(
-                f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {self._as_tenant}; SELECT version FROM store"
+                f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {self._as_tenant};"
+                " SELECT version, pg_backend_pid() FROM store"
             )
-            self._mine.reader = Session(con)
+            self._mine.version, pid = _last(begun)
+            con.prepared.served_by(con, pid)
+            self._mine.reader = Session(con, prepared=con.prepared)
             try:
-                self._mine.version = _last(begun)
                 yield
             finally:
                 self._mine.reader = self._mine.version = None
                 if not con.closed:
-                    con.execute("COMMIT")
+                    con.post("COMMIT")
 
     @contextlib.contextmanager
     def _in_turn(self, deadline: float | None) -> Iterator[None]:
@@ -270,9 +275,9 @@ class Database:
                     con.execute(f"INSERT INTO limpet_rows.schema_version (version) VALUES ({number})")
 
 
-def _last(found: psycopg.Cursor[Any]) -> int:
-    """The number that the last of several statements gave; 0: none."""
+def _last(found: psycopg.Cursor[Any]) -> tuple[int, int | None]:
+    """What the last of several statements gave: the store's version, and which process serves; 0 and None: no store."""
     while found.nextset():
         pass
     row = found.fetchone()
-    return int(row[0]) if row else 0
+    return row or (0, None)

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..sql.tokenizer import Tokenizer
-from .connection import Ids, Numbers, Session, Words
+from .array_values import Ids, Numbers, Words
+from .connection import Session
 
 _COLUMNS = "content, topics, labels, dates, scope, grams"
 # A row of an index has room for this much; a longer word stands there with its beginning and a digest.
@@ -132,7 +133,7 @@ class PostgresIndex:
 
     def _drop(self, con: Session, num: int, words: list[str]) -> None:
         if words:
-            con.execute("DELETE FROM posting WHERE body = ? AND word = ANY(CAST(? AS text[]))", (num, words))
+            con.execute("DELETE FROM posting WHERE body = ? AND word = ANY(CAST(? AS text[]))", (num, Words(words)))
 
 
 def _short(term: str) -> str:

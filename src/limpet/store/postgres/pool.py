@@ -14,10 +14,13 @@ from collections.abc import Generator, Iterator
 from typing import Any
 
 import psycopg
+from psycopg.generators import fetch_many
 from psycopg.pq import TransactionStatus
+from psycopg.pq.abc import PGconn
 
 from ...model.errors import StoreBusy, StoreError
 from .connection import Place, configure, unreachable
+from .prepared import Prepared
 
 # Connections of a process; how long one is taken to be there without asking; how long one may take to come about.
 MOST_CONNECTIONS, TRUSTED_SECONDS, CONNECT_SECONDS = 16, 5.0, 10
@@ -43,9 +46,25 @@ class Connection(psycopg.Connection[Any]):
     deadline: float | None = None
     patient = False  # of statements that take as long as they take
     warned = False
+    posted = False  # something was sent, and nobody has read yet what it gave
+
+    def __init__(self, pgconn: PGconn) -> None:
+        super().__init__(pgconn)
+        self.prepared = Prepared()
 
     def note(self, said: psycopg.errors.Diagnostic) -> None:
         self.warned |= said.severity_nonlocalized == "WARNING"
+
+    def post(self, statement: str) -> None:
+        """Send what nobody waits for. Whoever has the connection next reads what it gave."""
+        self.pgconn.send_query(statement.encode())
+        self.pgconn.flush()
+        self.posted = True
+
+    def finish(self) -> None:
+        if self.posted:
+            self.wait(fetch_many(self.pgconn))
+            self.posted = False
 
     def wait(self, gen: Generator[Any, Any, Any], *given: Any, **named: Any) -> Any:
         now = time.monotonic()
@@ -86,7 +105,11 @@ class Pool:
     def close(self) -> None:
         self._closed = True
         while self._idle:
-            self._idle.pop()[1].close()
+            con = self._idle.pop()[1]
+            con.deadline = time.monotonic()
+            with contextlib.suppress(psycopg.Error, Silent):
+                con.finish()  # what was sent is done, and not only on its way
+            con.close()
 
     @contextlib.contextmanager
     def lent(self, deadline: float | None = None) -> Iterator[Connection]:
@@ -98,12 +121,12 @@ class Pool:
         try:
             if self._closed:
                 raise StoreError(f"{self._place.shown} was closed", hint="open it again")
-            con = self._there() or self.made(deadline)
+            con = self._there(deadline) or self.made(deadline)
             con.deadline = deadline
             try:
                 yield con
             finally:
-                if con.info.transaction_status == TransactionStatus.IDLE and not self._closed:
+                if (con.posted or con.info.transaction_status == TransactionStatus.IDLE) and not self._closed:
                     con.deadline, con.patient = None, False
                     self._idle.append((time.monotonic(), con))
                 else:
@@ -111,16 +134,24 @@ class Pool:
         finally:
             self._places.release()
 
-    def _there(self) -> Connection | None:
+    def _there(self, deadline: float | None) -> Connection | None:
         while self._idle:
             since, con = self._idle.pop()
+            trusted = time.monotonic() - since <= TRUSTED_SECONDS
+            con.deadline = deadline if trusted else time.monotonic()
+            try:
+                con.finish()
+            except Silent:
+                if trusted:  # it has been waited for as long as for any answer
+                    raise
+            except psycopg.Error:
+                con.close()
             with contextlib.suppress(psycopg.Error, Silent):
                 for _ in range(2):  # whether the server has ended it, without asking: its last words, then the end
                     con.pgconn.consume_input()
-                if time.monotonic() - since > TRUSTED_SECONDS:
-                    con.deadline = time.monotonic()
+                if not trusted:
                     con.execute("SELECT 1")
-                if not con.closed:
+                if not con.closed and con.info.transaction_status == TransactionStatus.IDLE:
                     return con
             con.close()
         return None

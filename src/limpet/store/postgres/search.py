@@ -21,7 +21,8 @@ from ..sql.feed import SqlFeed, varints
 from ..sql.filters import filtered, scope_token, visible, was_left
 from ..sql.search import SqlSearch, like_pattern
 from ..sql.statements import statements
-from .connection import Numbers, TimedOut
+from .array_values import Numbers
+from .connection import TimedOut
 from .database import Database
 from .index import PostgresTokenizer
 

@@ -21,7 +21,7 @@ from . import rows
 
 if TYPE_CHECKING:
     from ...model.events import Event
-    from .database import Connection
+    from .database import Connection, Found
 
 SALT_BYTES = 16
 START = bytes(32)
@@ -33,6 +33,7 @@ SAID = (
 )
 # Events that a migration chains in one go.
 PAGE_EVENTS = 5_000
+_END = "SELECT place, link, signed, signature FROM chain_end"
 
 
 class Chain:
@@ -44,6 +45,12 @@ class Chain:
         self._end: tuple[int, bytes] | None = None
         self._before: tuple[int, bytes, int | None, bytes | None] = (0, START, None, None)
         self._reordered = False
+        self._asked: Found | None = None
+
+    def ask(self) -> None:
+        """Where the chain ends, before that is needed: an engine may answer it with what is asked beside it."""
+        if self._end is None:
+            self._asked = self._con.execute(_END)
 
     def event_row(self, seq: int, event: Event, body: int | None) -> tuple[Any, ...]:
         """The row of an event that is appended now, for `insert_event`."""
@@ -102,7 +109,8 @@ class Chain:
 
     def _next(self, leaf: bytes, *, order: bool = False) -> tuple[int, bytes]:
         if self._end is None:
-            self._before = self._con.execute("SELECT place, link, signed, signature FROM chain_end").fetchall()[0]
+            self._before = (self._asked or self._con.execute(_END)).fetchall()[0]
+            self._asked = None
             self._end = self._before[:2]
         place, link = self._end
         self._end = (place + 1, link_of(link, leaf, order=order))

@@ -21,7 +21,7 @@ from ...model.state import (
     scrub,
 )
 from . import checkouts, mentions, rows
-from .database import Connection, Database
+from .database import Connection, Database, Found
 from .erasing import Erasing
 from .filters import scope_token
 from .peers import as_heard
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 # Later versions are numbered from here on, so that a first one can have its text's number.
 FIRST_LATER = 1 << 32
+_SCOPE = "SELECT num FROM scope WHERE name = ?"
 # Events that may be of a session, or stand before the memory that they speak of.
 _OF_ANYTHING = SESSION_EVENTS | {"linked", "unlinked", "undone"}
 
@@ -53,6 +54,7 @@ class Projection(Erasing):
         self._scopes: dict[str, int] = {}
         self._sessions = SessionNumbers(connection)
         self._told_anew = False
+        self._asked_scope: tuple[str, Found] | None = None
 
     def append(self, events: Sequence[Event]) -> list[Event]:
         """Write events and project them, in order; returns them with their places in the ledger.
@@ -89,7 +91,13 @@ class Projection(Erasing):
 
     def _append_new(self, events: list[Event]) -> list[Event]:
         """New memories: text with its search fields, event and first version, a statement for each table."""
-        body, first = (last + 1 for last in self._con.execute(self._sql["last_numbers"]).fetchone())
+        # Asked before any of it is read: on a server that is one wait.
+        last_numbers = self._con.execute(self._sql["last_numbers"])
+        self._chain.ask()
+        name = initial(events[0]).scope
+        if name not in self._scopes:
+            self._asked_scope = name, self._con.execute(_SCOPE, (name,))
+        body, first = (last + 1 for last in last_numbers.fetchone())
         later = FIRST_LATER if all(event.content is not None for event in events) else self._next_later()
         texts, ledger, versions, written = [], [], [], []
         for seq, event in enumerate(events, first):
@@ -261,7 +269,9 @@ class Projection(Erasing):
     def _intern_scope(self, name: str) -> int:
         num = self._scopes.get(name)
         if num is None:
-            num = self._con.execute("SELECT num FROM scope WHERE name = ?", (name,)).get
+            asked, found = self._asked_scope or ("", None)
+            self._asked_scope = None
+            num = (found if found is not None and asked == name else self._con.execute(_SCOPE, (name,))).get
             if num is None:
                 num = self._con.execute("INSERT INTO scope (name) VALUES (?) RETURNING num", (name,)).get
             self._scopes[name] = int(num)
