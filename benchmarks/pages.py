@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import shutil
 import statistics
 import sys
@@ -31,6 +32,7 @@ from limpet.web.access import Access
 from limpet.web.site import Site, application
 from limpet.web.views_home import make_ahead
 
+DOCS = Path(__file__).parents[1] / "docs"
 LINK, ROUNDS = "a link of the benchmark", 30
 # Of the review list: pairs, and memories in quarantine.
 PAIRS, HELD = 600, 150
@@ -62,6 +64,32 @@ class Stored:
 def embedder_of(store: Path) -> Stored | None:
     with limpet.open(store) as memory:
         return Stored() if any(one.name == Stored.name for one in memory.models()) else None
+
+
+def make_store(path: Path, count: int, scope: str) -> None:
+    """A store of so many memories: rows of `benchmarks.speed`, whose invented words are replaced by those of limpet's
+    own documentation and of the questions, rank by rank, so that a question in English finds what it would find."""
+    from collections import Counter
+
+    from benchmarks.speed import Given, items, make_rows
+
+    rows = make_rows(count, 1)
+    written = " ".join(one.read_text(encoding="utf-8") for one in sorted(DOCS.rglob("*.md")))
+    words = [word for word, _ in Counter(re.findall(r"[a-z]{2,}", written.lower())).most_common()]
+    asked = [word for word in re.findall(r"[a-z]{2,}", " ".join(QUESTIONS).lower()) if word not in words[:400]]
+    words[200:200] = dict.fromkeys(asked)
+    invented = [word for word, _ in Counter(" ".join(rows.texts).lower().replace(".", "").split()).most_common()]
+    real = dict(zip(invented, words, strict=False))
+    texts = [" ".join(real.get(word, word) for word in text[:-1].lower().split()) for text in rows.texts]
+    embedder = Given()
+    embedder.name = embedder.fingerprint = Stored.name
+    embedder.add(texts, rows.vectors)
+    with limpet.open(path, scope=scope, embedder=embedder) as memory:
+        several = zip(texts, items(rows, range(count)), strict=True)
+        memory.remember_batch(
+            [{**one, "content": text, "session": f"s{n // 60}"} for n, (text, one) in enumerate(several)]
+        )
+        memory.work(only_vectors=True)
 
 
 def fill_review(memory: limpet.Limpet, clock: SystemClock) -> None:
@@ -230,7 +258,7 @@ def main() -> int:
     parser.add_argument(
         "store",
         type=Path,
-        help="a store, which is copied; `python -m benchmarks.speed --keep` makes one; `three`: one of three memories",
+        help="a store, which is copied; `three`: one of three memories; a number: one of so many, which is made",
     )
     parser.add_argument("--scope", default="global")
     parser.add_argument("--browser", action="store_true", help="also in Chromium (make test-ui says what that needs)")
@@ -242,6 +270,8 @@ def main() -> int:
             with limpet.open(store, scope=args.scope) as memory:
                 for text in ("The meeting is on Tuesdays", "We chose Postgres", "The office has a piano"):
                     memory.remember(text)
+        elif str(args.store).isdecimal():
+            make_store(store, int(str(args.store)), args.scope)
         else:
             shutil.copy(args.store, store)
         embedder = embedder_of(store)
