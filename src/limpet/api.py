@@ -77,6 +77,7 @@ if TYPE_CHECKING:
     from .usefulness.adherence import Adherence
     from .usefulness.journal_lines import Dropped, JournalLine
     from .vectors.embedder import Embedder
+    from .work.backups import BackupState
     from .work.doctor import Check
 
 Progress = Callable[[int, int], None]
@@ -1437,6 +1438,15 @@ class Limpet:
         """
         self._context.store.maintenance.backup(os.fspath(path), progress)
         self._context.store.erasure.note_copy(os.fspath(path), "backup", self._context.now())
+
+    def backups(self) -> BackupState:
+        """The plan of backups that make themselves, and the newest backup that is still where it was written.
+
+        >>> memory.backup("copy.db")
+        >>> Path(memory.backups().newest).name
+        'copy.db'
+        """
+        return work_service.backup_state(self._context)
 
     def backup_every(self, every: str, folder: str | os.PathLike[str] | None = None, *, keep: int = 7) -> str | None:
         """Keep `keep` backups in a folder, a new one when the last is older than `every` ("12h", "1d", "2w"): one now,
