@@ -67,7 +67,7 @@ SAID = {
     "waits": "It waits on the review list: something that is trusted more says otherwise.",
     "done": "Done.",
     "purged": "Erased for good.",
-    "undone": "Taken back.",
+    "undone": "Taken back. Changes lists it, with a button to do it again.",
 }
 
 
