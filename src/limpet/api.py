@@ -796,7 +796,8 @@ class Limpet:
         self, id: str, add: Iterable[str] = (), remove: Iterable[str] = (), values: Mapping[str, Any] | None = None,
         *, origin: str | None = None,
     ) -> Receipt:  # fmt: skip
-        """Add and remove topics, set metadata values (None removes one). `origin`: as in `edit`. Raises NotFound, BadInput.
+        """Add and remove topics, set metadata values (None removes one). `origin`: as in `edit`. Raises NotFound,
+        BadInput.
 
         >>> id = memory.remember("Deploys go out on Tuesdays").id
         >>> _ = memory.tag(id, add=["deploy"], values={"ticket": 7})

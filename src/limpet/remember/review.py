@@ -249,7 +249,8 @@ def no_older(id: str) -> BadInput:
 
 
 def decide_pair(writer: Writer, id: bytes, verdict: str, *, older: bool = False) -> Receipt:
-    """Accept or reject a proposal. `older`: accepted the other way round, the older is right. Raises BadInput when it was decided otherwise, or can no longer be carried out."""
+    """Accept or reject a proposal. `older`: accepted the other way round, the older is right. Raises
+    BadInput when it was decided otherwise, or can no longer be carried out."""
     proposal = writer.reads.reviews.get(id)
     if proposal is None:
         raise NotFound(f"nothing to review with the id {format_id(id)}", hint="`limpet review` lists what waits")

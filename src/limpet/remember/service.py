@@ -125,9 +125,7 @@ def _check_version(context: Context, now: Memory, version: Time) -> None:
         raise ChangedSince(f"memory {now.id} was changed since you have read it", hint="read it again")
 
 
-def edit(
-    context: Context, id: str, content: str, *, version: Time = None, origin: str | None = None
-) -> Receipt:
+def edit(context: Context, id: str, content: str, *, version: Time = None, origin: str | None = None) -> Receipt:
     from ..remember.validation import clean_text
     from ..remember.write import Receipt, check_live, need
 

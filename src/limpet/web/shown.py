@@ -221,9 +221,9 @@ def signals(found: Mapping[str, float], scale: float, wide: float = 640) -> list
 
 
 FILTERS = {
-    "text": text, "excerpt": excerpt, "day": day, "moment": moment, "iso": iso, "ago": ago, "every": every, "size": size,
-    "sure": sure,
-    "many": many, "short_ids": shorten_ids, "words": lambda name: str(name).replace("_", " "),
+    "text": text, "excerpt": excerpt, "day": day, "moment": moment, "iso": iso, "ago": ago, "every": every,
+    "size": size, "sure": sure, "many": many,
+    "short_ids": shorten_ids, "words": lambda name: str(name).replace("_", " "),
 }  # fmt: skip
 GLOBALS: dict[str, Any] = {
     "KINDS": KINDS,

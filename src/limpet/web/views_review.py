@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from starlette.responses import Response
@@ -27,8 +28,8 @@ def review(ask: Ask) -> Response:
     start = max(0, int(ask.query.get("from", "0")))
     return ask.page(
         "review.html", groups=several[start : start + SHOWN], start=start, left=len(several) - start - SHOWN,
-        kinds=kinds, kind=kind, total=len(items), ANSWERS=ANSWERS, OLDER=OLDER, answers=answers, following=start + SHOWN,
-        command=ask.command("review"),
+        kinds=kinds, kind=kind, total=len(items), ANSWERS=ANSWERS, OLDER=OLDER, answers=answers,
+        following=start + SHOWN, command=ask.command("review"),
     )  # fmt: skip
 
 
@@ -43,9 +44,10 @@ def decide(ask: Ask) -> Response:
         ask.own(*([id] if item is None else [one.id for one in (item.memory, item.other) if one is not None]))
     events: list[str] = []
     wrong = None
+    decided = ask.memory.reject if verdict == "reject" else partial(ask.memory.accept, older=verdict == "older")
     for id in ids:
         try:
-            event = (ask.memory.reject(id) if verdict == "reject" else ask.memory.accept(id, older=verdict == "older")).event
+            event = decided(id).event
             events += [event] if event else []
         except BadInput as error:  # one of a group that can no longer be carried out keeps none of the others
             wrong = error

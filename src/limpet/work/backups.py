@@ -44,10 +44,12 @@ def backup_state(context: Context) -> BackupState:
     plan, newest, at = context.store.maintenance.backup_plan(), None, None
     for path, kind in context.store.erasure.copies():
         with contextlib.suppress(OSError):
-            written = int(os.stat(path).st_mtime) * MICROSECONDS_PER_SECOND
+            written = int(Path(path).stat().st_mtime) * MICROSECONDS_PER_SECOND
             if kind == "backup" and (at is None or written > at):
                 newest, at = path, written
-    return BackupState(*(plan[:3] if plan else (None, None, None)), newest, at)
+    if plan is None:
+        return BackupState(newest=newest, newest_at_us=at)
+    return BackupState(plan.folder, plan.every, plan.keep, newest, at)
 
 
 def plan_backups(context: Context, folder: str | os.PathLike[str] | None, *, every: str, keep: int) -> str | None:
