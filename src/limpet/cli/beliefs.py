@@ -105,7 +105,7 @@ def _review_options(parser: ArgumentParser) -> None:
 
 def _review(args: Namespace) -> int:
     if args.older and args.action != "accept":
-        raise BadInput("--older belongs to accept", hint="limpet review accept --older ID")
+        raise BadInput("--older belongs to accept", hint="limpet review accept ID --older")
     plain = args.action is not None or args.limit is not None or args.all or args.json
     if not plain and sys.stdin.isatty() and sys.stdout.isatty():
         from .review_queue import work_through

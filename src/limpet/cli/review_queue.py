@@ -82,9 +82,9 @@ class _Queue:
     def choices(self, group: Group) -> dict[str, str]:
         """Keys and what they do."""
         yes, no = answers(group)
-        found = {"a": yes, "r": no} | ({} if group.hub is None else {"o": "one by one"})
-        if group.hub is None and group.items[0].kind in OLDER:
-            found["b"] = OLDER[group.items[0].kind]
+        kind = group.items[0].kind if group.hub is None else ""
+        older = {"b": OLDER[kind]} if kind in OLDER else {}
+        found = {"a": yes} | older | {"r": no} | ({} if group.hub is None else {"o": "one by one"})
         return found | {"s": "skip"} | ({"u": "undo"} if self._steps else {}) | {"q": "quit"}
 
     def do(self, pressed: str, group: Group) -> None:
