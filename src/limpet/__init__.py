@@ -76,7 +76,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
-    "Action", "Adherence", "Affected", "AmbiguousId", "Analogy", "AsyncHistory", "AsyncLimpet", "Audit", "BackupState", "BadInput",
+    "Action", "Adherence", "Affected", "AmbiguousId", "Analogy", "AsyncHistory", "AsyncLimpet", "Audit", "BackupState",
+    "BadInput",
     "Belief", "Brief", "BriefItem", "Caution", "Central", "Chain", "Change", "ChangedSince", "Check", "Clock",
     "Consolidation", "Contradiction", "Contradictions", "CopyReport", "DeviceInfo", "Diff", "Dropped", "Effect",
     "Embedder", "EmbedderUnavailable",
