@@ -156,7 +156,7 @@ def test_keys_do_everything(life, enter):
         page.wait_for_selector("text=Done: edit")
         assert "200 calls" in page.text_content(".body.large")
         page.keyboard.press("u")
-        page.wait_for_selector("text=Taken back.")
+        page.wait_for_selector(".notice >> text=Taken back.")
         assert "100 calls" in page.text_content(".body.large")
 
         page.goto(home + "/review")
@@ -166,7 +166,7 @@ def test_keys_do_everything(life, enter):
         page.wait_for_selector("text=Done:")
         assert len(life.review()) == before - 1
         page.keyboard.press("u")
-        page.wait_for_selector("text=Taken back.")
+        page.wait_for_selector(".notice >> text=Taken back.")
         assert len(life.review()) == before
 
 
