@@ -154,6 +154,7 @@ def test_keys_do_everything(life, enter):
         page.keyboard.press("Tab")
         page.keyboard.press("Enter")
         page.wait_for_selector("text=Done: edit")
+        page.wait_for_load_state()  # with its script, which reads the keys
         assert "200 calls" in page.text_content(".body.large")
         page.keyboard.press("u")
         page.wait_for_selector(".notice >> text=Taken back.")
@@ -164,6 +165,7 @@ def test_keys_do_everything(life, enter):
         for key in ("j", "a"):
             page.keyboard.press(key)
         page.wait_for_selector("text=Done:")
+        page.wait_for_load_state()
         assert len(life.review()) == before - 1
         page.keyboard.press("u")
         page.wait_for_selector(".notice >> text=Taken back.")
