@@ -69,13 +69,15 @@ if TYPE_CHECKING:
     from .usefulness.adherence import Adherence
     from .usefulness.journal_lines import Dropped, JournalLine
     from .vectors.embedder import Embedder
+    from .work.backups import BackupState
     from .work.doctor import Check
     from .work.service import ModelInfo
 
 __version__ = "0.1.0"
 
 __all__ = [
-    "Action", "Adherence", "Affected", "AmbiguousId", "Analogy", "AsyncHistory", "AsyncLimpet", "Audit", "BadInput",
+    "Action", "Adherence", "Affected", "AmbiguousId", "Analogy", "AsyncHistory", "AsyncLimpet", "Audit", "BackupState",
+    "BadInput",
     "Belief", "Brief", "BriefItem", "Caution", "Central", "Chain", "Change", "ChangedSince", "Check", "Clock",
     "Consolidation", "Contradiction", "Contradictions", "CopyReport", "DeviceInfo", "Diff", "Dropped", "Effect",
     "Embedder", "EmbedderUnavailable",
@@ -146,6 +148,7 @@ _HOMES = {
     "usefulness.adherence": ("Adherence",),
     "usefulness.journal_lines": ("Dropped", "JournalLine"),
     "vectors.embedder": ("Embedder",),
+    "work.backups": ("BackupState",),
     "work.doctor": ("Check",),
     "work.service": ("ModelInfo",),
 }  # fmt: skip

@@ -178,3 +178,14 @@ def test_a_value_is_shown_with_its_key(memory, sits_down):
     memory.set_fact("user.city", "Tampa", origin="web")
     _, said = sits_down()
     assert "user.city = Warsaw" in said and "user.city = Tampa" in said
+
+
+def test_of_a_contradiction_the_older_can_be_right(memory, sits_down):
+    old, new = memory.remember("The crane works").id, memory.remember("The crane does not work").id
+    propose(memory, "contradiction", old, new)
+    person, said = sits_down()
+    assert "a the newer is right   b the older is right   r keep both   s skip   q quit" in said
+    assert "1 decided, 0 left" in person.presses("b") and person.leaves() == 0
+    assert (memory.get(old).state, memory.get(new).state) == ("active", "retracted")
+    memory.undo()
+    assert memory.get(new).state == "active" and kinds(memory) == ["contradiction"]

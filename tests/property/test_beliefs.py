@@ -37,7 +37,7 @@ BY_WORDS = {"audit", "matching", "prepare", "read_topic", "recall", "recall_sess
 OF_ALL = {"contradictions": (), "count": (), "count_by": ("scope", "topic", "kind", "state"), "diff": ("2026-01-01",), "gaps": (), "list": (), "review": (), "sessions": (),
           "sweep": (), "retention": (), "undo": (), "redo": (), "log": (), "actions": (), "exposures": (), "usefulness": (), "topics": (), "threads": (), "entities": (), "journal": (), "drop_from_journal": ([1, 2, 3],)}  # fmt: skip
 # Of the whole file, for the person who owns it; they show no content, or copy everything.
-OF_THE_FILE = {"abbreviate", "backup", "backup_every", "devices", "scan", "trust_device", "close", "doctor", "embedder", "encrypted", "watermark", "on_change", "export_jsonl", "export_segments", "export_to", "gc", "import_jsonl", "import_from", "import_segments", "in_scope", "in_folder", "in_all_scopes", "merge_scopes", "rename_scope", "scopes",
+OF_THE_FILE = {"abbreviate", "backup", "backup_every", "backups", "devices", "scan", "trust_device", "close", "doctor", "embedder", "encrypted", "watermark", "on_change", "export_jsonl", "export_segments", "export_to", "gc", "import_jsonl", "import_from", "import_segments", "in_scope", "in_folder", "in_all_scopes", "merge_scopes", "rename_scope", "scopes",
                "models", "note_transcript", "organize", "path", "read_only", "scope", "rebuild", "reembed", "stats", "verify", "work"}  # fmt: skip
 ADDS = {"note_action", "note_exposures", "remember", "remember_batch", "session_start", "set_fact"}
 # Of a folder, which has a scope of its own; tests/flows/test_mirror.py holds them to it.

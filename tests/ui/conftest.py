@@ -36,29 +36,40 @@ def pytest_collection_modifyitems(items):
 
 
 @contextlib.contextmanager
-def served(memory, **given):
-    """(address, site) of a page over a store, served by uvicorn on a thread."""
+def listening():
+    """(a socket on a port that is free, its address)."""
     import socket
-
-    import uvicorn
 
     with socket.socket() as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(("127.0.0.1", 0))
         listener.listen(64)
-        port = listener.getsockname()[1]
-        site = Site(memory, Access(port, link=LINK), **given)
-        server = uvicorn.Server(
-            uvicorn.Config(application(site), log_level="error", ws="none", timeout_graceful_shutdown=1)
-        )
-        site.stopping = lambda: server.should_exit
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{port}", site
-        finally:
-            server.should_exit = True
-            thread.join(20)
+        yield listener, f"http://127.0.0.1:{listener.getsockname()[1]}"
+
+
+@contextlib.contextmanager
+def answering(listener, app):
+    """The server of an application: uvicorn on a thread."""
+    import uvicorn
+
+    server = uvicorn.Server(uvicorn.Config(app, log_level="error", ws="none", timeout_graceful_shutdown=1))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.should_exit = True
+        thread.join(20)
+
+
+@contextlib.contextmanager
+def served(memory, **given):
+    """(address, site) of a page over a store."""
+    with listening() as (listener, url):
+        site = Site(memory, Access(listener.getsockname()[1], link=LINK), **given)
+        with answering(listener, application(site)) as server:
+            site.stopping = lambda: server.should_exit
+            yield url, site
 
 
 @pytest.fixture(scope="session")

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 import limpet
-from tests.ui.conftest import served
+from tests.ui.conftest import answering, listening, served
 from tests.web.test_hostile_texts import TEXTS
+from tests.web.test_team import Team
+
+RULES = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice")
 
 PAGES = (
-    "/", "/memories", "/memories?q=when+do+we+deploy", "/memories?view=cards&state=all", "/review", "/why", "/why?q=when+do+we+deploy&vs=words",
+    "/", "/memories", "/memories?q=when+do+we+deploy", "/memories?view=cards&state=all", "/memories?view=table&state=all", "/review", "/why", "/why?q=when+do+we+deploy&vs=words",
     "/brief?q=can+we+deploy+today", "/beliefs", "/beliefs?q=harbour.pilot", "/beliefs?q=deploys", "/sessions", "/session?name=monday&scope=project:harbour",
     "/graph", "/graph?q=tide+report", "/changes", "/care?check=1", "/scopes", "/nowhere",
 )  # fmt: skip
@@ -29,16 +34,41 @@ def test_axe_finds_nothing_on_any_page(life, enter, axe, theme):
             page = tab.open(path)
             for part in page.query_selector_all("details"):
                 part.evaluate("one => { one.open = true; }")
-            # The page lets no script in; the browser's own tools do.
-            page.evaluate(axe)
-            result = page.evaluate(
-                "axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })"
-            )
-            for one in result["violations"]:
+            for one in looked_over(page, axe):
                 found.setdefault(one["id"], []).append(
                     (path, one["nodes"][0]["html"][:200], one["nodes"][0]["failureSummary"][:300])
                 )
         assert found == {}
+
+
+def looked_over(page, axe):
+    """What axe-core has against a page. The page lets no script in; the browser's own tools do."""
+    page.evaluate(axe)
+    return page.evaluate(f"axe.run(document, {{ runOnly: {json.dumps(RULES)} }})")["violations"]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 1400])
+def test_axe_finds_nothing_on_the_login_of_a_team_by_keys_alone(tmp_path, chromium, axe, theme, width):
+    with listening() as (listener, url):
+        team = Team(tmp_path / "memory.db", url)
+        with team.memory, answering(listener, team.app):
+            context = chromium.new_context(color_scheme=theme, viewport={"width": width, "height": 720})
+            page = context.new_page()
+            page.goto(url + "/memories")  # led to the form
+            assert page.url == url + "/enter" and looked_over(page, axe) == []
+            page.keyboard.press("Tab")
+            page.keyboard.type("a wrong one")
+            page.keyboard.press("Enter")
+            page.wait_for_selector("text=This token is wrong")
+            assert looked_over(page, axe) == []
+            assert not page.evaluate("document.documentElement.scrollWidth > innerWidth")
+            page.keyboard.press("Tab")
+            page.keyboard.type(team.given["ana"])
+            page.keyboard.press("Enter")
+            page.wait_for_url(url + "/")
+            assert looked_over(page, axe) == []
+            context.close()
 
 
 @pytest.mark.parametrize("width", [360, 800, 1400])
@@ -124,9 +154,10 @@ def test_keys_do_everything(life, enter):
         page.keyboard.press("Tab")
         page.keyboard.press("Enter")
         page.wait_for_selector("text=Done: edit")
+        page.wait_for_load_state()  # with its script, which reads the keys
         assert "200 calls" in page.text_content(".body.large")
         page.keyboard.press("u")
-        page.wait_for_selector("text=Taken back.")
+        page.wait_for_selector(".notice >> text=Taken back.")
         assert "100 calls" in page.text_content(".body.large")
 
         page.goto(home + "/review")
@@ -134,9 +165,10 @@ def test_keys_do_everything(life, enter):
         for key in ("j", "a"):
             page.keyboard.press(key)
         page.wait_for_selector("text=Done:")
+        page.wait_for_load_state()
         assert len(life.review()) == before - 1
         page.keyboard.press("u")
-        page.wait_for_selector("text=Taken back.")
+        page.wait_for_selector(".notice >> text=Taken back.")
         assert len(life.review()) == before
 
 

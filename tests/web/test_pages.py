@@ -426,3 +426,53 @@ def test_a_memory_that_rests_on_nothing_says_why_it_is_believed(page, memory, re
     id = memory.remember("The vault is on host nine", origin="tool").id
     said = read(page.get(f"/memory/{id}")).text
     assert "A tool said so, on 1 day" in said and "It rests on no other memory." in said
+
+
+def test_a_contradiction_can_be_decided_for_the_older(page, memory, read):
+    older, newer = memory.remember("The crane works").id, memory.remember("The crane does not work").id
+    propose(memory, "contradiction", older, newer)
+    (item,) = memory.review()
+    assert "The older is right" in read(page.get("/review")).text
+
+    done = page.submit("/review", id=item.id, verdict="older", back="/review")
+    assert (memory.get(older).state, memory.get(newer).state) == ("active", "retracted")
+    assert memory.log()[0].origin == "user" and "Undo" in read(done).text
+    page.submit("/undo", event=memory.log()[0].id)
+    assert memory.get(newer).state == "active" and [one.id for one in memory.review()] == [item.id]
+
+
+def test_memories_are_shown_as_a_list_as_cards_and_as_a_table(page, memory, read):
+    id = memory.remember("Deploys go out on Tuesdays", topics=["deploy"]).id
+
+    shown = read(page.get("/memories?view=table"))
+    assert {"Said by", "#deploy", "Deploys go out on Tuesdays"} <= {word.strip() for word in shown.words}
+    assert id in shown.values("input", "value")  # can be marked there too
+    assert "table" not in [tag for tag, _ in read(page.get("/memories?view=cards")).elements]
+
+
+def test_home_tells_of_clients_and_backups(page, memory, tmp_path, monkeypatch, read):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert "Backups none" in read(page.get("/")).text and "limpet is in none" in read(page.get("/")).text
+    memory.backup_every("12h", tmp_path / "copies", keep=3)
+    memory.remember("The store has changed")
+    assert "one every 12 hours" in read(page.get("/")).text
+    assert "One is made every 12 hours in" in read(page.get("/care")).text
+
+
+def test_how_sure_a_memory_is_stands_there_in_words(page, memory, read):
+    id = memory.remember("Deploys go out on Tuesdays").id
+    assert "said, not yet confirmed; 0." in read(page.get(f"/memory/{id}")).text
+
+
+def test_what_is_done_to_a_memory_on_the_page_is_done_by_the_user(page, memory, read):
+    id = memory.remember("Deploys go out on Tuesdays").id
+    version = str(memory.get(id).recorded_at_us)
+    page.submit(f"/memory/{id}/edit", content="Deploys go out every Tuesday", version=version)
+    for verb in ("pin", "unpin", "archive", "restore"):
+        page.submit(f"/memory/{id}/{verb}")
+    page.submit(f"/memory/{id}/tag", add="deploy")
+    page.submit("/memories/change", id=id, action="pin", confirmed="1")
+    assert [one.origin for one in memory.log()] == ["user"] * 7 + ["agent"]
+    assert memory.get(id).trust == "agent"  # other words for it make no statement of the user of it
+    for path in ("/", "/changes"):
+        assert "by the user" in read(page.get(path)).text

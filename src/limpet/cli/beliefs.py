@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, Namespace
+from functools import partial
 
 from ..model.errors import BadInput, NotFound
 from ..model.memory import KINDS, ORIGINS
@@ -97,11 +98,14 @@ def _review_options(parser: ArgumentParser) -> None:
         "list")  # fmt: skip
     add("ids", metavar="ID", nargs="*",
         help="with accept and reject: what `list` shows; that of a group decides all of it")  # fmt: skip
+    add("--older", action="store_true", help="accept: of a contradiction, the older is right")
     add("--limit", type=int, metavar="COUNT", help="list: items at most (default: 20)")
     add("--all", action="store_true", help="list: all items, and all of a group")
 
 
 def _review(args: Namespace) -> int:
+    if args.older and args.action != "accept":
+        raise BadInput("--older belongs to accept", hint="limpet review accept ID --older")
     plain = args.action is not None or args.limit is not None or args.all or args.json
     if not plain and sys.stdin.isatty() and sys.stdout.isatty():
         from .review_queue import work_through
@@ -120,7 +124,7 @@ def _review(args: Namespace) -> int:
 
     code = 0
     with open_store(args) as memory:
-        decide = memory.accept if args.action == "accept" else memory.reject
+        decide = partial(memory.accept, older=args.older) if args.action == "accept" else memory.reject
         ids = review_output.expanded(args.ids, memory.review(limit=MOST_WAITING))
         for id in ids:
             try:

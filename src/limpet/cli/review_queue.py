@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..model.errors import LimpetError
-from ..remember.review import Group, answers, groups, sides
+from ..remember.review import OLDER, Group, answers, groups, sides
 from ..store.records import MOST_WAITING
 from .options import terminal_width
 from .output import BOLD, CYAN, DIM, MARGIN, YELLOW, day, error, line, paint, printable, words
@@ -82,7 +82,9 @@ class _Queue:
     def choices(self, group: Group) -> dict[str, str]:
         """Keys and what they do."""
         yes, no = answers(group)
-        found = {"a": yes, "r": no} | ({} if group.hub is None else {"o": "one by one"})
+        kind = group.items[0].kind if group.hub is None else ""
+        older = {"b": OLDER[kind]} if kind in OLDER else {}
+        found = {"a": yes} | older | {"r": no} | ({} if group.hub is None else {"o": "one by one"})
         return found | {"s": "skip"} | ({"u": "undo"} if self._steps else {}) | {"q": "quit"}
 
     def do(self, pressed: str, group: Group) -> None:
@@ -95,7 +97,10 @@ class _Queue:
         elif pressed == "o" and group.hub is not None:
             self._one_by_one.add(group.hub.id)
         else:
-            self._decide(self._memory.accept if pressed == "a" else self._memory.reject, group)
+            ways: dict[str, Callable[[str], Receipt]] = {
+                "a": self._memory.accept, "b": lambda id: self._memory.accept(id, older=True), "r": self._memory.reject,
+            }  # fmt: skip
+            self._decide(ways[pressed], group)
 
     def _decide(self, decide: Callable[[str], Receipt], group: Group) -> None:
         events: list[str] = []

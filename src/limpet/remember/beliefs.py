@@ -157,16 +157,16 @@ def review(context: Context, *, limit: int) -> list[ReviewItem]:
     return waiting(context.store, context.scopes, context.now(), limit=limit)
 
 
-def accept(context: Context, id: str) -> Receipt:
-    return _decide(context, id, "accepted")
+def accept(context: Context, id: str, *, older: bool = False) -> Receipt:
+    return _decide(context, id, "accepted", older=older)
 
 
 def reject(context: Context, id: str) -> Receipt:
     return _decide(context, id, "rejected")
 
 
-def _decide(context: Context, id: str, verdict: str) -> Receipt:
-    from ..remember.review import decide_pair, decide_single
+def _decide(context: Context, id: str, verdict: str, *, older: bool = False) -> Receipt:
+    from ..remember.review import decide_pair, decide_single, no_older
 
     pairs = context.store.reviews.named(id, context.scopes)
     try:
@@ -182,10 +182,12 @@ def _decide(context: Context, id: str, verdict: str) -> Receipt:
 
     def decide(writer: Writer) -> Receipt:
         if raw is None:
-            return decide_pair(writer, pairs[0], verdict)
+            return decide_pair(writer, pairs[0], verdict, older=older)
         memory = writer.reads.memories.get(raw)
         if memory is None or memory.scope not in context.scopes:
             raise NotFound(f"nothing to review with the id {id} in {context.scope}")
+        if older:
+            raise no_older(id)
         return decide_single(writer, memory, verdict, writer.now)
 
     receipt = context.write(decide)

@@ -44,6 +44,8 @@ SINGLE = {
     "resurface": "important, and not seen for long. accepted: it still matters",
 }
 QUESTIONS = PAIRS | SINGLE
+# Kinds of pairs of which the older can be right, and how a person says so.
+OLDER = {"contradiction": "the older is right"}
 # What yes and no do, as a person chooses between them.
 ANSWERS = {
     "duplicate": ("merge them", "keep both"),
@@ -242,18 +244,27 @@ def _pair(proposal: Proposal, memory: Memory, other: Memory) -> ReviewItem:
     )
 
 
-def decide_pair(writer: Writer, id: bytes, verdict: str) -> Receipt:
-    """Accept or reject a proposal. Raises BadInput when it was decided otherwise, or can no longer be carried out."""
+def no_older(id: str) -> BadInput:
+    return BadInput(f"{id} is no pair of which the older could be right", hint="that can be said of a contradiction")
+
+
+def decide_pair(writer: Writer, id: bytes, verdict: str, *, older: bool = False) -> Receipt:
+    """Accept or reject a proposal. `older`: accepted the other way round, the older is right. Raises
+    BadInput when it was decided otherwise, or can no longer be carried out."""
     proposal = writer.reads.reviews.get(id)
     if proposal is None:
         raise NotFound(f"nothing to review with the id {format_id(id)}", hint="`limpet review` lists what waits")
     shown = format_id(id)
+    if older and proposal.kind not in OLDER:
+        raise no_older(shown)
     if proposal.verdict is not None:
-        if proposal.verdict == verdict:
+        if proposal.verdict == verdict and older == _older_was_right(writer.reads, proposal):
             return Receipt(id=shown, status="unchanged", reason=f"{verdict} already")
         raise BadInput(f"{shown} was {proposal.verdict} already", hint="`limpet undo EVENT` takes a decision back")
     added: tuple[str, ...] = ()
-    if verdict == "accepted":
+    if older:
+        _keep_older(writer, proposal)
+    elif verdict == "accepted":
         added = _carry_out(writer, proposal)
     elif proposal.kind == "conflict":
         ours = writer.reads.memories.get(proposal.memory)
@@ -263,8 +274,26 @@ def decide_pair(writer: Writer, id: bytes, verdict: str) -> Receipt:
         "reviewed", proposal.memory, origin="user", about=proposal.kind, verdict=verdict, item=proposal.id.hex()
     )
     return Receipt(
-        id=shown, status="changed", event=format_id(made.id), reason=f"{proposal.kind} {verdict}", added=added
-    )
+        id=shown, status="changed", event=format_id(made.id), added=added,
+        reason=f"{proposal.kind} {verdict}" + (f": {OLDER[proposal.kind]}" if older else ""),
+    )  # fmt: skip
+
+
+# Why the newer of a pair is believed no longer; by it a decision that is made twice is known again.
+_OLDER_IS_RIGHT = "the older is right, decided in review"
+
+
+def _older_was_right(reads: Store, proposal: Proposal) -> bool:
+    newer = reads.memories.get(proposal.memory)
+    return newer is not None and newer.state == "retracted" and newer.reason == _OLDER_IS_RIGHT
+
+
+def _keep_older(writer: Writer, proposal: Proposal) -> None:
+    """The older stays as it is: the newer was never true, so it ends nothing and nothing replaces it."""
+    new, old = writer.reads.memories.get(proposal.memory), writer.reads.memories.get(proposal.other)
+    if new is None or old is None or new.state != "active" or old.state != "active" or old.superseded_by:
+        raise BadInput("one of the two is no longer believed", hint="reject it, or `limpet show` them")
+    writer.event("retracted", proposal.memory, origin="user", why=_OLDER_IS_RIGHT)
 
 
 def _carry_out(writer: Writer, proposal: Proposal) -> tuple[str, ...]:

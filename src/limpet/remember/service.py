@@ -125,10 +125,11 @@ def _check_version(context: Context, now: Memory, version: Time) -> None:
         raise ChangedSince(f"memory {now.id} was changed since you have read it", hint="read it again")
 
 
-def edit(context: Context, id: str, content: str, *, version: Time = None) -> Receipt:
+def edit(context: Context, id: str, content: str, *, version: Time = None, origin: str | None = None) -> Receipt:
     from ..remember.validation import clean_text
     from ..remember.write import Receipt, check_live, need
 
+    who = _who(origin)
     known = need(context.store, id, context.scopes)
     text, redacted = clean_text(known.key, content)
     said = {"content": text, "kind": known.kind, "key": known.key}
@@ -142,7 +143,7 @@ def edit(context: Context, id: str, content: str, *, version: Time = None) -> Re
         if old.content == text:
             return Receipt(id=old.id, status="unchanged")
         more = {"kind": judged.kind, "demoted": why.as_data()} if why else {}
-        made = writer.event("edited", parse_id(old.id), origin="agent", content=text, **more)
+        made = writer.event("edited", parse_id(old.id), origin=who, content=text, **more)
         receipt = Receipt(id=old.id, status="changed", event=format_id(made.id), redacted=redacted)
         receipt = _held_back(writer, old, receipt, text)
         return replace(receipt, kind=judged.kind, rule=why.rule, reason=str(why)) if why else receipt
@@ -151,16 +152,25 @@ def edit(context: Context, id: str, content: str, *, version: Time = None) -> Re
 
 
 def tag(
-    context: Context, id: str, add: Iterable[str], remove: Iterable[str], values: Mapping[str, Any] | None
-) -> Receipt:
+    context: Context, id: str, add: Iterable[str], remove: Iterable[str], values: Mapping[str, Any] | None,
+    *, origin: str | None = None,
+) -> Receipt:  # fmt: skip
     from ..remember.validation import check_topics, clean_metadata
 
     more, less = check_topics(add), set(check_topics(remove))
     given, redacted = clean_metadata(values)
-    return context.write(lambda writer: replace(_tagged(writer, id, more, less, given), redacted=redacted))
+    who = _who(origin)
+    return context.write(lambda writer: replace(_tagged(writer, id, more, less, given, who), redacted=redacted))
 
 
-def _tagged(writer: Writer, id: str, more: Iterable[str], less: set[str], given: Mapping[str, Any]) -> Receipt:
+def _who(origin: str | None) -> str:
+    """Of whom a change is that ends nothing. Raises BadInput."""
+    return "agent" if origin is None else check_origin(origin)
+
+
+def _tagged(
+    writer: Writer, id: str, more: Iterable[str], less: set[str], given: Mapping[str, Any], who: str
+) -> Receipt:
     from ..remember.validation import check_topics
     from ..remember.write import Receipt, check_live, need
 
@@ -170,7 +180,7 @@ def _tagged(writer: Writer, id: str, more: Iterable[str], less: set[str], given:
     metadata = {name: value for name, value in {**old.metadata, **given}.items() if value is not None}
     if topics == old.topics and metadata == old.metadata:
         return Receipt(id=old.id, status="unchanged")
-    made = writer.event("tagged", parse_id(old.id), origin="agent", topics=list(topics), metadata=metadata)
+    made = writer.event("tagged", parse_id(old.id), origin=who, topics=list(topics), metadata=metadata)
     receipt = Receipt(id=old.id, status="changed", event=format_id(made.id))
     return _held_back(writer, old, receipt, topics, metadata)
 
@@ -188,20 +198,20 @@ def _held_back(writer: Writer, old: Memory, receipt: Receipt, *now: object) -> R
     return replace(receipt, status="quarantined", reason=f"it {why}; `limpet review` shows what waits")
 
 
-def pin(context: Context, id: str) -> Receipt:
-    return _change(context, id, *_CHANGES["pin"])
+def pin(context: Context, id: str, *, origin: str | None = None) -> Receipt:
+    return _change(context, id, *_CHANGES["pin"], by=_who(origin))
 
 
-def unpin(context: Context, id: str) -> Receipt:
-    return _change(context, id, *_CHANGES["unpin"])
+def unpin(context: Context, id: str, *, origin: str | None = None) -> Receipt:
+    return _change(context, id, *_CHANGES["unpin"], by=_who(origin))
 
 
 def archive(context: Context, id: str, *, origin: str | None) -> Receipt:
     return _change(context, id, *_CHANGES["archive"], origin=origin)
 
 
-def restore(context: Context, id: str) -> Receipt:
-    return _change(context, id, *_CHANGES["restore"], live=False)
+def restore(context: Context, id: str, *, origin: str | None = None) -> Receipt:
+    return _change(context, id, *_CHANGES["restore"], live=False, by=_who(origin))
 
 
 # Verb -> the event that it makes of a memory to which it applies.
@@ -213,10 +223,12 @@ _CHANGES: dict[str, tuple[str, Callable[[Memory], bool]]] = {
 }
 
 
-def change_several(context: Context, ids: Iterable[str], change: str, topics: Iterable[str]) -> list[Receipt]:
+def change_several(
+    context: Context, ids: Iterable[str], change: str, topics: Iterable[str], *, origin: str | None = None
+) -> list[Receipt]:
     from ..remember.validation import check_topics
 
-    tags = check_topics(topics)
+    tags, who = check_topics(topics), _who(origin)
     if change not in (*_CHANGES, "tag", "untag") or (change in _CHANGES) == bool(tags):
         raise BadInput(
             f"unknown change: {change!r}" if change not in ("tag", "untag") else f"{change} needs topics",
@@ -225,8 +237,9 @@ def change_several(context: Context, ids: Iterable[str], change: str, topics: It
 
     def one(writer: Writer, id: str) -> Receipt:
         if change in _CHANGES:
-            return _changed(writer, id, *_CHANGES[change], live=change != "restore")
-        return _tagged(writer, id, tags if change == "tag" else (), set(tags) if change == "untag" else set(), {})
+            return _changed(writer, id, *_CHANGES[change], live=change != "restore", by=who)
+        less = set(tags) if change == "untag" else set()
+        return _tagged(writer, id, tags if change == "tag" else (), less, {}, who)
 
     return context.write(lambda writer: [one(writer, id) for id in dict.fromkeys(ids)])
 
@@ -332,16 +345,18 @@ def _change(
     *,
     live: bool = True,
     origin: str | None = None,
+    by: str | None = None,
     **data: Any,
 ) -> Receipt:
-    receipt = context.write(lambda writer: _changed(writer, id, type, applies, live=live, origin=origin, **data))
+    receipt = context.write(lambda writer: _changed(writer, id, type, applies, live=live, origin=origin, by=by, **data))
     return context.count_as_wrong(receipt)
 
 
 def _changed(
     writer: Writer, id: str, type: str, applies: Callable[[Memory], bool], *, live: bool, origin: str | None = None,
-    **data: Any,
+    by: str | None = None, **data: Any,
 ) -> Receipt:  # fmt: skip
+    """`origin`: as in `proposed`, what is trusted more asks a person first. `by`: who does what ends nothing."""
     from ..remember.replacement import proposed, take_key
     from ..remember.write import Receipt, check_live, need
 
@@ -353,9 +368,10 @@ def _changed(
     waits = proposed(writer, old, origin)
     if waits is not None:
         return waits
-    made = writer.event(type, parse_id(old.id), origin=origin or "agent", **data)
+    who = by or origin or "agent"
+    made = writer.event(type, parse_id(old.id), origin=who, **data)
     if type == "restored":
-        take_key(writer, old, origin="agent")
+        take_key(writer, old, origin=who)
     return Receipt(id=old.id, status="changed", event=format_id(made.id))
 
 

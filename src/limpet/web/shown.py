@@ -66,6 +66,29 @@ def ago(at: int | None, now: int) -> str:
     return f"{'' if past > 0 else 'in '}{count} {unit}{'s' * (count > 1)}{' ago' if past > 0 else ''}"
 
 
+def every(interval: int) -> str:
+    """In words, in the largest unit of which it is a whole number: "12 hours", "day"."""
+    size, unit = next(
+        (one for one in ((7 * _DAY, "week"), (_DAY, "day"), (_HOUR, "hour")) if interval % one[0] == 0),
+        (_MINUTE, "minute"),
+    )
+    count = max(interval // size, 1)
+    return unit if count == 1 else f"{count:,} {unit}s"
+
+
+# What the word for a confidence means, which by itself says little.
+SURE = {
+    "stated": "said, not yet confirmed",
+    "repeated": "said on several days, not yet confirmed",
+    "confirmed": "said by the user or on many days, or confirmed in review",
+    "doubtful": "in doubt: said to be wrong, or an old opinion that nobody repeated",
+}
+
+
+def sure(word: str) -> str:
+    return SURE.get(word, "believed no longer")
+
+
 def size(count: int) -> str:
     amount, unit = next(
         ((count / scale, unit) for scale, unit in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")) if count >= scale),
@@ -198,8 +221,9 @@ def signals(found: Mapping[str, float], scale: float, wide: float = 640) -> list
 
 
 FILTERS = {
-    "text": text, "excerpt": excerpt, "day": day, "moment": moment, "iso": iso, "ago": ago, "size": size,
-    "many": many, "short_ids": shorten_ids, "words": lambda name: str(name).replace("_", " "),
+    "text": text, "excerpt": excerpt, "day": day, "moment": moment, "iso": iso, "ago": ago, "every": every,
+    "size": size, "sure": sure, "many": many,
+    "short_ids": shorten_ids, "words": lambda name: str(name).replace("_", " "),
 }  # fmt: skip
 GLOBALS: dict[str, Any] = {
     "KINDS": KINDS,

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from ..api import Limpet
     from ..remember.operations import Operation
     from ..remember.review import ReviewItem
+    from ..work.doctor import Check
 
 T = TypeVar("T")
 HERE = Path(__file__).parent
@@ -66,7 +67,7 @@ SAID = {
     "waits": "It waits on the review list: something that is trusted more says otherwise.",
     "done": "Done.",
     "purged": "Erased for good.",
-    "undone": "Taken back.",
+    "undone": "Taken back. Changes lists it, with a button to do it again.",
 }
 
 
@@ -92,6 +93,8 @@ class Site:
         self.stopping: Callable[[], bool] = lambda: False
         self.wrote: Callable[[], None] = lambda: None
         self._everywhere = memory.in_all_scopes()
+        # When the clients were last tried from here, and what was wrong with them.
+        self.tried: tuple[int, list[Check]] | None = None
         self._kept: dict[Hashable, Kept] = {}
         self._making = threading.RLock()  # what is kept can be made of what is kept
         self._now = threading.local()

@@ -60,14 +60,18 @@ def _start(site: Site, what: str, run: Callable[[Progress], Any]) -> None:
 
 
 def care(ask: Ask) -> Response:
-    checks = ask.memory.doctor() + _clients(ask) if "check" in ask.query else None
+    checks = None
+    if "check" in ask.query:
+        clients = _clients(ask)
+        checks = [*ask.memory.doctor(), *clients]
+        ask.site.tried = (ask.now(), [one for one in clients if one.status != "ok"])
     here = ask.site.seen_from(ask.scope or ask.site.memory.scope)
     return ask.page(
         "care.html", checks=checks, job=_JOBS.get(id(ask.site)), mirrors=here.mirrors(), where=here.scope,
         readers={"jsonl": "limpet's own export", **{name: what for name, (_, _, what) in READERS.items()}},
         writers={"jsonl": "the whole store, lossless", **{name: what for name, (_, _, what) in WRITERS.items()}},
-        installed=_installed(), devices=ask.memory.devices(), command=ask.command("doctor"),
-        waiting=ask.site.kept("stats", ask.memory.stats),
+        installed=installed(), devices=ask.memory.devices(), command=ask.command("doctor"),
+        backups=ask.memory.backups(), waiting=ask.site.kept("stats", ask.memory.stats),
     )  # fmt: skip
 
 
@@ -80,7 +84,7 @@ def _clients(ask: Ask) -> list[Any]:
     return check_clients(place_of(Path.cwd(), Path.home(), program()), here)
 
 
-def _installed() -> list[tuple[str, bool, bool]]:
+def installed() -> list[tuple[str, bool, bool]]:
     """(client, whether it is on this machine, whether limpet is in it), for the user's own files."""
     from ..agents.install.change import held
     from ..agents.install.clients import CLIENTS, Place, is_present, parts, program

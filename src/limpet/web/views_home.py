@@ -9,10 +9,12 @@ from starlette.responses import Response
 from ..model.errors import LimpetError
 from . import shown
 from .site import SCOPE, THEME, changes_nothing
+from .views_care import installed
 
 if TYPE_CHECKING:
     from ..api import Limpet
     from ..store.records import Page
+    from ..work.backups import BackupState
     from .site import Ask, Site, View
 
 # When the page was last looked at: "the visit before, this visit", in seconds. A new visit begins after a while.
@@ -36,7 +38,7 @@ def home(ask: Ask) -> Response:
     answer = ask.page(
         "home.html", since=since, first=not before, new=new,
         learned=learned, changed=changed[:6],
-        command=ask.command("stats"), **figures,
+        command=ask.command("stats"), **_health(ask), **figures,
     )  # fmt: skip
     answer.set_cookie(SEEN, f"{before}.{this}", max_age=YEAR_SECONDS, httponly=True, samesite="strict")
     return answer
@@ -73,6 +75,17 @@ def _figures(site: Site, scope: str) -> dict[str, Any]:
         "growth": shown.growth(by_day), "waiting": waiting, "stats": store.stats(), "models": store.models(),
         "use": here.usefulness(limit=1), "where": here.scope,
     }  # fmt: skip
+
+
+def _health(ask: Ask) -> dict[str, Any]:
+    """Of the machine and not of the memories: for who keeps the store. What was last tried of the clients stands here
+    until they are tried again; until then, in which of them limpet is."""
+    if not ask.visitor.may("owner"):
+        return {}
+    found: tuple[BackupState, list[tuple[str, bool, bool]]] = ask.site.kept(
+        "health", lambda: (ask.memory.backups(), installed())
+    )
+    return {"backups": found[0], "clients": [one for one in found[1] if one[1] or one[2]], "tried": ask.site.tried}
 
 
 def make_ahead(site: Site) -> None:

@@ -109,7 +109,8 @@ def change_several(ask: Ask) -> Response:
     elif action == "move":
         event = _event(ask.memory.move(ids, value))
     else:
-        event = _event(ask.memory.change_several(ids, action, topics=topics if action in ("tag", "untag") else ()))
+        tags = topics if action in ("tag", "untag") else ()
+        event = _event(ask.memory.change_several(ids, action, topics=tags, origin="user"))
     return ask.back(done=event, said=None if event else "unchanged")
 
 
@@ -169,9 +170,9 @@ def _reworded(verb: str) -> View:
         id, content, read = ask.name("id"), ask.form.get("content", ""), ask.form.get("version", "")
         # A browser sends line ends as HTTP wants them.
         content = content.replace("\r\n", "\n")
-        more = {"why": ask.form.get("why") or None, "origin": "user"} if verb == "correct" else {}
+        more = {"why": ask.form.get("why") or None} if verb == "correct" else {}
         try:
-            receipt: Receipt = getattr(ask.memory, verb)(id, content, version=int(read), **more)
+            receipt: Receipt = getattr(ask.memory, verb)(id, content, version=int(read), origin="user", **more)
         except ChangedSince:
             one = ask.memory.get(id)
             return _memory(ask, one, theirs=one.content, mine=content)
@@ -189,7 +190,7 @@ def retract(ask: Ask) -> Response:
 
 def tag(ask: Ask) -> Response:
     add = [one.strip() for one in ask.form.get("add", "").split(",") if one.strip()]
-    return _answered(ask, ask.memory.tag(ask.name("id"), add=add, remove=ask.several.get("remove", [])))
+    return _answered(ask, ask.memory.tag(ask.name("id"), add=add, remove=ask.several.get("remove", []), origin="user"))
 
 
 def feedback(ask: Ask) -> Response:
@@ -283,8 +284,11 @@ VIEWS: list[tuple[str, str, View]] = [
     ("POST", "/memories/change", change_several),
     ("GET", "/memory/{id}", memory),
     ("GET", "/memory/{id}/similar", similar),
-    *(("POST", f"/memory/{{id}}/{verb}", _one(verb)) for verb in ("restore", "pin", "unpin", "promote")),
-    *(("POST", f"/memory/{{id}}/{verb}", _one(verb, origin="user")) for verb in ("archive", "reach")),
+    *(("POST", f"/memory/{{id}}/{verb}", _one(verb)) for verb in ("promote",)),
+    *(
+        ("POST", f"/memory/{{id}}/{verb}", _one(verb, origin="user"))
+        for verb in ("restore", "pin", "unpin", "archive", "reach")
+    ),
     *(("POST", f"/memory/{{id}}/{verb}", _reworded(verb)) for verb in ("edit", "correct")),
     ("POST", "/memory/{id}/retract", retract),
     ("POST", "/memory/{id}/tag", tag),

@@ -6,7 +6,7 @@ import contextlib
 import os
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..model.clock import MICROSECONDS_PER_SECOND, to_datetime
 from ..model.errors import BadInput, LimpetError, StoreError
@@ -14,6 +14,18 @@ from ..store.records import BackupPlan
 
 if TYPE_CHECKING:
     from ..context import Context
+
+
+class BackupState(NamedTuple):
+    """Where backups that make themselves go and how often (microseconds), if they do; the newest backup that is there,
+    made by itself or by hand, and when it was written."""
+
+    folder: str | None = None
+    every_us: int | None = None
+    keep: int | None = None
+    newest: str | None = None
+    newest_at_us: int | None = None
+
 
 _UNITS = {"m": 60, "h": 3_600, "d": 86_400, "w": 7 * 86_400}
 MOST_KEPT = 10_000
@@ -25,6 +37,19 @@ def interval(text: str) -> int:
     if found is None:
         raise BadInput(f"not an interval: {text!r:.60}", hint="such as 30m, 12h, 1d, 2w; off ends them")
     return int(found[1]) * _UNITS[found[2]] * MICROSECONDS_PER_SECOND
+
+
+def backup_state(context: Context) -> BackupState:
+    """What there is of backups, without reading one."""
+    plan, newest, at = context.store.maintenance.backup_plan(), None, None
+    for path, kind in context.store.erasure.copies():
+        with contextlib.suppress(OSError):
+            written = int(Path(path).stat().st_mtime) * MICROSECONDS_PER_SECOND
+            if kind == "backup" and (at is None or written > at):
+                newest, at = path, written
+    if plan is None:
+        return BackupState(newest=newest, newest_at_us=at)
+    return BackupState(plan.folder, plan.every, plan.keep, newest, at)
 
 
 def plan_backups(context: Context, folder: str | os.PathLike[str] | None, *, every: str, keep: int) -> str | None:

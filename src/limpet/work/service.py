@@ -12,6 +12,7 @@ from ..model.errors import EmbedderUnavailable
 if TYPE_CHECKING:
     from ..context import Context
     from ..jobs.embed import WorkReport
+    from ..work.backups import BackupState
     from ..work.doctor import Check
 
 Progress = Callable[[int, int], None]
@@ -117,6 +118,12 @@ def plan_backups(context: Context, folder: str | os.PathLike[str] | None, *, eve
     from .backups import plan_backups
 
     return plan_backups(context, folder, every=every, keep=keep)
+
+
+def backup_state(context: Context) -> BackupState:
+    from .backups import backup_state
+
+    return backup_state(context)
 
 
 def doctor(context: Context) -> list[Check]:
