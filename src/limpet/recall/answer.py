@@ -23,18 +23,18 @@ from .anchor import TemporalAnchor, resolve_anchor
 from .candidates import Candidates, find_candidates
 from .disputes import disputes
 from .index import PriorFactors, VectorSignal
-from .judged import in_order, judged
+from .judged import JUDGE, in_order, judged
 from .near_duplicates import best, best_within
 from .newer import newer_first
 from .plan import Plan
 from .relevance import features
-from .rerank import JUDGE, Reranker, RerankFailed, depth, new_order, rerank
 from .sources import Sources
 from .trusted import trusted_first
 
 if TYPE_CHECKING:
     from ..store.contract import Store
     from .explain import Explanation
+    from .rerank import Reranker
     from .sessions import SessionRecall
 
 # Fields of an item that its JSON shape has in another form, or not always.
@@ -210,8 +210,8 @@ def recall(
         order = in_order(order, scores, said)
         order, moved = newer_first(store, found, order, scores, plan)
         order, seated = _seat(found, order, plan)
-        read = _rerank(store, found, order, plan, reranker) if reranker not in (None, JUDGE) else {}
-        order = trusted_first(found, new_order(order, list(read.values())), scores, plan)
+        order, read = _reranked(store, found, order, plan, reranker)
+        order = trusted_first(found, order, scores, plan)
         if plan.budget_tokens is None:
             chosen = best(store, found, order, plan.k)
         else:
@@ -245,18 +245,23 @@ def recall(
     )
 
 
-def _rerank(
-    store: Store, found: Candidates, order: list[int], plan: Plan, reranker: str | Reranker
-) -> dict[int, float]:
-    """The reranker's score of each of the first results, in their order; {} when it did not answer, which is noted."""
+def _reranked(
+    store: Store, found: Candidates, order: list[int], plan: Plan, reranker: str | Reranker | None
+) -> tuple[list[int], dict[int, float]]:
+    """The order with the first results in that of a reranker, and its scores; without one, or where it did not answer,
+    which is noted, as it was."""
+    if reranker is None or reranker == JUDGE:
+        return order, {}
+    from .rerank import RerankFailed, depth, new_order, rerank
+
     first = order[: depth(plan.k)]
     texts = [searchable(one.content, one.key) for one in store.memories.by_rows([found.table.rows[i] for i in first])]
     try:
         scores = rerank(reranker, plan.query, texts, seconds=plan.remaining() - ANSWERING_SECONDS) if first else []
     except RerankFailed as failure:
         found.miss("rerank", str(failure))
-        return {}
-    return dict(zip(first, scores, strict=True))
+        return order, {}
+    return new_order(order, scores), dict(zip(first, scores, strict=True))
 
 
 def how_relevant(

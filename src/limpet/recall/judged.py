@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from .index import VectorSignal
     from .plan import Plan
 
+# Its name where a caller asks for it as a reranker.
+JUDGE = "judge"
 # Characters of a result that it reads: the passage with most of the question's words.
 PASSAGE = 240
 

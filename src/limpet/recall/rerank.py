@@ -14,11 +14,10 @@ from typing import Protocol, runtime_checkable
 from ..model.errors import BadInput, LimpetError
 from ..rank import constants as C
 from ..vectors.named import SPECS, parse, reranker_of
+from .judged import JUDGE
 from .within import Late, within
 
 GROUP = "limpet.rerankers"
-# The name of the built-in one.
-JUDGE = "judge"
 
 
 @runtime_checkable

@@ -9,7 +9,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Protocol
 
 from ..model.errors import BadInput, EmbedderUnavailable
-from .named import SPECS, embedder_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -75,13 +74,13 @@ def load_embedder(name: str) -> Embedder:
 
 
 def _make(name: str) -> Embedder:
-    if name.startswith(SPECS):
+    if name.startswith(("onnx:", "openai:")):
         return _named(name)
     place = BUILT_IN.get(name) or _entry_points().get(name)
     if place is None:
         raise EmbedderUnavailable(
             f"no embedder is called {name!r}",
-            hint=f"known: {', '.join([*installed(), *(f'{one}...' for one in SPECS)])}",
+            hint=f"known: {', '.join([*installed(), 'onnx:/FOLDER', 'openai:NAME,url=URL'])}",
         )
     module, _, attribute = place.partition(":")
     try:
@@ -96,6 +95,8 @@ def _make(name: str) -> Embedder:
 
 
 def _named(name: str) -> Embedder:
+    from .named import embedder_of
+
     try:
         made: Embedder = embedder_of(name)
     except BadInput as error:
