@@ -78,7 +78,7 @@ RERANKED = 20
 
 # Results that the relevance judge reads, and what its log-odds weigh beside the ranking's when these are put in order.
 # Chosen on the tuning half of the own set and on written stores, python -m benchmarks.tune --part judge. test_judge.py.
-JUDGED, JUDGE_WEIGHT = 5, 0.5
+JUDGED, JUDGE_WEIGHT = 3, 0.5
 # And those that it reads when a caller asks for it as a reranker.
 JUDGED_IF_ASKED_FOR = 10
 

@@ -22,7 +22,7 @@ NEAR, SHARE_OF_NEXT = 0.15, 0.7
 # What is there only if the judge was asked. Then what nothing else competes with gets this more log-odds: the constants
 # know stores of many, where an answer leads. Chosen likewise.
 JUDGED = "judge"
-ONLY_ONE = 0.9
+ONLY_ONE = 0.6
 # Of a question of so few words that the store has, in eighths ("why did it hang?"), the judge understands little: what
 # has most of them stands out there too. So do 67 right and 11 wrong first results of the own set and written stores.
 FEW_WORDS = 2 / 8
