@@ -38,27 +38,25 @@ SHOWN_FROM, SHARE_OF_BEST = 0.28, 0.5
 
 
 class Asked(NamedTuple):
-    """A message, the features of each result, which of these are wanted, whether any memory is, and whether the judge
-    was not trained on it."""
+    """A message, the features of each result, which of these are wanted, and whether any memory is."""
 
     known: list[dict[str, float]]
     wanted: list[bool]
     answerable: bool
-    unseen: bool
 
 
-def groups(files: Sequence[Path], *, together: bool) -> list[list[dict[str, Any]]]:
-    """Written stores; those of a group are one memory."""
+def groups(files: Sequence[Path], *, together: bool, unseen: bool = False) -> list[list[dict[str, Any]]]:
+    """Written stores; those of a group are one memory. `unseen`: those that the judge was not trained on."""
     every = [json.loads(line) for file in files for line in file.read_text("utf-8").splitlines()]
+    every = [one for one in every if not unseen or held_back(one["id"])]
     every.sort(key=lambda one: hashlib.sha256(f"order {one['id']}".encode()).digest())
     count = max(1, len(every) // TOGETHER) if together else len(every)
     return [every[number::count] for number in range(count)]
 
 
-def asked_of(embedder: Any, several: Sequence[dict[str, Any]]) -> Iterator[Asked]:
+def asked_of(embedder: Any, several: Sequence[dict[str, Any]], *, judge: bool) -> Iterator[Asked]:
     """Each message of some stores, which are one memory."""
     clock = FixedClock(ASKED_AT)
-    judge = any(held_back(store["id"]) for store in several)
     with (
         tempfile.TemporaryDirectory(prefix="limpet-hooks-") as folder,
         limpet.open(
@@ -81,16 +79,27 @@ def asked_of(embedder: Any, several: Sequence[dict[str, Any]]) -> Iterator[Asked
                     [one.score for one in found.items], [one.get("vector", 0.0) for one in said], message,
                     [one.get("judge") for one in said],
                 )  # fmt: skip
-                yield Asked(known, wanted, bool(answers), held_back(store["id"]))
+                yield Asked(known, wanted, bool(answers))
 
 
-def of_judged(several: Sequence[Asked]) -> list[Asked]:
-    """Those that the judge was not trained on, with the results that it read."""
+def gathered(embedder: Any, *, judge: bool) -> tuple[list[Asked], list[Asked]]:
+    """Messages and questions. With the judge those that it was not trained on, and of their results what it read."""
+    apart, together = (groups(MESSAGES, together=one, unseen=judge) for one in (False, True))
+    alone = groups(QUESTIONS, together=False, unseen=judge)
+    messages, questions = (
+        [one for several in some for one in asked_of(embedder, several, judge=judge)]
+        for some in ([*apart, *together], alone)
+    )
+    return (_read(messages), _read(questions)) if judge else (messages, questions)
+
+
+def _read(several: Sequence[Asked]) -> list[Asked]:
+    """With the results that the judge read."""
     found = []
     for one in several:
-        read = [(known, wanted) for known, wanted in zip(one.known, one.wanted, strict=True) if "judge" in known]
-        if one.unseen and read:
-            found.append(one._replace(known=[known for known, _ in read], wanted=[wanted for _, wanted in read]))
+        pairs = [(known, wanted) for known, wanted in zip(one.known, one.wanted, strict=True) if "judge" in known]
+        if pairs:
+            found.append(one._replace(known=[known for known, _ in pairs], wanted=[wanted for _, wanted in pairs]))
     return found
 
 
@@ -113,16 +122,13 @@ def fitted(messages: Sequence[Asked], questions: Sequence[Asked], *, names: Sequ
 
 def run(embedder: Any, *, write: bool) -> dict[str, Any]:
     """Fit, print, and with `write` put the weights into src/limpet/agents/hooks/fit_weights.py. Returns the figures."""
-    apart, together = groups(MESSAGES, together=False), groups(MESSAGES, together=True)
-    messages = [one for several in [*apart, *together] for one in asked_of(embedder, several)]
-    questions = [one for several in groups(QUESTIONS, together=False) for one in asked_of(embedder, several)]
-    names = ("cosine", "behind", "alone", "length")
+    messages, questions = gathered(embedder, judge=False)
+    judged, judged_questions = gathered(embedder, judge=True)
     found = {
-        "FITS": fitted(messages, questions, names=names),
-        "FITS_JUDGED": fitted(of_judged(messages), of_judged(questions), names=("behind", "alone", "length", "judge")),
+        "FITS": fitted(messages, questions, names=("cosine", "behind", "alone", "length")),
+        "FITS_JUDGED": fitted(judged, judged_questions, names=("behind", "alone", "length", "judge")),
     }
-    print(f"{len(messages)} messages, {len(questions)} questions, of which unseen by the judge", end=" ")
-    print(len(of_judged(messages)), len(of_judged(questions)))
+    print(f"{len(messages)} messages, {len(questions)} questions; judged {len(judged)}, {len(judged_questions)}")
     lines = "".join(
         f"{name}: dict[str, float] = {{\n"
         + "".join(f'    "{feature}": {value:.4f},\n' for feature, value in weights.items())
@@ -134,8 +140,8 @@ def run(embedder: Any, *, write: bool) -> dict[str, Any]:
         (Path(limpet.__file__).parent / "agents" / "hooks" / "fit_weights.py").write_text(
             '"""Whether a memory fits a message by meaning: log-odds, see agents/hooks/fit.py.\n\n'
             f"Written by `python -m benchmarks.tune --part hooks --write`, fitted on {len(messages)} messages and\n"
-            f"{len(questions)} questions of training/written; with the judge on {len(of_judged(messages))} and\n"
-            f"{len(of_judged(questions))} that it was not trained on. Guarded by tests/quality/test_prompts.py.\n"
+            f"{len(questions)} questions of training/written; with the judge on {len(judged)} and\n"
+            f"{len(judged_questions)} that it was not trained on. Guarded by tests/quality/test_prompts.py.\n"
             '"""\n\n'
             f"{lines}"
             "# From which probability on a memory is shown, and from which share of the best one's.\n"

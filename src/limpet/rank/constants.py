@@ -77,7 +77,7 @@ RESCORED = 64
 RERANKED = 20
 
 # Results that the relevance judge reads, and what its log-odds weigh beside the ranking's when these are put in order.
-# Chosen on the tuning half of the own set and on written stores, python -m benchmarks.tune --part judge. test_judge.py.
+# Chosen on written stores that it was not trained on, and by the time that each takes (docs/log.md). test_judge.py.
 JUDGED, JUDGE_WEIGHT = 3, 0.5
 # And those that it reads when a caller asks for it as a reranker.
 JUDGED_IF_ASKED_FOR = 10

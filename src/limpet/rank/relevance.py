@@ -51,11 +51,11 @@ def _constants(features: Features) -> tuple[Mapping[str, float], float]:
 
 
 def _stands_out(features: Features) -> bool:
-    judged, few = JUDGED in features, features.get("words", 0.0) <= FEW_WORDS
-    if features.get("coverage_first", 0.0) >= MOST_WORDS and not features.get("unnamed") and (few or not judged):
+    has_most = features.get("coverage_first", 0.0) >= MOST_WORDS and not features.get("unnamed")
+    if JUDGED in features:
+        return has_most and features.get("words", 0.0) <= FEW_WORDS
+    if has_most:
         return True
-    if judged:
-        return False
     first = features.get("cosine_first", 0.0)
     return first >= NEAR and features.get("cosine_next", 0.0) <= SHARE_OF_NEXT * first
 

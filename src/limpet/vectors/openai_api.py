@@ -7,6 +7,7 @@ that address, and nowhere else; OPENAI_API_KEY is sent along over TLS, or to thi
 from __future__ import annotations
 
 import hashlib
+import json
 import math
 import os
 import threading
@@ -14,7 +15,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from ..http_answer import TooLong, http_answer
 from ..model.errors import EmbedderUnavailable
+from ..text.secrets import redact
 from .named import Spec
 from .onnx_model import MAX_CHARACTERS
 
@@ -52,19 +55,19 @@ class _Api:
         """The answer's JSON. Raises EmbedderUnavailable."""
         where = f"{self.url}{path}"
         try:
-            answer = self._client.request("GET" if request is None else "POST", where, json=request)
-        except self._http.HTTPError as error:
+            status, text = http_answer(
+                self._client, "GET" if request is None else "POST", where, most=MAX_ANSWER_BYTES, json=request
+            )
+        except TooLong:
+            raise EmbedderUnavailable(f"{where} answered with more than {MAX_ANSWER_BYTES:,} bytes") from None
+        except (self._http.HTTPError, self._http.InvalidURL, OSError) as error:
             reason = str(error) or type(error).__name__
             raise EmbedderUnavailable(f"{where} does not answer: {reason}", hint="is it running?") from None
-        if answer.status_code != 200:
-            raise EmbedderUnavailable(
-                f"{where} answered {answer.status_code}: {' '.join(answer.text.split())[:200]}",
-                hint=_HINTS.get(answer.status_code),
-            )
+        if status != 200:
+            said = " ".join(redact(text)[0].split())[:200]
+            raise EmbedderUnavailable(f"{where} answered {status}: {said}", hint=_HINTS.get(status))
         try:
-            if len(answer.content) > MAX_ANSWER_BYTES:
-                raise ValueError("too long")
-            return answer.json()
+            return json.loads(text)
         except (ValueError, RecursionError):
             raise EmbedderUnavailable(f"{where} did not answer with JSON") from None
 

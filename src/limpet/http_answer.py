@@ -1,0 +1,20 @@
+"""An HTTP answer of bounded length, read as it comes: what somebody else's server says is not taken whole on trust."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class TooLong(Exception):
+    """The answer has more bytes than are read."""
+
+
+def http_answer(client: Any, method: str, url: str, *, most: int, **given: Any) -> tuple[int, str]:
+    """Its status and text. `client`: of httpx2, whose errors come through. Raises TooLong beyond `most` bytes."""
+    with client.stream(method, url, **given) as response:
+        raw = bytearray()
+        for block in response.iter_bytes():
+            raw += block
+            if len(raw) > most:
+                raise TooLong
+        return response.status_code, bytes(raw).decode("utf-8", "replace")
