@@ -35,7 +35,18 @@ LATEST_SCHEMA = MIGRATIONS[-1][0]
 BUSY_TIMEOUT_MS = 60_000
 # How long beyond its deadline a recall waits for those of other threads.
 TURN_SECONDS = 30.0
+# Rows of a bulk load, after which statistics are looked at. The server's own (autovacuum) come within a minute or
+# never; until then it plans for empty tables, and a first recall of 10,000 memories takes minutes.
+BULK_ROWS = 1_000
+ANALYZE_WAITS_MS = 1_000
 _MIGRATING = 0x6C696D70  # the number of the lock of who migrates
+
+# All tables by name, and how many events the planner believes in: -1 before the first statistics.
+_STATISTICS = (
+    "SELECT string_agg(CAST(CAST(oid AS regclass) AS text), ', ' ORDER BY relname),"
+    " max(reltuples) FILTER (WHERE relname = 'event')"
+    " FROM pg_class WHERE relnamespace = CAST('limpet_rows' AS regnamespace) AND relkind = 'r'"
+)
 
 
 class Database:
@@ -62,6 +73,7 @@ class Database:
         )
         self._pool = Pool(place)
         self._turn = threading.Lock()
+        self._loaded, self._bulk = 0, BULK_ROWS
         self._listener = Listener(self._pool, self.tenant)
         self.on_change = self._listener.add
         with self._connection() as con:
@@ -218,6 +230,19 @@ class Database:
                 " limpet_rows.journal, limpet_rows.slot, limpet_rows.session"
             )
         return True
+
+    def loaded(self, rows: int) -> None:
+        """The tables are analysed as they grow by half, unless somebody else is at it. Who does not own them may not:
+        the server warns and goes on. What was written is written, whatever comes of it."""
+        self._loaded += rows
+        if self._loaded < self._bulk or self._current() is not None:
+            return
+        grown, self._loaded = self._loaded, 0
+        with contextlib.suppress(StoreError), self._connection() as con:
+            tables, known = con.execute(_STATISTICS).fetchall()[0]
+            con.patient = True
+            con.execute(f"BEGIN; SET LOCAL lock_timeout = {ANALYZE_WAITS_MS}; ANALYZE {tables}; COMMIT")
+            self._bulk = max(BULK_ROWS, (int(known) + grown) // 2)
 
     @staticmethod
     def ids(ids: Iterable[bytes]) -> Ids:

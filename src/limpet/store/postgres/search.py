@@ -17,7 +17,7 @@ from .. import lexical
 from ..arrays.feed_records import IndexedText, WordLists
 from ..arrays.postings import Postings
 from ..records import Filter, LexicalHit, LexicalResult
-from ..sql.feed import SqlFeed, varints
+from ..sql.feed import SqlFeed
 from ..sql.filters import filtered, scope_token, visible, was_left
 from ..sql.search import SqlSearch, like_pattern
 from ..sql.statements import statements
@@ -27,9 +27,17 @@ from .database import Database
 from .index import PostgresTokenizer
 
 _TEXT = "SELECT num, content, topics, labels, dates, scope, grams FROM body WHERE num IN (SELECT value FROM carray(?))"
-_LIST = "SELECT body, counts FROM posting WHERE word = ? ORDER BY body LIMIT ?"
+# A list as one row: what is a row a text costs more to take apart here than to read there.
+_PACKED = """string_agg(int8send(body), ''::bytea ORDER BY body) AS bodies,
+ string_agg(int4send(length(counts)), ''::bytea ORDER BY body) AS sizes,
+ string_agg(counts, ''::bytea ORDER BY body) AS packed"""
+_LIST = f"SELECT {_PACKED} FROM (SELECT body, counts FROM posting WHERE word = ? ORDER BY body LIMIT ?) part"
 # What a word's rows have to reach at least for so many places, since a row has one or more.
-_LISTS = "SELECT word, body, counts FROM posting WHERE word > ? ORDER BY word, body LIMIT ?"
+_LISTS = f"""WITH part AS (SELECT word, body, counts FROM posting WHERE word > ? ORDER BY word, body LIMIT ?),
+ list AS (SELECT word, int8send(count(*)) AS rows, {_PACKED} FROM part GROUP BY word)
+SELECT array_agg(word ORDER BY word), string_agg(rows, ''::bytea ORDER BY word),
+ string_agg(bodies, ''::bytea ORDER BY word), string_agg(sizes, ''::bytea ORDER BY word),
+ string_agg(packed, ''::bytea ORDER BY word) FROM list"""
 _MOST = 2**63 - 1
 
 
@@ -49,26 +57,23 @@ class PostgresWordFeed:
         return int(count)
 
     def occurrences(self, word: str, *, most: int | None = None) -> np.ndarray:
-        return _places(self._database.rows(_LIST, (word, _MOST if most is None else most)))[:most]
+        (packed,) = self._database.rows(_LIST, (word, _MOST if most is None else most))
+        return _places(*packed)[0][:most]
 
     def lists_after(self, word: str, *, most: int) -> WordLists:
-        rows = self._database.rows(_LISTS, (word, most))
-        words: dict[str, list[tuple[int, bytes]]] = {}
-        for one, body, counts in rows:
-            words.setdefault(one, []).append((body, counts))
-        lists = [(one, _places(found)) for one, found in words.items()]
-        fit, held = 0, 0
-        while fit < len(lists) and held + len(lists[fit][1]) < most:
-            held += len(lists[fit][1])
-            fit += 1
-        if len(rows) >= most:
-            fit = min(fit, len(lists) - 1)  # the last one may be cut off
-        if lists and not fit:
-            return WordLists([lists[0][0]], [most], np.zeros(0, np.int64), True)
-        places = np.concatenate([np.zeros(0, np.int64), *(found for _, found in lists[:fit])])
-        return WordLists(
-            [one for one, _ in lists[:fit]], [len(found) for _, found in lists[:fit]], places, fit < len(lists)
-        )
+        ((words, rows, *packed),) = self._database.rows(_LISTS, (word, most))
+        if words is None:
+            return WordLists([], [], np.zeros(0, np.int64), False)
+        places, each = _places(*packed)
+        ends = np.cumsum(np.frombuffer(rows, ">i8"))  # rows up to each word
+        held = np.concatenate([[0], np.cumsum(each)])[ends]  # places up to each word
+        fit = int(np.searchsorted(held, most))
+        if len(each) >= most:
+            fit = min(fit, len(words) - 1)  # the last one may be cut off
+        if words and not fit:
+            return WordLists(words[:1], [most], np.zeros(0, np.int64), True)
+        sizes = np.diff(held[:fit], prepend=0).tolist()
+        return WordLists(words[:fit], sizes, places[: sum(sizes)], fit < len(words))
 
     def texts(self, text_ids: Iterable[int]) -> Iterable[IndexedText]:
         return map(IndexedText._make, self._database.rows(_TEXT, (Numbers(text_ids),)))
@@ -87,6 +92,8 @@ class PostgresFeed(SqlFeed):
 
     _database: Database
     length, lengths = "b.size", ""
+    # One by one: a hash of all memories for each slice of texts costs more.
+    joins, joined = "LEFT JOIN LATERAL (SELECT * FROM memory m WHERE m.num =", "OFFSET 0) m ON true"
 
     def __init__(self, database: Database, search: PostgresSearch) -> None:
         super().__init__(database, PostgresWordFeed(database, search.tokenizer))
@@ -214,8 +221,9 @@ class _Frequencies:
         self._database = database
 
     def get(self, scope: int, _: int) -> int:
-        statement = "SELECT count(*) FROM posting WHERE word = ?"
-        return int(self._database.rows(statement, (scope_token(scope),))[0][0])
+        word, statement = scope_token(scope), "SELECT count(*) FROM posting WHERE word = ?"
+        ((count,),) = self._database.cached(("texts", word), lambda con: con.execute(statement, (word,)).fetchall())
+        return int(count)
 
 
 @contextlib.contextmanager
@@ -235,19 +243,22 @@ def interrupted(database: Database, deadline: float | None) -> Iterator[None]:
             con.execute("RELEASE SAVEPOINT timed; SET LOCAL statement_timeout = 0")
 
 
-def _places(rows: Sequence[tuple[int, bytes]]) -> np.ndarray:
-    """Occurrences from the packed counts of texts, in order."""
-    if all(counts == b"\x01" for _, counts in rows):
-        return np.array([body for body, _ in rows], dtype=np.int64) * 8
-    found: list[int] = []
-    for body, counts in rows:
-        if max(counts) < 0x80:
-            for column, count in enumerate(counts):
-                found.extend([body * 8 + column] * count)
-        else:
-            for column, count in enumerate(varints(counts)):
-                found.extend([body * 8 + column] * count)
-    return np.array(found, dtype=np.int64)
+def _places(bodies: bytes | None, sizes: bytes | None, packed: bytes | None) -> tuple[np.ndarray, np.ndarray]:
+    """Occurrences from the packed counts of texts, in order, and how many of each text. `sizes`: bytes of its counts."""
+    if not (bodies and sizes and packed):
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    digits = np.frombuffer(packed, np.uint8)
+    ends = np.flatnonzero(digits < 0x80)  # the last digit of each count
+    starts = np.concatenate([[0], ends[:-1] + 1])
+    shifts = np.repeat(ends, ends - starts + 1) - np.arange(len(digits))
+    values = (digits & 0x7F).astype(np.int64) << 7 * shifts
+    counts = np.add.reduceat(values, starts)
+    after = np.searchsorted(ends, np.cumsum(np.frombuffer(sizes, ">i4")))  # counts up to each text
+    columns = np.diff(after, prepend=0)
+    text = np.repeat(np.frombuffer(bodies, ">i8").astype(np.int64), columns)
+    column = np.arange(len(counts)) - np.repeat(after - columns, columns)
+    found = np.repeat(text * 8 + column, counts)
+    return found, np.diff(np.concatenate([[0], np.cumsum(counts)])[after], prepend=0)
 
 
 def _follows(words: list[str], among: list[str]) -> bool:

@@ -117,6 +117,10 @@ class Database(Protocol):
         """Erased bytes leave what the engine logs, as far as it can be told to. False: a reader keeps them."""
         ...
 
+    def loaded(self, rows: int) -> None:
+        """So many rows were written, in bulk perhaps: what the engine knows of its tables follows them."""
+        ...
+
     def ids(self, ids: Iterable[bytes]) -> Any:
         """Ids as `carray` takes them."""
         ...

@@ -37,6 +37,7 @@ class SqlFeed(Repository, ABC):
     # How many index terms a text has: what is selected, and the join that it takes.
     length: str
     lengths: str
+    joins, joined = "LEFT JOIN memory m ON m.num =", ""
 
     @abstractmethod
     def terms_of(self, kept: Any) -> int:
@@ -49,7 +50,9 @@ class SqlFeed(Repository, ABC):
         return self._columns("columns_of", {"bodies": self._database.numbers(text_ids)})
 
     def _columns(self, name: str, bound: dict[str, Any]) -> TextColumns:
-        statement = statements()[name].replace("{length}", self.length).replace("{lengths}", self.lengths)
+        statement = statements()[name]
+        for part in ("length", "lengths", "joins", "joined"):
+            statement = statement.replace("{" + part + "}", getattr(self, part))
         rows = self._database.rows(statement, bound)
         if not rows:
             return TextColumns._make(() for _ in TextColumns._fields)

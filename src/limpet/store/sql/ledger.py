@@ -46,6 +46,7 @@ class SqlLedger:
             jobs.flushed(self._database)
         if written:
             self._database.tell()
+            self._database.loaded(len(written))
         return written
 
     def append(self, events: Iterable[Event], progress: Callable[[int], None] | None = None) -> int:
@@ -65,6 +66,7 @@ class SqlLedger:
                     progress(new)
             projection.conclude()
         self._database.tell()
+        self._database.loaded(new)
         return new
 
     def known(self, ids: Sequence[bytes]) -> dict[bytes, tuple[str, bytes]]:

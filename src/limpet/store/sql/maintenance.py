@@ -101,7 +101,8 @@ class SqlMaintenance(ABC):
             done = Projection(self._database, con, self._describe).rebuild(_counted(events, progress))
             jobs.refill(con)
             self._database.index.tell_anew(con)
-            return done
+        self._database.loaded(done)
+        return done
 
     def _may_sign(self, key: bytes | None, *, wanted: bool) -> None:
         if wanted and key is None:

@@ -18,18 +18,22 @@ m.num, m.body, m.id, b.content, m.session, m.position, m.speaker, m.valid_from, 
 m.kind, m.importance, m.pinned, m.trust, m.observations, m.observed_at, m.stated_confidence, u.uses, u.used_at,
 u.useful, u.not_useful, u.wrong, m.key
 
+-- fragment: of_body
+-- {joins}, {joined}: how an engine joins a row that it finds by number.
+SELECT {column} FROM b {joins} b.current {joined} {lengths}
+
 -- fragment: column
 -- {length} and, below, {lengths}: how many index terms a text has, as the engine keeps it.
 b.num, m.num, CAST(substr(b.scope, 2) AS INTEGER), m.state, m.kind, m.trust, m.pinned, m.session, m.position, m.speaker,
 m.valid_from, m.valid_to, m.importance, m.observations, m.observed_at, m.stated_confidence, b.content, b.topics, b.labels,
 b.dates, m.id, m.key, {length}
 
--- fragment: of_body
-LEFT JOIN memory m ON m.num = coalesce(
-  (SELECT f.num FROM memory f WHERE f.num = b.num AND f.body = b.num AND f.retired_at IS NULL),
+-- fragment: current
+-- The current memory of a body, if it has one.
+coalesce(
+  (SELECT f.num FROM memory f WHERE f.num = body.num AND f.body = body.num AND f.retired_at IS NULL),
   (SELECT l.num FROM memory l INDEXED BY memory_body
-    WHERE l.body = b.num AND l.body <> l.num AND l.retired_at IS NULL))
-{lengths}
+    WHERE l.body = body.num AND l.body <> l.num AND l.retired_at IS NULL)) AS current
 
 -- fragment: in_scopes
 -- An event `v` of some scopes, or of a memory that left one of them. Before scope_of_event, which it has.
@@ -288,11 +292,12 @@ SELECT m.body, m.id FROM (SELECT body FROM mention WHERE thing = :thing ORDER BY
 -- name: columns_after
 -- Bodies from a number on as `TextColumns`, with the current memory of each, if it has one. Primary key,
 -- memory_body.
-SELECT {column} FROM body b {of_body} WHERE b.num > :after ORDER BY b.num LIMIT :limit
+WITH b AS MATERIALIZED (SELECT body.*, {current} FROM body WHERE num > :after ORDER BY num LIMIT :limit)
+{of_body} ORDER BY b.num
 
 -- name: columns_of
 -- The same of some bodies. Primary key.
-SELECT {column} FROM carray(:bodies) c CROSS JOIN body b ON b.num = c.value {of_body}
+WITH b AS MATERIALIZED (SELECT body.*, {current} FROM carray(:bodies) c CROSS JOIN body ON body.num = c.value) {of_body}
 
 -- name: bodies_of_memories
 -- Every body that versions of some memories have. memory_current, memory_past.

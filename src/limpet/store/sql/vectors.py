@@ -67,7 +67,8 @@ class SqlVectors(Repository, ABC):
             self._jobs.finish(EMBED, done)
             if then is not None:
                 self._jobs.enqueue(then, done, at)
-            return stored
+        self._database.loaded(stored)
+        return stored
 
     def exact(self, embedder: int, bodies: Sequence[int]) -> list[tuple[int, bytes]]:
         return self._database.rows(

@@ -178,6 +178,9 @@ class Database:
                 return not busy
             time.sleep(0.02)
 
+    def loaded(self, rows: int) -> None:
+        """Statements name their indexes; `PRAGMA optimize` as a store is closed does the rest."""
+
     @staticmethod
     def ids(ids: Iterable[bytes]) -> Any:
         return apsw.carray(tuple(ids))
