@@ -66,6 +66,38 @@ def test_a_word_longer_than_an_index_takes_is_found_all_the_same(both):
         assert one.store.maintenance.verify() == []
 
 
+def test_a_word_that_a_text_has_hundreds_of_times_is_read_as_often(both):
+    lists = []
+    for one in both:
+        one.remember("bolt " * 300 + "and rest", topics=["bolt"])
+        one.remember("rest", topics=["bolt", "rest"])
+        for _ in range(2):
+            one.store.search.arrays.current()
+        words = one.store.search.arrays._made[0].words
+        lists.append([words.occurrences(word).tolist() for word in ("bolt", "rest", "nothing")])
+        _, sizes, places, _ = words.lists_after("bol", most=1_000)
+        lists[-1].append((list(sizes), places.tolist()))
+    assert lists[0] == lists[1]
+    assert [len(found) for found in lists[0][:3]] == [302, 3, 0]
+
+
+def test_a_bulk_load_is_followed_by_statistics(both):
+    """Plans for empty tables take minutes for what takes milliseconds. Here nothing else makes statistics."""
+    scribe = both[1]
+    database = scribe.store._database
+    analyzed = "SELECT last_analyze FROM pg_stat_user_tables WHERE relid = CAST('limpet_rows.posting' AS regclass)"
+
+    def when():
+        with database.maintaining() as con:
+            return con.execute(analyzed).fetchone()[0]
+
+    before = when()
+    scribe.remember("one of a few")
+    assert when() == before
+    scribe.store.ledger.append([scribe.event("remembered", None, f"the row {number}") for number in range(1_000)])
+    assert when() != before
+
+
 def test_a_text_that_postgres_cannot_hold_is_refused_by_name(both):
     with pytest.raises(limpet.BadInput, match="NUL"):
         both[1].remember("zero \0 byte")

@@ -225,8 +225,11 @@ FILTERS = {
     "size": size, "sure": sure, "many": many,
     "short_ids": shorten_ids, "words": lambda name: str(name).replace("_", " "),
 }  # fmt: skip
+# How far a statement has come (rank/adjust.py), for a reader.
+STAGES = {"observation": "said once", "hypothesis": "said again on another day", "verified": "confirmed"}
 GLOBALS: dict[str, Any] = {
     "KINDS": KINDS,
+    "STAGES": STAGES,
     "ORIGINS": ORIGINS,
     "SPEAKERS": SPEAKERS,
     "difference": difference,
