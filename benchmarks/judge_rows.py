@@ -4,7 +4,8 @@
 
 A line is a question with the first `DEPTH` results as the judge reads them, which of them answer, and their scores by
 the ranking. Questions come from the own set (both halves, told apart), the stores written for training and the
-messages, each asked among twenty stores in one and some in their own, and FriendsQA's dialogues (`--conversations`).
+messages, each asked among twenty stores in one and some in their own, the notes, among five and in their own, and
+FriendsQA's dialogues (`--conversations`).
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ TOGETHER = 20
 # Dialogues of which one in so many is asked.
 EVERY = 4
 MESSAGES = written.FOLDER.parent / "messages.jsonl"
+# Stores of notes that the embedder was not trained on, in which much is alike: as large as those of an agent.
+NOTES, NOTES_TOGETHER = written.FOLDER.parent / "notes.jsonl", 5
 
 
 def row(memory: Any, found: Any, plan: Any, right: list[bool]) -> dict[str, Any]:
@@ -64,16 +67,16 @@ def haystack_rows(embedder: Any, source: str, haystacks: list[Haystack]) -> Iter
             yield said | {"source": source, "group": group, "half": half, "answerable": one.question.answerable}
 
 
-def message_stores() -> list[Haystack]:
-    """Every store of messages among others, held-back ones apart, and every third alone."""
-    stores = [json.loads(line) for line in MESSAGES.read_text("utf-8").splitlines()]
+def stores_of(path: Path, *, together: int, alone: int) -> list[Haystack]:
+    """Every store of a file among others, held-back ones apart, and every so many a store by itself."""
+    stores = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
     stores.sort(key=lambda one: hashlib.sha256(f"order {one['id']}".encode()).digest())
     found = []
     for unseen in (False, True):
         several = [one for one in stores if held_back(one["id"]) is unseen]
-        count = max(1, round(len(several) / TOGETHER))
-        found += [written.haystack(f"messages-{unseen}-{n}", several[n::count]) for n in range(count)]
-        found += [written.haystack(one["id"], [one]) for one in several[::3]]
+        count = max(1, round(len(several) / together))
+        found += [written.haystack(f"{path.stem}-{unseen}-{n}", several[n::count]) for n in range(count)]
+        found += [written.haystack(one["id"], [one]) for one in several[::alone]]
     return found
 
 
@@ -115,7 +118,8 @@ def main() -> None:
         sources = [own_rows(embedder)]
         alone = written.read(together=False)[::3]
         sources += [haystack_rows(embedder, "written", [*written.read(together=True), *alone])]
-        sources += [haystack_rows(embedder, "messages", message_stores())]
+        sources += [haystack_rows(embedder, "messages", stores_of(MESSAGES, together=TOGETHER, alone=3))]
+        sources += [haystack_rows(embedder, "notes", stores_of(NOTES, together=NOTES_TOGETHER, alone=1))]
         if options.conversations:
             sources += [haystack_rows(embedder, "FriendsQA", dialogue_stores(options.conversations))]
         for one in (each for several in sources for each in several):

@@ -123,8 +123,8 @@ def verified(store: str) -> list[str]:
 
 
 def measure_recall(file: str, copy: str, questions: list[str], rounds: int = 3) -> dict[str, Any]:
-    """By turns, a block of questions at a time, in one process; the milliseconds of all rounds. The first recalls, while
-    the process still reads ahead, stand apart."""
+    """By turns, a block of questions at a time, in one process; the milliseconds of all rounds. The first recalls,
+    while the process still reads ahead, stand apart."""
     embedder = Checksums.of(file)
     with (
         limpet.open(file, scope="global", embedder=embedder, read_only=True) as one,

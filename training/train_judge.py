@@ -2,9 +2,9 @@
 
     python training/train_judge.py START ROWS OUT [--minutes 60]
 
-START: a folder by `unpack_judge.py`; ROWS: by `python -m benchmarks.judge_rows`. An example is a question with one of
-the first results that answers it (none, where none does) and others that do not; the loss asks for the right one among
-them and for a probability of each. OUT holds the mean of the weights over the last steps.
+START: a folder by `unpack_judge.py`, or what this has made; ROWS: by `python -m benchmarks.judge_rows`. An example is a
+question with one of the first results that answers it (none, where none does) and others that do not; the loss asks for
+the right one among them and for a probability of each. OUT holds the mean of the weights over the last steps.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ WARMING = 0.05  # share of the time in which the rate rises
 KEPT = 0.998  # of the mean of weights, a step
 # In these the turn that holds the answer is marked, not every turn that tells it: good to compare, not to say no by.
 COMPARED_ONLY = {"FriendsQA"}
-# The own set has a tenth of the rows, and is most like what memories are asked in use.
-TWICE = {"own"}
+# The own set has a tenth of the rows, the notes a fifth; they are most like what memories are asked in use.
+TWICE = {"own", "notes"}
 # Whether products of matrices are in 16 bits: twice as fast on some processors, half as fast on others.
 BFLOAT = False
 
@@ -116,7 +116,7 @@ def area(good: np.ndarray, bad: np.ndarray) -> float:
 def measured(model: torch.nn.Module, rows: Rows, held: int) -> None:
     """Of rows that nothing was trained on: the right one first by ranking, judge, both; questions without an answer."""
     model.eval()
-    for source in ("own", "written", "messages"):
+    for source in ("own", "notes", "written", "messages"):
         several = [one for one in rows.rows if one["source"] == source and one["half"] == "held-back"]
         if held:
             several = random.Random(7).sample(several, min(held, len(several)))

@@ -7,9 +7,11 @@ a process that had one; a server that says nothing is given up when the caller's
 from __future__ import annotations
 
 import contextlib
+import os
 import random
 import threading
 import time
+import weakref
 from collections.abc import Generator, Iterator
 from typing import Any
 
@@ -91,19 +93,36 @@ def _until(gen: Generator[Any, Any, Any], end: float) -> Generator[Any, Any, Any
         return last.value
 
 
+# Connections that nobody uses, by process and URL, with the pools that share them: those of a process that has
+# hundreds of tenants open are few, since a transaction says itself whose it is. A forked process takes none of them.
+_SHARED: dict[tuple[int, str], tuple[list[tuple[float, Connection]], weakref.WeakSet[Pool]]] = {}
+_SHARING = threading.Lock()
+
+
 class Pool:
-    """Thread-safe."""
+    """Of a tenant; idle connections are shared with others of its server. Thread-safe."""
 
     def __init__(self, place: Place) -> None:
         self._place = place
+        self._key = os.getpid(), place.conninfo
         # Lent to one thread at a time, and made when there is none: whoever connects is told what is wrong.
-        self._idle: list[tuple[float, Connection]] = []
+        with _SHARING:
+            self._idle, users = _SHARED.setdefault(self._key, ([], weakref.WeakSet()))
+            users.add(self)
         self._places = threading.BoundedSemaphore(MOST_CONNECTIONS)
         self._closed = False
         self._had_one = False
 
     def close(self) -> None:
         self._closed = True
+        with _SHARING:
+            if self._key not in _SHARED:
+                return
+            users = _SHARED[self._key][1]
+            users.discard(self)
+            if users:
+                return
+            del _SHARED[self._key]
         while self._idle:
             con = self._idle.pop()[1]
             con.deadline = time.monotonic()
@@ -122,7 +141,7 @@ class Pool:
             if self._closed:
                 raise StoreError(f"{self._place.shown} was closed", hint="open it again")
             con = self._there(deadline) or self.made(deadline)
-            con.deadline = deadline
+            con.deadline, con.shown, self._had_one = deadline, self._place.shown, True
             try:
                 yield con
             finally:
