@@ -244,7 +244,7 @@ def interrupted(database: Database, deadline: float | None) -> Iterator[None]:
 
 
 def _places(bodies: bytes | None, sizes: bytes | None, packed: bytes | None) -> tuple[np.ndarray, np.ndarray]:
-    """Occurrences from the packed counts of texts, in order, and how many of each. `sizes`: bytes of a text's counts."""
+    """Occurrences from the packed counts of texts, in order, and how many of each. `sizes`: bytes of the counts."""
     if not (bodies and sizes and packed):
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
     digits = np.frombuffer(packed, np.uint8)
