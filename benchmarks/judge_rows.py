@@ -33,8 +33,10 @@ TOGETHER = 20
 # Dialogues of which one in so many is asked.
 EVERY = 4
 MESSAGES = written.FOLDER.parent / "messages.jsonl"
-# Stores of notes that the embedder was not trained on, in which much is alike: as large as those of an agent.
-NOTES, NOTES_TOGETHER = written.FOLDER.parent / "notes.jsonl", 5
+# Stores of notes that the embedder was not trained on, in which much is alike: as large as those of an agent. Nothing
+# is trained on those held back; they fit the judge's constants.
+NOTES, NOTES_HELD_BACK = (written.FOLDER.parent / f"{name}.jsonl" for name in ("notes", "notes_held_back"))
+NOTES_TOGETHER = 5
 
 
 def row(memory: Any, found: Any, plan: Any, right: list[bool]) -> dict[str, Any]:
@@ -58,26 +60,44 @@ def own_rows(embedder: Any) -> Iterator[dict[str, Any]]:
             yield said | {"source": "own", "group": one["scope"], "half": one["half"], "answerable": bool(gold)}
 
 
-def haystack_rows(embedder: Any, source: str, haystacks: list[Haystack]) -> Iterator[dict[str, Any]]:
+def haystack_rows(
+    embedder: Any, source: str, haystacks: list[Haystack], *, half: str | None = None
+) -> Iterator[dict[str, Any]]:
+    """`half`: of all of them; by itself what `training/data.py` holds back is apart."""
     for one in gathered(embedder, source, haystacks):
         if len(one.found.table.rows):
             group = one.question.id.rsplit("?", 1)[0]
             said = row(one.memory, one.found, one.plan, [id in one.wanted for id in one.ids])
-            half = "held-back" if held_back(group) else "tuning"
-            yield said | {"source": source, "group": group, "half": half, "answerable": one.question.answerable}
+            own = half or ("held-back" if held_back(group) else "tuning")
+            yield said | {"source": source, "group": group, "half": own, "answerable": one.question.answerable}
 
 
-def stores_of(path: Path, *, together: int, alone: int) -> list[Haystack]:
-    """Every store of a file among others, held-back ones apart, and every so many a store by itself."""
+def read(path: Path) -> list[dict[str, Any]]:
     stores = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
-    stores.sort(key=lambda one: hashlib.sha256(f"order {one['id']}".encode()).digest())
-    found = []
-    for unseen in (False, True):
-        several = [one for one in stores if held_back(one["id"]) is unseen]
-        count = max(1, round(len(several) / together))
-        found += [written.haystack(f"{path.stem}-{unseen}-{n}", several[n::count]) for n in range(count)]
-        found += [written.haystack(one["id"], [one]) for one in several[::alone]]
-    return found
+    return sorted(stores, key=lambda one: hashlib.sha256(f"order {one['id']}".encode()).digest())
+
+
+def stores_of(name: str, stores: list[dict[str, Any]], *, together: int, alone: int) -> list[Haystack]:
+    """Every store among others, and every so many a store by itself."""
+    count = max(1, round(len(stores) / together))
+    found = [written.haystack(f"{name}-{number}", stores[number::count]) for number in range(count)]
+    return found + [written.haystack(one["id"], [one]) for one in stores[::alone]]
+
+
+def message_stores() -> list[Haystack]:
+    """Held-back ones apart."""
+    return [
+        one
+        for unseen in (False, True)
+        for one in stores_of(
+            f"messages-{unseen}", [store for store in read(MESSAGES) if held_back(store["id"]) is unseen],
+            together=TOGETHER, alone=3,
+        )
+    ]  # fmt: skip
+
+
+def note_stores(path: Path) -> list[Haystack]:
+    return stores_of(path.stem, read(path), together=NOTES_TOGETHER, alone=1)
 
 
 def dialogue_stores(path: Path) -> list[Haystack]:
@@ -118,8 +138,9 @@ def main() -> None:
         sources = [own_rows(embedder)]
         alone = written.read(together=False)[::3]
         sources += [haystack_rows(embedder, "written", [*written.read(together=True), *alone])]
-        sources += [haystack_rows(embedder, "messages", stores_of(MESSAGES, together=TOGETHER, alone=3))]
-        sources += [haystack_rows(embedder, "notes", stores_of(NOTES, together=NOTES_TOGETHER, alone=1))]
+        sources += [haystack_rows(embedder, "messages", message_stores())]
+        for path, half in ((NOTES, "tuning"), (NOTES_HELD_BACK, "held-back")):
+            sources += [haystack_rows(embedder, "notes", note_stores(path), half=half)]
         if options.conversations:
             sources += [haystack_rows(embedder, "FriendsQA", dialogue_stores(options.conversations))]
         for one in (each for several in sources for each in several):

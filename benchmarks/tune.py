@@ -11,6 +11,7 @@ Parts, each building on what those before it wrote:
 - `newer`: when the newer of two results comes first (rank/newer_weights.py), on training/written
 - `hooks`: which memories a message is shown (agents/hooks/fit_weights.py), on training/written
 - `rules`: the vectors of the bias rules' prototypes; only when asked for
+- `judged`: `relevance` where the judge is asked, after another judge, and nothing else; only when asked for
 - `embedder`: all that hangs on the file of our own model (`make embedder-figures`); only when asked for
 
 LoCoMo is not among them: its licence allows no use of what is learned from it. It measures.
@@ -30,7 +31,7 @@ from limpet.settings import DEFAULT_EMBEDDER
 
 from .harness import provenance, save
 
-PARTS = ("weights", "sessions", "relevance", "newer", "hooks", "rules", "embedder")
+PARTS = ("weights", "sessions", "relevance", "newer", "hooks", "rules", "embedder", "judged")
 USUAL = PARTS[:5]
 
 
@@ -66,7 +67,9 @@ def _run(part: str, options: argparse.Namespace) -> Any:
             return tune_sessions.run(embedder, options.longmemeval, folds=options.folds, write=options.write)
         from . import tune_relevance
 
-        found = {by: tune_relevance.fit_relevance(embedder, by) for by in tune_relevance.NAMES}
+        # After another judge its constants alone: what is told without it does not change by it.
+        wanted = [tune_relevance.JUDGED] if part == "judged" else list(tune_relevance.NAMES)
+        found = {by: tune_relevance.fit_relevance(embedder, by) for by in wanted}
         if options.write:
             tune_relevance.write_relevance(found)
         return {name: figures for name, (_, _, figures) in found.items()}

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 import limpet
+from limpet.rank import relevance_weights
 from limpet.rank.relevance import JUDGED as ASKED
 from limpet.recall.answer import rank
 from limpet.recall.candidates import Candidates, find_candidates
@@ -27,17 +28,19 @@ from tests.quality.test_small_stores import stores
 from . import own, written
 from .collect import gathered, own_asked, plan_for
 from .fitting import RIDGE, logistic
+from .judge_rows import NOTES_HELD_BACK, note_stores
 
 # Read by the rules of rank/relevance.py alone: in a store of few it is another thing than where it is fitted.
 ONLY_RULES = "cosine_next"
-# Share of the answerable questions that may be withheld, by which the threshold is chosen.
-WITHHELD = 0.05
+# Share of the answerable questions that may be withheld, by which the threshold is chosen; and of small stores.
+WITHHELD, WITHHELD_SMALL = 0.05, 0.03
 JUDGED, VECTORS, WORDS = "judged", "vectors", "words"
 NAMES = {JUDGED: "RELEVANCE_JUDGED", VECTORS: "RELEVANCE", WORDS: "RELEVANCE_BY_WORDS"}
 # How much all written stores, and all small ones, weigh against the own set.
-WRITTEN_WEIGHT, SMALL_WEIGHT = 0.1, 0.5
-# What the own set weighs where the judge was asked, which was trained on its tuning half.
-SEEN_WEIGHT = 0.5
+WRITTEN_WEIGHT, SMALL_WEIGHT, SMALL_WEIGHT_JUDGED = 0.1, 0.5, 1.0
+# What the own set weighs where the judge was asked, which was trained on its tuning half; and the notes, which no model
+# has seen.
+SEEN_WEIGHT, NOTES_WEIGHT = 0.5, 1.0
 
 
 def seen(memory: Any, found: Candidates, plan: Plan, by: str) -> dict[str, float]:
@@ -70,6 +73,15 @@ def written_rows(embedder: Any, by: str) -> list[tuple[bool, dict[str, float]]]:
     return rows
 
 
+def notes_rows(embedder: Any, by: str) -> list[tuple[bool, dict[str, float]]]:
+    """(answerable, features) of the notes held back."""
+    haystacks = note_stores(NOTES_HELD_BACK)
+    return [
+        (one.question.answerable, seen(one.memory, one.found, one.plan, by))
+        for one in gathered(embedder, "notes", haystacks)
+    ]
+
+
 def small_rows(embedder: Any, by: str) -> list[tuple[bool, dict[str, float]]]:
     """(answerable, features) of the tuning half of the stores of one to ten memories."""
     rows = []
@@ -93,11 +105,14 @@ def small_rows(embedder: Any, by: str) -> list[tuple[bool, dict[str, float]]]:
 def fit_relevance(embedder: Any, by: str) -> tuple[dict[str, float], float, dict[str, Any]]:
     """The constants of rank/relevance.py, the threshold, and what they reach. `by`: what can be asked."""
     rows, small, several = own_rows(embedder, by), small_rows(embedder, by), written_rows(embedder, by)
+    notes = notes_rows(embedder, by) if by == JUDGED else []
     if by == JUDGED:
         # Of questions in other letters it is not asked: without it the other constants hold.
         rows = [(one, known) for one, known in rows if ASKED in known]
-        small, several = ([(good, known) for good, known in some if ASKED in known] for some in (small, several))
-    others = [*several, *small]
+        small, several, notes = (
+            [(good, known) for good, known in some if ASKED in known] for some in (small, several, notes)
+        )
+    others = [*several, *notes, *small]
     names = sorted({name for _, known in rows for name in known} - {ONLY_RULES})
 
     def table(several: list[dict[str, float]]) -> np.ndarray:
@@ -107,11 +122,12 @@ def fit_relevance(embedder: Any, by: str) -> tuple[dict[str, float], float, dict
     every = tuning + others
     x, y = table([known for _, known in every]), np.array([float(good) for good, _ in every])
     weight = np.ones(len(every))
-    middle = len(every) - len(small)
+    middle = len(tuning) + len(several)
     parts = (
         (0, len(tuning), SEEN_WEIGHT if by == JUDGED else 1.0),
         (len(tuning), middle, WRITTEN_WEIGHT),
-        (middle, len(every), SMALL_WEIGHT),
+        (middle, middle + len(notes), NOTES_WEIGHT),
+        (middle + len(notes), len(every), SMALL_WEIGHT_JUDGED if by == JUDGED else SMALL_WEIGHT),
     )
     for start, stop, share in parts:
         for good in (0.0, 1.0):
@@ -129,15 +145,20 @@ def fit_relevance(embedder: Any, by: str) -> tuple[dict[str, float], float, dict
 
     theta = fitted(np.arange(len(every)))
     # The threshold is that of projects which the constants have not seen: in sample it would promise too much. With the
-    # judge, which has seen all of them, that of written stores which it has not.
+    # judge, which has seen all of them, the one that is kept by notes, written stores and small ones, which it has not.
     groups = np.array([one["scope"] for one, _ in rows if one["half"] == "tuning"] + [""] * len(others))
     p = np.empty(len(tuning))
     for group in sorted(set(groups[: len(tuning)])):
         out = np.flatnonzero(groups == group)
         p[out] = 1 / (1 + np.exp(-(x[out] @ fitted(np.flatnonzero(groups != group)))))
     if by == JUDGED:
-        unseen = np.arange(len(tuning), middle)
-        threshold = float(np.quantile(1 / (1 + np.exp(-(x[unseen] @ theta)))[y[unseen] == 1], WITHHELD))
+        unseen = (
+            (len(tuning), middle, WITHHELD),
+            (middle, middle + len(notes), WITHHELD),
+            (middle + len(notes), len(every), WITHHELD_SMALL),
+        )
+        p_all = 1 / (1 + np.exp(-(x @ theta)))
+        threshold = min(float(np.quantile(p_all[a:b][y[a:b] == 1], share)) for a, b, share in unseen)
     else:
         threshold = float(np.quantile(p[y[: len(tuning)] == 1], WITHHELD))
     bad = y[: len(tuning)] == 0
@@ -178,21 +199,26 @@ def fit_relevance(embedder: Any, by: str) -> tuple[dict[str, float], float, dict
 
 
 def write_relevance(found: dict[str, tuple[dict[str, float], float, dict[str, Any]]]) -> None:
-    """Put the constants into src/limpet/rank/relevance_weights.py."""
-    lines = []
-    for by, (constants, _, _) in found.items():
-        lines.append(f"{NAMES[by]}: dict[str, float] = {{")
-        lines += [f'    "{feature}": {value},' for feature, value in constants.items()]
-        lines.append("}")
-    thresholds = ", ".join(str(threshold) for _, threshold, _ in found.values())
+    """Put the constants into src/limpet/rank/relevance_weights.py. Those that were not fitted stay."""
+    lines, thresholds = [], []
+    for by, name in NAMES.items():
+        limit = name.replace("RELEVANCE", "RELEVANT")
+        kept = getattr(relevance_weights, name), getattr(relevance_weights, limit)
+        constants, threshold, *_ = found.get(by, kept)
+        lines += [
+            f"{name}: dict[str, float] = {{",
+            *(f'    "{one}": {value},' for one, value in constants.items()),
+            "}",
+        ]
+        thresholds.append(str(threshold))
     target = Path(limpet.__file__).parent / "rank" / "relevance_weights.py"
     target.write_text(
         '"""Whether a recall answers its question: log-odds of features of its best hits.\n\n'
         "Written by `python -m benchmarks.tune --write`, fitted on the tuning half of tests/quality/recall and on\n"
-        "the written stores (training/written); guarded by tests/quality/test_recall.py.\n"
+        "the written stores (training/); guarded by tests/quality/test_recall.py.\n"
         '"""\n\n' + "\n".join(lines) + "\n"
         "# Below these nothing relevant was found: 5 % of the answerable questions are, of projects left out\n"
         "# of the fit, and of written conversations'.\n"
-        f"{', '.join(NAMES[by].replace('RELEVANCE', 'RELEVANT') for by in found)} = {thresholds}\n",
+        f"{', '.join(name.replace('RELEVANCE', 'RELEVANT') for name in NAMES.values())} = {', '.join(thresholds)}\n",
         encoding="utf-8",
     )

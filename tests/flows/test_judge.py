@@ -55,6 +55,21 @@ def test_of_a_long_memory_the_part_nearest_to_the_question_is_read(memory):
     assert "Heron" in read and read.startswith("Ana: ") and len(read) < 300
 
 
+def test_it_reads_on_where_it_doubts_the_first(judging, monkeypatch):
+    judging.remember_batch(
+        {"content": f"The {name} cupboard holds old cables"} for name in "red blue green grey".split()
+    )
+    judging.remember("Ana keeps the key of the grey cupboard")
+    judging.work()
+    read = []
+    asked = shared().scores
+    monkeypatch.setattr(shared(), "scores", lambda question, texts: read.append(len(texts)) or asked(question, texts))
+    judging.recall("who keeps the key of the grey cupboard?")
+    assert read == [constants.JUDGED]
+    judging.recall("when was the roof of the cupboard painted by the neighbours?")
+    assert read[1:] == [constants.JUDGED, 5 - constants.JUDGED]
+
+
 def test_the_first_are_put_in_order_by_both():
     assert in_order([4, 2, 7, 9], [0, 0, 5.0, 0, 6.0, 0, 0, 4.0, 0, 3.0], {4: -9.0, 2: 3.0, 7: 1.0}) == [2, 7, 4, 9]
     assert in_order([4, 2], [0, 0, 5.0, 0, 6.0], {}) == [4, 2]

@@ -15,6 +15,7 @@ from ..text.excerpt import excerpt, words_of
 if TYPE_CHECKING:
     from ..model.memory import Memory
     from ..store.contract import Store
+    from ..vectors.judge import Judge
     from .candidates import Candidates
     from .index import VectorSignal
     from .plan import Plan
@@ -34,17 +35,23 @@ def judged(
     `asked_for`: it is to read more of them, also where it is not asked by itself; what is in the way is noted.
     """
     judge = vectors.judge(plan, asked_for=asked_for) if vectors is not None and found.hits is not None else None
-    first = order[: max(C.JUDGED_IF_ASKED_FOR, plan.k) if asked_for else C.JUDGED]
     if judge is None and asked_for:
         found.miss("rerank", "the judge reads beside limpet's own vectors, questions in Latin letters, and needs time")
-    if judge is None or not first:
+    if vectors is None or judge is None or not order:
         return {}
-    texts = passages(plan.query, store.memories.by_rows([found.table.rows[i] for i in first]))
+
+    def read(several: Sequence[int], judge: Judge = judge) -> dict[int, float]:
+        texts = passages(plan.query, store.memories.by_rows([found.table.rows[i] for i in several]))
+        return dict(zip(several, judge.scores(plan.query, texts), strict=True))
+
     try:
-        return dict(zip(first, judge.scores(plan.query, texts), strict=True))
+        said = read(order[: max(C.JUDGED_IF_ASKED_FOR, plan.k) if asked_for else C.JUDGED])
+        if not asked_for and max(said.values()) < C.JUDGE_DOUBTS and vectors.judge(plan) is not None:
+            said |= read(order[C.JUDGED : C.JUDGED_IN_DOUBT])  # there is time left
     except EmbedderUnavailable as error:
         found.miss("rerank" if asked_for else "judge", str(error))
         return {}
+    return said
 
 
 def in_order(order: Sequence[int], scores: Sequence[float], judged: Mapping[int, float]) -> list[int]:
