@@ -192,7 +192,7 @@ def test_all_is_read_and_forms_work_without_scripts(life, enter):
             assert len(page.text_content("main").strip()) > 40, path
         id = life.recall("booking API calls", k=1).items[0].id
         page = tab.open(f"/memory/{id}")
-        page.click("text=Correct it: it is otherwise")
+        page.click("text=Correct it: something else is true")
         page.fill("form[action$=correct] textarea", "The booking API allows 500 calls a minute")
         page.click("form[action$=correct] button")
         assert "500 calls" in page.text_content(".body.large") and life.get(id).state == "superseded"

@@ -419,7 +419,7 @@ def test_what_a_person_does_on_the_page_is_told_as_theirs(page, memory, read):
         ("undo", "user"), ("retract", "user"), ("undo", "user"), ("archive", "user"),
     ]  # fmt: skip
     text = read(page.get("/changes")).text
-    assert "by the user" in text and "by an agent" in text and "Do it again" in text
+    assert "by the user" in text and "by an agent" in text and "Take the undo back" in text
 
 
 def test_a_memory_that_rests_on_nothing_says_why_it_is_believed(page, memory, read):

@@ -67,7 +67,7 @@ SAID = {
     "waits": "It waits on the review list: something that is trusted more says otherwise.",
     "done": "Done.",
     "purged": "Erased for good.",
-    "undone": "Taken back. Changes lists it, with a button to do it again.",
+    "undone": "Taken back. The page Changes has a button to put it back.",
 }
 
 
