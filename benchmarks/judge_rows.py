@@ -68,8 +68,8 @@ def haystack_rows(
         if len(one.found.table.rows):
             group = one.question.id.rsplit("?", 1)[0]
             said = row(one.memory, one.found, one.plan, [id in one.wanted for id in one.ids])
-            own = half or ("held-back" if held_back(group) else "tuning")
-            yield said | {"source": source, "group": group, "half": own, "answerable": one.question.answerable}
+            part = half or ("held-back" if held_back(group) else "tuning")
+            yield said | {"source": source, "group": group, "half": part, "answerable": one.question.answerable}
 
 
 def read(path: Path) -> list[dict[str, Any]]:

@@ -152,13 +152,11 @@ def fit_relevance(embedder: Any, by: str) -> tuple[dict[str, float], float, dict
         out = np.flatnonzero(groups == group)
         p[out] = 1 / (1 + np.exp(-(x[out] @ fitted(np.flatnonzero(groups != group)))))
     if by == JUDGED:
-        unseen = (
-            (len(tuning), middle, WITHHELD),
-            (middle, middle + len(notes), WITHHELD),
-            (middle + len(notes), len(every), WITHHELD_SMALL),
+        likely = 1 / (1 + np.exp(-(x @ theta)))
+        threshold = min(
+            float(np.quantile(likely[start:stop][y[start:stop] == 1], withheld))
+            for (start, stop, _), withheld in zip(parts[1:], (WITHHELD, WITHHELD, WITHHELD_SMALL), strict=True)
         )
-        p_all = 1 / (1 + np.exp(-(x @ theta)))
-        threshold = min(float(np.quantile(p_all[a:b][y[a:b] == 1], share)) for a, b, share in unseen)
     else:
         threshold = float(np.quantile(p[y[: len(tuning)] == 1], WITHHELD))
     bad = y[: len(tuning)] == 0

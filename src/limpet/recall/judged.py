@@ -39,19 +39,20 @@ def judged(
         found.miss("rerank", "the judge reads beside limpet's own vectors, questions in Latin letters, and needs time")
     if vectors is None or judge is None or not order:
         return {}
-
-    def read(several: Sequence[int], judge: Judge = judge) -> dict[int, float]:
-        texts = passages(plan.query, store.memories.by_rows([found.table.rows[i] for i in several]))
-        return dict(zip(several, judge.scores(plan.query, texts), strict=True))
-
+    first = order[: max(C.JUDGED_IF_ASKED_FOR, plan.k) if asked_for else C.JUDGED]
     try:
-        said = read(order[: max(C.JUDGED_IF_ASKED_FOR, plan.k) if asked_for else C.JUDGED])
-        if not asked_for and max(said.values()) < C.JUDGE_DOUBTS and vectors.judge(plan) is not None:
-            said |= read(order[C.JUDGED : C.JUDGED_IN_DOUBT])  # there is time left
+        said = _read(judge, store, found, plan, first)
+        if not asked_for and max(said.values()) < C.JUDGE_DOUBTS and vectors.judge(plan) is not None:  # in time
+            said |= _read(judge, store, found, plan, order[C.JUDGED : C.JUDGED_IN_DOUBT])
     except EmbedderUnavailable as error:
         found.miss("rerank" if asked_for else "judge", str(error))
         return {}
     return said
+
+
+def _read(judge: Judge, store: Store, found: Candidates, plan: Plan, several: Sequence[int]) -> dict[int, float]:
+    texts = passages(plan.query, store.memories.by_rows([found.table.rows[i] for i in several]))
+    return dict(zip(several, judge.scores(plan.query, texts), strict=True))
 
 
 def in_order(order: Sequence[int], scores: Sequence[float], judged: Mapping[int, float]) -> list[int]:

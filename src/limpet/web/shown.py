@@ -199,11 +199,15 @@ FAMILIES = {
 _FAMILY = {name: family for family, names in FAMILIES.items() for name in names}
 
 
+def family_of(signal: str) -> str:
+    return _FAMILY.get(signal, "form")
+
+
 def families(trace: Trace) -> dict[str, float]:
     """What each family of signals brought to a score."""
     found: dict[str, float] = {}
     for name, one in trace.signals.items():
-        family = _FAMILY.get(name, "form")
+        family = family_of(name)
         found[family] = found.get(family, 0.0) + one.contribution
     return {family: value for family, value in found.items() if abs(value) >= 0.005}
 
@@ -223,7 +227,7 @@ def signals(found: Mapping[str, float], scale: float, wide: float = 640) -> list
 FILTERS = {
     "text": text, "excerpt": excerpt, "day": day, "moment": moment, "iso": iso, "ago": ago, "every": every,
     "size": size, "sure": sure, "many": many,
-    "short_ids": shorten_ids, "words": lambda name: str(name).replace("_", " "),
+    "family": family_of, "short_ids": shorten_ids, "words": lambda name: str(name).replace("_", " "),
 }  # fmt: skip
 # How far a statement has come (rank/adjust.py), for a reader.
 STAGES = {"observation": "said once", "hypothesis": "said again on another day", "verified": "confirmed"}

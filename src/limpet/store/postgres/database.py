@@ -20,7 +20,7 @@ import psycopg
 from psycopg.pq import TransactionStatus
 
 from ...keys import signing_key
-from ...model.errors import StoreBusy, StoreError, StoreMissing, StoreReadOnly, StoreTooNew
+from ...model.errors import LimpetError, StoreBusy, StoreError, StoreMissing, StoreReadOnly, StoreTooNew
 from ..sql.database import Index
 from ..sql.statements import migrations
 from .array_values import Ids, Numbers
@@ -35,10 +35,10 @@ LATEST_SCHEMA = MIGRATIONS[-1][0]
 BUSY_TIMEOUT_MS = 60_000
 # How long beyond its deadline a recall waits for those of other threads.
 TURN_SECONDS = 30.0
-# Rows of a bulk load, after which statistics are looked at. The server's own (autovacuum) come within a minute or
-# never; until then it plans for empty tables, and a first recall of 10,000 memories takes minutes.
-BULK_ROWS = 1_000
-ANALYZE_WAITS_MS = 1_000
+# Rows of a bulk load, after which statistics are made, and how long those wait for who makes them already. The server's
+# own (autovacuum) come within a minute or never; until then it plans for empty tables, and the first recalls of 10,000
+# memories take minutes.
+BULK_ROWS, ANALYZE_WAITS_MS = 1_000, 1_000
 _MIGRATING = 0x6C696D70  # the number of the lock of who migrates
 
 # All tables by name, and how many events the planner believes in: -1 before the first statistics.
@@ -238,10 +238,14 @@ class Database:
         if self._loaded < self._bulk or self._current() is not None:
             return
         grown, self._loaded = self._loaded, 0
-        with contextlib.suppress(StoreError), self._connection() as con:
+        with contextlib.suppress(LimpetError), self._connection() as con:
             tables, known = con.execute(_STATISTICS).fetchall()[0]
             con.patient = True
-            con.execute(f"BEGIN; SET LOCAL lock_timeout = {ANALYZE_WAITS_MS}; ANALYZE {tables}; COMMIT")
+            # No standby is waited for: they are statistics.
+            con.execute(
+                f"BEGIN; SET LOCAL synchronous_commit = off; SET LOCAL lock_timeout = {ANALYZE_WAITS_MS};"
+                f" ANALYZE {tables}; COMMIT"
+            )
             self._bulk = max(BULK_ROWS, (int(known) + grown) // 2)
 
     @staticmethod
