@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..model.dataclass import replace
 from ..model.errors import BadInput
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from ..recall.rerank import Reranker
     from ..recall.semantic import SemanticSearch
     from ..recall.sessions import SessionRecall
+
+T = TypeVar("T")
 
 
 def recall(
@@ -39,8 +41,12 @@ def recall(
         from .rerank import check
 
         check(rerank)
-    plan, semantic = _asked(context, query, where, as_of, without=frozenset(without), **limits)
-    return recall(context.store, semantic, plan, trace=trace, explain=explain, reranker=rerank)
+    plan = _plan(context, query, where, as_of, without=frozenset(without), **limits)
+
+    def ask(plan: Plan, semantic: SemanticSearch | None) -> Recall:
+        return recall(context.store, semantic, plan, trace=trace, explain=explain, reranker=rerank)
+
+    return _answered(context, plan, ask)
 
 
 def recall_sessions(
@@ -51,30 +57,37 @@ def recall_sessions(
 
     if isinstance(evidence, bool) or not isinstance(evidence, int) or not 1 <= evidence <= 100:
         raise BadInput(f"evidence must be from 1 to 100, not {evidence!r}")
-    plan, semantic = _asked(context, query, where, as_of, without=frozenset(), fusion="linear", **limits)
-    return recall_sessions(context.store, semantic, plan, evidence=evidence, explain=explain)
+    plan = _plan(context, query, where, as_of, without=frozenset(), fusion="linear", **limits)
+
+    def ask(plan: Plan, semantic: SemanticSearch | None) -> SessionRecall:
+        return recall_sessions(context.store, semantic, plan, evidence=evidence, explain=explain)
+
+    return _answered(context, plan, ask)
 
 
-def _asked(
-    context: Context, query: str, where: Filter, as_of: Time, **given: Any
-) -> tuple[Plan, SemanticSearch | None]:
-    """A request as a plan, held true at `as_of`, and the vector side if it takes part; of the texts that wait for
-    their vectors as many get them first as there is time for."""
+def _plan(context: Context, query: str, where: Filter, as_of: Time, **given: Any) -> Plan:
+    """A request as a plan, held true at `as_of`."""
     from ..recall.plan import make_plan
 
     now, held = context.now(), context.time(as_of)
     at = next((one for one in (held, where.known_at) if one is not None), now)
     timeless = all(one is None for one in (held, where.known_at, where.since, where.until))
-    plan = make_plan(query, replace(where, as_of=at), now=now, timeless=timeless, **given)
+    return make_plan(query, replace(where, as_of=at), now=now, timeless=timeless, **given)
+
+
+def _answered(context: Context, plan: Plan, ask: Callable[[Plan, SemanticSearch | None], T]) -> T:
+    """A plan's answer, with the vector side if it takes part; of the texts that wait for their vectors as many get them
+    first as there is time for."""
     if plan.lexical_only:
-        return plan, None
+        return ask(plan, None)
     semantic = context.semantic()
-    waiting = semantic.waiting()
-    if not waiting:
-        return plan, semantic
+    with context.store.snapshot(plan.deadline):  # that of the answer: a server is asked once for the store's version
+        waiting = semantic.waiting()
+        if not waiting:
+            return ask(plan, semantic)
     from .catch_up import catch_up
 
-    return catch_up(context.store, semantic, plan, context.clock, waiting), semantic
+    return ask(catch_up(context.store, semantic, plan, context.clock, waiting), semantic)
 
 
 def related(context: Context, id: str, *, k: int) -> Recall:
