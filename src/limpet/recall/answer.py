@@ -205,6 +205,7 @@ def recall(
         plan, event, found, order, scores = find_and_rank(store, vectors, plan)
         if skip is not None:
             order = [i for i in order if found.table.ids[i] != skip]
+        found.memories(store, order[: plan.k])  # in one statement, what each step would read a part of
         said = judged(store, found, order, plan, vectors, asked_for=reranker == JUDGE)
         likely, relevant = how_relevant(store, found, order, scores, plan, said)
         order = in_order(order, scores, said)
@@ -255,7 +256,7 @@ def _reranked(
     from .rerank import RerankFailed, depth, new_order, rerank
 
     first = order[: depth(plan.k)]
-    texts = [searchable(one.content, one.key) for one in store.memories.by_rows([found.table.rows[i] for i in first])]
+    texts = [searchable(one.content, one.key) for one in found.memories(store, first)]
     try:
         scores = rerank(reranker, plan.query, texts, seconds=plan.remaining() - ANSWERING_SECONDS) if first else []
     except RerankFailed as failure:

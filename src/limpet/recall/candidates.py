@@ -22,6 +22,7 @@ from .index_sql import SqlIndex
 from .plan import Plan
 
 if TYPE_CHECKING:
+    from ..model.memory import Memory
     from ..store.contract import Store
 
 # Texts taken in the order of their cosines before a filter that lets few pass is asked for all it lets pass.
@@ -43,6 +44,15 @@ class Candidates:
     hits: VectorHits | None = None
     stems: Mapping[str, float] = field(default_factory=dict)  # the query's words that were searched for, by their worth
     absent: float = 0.0  # what the query's words that no text has would be worth
+    _read: dict[int, Memory] = field(default_factory=dict)  # by place
+
+    def memories(self, store: Store, places: Sequence[int]) -> list[Memory]:
+        """Those at some places, whole. Each is read once."""
+        missing = [i for i in places if i not in self._read]
+        if missing:
+            several = store.memories.by_rows([self.table.rows[i] for i in missing])
+            self._read.update(zip(missing, several, strict=True))
+        return [self._read[i] for i in places]
 
     def miss(self, signal: str, why: str) -> None:
         self.missing.append(signal)

@@ -51,7 +51,7 @@ def judged(
 
 
 def _read(judge: Judge, store: Store, found: Candidates, plan: Plan, several: Sequence[int]) -> dict[int, float]:
-    texts = passages(plan.query, store.memories.by_rows([found.table.rows[i] for i in several]))
+    texts = passages(plan.query, found.memories(store, several))
     return dict(zip(several, judge.scores(plan.query, texts), strict=True))
 
 

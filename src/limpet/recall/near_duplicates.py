@@ -47,11 +47,11 @@ def best(store: Store, found: Candidates, order: Sequence[int], k: int) -> Chose
     Only where something among the best `k` says the same is anything below them read.
     """
     first = list(order[:k])
-    several = store.memories.by_rows([found.table.rows[i] for i in first])
+    several = found.memories(store, first)
     same = _same(found, first, several)
     if same:
         first = list(order[: k * REACH])
-        several += store.memories.by_rows([found.table.rows[i] for i in first[k:]])
+        several = found.memories(store, first)
         same = _same(found, first, several)
     kept = [place for place in range(len(first)) if place not in same][:k]
     also = _also(first, same, kept)
@@ -62,7 +62,7 @@ def best(store: Store, found: Candidates, order: Sequence[int], k: int) -> Chose
 def best_within(store: Store, found: Candidates, order: Sequence[int], k: int, budget_tokens: int) -> Chosen:
     """Of the best distinct ones, at most `k`, those that are worth most together within a token budget."""
     first = list(order[: k * REACH_WITHIN])
-    several = store.memories.by_rows([found.table.rows[i] for i in first])
+    several = found.memories(store, first)
     same = _same(found, first, several)
     places = [place for place in range(len(first)) if place not in same]
     # What a result is worth falls with its rank about as its chance to be the answer does.

@@ -66,7 +66,7 @@ def _by_words(
     if not pairs:
         return set()
     wanted = sorted({place for pair in pairs for place in pair})
-    several = store.memories.by_rows([found.table.rows[first[place]] for place in wanted])
+    several = found.memories(store, [first[place] for place in wanted])
     read = dict(zip(wanted, several, strict=True))
     return {(a, b) for a, b in pairs if _clashes(read[a], read[b], list(read.values()))}
 

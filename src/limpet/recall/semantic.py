@@ -228,7 +228,7 @@ class SemanticSearch:
 class BoundScan:
     """A scan with its query, so that recall need not know about vectors."""
 
-    __slots__ = ("_calibration", "_index", "_known", "_query", "_scan")
+    __slots__ = ("_calibration", "_index", "_known", "_query", "_read", "_scan")
 
     def __init__(
         self,
@@ -241,6 +241,7 @@ class BoundScan:
         self._scan, self._index, self._query = scan, index, query
         self._known = known  # share of the query that the embedder understands: its cosines count by that
         self._calibration = calibration  # how the embedder's cosines lie
+        self._read: dict[int, bytes | None] = {}  # exact vectors
 
     @property
     def complete(self) -> bool:
@@ -258,14 +259,14 @@ class BoundScan:
         found = self._scan.score_of(text_ids)
         count = len(found)
         best = np.argpartition(found, count - exact)[count - exact :] if exact < count else np.arange(count)
-        there, matrix = self._index.exact(np.asarray(text_ids)[best])
+        there, matrix = self._index.exact(np.asarray(text_ids)[best], self._read)
         if len(there):
             found[best[there]] = matrix @ self._query
         found = self._calibration.of_question(found)
         return found if self._known == 1.0 else found * self._known
 
     def among(self, text_ids: Sequence[int]) -> dict[tuple[int, int], float]:
-        there, matrix = self._index.exact(text_ids)
+        there, matrix = self._index.exact(text_ids, self._read)
         if len(there) < 2:
             return {}
         cosines = self._calibration.of_texts(matrix @ matrix.T).tolist()
@@ -273,7 +274,7 @@ class BoundScan:
         return {(i, j): cosines[a][b] for b, j in places for a, i in places[:b]}
 
     def vectors(self, text_ids: Sequence[int]) -> tuple[Any, Any]:
-        return self._index.exact(text_ids)
+        return self._index.exact(text_ids, self._read)
 
 
 def _in_time(embedder: Embedder, plan: Plan, ask: Callable[[], T]) -> T:

@@ -147,7 +147,7 @@ def recall_sessions(
             not session and score >= lowest for session, score in zip(found.table.sessions, scores, strict=True)
         )
         wanted = [i for one in several for i in one.places[:evidence]]
-        whole = dict(zip(wanted, store.memories.by_rows([found.table.rows[i] for i in wanted]), strict=True))
+        whole = dict(zip(wanted, found.memories(store, wanted), strict=True))
         kept, truncated = _within([one.places[:evidence] for one in several], whole, plan.budget_tokens)
         places = [i for chosen in kept for i in chosen]
         disputed = disputes(store, plan, [whole[i] for i in places])

@@ -148,8 +148,13 @@ class VectorIndex:
         there, matrix = self.exact(text_ids)
         return dict(zip([text_ids[place] for place in there.tolist()], (matrix @ query).tolist(), strict=True))
 
-    def exact(self, text_ids: Sequence[int] | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The places of those texts that have a vector, and these as they were stored, float32 (n, dimensions)."""
+    def exact(
+        self, text_ids: Sequence[int] | np.ndarray, read: dict[int, bytes | None] | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The places of those texts that have a vector, and these as they were stored, float32 (n, dimensions).
+
+        `read`: what was read of the store before within the same snapshot; what is read now is put there.
+        """
         state = self._state
         if state.used <= EXACT_HELD and self._searches > 1:
             slots = state.slots_of(text_ids)
@@ -157,7 +162,12 @@ class VectorIndex:
             return there, self._hold_exact(state)[slots[there]]
         # A process that asks one question reads no more than it needs.
         wanted = np.asarray(text_ids).tolist()
-        rows = self._store.vectors.exact(self._embedder, wanted) if wanted else []
+        read = {} if read is None else read
+        missing = [one for one in wanted if one not in read]
+        if missing:
+            read.update(dict.fromkeys(missing))
+            read.update(self._store.vectors.exact(self._embedder, missing))
+        rows = [(one, vector) for one in wanted if (vector := read[one]) is not None]
         if not rows:
             return np.zeros(0, dtype=np.int64), np.zeros((0, self._dimensions), dtype=np.float32)
         place = {text_id: i for i, text_id in enumerate(wanted)}
