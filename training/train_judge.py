@@ -29,8 +29,8 @@ WARMING = 0.05  # share of the time in which the rate rises
 KEPT = 0.998  # of the mean of weights, a step
 # In these the turn that holds the answer is marked, not every turn that tells it: good to compare, not to say no by.
 COMPARED_ONLY = {"FriendsQA"}
-# The own set has a tenth of the rows, the notes a fifth; they are most like what memories are asked in use.
-TWICE = {"own", "notes"}
+# How often a source's rows are drawn in an epoch; others once. Most like what memories are asked in use are these two.
+SHARES = "own=2,notes=2"
 # Whether products of matrices are in 16 bits: twice as fast on some processors, half as fast on others.
 BFLOAT = False
 
@@ -96,10 +96,10 @@ def loss_of(model: torch.nn.Module, batch: Sequence[dict[str, Any]], rows: Rows,
     return torch.stack(parts).sum()
 
 
-def batches(several: list[dict[str, Any]], draw: random.Random) -> Any:
-    """For ever: batches of rows of like length."""
+def batches(several: list[dict[str, Any]], shares: dict[str, float], draw: random.Random) -> Any:
+    """For ever: batches of rows of like length. `shares`: by source."""
     while True:
-        every = several + [one for one in several if one["source"] in TWICE]
+        every = [one for one in several for _ in range(int(shares.get(one["source"], 1.0) + draw.random()))]
         draw.shuffle(every)
         for start in range(0, len(every), 24 * BATCH):
             part = sorted(every[start : start + 24 * BATCH], key=lambda row: sum(map(len, row["texts"])))
@@ -157,8 +157,9 @@ def train(options: argparse.Namespace) -> None:
     if options.figures:
         measured(model, rows, options.held)
     model.train()
+    shares = [one.split("=") for one in options.shares.split(",")]
     began, spent, step, losses = time.monotonic(), 0.0, 0, []
-    for batch in batches(given, draw):
+    for batch in batches(given, {name: float(many) for name, many in shares}, draw):
         gone = (time.monotonic() - began - spent) / (60 * options.minutes)
         if gone >= 1:
             break
@@ -199,6 +200,7 @@ def main() -> int:
     add("--figures", type=int, default=0, help="steps between measurements")
     add("--held", type=int, default=200, help="questions of each source that are measured meanwhile")
     add("--seed", type=int, default=1)
+    add("--shares", default=SHARES, help="how often the rows of a source are drawn in an epoch, if not once")
     add("--threads", type=int, default=2)
     train(parser.parse_args())
     return 0

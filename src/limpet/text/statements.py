@@ -21,6 +21,8 @@ from .tokens import VALUES, Token, tokens
 
 # Longer texts are no single statement; a place holds a few words at most.
 MOST_TOKENS, MOST_IN_PLACE = 40, 3
+# Two texts that clash may have so many words more that are unlike than alike: synonyms, and what stands in the place.
+UNLIKE_WORDS = 2
 
 
 def _words(text: str) -> frozenset[str]:
@@ -109,6 +111,8 @@ _BEHIND = re.compile(
 )
 _ANYBODY = _words("we i i've we've have has is are the our my team project company user it now so finally")
 
+_ANY_WORD = re.compile(r"\w+")
+
 # "takes place in" says one thing, as "starts in" does.
 _PHRASE = re.compile(r"\b(takes?) place\b", re.IGNORECASE)
 
@@ -136,7 +140,7 @@ class _Place:
 @lru_cache(maxsize=2_048)  # the pairs of a review list are looked at again with every visit
 def clash(a: str, b: str) -> Clash | None:
     """Why two statements cannot both hold; None when they may, or when it is not certain. Symmetric, sides apart."""
-    if "?" in a or "?" in b:
+    if "?" in a or "?" in b or not _alike(a, b):
         return None
     mine, theirs = _said(a), _said(b)
     if max(len(mine), len(theirs)) > MOST_TOKENS:
@@ -211,6 +215,19 @@ def _same(text: str) -> list[str]:
 def _of_key(who: str, key: str) -> bool:
     named = set(_same(re.sub(r"[._-]+", " ", key)))
     return all(word in _ANYBODY or canonical(word) in named for word in who.casefold().replace(",", " ").split())
+
+
+def _alike(a: str, b: str) -> bool:
+    """Whether two texts share enough of their words to be the same but for a place. Most that stand side by side do not,
+    and to tell that takes a thirtieth of reading both."""
+    one, other = _beginnings(a), _beginnings(b)
+    return 2 * len(one & other) + UNLIKE_WORDS >= min(len(one), len(other))
+
+
+@lru_cache(maxsize=256)
+def _beginnings(text: str) -> frozenset[str]:
+    """Of all words: what inflection leaves of most of them."""
+    return frozenset(word[:3] for word in _ANY_WORD.findall(text.casefold()))
 
 
 @lru_cache(maxsize=16)  # a new text is compared with each that is near it
