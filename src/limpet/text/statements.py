@@ -218,8 +218,8 @@ def _of_key(who: str, key: str) -> bool:
 
 
 def _alike(a: str, b: str) -> bool:
-    """Whether two texts share enough of their words to be the same but for a place. Most that stand side by side do not,
-    and to tell that takes a thirtieth of reading both."""
+    """Whether two texts share enough of their words to be the same but for a place. Most that stand side by side do
+    not, and to tell that takes a thirtieth of reading both."""
     one, other = _beginnings(a), _beginnings(b)
     return 2 * len(one & other) + UNLIKE_WORDS >= min(len(one), len(other))
 
