@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import apsw
 import pytest
 
 import limpet
@@ -414,3 +415,25 @@ def test_a_name_is_found_in_any_spelling(memory, ids, text, query):
     memory.remember("Somebody waters the plants on Monday")
     for _ in range(2):  # from rows, then from arrays
         assert ids(memory.recall(query, lexical_only=True))[0] == id
+
+
+def test_the_first_results_are_read_in_one_statement(path, clock):
+    """By the judge, by what puts newer ones first, by what folds near-duplicates, and by the answer."""
+    read = []
+
+    def watch(connection):
+        connection.exec_trace = lambda _, statement, bound: read.append(statement) or True
+
+    apsw.connection_hooks.append(watch)
+    try:
+        with limpet.open(path, scope="project:api", clock=clock) as memory:
+            for day in range(12):
+                clock.set(f"2026-03-{day + 1:02}T12:00:00Z")
+                memory.remember(f"The deploy of service {day} runs on port {8000 + day}")
+            memory.work()
+            memory.recall("on which port does the deploy run", k=10)
+            read.clear()
+            assert len(memory.recall("which port has the deploy", k=10).items) == 10
+    finally:
+        apsw.connection_hooks.remove(watch)
+    assert sum("m.metadata" in statement for statement in read) == 1

@@ -140,8 +140,13 @@ class _Place:
 @lru_cache(maxsize=2_048)  # the pairs of a review list are looked at again with every visit
 def clash(a: str, b: str) -> Clash | None:
     """Why two statements cannot both hold; None when they may, or when it is not certain. Symmetric, sides apart."""
-    if "?" in a or "?" in b or not _alike(a, b):
+    if "?" in a or "?" in b or not alike(a, b):
         return None
+    return clash_of_words(a, b)
+
+
+def clash_of_words(a: str, b: str) -> Clash | None:
+    """The same, of any two statements: those that are not `alike` are read too."""
     mine, theirs = _said(a), _said(b)
     if max(len(mine), len(theirs)) > MOST_TOKENS:
         return None
@@ -157,6 +162,13 @@ def clash(a: str, b: str) -> Clash | None:
     if place.a and place.b and _has_one_value(place):
         return Clash("correction", _found("number" if _values(place.a) else "name", place), _frame(place))
     return None
+
+
+def alike(a: str, b: str) -> bool:
+    """Whether two texts share enough of their words to be the same but for a place. Most that stand side by side do
+    not, and to tell that takes a thirtieth of reading both."""
+    one, other = _beginnings(a), _beginnings(b)
+    return 2 * len(one & other) + UNLIKE_WORDS >= min(len(one), len(other))
 
 
 def in_series(a: str, b: str, frame: tuple[tuple[str, ...], tuple[str, ...]], third: str) -> bool:
@@ -215,13 +227,6 @@ def _same(text: str) -> list[str]:
 def _of_key(who: str, key: str) -> bool:
     named = set(_same(re.sub(r"[._-]+", " ", key)))
     return all(word in _ANYBODY or canonical(word) in named for word in who.casefold().replace(",", " ").split())
-
-
-def _alike(a: str, b: str) -> bool:
-    """Whether two texts share enough of their words to be the same but for a place. Most that stand side by side do
-    not, and to tell that takes a thirtieth of reading both."""
-    one, other = _beginnings(a), _beginnings(b)
-    return 2 * len(one & other) + UNLIKE_WORDS >= min(len(one), len(other))
 
 
 @lru_cache(maxsize=256)
