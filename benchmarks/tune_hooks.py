@@ -27,6 +27,8 @@ from .recency import ASKED_AT
 from .tune_newer import WRITTEN, stated
 
 MESSAGES = (WRITTEN / "prompts.jsonl", WRITTEN.parent / "messages.jsonl")
+# Those that nothing was trained on.
+MESSAGES_HELD_BACK = WRITTEN.parent / "messages_held_back.jsonl"
 QUESTIONS = tuple(WRITTEN / f"{name}.jsonl" for name in ("agents", "near_misses", "paraphrases", "chats", "assistant"))
 # What questions weigh; the rest are messages.
 WEIGHT_OF_QUESTIONS = 0.25
@@ -47,8 +49,8 @@ class Asked(NamedTuple):
 
 def groups(files: Sequence[Path], *, together: bool, unseen: bool = False) -> list[list[dict[str, Any]]]:
     """Written stores; those of a group are one memory. `unseen`: those that the judge was not trained on."""
-    every = [json.loads(line) for file in files for line in file.read_text("utf-8").splitlines()]
-    every = [one for one in every if not unseen or held_back(one["id"])]
+    read = [(file, json.loads(line)) for file in files for line in file.read_text("utf-8").splitlines()]
+    every = [one for file, one in read if not unseen or file == MESSAGES_HELD_BACK or held_back(one["id"])]
     every.sort(key=lambda one: hashlib.sha256(f"order {one['id']}".encode()).digest())
     count = max(1, len(every) // TOGETHER) if together else len(every)
     return [every[number::count] for number in range(count)]
@@ -84,7 +86,8 @@ def asked_of(embedder: Any, several: Sequence[dict[str, Any]], *, judge: bool) -
 
 def gathered(embedder: Any, *, judge: bool) -> tuple[list[Asked], list[Asked]]:
     """Messages and questions. With the judge those that it was not trained on, and of their results what it read."""
-    apart, together = (groups(MESSAGES, together=one, unseen=judge) for one in (False, True))
+    files = (*MESSAGES, MESSAGES_HELD_BACK)
+    apart, together = (groups(files, together=one, unseen=judge) for one in (False, True))
     alone = groups(QUESTIONS, together=False, unseen=judge)
     messages, questions = (
         [one for several in some for one in asked_of(embedder, several, judge=judge)]
