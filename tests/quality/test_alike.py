@@ -6,7 +6,8 @@ import itertools
 import json
 from pathlib import Path
 
-from limpet.text.statements import alike, clash_of_words
+from limpet.text.overlap import alike
+from limpet.text.statements import clash_of_words
 
 HERE = Path(__file__).parent
 MOST_CHARACTERS = 400

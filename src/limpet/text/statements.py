@@ -17,12 +17,11 @@ from ..model.dataclass import dataclass, replace
 from .difference import Found, reversed_order
 from .lexicon import BE_FORMS, PARTICIPLES
 from .opposites import canonical, opposite, rivals
+from .overlap import alike
 from .tokens import VALUES, Token, tokens
 
 # Longer texts are no single statement; a place holds a few words at most.
 MOST_TOKENS, MOST_IN_PLACE = 40, 3
-# Two texts that clash may have so many words more that are unlike than alike: synonyms, and what stands in the place.
-UNLIKE_WORDS = 2
 
 
 def _words(text: str) -> frozenset[str]:
@@ -111,8 +110,6 @@ _BEHIND = re.compile(
 )
 _ANYBODY = _words("we i i've we've have has is are the our my team project company user it now so finally")
 
-_ANY_WORD = re.compile(r"\w+")
-
 # "takes place in" says one thing, as "starts in" does.
 _PHRASE = re.compile(r"\b(takes?) place\b", re.IGNORECASE)
 
@@ -162,13 +159,6 @@ def clash_of_words(a: str, b: str) -> Clash | None:
     if place.a and place.b and _has_one_value(place):
         return Clash("correction", _found("number" if _values(place.a) else "name", place), _frame(place))
     return None
-
-
-def alike(a: str, b: str) -> bool:
-    """Whether two texts share enough of their words to be the same but for a place. Most that stand side by side do
-    not, and to tell that takes a thirtieth of reading both."""
-    one, other = _beginnings(a), _beginnings(b)
-    return 2 * len(one & other) + UNLIKE_WORDS >= min(len(one), len(other))
 
 
 def in_series(a: str, b: str, frame: tuple[tuple[str, ...], tuple[str, ...]], third: str) -> bool:
@@ -227,12 +217,6 @@ def _same(text: str) -> list[str]:
 def _of_key(who: str, key: str) -> bool:
     named = set(_same(re.sub(r"[._-]+", " ", key)))
     return all(word in _ANYBODY or canonical(word) in named for word in who.casefold().replace(",", " ").split())
-
-
-@lru_cache(maxsize=256)
-def _beginnings(text: str) -> frozenset[str]:
-    """Of all words: what inflection leaves of most of them."""
-    return frozenset(word[:3] for word in _ANY_WORD.findall(text.casefold()))
 
 
 @lru_cache(maxsize=16)  # a new text is compared with each that is near it
