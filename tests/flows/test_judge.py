@@ -30,12 +30,10 @@ def test_the_text_that_answers_is_told_from_its_neighbour():
     assert right > 0 > wrong
 
 
-def test_a_text_is_read_nearly_alike_in_any_company():
+def test_a_text_is_read_alike_in_any_company():
     question, texts = "who owns billing?", ["Ana owns billing", "Ben owns search and the mail of the team", "x"]
     alone = [JUDGE.scores(question, [text])[0] for text in texts]
-    # Activations have one scale for all that is read together.
-    assert JUDGE.scores(question, texts) == pytest.approx(alone, abs=0.5)
-    assert JUDGE.scores(question, texts) == JUDGE.scores(question, texts)
+    assert JUDGE.scores(question, texts) == alone
     assert JUDGE.scores(question, []) == []
 
 

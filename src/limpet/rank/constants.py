@@ -80,7 +80,7 @@ RERANKED = 20
 # Chosen on written stores that it was not trained on, and by the time that each takes (docs/log.md). test_judge.py.
 JUDGED, JUDGE_WEIGHT = 3, 0.5
 # Where it gives none of them as much as these log-odds, it reads on, up to so many: the answer may stand below, and
-# that there is none is told from more. So for a quarter of the own set's questions and half of the written stores'.
+# that there is none is told from more. So for a third of the own set's questions and half of the notes'.
 # test_judge.py.
 JUDGE_DOUBTS, JUDGED_IN_DOUBT = -1.0, 8
 # And those that it reads when a caller asks for it as a reranker.

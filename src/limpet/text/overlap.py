@@ -64,7 +64,7 @@ UNLIKE_WORDS = 2
 _ANY_WORD = re.compile(r"\w+")
 
 
-def alike(a: str, b: str) -> bool:
+def share_words(a: str, b: str) -> bool:
     """Whether two texts share enough of their words to be the same but for a place. Most that stand side by side do
     not, and to tell that takes a thirtieth of reading both."""
     one, other = _beginnings(a), _beginnings(b)

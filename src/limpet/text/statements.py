@@ -17,7 +17,7 @@ from ..model.dataclass import dataclass, replace
 from .difference import Found, reversed_order
 from .lexicon import BE_FORMS, PARTICIPLES
 from .opposites import canonical, opposite, rivals
-from .overlap import alike
+from .overlap import share_words
 from .tokens import VALUES, Token, tokens
 
 # Longer texts are no single statement; a place holds a few words at most.
@@ -137,13 +137,13 @@ class _Place:
 @lru_cache(maxsize=2_048)  # the pairs of a review list are looked at again with every visit
 def clash(a: str, b: str) -> Clash | None:
     """Why two statements cannot both hold; None when they may, or when it is not certain. Symmetric, sides apart."""
-    if "?" in a or "?" in b or not alike(a, b):
+    if "?" in a or "?" in b or not share_words(a, b):
         return None
     return clash_of_words(a, b)
 
 
 def clash_of_words(a: str, b: str) -> Clash | None:
-    """The same, of any two statements: those that are not `alike` are read too."""
+    """The same, of any two statements: those that share few words are read too."""
     mine, theirs = _said(a), _said(b)
     if max(len(mine), len(theirs)) > MOST_TOKENS:
         return None

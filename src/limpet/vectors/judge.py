@@ -43,25 +43,26 @@ class Judge:
                 self._session = session_of(MODEL, str(json.loads(FIGURES.read_text(encoding="utf-8"))["sha256"]))
 
     def scores(self, question: str, texts: Sequence[str]) -> list[float]:
-        """Log-odds that each text answers the question, in the order of the texts. Raises EmbedderUnavailable."""
-        import numpy as np
+        """Log-odds that each text answers the question, in the order of the texts. Raises EmbedderUnavailable.
 
+        Each is read alone: activations have one scale for all that is read together, so that a text would have other
+        log-odds in other company, and it takes no longer.
+        """
         if not texts:
             return []
         self.load()
         asked = self._ids(question)
-        pairs = [_pair(asked, self._ids(text)) for text in texts]
-        longest = max(len(ids) for ids, _ in pairs)
-        feed = {
-            name: np.zeros((len(pairs), longest), dtype=np.int64)
-            for name in ("input_ids", "attention_mask", "token_type_ids")
-        }
-        for place, (ids, first) in enumerate(pairs):
-            feed["input_ids"][place, : len(ids)] = ids
-            feed["attention_mask"][place, : len(ids)] = 1
-            feed["token_type_ids"][place, first : len(ids)] = 1
-        found: list[float] = self._session.run(None, feed)[0][:, 0].tolist()
-        return found
+        return [self._log_odds(*_pair(asked, self._ids(text))) for text in texts]
+
+    def _log_odds(self, ids: list[int], first: int) -> float:
+        """Of the tokens of a question and a text, which begins at the place `first`."""
+        import numpy as np
+
+        mask = np.ones((1, len(ids)), dtype=np.int64)
+        kinds = mask.copy()
+        kinds[:, :first] = 0
+        feed = {"input_ids": np.array([ids], dtype=np.int64), "attention_mask": mask, "token_type_ids": kinds}
+        return float(self._session.run(None, feed)[0][0, 0])
 
     def _ids(self, text: str) -> list[int]:
         """With the mark before and behind it."""

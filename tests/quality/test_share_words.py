@@ -6,7 +6,7 @@ import itertools
 import json
 from pathlib import Path
 
-from limpet.text.overlap import alike
+from limpet.text.overlap import share_words
 from limpet.text.statements import clash_of_words
 
 HERE = Path(__file__).parent
@@ -31,6 +31,6 @@ def test_what_shares_few_words_does_not_clash():
     several = list(pairs())
     clashing = [one for one in several if clash_of_words(*one) is not None]
     assert len(clashing) > 100, "the set has to hold what clashes"
-    assert [one for one in clashing if not alike(*one)] == []
-    unread = sum(not alike(*one) for one in several)
+    assert [one for one in clashing if not share_words(*one)] == []
+    unread = sum(not share_words(*one) for one in several)
     assert unread > len(several) * 3 / 4, "most pairs are told apart without reading them"
