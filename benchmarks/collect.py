@@ -14,6 +14,7 @@ import limpet
 from limpet.model.clock import FixedClock
 from limpet.model.ids import format_id
 from limpet.recall.candidates import Candidates, find_candidates
+from limpet.recall.features import FEATURES
 from limpet.recall.plan import Plan, make_plan
 from limpet.store.records import Filter
 
@@ -79,11 +80,13 @@ def own_asked(
 
 
 def asked_of(data: str, group: str, found: Candidates, evidence: Sequence[bool], wanted: int) -> Asked:
-    """What is fitted on, of one question. `evidence`: which of the candidates are; `wanted`: how many are in all."""
+    """What is fitted on, of one question: a column for each feature, zeros where it is not asked. `evidence`: which of
+    the candidates are; `wanted`: how many are in all."""
+    nothing = np.zeros(len(evidence))
     return Asked(
         data=data,
         group=group,
-        signals=np.array(list(found.features.values()), dtype=np.float32).T,
+        signals=np.array([found.features.get(one.name, nothing) for one in FEATURES], dtype=np.float32).T,
         evidence=np.array(evidence, dtype=bool),
         wanted=wanted,
         spoken=np.array([found.spoken(i) for i in range(len(evidence))], dtype=bool),

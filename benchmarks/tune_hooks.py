@@ -1,8 +1,8 @@
 """What a message to an agent is shown where recall goes by meaning: the model of `agents/hooks/fit.py`.
 
-Fitted on the stores written for training, each alone and twenty of the messages' in one, which are no test data;
-`python -m benchmarks.injection` measures. Where the relevance judge was asked, only on stores that it was not trained
-on: of others it knows too much.
+Fitted on stores written for training, each alone and twenty of the messages' in one, which are no test data;
+`python -m benchmarks.injection` measures. Only on those that neither embedder nor judge was trained on: of others they
+know too much.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 
 import limpet
 from limpet.agents.hooks import fit
-from limpet.agents.hooks.injected import ASKED, signals
+from limpet.agents.hooks.injected import ASKED, reader, signals
 from limpet.model.clock import FixedClock
 from training.data import held_back
 
@@ -36,7 +36,7 @@ WEIGHT_OF_QUESTIONS = 0.25
 TOGETHER = 20
 RIDGE = 1e-3
 # Chosen on the tuning half of tests/quality/injection, and on tests/quality/prompts.jsonl.
-SHOWN_FROM, SHARE_OF_BEST = 0.28, 0.5
+SHOWN_FROM, SHOWN_FROM_JUDGED, SHARE_OF_BEST = 0.4, 0.28, 0.5
 
 
 class Asked(NamedTuple):
@@ -47,10 +47,10 @@ class Asked(NamedTuple):
     answerable: bool
 
 
-def groups(files: Sequence[Path], *, together: bool, unseen: bool = False) -> list[list[dict[str, Any]]]:
-    """Written stores; those of a group are one memory. `unseen`: those that the judge was not trained on."""
+def groups(files: Sequence[Path], *, together: bool) -> list[list[dict[str, Any]]]:
+    """Written stores that no model was trained on; those of a group are one memory."""
     read = [(file, json.loads(line)) for file in files for line in file.read_text("utf-8").splitlines()]
-    every = [one for file, one in read if not unseen or file == MESSAGES_HELD_BACK or held_back(one["id"])]
+    every = [one for file, one in read if file == MESSAGES_HELD_BACK or held_back(one["id"])]
     every.sort(key=lambda one: hashlib.sha256(f"order {one['id']}".encode()).digest())
     count = max(1, len(every) // TOGETHER) if together else len(every)
     return [every[number::count] for number in range(count)]
@@ -74,7 +74,7 @@ def asked_of(embedder: Any, several: Sequence[dict[str, Any]], *, judge: bool) -
             messages = [(one["q"], one["answers"]) for one in store["questions"]]
             messages += [(one, []) for one in store["unanswerable"]]
             for message, answers in messages[:: 1 if len(several) == 1 else 2]:
-                found = memory.recall(message, k=ASKED, trace=True)
+                found = memory.recall(message, k=ASKED, trace=True, rerank=reader() if judge else None)
                 wanted = [places[one.id] in {(store["id"], place) for place in answers} for one in found.items]
                 said = [signals(one.why) for one in found.items]
                 known = fit.features(
@@ -85,10 +85,10 @@ def asked_of(embedder: Any, several: Sequence[dict[str, Any]], *, judge: bool) -
 
 
 def gathered(embedder: Any, *, judge: bool) -> tuple[list[Asked], list[Asked]]:
-    """Messages and questions. With the judge those that it was not trained on, and of their results what it read."""
+    """Messages and questions. With the judge, of their results what it read."""
     files = (*MESSAGES, MESSAGES_HELD_BACK)
-    apart, together = (groups(files, together=one, unseen=judge) for one in (False, True))
-    alone = groups(QUESTIONS, together=False, unseen=judge)
+    apart, together = (groups(files, together=one) for one in (False, True))
+    alone = groups(QUESTIONS, together=False)
     messages, questions = (
         [one for several in some for one in asked_of(embedder, several, judge=judge)]
         for some in ([*apart, *together], alone)
@@ -143,12 +143,12 @@ def run(embedder: Any, *, write: bool) -> dict[str, Any]:
         (Path(limpet.__file__).parent / "agents" / "hooks" / "fit_weights.py").write_text(
             '"""Whether a memory fits a message by meaning: log-odds, see agents/hooks/fit.py.\n\n'
             f"Written by `python -m benchmarks.tune --part hooks --write`, fitted on {len(messages)} messages and\n"
-            f"{len(questions)} questions of training/written; with the judge on {len(judged)} and\n"
-            f"{len(judged_questions)} that it was not trained on. Guarded by tests/quality/test_prompts.py.\n"
+            f"{len(questions)} questions of training/, with the judge on {len(judged)} and {len(judged_questions)},\n"
+            "that no model was trained on. Guarded by tests/quality/test_prompts.py.\n"
             '"""\n\n'
             f"{lines}"
             "# From which probability on a memory is shown, and from which share of the best one's.\n"
-            f"SHOWN_FROM, SHARE_OF_BEST = {SHOWN_FROM}, {SHARE_OF_BEST}\n",
+            f"SHOWN_FROM, SHOWN_FROM_JUDGED, SHARE_OF_BEST = {SHOWN_FROM}, {SHOWN_FROM_JUDGED}, {SHARE_OF_BEST}\n",
             encoding="utf-8",
         )
     return {"messages": len(messages), "questions": len(questions)} | found

@@ -47,9 +47,11 @@ def held_back(group: str) -> bool:
     return hashlib.sha256(group.encode()).digest()[0] < 256 * HELD_BACK
 
 
-def examples(*, conversations: Path | None, longmemeval: Path | None) -> list[Example]:
-    """Everything, in a fixed order."""
+def examples(*, conversations: Path | None, longmemeval: Path | None, notes: bool = False) -> list[Example]:
+    """Everything, in a fixed order. `notes`: notes and messages too; train_embedder.py has none."""
     found = [*written(), *own()]
+    if notes:
+        found += [*stores(HERE / "notes.jsonl"), *stores(HERE / "messages.jsonl")]
     if conversations is not None:
         found += dialogues(conversations)
     if longmemeval is not None:
@@ -59,16 +61,21 @@ def examples(*, conversations: Path | None, longmemeval: Path | None) -> list[Ex
 
 def written() -> Iterator[Example]:
     for path in sorted((HERE / "written").glob("*.jsonl")):
-        for line in path.read_text(encoding="utf-8").splitlines():
-            store = json.loads(line)
-            passages = tuple(one["text"] for one in store["memories"])
-            speakers = tuple(one["speaker"] for one in store["memories"])
-            asked = [(one["q"], tuple(one["answers"])) for one in store["questions"]]
-            for question, answers in asked + [(question, ()) for question in store["unanswerable"]]:
-                yield Example(
-                    question=question, passages=passages, answers=answers, source=path.stem, group=store["id"],
-                    speakers=speakers,
-                )  # fmt: skip
+        yield from stores(path)
+
+
+def stores(path: Path) -> Iterator[Example]:
+    """A file of written stores, in the form that README.md tells."""
+    for line in path.read_text(encoding="utf-8").splitlines():
+        store = json.loads(line)
+        passages = tuple(one["text"] for one in store["memories"])
+        speakers = tuple(one["speaker"] for one in store["memories"])
+        asked = [(one["q"], tuple(one["answers"])) for one in store["questions"]]
+        for question, answers in asked + [(question, ()) for question in store["unanswerable"]]:
+            yield Example(
+                question=question, passages=passages, answers=answers, source=path.stem, group=store["id"],
+                speakers=speakers,
+            )  # fmt: skip
 
 
 def own() -> Iterator[Example]:

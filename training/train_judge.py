@@ -2,7 +2,7 @@
 
     python training/train_judge.py START ROWS OUT [--minutes 60]
 
-START: a folder by `unpack_judge.py`, or what this has made; ROWS: by `python -m benchmarks.judge_rows`. An example is a
+START: a folder by `unpack.py`, or what this has made; ROWS: by `python -m benchmarks.judge_rows`. An example is a
 question with one of the first results that answers it (none, where none does) and others that do not; the loss asks for
 the right one among them and for a probability of each. OUT holds the mean of the weights over the last steps.
 """

@@ -12,7 +12,7 @@ from benchmarks import embedding_cache, own
 from limpet.agents.hooks.entry import handle
 from limpet.agents.hooks.gate import query_of
 from limpet.agents.hooks.holdout import Holdout
-from limpet.agents.hooks.injected import ASKED, MESSAGE_TOKENS, offered
+from limpet.agents.hooks.injected import ASKED, MESSAGE_TOKENS, offered, reader
 from tests.quality.halves import is_held_back, read
 
 HALVES = ("tuning", "held-back")
@@ -70,7 +70,7 @@ def offered_by_meaning(tmp_path_factory):
         for kind, prompt, fitting in prompts():
             shown = []
             if query := query_of(prompt):
-                recalled = memory.recall(query, k=ASKED, trace=True)
+                recalled = memory.recall(query, k=ASKED, trace=True, rerank=reader())
                 texts_by_id = {one.id: one.content for one in recalled.items}
                 offer = offered(recalled, query, memory.abbreviate, MESSAGE_TOKENS, Holdout("", 0.0))
                 shown = [texts_by_id[id] for id in offer.ids]

@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..agents.hooks.holdout import Holdout
-from ..agents.hooks.injected import ASKED, MESSAGE_TOKENS, Offer, Section, offered, told
+from ..agents.hooks.injected import ASKED, MESSAGE_TOKENS, Offer, Section, offered, reader, told
 from ..model.errors import BadInput
 from ..recall.plan import SIGNALS
 
@@ -75,13 +75,14 @@ def times(moment: Moment, clock: str) -> dict[str, Any]:
 
 def limpet(memory: Limpet, setting: Setting, clock: str) -> Way:
     """What hooks would inject."""
+    words = setting.search == "words"
 
     def way(moment: Moment) -> Answer:
         if not moment.query:
             return NOTHING
         found = memory.recall(
-            moment.query, k=ASKED, lexical_only=setting.search == "words", trace=True, without=setting.without,
-            **times(moment, clock),
+            moment.query, k=ASKED, lexical_only=words, trace=True, without=setting.without,
+            rerank=None if words else reader(), **times(moment, clock),
         )  # fmt: skip
         offer = offered(found, moment.query, _short, setting.tokens, Holdout(moment.session, 0.0))
         return Answer(offer, {one.id: one.why for one in found.items if one.why is not None})

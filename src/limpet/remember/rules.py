@@ -59,8 +59,7 @@ KERNEL_POWER = 4
 UNDERSTOOD_FROM = 0.8
 # A text of a few sentences is judged by each: nothing that one of them states may be lost for the mood of another. What
 # is said of the user, or labels or infers clearly, counts alone: it is no less wrong for what stands beside it.
-USER_ALONE_FROM = 0.6
-ALONE_FROM = 0.7
+ALONE_FROM = 0.6
 PARTS = 5
 # A greeting, thanks, a cry: so few words that they state nothing.
 STATEMENT_WORDS = 4
@@ -362,9 +361,7 @@ def _decided(sentences: Sequence[tuple[str, Refusal | None]]) -> Refusal | None:
 
 
 def _clear(refusal: Refusal, sentence: str) -> bool:
-    if of_the_user(sentence):
-        return refusal.score >= USER_ALONE_FROM
-    return refusal.rule in OWN_TO_STATE and refusal.score >= ALONE_FROM
+    return refusal.score >= ALONE_FROM and (refusal.rule in OWN_TO_STATE or of_the_user(sentence))
 
 
 def _says_something(sentence: str) -> bool:

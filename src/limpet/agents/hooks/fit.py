@@ -46,5 +46,6 @@ def fitting(
     known = features(scores, cosines, message, judged)
     asked = any("judge" in one for one in known)
     values = [probability(one) if "judge" in one or not asked else 0.0 for one in known]
-    least = max(W.SHOWN_FROM, W.SHARE_OF_BEST * max(values, default=0.0))
+    shown_from = W.SHOWN_FROM_JUDGED if asked else W.SHOWN_FROM
+    least = max(shown_from, W.SHARE_OF_BEST * max(values, default=0.0))
     return [one >= least for one in values]

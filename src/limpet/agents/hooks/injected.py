@@ -10,6 +10,7 @@ from ...model.clock import format_time
 from ...model.dataclass import dataclass, replace
 from ...model.memory import KINDS, TRUST, is_unconfirmed
 from ...rank.adjust import DOUBTFUL
+from ...settings import wants_judge
 from ...text.blocks import CLOSE, OPEN, neutral, one_line, plain_line, word
 from ...text.instructions import any_reads_like_instruction
 from ...text.overlap import asked_weight, shared_weight
@@ -107,6 +108,8 @@ def brief_from_server(settings: Settings, message: str, budget: int, holdout: Ho
     from ...recall_server import ask
 
     given = {"query": message, "k": ASKED, "trace": True, "deadline_ms": SERVER_SECONDS * 1000}
+    if (name := reader()) is not None:
+        given["rerank"] = name
     answer = ask(settings, "recall", given, seconds=SERVER_SECONDS)
     if answer is None:
         return None
@@ -116,6 +119,11 @@ def brief_from_server(settings: Settings, message: str, budget: int, holdout: Ho
     short = dict(zip((one.id for one in found.items), answer["short"], strict=True))
     kept = _kept(found, message, [_sent(shown) for shown in answer["items"]])
     return _after_holdout(kept, set(answer["pinned"]), lambda ids: [short[id] for id in ids], budget, holdout)
+
+
+def reader() -> str | None:
+    """The judge, if it may be asked, reads all ASKED: what fits a message is seldom what its words are nearest to."""
+    return "judge" if wants_judge() else None
 
 
 def offered(

@@ -1,9 +1,10 @@
-"""A BERT cross-encoder's weights out of an int8 ONNX file, for torch.
+"""A BERT's weights out of an int8 ONNX file, for torch: of a cross-encoder, or of an embedder that export.py wrote.
 
-    python training/unpack_judge.py model.onnx vocab.txt OUT [--layers 0,1,4,6,7,8]
+    python training/unpack.py model.onnx vocab.txt OUT [--layers 0,1,4,6,7,8]
 
-What `optimum` and onnxruntime's dynamic quantisation make of `BertForSequenceClassification` with one label is read. A
-matrix is known by the bias that is added behind it; its values are (q - zero point) x scale. `--layers`: these alone.
+What `optimum` and onnxruntime's dynamic quantisation make of `BertForSequenceClassification` with one label, or of
+`BertModel`, is read. A matrix is known by the bias that is added behind it; its values are (q - zero point) x scale.
+`--layers`: these alone.
 """
 
 from __future__ import annotations
@@ -19,15 +20,17 @@ import numpy as np
 import onnx
 import torch
 from onnx import numpy_helper
-from transformers import BertConfig, BertForSequenceClassification
+from transformers import BertConfig, BertForSequenceClassification, BertModel
 
 HEADS = 12
+# What names of parameters begin with; what export.py writes has "model." before them.
+PARAMETER = re.compile(r"(model|bert|classifier)\.")
 
 
 def unpacked(path: str) -> dict[str, torch.Tensor]:
     """The parameters by their names in torch, in 32 bits."""
     graph = onnx.load(path).graph
-    known = {one.name: numpy_helper.to_array(one) for one in graph.initializer}
+    known = {one.name: numpy_helper.to_array(one).copy() for one in graph.initializer}
     found: dict[str, np.ndarray] = {}
     # What reads an output: to get from a matrix to the bias behind it.
     readers: dict[str, list[Any]] = {}
@@ -35,9 +38,9 @@ def unpacked(path: str) -> dict[str, torch.Tensor]:
         for name in node.input:
             readers.setdefault(name, []).append(node)
     for name, value in known.items():
-        if value.dtype == np.float32 and not name.endswith("_scale") and re.match(r"(bert|classifier)\.", name):
+        if value.dtype == np.float32 and not name.endswith("_scale") and PARAMETER.match(name):
             found[name] = value
-        if name.endswith("_quantized") and name.startswith("bert.embeddings."):
+        if name.endswith("_quantized") and PARAMETER.match(name) and ".embeddings." in name:
             found[name.removesuffix("_quantized")] = plain(known, name)
     for node in graph.node:
         if node.op_type == "MatMulInteger":
@@ -48,7 +51,7 @@ def unpacked(path: str) -> dict[str, torch.Tensor]:
             transposed = any(one.name == "transB" and one.i for one in node.attribute)
             weight = known[node.input[1]]
             found[bias.removesuffix("bias") + "weight"] = weight if transposed else weight.T
-    return {name: torch.from_numpy(np.ascontiguousarray(value)) for name, value in found.items()}
+    return {name.removeprefix("model."): torch.from_numpy(np.ascontiguousarray(value)) for name, value in found.items()}
 
 
 def plain(known: dict[str, np.ndarray], name: str) -> np.ndarray:
@@ -79,21 +82,23 @@ def main() -> int:
     parser.add_argument("--layers", help="numbers of the layers that stay")
     options = parser.parse_args()
     state = unpacked(options.model)
-    every = 1 + max(int(name.split(".")[3]) for name in state if name.startswith("bert.encoder.layer."))
+    is_judge = "classifier.weight" in state
+    above = "bert." if is_judge else ""
+    every = 1 + max(int(match[1]) for match in map(re.compile(rf"{above}encoder\.layer\.(\d+)").match, state) if match)
     kept = [int(one) for one in options.layers.split(",")] if options.layers else list(range(every))
     inside = {}
     for name, value in state.items():
-        match = re.match(r"bert\.encoder\.layer\.(\d+)\.(.+)", name)
+        match = re.match(rf"{above}encoder\.layer\.(\d+)\.(.+)", name)
         if match is None:
             inside[name] = value
         elif int(match[1]) in kept:
-            inside[f"bert.encoder.layer.{kept.index(int(match[1]))}.{match[2]}"] = value
-    words, width = state["bert.embeddings.word_embeddings.weight"].shape
+            inside[f"{above}encoder.layer.{kept.index(int(match[1]))}.{match[2]}"] = value
+    words, width = state[f"{above}embeddings.word_embeddings.weight"].shape
     config = BertConfig(
         vocab_size=words, hidden_size=width, num_hidden_layers=len(kept), num_attention_heads=HEADS,
-        intermediate_size=state["bert.encoder.layer.0.intermediate.dense.weight"].shape[0], num_labels=1,
+        intermediate_size=state[f"{above}encoder.layer.0.intermediate.dense.weight"].shape[0], num_labels=1,
     )  # fmt: skip
-    model = BertForSequenceClassification(config)
+    model = BertForSequenceClassification(config) if is_judge else BertModel(config, add_pooling_layer=False)
     missing, more = model.load_state_dict(inside, strict=False)
     if [name for name in missing if not name.endswith("position_ids")] or more:
         raise SystemExit(f"missing {missing}, unknown {more}")
