@@ -205,7 +205,7 @@ def recall(
         plan, event, found, order, scores = find_and_rank(store, vectors, plan)
         if skip is not None:
             order = [i for i in order if found.table.ids[i] != skip]
-        found.memories(store, order[: plan.k])  # in one statement, what each step would read a part of
+        found.read(store, order[: plan.k])  # at once, what each step would read a part of
         said = judged(store, found, order, plan, vectors, asked_for=reranker == JUDGE)
         likely, relevant = how_relevant(store, found, order, scores, plan, said)
         order = in_order(order, scores, said)
@@ -217,7 +217,7 @@ def recall(
             chosen = best(store, found, order, plan.k)
         else:
             chosen = best_within(store, found, order, plan.k, plan.budget_tokens)
-        disputed = disputes(store, plan, chosen.memories)
+        disputed = disputes(store, plan, chosen.memories, found.warnings(store, chosen.places))
         explained = None
         if explain:
             from .explain import explanation

@@ -45,14 +45,32 @@ class Candidates:
     stems: Mapping[str, float] = field(default_factory=dict)  # the query's words that were searched for, by their worth
     absent: float = 0.0  # what the query's words that no text has would be worth
     _read: dict[int, Memory] = field(default_factory=dict)  # by place
+    _warned: dict[bytes, list[tuple[str, bytes, bytes]]] = field(default_factory=dict)  # by id
+
+    def read(self, store: Store, places: Sequence[int]) -> None:
+        """Memories that will be shown, and what is to be said of them: one wait for a server."""
+        self._ask(store, places, places)
 
     def memories(self, store: Store, places: Sequence[int]) -> list[Memory]:
         """Those at some places, whole. Each is read once."""
-        missing = [i for i in places if i not in self._read]
-        if missing:
-            several = store.memories.by_rows([self.table.rows[i] for i in missing])
-            self._read.update(zip(missing, several, strict=True))
+        self._ask(store, places, ())
         return [self._read[i] for i in places]
+
+    def warnings(self, store: Store, places: Sequence[int]) -> list[tuple[str, bytes, bytes]]:
+        """As `edges.warnings`, of those at some places. Read once for each."""
+        self._ask(store, (), places)
+        return [row for i in places for row in self._warned[self.table.ids[i]]]
+
+    def _ask(self, store: Store, whole: Sequence[int], warned: Sequence[int]) -> None:
+        missing = [i for i in whole if i not in self._read]
+        unknown = [id for i in warned if (id := self.table.ids[i]) not in self._warned]
+        if not missing and not unknown:
+            return
+        several, rows = store.memories.with_warnings([self.table.rows[i] for i in missing], unknown)
+        self._read.update(zip(missing, several, strict=True))
+        self._warned.update((id, []) for id in unknown)
+        for row in rows:
+            self._warned[row[1]].append(row)
 
     def miss(self, signal: str, why: str) -> None:
         self.missing.append(signal)

@@ -17,9 +17,13 @@ if TYPE_CHECKING:
 Warned = dict[str, list[tuple[str, str]]]
 
 
-def warnings(store: Store, plan: Plan, memories: Sequence[Memory]) -> tuple[Warned, dict[str, Memory]]:
-    """For each id (what, other id); and the others that may be shown: held, and seen from here."""
-    rows = store.edges.warnings([parse_id(one.id) for one in memories])
+def warnings(
+    store: Store, plan: Plan, memories: Sequence[Memory], rows: Sequence[tuple[str, bytes, bytes]] | None = None
+) -> tuple[Warned, dict[str, Memory]]:
+    """For each id (what, other id); and the others that may be shown: held, and seen from here. `rows`: what
+    `edges.warnings` says of them, where it is known."""
+    if rows is None:
+        rows = store.edges.warnings([parse_id(one.id) for one in memories])
     if not rows:
         return {}, {}
     held = store.graph.memories([other for what, _, other in rows if what != "replaced"], plan.where)
@@ -47,9 +51,11 @@ def still(one: Memory, other: Memory) -> bool:
     return contradict(one.content, other.content, keys=(one.key, other.key))
 
 
-def disputes(store: Store, plan: Plan, memories: Sequence[Memory]) -> dict[str, tuple[str, ...]]:
-    """For each id those that contradict it, of what is held and seen from here."""
-    warned, _ = warnings(store, plan, memories)
+def disputes(
+    store: Store, plan: Plan, memories: Sequence[Memory], rows: Sequence[tuple[str, bytes, bytes]]
+) -> dict[str, tuple[str, ...]]:
+    """For each id those that contradict it, of what is held and seen from here. `rows`: as for `warnings`."""
+    warned, _ = warnings(store, plan, memories, rows)
     found = {
         id: tuple(dict.fromkeys(other for what, other in rows if what != "replaced")) for id, rows in warned.items()
     }

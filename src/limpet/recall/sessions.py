@@ -150,7 +150,7 @@ def recall_sessions(
         whole = dict(zip(wanted, found.memories(store, wanted), strict=True))
         kept, truncated = _within([one.places[:evidence] for one in several], whole, plan.budget_tokens)
         places = [i for chosen in kept for i in chosen]
-        disputed = disputes(store, plan, [whole[i] for i in places])
+        disputed = disputes(store, plan, [whole[i] for i in places], found.warnings(store, places))
         rows = [store.sessions.get(whole[chosen[0]].scope, whole[chosen[0]].session or "") for chosen in kept]
     shown = dict(
         zip(places, shown_items(found, places, [whole[i] for i in places], scores, plan, disputed), strict=True)

@@ -33,6 +33,12 @@ class Memories(Protocol):
         """Whole memories by row, in the order given."""
         ...
 
+    def with_warnings(
+        self, rows: Sequence[int], ids: Sequence[bytes]
+    ) -> tuple[list[Memory], list[tuple[str, bytes, bytes]]]:
+        """`by_rows`, and what `edges.warnings` says of some ids: a server is asked once for both."""
+        ...
+
     def same_statement(self, scope: str, fingerprint: int, at: int) -> Memory | None:
         """An active memory with this fingerprint that is held true at `at`."""
         ...

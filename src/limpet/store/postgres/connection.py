@@ -11,7 +11,8 @@ from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 import psycopg
 from psycopg.adapt import Loader
-from psycopg.types.string import TextLoader
+from psycopg.types.numeric import NumericBinaryLoader
+from psycopg.types.string import TextBinaryLoader, TextLoader
 
 from ...folders import shown
 from ...model.errors import BadInput, LimpetError, StoreBusy, StoreError, StoreReadOnly
@@ -98,6 +99,11 @@ class _WholeLoader(Loader):
         return int(bytes(data))
 
 
+class _WholeBinaryLoader(NumericBinaryLoader):
+    def load(self, data: Any) -> Any:
+        return int(super().load(data))
+
+
 def configure(con: psycopg.Connection[Any]) -> None:
     """Statements are sent whole, so that a pooler may stand between, and several of them at once."""
     con.autocommit = True
@@ -105,7 +111,9 @@ def configure(con: psycopg.Connection[Any]) -> None:
     for kind, dumper in DUMPERS.items():
         con.adapters.register_dumper(kind, dumper)
     con.adapters.register_loader("numeric", _WholeLoader)
+    con.adapters.register_loader("numeric", _WholeBinaryLoader)
     con.adapters.register_loader("json", TextLoader)
+    con.adapters.register_loader("json", TextBinaryLoader)
 
 
 class Rows:
@@ -195,9 +203,12 @@ class Session:
         waiting, self._waiting, self._size = self._waiting, [], 0
         if not waiting and not last:
             return ""
-        cursor: Any = self._con.cursor()
+        said = [one for one, _ in waiting] + ([last] if last else [])
+        # Several go as text alone; of one that is prepared the rows come as they are, vectors in half of the bytes.
+        binary = len(said) == 1 and self._prepared is not None and said[0].startswith("EXECUTE")
+        cursor: Any = psycopg.Cursor(self._con) if binary else self._con.cursor()
         try:  # without values, it is sent as it is
-            cursor.execute("\n; ".join([*(said for said, _ in waiting), *([last] if last else [])]))
+            cursor.execute("\n; ".join(said), prepare=False if binary else None, binary=binary)
         except psycopg.errors.FeatureNotSupported:
             if self._prepared is not None:
                 self._prepared.outdated()

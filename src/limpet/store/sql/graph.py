@@ -72,10 +72,7 @@ class SqlEdges(Repository):
     def warnings(self, ids: Sequence[bytes]) -> list[tuple[str, bytes, bytes]]:
         if not ids:
             return []
-        return sorted(
-            (row[0], row[1], row[2])
-            for row in self._database.rows(statements()["warnings"], {"ids": self._database.ids(ids)})
-        )
+        return rows.warnings(self._database.rows(statements()["warnings"], {"ids": self._database.ids(ids)}))
 
 
 class SqlGraph(Repository):

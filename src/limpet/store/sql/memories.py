@@ -47,10 +47,22 @@ class SqlMemories(Repository):
         return self._memories("memory_versions", id=id)
 
     def by_rows(self, nums: Sequence[int]) -> list[Memory]:
-        if not nums:
-            return []
-        found = {row[0]: rows.memory(row) for row in self._rows("memories_by_num", nums=self._database.numbers(nums))}
-        return [found[num] for num in nums]
+        return self.with_warnings(nums, [])[0]
+
+    def with_warnings(
+        self, nums: Sequence[int], ids: Sequence[bytes]
+    ) -> tuple[list[Memory], list[tuple[str, bytes, bytes]]]:
+        asked: list[tuple[str, dict[str, Any]]] = []
+        if nums:
+            asked.append(("memories_by_num", {"nums": self._database.numbers(nums)}))
+        if ids:
+            asked.append(("warnings", {"ids": self._database.ids(ids)}))
+        with self._database.reading() as con:
+            cursors = {name: con.execute(statements()[name], bound) for name, bound in asked}
+            given = {name: cursor.fetchall() for name, cursor in cursors.items()}
+        memories, warned = given.get("memories_by_num", []), given.get("warnings", [])
+        found = {row[0]: rows.memory(row) for row in memories}
+        return [found[num] for num in nums], rows.warnings(warned)
 
     def same_statement(self, scope: str, fingerprint: int, at: int) -> Memory | None:
         found = self._rows("same_statement", fingerprint=fingerprint, at=at)

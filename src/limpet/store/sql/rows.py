@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -36,6 +37,10 @@ def topics_of(listed: str | None) -> tuple[str, ...]:
 def _trust(said: str) -> str:
     """Stores of the first commits took any text from an import; what is no origin is believed least."""
     return said if said in TRUST else "import"
+
+
+def warnings(found: Iterable[Sequence[Any]]) -> list[tuple[str, bytes, bytes]]:
+    return sorted((what, one, other) for what, one, other in found)
 
 
 def memory(row: tuple[Any, ...]) -> Memory:
