@@ -32,10 +32,12 @@ DEPTH = 8
 TOGETHER = 20
 # Dialogues of which one in so many is asked.
 EVERY = 4
-MESSAGES = written.FOLDER.parent / "messages.jsonl"
+MESSAGES, MESSAGES_MORE = (written.FOLDER.parent / f"{name}.jsonl" for name in ("messages", "messages_more"))
 # Stores of notes that the embedder was not trained on, in which much is alike: as large as those of an agent. Nothing
 # is trained on those held back; they fit the judge's constants.
-NOTES, NOTES_HELD_BACK = (written.FOLDER.parent / f"{name}.jsonl" for name in ("notes", "notes_held_back"))
+NOTES, NOTES_HELD_BACK, NOTES_MORE = (
+    written.FOLDER.parent / f"{name}.jsonl" for name in ("notes", "notes_held_back", "notes_more")
+)
 NOTES_TOGETHER = 5
 
 
@@ -141,6 +143,8 @@ def main() -> None:
         sources += [haystack_rows(embedder, "messages", message_stores())]
         for path, half in ((NOTES, "tuning"), (NOTES_HELD_BACK, "held-back")):
             sources += [haystack_rows(embedder, "notes", note_stores(path), half=half)]
+        more = [*note_stores(NOTES_MORE), *stores_of("messages-more", read(MESSAGES_MORE), together=TOGETHER, alone=2)]
+        sources += [haystack_rows(embedder, "more", more, half="tuning")]
         if options.conversations:
             sources += [haystack_rows(embedder, "FriendsQA", dialogue_stores(options.conversations))]
         for one in (each for several in sources for each in several):
