@@ -19,7 +19,7 @@ import limpet
 
 from ..model.errors import LimpetError
 from ..recall_server import RecallServer
-from ..store.heap import give_back
+from ..store.heap import give_back, share_one_heap
 from .protocol import Service
 from .stdio import serve_stdio
 
@@ -125,6 +125,7 @@ def serve(store: str | None, scope: str | None, *, port: int | None = None) -> N
 
     No model is loaded before the first write or recall. Raises LimpetError if the store cannot be opened, or the port.
     """
+    share_one_heap()
     with limpet.open(store, scope=scope) as memory:
         drain, recall_server = Drain(memory), RecallServer(memory)
         if not memory.read_only:

@@ -24,6 +24,7 @@ from ..agents.sdk import server_of
 from ..model.clock import format_time
 from ..model.errors import BadInput
 from ..model.memory import GLOBAL_SCOPE
+from ..store.heap import share_one_heap
 from .app import App
 from .guarded import Services
 from .logins import Logins
@@ -39,6 +40,7 @@ def serve(
     issuer: str | None = None, keys: str | None = None, log: str = "text", page: bool = False,
 ) -> None:  # fmt: skip
     """Serve one store until SIGTERM or Ctrl-C. Raises BadInput, StoreError."""
+    share_one_heap()
     scope = scope or os.environ.get("LIMPET_SCOPE") or GLOBAL_SCOPE
     with limpet.open(store, scope=scope) as memory, listening(host, port) as listener:
         port = listener.getsockname()[1]
