@@ -48,7 +48,7 @@ def open_connection(path: str, *, read_only: bool, durable: bool, create: bool =
             connection.set_busy_handler(busy_handler())
             # Plans do not depend on what is bound: else SQLite, built with STAT4, makes many of them anew at every use.
             connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
-            # Few pages are kept for what is written: reads come out of the mapped file, in which each would be once more.
+            # Few pages are kept for writing: reads come out of the mapped file, in which each would be once more.
             connection.execute(
                 f"PRAGMA synchronous={'FULL' if durable else 'NORMAL'}; PRAGMA secure_delete=ON;"
                 "PRAGMA cache_size=-8000; PRAGMA temp_store=MEMORY; PRAGMA mmap_size=2147418112"
