@@ -5,6 +5,7 @@ LIMPET_FUZZ sets how many connections are left half open (`make fuzz`: 10,000)."
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import json
 import os
 import signal
@@ -368,3 +369,15 @@ def test_a_terminated_server_over_stdio_leaves_no_socket_and_what_it_stored(path
     assert not [one for one in left(path) if "sock" in one or "lock" in one]
     with limpet.open(path, scope="project:api") as memory:
         assert memory.count() == 1
+
+
+@pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "tgkill"), reason="a signal to one thread takes glibc")
+def test_a_signal_that_does_not_wake_the_main_thread_ends_a_server_over_stdio(path):
+    """So does one that comes just before it reads on."""
+    with over_stdio(path) as process:
+        until(lambda: ".sock" in left(path))
+        other = max(int(one) for one in os.listdir(f"/proc/{process.pid}/task"))
+        assert other != process.pid
+        assert ctypes.CDLL(None).tgkill(process.pid, other, signal.SIGTERM) == 0
+        assert process.wait(60) == 128 + signal.SIGTERM
+    assert not [one for one in left(path) if "sock" in one or "lock" in one]

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import sys
 import threading
 import time
 from collections import deque
-from functools import partial
 from typing import TYPE_CHECKING
 
 import limpet
@@ -134,8 +134,7 @@ def serve(store: str | None, scope: str | None, *, port: int | None = None) -> N
         try:
             service = Service(memory, drain.wake, drain)
             if port is None:
-                for number in (signal.SIGINT, signal.SIGTERM):
-                    signal.signal(number, partial(_end_at_once, recall_server))
+                _end_at_signals(recall_server)
                 serve_stdio(service)
             else:
                 from .http import HOST, serve_http, token_for
@@ -158,7 +157,18 @@ def _interrupt(number: int, _: object) -> None:
     raise SystemExit(128 + number)
 
 
-def _end_at_once(recall_server: RecallServer, number: int, _: object) -> None:
-    """At Ctrl-C or SIGTERM: a thread that waits for stdin would keep the process. What was acknowledged is stored."""
-    recall_server.stop()
-    os._exit(128 + number)
+def _end_at_signals(recall_server: RecallServer) -> None:
+    """At Ctrl-C or SIGTERM a thread ends the process; what was acknowledged is stored. Not the main thread: a signal
+    between its last look for signals and its read of stdin would wait for the client's next line."""
+    told, tell = socket.socketpair()
+    tell.setblocking(False)
+    signal.set_wakeup_fd(tell.fileno())  # C's own handler writes the number there, whatever Python's threads do
+
+    def end() -> None:
+        number = told.recv(1)[0]
+        recall_server.stop()
+        os._exit(128 + number)
+
+    threading.Thread(target=end, name="limpet-signals", daemon=True).start()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: tell.fileno())  # which keeps the socket as long as the handler
