@@ -200,6 +200,31 @@ def test_a_table_that_was_changed_ends_what_was_prepared(both):
     assert ask() == [(1, None)]
 
 
+def test_what_a_snapshots_beginning_gives_is_waited_for_by_the_first_read(both):
+    database = both[1].store._database
+    both[1].remember("The rate limit is 100 per minute")
+    with database.snapshot():
+        assert database._mine.reader._con.posted and getattr(database._mine, "version", None) is None
+        with database.reading() as con:
+            assert database.version(con) == database._mine.version > 0
+    with database.snapshot():  # nothing is read
+        pass
+    with database.snapshot():
+        assert database.rows("SELECT 1") == [(1,)]
+
+
+def test_a_snapshot_that_could_not_begin_is_an_error_and_the_next_one_begins(both, monkeypatch):
+    database = both[1].store._database
+    monkeypatch.setattr(database, "_as_tenant", "SELECT 1 / 0")
+    with pytest.raises(limpet.StoreError), database.snapshot():
+        database.rows("SELECT 1")
+    with pytest.raises(limpet.StoreError), database.snapshot():
+        pass
+    monkeypatch.undo()
+    with database.snapshot():
+        assert database.rows("SELECT 1") == [(1,)]
+
+
 def test_no_transaction_is_left_open_by_a_snapshot_whose_end_nobody_waited_for(both):
     import psycopg
 

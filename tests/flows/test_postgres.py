@@ -10,6 +10,8 @@ import sys
 import pytest
 
 import limpet
+from limpet.settings import DEFAULT_EMBEDDER
+from limpet.vectors.embedder import load_embedder
 from tests import postgres_server
 
 pytestmark = [
@@ -101,6 +103,28 @@ def test_a_purge_says_that_the_servers_files_are_out_of_reach(url):
         assert (report.purged, report.proof.found) == (True, {})
         assert "write-ahead log" in report.beyond
         assert memory.verify() == []
+
+
+def test_a_question_gets_its_vector_while_the_server_begins(url):
+    real = load_embedder(DEFAULT_EMBEDDER)
+
+    class Watching:
+        name, fingerprint, dimensions, latin_only = real.name, real.fingerprint, real.dimensions, real.latin_only
+        embed_passages = real.embed_passages
+        waiting = ()
+
+        def embed_query(self, text):
+            self.waiting += (database._mine.beginning is not None,)
+            return real.embed_query(text)
+
+    embedder = Watching()
+    with limpet.open(url, scope="project:api", embedder=embedder) as memory:
+        database = memory._context.store._database
+        memory.remember("Deploys go out on Tuesdays")
+        memory.work()
+        found = memory.recall("when do we release?")
+        assert [one.content for one in found] == ["Deploys go out on Tuesdays"] and not found.missing
+        assert embedder.waiting == (True,)
 
 
 def by_hand(url, statement):

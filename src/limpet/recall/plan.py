@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import time
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..model.dataclass import dataclass, replace
 from ..model.errors import BadInput
 from ..store.records import Filter
 from .intent import intent
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from ..vectors.embedder import Embedder
 
 MAX_RESULTS = 1_000
 # More tokens, or milliseconds, than any answer has: what is longer is a mistake, and no float.
@@ -19,6 +25,14 @@ SIGNALS = (
     "lexical", "fields", "vector", "word_vectors", "neighbours", "session", "date", "recency", "speaker", "shape",
     "graph",
 )  # fmt: skip
+
+
+class Ahead(NamedTuple):
+    """A vector that was made ahead of its use."""
+
+    query: str
+    embedder: Embedder
+    vector: np.ndarray
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +52,7 @@ class Plan:
     timeless: bool = False  # nobody said of which time: the question's own words may
     unembedded: int = 0  # texts without a vector for which there was no time
     after: int | None = None  # what began then or later is of the time that is asked for
+    ahead: Ahead | None = None  # the query's vector, where it was made before the store was read
 
     @property
     def intent(self) -> str:

@@ -12,12 +12,13 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..model.clock import Clock
+from ..model.dataclass import replace
 from ..model.errors import EmbedderUnavailable, StoreError
 from ..store.records import EmbedderRow
 from ..text.scripts import latin_share
 from ..vectors.calibration import FITTED, TEXTS, Calibration, calibration_of, measured, stated
 from ..vectors.embedder import OWN, Embedder, is_loaded, load_embedder
-from .plan import Plan
+from .plan import Ahead, Plan
 from .within import Late, within
 
 if TYPE_CHECKING:
@@ -153,9 +154,10 @@ class SemanticSearch:
         whole = index.refresh(None if deadline is None else (time.monotonic() + deadline) / 2)
         if not index.size:
             raise EmbedderUnavailable("no memory has a vector yet", hint="`limpet work` makes them")
-        query = np.ascontiguousarray(
-            _in_time(embedder, plan, lambda: embedder.embed_query(plan.query)), dtype=np.float32
-        )
+        ahead = plan.ahead
+        if ahead is None or ahead.embedder is not embedder or ahead.query != plan.query:
+            ahead = self._embedded(embedder, plan)
+        query = np.ascontiguousarray(ahead.vector, dtype=np.float32)
         search, where = self._store.search, plan.where
         anywhere = where.scopes is None or (where.known_at is not None and search.was_left(where.scopes))
         scopes = None if anywhere else search.scope_numbers(where.scopes or ())
@@ -163,6 +165,19 @@ class SemanticSearch:
         scan = index.search(query, scopes=scopes, deadline=deadline)
         scan.complete = scan.complete and whole
         return BoundScan(scan, index, query, known, calibration_of(embedder, row))
+
+    def ahead(self, plan: Plan) -> Plan:
+        """The plan with its query's vector, if the current embedder is loaded and there is time: what needs nothing of
+        the store is done while a server answers. Whatever fails is told by `search`."""
+        if not self.is_loaded() or plan.remaining() < QUERY_SECONDS or not plan.query.strip():
+            return plan
+        with suppress(Exception):
+            return replace(plan, ahead=self._embedded(self.load(), plan))
+        return plan
+
+    def _embedded(self, embedder: Embedder, plan: Plan) -> Ahead:
+        vector = _in_time(embedder, plan, lambda: embedder.embed_query(plan.query))
+        return Ahead(plan.query, embedder, vector)
 
     def _for_reading(self, plan: Plan) -> tuple[Embedder, EmbedderRow]:
         """The embedder whose vectors answer now. A different one than the current only while that is being filled."""

@@ -82,6 +82,7 @@ def _answered(context: Context, plan: Plan, ask: Callable[[Plan, SemanticSearch 
         return ask(plan, None)
     semantic = context.semantic()
     with context.store.snapshot(plan.deadline):  # that of the answer: a server is asked once for the store's version
+        plan = semantic.ahead(plan)
         waiting = semantic.waiting()
         if not waiting:
             return ask(plan, semantic)

@@ -155,25 +155,33 @@ class Database:
     def snapshot(self, deadline: float | None = None) -> Iterator[None]:
         """All reads inside see one state of the store. A server that is silent beyond the deadline is an error.
 
-        Those of a process go one after the other, as with a file: arrays follow the store from one to the next.
+        Those of a process go one after the other, as with a file: arrays follow the store from one to the next. What
+        the beginning gives is waited for by the first read: a caller that has something else to do does it meanwhile.
         """
         if self._current() is not None:
             yield
             return
         with self._in_turn(deadline), self._connection(deadline) as con:
-            begun = con.execute(
+            con.post(
                 f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {self._as_tenant};"
                 " SELECT version, pg_backend_pid() FROM store"
             )
-            self._mine.version, pid = _last(begun)
-            con.prepared.served_by(con, pid)
-            self._mine.reader = Session(con, prepared=con.prepared)
+            self._mine.beginning, self._mine.reader = con, Session(con, prepared=con.prepared)
             try:
                 yield
             finally:
-                self._mine.reader = self._mine.version = None
+                self._mine.beginning = self._mine.reader = self._mine.version = None
                 if not con.closed:
+                    con.finish()
                     con.post("COMMIT")
+
+    def _begin(self, con: Connection) -> None:
+        """Read what the beginning of a snapshot has given: the store's version, 0 without a store, and who serves."""
+        self._mine.beginning = None
+        *_, last = con.finish()
+        version, pid = (int(last.get_value(0, place) or 0) for place in (0, 1)) if last.ntuples else (0, None)
+        self._mine.version = version
+        con.prepared.served_by(con, pid)
 
     @contextlib.contextmanager
     def _in_turn(self, deadline: float | None) -> Iterator[None]:
@@ -258,6 +266,9 @@ class Database:
 
     def _current(self) -> Session | None:
         """The transaction that this thread is in."""
+        beginning = getattr(self._mine, "beginning", None)
+        if beginning is not None:
+            self._begin(beginning)
         return getattr(self._mine, "writer", None) or getattr(self._mine, "reader", None)
 
     @contextlib.contextmanager

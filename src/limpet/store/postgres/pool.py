@@ -17,8 +17,8 @@ from typing import Any
 
 import psycopg
 from psycopg.generators import fetch_many
-from psycopg.pq import TransactionStatus
-from psycopg.pq.abc import PGconn
+from psycopg.pq import ExecStatus, TransactionStatus
+from psycopg.pq.abc import PGconn, PGresult
 
 from ...model.errors import StoreBusy, StoreError
 from .connection import Place, configure, unreachable
@@ -63,10 +63,16 @@ class Connection(psycopg.Connection[Any]):
         self.pgconn.flush()
         self.posted = True
 
-    def finish(self) -> None:
-        if self.posted:
-            self.wait(fetch_many(self.pgconn))
-            self.posted = False
+    def finish(self) -> list[PGresult]:
+        """What was sent and not read yet. Raises what the server says of a statement that failed."""
+        if not self.posted:
+            return []
+        found: list[PGresult] = self.wait(fetch_many(self.pgconn))
+        self.posted = False
+        for one in found:
+            if one.status == ExecStatus.FATAL_ERROR:
+                raise psycopg.errors.error_from_result(one)
+        return found
 
     def wait(self, gen: Generator[Any, Any, Any], *given: Any, **named: Any) -> Any:
         now = time.monotonic()
