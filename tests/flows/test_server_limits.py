@@ -376,7 +376,7 @@ def test_a_signal_that_does_not_wake_the_main_thread_ends_a_server_over_stdio(pa
     """So does one that comes just before it reads on."""
     with over_stdio(path) as process:
         until(lambda: ".sock" in left(path))
-        other = max(int(one) for one in os.listdir(f"/proc/{process.pid}/task"))
+        other = max(int(one.name) for one in Path(f"/proc/{process.pid}/task").iterdir())
         assert other != process.pid
         assert ctypes.CDLL(None).tgkill(process.pid, other, signal.SIGTERM) == 0
         assert process.wait(60) == 128 + signal.SIGTERM
