@@ -15,7 +15,8 @@ import pytest
 from mcp.client import Client
 
 import limpet
-from limpet.agents.calls import SESSION_VARIABLES
+from limpet.agents import mcp
+from limpet.agents.calls import SESSION_VARIABLES, Call
 from limpet.agents.mcp import Drain
 from limpet.agents.protocol import Service
 from limpet.agents.sdk import server_of
@@ -403,6 +404,32 @@ def test_what_tools_answer_with_leaves_receipts(memory):
     (prepared, recalled) = memory.exposures()
     assert (recalled.id, recalled.via, recalled.client, prepared.via) == (id, "recall", "mcp", "prepare")
     assert recalled.tokens > 5 and prepared.tokens > 5 and recalled.used is None
+
+
+def test_vectors_are_made_when_no_call_comes_and_a_recall_makes_those_that_it_lacks(memory, monkeypatch):
+    monkeypatch.setattr(mcp, "QUIET_SECONDS", 3_600.0)
+    monkeypatch.setattr(mcp, "LONGEST_SECONDS", 3_600.0)
+    drain = Drain(memory)
+    drain.start()
+    service = Service(memory, drain.wake, drain, drain.called)
+
+    def call(name, **arguments):
+        return service.answer("tools/call", {"name": name, "arguments": arguments}, Call())["structuredContent"]
+
+    for text in ("Deploys go out on Tuesdays", "Tests need Redis on port 6380"):
+        call("remember", items=[{"content": text}])
+    assert memory.stats().waiting_jobs > 0, "calls come"
+    (first, *_) = call("recall", query="when do we release?")["items"]
+    assert first["content"] == "Deploys go out on Tuesdays", "which shares no word with it"
+    call("remember", items=[{"content": "The limiter pins TLS"}])
+    monkeypatch.setattr(mcp, "QUIET_SECONDS", 0.0)
+    drain.wake()
+    for _ in range(1_500):
+        if memory.stats().waiting_jobs == 0:
+            break
+        time.sleep(0.02)
+    drain.stop()
+    assert memory.stats().waiting_jobs == 0
 
 
 def receipts(memory, *metas):

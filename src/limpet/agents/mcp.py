@@ -6,6 +6,7 @@ that no call waits for a model except the first recall by meaning.
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import socket
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
 
 # Jobs a background turn takes at once, about a second of embedding: a client that closes stdin kills us 2 s later.
 WORK_BATCH_JOBS = 16
+# Vectors are made when no call came for so long, as they take all processors; or after so long, whoever calls. A
+# recall makes those that it lacks itself.
+QUIET_SECONDS, LONGEST_SECONDS = 0.2, 10.0
 # The drain looks for jobs that other processes left even when nobody writes here.
 IDLE_LOOK_SECONDS = 60.0
 # Exposures that wait for the thread; a store that cannot be written must not fill the memory.
@@ -45,10 +49,12 @@ class Drain:
     def __init__(self, memory: Limpet) -> None:
         self._memory = memory
         self._exposures: deque[tuple[Limpet, str, list[tuple[str, int]], str]] = deque(maxlen=MOST_EXPOSURES)
-        self._called = threading.Event()
-        self._wrote = True  # what others left is looked for at the start
+        self._told = threading.Event()
+        # Since when something waits, in monotonic seconds. What others left is looked for after the first call.
+        self._since: float | None = math.inf
+        self._called_at = 0.0
         self._stopping = threading.Event()
-        self._given_back = 0.0  # when memory was last handed back, in monotonic seconds
+        self._given_back = 0.0  # when memory was last handed back
         self._thread = threading.Thread(target=self._run, name="limpet-work", daemon=True)
 
     def start(self) -> None:
@@ -56,35 +62,50 @@ class Drain:
         self._deaf = self._memory.on_change(self.wake)
 
     def wake(self) -> None:
-        self._wrote = True
-        self._called.set()
+        """Something was written."""
+        self._since = min(self._since or math.inf, time.monotonic())
+        self._told.set()
+
+    def called(self) -> None:
+        """A call begins, which is not to wait for what has time."""
+        self._called_at = time.monotonic()
 
     def add(self, via: str, items: list[tuple[str, int]], session: str, seen: Limpet | None = None) -> None:
         """An exposure for each memory that a tool answered with. `seen`: the store from the scope of the call."""
         if items and not self._memory.read_only:
             self._exposures.append((seen or self._memory, via, items, session))
-            self._called.set()
+            if self._since is not None:
+                self._since = min(self._since, time.monotonic())
+            self._told.set()
 
     def stop(self) -> None:
         self._deaf()
         self._stopping.set()
-        self._called.set()
+        self._told.set()
         self._thread.join(STOP_WAIT_SECONDS)
 
     def _run(self) -> None:
         self._take_in_edits()
         while not self._stopping.is_set():
-            asked = self._called.wait(IDLE_LOOK_SECONDS)
-            self._called.clear()
+            told = self._told.wait(self._pause())
+            self._told.clear()
             # At once: a client that has its answer may end this process without a word.
             self._keep()
-            if not asked:
+            if not told and self._since in (None, math.inf):
                 self._take_in_edits()
-            if self._wrote or not asked:
-                self._wrote = False
+                self._since = 0.0
+            if self._pause() <= 0.0:
+                self._since = None
                 self._drain()
                 self._give_back()
         self._keep()
+
+    def _pause(self) -> float:
+        """Seconds until it is time for what waits; where nothing does, to look whether others left something."""
+        if self._since in (None, math.inf):
+            return IDLE_LOOK_SECONDS
+        due = min(max(self._since, self._called_at) + QUIET_SECONDS, self._since + LONGEST_SECONDS)
+        return max(0.0, due - time.monotonic())
 
     def _take_in_edits(self) -> None:
         """Of folders of any size: recalls look at small ones themselves."""
@@ -132,7 +153,7 @@ def serve(store: str | None, scope: str | None, *, port: int | None = None) -> N
             drain.start()
             recall_server.start()
         try:
-            service = Service(memory, drain.wake, drain)
+            service = Service(memory, drain.wake, drain, drain.called)
             if port is None:
                 _end_at_signals(recall_server)
                 serve_stdio(service)

@@ -80,9 +80,11 @@ class Service:
     """The methods over one open store. Thread-safe."""
 
     def __init__(
-        self, memory: Limpet, wrote: Callable[[], None] = lambda: None, exposures: Exposures | None = None
-    ) -> None:
-        self._memory = memory
+        self, memory: Limpet, wrote: Callable[[], None] = lambda: None, exposures: Exposures | None = None,
+        called: Callable[[], None] = lambda: None,
+    ) -> None:  # fmt: skip
+        """`wrote` is told of every change, `called` of every call as it begins."""
+        self._memory, self._called = memory, called
         self._pages = Pages(memory)
         self.subscriptions = Subscriptions(self.read, memory.on_change)
 
@@ -111,6 +113,7 @@ class Service:
         found = self.methods.get(method)
         if found is None:
             raise ProtocolError(METHOD_NOT_FOUND, f"there is no method {method}")
+        self._called()
         caller.set(call.session)
         before_commit.set(call.check)
         try:

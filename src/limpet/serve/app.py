@@ -28,7 +28,6 @@ from .tokens import EVERY_SCOPE, Forbidden, Grant, Tokens, now_us
 from .verbs import VERBS, Verb, openapi
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
 
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -50,12 +49,11 @@ class App:
 
     def __init__(
         self, memory: Limpet, mcp: ASGIApp, services: Services, tokens: Tokens, *, urls: list[str],
-        owner: str | None = None, logins: Logins | None = None, wrote: Callable[[], None] = lambda: None,
-        page: bool = False,
+        owner: str | None = None, logins: Logins | None = None, page: bool = False,
     ) -> None:  # fmt: skip
         self._memory, self._mcp, self._services, self._tokens = memory, mcp, services, tokens
         self._metrics: Metrics = services.metrics
-        self._url, self._owner, self._logins, self._wrote = urls[0], owner, logins, wrote
+        self._url, self._owner, self._logins, self._drain = urls[0], owner, logins, services.drain
         places = [urlsplit(one) for one in urls]
         self._local = TransportSecurityMiddleware(
             TransportSecuritySettings(
@@ -68,7 +66,7 @@ class App:
         if page:
             from .page import page_of
 
-            self._page = page_of(memory, urls, self._known, self._holds, lambda: self.stopping, wrote)
+            self._page = page_of(memory, urls, self._known, self._holds, lambda: self.stopping, self._drain.wake)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -191,9 +189,10 @@ class App:
         memory = self._memory.in_scope(grant.scope(given.pop("scope", None), self._memory.scope))
         if off.state_of(memory.path, "").why:
             raise _Off("limpet is off here; nothing was read or stored")
+        self._drain.called()
         answer = verb.run(memory, grant, given)
         if verb.role != "read":
-            self._wrote()
+            self._drain.wake()
         return answer
 
     async def _stream(self, grant: Grant, scope: Scope, receive: Receive, send: Send) -> None:

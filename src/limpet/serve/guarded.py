@@ -33,7 +33,7 @@ class Services:
     """A service for each scope that was asked for, over one open store. Thread-safe."""
 
     def __init__(self, memory: Limpet, drain: Drain, metrics: Metrics) -> None:
-        self._memory, self._drain, self.metrics = memory, drain, metrics
+        self._memory, self.drain, self.metrics = memory, drain, metrics
         self._services: dict[str, tuple[Limpet, Service]] = {}
         self._lock = threading.Lock()
 
@@ -43,7 +43,8 @@ class Services:
                 if len(self._services) >= MOST_SCOPES:
                     del self._services[next(iter(self._services))]
                 seen = self._memory.in_scope(scope)
-                self._services[scope] = seen, Service(seen, self._drain.wake, _Exposures(self._drain, seen))
+                drain = self.drain
+                self._services[scope] = seen, Service(seen, drain.wake, _Exposures(drain, seen), drain.called)
             return GrantedService(*self._services[scope], grant, self.metrics)
 
 

@@ -65,7 +65,7 @@ def serve(
             session_idle_timeout=SESSION_SECONDS, max_sessions=SESSIONS,
             transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
         )  # fmt: skip
-        app = App(memory, mcp, services, found, urls=every, owner=owner, logins=logins, wrote=drain.wake, page=page)
+        app = App(memory, mcp, services, found, urls=every, owner=owner, logins=logins, page=page)
         if not memory.read_only:
             drain.start()
         try:

@@ -22,6 +22,7 @@ HEAD_BYTES = 24
 READ_WRITE = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
 # How long a write waits for another process before it gives up, in seconds.
 BUSY_TIMEOUT_SECONDS = 60.0
+MAPPED_BYTES = 2**31 - 2**16  # as much as SQLite takes
 # File systems whose locks or shared memory WAL cannot rely on.
 NETWORK_FILE_SYSTEMS = frozenset(
     {"nfs", "nfs4", "cifs", "smb3", "smbfs", "ncpfs", "afs", "9p", "fuse.sshfs", "fuse.rclone", "fuse.s3fs",
@@ -32,8 +33,12 @@ MIGRATIONS = migrations(Path(__file__).with_name("migrations"))
 LATEST_SCHEMA = MIGRATIONS[-1][0]
 
 
-def open_connection(path: str, *, read_only: bool, durable: bool, create: bool = True) -> apsw.Connection:
+def open_connection(
+    path: str, *, read_only: bool, durable: bool, create: bool = True, mapped: bool = True
+) -> apsw.Connection:
     """Open, check and migrate a store file. `:memory:` is a store that ends with its process.
+
+    `mapped`: reads come out of the mapped file, which is resident memory of this process, for each connection anew.
 
     `durable`: fsync at every commit (synchronous=FULL) or only at checkpoints (NORMAL: a power loss may take the last
     writes, a killed process may not). Without `create` no file and no folder is made. Raises StoreError and its kind.
@@ -48,10 +53,10 @@ def open_connection(path: str, *, read_only: bool, durable: bool, create: bool =
             connection.set_busy_handler(busy_handler())
             # Plans do not depend on what is bound: else SQLite, built with STAT4, makes many of them anew at every use.
             connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
-            # Few pages are kept for writing: reads come out of the mapped file, in which each would be once more.
+            # Few pages are kept: of a mapped file each would be there once more.
             connection.execute(
                 f"PRAGMA synchronous={'FULL' if durable else 'NORMAL'}; PRAGMA secure_delete=ON;"
-                "PRAGMA cache_size=-8000; PRAGMA temp_store=MEMORY; PRAGMA mmap_size=2147418112"
+                f"PRAGMA cache_size=-8000; PRAGMA temp_store=MEMORY; PRAGMA mmap_size={MAPPED_BYTES if mapped else 0}"
             ).fetchall()  # a pragma that answers stops the statements after it until its answer is read
             _check_schema(connection, path, read_only=read_only or connection.readonly("main"))
         except BaseException:

@@ -45,7 +45,7 @@ class Database:
         if read_only:
             self._open_reader()
         else:
-            self._writer = open_connection(path, read_only=False, durable=durable, create=create)
+            self._writer = open_connection(path, read_only=False, durable=durable, create=create, mapped=False)
             with translated(path):
                 self.read_only = bool(self._writer.readonly("main"))
             self._file = _file_at(path)
