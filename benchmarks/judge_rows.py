@@ -39,6 +39,8 @@ NOTES, NOTES_HELD_BACK, NOTES_MORE = (
     written.FOLDER.parent / f"{name}.jsonl" for name in ("notes", "notes_held_back", "notes_more")
 )
 NOTES_TOGETHER = 5
+# Of these so many are asked in their own store too: one in.
+ALONE = 5
 
 
 def row(memory: Any, found: Any, plan: Any, right: list[bool]) -> dict[str, Any]:
@@ -98,8 +100,8 @@ def message_stores() -> list[Haystack]:
     ]  # fmt: skip
 
 
-def note_stores(path: Path) -> list[Haystack]:
-    return stores_of(path.stem, read(path), together=NOTES_TOGETHER, alone=1)
+def note_stores(path: Path, alone: int = 1) -> list[Haystack]:
+    return stores_of(path.stem, read(path), together=NOTES_TOGETHER, alone=alone)
 
 
 def dialogue_stores(path: Path) -> list[Haystack]:
@@ -142,8 +144,8 @@ def main() -> None:
         sources += [haystack_rows(embedder, "written", [*written.read(together=True), *alone])]
         sources += [haystack_rows(embedder, "messages", message_stores())]
         for path, half in ((NOTES, "tuning"), (NOTES_HELD_BACK, "held-back")):
-            sources += [haystack_rows(embedder, "notes", note_stores(path), half=half)]
-        more = [*note_stores(NOTES_MORE), *stores_of("messages-more", read(MESSAGES_MORE), together=TOGETHER, alone=2)]
+            sources += [haystack_rows(embedder, "notes", note_stores(path, ALONE), half=half)]
+        more = [*note_stores(NOTES_MORE, ALONE), *stores_of("messages-more", read(MESSAGES_MORE), together=TOGETHER, alone=ALONE)]
         sources += [haystack_rows(embedder, "more", more, half="tuning")]
         if options.conversations:
             sources += [haystack_rows(embedder, "FriendsQA", dialogue_stores(options.conversations))]

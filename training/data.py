@@ -23,6 +23,8 @@ QUALITY = HERE.parent / "tests" / "quality"
 HELD_BACK = 0.12
 SHORTEST, LONGEST = 12, 2_000  # characters of a passage
 JUDGED = 240  # characters of it that the judge reads
+# Files of notes and messages; what is held back of these but `messages` is in files of its own.
+NOTES = ("notes", "messages", "notes_more", "messages_more")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +53,7 @@ def examples(*, conversations: Path | None, longmemeval: Path | None, notes: boo
     """Everything, in a fixed order. `notes`: notes and messages too; train_embedder.py has none."""
     found = [*written(), *own()]
     if notes:
-        found += [*stores(HERE / "notes.jsonl"), *stores(HERE / "messages.jsonl")]
+        found += [one for name in NOTES for one in stores(HERE / f"{name}.jsonl")]
     if conversations is not None:
         found += dialogues(conversations)
     if longmemeval is not None:

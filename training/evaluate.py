@@ -2,8 +2,8 @@
 
     python training/evaluate.py FOLDER [--locomo FILE] [--average START:SHARE]
 
-Measured: written stores that were held back, the held-back half of tests/quality/recall, and LoCoMo, on which nothing
-is trained.
+Measured: what was held back of the written stores, of notes and messages by their language, and of
+tests/quality/recall; and LoCoMo, on which nothing is trained.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 import torch
 from train_embedder import PASSAGE_TOKENS, QUESTION_TOKENS, Encoder
 
-from data import LONGEST, QUALITY, Example, held_back, written
+from data import HERE, LONGEST, QUALITY, Example, held_back, stores, written
 
 
 def locomo(path: Path) -> list[Example]:
@@ -89,6 +89,12 @@ def main() -> int:
     for one in written():
         if held_back(one.group) and one.answers:
             sets.setdefault(f"written {one.source}", []).append(one)
+    for name in ("notes", "messages"):
+        path = HERE / f"{name}_held_back.jsonl"
+        spoken = {one["id"]: one["language"] for one in map(json.loads, path.read_text("utf-8").splitlines())}
+        for one in stores(path):
+            if one.answers:
+                sets.setdefault(f"{name}, {spoken[one.group]}", []).append(one)
     if options.locomo:
         sets["locomo"] = locomo(options.locomo)
     for name, several in sets.items():

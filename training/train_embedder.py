@@ -28,6 +28,8 @@ from data import LONGEST, SHORTEST, Example, examples, held_back
 
 BATCH, RATE, TEMPERATURE = 32, 3e-5, 0.05
 QUESTION_TOKENS, PASSAGE_TOKENS = 40, 80
+# Products in 16 bits are twice as fast where the processor has them, and several times slower where it does not.
+BFLOAT = Path("/proc/cpuinfo").exists() and "avx512_bf16" in Path("/proc/cpuinfo").read_text(encoding="utf-8")
 # Examples of one source in an epoch, so that a large one does not drown the others.
 MOST_OF_A_SOURCE = 2_500
 # Batches whose examples are sorted by length together.
@@ -49,7 +51,7 @@ class Encoder:
     def tokens(self, texts: list[str], length: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """Vectors of texts, those of their tokens, and which of these are words (not padding, [CLS] or [SEP])."""
         batch = self.tokenizer(texts, padding=True, truncation=True, max_length=length, return_tensors="pt")
-        with torch.autocast("cpu", dtype=torch.bfloat16):
+        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=BFLOAT):
             hidden = self.model(**batch).last_hidden_state.float()
         mask = batch["attention_mask"][..., None].float()
         special = (batch["input_ids"] == self.tokenizer.cls_token_id) | (

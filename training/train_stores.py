@@ -21,13 +21,16 @@ import torch
 from torch.nn import functional as F
 from train_embedder import PASSAGE_TOKENS, QUESTION_TOKENS, TEMPERATURE, Encoder, late, negatives, usable
 
-from data import LONGEST, SHORTEST, Example, examples, held_back
+from data import LONGEST, NOTES, SHORTEST, Example, examples, held_back
 
 QUESTIONS, PASSAGES, STORES = 24, 48, 2  # of a store in a step at most; stores in a step
 # With more answers than these a question asks for a list: none of them is nearer than the others.
 MOST_ANSWERS = 8
 # How often a store of a source is taken in a round; other people's talk, of which there is much, less often.
-SHARES = {"notes": 1.0, "messages": 0.8, "chats": 1.0, "FriendsQA": 0.3, "QMSum": 0.2}
+SHARES = {
+    "notes": 1.0, "messages": 0.8, "notes_more": 1.5, "messages_more": 1.0, "chats": 1.0, "FriendsQA": 0.3,
+    "QMSum": 0.2,
+}  # fmt: skip
 SHARE = 0.6
 WORDS = 0.3  # weight of the same question asked of the tokens' vectors
 WARM = 30  # steps
@@ -81,9 +84,9 @@ def train(options: argparse.Namespace) -> None:
     torch.set_num_threads(options.threads)
     draw = random.Random(options.seed)
     given = examples(conversations=options.conversations, longmemeval=None, notes=True)
-    # The notes held back are in a file of their own.
+    apart = {*NOTES} - {"messages"}
     given = [
-        one for one in given if usable(one) and negatives(one) and (one.source == "notes" or not held_back(one.group))
+        one for one in given if usable(one) and negatives(one) and (one.source in apart or not held_back(one.group))
     ]
     encoder = Encoder(options.start)
     encoder.model.train()
