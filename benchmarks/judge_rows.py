@@ -145,7 +145,10 @@ def main() -> None:
         sources += [haystack_rows(embedder, "messages", message_stores())]
         for path, half in ((NOTES, "tuning"), (NOTES_HELD_BACK, "held-back")):
             sources += [haystack_rows(embedder, "notes", note_stores(path, ALONE), half=half)]
-        more = [*note_stores(NOTES_MORE, ALONE), *stores_of("messages-more", read(MESSAGES_MORE), together=TOGETHER, alone=ALONE)]
+        more = [
+            *note_stores(NOTES_MORE, ALONE),
+            *stores_of("messages-more", read(MESSAGES_MORE), together=TOGETHER, alone=ALONE),
+        ]
         sources += [haystack_rows(embedder, "more", more, half="tuning")]
         if options.conversations:
             sources += [haystack_rows(embedder, "FriendsQA", dialogue_stores(options.conversations))]

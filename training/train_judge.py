@@ -25,6 +25,7 @@ from torch.nn import functional as F
 from transformers import BertForSequenceClassification, BertTokenizerFast
 
 BATCH, OF_EACH, TOKENS = 16, 4, 80
+AT_END = 5  # times as many questions are measured at the end as meanwhile
 WARMING = 0.05  # share of the time in which the rate rises
 KEPT = 0.998  # of the mean of weights, a step
 # In these the turn that holds the answer is marked, not every turn that tells it: good to compare, not to say no by.
@@ -184,7 +185,7 @@ def train(options: argparse.Namespace) -> None:
             spent += time.monotonic() - before
     model.load_state_dict(mean, strict=False)
     print(f"{step} steps of {BATCH}, {len(given)} rows; the mean of the last:", flush=True)
-    measured(model, rows, 0)
+    measured(model, rows, AT_END * options.held)
     model.save_pretrained(options.out)
     rows.tokenizer.save_vocabulary(options.out)
 

@@ -53,6 +53,18 @@ def test_of_a_long_memory_the_part_nearest_to_the_question_is_read(memory):
     assert "Heron" in read and read.startswith("Ana: ") and len(read) < 300
 
 
+def test_a_keyed_fact_is_read_with_its_key(judging):
+    """Its value alone says nothing: with it the judge tells which limit is asked for."""
+    fact = judging.get(judging.set_fact("idempotency.keys_kept", "10 minutes").id)
+    assert passages("how long do we remember idempotency keys?", [fact]) == ["idempotency keys kept: 10 minutes"]
+    judging.set_fact("upload.timeout", "15 seconds")
+    judging.work()
+    found = judging.recall("how long do we remember idempotency keys?", trace=True)
+    assert found.relevant and found.items[0].content == "10 minutes"
+    kept, other = (one.why.signals["judge"].raw for one in found.items)
+    assert kept > 0 > other
+
+
 def test_it_reads_on_where_it_doubts_the_first(judging, monkeypatch):
     judging.remember_batch(
         {"content": f"The {name} cupboard holds old cables"} for name in "red blue green grey".split()

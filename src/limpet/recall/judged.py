@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from ..model.errors import EmbedderUnavailable
 from ..rank import constants as C
+from ..text.describe import searchable
 from ..text.excerpt import excerpt, words_of
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def in_order(order: Sequence[int], scores: Sequence[float], judged: Mapping[int,
 
 
 def passages(query: str, memories: Sequence[Memory]) -> list[str]:
-    """Of each memory what is read: the part nearest to the question, with who said it."""
+    """Of each memory what is read: the part nearest to the question, with its key, and who said it."""
     words = words_of(query)
-    parts = [excerpt(one.content, words, PASSAGE)[0] for one in memories]
+    parts = [searchable(excerpt(one.content, words, PASSAGE)[0], one.key) for one in memories]
     return [f"{one.speaker}: {part}" if one.speaker else part for one, part in zip(memories, parts, strict=True)]
