@@ -28,7 +28,7 @@ from tests.quality.test_small_stores import stores
 from . import own, written
 from .collect import gathered, own_asked, plan_for
 from .fitting import RIDGE, logistic
-from .judge_rows import NOTES_HELD_BACK, note_stores
+from .judge_rows import ALONE, NOTES_HELD_BACK, note_stores
 
 # Read by the rules of rank/relevance.py alone: in a store of few it is another thing than where it is fitted.
 ONLY_RULES = "cosine_next"
@@ -75,7 +75,7 @@ def written_rows(embedder: Any, by: str) -> list[tuple[bool, dict[str, float]]]:
 
 def notes_rows(embedder: Any, by: str) -> list[tuple[bool, dict[str, float]]]:
     """(answerable, features) of the notes held back."""
-    haystacks = note_stores(NOTES_HELD_BACK)
+    haystacks = note_stores(NOTES_HELD_BACK, ALONE)
     return [
         (one.question.answerable, seen(one.memory, one.found, one.plan, by))
         for one in gathered(embedder, "notes", haystacks)

@@ -13,6 +13,7 @@ import argparse
 import gzip
 import json
 import random
+import shutil
 import sys
 import time
 from collections.abc import Sequence
@@ -187,7 +188,7 @@ def train(options: argparse.Namespace) -> None:
     print(f"{step} steps of {BATCH}, {len(given)} rows; the mean of the last:", flush=True)
     measured(model, rows, AT_END * options.held)
     model.save_pretrained(options.out)
-    rows.tokenizer.save_vocabulary(options.out)
+    shutil.copy(Path(options.start) / "vocab.txt", options.out)
 
 
 def main() -> int:

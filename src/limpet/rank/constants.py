@@ -77,8 +77,9 @@ RESCORED = 64
 RERANKED = 20
 
 # Results that the relevance judge reads, and what its log-odds weigh beside the ranking's when these are put in order.
-# Chosen on written stores that it was not trained on, and by the time that each takes (docs/log.md). test_judge.py.
-JUDGED, JUDGE_WEIGHT = 3, 0.5
+# Chosen on written stores and notes that it was not trained on, and by the time that each takes (docs/log.md).
+# test_judge.py.
+JUDGED, JUDGE_WEIGHT = 3, 1.0
 # Where it gives none of them as much as these log-odds, it reads on, up to so many: the answer may stand below, and
 # that there is none is told from more. So for a third of the own set's questions and half of the notes'.
 # test_judge.py.

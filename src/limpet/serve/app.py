@@ -28,7 +28,6 @@ from .tokens import EVERY_SCOPE, Forbidden, Grant, Tokens, now_us
 from .verbs import VERBS, Verb, openapi
 
 if TYPE_CHECKING:
-
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from ..api import Limpet
