@@ -175,7 +175,7 @@ def test_the_vectors_that_are_shipped_are_those_of_the_prototypes():
         vectors = rules._unpacked(stored["codes"], stored["scales"])
         assert np.allclose(stored["weights"], rules.fit(vectors).weights, atol=1e-3)
     # A processor without VNNI adds products of 8 bits with saturation: there the same file makes vectors at .986 of
-    # those that were shipped. Of the model before it they would be at .95 and less.
+    # those that were shipped.
     assert (vectors[some] * embedder.embed_passages([texts[i] for i in some])).sum(axis=1).min() > 0.98
     assert len(list(rules._VECTORS.glob(f"{DEFAULT_EMBEDDER}-*.npz"))) == 1
 
