@@ -124,7 +124,8 @@ def test_a_question_gets_its_vector_while_the_server_begins(url):
         memory.work()
         found = memory.recall("when do we release?")
         assert [one.content for one in found] == ["Deploys go out on Tuesdays"] and not found.missing
-        assert embedder.waiting == (True,)
+        memory.recall("on which day do we release?")
+        assert embedder.waiting == (False, True), "the first one asks the store which embedder answers"
 
 
 def by_hand(url, statement):

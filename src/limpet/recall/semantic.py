@@ -57,6 +57,7 @@ class SemanticSearch:
         self._index: VectorIndex | None = None
         self._row: EmbedderRow | None = None
         self._idle_at = -1  # data version at which nothing waited
+        self._answered: Embedder | None = None  # whose vectors answered last
 
     @property
     def name(self) -> str:
@@ -149,6 +150,7 @@ class SemanticSearch:
         with self._lock:
             embedder, row = self._for_reading(plan)
             index = self._index_of(row)
+            self._answered = embedder
         deadline = None if plan.deadline is None else plan.deadline - RANKING_SECONDS
         # Half of the time that is left at most: the rest scans what has been read.
         whole = index.refresh(None if deadline is None else (time.monotonic() + deadline) / 2)
@@ -167,12 +169,13 @@ class SemanticSearch:
         return BoundScan(scan, index, query, known, calibration_of(embedder, row))
 
     def ahead(self, plan: Plan) -> Plan:
-        """The plan with its query's vector, if the current embedder is loaded and there is time: what needs nothing of
+        """The plan with its query's vector, of the embedder that answered last, if there is time: what needs nothing of
         the store is done while a server answers. Whatever fails is told by `search`."""
-        if not self.is_loaded() or plan.remaining() < QUERY_SECONDS or not plan.query.strip():
+        embedder = self._answered
+        if embedder is None or plan.remaining() < QUERY_SECONDS or not plan.query.strip():
             return plan
         with suppress(Exception):
-            return replace(plan, ahead=self._embedded(self.load(), plan))
+            return replace(plan, ahead=self._embedded(embedder, plan))
         return plan
 
     def _embedded(self, embedder: Embedder, plan: Plan) -> Ahead:
