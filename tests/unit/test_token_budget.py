@@ -13,6 +13,7 @@ from limpet.recall.token_budget import distinct, fit, repeats, tokens_of, wordin
 from limpet.settings import DEFAULT_EMBEDDER
 from limpet.text.excerpt import excerpt, one_line, words_of
 from limpet.vectors.embedder import load_embedder
+from tests.processor import SATURATES
 
 PAIRS = Path(__file__).parents[1] / "quality" / "duplicate_pairs.jsonl"
 
@@ -77,8 +78,7 @@ def test_no_two_statements_are_taken_for_one():
         else:
             by_words += repeats(a, b, None)
             by_vectors += repeats(a, b, cosine)
-    # 59 by vectors, and 53 on a processor without VNNI, which adds products of 8 bits with saturation.
-    assert by_words >= 35 and by_vectors >= 52
+    assert by_words >= 35 and by_vectors >= (52 if SATURATES else 55)
 
 
 def test_rewordings_do_not_crowd_and_other_values_stay():
