@@ -160,9 +160,10 @@ def train(options: argparse.Namespace) -> None:
         measured(model, rows, options.held)
     model.train()
     shares = [one.split("=") for one in options.shares.split(",")]
-    began, spent, step, losses = time.monotonic(), 0.0, 0, []
+    # Of the processor's time, so that a run beside other work, or one that is stopped for a while, is as long.
+    began, spent, step, losses = time.process_time(), 0.0, 0, []
     for batch in batches(given, {name: float(many) for name, many in shares}, draw):
-        gone = (time.monotonic() - began - spent) / (60 * options.minutes)
+        gone = (time.process_time() - began - spent) / (60 * options.minutes * options.threads)
         if gone >= 1:
             break
         for group in optimiser.param_groups:
@@ -181,9 +182,9 @@ def train(options: argparse.Namespace) -> None:
         if step % 50 == 0:
             print(step, f"{gone:.3f}", f"loss {np.mean(losses[-200:]):.3f}", flush=True)
         if options.figures and step % options.figures == 0:
-            before = time.monotonic()
+            before = time.process_time()
             measured(model, rows, options.held)
-            spent += time.monotonic() - before
+            spent += time.process_time() - before
     model.load_state_dict(mean, strict=False)
     print(f"{step} steps of {BATCH}, {len(given)} rows; the mean of the last:", flush=True)
     measured(model, rows, AT_END * options.held)
@@ -197,7 +198,7 @@ def main() -> int:
     add("start")
     add("rows")
     add("out")
-    add("--minutes", type=float, default=60)
+    add("--minutes", type=float, default=60, help="with all threads busy")
     add("--rate", type=float, default=6e-5)
     add("--figures", type=int, default=0, help="steps between measurements")
     add("--held", type=int, default=200, help="questions of each source that are measured meanwhile")

@@ -19,8 +19,12 @@ import apsw
 from ...keys import signing_key
 from ...model.errors import StoreError, StoreReadOnly
 from ..sql.database import Index
-from .connection import busy_handler, open_connection, translated, translation
+from .connection import busy_handler, connect, open_connection, translated, translation
 from .index import SqliteIndex
+
+# After so many pages more a thread folds the write-ahead log into the file: the commit that did so took five times as
+# long as others. From so many on, as nobody paused for the log to begin anew, a commit does it.
+FOLD_PAGES, FOLD_AT_ONCE_PAGES = 1_000, 4_000
 
 
 class Database:
@@ -39,6 +43,8 @@ class Database:
         self._writes_in: int | None = None  # the thread that is inside a write transaction
         self._closed = False
         self._snapshot: int | None = None  # the version of the file in this snapshot
+        self._folding: threading.Thread | None = None
+        self._folded = 0  # pages of the log, when that began
         self._cached: tuple[int, dict[Any, Any]] = (-1, {})  # small answers, as of a version
         self._file: tuple[int, int] | None = None  # which file the path led to
         # Opening the connection that is surely needed checks the file: a store that cannot work fails here.
@@ -52,10 +58,14 @@ class Database:
             if path == ":memory:" or self.read_only:
                 # One connection for both, so one lock.
                 self._read_lock = self._write_lock
+            else:
+                self._writer.set_wal_hook(self._committed)
 
     def close(self) -> None:
         with self._write_lock, self._read_lock:
             self._closed = True
+            if self._folding is not None:
+                self._folding.join()
             if self._reader is not None and self._reader is not self._writer:
                 self._reader.close()
             if self._writer is not None:
@@ -63,6 +73,30 @@ class Database:
                     self._writer.execute("PRAGMA optimize").fetchall()
                 self._writer.close()
             self._writer = self._reader = None
+
+    def _committed(self, con: apsw.Connection, name: str, pages: int) -> int:
+        """After each commit, in place of SQLite's own fold. What fails here is done later: what was committed is."""
+        self._folded = min(self._folded, pages)  # fewer: the log began anew
+        if pages >= FOLD_AT_ONCE_PAGES:
+            with contextlib.suppress(apsw.Error):
+                con.wal_checkpoint(name)
+        elif pages >= self._folded + FOLD_PAGES and (self._folding is None or not self._folding.is_alive()):
+            self._folded = pages
+            folding = threading.Thread(target=self._fold, name="limpet-fold", daemon=True)
+            with contextlib.suppress(RuntimeError):  # an interpreter that ends starts none
+                folding.start()
+                self._folding = folding
+        return apsw.SQLITE_OK
+
+    def _fold(self) -> None:
+        """By a connection of its own: nobody waits who reads or writes."""
+        with contextlib.suppress(apsw.Error, StoreError):
+            con = connect(self.path)
+            try:
+                con.execute("PRAGMA schema_version").fetchall()  # a connection that read nothing knows of no log
+                con.wal_checkpoint()
+            finally:
+                con.close()
 
     @cached_property
     def signing_key(self) -> bytes | None:
