@@ -80,6 +80,8 @@ if TYPE_CHECKING:
     from .work.backups import BackupState
     from .work.doctor import Check
 
+# What an object given as an embedder must have (vectors/embedder.py).
+EMBEDDER_HAS = ("name", "fingerprint", "dimensions", "embed_passages", "embed_query")
 Progress = Callable[[int, int], None]
 
 
@@ -165,6 +167,11 @@ class Limpet:
     ) -> None:  # fmt: skip
         name = embedder if isinstance(embedder, str) else settings.embedder
         given = None if isinstance(embedder, str) else embedder
+        lacks = given and [one for one in EMBEDDER_HAS if not hasattr(type(given), one) and not hasattr(given, one)]
+        if lacks:
+            raise BadInput(f"the embedder {given!r:.60} has no {lacks[0]}", hint="docs/how-to/embedders.md shows one")
+        if clock is not None and not callable(getattr(clock, "now", None)):
+            raise BadInput(f"the clock {clock!r:.60} has no now()", hint="limpet.FixedClock is one")
         store = store or open_store(
             settings.path, describe, read_only=read_only, durable=settings.durable, create=create
         )

@@ -157,10 +157,13 @@ class Context:
         return None if value is None else parse_time(value, now=self.clock.now())
 
     def as_read(self, memory: Memory) -> Memory:
-        """The memory as verbs give it: superseded where another took its place, with its confidence as of now."""
-        state = "superseded" if memory.state == "active" and memory.superseded_by is not None else memory.state
-        ended = memory.state in ("retracted", "purged") or memory.superseded_by is not None
-        value = 0.0 if ended and memory.retired_at_us is None else confidence_of(memory, self.clock.now())
+        """The memory as verbs give it: superseded where another took its place, from when on that holds, with its
+        confidence as of now."""
+        now = self.clock.now()
+        replaced = memory.superseded_by is not None and (memory.valid_to_us is None or memory.valid_to_us <= now)
+        state = "superseded" if memory.state == "active" and replaced else memory.state
+        ended = memory.state in ("retracted", "purged") or replaced
+        value = 0.0 if ended and memory.retired_at_us is None else confidence_of(memory, now)
         return replace(memory, state=state, confidence=value, confidence_word=confidence_word(memory, value))
 
     def filter(
@@ -180,6 +183,9 @@ class Context:
         """What reads from these scopes let pass. `clock`: which time `since` and `until` are of. Raises BadInput."""
         if clock not in CLOCKS:
             raise BadInput(f"unknown clock: {clock!r}", hint=f"one of: {', '.join(CLOCKS)}")
+        for what, name in (("session", session), ("speaker", speaker)):
+            if name is not None and not isinstance(name, str):
+                raise BadInput(f"{what} must be a name, not {name!r:.60}")
         valid = clock == "valid"
         topics = check_list("topics", topics)
         if topics:
@@ -214,4 +220,6 @@ def _wanted(metadata: Mapping[str, Any] | None) -> tuple[tuple[str, Any], ...]:
                 f"metadata {name!r:.60} cannot be filtered by {value!r:.60}",
                 hint="by text, numbers, true, false and None",
             )
+        if isinstance(value, int) and not -(2**63) <= value < 2**63:
+            raise BadInput(f"metadata {name!r:.60} cannot be filtered by a number of more than 64 bits")
     return tuple(metadata.items())

@@ -8,6 +8,7 @@ heavy is imported, and one look beside the store is all that it costs where noth
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Sequence
 
 from .folders import beside
@@ -108,6 +109,10 @@ def ignored_in(folder: str) -> tuple[str, ...]:
     return _patterns(read_folder(folder)[1])
 
 
+# What stands between words where no space does.
+_BETWEEN = re.compile(r"""[\s"'`()\[\]<>{},;:|=!?\u2026]+""")
+
+
 def is_ignored(text: str, patterns: Sequence[str]) -> bool:
     """Whether a text holds what is never to be noted: a pattern with * or ? fits one of its words, as a path or the
     last part of one; another stands in it, in upper or lower case.
@@ -117,7 +122,9 @@ def is_ignored(text: str, patterns: Sequence[str]) -> bool:
     from fnmatch import fnmatchcase
 
     low = text.casefold()
-    words = [word.strip("\"'`()[]<>,;:") for word in low.split()]
+    # Each as it stands, and without what a sentence puts around it; of FILE:LINE the file.
+    words = {word.strip("\"'`()[]<>{},;:.!?\u2026") for word in low.split()} | set(low.split())
+    words |= {part for word in words for part in _BETWEEN.split(word)}
     for pattern in map(str.casefold, patterns):
         if not any(mark in pattern for mark in "*?"):
             if pattern in low:

@@ -60,7 +60,11 @@ def read_settings(
     durability = os.environ.get("LIMPET_DURABILITY", "full")
     if durability not in ("full", "normal"):
         raise BadInput(f"LIMPET_DURABILITY must be full or normal, not {durability!r}")
+    if path is not None and not isinstance(path, str | os.PathLike):
+        raise BadInput(f"the store's path must be text or a Path, not {path!r:.60}")
     where = os.fspath(path) if path is not None else os.environ.get("LIMPET_STORE") or default_path()
+    if isinstance(where, str) and where.startswith("~"):
+        where = os.path.expanduser(where)  # noqa: PTH111  as a shell has it, a cold command needs no Path
     if not where or "\0" in where:
         raise BadInput("the store's path is empty or holds a NUL")
     if is_url(where) and not where.startswith(URLS):

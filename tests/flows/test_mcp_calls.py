@@ -483,3 +483,37 @@ def test_a_server_starts_without_the_SDK():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+# -- what is said is true
+
+
+def test_the_best_result_is_shown_in_part_where_all_of_it_is_too_long(call, memory):
+    steps = "Look at the replica and the queue of the shop again. " * 180
+    long = memory.remember(f"Runbook for the payment outage. {steps}Finally restart the worker kestrel.").id
+    memory.remember("The cat of the office is called Miso")
+    found = call("recall", query="payment outage runbook")["structuredContent"]
+    assert found["items"][0]["id"] == long and found["items"][0]["content"].startswith("Runbook for the payment")
+    assert len(found["items"][0]["content"]) < 6_000 and f"memory://{long} has it" in found["note"]
+
+
+def test_a_brief_without_anything_says_whether_the_store_is_empty(call, memory):
+    assert call("prepare", message="xyzzy plugh")["structuredContent"]["brief"] == "Nothing is remembered here yet."
+    memory.remember("Lunch is at noon")
+    said = call("prepare", message="what is for lunch?", budget_tokens=10)["structuredContent"]["brief"]
+    assert said.startswith("Nothing that is remembered fits this message and its budget")
+
+
+@pytest.mark.parametrize("about", ["api.nokey", "01a20ef6-cdc9-73b9-bb10-354a758cbabb", "HRB-415"])
+def test_a_key_or_an_id_that_is_not_there_is_not_taken_for_another(call, memory, about):
+    memory.set_fact("api.debug", "false")
+    assert "nothing is known about" in words(call("explain", what="why", about=about))
+    assert call("explain", what="why", about="api.debug")["structuredContent"]["memory"]["content"].endswith("false")
+
+
+def test_a_value_is_something_and_a_number(call, memory):
+    assert "empty" in words(call("fact", key="a.b", value=""))
+    assert "no value" in words(call("fact", key="a.b", value=float("inf")))
+    assert call("fact", key="a.b", value=7.0)["structuredContent"]["status"] == "created"
+    assert call("fact", key="a.b", value=7)["structuredContent"]["status"] == "observed"
+    assert memory.fact("a.b").value == "7"

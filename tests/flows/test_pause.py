@@ -183,6 +183,11 @@ def test_what_else_a_folders_file_says_stays(project, run, monkeypatch):
         ("We met about Project Nightjar today", "project nightjar", True),
         ("cat `keys/prod.pem`, then go", "*.pem", True),
         ("the environment", "*.env", False),
+        ("see /x/prod.env.", "*.env", True),
+        ("is it in /x/prod.env?", "*.env", True),
+        ("the file prod.env:12 is wrong", "*.env", True),
+        ("ENV=keys/prod.pem!", "*.pem", True),
+        ("prod.env... and then", "*.env", True),
         ("anything", "", False),
     ],
 )

@@ -106,8 +106,15 @@ def test_a_line_that_is_too_long_is_answered_and_not_kept(path):
         (b'{"jsonrpc":"2.0","id":1.5,"method":"ping"}', None, -32600),
         (b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"recall","arguments":{"query":"\\udfff"}}}', 1, -32602),
         (b'{"jsonrpc":"2.0","id":1,"method":"\\ud800"}', 1, -32601),
+        (b'{"jsonrpc":"2.0","id":7,"method":5}', 7, -32600),
+        (b'{"jsonrpc":"2.0","id":7}', 7, -32600),
+        (b"[]", None, -32600),
+        (b"5", None, -32600),
+        (b"null", None, -32600),
+        (b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":NaN}}', None, -32700),
     ],
-    ids=["brackets", "braces", "words", "half an id", "a broken id", "half a text", "half a method"],
+    ids=["brackets", "braces", "words", "half an id", "a broken id", "half a text", "half a method",
+         "a method that is a number", "no method", "nothing at once", "a number", "null", "no number"],
 )  # fmt: skip
 def test_a_line_that_cannot_be_understood_is_answered_with_an_error(path, line, id, code):
     with over_stdio(path) as process:
@@ -117,6 +124,15 @@ def test_a_line_that_cannot_be_understood_is_answered_with_an_error(path, line, 
         assert tell(process, b'{"jsonrpc":"2.0","id":8,"method":"ping"}')["result"] == {}
         process.stdin.close()
         assert b"Traceback" not in process.stderr.read()
+
+
+def test_several_messages_at_once_are_all_answered(path):
+    with over_stdio(path) as process:
+        ping = b'{"jsonrpc":"2.0","id":%d,"method":"ping"}'
+        first = tell(process, b"[" + ping % 1 + b"," + ping % 2 + b"]")
+        assert {first["id"], json.loads(process.stdout.readline())["id"]} == {1, 2}
+        process.stdin.close()
+        process.wait(60)
 
 
 # -- HTTP

@@ -71,13 +71,23 @@ class Connection:
 
     def _take(self, line: bytes, pool: ThreadPoolExecutor) -> None:
         try:
-            message = json.loads(line)
+            message = json.loads(line, parse_constant=_no_constant)
         except (ValueError, RecursionError):
             if line.strip():
                 self._error(None, ProtocolError(PARSE_ERROR, "this line is no JSON, or nested too deeply"))
             return
+        # Several at once, as the protocol of 2025-03-26 has them, are answered one by one.
+        for one in message if isinstance(message, list) and message else [message]:
+            self._take_message(one, pool)
+
+    def _take_message(self, message: Any, pool: ThreadPoolExecutor) -> None:
+        if isinstance(message, dict) and ("result" in message or "error" in message) and "method" not in message:
+            return  # an answer, to which nothing was asked
         if not isinstance(message, dict) or not isinstance(message.get("method"), str):
-            return  # an answer, to which nothing was asked; or nothing that says who waits
+            id = message.get("id") if isinstance(message, dict) else None
+            id = id if isinstance(id, int | str) and not isinstance(id, bool) else None
+            self._error(id, ProtocolError(INVALID_REQUEST, "a request has jsonrpc, id and method"))
+            return
         method, params, id = message["method"], message.get("params"), message.get("id")
         params = {} if params is None else params
         if "id" not in message:
@@ -165,6 +175,10 @@ class Connection:
                 self._write.flush()
         except (OSError, ValueError):
             pass  # the client has gone: stdin ends too
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name} is no JSON")
 
 
 def _encodes(text: str) -> bool:

@@ -7,19 +7,25 @@ their tokens are paid for at every call.
 from __future__ import annotations
 
 import json
+import math
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..foreign_reads import taint
 from ..model.clock import format_time
 from ..model.errors import BadInput, LimpetError
+from ..model.ids import names_id
+from ..rank.constants import CHARACTERS_PER_TOKEN, TOKENS_PER_ITEM
 from ..recall.token_budget import tokens_of
+from ..text.excerpt import excerpt, words_of
 from .arguments import checked
 from .calls import caller
 from .schemas import ITEM
 
 if TYPE_CHECKING:
     from ..api import Limpet
+    from ..history.view import Node
     from ..rank.trace import Trace
     from ..recall.answer import Item, Recall
     from ..recall.facts import Fact
@@ -27,9 +33,13 @@ if TYPE_CHECKING:
     from ..remember.write import Receipt
     from ..store.records import Action, SessionRow
 
+# A key, an id or a symbol: no word, and no words.
+_NAME = re.compile(r"(?=\S*[\d._/])\S+\w")
 # How long a brief may take; the first one of a process may have to load the embedding model.
 PREPARE_DEADLINE_MS = 2_000.0
 ANSWERED = "The first of these probably answers it."
+NOTHING_FITS = "Nothing that is remembered fits this message and its budget; recall asks for more."
+CUT = " The first is an excerpt, as all of it takes more than the budget: memory://{id} has it."
 IRRELEVANT = "Nothing here answers this well; the nearest are shown."
 
 
@@ -79,6 +89,9 @@ class Tools:
             _item(one) | {"also": list(found.also.get(one.id, ())), "why": _contributions(one.why)}
             for one in found.items
         ]
+        cut = self._best_cut(query, given, items) if found.truncated else None
+        if cut is not None:
+            items = cut
         shown = {
             "missing": list(found.missing),
             "truncated": found.truncated,
@@ -86,8 +99,22 @@ class Tools:
             "explained": None if found.explained is None else found.explained.as_dict(),
         }
         answer = {**_relevance(found, bool(items)), "items": [_full(one) for one in items], **_full(shown)}
+        if cut is not None:
+            answer["note"] += CUT.format(id=items[0]["id"])
         self._expose("recall", [(str(one["id"]), tokens_of(str(one))) for one in items])
         return answer
+
+    def _best_cut(self, query: str, given: dict[str, Any], items: list[dict[str, Any]]) -> list[dict[str, Any]] | None:
+        """The results with an excerpt of the best one first, if it alone is too long for the budget."""
+        budget: int = given["budget_tokens"]
+        best = self._memory.recall(query, **given | {"budget_tokens": None, "k": 1, "explain": False}).items[:1]
+        if not best or any(one["id"] == best[0].id for one in items):
+            return None
+        part, _ = excerpt(best[0].content, words_of(query), int(budget / 2 * CHARACTERS_PER_TOKEN))
+        several = [_item(best[0]) | {"content": part}, *items]
+        while len(several) > 1 and sum(tokens_of(str(one["content"])) + TOKENS_PER_ITEM for one in several) > budget:
+            several.pop()
+        return several
 
     def _recall_sessions(self, query: str, given: dict[str, Any]) -> dict[str, Any]:
         found = self._memory.recall_sessions(query, **given)
@@ -119,7 +146,7 @@ class Tools:
         text = brief.text()
         ids = [item.id for section in brief.sections for item in section.items]
         self._expose("prepare", [(id, brief.tokens // len(ids)) for id in ids])
-        return {"brief": text or "Nothing is remembered here yet."}
+        return {"brief": text or (NOTHING_FITS if self._memory.count() else "Nothing is remembered here yet.")}
 
     def correct(
         self, *, id: str, action: str = "supersede", origin: str = "agent", content: str = "", why: str = "",
@@ -171,13 +198,19 @@ class Tools:
         *,
         key: str,
         origin: str = "agent",
-        value: str | float | bool = "",
+        value: str | float | bool | None = None,
         end: bool = False,
         history: bool = False,
         **times: str,
     ) -> dict[str, Any]:
         valid_from, as_of, known_at = (times.get(name) or None for name in ("valid_from", "as_of", "known_at"))
-        text = value if isinstance(value, str) else json.dumps(value)
+        if isinstance(value, float) and not math.isfinite(value):
+            raise BadInput(f"{value} is no value", hint="a number, text, true or false")
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)  # 7.0 is written 7 by the next caller
+        text = value if isinstance(value, str) else "" if value is None else json.dumps(value)
+        if value is not None and not text.strip():
+            raise BadInput("the value is empty", hint="end: true ends what the key has; leave value out to read it")
         if text and (end or history or as_of or known_at):
             raise BadInput("value sets the fact; it goes with valid_from and origin only")
         told = ""
@@ -245,9 +278,15 @@ class Tools:
     def _one(self, about: str, times: dict[str, Any]) -> str:
         """The id of the memory that is meant: by an id, a key, or words."""
         found = self._memory.audit(about, limit=1, **times).beliefs
-        if not found:
+        if not found or (_NAME.fullmatch(about) and not _names(about, found[0].node)):
             raise BadInput(f"nothing is known about {about!r}", hint="recall finds memories and their ids")
         return found[0].node.id
+
+
+def _names(about: str, node: Node) -> bool:
+    """Whether a key, an id or a symbol names a memory, or stands in it: else the nearest is another thing."""
+    said = " ".join((node.id, node.content, node.key or "")).casefold()
+    return about.casefold() in said or names_id(about, node.id)
 
 
 def _because(written: dict[str, Any], why: str) -> dict[str, Any]:

@@ -39,10 +39,13 @@ LISTED, EXCERPT = 20, 90
 
 
 def facts(found: Sequence[Fact]) -> None:
-    """A line for each value, oldest first; an open end means that it still holds."""
+    """A line for each value, oldest first; an open end means that it still holds. With the times of day where one
+    held for less than a day."""
+    tell = moment if any(day(one.valid_from) == day(one.valid_to) for one in found) else day
+    width = len(tell(found[0].valid_from)) if found else 0
     for one in found:
-        until = day(one.valid_to) if one.valid_to is not None else "now"
-        line(f"{day(one.valid_from)} to {until:<10}  {printable(one.value)}  {paint(f'({one.origin})', DIM)}")
+        until = tell(one.valid_to) if one.valid_to is not None else "now"
+        line(f"{tell(one.valid_from)} to {until:<{width}}  {printable(one.value)}  {paint(f'({one.origin})', DIM)}")
 
 
 def audit(found: Audit, memory: Limpet) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from copy import copy
 from importlib import import_module
 from pathlib import Path
 from typing import NoReturn, cast
@@ -132,6 +133,13 @@ ALIASES = {
     "add": "remember", "search": "recall", "find": "recall", "ls": "list", "get": "show",
     "rm": "forget", "delete": "forget",
 }  # fmt: skip
+# And for others, which no close spelling tells.
+MEANT = {
+    "note": "remember", "save": "remember", "store": "remember", "put": "remember", "ask": "recall",
+    "query": "recall", "del": "forget", "remove": "forget", "update": "correct", "change": "correct",
+    "info": "status", "where": "status", "tags": "topics", "facts": "fact", "history": "log", "revert": "undo",
+    "check": "doctor", "dump": "export", "load": "import", "setup": "install",
+}  # fmt: skip
 # What people type to see or change settings.
 SETTINGS = ("config", "configure", "settings", "setup")
 DESCRIPTION = "Persistent memory for AI agents: one file you own."
@@ -212,8 +220,17 @@ def _dispatch(argv: list[str]) -> int:
     parser = command_parser(name, command)
     if parser.get_default("gone") is not None:
         after = names.arrange(after)
-    parser.parse_args(command.arrange(after), args)
-    return command.run(args)
+    words = command.arrange(after)
+    try:
+        given = parser.parse_args(words, copy(args))
+    except BadInput as error:
+        if not error.message.startswith("unrecognized arguments"):
+            raise
+        try:  # KEY --origin user VALUE: what came after options was a value
+            given = parser.parse_intermixed_args(words, args)
+        except (BadInput, TypeError):
+            raise error from None
+    return command.run(given)
 
 
 def split(argv: list[str]) -> tuple[list[str], str | None, list[str]]:
@@ -314,7 +331,7 @@ def _near(name: str) -> str:
 
     if name in SETTINGS:
         return "limpet is set up by options and LIMPET_... variables: `limpet doctor` says what holds"
-    near = difflib.get_close_matches(name, [*COMMANDS, *ALIASES], 1)
+    near = [MEANT[name]] if name in MEANT else difflib.get_close_matches(name, [*COMMANDS, *ALIASES], 1)
     return f"did you mean {near[0]}?" if near else "`limpet help` lists the commands"
 
 

@@ -48,7 +48,9 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         hint = f"see `{self.prog} --help`"
         if message.startswith("unrecognized arguments"):
-            hint = self._similar(message) or hint + "; put `--` before text that begins with a dash"
+            dashed = any(word.startswith("-") for word in message.split()[2:])
+            text = "put `--` before text that begins with a dash" if dashed else "text of several words goes in quotes"
+            hint = self._similar(message) or f"{hint}; {text}"
         raise BadInput(message, hint=hint)
 
     def _similar(self, message: str) -> str | None:
@@ -209,7 +211,8 @@ def typed(text: str) -> bool | int | float | str:
 def given_text(text: str | None) -> str:
     """A TEXT argument; `-` is stdin without its last line end. Raises BadInput."""
     if text is None:
-        raise BadInput("no text given", hint="give TEXT, or - to read stdin")
+        piped = sys.stdin is not None and not sys.stdin.isatty()
+        raise BadInput("no text given", hint="- reads it from stdin" if piped else "give TEXT, or - to read stdin")
     if text != "-":
         return text
     if sys.stdin is None:

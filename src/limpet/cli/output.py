@@ -357,6 +357,8 @@ def listed(found: Sequence[Memory], memory: Limpet, *, scopes: bool = False, num
     is_cut = False
     for number, (one, name) in enumerate(zip(found, names, strict=True), 1):
         text = " ".join(printable(one.content).split())
+        if one.key:
+            text = f"{printable(one.key)} = {text}"
         text += "".join("  #" + printable(topic) for topic in one.topics)
         if state := state_of(one):
             text = f"[{state}] {text}"
@@ -375,7 +377,7 @@ def listed(found: Sequence[Memory], memory: Limpet, *, scopes: bool = False, num
 def state_of(one: Memory) -> str:
     if one.state != "active":
         return one.state
-    return "superseded" if one.superseded_by else REACHED if one.reason == REACHED else ""
+    return REACHED if one.reason == REACHED else ""
 
 
 def day(at: int | datetime | None) -> str:

@@ -6,12 +6,13 @@ import os
 import re
 import time
 from argparse import ArgumentParser, Namespace
+from contextlib import suppress
 from pathlib import Path
 
 from .. import pause
 from ..folders import beside, is_there, shown
 from ..model.clock import MICROSECONDS_PER_SECOND
-from ..model.errors import BadInput
+from ..model.errors import BadInput, LimpetError
 from . import output
 from .options import Command
 
@@ -108,15 +109,21 @@ def _status(args: Namespace) -> int:
     state = pause.look(settings.path, str(Path.cwd()), session, _now())
     ignored = (*pause.read_pauses(settings.path).ignore, *pause.ignored_in(str(Path.cwd())))
     there, store = is_there(settings.path), shown(settings.path)
+    scope = settings.scope
+    if there and settings.checkout is not None:  # another checkout of this name may have it
+        import limpet
+
+        with suppress(LimpetError), limpet.open(args.store, read_only=True) as memory:
+            scope = memory.scope
     if args.json:
         output.object_line(
             {"on": not state.why, "why": state.why or None, "store": store, "store_exists": there,
-             "scope": settings.scope, "ignore": list(ignored)}
+             "scope": scope, "ignore": list(ignored)}
         )  # fmt: skip
         return 0
     output.line(f"off: {output.printable(state.why)} -> {state.hint}" if state.why else "on")
     output.line(output.printable(f"store  {store}{'' if there else ' (not there yet)'}"))
-    output.line(output.printable(f"scope  {settings.scope}"))
+    output.line(output.printable(f"scope  {scope}"))
     if ignored:
         output.line(output.printable(f"ignored  {', '.join(ignored)}"))
     return 0

@@ -10,7 +10,7 @@ from ..model.clock import format_time
 from ..model.errors import BadInput
 from ..store.records import StoreStats
 from . import names, output
-from .options import TIME_FORMS, Command, filter_options, filters, id_argument, open_store
+from .options import TIME_FORMS, Command, filter_options, filters, given_text, id_argument, open_store
 
 if TYPE_CHECKING:
     from ..recall.answer import Recall
@@ -24,7 +24,10 @@ NOTHING = 1
 def _recall_options(parser: ArgumentParser) -> None:
     add = parser.add_argument
     add("query", metavar="QUERY", help="what you want to know, in your own words")
-    add("-k", type=int, metavar="COUNT", help="how many memories at most, or sessions (default: 10; sessions: 5)")
+    add(
+        "-k", "--limit", dest="k", type=int, metavar="COUNT",
+        help="how many memories at most, or sessions (default: 10; sessions: 5)",
+    )  # fmt: skip
     add("--sessions", action="store_true", help="sessions in place of memories, each with its best three as evidence")
     filter_options(parser)
     add("--as-of", metavar="TIME", help=f"what was true then: {TIME_FORMS} (default: now)")
@@ -49,7 +52,7 @@ def _recall_options(parser: ArgumentParser) -> None:
 
 def _recall(args: Namespace) -> int:
     given = {
-        "query": args.query,
+        "query": given_text(args.query) if args.query == "-" else args.query,
         **filters(args),
         "as_of": args.as_of,
         "known_at": args.known_at,
@@ -151,7 +154,7 @@ def _list_options(parser: ArgumentParser) -> None:
         help="created, updated, used (last) or uses (how often); the newest or most comes first (default: created)",
     )  # fmt: skip
     add("--ascending", action="store_true", help="the oldest or least first")
-    add("--limit", type=int, default=50, metavar="COUNT", help="how many on a page (default: 50)")
+    add("--limit", "-k", "-n", type=int, default=50, metavar="COUNT", help="how many on a page (default: 50)")
     add("--cursor", metavar="CURSOR", help="go on where the page that gave this cursor ended")
 
 

@@ -120,6 +120,7 @@ def quoted(text: str, taken: int) -> str:
 
 def taken_back(receipts: Sequence[Receipt], memory: Limpet, verb: str) -> None:
     """What an undo or a redo did: to which operation, and how each memory stands now."""
+    memory = memory.in_all_scopes()  # of a move, what was moved is in another scope now
     operation = memory.log(event=receipts[0].event)[0]
     before = memory.log(event=operation.of)[0] if operation.of else operation
     head = f"{verb} {before.short}  {before.verb}  "

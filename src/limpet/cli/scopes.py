@@ -31,6 +31,8 @@ def _scopes(args: Namespace) -> int:
             found, here = memory.scopes(), memory.scope
         else:
             change = (memory.rename_scope if args.action == "rename" else memory.merge_scopes)(*names)
+            (done,) = memory.in_scope(change.scope).log(event=change.event)
+            takes_back = "" if memory.scope == change.scope else f" {done.short} --scope {change.scope}"
     if args.action == "list":
         if args.json:
             output.object_line({"scopes": [one.as_dict() for one in found], "scope": here})
@@ -44,7 +46,7 @@ def _scopes(args: Namespace) -> int:
         return 0
     same = f", {len(change.merged):,} of which said what was there already" if change.merged else ""
     output.line(f"moved {output.counted(change.memories, 'memory')} from {change.was} to {change.scope}{same}")
-    output.words("`limpet undo` takes it back")
+    output.words(f"`limpet undo{takes_back}` takes it back")
     return 0
 
 

@@ -139,9 +139,15 @@ def run(store: Store, embedder: Embedder, row: EmbedderRow, jobs: list[Job], clo
 
 
 def _embed(store: Store, embedder: Embedder, row: EmbedderRow, jobs: list[Job], clock: Clock) -> int:
+    import numpy as np
+
     texts = store.search.texts([job.subject for job in jobs])
     if texts:
-        vectors = embedder.embed_passages([searchable(text, key) for _, text, key in texts])
+        vectors = np.asarray(embedder.embed_passages([searchable(text, key) for _, text, key in texts]), np.float32)
+        if vectors.shape != (len(texts), row.dimensions) or not np.isfinite(vectors).all():
+            raise ValueError(
+                f"vectors of shape {vectors.shape}, where {(len(texts), row.dimensions)} finite numbers belong"
+            )
         made = encode_for_store([num for num, _, _ in texts], vectors)
         if jobs[0].kind == KIND:
             store.vectors.add(row.num, made, done=[job.subject for job in jobs], then=THEN, at=clock.now())

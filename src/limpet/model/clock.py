@@ -5,6 +5,7 @@ Nothing here sleeps. `parse_time` is the one reader of times that people and pro
 
 from __future__ import annotations
 
+import re
 import time
 from datetime import UTC, date, datetime, timedelta
 from typing import Protocol, overload
@@ -14,6 +15,12 @@ from .errors import BadInput
 MICROSECONDS_PER_SECOND = 1_000_000
 MICROSECONDS_PER_DAY = 86_400 * MICROSECONDS_PER_SECOND
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+# Numbers that are seconds or milliseconds of a time since 1973 at least; as microseconds, of 1970's first months.
+_SECONDS, _MILLISECONDS = range(10**8, 10**10), range(10**11, 10**13)
+# A year and a month, and a day, as far as ISO 8601 would have them in two digits.
+_NUMERIC = re.compile(r"(\d{4})-(\d{1,2})(?:-(\d{1,2}))?")
+_BY_COUNTRY = re.compile(r"(\d{1,2})([/.])(\d{1,2})\2(\d{4})")
+_QUARTER = re.compile(r"\bq[1-4]\b", re.I)
 
 
 class Clock(Protocol):
@@ -104,8 +111,8 @@ def format_time(at: int | datetime | None) -> str | None:
 
 
 def parse_time(text: str | int | date, *, now: int) -> int:
-    """Read a time: ISO 8601, a date (its first instant, UTC), microseconds, a datetime with its time zone, or words
-    like "3 days ago".
+    """Read a time: ISO 8601 (in UTC unless it says otherwise), a date or a month (its first instant, UTC),
+    microseconds, a datetime with its time zone, or words like "3 days ago", "yesterday" (its first instant).
 
     Returns microseconds UTC. Words are read by dateparser (imported only then) relative to `now`.
     Raises BadInput for anything else, and for years outside 1 to 9999.
@@ -113,6 +120,11 @@ def parse_time(text: str | int | date, *, now: int) -> int:
     if isinstance(text, bool):
         raise BadInput(f"not a time: {text!r}")
     if isinstance(text, int):
+        unit = "seconds" if abs(text) in _SECONDS else "milliseconds" if abs(text) in _MILLISECONDS else ""
+        if unit:
+            raise BadInput(
+                f"{text} looks like {unit} since 1970", hint="times are microseconds since 1970, or datetimes"
+            )
         return _in_range(text, str(text))
     if isinstance(text, datetime):
         if text.tzinfo is None:
@@ -120,7 +132,10 @@ def parse_time(text: str | int | date, *, now: int) -> int:
                 f"a datetime without a time zone: {text!r}",
                 hint="datetime.now(timezone.utc), or .astimezone() for this machine's zone, or .replace(tzinfo=...)",
             )
-        return from_datetime(text)
+        try:
+            return from_datetime(text)
+        except OverflowError:
+            raise BadInput(f"time out of range: {text}", hint="years 1 to 9999, in UTC") from None
     if isinstance(text, date):
         return from_datetime(datetime(text.year, text.month, text.day))
     if not isinstance(text, str):
@@ -138,8 +153,33 @@ def parse_time(text: str | int | date, *, now: int) -> int:
 
 
 def _parse_words(words: str, now: int) -> int:
-    if words.lower() == "now":
+    simple = words.lower()
+    if simple == "now":
         return now
+    today = to_datetime(now - now % MICROSECONDS_PER_DAY)
+    begins = {
+        "today": today, "yesterday": today - timedelta(days=1), "this week": today - timedelta(days=today.weekday()),
+        "this month": today.replace(day=1), "this year": today.replace(month=1, day=1),
+    }  # fmt: skip
+    if simple in begins:
+        return from_datetime(begins[simple])
+    if (numeric := _NUMERIC.fullmatch(words)) is not None:
+        year, month, day = (int(one or 1) for one in numeric.groups())
+        try:
+            return from_datetime(datetime(year, month, day))
+        except ValueError:
+            raise _not_a_time(words) from None
+    if _QUARTER.search(words):
+        raise _not_a_time(words)
+    if (numeric := _BY_COUNTRY.fullmatch(words)) is not None:
+        dots = numeric[2] == "."
+        one, other, year = int(numeric[1]), int(numeric[3]), int(numeric[4])
+        if dots:  # where dates have dots, the day comes first
+            return _parse_words(f"{year}-{other}-{one}", now)
+        if one != other and max(one, other) <= 12:
+            raise BadInput(
+                f"{words!r} is two dates", hint=f"write {year}-{one:02}-{other:02} or {year}-{other:02}-{one:02}"
+            )
     import dateparser
 
     settings = {
@@ -147,6 +187,7 @@ def _parse_words(words: str, now: int) -> int:
         "TIMEZONE": "UTC",
         "RETURN_AS_TIMEZONE_AWARE": True,
         "PREFER_DATES_FROM": "past",
+        "PREFER_DAY_OF_MONTH": "first",
         "REQUIRE_PARTS": ["year"] if any(part.isdigit() and len(part) == 4 for part in words.split()) else [],
     }
     try:

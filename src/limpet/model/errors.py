@@ -20,6 +20,7 @@ A message says what, which id, what to do next (`hint`). Boundaries (cli, mcp) t
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 
 class LimpetError(Exception):
@@ -71,8 +72,16 @@ class AmbiguousId(BadInput):
         shown = "; ".join(several) + ("; ..." if len(self.texts) > 10 else "")
         super().__init__(f"{said!r} names several memories: {shown}", hint=hint or "give the id of the one you mean")
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _ambiguous, (self.said, self.candidates, self.texts, self.hint)
+
     def as_dict(self) -> dict[str, object]:
         return super().as_dict() | {"candidates": self.candidates}
+
+
+def _ambiguous(said: str, candidates: list[str], texts: Sequence[tuple[str, str]], hint: str | None) -> AmbiguousId:
+    """As pickle makes it anew."""
+    return AmbiguousId(said, candidates, texts=texts, hint=hint)
 
 
 class ChangedSince(BadInput):

@@ -125,6 +125,8 @@ def named_by(text: str, ask: Callable[[str, bytes, bytes], list[bytes]]) -> list
     `ask("short", low, high)` answers with ids whose last bytes are in a range, `ask("prefix", low, high)` with those
     that are in one themselves. Raises BadInput: it can be neither.
     """
+    if not isinstance(text, str):
+        raise BadInput(f"not an id: {text!r:.60}", hint="ids are text")
     ends = parse_short(text)
     if ends is not None:
         found = ask("short", *ends)
@@ -165,6 +167,8 @@ def _end(raw: bytes) -> int:
 
 
 def _digits(text: str) -> str:
+    if not isinstance(text, str):
+        raise BadInput(f"not an id: {text!r:.60}", hint="ids are text")
     digits = text.strip().lower().replace("-", "")
     if len(digits) > 32 or not digits or not _HEX.issuperset(digits):
         raise BadInput(f"not an id: {_shown(text)}", hint="`limpet list` shows ids")

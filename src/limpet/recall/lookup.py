@@ -46,7 +46,7 @@ def list(
     context: Context, where: Filter, *, sort: str, limit: int, cursor: str | None, all_states: bool,
     ascending: bool = False,
 ) -> Page:  # fmt: skip
-    if isinstance(limit, bool) or not 1 <= limit <= 10_000:
+    if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= 10_000:
         raise BadInput(f"limit must be from 1 to 10000, not {limit!r}")
     where = _listed(context, where, all_states)
     page = context.store.listings.page(where, sort=sort, limit=limit, cursor=cursor, descending=not ascending)

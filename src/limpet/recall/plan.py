@@ -73,6 +73,10 @@ class Plan:
         return self if self.remaining() >= seconds else replace(self, deadline=time.monotonic() + seconds)
 
 
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
 def make_plan(
     query: str,
     where: Filter,
@@ -91,9 +95,9 @@ def make_plan(
         raise BadInput(f"query must be text, not {type(query).__name__}")
     if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= MAX_RESULTS:
         raise BadInput(f"k must be from 1 to {MAX_RESULTS}, not {k!r:.60}")
-    if deadline_ms is not None and not 0 < deadline_ms <= MOST:
+    if deadline_ms is not None and not (_is_number(deadline_ms) and 0 < deadline_ms <= MOST):
         raise BadInput(f"deadline_ms must be more than 0, and at most {MOST:,}, not {deadline_ms!r:.60}")
-    if budget_tokens is not None and not 1 <= budget_tokens <= MOST:
+    if budget_tokens is not None and not (_is_number(budget_tokens) and 1 <= budget_tokens <= MOST):
         raise BadInput(f"budget_tokens must be at least 1, and at most {MOST:,}, not {budget_tokens!r:.60}")
     if fusion not in FUSIONS:
         raise BadInput(f"unknown fusion: {fusion!r}", hint=f"one of: {', '.join(FUSIONS)}")

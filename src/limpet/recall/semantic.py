@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..model.clock import Clock
 from ..model.dataclass import replace
-from ..model.errors import EmbedderUnavailable, StoreError
+from ..model.errors import EmbedderUnavailable, LimpetError, StoreError
 from ..store.records import EmbedderRow
 from ..text.scripts import latin_share
 from ..vectors.calibration import FITTED, TEXTS, Calibration, calibration_of, measured, stated
@@ -179,7 +179,7 @@ class SemanticSearch:
         return plan
 
     def _embedded(self, embedder: Embedder, plan: Plan) -> Ahead:
-        vector = _in_time(embedder, plan, lambda: embedder.embed_query(plan.query))
+        vector = _in_time(embedder, plan, lambda: _checked(embedder, embedder.embed_query(plan.query)))
         return Ahead(plan.query, embedder, vector)
 
     def _for_reading(self, plan: Plan) -> tuple[Embedder, EmbedderRow]:
@@ -295,11 +295,30 @@ class BoundScan:
         return self._index.exact(text_ids, self._read)
 
 
+def _checked(embedder: Embedder, made: Any) -> Any:
+    """A vector as the interface has it. Raises EmbedderUnavailable."""
+    import numpy as np
+
+    if type(embedder).__module__ in OURS:
+        return made
+    vector = np.asarray(made, dtype=np.float32)
+    if vector.shape != (embedder.dimensions,) or not np.isfinite(vector).all():
+        raise EmbedderUnavailable(
+            f"{embedder.name}: embed_query gave no {embedder.dimensions} finite numbers, but {made!r:.60}"
+        )
+    return vector
+
+
 def _in_time(embedder: Embedder, plan: Plan, ask: Callable[[], T]) -> T:
-    """What an embedder is asked for a plan. Raises EmbedderUnavailable: also for one of others that takes too long."""
-    if plan.deadline is None or type(embedder).__module__ in OURS:
+    """What an embedder is asked for a plan. Raises EmbedderUnavailable: also for one of others that takes too long, or
+    raises what it likes."""
+    if type(embedder).__module__ in OURS:
         return ask()
     try:
-        return within(plan.remaining() - RANKING_SECONDS, ask, id(embedder))
+        return ask() if plan.deadline is None else within(plan.remaining() - RANKING_SECONDS, ask, id(embedder))
     except Late as late:
         raise EmbedderUnavailable(f"{embedder.name}: {late}") from None
+    except LimpetError:
+        raise
+    except Exception as error:
+        raise EmbedderUnavailable(f"{embedder.name}: {type(error).__name__}: {error}") from error

@@ -43,7 +43,9 @@ def forget(
         found = [need(writer.reads, id, writer.scopes) for id in ids]
         found = [one for one in {one.id: one for one in found}.values() if one.state not in ("retracted", "purged")]
         if where is not None:
-            found += _passing(writer, replace(where, scopes=(context.scope,)), match)
+            known = {one.id for one in found}
+            passing = _passing(writer, replace(where, scopes=(context.scope,)), match)
+            found += [one for one in passing if one.id not in known]
         if dry_run:
             return Forgotten(memories=tuple(found), event=None)
         waiting: list[str] = []

@@ -136,12 +136,27 @@ def depth(store: Store, events: Sequence[Event]) -> tuple[int, list[Event]]:
     return steps, found
 
 
+ERASED = "a purge cannot be undone: the content is gone"
+
+
 def last_done(store: Store, scopes: Sequence[str]) -> Done:
-    """The operation that an undo takes back: the newest that holds and is none itself. Raises NotFound."""
+    """The operation that an undo takes back: the newest that holds and is none itself. Raises NotFound, and BadInput
+    where that is a purge."""
+    erased = False
     for one in newest(store, scopes):
-        if not one.undone and not taken_back(store, one.events):
-            return one
-    raise NotFound("nothing to undo")
+        if one.undone or taken_back(store, one.events):
+            continue
+        if any(event.type == "purged" for event in one.events):
+            erased = True
+            continue
+        if erased:
+            (before,) = told(store, [one])
+            if not before.text:  # of what was erased
+                continue
+            said = f"`limpet undo {before.short}` takes back what was done before it: {before.verb}: "
+            raise BadInput(ERASED, hint=said + _first_words(before.text))
+        return one
+    raise BadInput(ERASED) if erased else NotFound("nothing to undo")
 
 
 def last_undone(store: Store, scopes: Sequence[str]) -> Done:
@@ -180,9 +195,7 @@ def undo(writer: Writer, done: Done, origin: str = "agent") -> list[Receipt]:
     from .write import Receipt
 
     if any(one.type == "purged" for one in done.events):
-        raise BadInput(
-            "a purge cannot be undone: the content is gone", hint="`limpet undo OP` takes back what was done before it"
-        )
+        raise BadInput(ERASED, hint="`limpet undo OP` takes back what was done before it")
     receipts: dict[bytes, Receipt] = {}
     for one in done.events:
         if one.id not in done.cancelled:

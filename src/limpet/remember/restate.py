@@ -9,9 +9,11 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from ..model.clock import format_time
 from ..model.edges import live_edges
 from ..model.ids import format_id, parse_id
 from ..model.memory import FOREIGN, GLOBAL_SCOPE, MAX_METADATA_BYTES, MAX_TOPICS, TRUST, Memory, is_below, least_trusted
+from ..text.normalise import same_value
 from .validation import OUTSIDE, ValidStatement
 from .write import Receipt, Writer, effective_trust, raw_id
 
@@ -100,6 +102,10 @@ class _Restatement:
         """The data of the observation: where it was made, and what it changes by itself."""
         statement, known = self.statement, self.known
         data: dict[str, Any] = {}
+        if known.content and not same_value(known.content, statement.content):
+            self.left.append(f"its wording (it says {known.content!r:.80})")
+        if statement.session and statement.session == known.session and statement.speaker:
+            self.left.append(f"a second turn of these words in session {statement.session}")
         if statement.session:
             data["session"] = statement.session
             if statement.session != known.session:
@@ -220,6 +226,8 @@ class _Restatement:
                 self.left.append(self._kept("valid_from"))
             else:
                 data["valid_from"] = start
+        elif start is not None and start > known.valid_from_us:
+            self.left.append(f"valid_from (it is known since {format_time(known.valid_from_us)})")
         if end is not None and end != known.valid_to_us:
             if self.below:
                 self.left.append(self._kept("valid_to"))

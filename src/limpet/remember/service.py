@@ -306,8 +306,10 @@ def forget(
 ) -> Forgotten:  # fmt: skip
     from ..remember.forget import forget
 
-    named = [ids] if isinstance(ids, str) else list(ids)
+    named = [ids] if isinstance(ids, str) else list(ids or ())
     held = replace(where, as_of=context.now()) if where.narrows or match is not None else None
+    if match is not None and not match.strip():
+        raise BadInput("no words given to match", hint="match: words that all of them hold")
     if held is None and not named:
         raise BadInput("nothing says what to forget", hint="an id, or a topic, session, age or words")
     return forget(context, named, held, match=match, why=why, origin=origin, dry_run=dry_run)
@@ -399,7 +401,7 @@ def log(context: Context, *, limit: int, event: str | None) -> list[Operation]:
 
     from ..remember import operations as done
 
-    if isinstance(limit, bool) or not 1 <= limit <= 10_000:
+    if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= 10_000:
         raise BadInput(f"limit must be from 1 to 10000, not {limit!r}")
     store = context.store
     if event is not None:

@@ -102,6 +102,8 @@ def validate(item: Mapping[str, Any], *, scope: str, now: int) -> ValidStatement
     valid_from = _time(item.get("valid_from"), now)
     valid_to = _time(item.get("valid_to"), now)
     if valid_to is not None and valid_to <= (now if valid_from is None else valid_from):
+        if valid_from is None:
+            raise BadInput("valid_to is past: say since when it held, too", hint="valid_from, before valid_to")
         raise BadInput("valid_to must be later than valid_from", hint="intervals are half-open: [valid_from, valid_to)")
     id = item.get("id")
     pin = item.get("pin") or False
@@ -109,7 +111,7 @@ def validate(item: Mapping[str, Any], *, scope: str, now: int) -> ValidStatement
         raise BadInput(f"pin must be true or false, not {pin!r}")
     anyway = item.get("anyway") or False
     speaker, session = check_name("speaker", item.get("speaker")), check_name("session", item.get("session"))
-    scope = check_scope(item.get("scope") or scope)
+    scope = check_scope(scope if item.get("scope") is None else item["scope"])
     if suspected("\n".join(filter(None, (speaker, session, scope, key)))):
         no_secret("scope", scope)
         no_secret("key", key)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ..model.clock import format_time
 from ..model.dataclass import dataclass, field, replace
 from ..model.encode import OPTIONAL, JsonForm
 from ..model.errors import BadInput, LimpetError, NotFound
@@ -12,7 +13,7 @@ from ..model.events import Event
 from ..model.ids import format_id, parse_id, proposal_id
 from ..model.memory import GLOBAL_SCOPE, Memory, is_below, least_trusted
 from ..model.state import MemoryState, replay
-from ..text.normalise import fingerprint
+from ..text.normalise import fingerprint, same_value
 from ..text.secrets import redact
 from .replacement import kept_for_review, proposed_before, says_otherwise
 from .validation import ValidStatement
@@ -202,7 +203,7 @@ class Writer:
             self.event("linked", new_id, origin=statement.origin, edge="caused_by", target=parse_id(cause.id).hex())
         status, reason = self._outcome(
             statement, stronger, renamed, revives,
-            cut=bool(end) and statement.valid_to is not None, first=statement.key is not None and not values,
+            cut=end.get("valid_to"), first=statement.key is not None and not values,
         )  # fmt: skip
         return Receipt(
             id=format_id(new_id), status=status, event=format_id(made.id), reason=reason, redacted=statement.redacted
@@ -215,10 +216,10 @@ class Writer:
         renamed: str | None,
         revives: Memory | None,
         *,
-        cut: bool,
+        cut: int | None,
         first: bool,
     ) -> tuple[str, str | None]:
-        """(status, reason) of a new memory. `cut`: another value of its key ends it sooner than was said. `first`: of
+        """(status, reason) of a new memory. `cut`: when another value of its key ends it. `first`: of
         its key."""
         if statement.quarantine:
             return "quarantined", f"it {statement.quarantine}; `limpet review` shows what waits"
@@ -228,8 +229,8 @@ class Writer:
             return "proposed", f"kept for review: {corrected_to(self, revives)}"
         if stronger is not None:
             return "proposed", kept_for_review(self, stronger)
-        if cut:
-            return "created", "not kept: valid_to (another value of the key begins before)"
+        if cut is not None:
+            return "created", f"it holds until {format_time(cut)}: another value of the key begins then"
         return "created", f"its key is {renamed}" if renamed else self._near(statement) if first else None
 
     def _near(self, statement: ValidStatement) -> str | None:
@@ -302,7 +303,8 @@ class Writer:
             start = statement.valid_from if statement.valid_from is not None else self.now
             there = held(values, start)
             if there is not None:
-                return there if _mark_of(there) == mark else None
+                is_said = _mark_of(there) == mark and same_value(there.content, statement.content)
+                return there if is_said else None
             there = None if values else self._without_key(statement)
         else:
             there = None if mark in self._new else self.reads.memories.stated_before(statement.scope, mark, self.now)
@@ -344,6 +346,7 @@ class Writer:
     def supersede(self, old: Memory, new: bytes, origin: str, start: int, **more: Any) -> None:
         """`old` ends where `new` begins; what had ended before holds no longer for that."""
         start = start if old.valid_to_us is None else min(start, old.valid_to_us)
+        start = max(start, old.valid_from_us)  # what another one was true instead of all the time: never
         self.event("superseded", parse_id(old.id), origin=origin, by=new.hex(), valid_to=start, **more)
 
     def correct(self, old: Memory, statement: ValidStatement, why: str | None, *, derived: bool = False) -> Receipt:

@@ -37,6 +37,8 @@ def open_store(
         return PostgresStore(path, describe, read_only=read_only, durable=durable, create=create)
     from .sqlite import SqliteStore
 
+    if path == ":memory:" and read_only:
+        raise BadInput("a store in memory cannot be read only: it begins empty")
     return SqliteStore(path, describe, read_only=read_only, durable=durable, create=create)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 
@@ -10,6 +11,22 @@ def normalise(text: str) -> str:
     if text.isascii():
         return " ".join(text.lower().split()).rstrip(".! ")
     return " ".join(unicodedata.normalize("NFC", text).casefold().split()).rstrip(".! ")
+
+
+def same_value(one: str, other: str) -> bool:
+    """Whether two texts of one fingerprint are one value, of a flag, a path or a name too: but for white space in a
+    line and after it, a full stop after a word, and the first letter of several words."""
+    return _value(one) == _value(other)
+
+
+def _value(text: str) -> str:
+    text = unicodedata.normalize("NFC", text).strip()
+    if "\n" in text:
+        return "\n".join(line.rstrip() for line in text.splitlines())
+    words = text.split()
+    if len(words) > 1 and words[0][:1].isalpha():
+        words[0] = words[0][:1].lower() + words[0][1:]
+    return re.sub(r"(?<=[\w)\]\"'])[.!]+$", "", " ".join(words))
 
 
 def fingerprint(scope: str, kind: str, speaker: str | None, key: str | None, text: str) -> int:

@@ -1,0 +1,79 @@
+"""What people type without having read the help: other verbs, other options, options between, text from a pipe."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.flows.test_cli import limpet  # noqa: F401  the command line on a store of its own
+from tests.flows.test_scopes import checkout
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [("note", "remember"), ("save", "remember"), ("ask", "recall"), ("del", "forget"), ("info", "status"),
+     ("history", "log"), ("tags", "topics"), ("update", "correct"), ("rememebr", "remember")],
+)  # fmt: skip
+def test_another_verb_is_answered_with_ours(limpet, typed, meant):  # noqa: F811
+    assert f"did you mean {meant}?" in limpet(typed, "x").err
+
+
+def test_a_value_may_follow_options(limpet):  # noqa: F811
+    assert limpet("fact", "user.city", "Berlin").code == 0
+    assert limpet("fact", "user.city", "--origin", "user", "Hamburg").code == 0
+    assert limpet("fact", "user.city").out == "Hamburg\n"
+
+
+def test_text_without_quotes_is_told_of_quotes(limpet):  # noqa: F811
+    said = limpet("recall", "webpack", "killed")
+    assert said.code == 2 and "text of several words goes in quotes" in said.err
+
+
+def test_counts_go_by_either_option(limpet):  # noqa: F811
+    for number in range(3):
+        limpet("remember", f"Server {number} is in Oslo")
+    assert [len(limpet("list", name, "2", "--json").lines) for name in ("--limit", "-k", "-n")] == [2, 2, 2]
+    for name in ("-k", "--limit"):
+        assert len(limpet("recall", "server Oslo", name, "2", "--json").json["items"]) == 2
+
+
+def test_a_question_may_come_from_stdin(limpet):  # noqa: F811
+    limpet("remember", "The attic is full")
+    assert "The attic is full" in limpet("recall", "-", stdin="attic\n").out
+    assert "- reads it from stdin" in limpet("remember", stdin="The cellar is dry").err
+
+
+def test_a_list_shows_keys_and_a_history_tells_values_of_a_day_apart(limpet):  # noqa: F811
+    limpet("fact", "user.city", "Berlin", "--valid-from", "2026-02-01T09:00")
+    limpet("fact", "user.city", "Rome", "--valid-from", "2026-02-01T10:00")
+    assert "user.city = Rome" in limpet("list").out
+    first, second = limpet("fact", "user.city", "--history").out.splitlines()
+    assert first.startswith("2026-02-01 09:00:00 to 2026-02-01 10:00:00  Berlin")
+    assert second.startswith("2026-02-01 10:00:00 to now                  Rome")
+
+
+def test_after_a_purge_undo_names_what_was_done_before_it(limpet):  # noqa: F811
+    limpet("remember", "The attic is full")
+    limpet("remember", "The cellar is dry")
+    limpet("purge", "--match", "cellar", "--confirm")
+    said = limpet("undo")
+    assert said.code == 2 and "takes back what was done before it: remember: The attic is full" in said.err
+    operation = said.err.split("`limpet undo ")[1].split("`")[0]
+    assert limpet("undo", operation).code == 0 and not limpet("list", "--json").lines
+
+
+def test_status_names_the_scope_that_writes_go_to(limpet, tmp_path, monkeypatch):  # noqa: F811
+    monkeypatch.delenv("LIMPET_SCOPE")
+    for name in ("a", "b"):
+        monkeypatch.chdir(checkout(tmp_path / name / "shop", commit=True))
+        limpet("remember", f"Shop {name} sells boats")
+    scope = limpet("status", "--json").json["scope"]
+    assert scope.startswith("project:shop-") and f"writes from here go to {scope}" in limpet("scopes").err
+
+
+def test_what_undoes_the_renaming_of_another_scope_is_named(limpet):  # noqa: F811
+    limpet("remember", "The attic is full")
+    limpet("remember", "Boats are sold", "--scope", "project:other")
+    said = limpet("scopes", "rename", "project:other", "project:boats").err
+    command = said.split("`limpet ")[1].split("`")[0].split()
+    assert limpet(*command).code == 0
+    assert {one["scope"] for one in limpet("scopes", "--json").json["scopes"]} == {"project:api", "project:other"}

@@ -1,0 +1,58 @@
+"""Times as people write them: none is read as another one, and what could be two is refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from limpet.model.clock import format_time, parse_time
+from limpet.model.errors import BadInput
+
+NOW = parse_time("2026-11-24T18:59:00Z", now=0)  # a Tuesday
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ("2026-03", "2026-03-01"),
+        ("2026-3-7", "2026-03-07"),
+        ("March 2026", "2026-03-01"),
+        ("01.03.2026", "2026-03-01"),
+        ("1.3.2026", "2026-03-01"),
+        ("13.4.2026", "2026-04-13"),
+        ("25/12/2025", "2025-12-25"),
+        ("7/7/2026", "2026-07-07"),
+        ("today", "2026-11-24"),
+        ("Yesterday", "2026-11-23"),
+        ("this week", "2026-11-23"),
+        ("this month", "2026-11-01"),
+        ("this year", "2026-01-01"),
+        ("monday", "2026-11-23"),
+    ],
+)
+def test_a_date_means_its_first_instant(said, meant):
+    assert format_time(parse_time(said, now=NOW)) == f"{meant}T00:00:00Z"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "2026-13",
+        "2026-13-01",
+        "2026-02-30",
+        "31.02.2026",
+        "01/03/2026",
+        "Q1 2026",
+        "2026",
+        1_767_225_600,
+        1_767_225_600_000,
+    ],
+)
+def test_what_is_no_date_or_two_is_refused(said):
+    with pytest.raises(BadInput):
+        parse_time(said, now=NOW)
+
+
+def test_what_is_two_dates_is_named():
+    with pytest.raises(BadInput) as raised:
+        parse_time("01/03/2026", now=NOW)
+    assert "2026-01-03" in str(raised.value.hint) and "2026-03-01" in str(raised.value.hint)

@@ -1,0 +1,190 @@
+"""Values of keys: a new one is never taken for the old one, and states and receipts tell when each holds."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+
+import limpet
+
+
+@pytest.fixture
+def memory():
+    with limpet.open(":memory:", scope="global", clock=limpet.FixedClock("2026-03-31T15:00:00Z")) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("-v", "-V"),
+        ("MCDONALD", "McDonald"),
+        ("/Data", "/data"),
+        ("cd .", "cd .."),
+        ("if a:\n    b()\nc()", "if a:\n    b()\n    c()"),
+    ],
+)
+def test_a_value_that_differs_in_case_or_space_is_another_value(memory, old, new):
+    memory.set_fact("svc.flag", old, valid_from="2024-01-01")
+    assert memory.set_fact("svc.flag", new, valid_from="2025-01-01").status == "created"
+    assert memory.fact("svc.flag").value == new
+    assert memory.set_fact("svc.flag", new).status == "observed"
+
+
+@pytest.mark.parametrize("again", ["Ten minutes", "ten  minutes", "Ten minutes.", "ten minutes!"])
+def test_a_value_that_is_set_again_is_the_same(memory, again):
+    memory.set_fact("session.length", "Ten minutes")
+    assert memory.set_fact("session.length", again).status == "observed"
+
+
+def test_what_repeats_other_wording_names_what_was_kept(memory):
+    memory.remember("Run the linter with -V")
+    said = memory.remember("Run the linter with -v")
+    assert said.status == "observed" and "'Run the linter with -V'" in str(said.reason)
+
+
+def test_what_repeats_an_episode_names_the_date_that_is_not_kept(memory):
+    memory.remember("Went running along the river", kind="episode", valid_from="2026-01-05")
+    said = memory.remember("Went running along the river", kind="episode", valid_from="2026-01-12")
+    assert said.status == "observed" and "valid_from (it is known since 2026-01-05" in str(said.reason)
+
+
+def test_a_value_with_a_planned_successor_holds_until_then(memory):
+    now = memory.set_fact("acme.price", "10 euros", valid_from="2025-01-01").id
+    memory.set_fact("acme.price", "12 euros", valid_from="2030-06-01")
+    held = memory.get(now)
+    assert (held.state, held.confidence_word) == ("active", "stated")
+    assert memory.fact("acme.price").confidence == held.confidence == memory.recall("acme price")[0].confidence > 0
+    assert [one.state for one in memory.list()] == ["active"]
+
+
+def test_a_value_that_begins_before_another_says_how_long_it_holds(memory):
+    memory.set_fact("runtime.node", "22", valid_from="2026-03-30")
+    said = memory.set_fact("runtime.node", "24", valid_from="2026-03-01")
+    assert memory.fact("runtime.node").value == "22"
+    assert said.reason == "it holds until 2026-03-30T00:00:00Z: another value of the key begins then"
+
+
+def test_a_correction_dated_before_what_it_corrects_leaves_no_negative_interval(memory):
+    old = memory.remember("Ann is the account manager", valid_from="2025-06-01").id
+    memory.correct(old, "Bea is the account manager", valid_from="2025-01-01")
+    gone = memory.get(old)
+    assert gone.valid_from == gone.valid_to and gone.state == "superseded"
+    assert [one.content for one in memory.recall("account manager", as_of="2025-07-01")] == [
+        "Bea is the account manager"
+    ]
+
+
+def test_an_end_that_is_past_needs_a_beginning(memory):
+    with pytest.raises(limpet.BadInput, match="since when"):
+        memory.remember("The office was in Rome", valid_to="2025-01-01")
+
+
+# -- what is wrong is refused, by errors of one family
+
+
+def test_nothing_to_match_forgets_nothing(memory):
+    memory.remember("The attic is full")
+    for match in ("", "  "):
+        with pytest.raises(limpet.BadInput, match="no words"):
+            memory.forget(match=match)
+    assert memory.count() == 1
+
+
+def test_a_memory_that_is_named_twice_is_forgotten_once(memory):
+    one = memory.remember("The attic is full", topics=["house"]).id
+    memory.remember("The cellar is dry", topics=["house"])
+    assert len(memory.forget(one, topics=["house"]).memories) == 2
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda memory: memory.get(None),
+        lambda memory: memory.get(5),
+        lambda memory: memory.pin(["a"]),
+        lambda memory: memory.why(5),
+        lambda memory: memory.accept(3),
+        lambda memory: memory.recall("x", session=["s1"]),
+        lambda memory: memory.recall("x", speaker=1),
+        lambda memory: memory.recall("x", metadata={"n": 2**70}),
+        lambda memory: memory.recall("x", deadline_ms="1"),
+        lambda memory: memory.recall("x", budget_tokens="12"),
+        lambda memory: memory.prepare("x", budget_tokens="x"),
+        lambda memory: memory.list(limit="x"),
+        lambda memory: memory.list(limit=None),
+        lambda memory: memory.remember("The attic is full", scope=""),
+        lambda memory: memory.forget(ids=None),
+        lambda _: limpet.open(":memory:", read_only=True),
+        lambda _: limpet.open(5),
+        lambda _: limpet.open(b"/p/x.db"),
+        lambda _: limpet.open(":memory:", clock=5),
+        lambda _: limpet.open(":memory:", embedder=object()),
+    ],
+)
+def test_what_is_of_another_type_is_bad_input(memory, call):
+    with pytest.raises(limpet.BadInput):
+        call(memory)
+    assert memory.count() == 0
+
+
+def test_an_ambiguous_id_can_be_sent_to_another_process(memory):
+    for last in ("1", "2"):
+        memory.remember(f"Foo {last}", id=f"11111111-1111-4111-8111-11111111111{last}")
+    with pytest.raises(limpet.AmbiguousId) as raised:
+        memory.get("11111111")
+    again = pickle.loads(pickle.dumps(raised.value))
+    assert (str(again), again.candidates, again.hint) == (str(raised.value), raised.value.candidates, raised.value.hint)
+
+
+def test_a_path_at_home_is_at_home(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    with limpet.open("~/mine.db", scope="global") as memory:
+        assert memory.path == str(tmp_path / "mine.db")
+
+
+# -- an embedder of one's own that fails
+
+
+class Broken:
+    name, fingerprint, dimensions = "broken", "broken-1", 8
+
+    def __init__(self):
+        self.answer = lambda: np.eye(8, dtype=np.float32)[0]
+        self.columns = 8
+
+    def embed_passages(self, texts):
+        return np.eye(self.columns, dtype=np.float32)[[len(one) % self.columns for one in texts]]
+
+    def embed_query(self, text):
+        return self.answer()
+
+
+def _raises():
+    raise RuntimeError("out of order")
+
+
+@pytest.mark.parametrize("answer", [_raises, lambda: None, lambda: np.full(8, np.nan), lambda: np.ones(5)])
+def test_a_recall_names_an_embedder_that_fails_and_answers_by_words(answer):
+    embedder = Broken()
+    with limpet.open(":memory:", scope="global", embedder=embedder) as memory:
+        memory.remember("Deploys go out on Tuesdays")
+        memory.work()
+        assert not memory.recall("deploys").missing
+        embedder.answer = answer
+        found = memory.recall("deploys")
+        assert list(found.missing) == ["vector"]
+        assert "broken: " in found.notes["vector"] and len(found) == 1
+        assert memory.prepare("deploys").sections
+
+
+def test_vectors_of_another_size_are_not_stored():
+    embedder = Broken()
+    embedder.columns = 5
+    with limpet.open(":memory:", scope="global", embedder=embedder) as memory:
+        memory.remember("Deploys go out on Tuesdays")
+        assert memory.work().failed == 1
+        assert [one.content for one in memory.recall("deploys")] == ["Deploys go out on Tuesdays"]
