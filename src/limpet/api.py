@@ -892,6 +892,7 @@ class Limpet:
         """
         return remember_service.retract(self._context, id, why, origin=origin)
 
+    @takes("kinds")
     def forget(
         self, ids: str | Iterable[str] = (), *, kind: str | Iterable[str] = (), topics: Iterable[str] = (),
         session: str | None = None, before: Time = None, metadata: Mapping[str, Any] | None = None,

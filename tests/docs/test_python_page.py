@@ -113,7 +113,7 @@ def test_the_python_page_shows_signatures():
         ("| `move(ids, dry_run=False, ...)` | ... |", {"dry_run"}, set()),
         ("| `count(*, FILTERS)` | ... |", set(), {"all_states"}),
         ("| `count_by(*by, FILTERS, all_states=False, kinds=())` | ... |", set(), set()),
-        ("| `forget(kinds=(), ...)` | ... |", {"kinds"}, set()),
+        ("| `forget(kinds=(), ...)` | ... |", set(), set()),
         ("| `prepare(budget=None, ...)` | ... |", set(), set()),
         ("| `recall(query, *, budget=None, ...)` | ... |", {"budget"}, set()),
         ("| `gaps(*, kinds=(), limit=20)` | ... |", set(), {"kind"}),

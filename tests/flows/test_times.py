@@ -42,6 +42,10 @@ def test_a_date_means_its_first_instant(said, meant):
         "31.02.2026",
         "01/03/2026",
         "Q1 2026",
+        "1/2/26",
+        "01-02-2026",
+        "1/2/2026 10:00",
+        "5/6",
         "2026",
         1_767_225_600,
         1_767_225_600_000,
@@ -56,3 +60,7 @@ def test_what_is_two_dates_is_named():
     with pytest.raises(BadInput) as raised:
         parse_time("01/03/2026", now=NOW)
     assert "2026-01-03" in str(raised.value.hint) and "2026-03-01" in str(raised.value.hint)
+
+
+def test_a_date_with_dots_has_its_day_first_with_a_time_too():
+    assert format_time(parse_time("1.2.2026 10:00", now=NOW)) == "2026-02-01T10:00:00Z"

@@ -19,7 +19,7 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _SECONDS, _MILLISECONDS = range(10**8, 10**10), range(10**11, 10**13)
 # A year and a month, and a day, as far as ISO 8601 would have them in two digits.
 _NUMERIC = re.compile(r"(\d{4})-(\d{1,2})(?:-(\d{1,2}))?")
-_BY_COUNTRY = re.compile(r"(\d{1,2})([/.])(\d{1,2})\2(\d{4})")
+_BY_COUNTRY = re.compile(r"(\d{1,2})([/.-])(\d{1,2})(?:\2(\d{2}|\d{4})?)?(?:\s.*)?")
 _QUARTER = re.compile(r"\bq[1-4]\b", re.I)
 
 
@@ -171,18 +171,19 @@ def _parse_words(words: str, now: int) -> int:
             raise _not_a_time(words) from None
     if _QUARTER.search(words):
         raise _not_a_time(words)
+    order: dict[str, str] = {}
     if (numeric := _BY_COUNTRY.fullmatch(words)) is not None:
-        dots = numeric[2] == "."
-        one, other, year = int(numeric[1]), int(numeric[3]), int(numeric[4])
-        if dots:  # where dates have dots, the day comes first
-            return _parse_words(f"{year}-{other}-{one}", now)
-        if one != other and max(one, other) <= 12:
+        one, other = int(numeric[1]), int(numeric[3])
+        if numeric[2] == ".":  # where dates have dots, the day comes first
+            order = {"DATE_ORDER": "DMY"}
+        elif one != other and max(one, other) <= 12:
+            year = numeric[4] or to_datetime(now).year
             raise BadInput(
                 f"{words!r} is two dates", hint=f"write {year}-{one:02}-{other:02} or {year}-{other:02}-{one:02}"
             )
     import dateparser
 
-    settings = {
+    settings = order | {
         "RELATIVE_BASE": to_datetime(now).replace(tzinfo=None),
         "TIMEZONE": "UTC",
         "RETURN_AS_TIMEZONE_AWARE": True,
