@@ -177,9 +177,9 @@ def _parse_words(words: str, now: int) -> int:
         if numeric[2] == ".":  # where dates have dots, the day comes first
             order = {"DATE_ORDER": "DMY"}
         elif one != other and max(one, other) <= 12:
-            year = numeric[4] or to_datetime(now).year
+            which = numeric[4] or to_datetime(now).year
             raise BadInput(
-                f"{words!r} is two dates", hint=f"write {year}-{one:02}-{other:02} or {year}-{other:02}-{one:02}"
+                f"{words!r} is two dates", hint=f"write {which}-{one:02}-{other:02} or {which}-{other:02}-{one:02}"
             )
     import dateparser
 

@@ -60,6 +60,7 @@ def features(
         "coverage_first": covered[0],
         "absent": found.absent / worth if worth else 1.0,
         "words": min(len(found.stems), 8) / 8,
+        "few": 1.0 / len(found.table.rows),  # memories that could be meant: in a store of few, the best is meant
         "share": 1.0 / sum([math.exp(scores[i] - first) for i in order]),
         "first_by_words": float(by_words[best[0]] >= max(by_words)),
         "lead": scores[best[0]] - sum(rest) / len(rest) if rest else 0.0,

@@ -13,11 +13,11 @@ FITS: dict[str, float] = {
     "length": 0.1346,
 }
 FITS_JUDGED: dict[str, float] = {
-    "one": -1.8277,
-    "behind": -0.6398,
-    "alone": 1.9777,
-    "length": 0.0756,
-    "judge": 0.4583,
+    "one": -1.8238,
+    "behind": -0.6332,
+    "alone": 1.9308,
+    "length": 0.0704,
+    "judge": 0.4315,
 }
 # From which probability on a memory is shown, and from which share of the best one's.
 SHOWN_FROM, SHOWN_FROM_JUDGED, SHARE_OF_BEST = 0.4, 0.28, 0.5
