@@ -102,7 +102,7 @@ def take_place(writer: Writer, new: Memory, *, origin: str) -> None:
 
 def take_key(writer: Writer, new: Memory, *, origin: str) -> None:
     """A memory that is believed again is a value of its key, between the one before it and the one after it."""
-    from .write import fitted, held
+    from .values import fitted, held
 
     if new.key is None:
         return

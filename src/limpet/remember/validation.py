@@ -101,10 +101,7 @@ def validate(item: Mapping[str, Any], *, scope: str, now: int) -> ValidStatement
     source, shown = redact(check_name("source", item.get("source"), limit=2_000) or "")
     valid_from = _time(item.get("valid_from"), now)
     valid_to = _time(item.get("valid_to"), now)
-    if valid_to is not None and valid_to <= (now if valid_from is None else valid_from):
-        if valid_from is None:
-            raise BadInput("valid_to is past: say since when it held, too", hint="valid_from, before valid_to")
-        raise BadInput("valid_to must be later than valid_from", hint="intervals are half-open: [valid_from, valid_to)")
+    _check_interval(valid_from, valid_to, now)
     id = item.get("id")
     pin = item.get("pin") or False
     if not isinstance(pin, bool):
@@ -342,6 +339,13 @@ def _ids(values: Any) -> tuple[str, ...]:
     if not all(isinstance(value, str) for value in ids):
         raise BadInput("because must be ids")
     return ids
+
+
+def _check_interval(start: int | None, end: int | None, now: int) -> None:
+    if end is not None and end <= (now if start is None else start):
+        if start is None:
+            raise BadInput("valid_to is past: say since when it held, too", hint="valid_from, before valid_to")
+        raise BadInput("valid_to must be later than valid_from", hint="intervals are half-open: [valid_from, valid_to)")
 
 
 def _time(value: Any, now: int) -> int | None:
