@@ -231,7 +231,8 @@ class Writer:
         if stronger is not None:
             return "proposed", kept_for_review(self, stronger)
         if cut is not None:
-            return "created", f"it holds until {format_time(cut)}: another value of the key begins then"
+            kept = "not kept: valid_to; " if statement.valid_to is not None else ""
+            return "created", f"{kept}it holds until {format_time(cut)}: another value of the key begins then"
         return "created", f"its key is {renamed}" if renamed else self._near(statement) if first else None
 
     def _near(self, statement: ValidStatement) -> str | None:
