@@ -6,6 +6,7 @@ trusted more, and `corrects`), so that it waits again after a rebuild, on anothe
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..model.dataclass import replace
@@ -102,8 +103,6 @@ def take_place(writer: Writer, new: Memory, *, origin: str) -> None:
 
 def take_key(writer: Writer, new: Memory, *, origin: str) -> None:
     """A memory that is believed again is a value of its key, between the one before it and the one after it."""
-    from .values import fitted, held
-
     if new.key is None:
         return
     raw = parse_id(new.id)
@@ -128,3 +127,21 @@ def waiting_data(reads: Store, id: bytes) -> dict[str, Any]:
         except BadInput:  # from another program's ledger
             del found[name]
     return found
+
+
+def was_replaced(memory: Memory, at: int) -> bool:
+    """Whether another memory holds in its place by then."""
+    return memory.superseded_by is not None and memory.valid_to_us is not None and memory.valid_to_us <= at
+
+
+def held(values: Sequence[Memory], at: int) -> Memory | None:
+    """The value of a key that holds at an instant."""
+    return next(
+        (one for one in values if one.valid_from_us <= at and (one.valid_to_us is None or at < one.valid_to_us)), None
+    )
+
+
+def fitted(values: Sequence[Memory], start: int, end: int | None) -> dict[str, Any]:
+    """{"valid_to"} of a value that begins before one that is there: it ends where that one begins."""
+    later = next((one.valid_from_us for one in values if one.valid_from_us > start), None)
+    return {} if later is None or (end is not None and end <= later) else {"valid_to": later}

@@ -15,9 +15,8 @@ from ..model.memory import GLOBAL_SCOPE, Memory, is_below, least_trusted
 from ..model.state import MemoryState, replay
 from ..text.normalise import fingerprint, same_value
 from ..text.secrets import redact
-from .replacement import kept_for_review, proposed_before, says_otherwise
+from .replacement import fitted, held, kept_for_review, proposed_before, says_otherwise, was_replaced
 from .validation import ValidStatement
-from .values import fitted, held, was_replaced
 
 if TYPE_CHECKING:
     from ..store.contract import Store
