@@ -138,7 +138,7 @@ MEANT = {
     "note": "remember", "save": "remember", "store": "remember", "put": "remember", "ask": "recall",
     "query": "recall", "del": "forget", "remove": "forget", "update": "correct", "change": "correct",
     "info": "status", "where": "status", "tags": "topics", "facts": "fact", "history": "log", "revert": "undo",
-    "check": "doctor", "dump": "export", "load": "import", "setup": "install",
+    "check": "doctor", "dump": "export", "load": "import",
 }  # fmt: skip
 # What people type to see or change settings.
 SETTINGS = ("config", "configure", "settings", "setup")

@@ -17,7 +17,7 @@ from typing import Any
 import apsw
 
 from ...keys import signing_key
-from ...model.errors import StoreError, StoreReadOnly
+from ...model.errors import LimpetError, StoreError, StoreReadOnly
 from ..sql.database import Index
 from .connection import busy_handler, connect, open_connection, translated, translation
 from .index import SqliteIndex
@@ -90,7 +90,7 @@ class Database:
 
     def _fold(self) -> None:
         """By a connection of its own: nobody waits who reads or writes."""
-        with contextlib.suppress(apsw.Error, StoreError):
+        with contextlib.suppress(apsw.Error, LimpetError):  # a key command that fails now, too
             con = connect(self.path)
             try:
                 con.execute("PRAGMA schema_version").fetchall()  # a connection that read nothing knows of no log
