@@ -12,9 +12,9 @@ from ..pause import State, look
 _EMPTY: dict[str, dict[str, Any]] = {
     "recall": {"relevant": False, "note": "", "items": []},
     "prepare": {"brief": ""},
-    "fact": {"values": []},
-    "explain": {},
-    "session": {},
+    "fact": {"values": [], "note": ""},
+    "explain": {"note": ""},
+    "session": {"note": ""},
 }
 _READING = ("list", "show", "journal")
 

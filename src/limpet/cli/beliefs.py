@@ -205,9 +205,10 @@ def _session(args: Namespace) -> int:
             output.object_line(shown.session_dict(row) | {"items": [one.as_dict() for one in found]})
         else:
             ended = f", ended {output.moment(row.ended_at)}" if row.ended_at else ""
+            count = output.counted(row.memories, "memory")
             output.line(
                 f"{output.printable(row.name)}  {output.printable(row.title or '')}\n"
-                f"{output.MARGIN}started {output.moment(row.started_at)}{ended}, {row.memories} memories"
+                f"{output.MARGIN}started {output.moment(row.started_at)}{ended}, {count}"
             )
             output.listed(found, memory)
     return 0

@@ -204,11 +204,8 @@ def recalled_sessions(
         if rank > 1:
             line("")
         title = f"  {' '.join(printable(one.title).split())}" if one.title else ""
-        count = f"{one.memories:,} memor{'y' if one.memories == 1 else 'ies'}"
-        line(
-            f"{rank:>2} {paint(printable(one.name), YELLOW)}{title}  {day(one.items[0].valid_from)}  {count}  "
-            + paint(f"score {one.score:.3f}", DIM)
-        )
+        count = counted(one.memories, "memory")
+        line(f"{rank:>2} {paint(printable(one.name), YELLOW)}{title}  {day(one.items[0].valid_from)}  {count}")
         for item in one.items:
             speaker = f"{printable(item.speaker)}: " if item.speaker else ""
             shown = " ".join(f"{speaker}{printable(item.content)}".split())
@@ -288,10 +285,10 @@ def _explained(told: Explanation) -> None:
 
 
 def _item(rank: int, item: Item, short: str, *, scope: str | None) -> None:
-    line(
-        f"{rank:>2} {paint(short, YELLOW)}  {paint(item.kind, CYAN)}  {day(item.valid_from)}  "
-        + paint(f"score {item.score:.3f}" + (f"  {scope}" if scope else ""), DIM)
-    )
+    # A score compares within one recall, and before the judge and what is newer moved the first: --explain shows it.
+    told = [f"score {item.score:.3f}"] if item.why is not None else []
+    head = f"{rank:>2} {paint(short, YELLOW)}  {paint(item.kind, CYAN)}  {day(item.valid_from)}"
+    line("  ".join([head, *(paint(one, DIM) for one in [*told, *([scope] if scope else [])])]))
     for one in _shortened(item.content, short):
         line(one)
     if marks := _marks(item):
