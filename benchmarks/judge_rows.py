@@ -5,7 +5,7 @@
 A line is a question with the first `DEPTH` results as the judge reads them, which of them answer, and their scores by
 the ranking. Questions come from the own set (both halves, told apart), the stores written for training and the
 messages, each asked among twenty stores in one and some in their own, the notes, among five and in their own, and
-FriendsQA's dialogues (`--conversations`).
+FriendsQA's dialogues (`--conversations`). Beside them: sentences of messages, and whether they are worth keeping.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from limpet.recall.answer import rank
 from limpet.recall.judged import passages
 from limpet.settings import DEFAULT_EMBEDDER
 from training.data import dialogues, held_back
+from training.labelled import judge_rows as kept_rows
 
 from . import embedding_cache, written
 from .collect import gathered, own_asked
@@ -139,7 +140,7 @@ def main() -> None:
     embedder = embedding_cache.load(DEFAULT_EMBEDDER)
     count = 0
     with gzip.open(options.out, "wt", encoding="utf-8") as file:
-        sources = [own_rows(embedder)]
+        sources = [own_rows(embedder), kept_rows()]
         alone = written.read(together=False)[::3]
         sources += [haystack_rows(embedder, "written", [*written.read(together=True), *alone])]
         sources += [haystack_rows(embedder, "messages", message_stores())]

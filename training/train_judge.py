@@ -10,6 +10,7 @@ the right one among them and for a probability of each. OUT holds the mean of th
 from __future__ import annotations
 
 import argparse
+import copy
 import gzip
 import json
 import random
@@ -33,8 +34,6 @@ KEPT = 0.998  # of the mean of weights, a step
 COMPARED_ONLY = {"FriendsQA"}
 # How often a source's rows are drawn in an epoch; others once. Most like what memories are asked in use are these two.
 SHARES = "own=2,notes=2"
-# Whether products of matrices are in 16 bits: twice as fast on some processors, half as fast on others.
-BFLOAT = False
 
 
 class Rows:
@@ -60,9 +59,7 @@ def logits(model: torch.nn.Module, pairs: Sequence[tuple[list[int], list[int]]])
     for place, (one, kind) in enumerate(pairs):
         ids[place, : len(one)], kinds[place, : len(one)] = torch.tensor(one), torch.tensor(kind)
         mask[place, : len(one)] = 1
-    with torch.autocast("cpu", dtype=torch.bfloat16, enabled=BFLOAT):
-        found = model(input_ids=ids, token_type_ids=kinds, attention_mask=mask).logits
-    return found.squeeze(-1).float()
+    return model(input_ids=ids, token_type_ids=kinds, attention_mask=mask).logits.squeeze(-1).float()
 
 
 def drawn(row: dict[str, Any], draw: random.Random) -> tuple[list[int], bool]:
@@ -80,22 +77,48 @@ def drawn(row: dict[str, Any], draw: random.Random) -> tuple[list[int], bool]:
 def loss_of(model: torch.nn.Module, batch: Sequence[dict[str, Any]], rows: Rows, draw: random.Random) -> torch.Tensor:
     pairs, shapes = [], []
     for row in batch:
+        if "questions" in row:  # each text has its own, and none is compared with another
+            for question, text in zip(row["questions"], row["texts"], strict=True):
+                pairs += rows.encoded(question, [text])
+            shapes.append((row["right"], False, False))
+            continue
         places, has = drawn(row, draw)
         pairs += rows.encoded(row["question"], [row["texts"][place] for place in places])
-        shapes.append((len(places), has, row["source"] in COMPARED_ONLY))
+        shapes.append(([has, *(False for _ in places[1:])], has, row["source"] in COMPARED_ONLY))
     scores = logits(model, pairs)
     start, compared, said = 0, [], []
-    for count, has, only in shapes:
-        part = scores[start : start + count]
-        start += count
-        if has and count > 1:
+    for right, has, only in shapes:
+        part = scores[start : start + len(right)]
+        start += len(right)
+        if has and len(right) > 1:
             compared.append(F.cross_entropy(part[None], torch.zeros(1, dtype=torch.long)))
         if not only:
-            wanted = torch.zeros(count)
-            wanted[0] = float(has)
-            said.append(F.binary_cross_entropy_with_logits(part, wanted))
+            said.append(F.binary_cross_entropy_with_logits(part, torch.tensor(right, dtype=torch.float32)))
     parts = [torch.stack(some).sum() / len(batch) for some in (compared, said) if some]
     return torch.stack(parts).sum()
+
+
+class Halves:
+    """A model whose products are in 16 bits and whose weights are kept in 32: `working` is stepped by `model`'s."""
+
+    def __init__(self, model: torch.nn.Module, half: bool) -> None:
+        self.model = model
+        self.working = copy.deepcopy(model).to(torch.bfloat16) if half else model
+
+    def gather(self) -> None:
+        """Gradients to the weights in 32 bits."""
+        if self.working is not self.model:
+            for kept, one in zip(self.model.parameters(), self.working.parameters(), strict=True):
+                kept.grad = one.grad.float() if one.grad is not None else None
+                one.grad = None
+
+    @torch.no_grad()
+    def spread(self) -> None:
+        """Weights to those in 16 bits."""
+        if self.working is not self.model:
+            for kept, one in zip(self.model.parameters(), self.working.parameters(), strict=True):
+                if kept.requires_grad:
+                    one.copy_(kept)
 
 
 def batches(several: list[dict[str, Any]], shares: dict[str, float], draw: random.Random) -> Any:
@@ -159,6 +182,7 @@ def train(options: argparse.Namespace) -> None:
     if options.figures:
         measured(model, rows, options.held)
     model.train()
+    halves = Halves(model, options.half)
     shares = [one.split("=") for one in options.shares.split(",")]
     # Of the processor's time, so that a run beside other work, or one that is stopped for a while, is as long.
     began, spent, step, losses = time.process_time(), 0.0, 0, []
@@ -168,11 +192,13 @@ def train(options: argparse.Namespace) -> None:
             break
         for group in optimiser.param_groups:
             group["lr"] = options.rate * min(gone / WARMING, (1 - gone) / (1 - WARMING))
-        loss = loss_of(model, batch, rows, draw)
+        loss = loss_of(halves.working, batch, rows, draw)
         optimiser.zero_grad()
         loss.backward()
+        halves.gather()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimiser.step()
+        halves.spread()
         losses.append(loss.item())
         step += 1
         with torch.no_grad():
@@ -204,6 +230,7 @@ def main() -> int:
     add("--held", type=int, default=200, help="questions of each source that are measured meanwhile")
     add("--seed", type=int, default=1)
     add("--shares", default=SHARES, help="how often the rows of a source are drawn in an epoch, if not once")
+    add("--half", action="store_true", help="products in 16 bits: twice as fast where a processor has AVX512-BF16")
     add("--threads", type=int, default=2)
     train(parser.parse_args())
     return 0

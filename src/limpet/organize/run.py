@@ -8,6 +8,7 @@ next one, and organizing twice is organizing once. What is noted of files only s
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -165,6 +166,10 @@ class Organizer:
                 statement = Statement(found=each, valid=self._validated(each, one, scope, subject), place=place)
             except LimpetError as error:
                 self._report.bad(place, error.message)
+                continue
+            if _TOLD_A_SECRET.search(statement.valid.content):
+                self._report.redacted += 1
+                self._report.note("statements of which a secret was all they said were left out")
                 continue
             if statement.id not in ids:
                 ids.add(statement.id)
@@ -387,6 +392,12 @@ class Organizer:
             # What was paid for is not paid again, whatever happens next.
             self._keep(key, before.digest if before else None, reached)
         return self._reading.complete
+
+
+# "The database password is [redacted:password]": nothing is left to remember.
+_TOLD_A_SECRET = re.compile(
+    r"(?:\b(?:is|are|was|be|ist|sind|lautet|lauten|heißt)|[:=])\s*[\"'`]?\[redacted:[a-z-]+\][\"'`.! ]*$"
+)
 
 
 def _heard(statement: ValidStatement) -> ValidStatement:

@@ -18,10 +18,14 @@ _PASTED = re.compile(
     r"def |class |const |let |var |function |return |if \(|for \(|#include|//|/\*|diff --git|@@|\+\+\+|---|[A-Z_]{3,}=|"
     r"(?:ERROR|WARN(?:ING)?|INFO|DEBUG|FATAL|E|F)\b\s*[:\]]?\s)|[;{]\s*$"
 )
-# A full stop ends a sentence when a new one follows: not in "e.g. this", "v1. 2", "api.test".
-_END = re.compile(
-    r"(?<=[.!?])(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\betc\.)(?<!\bvs\.)(?<!\bcf\.)[\"')*]*\s+(?=[\"'(`*]*[A-Z0-9`\"'(*])"
+# A full stop ends a sentence when a new one follows: not in "e.g. this", "v1. 2", "api.test", "am 1. August".
+_STOP = (
+    r"(?<=[.!?])(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\betc\.)(?<!\bvs\.)(?<!\bcf\.)(?<!\bca\.)(?<!\bno\.)(?<!\bNr\.)(?<!\bz\.B\.)(?<!\bbzw\.)"
+    r"(?<!\b[Dd]r\.)(?<!\b[MmDdSs][rst]\.)(?<!\b\d\.)(?<!\b\d\d\.)"
 )
+_END = re.compile(_STOP + r"[\"')*“]*\s+(?=[\"'(`*„]*[A-ZÄÖÜ0-9`\"'(*„])")
+# Who begins without a capital letter begins all sentences so.
+_HASTY_END = re.compile(_STOP + r"[\"')*]*\s+(?=[\"'(`*]*\w)")
 _MARKUP = re.compile(r"\*\*(.+?)\*\*|__(.+?)__")
 
 
@@ -55,7 +59,7 @@ def sentences(text: str) -> Iterator[str]:
 
 def _split(lines: list[str]) -> Iterator[str]:
     text = _MARKUP.sub(lambda found: found[1] or found[2], " ".join(lines))
-    for one in _END.split(text):
+    for one in (_HASTY_END if text[:1].islower() else _END).split(text):
         sentence = " ".join(one.split())
         if len(sentence) <= LONGEST_CHARACTERS and len(sentence.split()) >= SHORTEST_WORDS:
             yield sentence
