@@ -23,8 +23,8 @@ from sklearn.linear_model import LogisticRegression
 
 from limpet.organize.statements import KINDS, SLOTS, slots
 
-KEPT, KIND = 16.0, 1.0  # inverse strength of regularisation
-RARE = 0.75  # power of how rare a kind is, by which it weighs more
+KEPT, KIND = 16.0, 4.0  # inverse strength of regularisation
+RARE = 0.25  # power of how rare a kind is, by which it weighs more
 PRECISION = 0.85  # of what a model takes from a source that it has not seen, at the threshold
 # Sources of people's own messages, which nobody wrote to be labelled.
 PUBLIC = "public"

@@ -20,6 +20,7 @@ class Cues(NamedTuple):
     remember: re.Pattern[str]  # says at the beginning that it is worth remembering; asks for it if there is `asked`
     remember_end: re.Pattern[str]  # and at the end
     points_back: re.Pattern[str]  # begins with what only the sentence before explains
+    kinds: tuple[tuple[str, re.Pattern[str]], ...]  # words that leave no doubt of which kind a statement is
 
 
 # Typed in haste: without the apostrophe these are no other words.
@@ -83,4 +84,30 @@ _POINTS_BACK = re.compile(
     r"^(?:it|it's|its|that|that's|thats|these|those|they|they're|their|he|she|him|her|his|neither|either|otherwise|the (?:former|latter|above|same|other one))\b(?!-)",
     _I,
 )
-ENGLISH = Cues(_LEAD, _REJECTS, _SIDES, _REMEMBER, _REMEMBER_END, _POINTS_BACK)
+_KINDS = (
+    ("goal", re.compile(r"\b(?:(?:goal|aim|target|objective)(?: \w+){0,4} (?:is|are)\b|(?:goal|aim):|aim is)", _I)),
+    (
+        "decision",
+        re.compile(
+            r"\b(?:(?:we|i|team|they)(?:'ve| have| all| then| finally| just)* (?:decided|chose|agreed|settled on|opted|went with|picked|ruled out|standardi[sz]ed on)\b|"
+            r"(?:we're|we are|let's) (?:staying|sticking|stick|stay|going|go) with\b|let's (?:use|keep|store|put|make|drop)\b.*\b(?:because|since|so that)\b|decision(?: was|:)|decided:|as agreed)",
+            _I,
+        ),
+    ),
+    (
+        "lesson",
+        re.compile(
+            r"\b(?:turn(?:s|ed) out|root cause|culprit|lesson(?: learned)?:|kept (?:failing|crashing|hanging|breaking)|(?:fixed|solved|cured) (?:it|that|the)\b|got burned)",
+            _I,
+        ),
+    ),
+    (
+        "preference",
+        re.compile(
+            r"^(?:from now on|always|never|please (?:always|never|don't)|i(?:'d)? (?:really |much |strongly )?(?:prefer|hate|dislike|can't stand|rather)\b|i (?:always|never) |whenever |before (?:each|every|you)|"
+            r"(?:don't|do not|stop) )",
+            _I,
+        ),
+    ),
+)
+ENGLISH = Cues(_LEAD, _REJECTS, _SIDES, _REMEMBER, _REMEMBER_END, _POINTS_BACK, _KINDS)

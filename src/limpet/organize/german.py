@@ -47,7 +47,29 @@ _POINTS_BACK = re.compile(
     r"^(?:das(?! (?-i:[A-ZÄÖÜ]))|es|er|sie|ihn|ihm|ihr|ihre[nrs]?|sein(?:e[nrs]?)?|da(?:rum|zu|von|mit|für|durch|bei|ran)?|deshalb|deswegen|daher|sonst|diese[rsnm]?(?! (?-i:[A-ZÄÖÜ])))\b(?! liegt am| lag am)",
     _I,
 )
-CUES = Cues(_LEAD, _REJECTS, _SIDES, _REMEMBER, _REMEMBER_END, _POINTS_BACK)
+_KINDS = (
+    ("goal", re.compile(r"\bziel(?: \w+){0,4} (?:ist|sind)\b|\bziel:", _I)),
+    (
+        "decision",
+        re.compile(
+            r"\b(?:entschieden|beschlossen|geeinigt|festgelegt|vereinbart|wir bleiben bei|entscheidung:|beschluss:)", _I
+        ),
+    ),
+    (
+        "lesson",
+        re.compile(
+            r"\b(?:ursache war|schuld war|lag (?:daran|nur )|lektion:|hat geholfen|stellte sich heraus|gelernt:)", _I
+        ),
+    ),
+    (
+        "preference",
+        re.compile(
+            r"^(?:ab (?:jetzt|sofort)|von (?:jetzt|nun) an|immer|nie|niemals|bitte (?:immer|nie)|ich (?:bevorzuge|hasse|mag|liebe|hätte (?:gern|lieber)|benutze immer|will)\b|vor jedem|am liebsten)",
+            _I,
+        ),
+    ),
+)
+CUES = Cues(_LEAD, _REJECTS, _SIDES, _REMEMBER, _REMEMBER_END, _POINTS_BACK, _KINDS)
 
 
 def is_german(sentence: str, message: str = "") -> bool:

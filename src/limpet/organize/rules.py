@@ -20,13 +20,16 @@ from .person import about_user
 from .sentences import sentences
 from .turns import Turn
 
-# Log-odds of both models together from which a statement is kept, and of the linear one alone where the judge is not
-# to be had; from where on the judge is asked. Fitted beside the models: docs/reference/statements.md.
-KEPT = {"user": 0.3, "agent": 0.0}
-KEPT_ALONE = {"user": 0.3, "agent": 0.5}
+# Log-odds of both models together, the linear one's so many times, from which a statement is kept; of the linear one
+# alone in German, and where the judge is not to be had; and from where on the judge is asked. Chosen on the tuning half
+# of tests/quality/organizer/messages.jsonl.
+LINEAR = 2.0
+KEPT = {"user": 0.5, "agent": 0.5}
+KEPT_ALONE = {"user": 0.2, "agent": 0.25}
 ASKED = -3.0
-# So much less is enough behind "for the record"; what somebody asks to have remembered is, whatever models say.
-TOLD = 1.0
+# So much less is enough behind "for the record" and where words leave no doubt of the kind; what somebody asks to have
+# remembered is, whatever models say.
+TOLD = 1.5
 FEWEST_WORDS = 3
 CLEAR_WORDS = 8  # so many say what is meant, though the first of them points back
 LATIN = 0.9  # share of the letters of a message, below which only a model reads it
@@ -118,15 +121,18 @@ def _is_kept(one: statements.Sentence, words: Cues) -> bool:
     begins, ends = words.remember.match(words.lead.sub("", one.text)), words.remember_end.search(one.text)
     if one.role == "user" and (ends or (begins and begins["asked"])):
         return True
-    less = TOLD if begins and one.role == "user" else 0.0
+    plain = words.lead.sub("", one.text)
+    less = TOLD if (begins and one.role == "user") or any(told.search(plain) for _, told in words.kinds) else 0.0
     odds = statements.log_odds(one)
     if odds < ASKED - less:
         return False
+    if words is german.CUES:  # the judge reads it too badly to add anything
+        return odds >= KEPT_ALONE[one.role] - less
     try:
         (said,) = judge.shared().scores(statements.question(one), [one.text])
     except EmbedderUnavailable:
         return odds >= KEPT_ALONE[one.role] - less
-    return odds + said >= KEPT[one.role] - less
+    return LINEAR * odds + said >= KEPT[one.role] - less
 
 
 def _found(several: Sequence[str], kind: str, turn: Turn, words: Cues, *, first: bool, each: Sequence[str]) -> Found:
@@ -137,6 +143,8 @@ def _found(several: Sequence[str], kind: str, turn: Turn, words: Cues, *, first:
     if rejected and kind in ("fact", "preference"):
         kind = "correction"
     plain = words.lead.sub("", text)
+    if not rejected:
+        kind = next((one for one, told in words.kinds if told.search(plain)), kind)
     if rejected and len(words.rejects.sub("", plain).split()) >= FEWEST_WORDS:
         plain = words.lead.sub("", words.rejects.sub("", plain))
     if kind == "correction":
