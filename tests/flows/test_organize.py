@@ -182,7 +182,9 @@ def test_a_run_that_is_killed_anywhere_is_completed_by_the_next(tmp_path, clock)
     folder.mkdir()
     for client in ("claude", "codex", "gemini"):
         file_of(client, folder)
-    (folder / "x.jsonl").write_text(transcripts.claude([("user", "No, use npm, not pnpm.")], session="other"))
+    (folder / "x.jsonl").write_text(
+        transcripts.claude([("user", "No, we use npm in this repo, not pnpm.")], session="other")
+    )
     with limpet.open(tmp_path / "whole.db", scope="project:api", clock=clock) as memory:
         memory.organize([folder])
         whole, waiting = ledger(memory), len(memory.review())
@@ -208,10 +210,14 @@ def test_a_run_that_is_killed_anywhere_is_completed_by_the_next(tmp_path, clock)
 
 
 def test_what_limpet_injected_is_never_taken_again(memory, tmp_path):
-    block = "<limpet-memory>\n- decision: We decided to use Kafka because the queue must keep a week of messages.\n</limpet-memory>"
+    block = (
+        "<limpet-memory>\n- decision: We decided to use Kafka instead of RabbitMQ, because the queue must keep a week of "
+        "messages for the replays.\n</limpet-memory>"
+    )
+    again = "As agreed, we decided to use Kafka instead of RabbitMQ, because the queue must keep a week of messages for the replays."
     steps = [
         ("user", f"Which queue do we use?\n{block}"),
-        ("agent", "As noted, we decided to use Kafka because the queue must keep a week of messages."),
+        ("agent", again),
         ("user", "<hook_context>We run everything on ARM machines.</hook_context>\nthanks"),
     ]
     for client in CLIENTS:
@@ -222,7 +228,7 @@ def test_what_limpet_injected_is_never_taken_again(memory, tmp_path):
 def test_what_its_own_tools_said_is_never_taken(memory, tmp_path):
     path = tmp_path / "t.jsonl"
     base = {"sessionId": "s", "cwd": "/x", "isSidechain": False, "timestamp": "2026-02-20T09:00:00Z"}
-    said = "We decided to shard by tenant because one table grew too large."
+    said = "As we decided together, orders are sharded by tenant, because one table grew too large for a single node."
     rows = [
         {"type": "user", "uuid": "0", "message": {"role": "user", "content": "how do we shard?"}},
         {"type": "attachment", "uuid": "1", "attachment": {"type": "hook_additional_context", "content": ["We use Oracle, not MySQL."]}},
@@ -425,7 +431,7 @@ def test_days_and_months_become_episodes(memory, tmp_path):
     steps = [("user", one) for one in said]
     for day in (0, 1):
         path = tmp_path / f"{day}.jsonl"
-        more = [("user", f"We pin tool number {day} in mise.")]
+        more = [("user", f"We always pin tool number {day} in mise.")]
         path.write_text(
             transcripts.claude(
                 steps + more if day == 0 else more, session=f"s{day}", start=transcripts.START + timedelta(days=day)
@@ -445,7 +451,7 @@ def test_days_and_months_become_episodes(memory, tmp_path):
         is not None
     )
 
-    (tmp_path / "2.jsonl").write_text(transcripts.claude([("user", "Our docs use Sphinx.")], session="late"))
+    (tmp_path / "2.jsonl").write_text(transcripts.claude([("user", "Our docs are built with Sphinx.")], session="late"))
     assert memory.organize([tmp_path / "2.jsonl"]).summaries == 2
     assert memory.get(day.id).content.startswith("2026-02-20: 6 memories from 2 sessions.")
     assert memory.verify() == []

@@ -90,7 +90,9 @@ def test_no_import_brings_one(path, clock, tmp_path, nowhere, way):
             (inbox / "a.md").write_text(f"- {TOLD}\n")
             assert memory.import_from("markdown", inbox).redacted == 1
         elif way == "organize notes":
-            (inbox / "a.md").write_text(f"- We decided to use Postgres. {TOLD}\n- Remember: {TOLD}\n")
+            (inbox / "a.md").write_text(
+                f"- We decided to stay on Postgres because the team knows it. {TOLD}\n- Remember: {TOLD}\n"
+            )
             memory.organize([inbox])
         else:
             steps = [("user", f"No, always use pnpm here, never npm. {TOLD}"), ("assistant", "Understood.")]

@@ -43,6 +43,10 @@ FAILED = re.compile(
     r"doesn't (?:start|work|build|run|load|connect)|stopped working|refused|exception|segfault(?:s|ed)?|fehlgeschlagen|schlug .{0,40}fehl|abgebrochen|abgestürzt|ging nicht|lief nicht|funktionierte nicht)\b",
     _I,
 )
+CAUSE = re.compile(
+    r"\b(?:root cause|cause was|caused by|culprit|turn(?:s|ed) out|because|due to|came from|ursache|schuld war|lag (?:daran|an)|weil|kam daher)\b",
+    _I,
+)
 HELPED = re.compile(
     r"^(?:so )?(?:the (?:fix|solution|workaround|trick|remedy)|(?:that|this|it|which|what|[\w`'./ -]{3,60}?) (?:fixed|solved|resolved|cured|helped|did the trick|made (?:it|the [\w ]{2,20}) (?:work|pass)|got (?:it|the [\w ]{2,20}) working))\b"
     r"|\b(?:fixed|solved|resolved) (?:it|that|the (?:problem|issue|crash|failure|error))\b|\bdid the trick\b|^(?:it|the [\w ]{2,30}) works? (?:now |again )?(?:after|with|since|once)\b"

@@ -8,7 +8,7 @@ to comes with it, a failure and what helped are one lesson, and what users say o
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from ..model.dataclass import dataclass, replace
 from ..model.errors import EmbedderUnavailable
@@ -57,16 +57,19 @@ def from_messages(turns: Sequence[Turn], *, notes: bool = False) -> Iterator[Fou
         if turn.role == "tool" or not turn.text or latin_share(turn.text) < LATIN:
             continue
         each = list(sentences(turn.text))
-        for place, one in _one_lesson(_of_turn(each, turn), each):
+        told = dict(_told_lessons(each))
+        covered = {place for begin, end in told.items() for place in range(begin, end + 1)}
+        lessons = [(begin, _lesson(each[begin : end + 1], turn)) for begin, end in told.items()]
+        for place, one in [*lessons, *_one_lesson(_of_turn(each, turn, covered), each)]:
             if notes:
                 yield one
                 continue
-            told = about_user(one.content, german=german.is_german(each[place], turn.text))
+            turned = about_user(one.content, german=german.is_german(each[place], turn.text))
             if turn.role == "agent":
                 # "I settled on X" is the agent's; what cannot be turned stays as it was said.
-                yield replace(one, content="Agent" + told[4:]) if told.startswith("User ") else one
+                yield replace(one, content="Agent" + turned[4:]) if turned.startswith("User ") else one
             else:
-                yield one if told == one.content else replace(one, content=told, said=one.content)
+                yield one if turned == one.content else replace(one, content=turned, said=one.content)
 
 
 def rejects(message: str) -> bool:
@@ -76,13 +79,35 @@ def rejects(message: str) -> bool:
     return found is not None and not found[0].lower().startswith(soft)
 
 
-def _of_turn(each: Sequence[str], turn: Turn) -> Iterator[tuple[int, Found]]:
-    """Statements of one message, each with the place of its first sentence."""
+def _told_lessons(each: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """First and last place of what tells a failure, its cause and what helped, in sentences that say little alone."""
+    end = -1
+    for begin, one in enumerate(each):
+        if begin <= end or one.endswith(("?", ":")) or not cues.FAILED.search(one):
+            continue
+        helped = [i for i in range(begin + 1, min(begin + 3, len(each))) if _helped(each[i])]
+        if helped and any(cues.CAUSE.search(each[i]) for i in range(begin, helped[0] + 1)):
+            end = helped[0]
+            yield begin, end
+
+
+def _lesson(several: Sequence[str], turn: Turn) -> Found:
+    content = several[0]
+    for one in several[1:]:
+        content = _joined(content, one)
+    return Found(
+        content=_told_well(content), kind="lesson", rule="lesson", turn=turn, origin=turn.role,
+        importance=_IMPORTANCE["lesson"],
+    )  # fmt: skip
+
+
+def _of_turn(each: Sequence[str], turn: Turn, covered: Collection[int] = ()) -> Iterator[tuple[int, Found]]:
+    """Statements of one message, each with the place of its first sentence, but those `covered`."""
     taken = -1  # the last sentence that is part of a statement
     last: tuple[int, Found] | None = None
     for place, one in enumerate(statements.in_message(each, turn.role)):
         words = german.CUES if german.is_german(one.text, turn.text) else cues.ENGLISH
-        if not _is_kept(one, words):
+        if place in covered or not _is_kept(one, words):
             continue
         points_back = words.points_back.match(words.lead.sub("", one.text)) is not None
         if points_back and place == taken + 1 and last is not None and place > 0:
@@ -174,7 +199,7 @@ def _one_lesson(found: Iterator[tuple[int, Found]], each: Sequence[str]) -> Iter
             if place > end:
                 kept[-1] = (kept[-1][0], replace(last, content=_joined(last.content, one.content)))
         else:
-            told = place and cues.FAILED.search(each[place - 1]) and not cues.QUESTION_MARK.search(each[place - 1])
+            told = place and cues.FAILED.search(each[place - 1]) and not each[place - 1].endswith("?")
             if told and place - 1 > end and not cues.FAILED.search(one.content):
                 kept.append((place, replace(one, content=_joined(each[place - 1], one.content))))
             else:

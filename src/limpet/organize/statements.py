@@ -10,6 +10,7 @@ file of weights; docs/reference/statements.md is its card.
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -29,14 +30,14 @@ _DIGIT = re.compile(r"\d")
 
 
 class Sentence(NamedTuple):
-    """A sentence where it stands. `place` of `count` in its message; `before` and `after` may be empty."""
+    """A sentence where it stands. `place` of `several` in its message; `before` and `after` may be empty."""
 
     text: str
     role: str  # user, agent
     before: str = ""
     after: str = ""
     place: int = 0
-    count: int = 1
+    several: int = 1
 
 
 def in_message(each: Sequence[str], role: str) -> list[Sentence]:
@@ -73,8 +74,8 @@ def _shown(one: Sentence) -> Iterator[str]:
     yield f"role {one.role}"
     yield f"long {min(len(words) // 4, 9)}"
     yield f"first {one.place == 0} {one.role}"
-    yield f"last {one.place == one.count - 1}"
-    yield f"alone {one.count == 1}"
+    yield f"last {one.place == one.several - 1}"
+    yield f"alone {one.several == 1}"
     yield f"asked before {one.before.endswith('?')}"
     yield f"asked after {one.after.endswith('?')}"
 
@@ -98,7 +99,8 @@ def kind_of(one: Sentence) -> str:
 def _sum(found: Sequence[int], column: int) -> float:
     weights, scales, biases = _weights()
     wide = len(KINDS) + 1
-    return sum(weights[slot * wide + column] for slot in found) * scales[column] / len(found) ** 0.5 + biases[column]
+    total = sum(weights[slot * wide + column] for slot in found)
+    return total * scales[column] / math.sqrt(len(found)) + biases[column]
 
 
 @lru_cache(maxsize=1)
