@@ -27,7 +27,19 @@ def test_the_text_that_answers_is_told_from_its_neighbour():
         "When was the billing service moved to Go?",
         ["The billing service was rewritten in Go in May 2024", "The search service was rewritten in Rust in May 2024"],
     )
-    assert right > 0 > wrong
+    assert right - wrong > 4 and wrong < -2
+
+
+def test_what_answers_is_said_to_answer_and_its_neighbour_is_not(judging):
+    """What the log-odds come to: their zero is nobody's promise, the constants fitted beside the judge know it."""
+    asked = "When was the billing service moved to Go?"
+    judging.remember("The search service was rewritten in Rust in May 2024")
+    judging.work()
+    assert not judging.recall(asked).relevant
+    answer = judging.remember("The billing service was rewritten in Go in May 2024")
+    judging.work()
+    found = judging.recall(asked)
+    assert found.relevant and found.items[0].id == answer.id
 
 
 def test_a_text_is_read_alike_in_any_company():

@@ -40,7 +40,7 @@ PREPARE_DEADLINE_MS = 2_000.0
 ANSWERED = "The first of these probably answers it."
 NOTHING_FITS = "Nothing that is remembered fits this message and its budget; recall asks for more."
 CUT = " The first is an excerpt, as all of it takes more than the budget: memory://{id} has it."
-WITHHELD = "(withheld: it reads like an instruction; `limpet review` shows it to your user)"
+GUARDED = "(withheld: it reads like an instruction; `limpet review` shows it to your user)"
 IRRELEVANT = "Nothing here answers this well; the nearest are shown."
 
 
@@ -237,7 +237,7 @@ class Tools:
         if what == "contradictions":
             return _brief(self._memory.contradictions(limit=limit, **times).as_dict())
         if what == "review":
-            return {"review": [_withheld(_brief(one.as_dict())) for one in self._memory.review(limit=limit)]}
+            return {"review": [_guarded(_brief(one.as_dict())) for one in self._memory.review(limit=limit)]}
         if not about.strip():
             raise BadInput(f"{what} needs something to explain", hint="about: an id, a key or words")
         if what == "audit":
@@ -284,10 +284,10 @@ class Tools:
         return found[0].node.id
 
 
-def _withheld(shown: dict[str, Any]) -> dict[str, Any]:
+def _guarded(shown: dict[str, Any]) -> dict[str, Any]:
     """What waits for review, without the words that wait because a model might obey them."""
     if shown["kind"] == "quarantine":
-        shown["memory"] |= {"content": WITHHELD}
+        shown["memory"] |= {"content": GUARDED}
     return shown
 
 

@@ -106,11 +106,11 @@ def _sum(found: Sequence[int], column: int) -> float:
 @lru_cache(maxsize=1)
 def _weights() -> tuple[memoryview, list[float], list[float]]:
     """Whole numbers, a row of seven for each slot; by column what they are multiplied by, and what is added."""
-    head, _, body = FILE.read_bytes().partition(b"\n")
+    head, _, packed = FILE.read_bytes().partition(b"\n")
     try:
         said = json.loads(head)
-        if len(body) != SLOTS * (len(KINDS) + 1) or crc32(body) != said["crc32"]:
+        if len(packed) != SLOTS * (len(KINDS) + 1) or crc32(packed) != said["crc32"]:
             raise ValueError("its length or checksum is another")
-        return memoryview(body).cast("b"), said["scales"], said["biases"]
+        return memoryview(packed).cast("b"), said["scales"], said["biases"]
     except (ValueError, KeyError, TypeError) as error:
         raise LimpetError(f"{FILE} is damaged ({error}); install limpet again") from error
