@@ -61,7 +61,7 @@ def at_precision(odds: np.ndarray, right: np.ndarray, wanted: float) -> tuple[fl
 
 
 def measured(every: Sequence[Unit], features: csr_matrix) -> None:
-    """Each source by a model that has not seen it, nor the other public ones if it is one of them."""
+    """Each source by a model that has not seen it."""
     odds, named = np.zeros(len(every)), np.zeros(len(every), dtype=int)
     sources = sorted({one.source for one in every})
     for group in sources:

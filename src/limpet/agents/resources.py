@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 # Lines of the index for each part, and characters of a line.
 PINNED, LATEST, LINE = 20, 20, 160
+# In the place of what waits in quarantine: a model might obey its words.
+GUARDED = "(withheld: it waits until your user has looked; `limpet review` shows it)"
 # What a page says of an entry behind it.
 _ENTRY = re.compile(r"&lt;(!-- limpet [0-9a-f]{12,32} -->)")
 
@@ -28,9 +30,9 @@ class Pages:
     def memory(self, id: str) -> str:
         """One memory with its versions, as JSON."""
         found = self._memory.get(id)
-        versions = [{"content": one.content, "recorded_at": format_time(one.recorded_at), "state": one.state}
+        versions = [{"content": _content(one), "recorded_at": format_time(one.recorded_at), "state": one.state}
                     for one in self._memory.history(found.id)]  # fmt: skip
-        return json_text(found.as_dict() | {"history": versions}, indent=1)
+        return json_text(found.as_dict() | {"content": _content(found), "history": versions}, indent=1)
 
     def index(self) -> str:
         """What there is in this scope, by kind, what is pinned, and the latest; Markdown."""
@@ -79,6 +81,10 @@ REFLECT = """Look back over this conversation and keep what a later session will
 
 Leave out what the code or the history of the repository says already, moods, and guesses about people.
 If nothing is worth keeping, keep nothing."""
+
+
+def _content(one: Memory) -> str:
+    return GUARDED if one.state == "quarantined" else one.content
 
 
 def _counts(found: dict[str, int]) -> str:

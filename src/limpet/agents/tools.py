@@ -21,6 +21,7 @@ from ..recall.token_budget import tokens_of
 from ..text.excerpt import excerpt, words_of
 from .arguments import checked
 from .calls import caller
+from .resources import GUARDED
 from .schemas import ITEM
 
 if TYPE_CHECKING:
@@ -40,7 +41,6 @@ PREPARE_DEADLINE_MS = 2_000.0
 ANSWERED = "The first of these probably answers it."
 NOTHING_FITS = "Nothing that is remembered fits this message and its budget; recall asks for more."
 CUT = " The first is an excerpt, as all of it takes more than the budget: memory://{id} has it."
-GUARDED = "(withheld: it reads like an instruction; `limpet review` shows it to your user)"
 IRRELEVANT = "Nothing here answers this well; the nearest are shown."
 
 

@@ -60,7 +60,8 @@ def from_messages(turns: Sequence[Turn], *, notes: bool = False) -> Iterator[Fou
         told = dict(_told_lessons(each))
         covered = {place for begin, end in told.items() for place in range(begin, end + 1)}
         lessons = [(begin, _lesson(each[begin : end + 1], turn)) for begin, end in told.items()]
-        for place, one in [*lessons, *_one_lesson(_of_turn(each, turn, covered), each)]:
+        found = [*lessons, *_one_lesson(_of_turn(each, turn, covered), each)]
+        for place, one in sorted(found, key=lambda pair: pair[0]):
             if notes:
                 yield one
                 continue
@@ -107,7 +108,13 @@ def _of_turn(each: Sequence[str], turn: Turn, covered: Collection[int] = ()) -> 
     last: tuple[int, Found] | None = None
     for place, one in enumerate(statements.in_message(each, turn.role)):
         words = german.CUES if german.is_german(one.text, turn.text) else cues.ENGLISH
-        if place in covered or not _is_kept(one, words):
+        if place in covered:
+            # Part of another statement: what follows does not point back over it.
+            if last is not None:
+                yield last
+            last, taken = None, place
+            continue
+        if not _is_kept(one, words):
             continue
         points_back = words.points_back.match(words.lead.sub("", one.text)) is not None
         if points_back and place == taken + 1 and last is not None and place > 0:
@@ -143,10 +150,10 @@ def _is_kept(one: statements.Sentence, words: Cues) -> bool:
     """Whether a sentence is worth keeping."""
     if one.text.endswith(("?", ":")) or len(one.text.split()) < FEWEST_WORDS:
         return False
-    begins, ends = words.remember.match(words.lead.sub("", one.text)), words.remember_end.search(one.text)
+    plain = words.lead.sub("", one.text)
+    begins, ends = words.remember.match(plain), words.remember_end.search(one.text)
     if one.role == "user" and (ends or (begins and begins["asked"])):
         return True
-    plain = words.lead.sub("", one.text)
     less = TOLD if (begins and one.role == "user") or any(told.search(plain) for _, told in words.kinds) else 0.0
     odds = statements.log_odds(one)
     if odds < ASKED - less:

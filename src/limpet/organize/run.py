@@ -38,11 +38,15 @@ if TYPE_CHECKING:
     from .reading import Reading
 
 # The rules' version: files that older rules have read are read again.
-RULES = "2"
+RULES = "3"
 # Statements in one transaction.
 BATCH = 200
 NEAREST = 12
 FORMAT = "transcripts"
+# "The database password is [redacted:password]": nothing is left to remember.
+_TOLD_A_SECRET = re.compile(
+    r"(?:\b(?:is|are|was|be|ist|sind|lautet|lauten|heißt)|[:=])\s*[\"'`]?\[redacted:[a-z-]+\][\"'`.! ]*$"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -392,12 +396,6 @@ class Organizer:
             # What was paid for is not paid again, whatever happens next.
             self._keep(key, before.digest if before else None, reached)
         return self._reading.complete
-
-
-# "The database password is [redacted:password]": nothing is left to remember.
-_TOLD_A_SECRET = re.compile(
-    r"(?:\b(?:is|are|was|be|ist|sind|lautet|lauten|heißt)|[:=])\s*[\"'`]?\[redacted:[a-z-]+\][\"'`.! ]*$"
-)
 
 
 def _heard(statement: ValidStatement) -> ValidStatement:
