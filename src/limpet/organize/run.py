@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from ..context import Context
     from .reading import Reading
 
-# The version of what reads: files that an older one has read are read again. Not raised for the models of ADR 33: what was
-# purged has an id by its kind, which they may name otherwise.
+# The version of what reads: files that an older one has read are read again. Not raised for the models of ADR 33: what
+# was purged has an id by its kind, which they may name otherwise.
 RULES = "2"
 # Statements in one transaction.
 BATCH = 200
