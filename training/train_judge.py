@@ -10,7 +10,6 @@ the right one among them and for a probability of each. OUT holds the mean of th
 from __future__ import annotations
 
 import argparse
-import copy
 import gzip
 import json
 import random
@@ -25,6 +24,8 @@ import numpy as np
 import torch
 from torch.nn import functional as F
 from transformers import BertForSequenceClassification, BertTokenizerFast
+
+from halves import Halves
 
 BATCH, OF_EACH, TOKENS = 16, 4, 80
 AT_END = 5  # times as many questions are measured at the end as meanwhile
@@ -96,29 +97,6 @@ def loss_of(model: torch.nn.Module, batch: Sequence[dict[str, Any]], rows: Rows,
             said.append(F.binary_cross_entropy_with_logits(part, torch.tensor(right, dtype=torch.float32)))
     parts = [torch.stack(some).sum() / len(batch) for some in (compared, said) if some]
     return torch.stack(parts).sum()
-
-
-class Halves:
-    """A model whose products are in 16 bits and whose weights are kept in 32: `working` is stepped by `model`'s."""
-
-    def __init__(self, model: torch.nn.Module, half: bool) -> None:
-        self.model = model
-        self.working = copy.deepcopy(model).to(torch.bfloat16) if half else model
-
-    def gather(self) -> None:
-        """Gradients to the weights in 32 bits."""
-        if self.working is not self.model:
-            for kept, one in zip(self.model.parameters(), self.working.parameters(), strict=True):
-                kept.grad = one.grad.float() if one.grad is not None else None
-                one.grad = None
-
-    @torch.no_grad()
-    def spread(self) -> None:
-        """Weights to those in 16 bits."""
-        if self.working is not self.model:
-            for kept, one in zip(self.model.parameters(), self.working.parameters(), strict=True):
-                if kept.requires_grad:
-                    one.copy_(kept)
 
 
 def batches(several: list[dict[str, Any]], shares: dict[str, float], draw: random.Random) -> Any:

@@ -24,7 +24,7 @@ from transformers import BertConfig, BertForSequenceClassification, BertModel
 
 HEADS = 12
 # What names of parameters begin with; what export.py writes has "model." before them.
-PARAMETER = re.compile(r"(model|bert|classifier)\.")
+PARAMETER = re.compile(r"(model|bert|classifier|embeddings|encoder)\.")
 
 
 def unpacked(path: str) -> dict[str, torch.Tensor]:
@@ -40,7 +40,7 @@ def unpacked(path: str) -> dict[str, torch.Tensor]:
     for name, value in known.items():
         if value.dtype == np.float32 and not name.endswith("_scale") and PARAMETER.match(name):
             found[name] = value
-        if name.endswith("_quantized") and PARAMETER.match(name) and ".embeddings." in name:
+        if name.endswith("_quantized") and PARAMETER.match(name) and "embeddings." in name:
             found[name.removesuffix("_quantized")] = plain(known, name)
     for node in graph.node:
         if node.op_type == "MatMulInteger":

@@ -13,6 +13,13 @@ import pytest
 
 import limpet
 from limpet import BadInput
+from limpet.model.ids import format_id
+from limpet.model.memory import KINDS
+from limpet.organize import scan
+from limpet.organize.run import id_of
+from limpet.organize.work import extract
+from limpet.remember.validation import validate
+from limpet.transfer.records import TransferReport
 from tests import transcripts
 from tests.transcripts import CORRECTION, DECISION, STEPS
 
@@ -150,6 +157,23 @@ def test_a_purged_memory_does_not_come_back(memory, tmp_path):
     )
     memory.organize([path])
     assert memory.get(id).state == "purged"
+
+
+def test_what_was_purged_does_not_come_back_under_another_kind(memory, tmp_path):
+    path = file_of("claude", tmp_path)
+    taken = memory.organize([path], dry_run=True).taken
+    (conversation,) = scan.read(path, TransferReport())
+    for found in extract(conversation.turns):
+        # As an earlier version, which had named the kind otherwise, would have stored it.
+        other = next(kind for kind in KINDS if kind != found.kind)
+        id = id_of(found, conversation, memory.scope, other)
+        valid = validate(
+            {"content": found.content, "kind": other, "id": format_id(id)}, scope=memory.scope, now=memory._context.now()
+        )
+        memory._context.write(lambda writer, valid=valid, id=id: writer.state(valid, unused=id))
+        memory.purge(format_id(id), confirm=True)
+    report = memory.organize([path])
+    assert (len(taken), report.new, report.known) == (3, 0, 3)
 
 
 KILLED = """

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from ..model.dataclass import dataclass, replace
 from ..model.errors import BadInput, LimpetError
 from ..model.ids import format_id
-from ..model.memory import TRUST
+from ..model.memory import KINDS, TRUST
 from ..pause import read_pauses
 from ..remember.validation import ValidStatement, validate
 from ..remember.write import Writer
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from ..context import Context
     from .reading import Reading
 
-# The version of what reads: files that an older one has read are read again. Not raised for the models of ADR 33: what
-# was purged has an id by its kind, which they may name otherwise.
+# The version of what reads: files that an older one has read are read again. Not raised for the models of ADR 33, which
+# may cut sentences otherwise: what was purged would come back under another id.
 RULES = "2"
 # Statements in one transaction.
 BATCH = 200
@@ -57,6 +57,8 @@ class Statement:
     found: Found
     valid: ValidStatement
     place: str
+    # Its id, were it of another kind: an earlier version, or a model that was trained anew, may have named it so.
+    otherwise: tuple[bytes, ...]
 
     @property
     def id(self) -> bytes:
@@ -168,7 +170,10 @@ class Organizer:
                 continue
             place = f"{Path(one.path).name}, {each.turn.place}"
             try:
-                statement = Statement(found=each, valid=self._validated(each, one, scope, subject), place=place)
+                ids_by_kind = {kind: id_of(each, one, scope, kind) for kind in KINDS}
+                valid = self._validated(each, one, scope, subject, ids_by_kind[each.kind])
+                others = tuple(id for kind, id in ids_by_kind.items() if kind != each.kind)
+                statement = Statement(found=each, valid=valid, place=place, otherwise=others)
             except LimpetError as error:
                 self._report.bad(place, error.message)
                 continue
@@ -186,21 +191,12 @@ class Organizer:
             if at is not None:
                 days.setdefault(scope, set()).add(at)
 
-    def _validated(self, each: Found, one: Conversation, scope: str, subject: str | None) -> ValidStatement:
+    def _validated(
+        self, each: Found, one: Conversation, scope: str, subject: str | None, id: bytes
+    ) -> ValidStatement:
         now = self._context.now()
         turn = each.turn
-        # A lesson of work is the same one although an explanation came later; words are the same if they are.
-        words = (
-            each.rule
-            if each.rule in ("retry", "command") and each.turn.role == "tool"
-            else normalise(each.said or each.content)
-        )
-        if each.rule == "command" and each.turn.role == "tool":
-            words += normalise(each.content)
         notes = one.client == "notes"
-        identity = "\0".join(
-            (scope, one.client, one.path if notes else one.id, "" if notes else turn.id, each.kind, words)
-        )
         return validate(
             {
                 "content": each.content,
@@ -216,7 +212,7 @@ class Organizer:
                     "rule": each.rule,
                     **({"evidence": [more.place for more in each.more[:5]]} if each.more else {}),
                 },
-                "id": format_id(imported_id(FORMAT, identity)),
+                "id": format_id(id),
             },
             scope=scope,
             now=now,
@@ -234,8 +230,9 @@ class Organizer:
     # -- into the store
 
     def _store(self, part: Sequence[Statement], scope: str) -> None:
-        there = {event.id for event in self._context.store.ledger.events(ids=[one.id for one in part])}
-        fresh = [one for one in part if one.id not in there]
+        every = [id for one in part for id in (one.id, *one.otherwise)]
+        there = {event.id for event in self._context.store.ledger.events(ids=every)}
+        fresh = [one for one in part if there.isdisjoint((one.id, *one.otherwise))]
         # In their own words people may say of themselves what nobody may guess about them.
         judged = self._context.policy.judged(
             [replace(one.valid, content=one.found.said or one.valid.content) for one in fresh]
@@ -397,6 +394,19 @@ class Organizer:
             # What was paid for is not paid again, whatever happens next.
             self._keep(key, before.digest if before else None, reached)
         return self._reading.complete
+
+
+def id_of(each: Found, one: Conversation, scope: str, kind: str) -> bytes:
+    """It follows from scope, conversation, turn, kind and words."""
+    turn = each.turn
+    # A lesson of work is the same one although an explanation came later; words are the same if they are.
+    is_work = each.rule in ("retry", "command") and turn.role == "tool"
+    words = each.rule if is_work else normalise(each.said or each.content)
+    if is_work and each.rule == "command":
+        words += normalise(each.content)
+    notes = one.client == "notes"
+    identity = (scope, one.client, one.path if notes else one.id, "" if notes else turn.id, kind, words)
+    return imported_id(FORMAT, "\0".join(identity))
 
 
 def _heard(statement: ValidStatement) -> ValidStatement:
