@@ -15,44 +15,39 @@ from limpet.recall.features import FEATURES
 from . import longmemeval, written
 from .collect import asked_of, gathered, own_asked
 from .fitting import Asked, fit, held_out, measure
+from .judge_rows import ALONE, NOTES_HELD_BACK, note_stores
 
 NAMES = tuple(one.name for one in FEATURES)
 # Weights that are not learned: `graph` and `recent` speak in too few questions, `word_vectors` only where no vectors
 # take part; docs/log.md.
 CHOSEN = {"graph": 1.0, "recent": 0.5, "word_vectors": 8.0}
-# What is left out of the fit and then measured: written stores that the embedder was not trained on.
-UNSEEN = "written, unseen"
+HELD_BACK = "own, held back"
 WITHOUT = np.array([1.0] * len(NAMES) + [0.0])
 
 
 def collect(embedder: Any, longmemeval_file: str) -> list[Asked]:
-    """Every answerable question of the sets that are fitted on, and of those held back."""
+    """Every answerable question of the sets that are fitted on, and of the own set's half held back.
+
+    Of written text only stores that the embedder was not trained on: it knows the others too well, and its cosines
+    would be trusted more than they are worth with any other text.
+    """
     asked = []
+    unseen = [one for one in written.read(together=True) if one.name.startswith(written.UNSEEN)]
     for data, haystacks in (
-        ("written", written.read(together=True)),
+        ("chats", written.long_chats_held_back()),
+        ("notes", note_stores(NOTES_HELD_BACK, ALONE)),
+        ("written", unseen),
         ("longmemeval", [longmemeval.together(longmemeval_file)]),
     ):
-        # One store of LongMemEval: a question is a group.
-        names = {
-            question.id: haystack.name if data == "written" else question.id
-            for haystack in haystacks
-            for question in haystack.questions
-        }
         for one in gathered(embedder, data, haystacks):
             if one.question.evidence:
-                group = names[one.question.id]
-                asked.append(
-                    asked_of(
-                        UNSEEN if group.startswith(written.UNSEEN) else data,
-                        group,
-                        one.found,
-                        [id in one.wanted for id in one.ids],
-                        len(one.wanted),
-                    )
-                )
+                # LongMemEval is one store: a question of it is a group.
+                group = one.question.id.rsplit("?", 1)[0]
+                evidence = [id in one.wanted for id in one.ids]
+                asked.append(asked_of(data, group, one.found, evidence, len(one.wanted)))
     for row, found, _, _, ids in own_asked(embedder):
         if row["gold"]:
-            data = "own" if row["half"] == "tuning" else "own, held back"
+            data = "own" if row["half"] == "tuning" else HELD_BACK
             asked.append(asked_of(data, row["scope"], found, [id in row["gold"] for id in ids], len(row["gold"])))
     return [_with_offset(one) for one in asked]
 
@@ -73,7 +68,7 @@ def _ranking(asked: list[Asked], theta: np.ndarray | dict[str, np.ndarray]) -> t
 def run(embedder: Any, longmemeval_file: str, *, folds: int, write: bool) -> dict[str, Any]:
     """Fit, print, and with `write` put the weights into src/limpet/rank/. Returns the figures."""
     asked = collect(embedder, longmemeval_file)
-    learn = [one for one in asked if one.data in ("written", "longmemeval", "own")]
+    learn = [one for one in asked if one.data != HELD_BACK]
     chosen = {NAMES.index(name): weight for name, weight in CHOSEN.items()}
     theta, free = fit(learn, chosen=chosen), held_out(learn, folds, chosen=chosen)
     figures: dict[str, Any] = {}

@@ -41,6 +41,12 @@ def read(*, together: bool) -> list[Haystack]:
     return found
 
 
+def long_chats_held_back() -> list[Haystack]:
+    """Long conversations by authors of whom no model has seen anything, each a store."""
+    lines = (FOLDER.parent / "long_chats_held_back.jsonl").read_text("utf-8").splitlines()
+    return [haystack(one["id"], [one]) for one in map(json.loads, lines)]
+
+
 def haystack(name: str, stores: Sequence[dict[str, Any]]) -> Haystack:
     """Some stores in one, in the order of their dates."""
     turns = [

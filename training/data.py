@@ -23,8 +23,8 @@ QUALITY = HERE.parent / "tests" / "quality"
 HELD_BACK = 0.12
 SHORTEST, LONGEST = 12, 2_000  # characters of a passage
 JUDGED = 240  # characters of it that the judge reads
-# Files of notes and messages; what is held back of these but `messages` is in files of its own.
-NOTES = ("notes", "messages", "notes_more", "messages_more")
+# Files of stores of one form each; what is held back of these but `messages` is in files of its own.
+NOTES = ("notes", "messages", "notes_more", "messages_more", "long_chats")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

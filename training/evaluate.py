@@ -89,7 +89,7 @@ def main() -> int:
     for one in written():
         if held_back(one.group) and one.answers:
             sets.setdefault(f"written {one.source}", []).append(one)
-    for name in ("notes", "messages"):
+    for name in ("notes", "messages", "long_chats"):
         path = HERE / f"{name}_held_back.jsonl"
         spoken = {one["id"]: one["language"] for one in map(json.loads, path.read_text("utf-8").splitlines())}
         for one in stores(path):

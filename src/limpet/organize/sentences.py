@@ -20,7 +20,7 @@ _PASTED = re.compile(
 )
 # A full stop ends a sentence when a new one follows: not in "e.g. this", "v1. 2", "api.test", "am 1. August".
 _STOP = (
-    r"(?<=[.!?])(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\betc\.)(?<!\bvs\.)(?<!\bcf\.)(?<!\bca\.)(?<!\bno\.)(?<!\bNr\.)(?<!\bz\.B\.)(?<!\bbzw\.)"
+    r"(?<=[.!?])(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\betc\.)(?<!\bvs\.)(?<!\bcf\.)(?<!\bca\.)(?!(?<=\bno\.)\s*\d)(?<!\bNr\.)(?<!\bz\.B\.)(?<!\bbzw\.)"
     r"(?<!\b[Dd]r\.)(?<!\b[MmDdSs][rst]\.)(?<!\b\d\.)(?<!\b\d\d\.)"
 )
 _END = re.compile(_STOP + r"[\"')*“]*\s+(?=[\"'(`*„]*[A-ZÄÖÜ0-9`\"'(*„])")
