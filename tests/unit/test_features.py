@@ -15,6 +15,7 @@ from limpet.rank.fuse import linear
 from limpet.rank.weights import WEIGHTS
 from limpet.recall.features import ALWAYS, FEATURES, FeatureInput, QueryMatch, compute_features
 from limpet.recall.index import CandidateTable
+from limpet.recall.intent import asks_of_agent
 from limpet.recall.plan import SIGNALS
 
 AT = 1_772_366_400_000_000  # 2026-03-01T12:00:00Z
@@ -106,6 +107,25 @@ def test_who_said_it_counts_when_the_query_names_them():
     found = talk(*turns, query="what did Ada say?")
     assert found["speaker"] == [1.0, 0.0, 0.0]
     assert found["by_person"] == [0.0, 1.0, 0.0]
+    assert found["asked_of_agent"] == [0.0, 0.0, 0.0]
+    assert talk(*turns, query="what did you tell me of Ada?")["asked_of_agent"] == [0.0, 1.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Which hotel in Porto did you suggest?", True),
+        ("Remind me, what was the third exercise on your list?", True),
+        ("What was the name of the stew you gave me a recipe for?", True),
+        ("Wie hieß das Hotel, das du mir empfohlen hast?", True),
+        ("Can you recommend a hotel in Porto?", False),
+        ("Would you say that my sister likes tea?", False),
+        ("How many hotels have I stayed at?", False),
+        ("Kannst du mir ein Hotel empfehlen?", False),
+    ],
+)
+def test_what_the_agent_said_is_asked_for(question, expected):
+    assert asks_of_agent(question) is expected
 
 
 def test_time_agrees_by_parts_of_dates_stretches_and_what_follows_an_event():

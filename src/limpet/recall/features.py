@@ -19,7 +19,7 @@ from ..model.dataclass import dataclass, field, replace
 from ..rank.arithmetic import Arithmetic, Column
 from ..text.dates import Mentioned, agreement, mentioned, spans
 from .index import CandidateTable
-from .intent import intent
+from .intent import asks_of_agent, intent
 
 # Characters at which a memory's neighbours count half as much as for an empty one.
 BRIEF_CHARACTERS = 200
@@ -255,6 +255,11 @@ def _by_person(given: FeatureInput) -> Column:
     return given.by_speaker(lambda name: name.casefold() in PERSON)
 
 
+def _asked_of_agent(given: FeatureInput) -> Column:
+    """Whether a person speaks, for a question of what an agent said."""
+    return _by_person(given) if asks_of_agent(given.query) else given.nothing()
+
+
 # -- the shape of the text
 
 
@@ -317,6 +322,7 @@ FEATURES: tuple[Feature, ...] = (
     Feature("long", "shape", LOG, _long),
     Feature("brief_vector", "shape", COSINE, _brief_vector, True),
     Feature("by_person", "shape", FLAG, _by_person),
+    Feature("asked_of_agent", "shape", FLAG, _asked_of_agent),
     Feature("question", "shape", FLAG, _question),
     Feature("keyed", "shape", FLAG, _keyed),
     Feature("word_vectors", "word_vectors", COSINE, _word_vectors, False),

@@ -1,6 +1,6 @@
 """What kind of question is asked, by its words alone: which signals are worth their time, and which time is meant.
 
-English; words for "now" and "before" also German, Spanish and French.
+English; words for "now" and "before" also German, Spanish and French, for what an agent said German.
 """
 
 from __future__ import annotations
@@ -42,6 +42,17 @@ _PAST = (
 )
 # Words that ask for what was before even beside a "now".
 _EARLIER = r"\b(?:used to|before|originally|original|first|previous(?:ly)?|former(?:ly)?|earlier|initial(?:ly)?)\b"
+# What somebody spoken to said before is asked for; "can you recommend ..." asks for something new.
+_OF_AGENT = (
+    r"(?<!can )(?<!could )(?<!would )(?<!will )(?<!do )\byou (?:just )?"
+    r"(?:\w+ed|said|told|gave|wrote|made|found|thought|meant|chose|put|sent|did|knew)\b"
+    r"|\b(?:did|have|had|were) you\b|\byou(?:['’](?:d|ve)| had| have| were)\b|\baccording to you\b"
+    r"|\byour (?:\w+ )?(?:advice|suggestions?|recommend(?:ations?|ed)|recipe|answer|list|tips?|explanation|idea|plan)\b"
+    r"|\bremind me\b|\b(?:previous|last|earlier) (?:chat|conversation)\b|\bour (?:previous|last|earlier) (?:talk|session|discussion)\b"
+    r"|\b(?:hast|hattest|hättest) du\b|\bdu (?:\w+ ){0,6}(?:hast|hattest)\b|\bhaben sie mir\b"
+    r"|\bdein(?:e[mnr]?)? (?:\w+ )?(?:rat|vorschl[aä]g\w*|empfehlung\w*|tipps?|antwort|liste|rezept|idee|erklärung)\b"
+    r"|\berinner\w* mich\b|\bunser\w* (?:letzte[nrms]?|vorige[nrms]?|frühere[nrms]?) (?:gespräch|unterhaltung|chat)\b"
+)
 
 
 @cache
@@ -71,3 +82,8 @@ def asks_now(query: str) -> bool:
 def asks_past(query: str) -> bool:
     """Whether a question asks for what was, and not for what holds now."""
     return bool(_compiled(_PAST).search(query[:READ].casefold())) and not asks_now(query)
+
+
+def asks_of_agent(query: str) -> bool:
+    """Whether a question asks for what the one it is put to has said before."""
+    return bool(_compiled(_OF_AGENT).search(query[:READ].casefold()))

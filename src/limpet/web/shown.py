@@ -193,7 +193,7 @@ FAMILIES = {
                    "vector_around", "coverage_around"),
     "session": ("session", "session_vector"),
     "time": ("date", "tells_when", "recent"),
-    "person": ("speaker", "by_person"),
+    "person": ("speaker", "by_person", "asked_of_agent"),
     "links": ("graph",),
 }  # fmt: skip
 _FAMILY = {name: family for family, names in FAMILIES.items() for name in names}
