@@ -252,7 +252,7 @@ def test_what_limpet_injected_is_never_taken_again(memory, tmp_path):
 def test_what_its_own_tools_said_is_never_taken(memory, tmp_path):
     path = tmp_path / "t.jsonl"
     base = {"sessionId": "s", "cwd": "/x", "isSidechain": False, "timestamp": "2026-02-20T09:00:00Z"}
-    said = "As we decided together, orders are sharded by tenant, because one table grew too large for a single node."
+    said = "We decided to shard the orders by tenant instead of by date, because one table grew too large for a single node."
     rows = [
         {"type": "user", "uuid": "0", "message": {"role": "user", "content": "how do we shard?"}},
         {"type": "attachment", "uuid": "1", "attachment": {"type": "hook_additional_context", "content": ["We use Oracle, not MySQL."]}},
