@@ -42,6 +42,11 @@ NOTES, NOTES_HELD_BACK, NOTES_MORE = (
     written.FOLDER.parent / f"{name}.jsonl" for name in ("notes", "notes_held_back", "notes_more")
 )
 NOTES_TOGETHER = 5
+# Messages for which what helps is said in quite other words, and near misses.
+THOUGHT, THOUGHT_HELD_BACK = (
+    written.FOLDER.parent / f"{name}.jsonl" for name in ("messages_thought", "messages_thought_held_back")
+)
+THOUGHT_TOGETHER = 10
 # Of these so many are asked in their own store too: one in.
 ALONE = 5
 
@@ -159,6 +164,9 @@ def main() -> None:
         ]
         sources += [haystack_rows(embedder, "more", more, half="tuning")]
         sources += [haystack_rows(embedder, "long", long_chats(), half="tuning")]
+        for path, half in ((THOUGHT, "tuning"), (THOUGHT_HELD_BACK, "held-back")):
+            several = stores_of(path.stem, read(path), together=THOUGHT_TOGETHER, alone=1)
+            sources += [haystack_rows(embedder, "thought", several, half=half)]
         if options.conversations:
             sources += [haystack_rows(embedder, "FriendsQA", dialogue_stores(options.conversations))]
         for one in (each for several in sources for each in several):
