@@ -4,7 +4,7 @@ Fitted on the questions of: longmemeval (149); guarded by tests/unit/test_rank.p
 """
 
 SESSION_WEIGHTS: dict[str, float] = {
-    "best": 0.7572,
-    "together": 8.0457,
-    "alike": 4.4588,
+    "best": 0.9033,
+    "together": 4.5243,
+    "alike": 3.9279,
 }

@@ -41,12 +41,13 @@ def newer_first(
     if not pairs:
         return order, []
     cosines = found.hits.among([found.table.text_ids[i] for i in first]) if found.hits is not None else None
-    replaced = _by_words(store, found, first, [one for one in pairs if cosines is None or cosines.get(one, 0) >= NEAR])
+    by_words = _by_words(store, found, first, [one for one in pairs if cosines is None or cosines.get(one, 0) >= NEAR])
+    likely: set[tuple[int, int]] = set()
     if cosines is not None and "vector" in found.features and asks_now(plan.query):
-        for pair, values in features(found, first, scores, pairs, cosines).items():
-            if probability(values) >= REPLACES_FROM:
-                replaced.add(pair)
-    return [*_reordered(first, replaced), *order[LOOKED_AT:]], [first[b] for b in sorted({b for _, b in replaced})]
+        several = features(found, first, scores, pairs, cosines)
+        likely = {pair for pair, values in several.items() if probability(values) >= REPLACES_FROM}
+    moved = sorted({b for _, b in by_words | likely})
+    return [*_reordered(first, by_words, likely), *order[LOOKED_AT:]], [first[b] for b in moved]
 
 
 def _of_another_time(plan: Plan) -> bool:
@@ -116,12 +117,14 @@ def probability(values: Mapping[str, float]) -> float:
     return 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, log_odds))))
 
 
-def _reordered(first: Sequence[int], replaced: set[tuple[int, int]]) -> list[int]:
-    """Each newer one directly before the first of those that it replaces."""
+def _reordered(first: Sequence[int], *several: set[tuple[int, int]]) -> list[int]:
+    """Each newer one directly before the first of those that it replaces; what is surest is moved first, and stays
+    above what comes in between."""
     places = list(range(len(first)))
-    for b in range(1, len(first)):
-        above = [a for a in places[: places.index(b)] if (a, b) in replaced]
-        if above:
-            places.remove(b)
-            places.insert(places.index(above[0]), b)
+    for replaced in several:
+        for b in places[1:]:
+            above = [a for a in places[: places.index(b)] if (a, b) in replaced]
+            if above:
+                places.remove(b)
+                places.insert(places.index(above[0]), b)
     return [first[place] for place in places]
