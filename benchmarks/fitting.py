@@ -14,9 +14,9 @@ STEPS = 50
 LEAP = 3.0
 # The loss is at its least when a step takes less than this share of it.
 ENOUGH = 1e-7
-# What a data set weighs in a fit against the others: LongMemEval has few questions, and all of one kind of talk (the
-# least at which its own questions, left out, hardly lose; docs/log.md), and the embedder was trained on the own set.
-SHARES = {"longmemeval": 0.3, "own": 0.5}
+# What a data set weighs in a fit against the others: LongMemEval has few questions, and all of one kind of talk. The
+# least at which its own questions, left out, hardly lose; docs/log.md.
+SHARES = {"longmemeval": 0.3}
 NOTHING: Mapping[int, float] = {}
 
 

@@ -22,10 +22,9 @@ from typing import Any
 
 import numpy as np
 import torch
+from halves import Halves
 from torch.nn import functional as F
 from transformers import BertForSequenceClassification, BertTokenizerFast
-
-from halves import Halves
 
 BATCH, OF_EACH, TOKENS = 16, 4, 80
 AT_END = 5  # times as many questions are measured at the end as meanwhile

@@ -19,11 +19,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
+from halves import Halves
 from torch.nn import functional as F
 from train_embedder import QUESTION_TOKENS, TEMPERATURE, Encoder, late, negatives, usable
 
 from data import LONGEST, NOTES, SHORTEST, Example, examples, held_back
-from halves import Halves
 
 QUESTIONS, PASSAGES, STORES = 24, 48, 2  # of a store in a step at most; stores in a step
 # Of assistants' long messages the answer is often said late; few stores have such, and only their steps take longer.

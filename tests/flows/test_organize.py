@@ -168,7 +168,9 @@ def test_what_was_purged_does_not_come_back_under_another_kind(memory, tmp_path)
         other = next(kind for kind in KINDS if kind != found.kind)
         id = id_of(found, conversation, memory.scope, other)
         valid = validate(
-            {"content": found.content, "kind": other, "id": format_id(id)}, scope=memory.scope, now=memory._context.now()
+            {"content": found.content, "kind": other, "id": format_id(id)},
+            scope=memory.scope,
+            now=memory._context.now(),
         )
         memory._context.write(lambda writer, valid=valid, id=id: writer.state(valid, unused=id))
         memory.purge(format_id(id), confirm=True)

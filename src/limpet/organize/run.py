@@ -191,9 +191,7 @@ class Organizer:
             if at is not None:
                 days.setdefault(scope, set()).add(at)
 
-    def _validated(
-        self, each: Found, one: Conversation, scope: str, subject: str | None, id: bytes
-    ) -> ValidStatement:
+    def _validated(self, each: Found, one: Conversation, scope: str, subject: str | None, id: bytes) -> ValidStatement:
         now = self._context.now()
         turn = each.turn
         notes = one.client == "notes"
