@@ -8,7 +8,7 @@ from limpet.agents.hooks.injected import Section, block, told
 from limpet.cli.main import main
 
 FIRST = "Deployments to production go out on Tuesdays after the smoke tests"
-SECOND = "Production deployments are announced in the release channel beforehand"
+SECOND = "Deployments are announced in the release channel beforehand"
 QUESTION = "when do deployments to production go out?"
 
 

@@ -6,18 +6,18 @@ that no model was trained on. Guarded by tests/quality/test_prompts.py.
 """
 
 FITS: dict[str, float] = {
-    "one": -5.2878,
-    "cosine": 4.6758,
-    "behind": -0.7367,
-    "alone": 2.3881,
-    "length": 0.1363,
+    "one": -5.3394,
+    "cosine": 4.9445,
+    "behind": -0.6928,
+    "alone": 2.2846,
+    "length": 0.1344,
 }
 FITS_JUDGED: dict[str, float] = {
-    "one": -1.8148,
-    "behind": -0.6569,
-    "alone": 1.8966,
-    "length": 0.0731,
-    "judge": 0.4633,
+    "one": -1.8916,
+    "behind": -0.6403,
+    "alone": 1.9711,
+    "length": 0.0697,
+    "judge": 0.4457,
 }
 # From which probability on a memory is shown, and from which share of the best one's.
 SHOWN_FROM, SHOWN_FROM_JUDGED, SHARE_OF_BEST = 0.4, 0.28, 0.5
