@@ -33,9 +33,7 @@ DEPTH = 8
 TOGETHER = 20
 # Dialogues of which one in so many is asked.
 EVERY = 4
-MESSAGES, MESSAGES_MORE, LONG_CHATS = (
-    written.FOLDER.parent / f"{name}.jsonl" for name in ("messages", "messages_more", "long_chats")
-)
+MESSAGES, MESSAGES_MORE = (written.FOLDER.parent / f"{name}.jsonl" for name in ("messages", "messages_more"))
 # Stores of notes that the embedder was not trained on, in which much is alike: as large as those of an agent. Nothing
 # is trained on those held back; they fit the judge's constants.
 NOTES, NOTES_HELD_BACK, NOTES_MORE = (
@@ -112,11 +110,6 @@ def note_stores(path: Path, alone: int = 1) -> list[Haystack]:
     return stores_of(path.stem, read(path), together=NOTES_TOGETHER, alone=alone)
 
 
-def long_chats() -> list[Haystack]:
-    """Each alone: it is as long as a store of conversations."""
-    return [written.haystack(one["id"], [one]) for one in read(LONG_CHATS)]
-
-
 def dialogue_stores(path: Path) -> list[Haystack]:
     """FriendsQA's, by what `training/data.py` reads; QMSum's answers are guessed by words."""
     several: dict[str, list[Any]] = {}
@@ -163,7 +156,7 @@ def main() -> None:
             *stores_of("messages-more", read(MESSAGES_MORE), together=TOGETHER, alone=ALONE),
         ]
         sources += [haystack_rows(embedder, "more", more, half="tuning")]
-        sources += [haystack_rows(embedder, "long", long_chats(), half="tuning")]
+        sources += [haystack_rows(embedder, "long", written.long_chats(unseen=False), half="tuning")]
         for path, half in ((THOUGHT, "tuning"), (THOUGHT_HELD_BACK, "held-back")):
             several = stores_of(path.stem, read(path), together=THOUGHT_TOGETHER, alone=1)
             sources += [haystack_rows(embedder, "thought", several, half=half)]

@@ -34,7 +34,7 @@ def collect(embedder: Any, longmemeval_file: str) -> list[Asked]:
     asked = []
     unseen = [one for one in written.read(together=True) if one.name.startswith(written.UNSEEN)]
     for data, haystacks in (
-        ("chats", written.long_chats_held_back()),
+        ("chats", written.long_chats(unseen=True)),
         ("notes", note_stores(NOTES_HELD_BACK, ALONE)),
         ("written", unseen),
         ("longmemeval", [longmemeval.together(longmemeval_file)]),

@@ -41,9 +41,9 @@ def read(*, together: bool) -> list[Haystack]:
     return found
 
 
-def long_chats_held_back() -> list[Haystack]:
-    """Long conversations by authors of whom no model has seen anything, each a store."""
-    lines = (FOLDER.parent / "long_chats_held_back.jsonl").read_text("utf-8").splitlines()
+def long_chats(*, unseen: bool) -> list[Haystack]:
+    """Long conversations, each a store; `unseen`: those that nothing is trained on."""
+    lines = (FOLDER.parent / f"long_chats{'_held_back' if unseen else ''}.jsonl").read_text("utf-8").splitlines()
     return [haystack(one["id"], [one]) for one in map(json.loads, lines)]
 
 

@@ -1,7 +1,6 @@
 """Train the embedder on, store by store: a question against all that its store holds, and another one's.
 
     python training/train_stores.py START OUT --minutes 27 [--conversations FILE] [--rate 3e-5] [--seed 1] [--half]
-        [--teacher FOLDER]
 
 START: a tuned model (train_embedder.py, or unpack.py of the shipped file). A step takes some questions of two stores
 with the passages of both; of a passage that answers, all others are told apart, but those that answer too. What is
@@ -21,13 +20,11 @@ from typing import Any, NamedTuple
 import torch
 from halves import Halves
 from torch.nn import functional as F
-from train_embedder import QUESTION_TOKENS, TEMPERATURE, Encoder, late, negatives, usable
+from train_embedder import PASSAGE_TOKENS, QUESTION_TOKENS, TEMPERATURE, Encoder, late, negatives, usable
 
 from data import LONGEST, NOTES, SHORTEST, Example, examples, held_back
 
 QUESTIONS, PASSAGES, STORES = 24, 48, 2  # of a store in a step at most; stores in a step
-# Of assistants' long messages the answer is often said late; few stores have such, and only their steps take longer.
-PASSAGE_TOKENS = 160
 # With more answers than these a question asks for a list: none of them is nearer than the others.
 MOST_ANSWERS = 8
 # How often a store of a source is taken in a round; other people's talk, of which there is much, less often.
@@ -39,8 +36,6 @@ SHARE = 0.6
 WORDS = 0.3  # weight of the same question asked of the tokens' vectors
 WARM = 30  # steps
 LEAST_RATE = 0.02
-KEPT = 0.995  # of the mean of weights, a step
-TAUGHT = 1.0  # weight of the teacher's order
 
 
 class Asked(NamedTuple):
@@ -85,22 +80,6 @@ def step_of(stores: list[list[Example]], draw: random.Random) -> tuple[list[Aske
     return asked, texts
 
 
-class Teacher:
-    """Cosines by a larger model, whose vectors of passages are kept: a store comes by again and again."""
-
-    def __init__(self, folder: str) -> None:
-        self.encoder = Encoder(folder)
-        self.kept: dict[str, torch.Tensor] = {}
-
-    def scores(self, questions: list[str], texts: list[str]) -> torch.Tensor:
-        """float32 (questions, texts)."""
-        for several, length in ((questions, QUESTION_TOKENS), (texts, PASSAGE_TOKENS)):
-            new = [one for one in dict.fromkeys(several) if one not in self.kept]
-            if new:
-                self.kept.update(zip(new, self.encoder.many(new, length), strict=True))
-        return torch.stack([self.kept[one] for one in questions]) @ torch.stack([self.kept[one] for one in texts]).T
-
-
 def train(options: argparse.Namespace) -> None:
     torch.manual_seed(options.seed)
     torch.set_num_threads(options.threads)
@@ -116,11 +95,9 @@ def train(options: argparse.Namespace) -> None:
     optimiser = torch.optim.AdamW(model.parameters(), lr=options.rate, weight_decay=0.01)
     halves = Halves(model, options.half)
     encoder.model = halves.working
-    teacher = Teacher(options.teacher) if options.teacher else None
-    mean = {name: value.detach().clone() for name, value in model.named_parameters()}
     stores = visits(given, draw)
     # Of the processor's time, so that a run beside other work is as long.
-    began, step, losses = time.process_time(), 0, []
+    began, step = time.process_time(), 0
     while (done := (time.process_time() - began) / 60 / options.minutes / options.threads) < 1:
         for group in optimiser.param_groups:
             group["lr"] = options.rate * min(1, (step + 1) / WARM) * max(LEAST_RATE, 1 - done)
@@ -136,24 +113,15 @@ def train(options: argparse.Namespace) -> None:
         loss = F.cross_entropy((questions @ vectors.T / TEMPERATURE).masked_fill(left_out, -1e4), wanted)
         near = late(words, is_word, said, is_said) / TEMPERATURE
         loss = loss + WORDS * F.cross_entropy(near.masked_fill(left_out, -1e4), wanted)
-        if teacher is not None:
-            taught = teacher.scores([one.question for one in asked], texts) / TEMPERATURE
-            ours = F.log_softmax(questions @ vectors.T / TEMPERATURE, dim=1)
-            loss = loss + TAUGHT * F.kl_div(ours, F.softmax(taught, dim=1), reduction="batchmean")
         optimiser.zero_grad()
         loss.backward()
         halves.gather()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimiser.step()
         halves.spread()
-        losses.append(loss.item())
         step += 1
-        with torch.no_grad():
-            for name, value in model.named_parameters():
-                mean[name].lerp_(value, 1 - min(KEPT, step / (step + 10)))
         if step % 25 == 0:
-            print(step, f"{done:.3f}", round(sum(losses[-100:]) / len(losses[-100:]), 3), flush=True)
-    model.load_state_dict(mean, strict=False)
+            print(step, f"{done:.3f}", round(loss.item(), 3), flush=True)
     Path(options.out).mkdir(parents=True, exist_ok=True)
     model.save_pretrained(options.out)
     encoder.tokenizer.save_pretrained(options.out)
@@ -169,7 +137,6 @@ def main() -> int:
     add("--rate", type=float, default=3e-5)
     add("--seed", type=int, default=1)
     add("--half", action="store_true", help="products in 16 bits, where a processor has AVX512-BF16")
-    add("--teacher")
     add("--threads", type=int, default=2)
     train(parser.parse_args())
     return 0

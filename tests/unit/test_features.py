@@ -119,6 +119,8 @@ def test_who_said_it_counts_when_the_query_names_them():
         ("What was the name of the stew you gave me a recipe for?", True),
         ("Wie hieß das Hotel, das du mir empfohlen hast?", True),
         ("Can you recommend a hotel in Porto?", False),
+        ("Could you remind me to clean the windows tonight?", False),
+        ("May I shrink the antenna so that you have to touch it?", False),
         ("Would you say that my sister likes tea?", False),
         ("How many hotels have I stayed at?", False),
         ("Kannst du mir ein Hotel empfehlen?", False),

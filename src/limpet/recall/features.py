@@ -252,12 +252,18 @@ def _name_parts(name: str) -> frozenset[str]:
 
 def _by_person(given: FeatureInput) -> Column:
     """Whether a person speaks, by the names that transcripts have for one."""
-    return given.by_speaker(lambda name: name.casefold() in PERSON)
+    return given.by_speaker(_is_person)
+
+
+def _is_person(name: str) -> bool:
+    return name.casefold() in PERSON
 
 
 def _asked_of_agent(given: FeatureInput) -> Column:
     """Whether a person speaks, for a question of what an agent said."""
-    return _by_person(given) if asks_of_agent(given.query) else given.nothing()
+    # Where nobody does, as in most stores, the question is not read: its pattern takes a millisecond to compile.
+    speaks = any(name is not None and _is_person(name) for name in given.table.speaker_names.values())
+    return _by_person(given) if speaks and asks_of_agent(given.query) else given.nothing()
 
 
 # -- the shape of the text

@@ -46,9 +46,9 @@ _EARLIER = r"\b(?:used to|before|originally|original|first|previous(?:ly)?|forme
 _OF_AGENT = (
     r"(?<!can )(?<!could )(?<!would )(?<!will )(?<!do )\byou (?:just )?"
     r"(?:\w+ed|said|told|gave|wrote|made|found|thought|meant|chose|put|sent|did|knew)\b"
-    r"|\b(?:did|have|had|were) you\b|\byou(?:['’](?:d|ve)| had| have| were)\b|\baccording to you\b"
+    r"|\b(?:did|have|had|were) you\b|\byou(?:['’](?:d|ve)| had| have| were)\b(?! to\b)|\baccording to you\b"
     r"|\byour (?:\w+ )?(?:advice|suggestions?|recommend(?:ations?|ed)|recipe|answer|list|tips?|explanation|idea|plan)\b"
-    r"|\bremind me\b|\b(?:previous|last|earlier) (?:chat|conversation)\b"
+    r"|\bremind me\b(?! (?:to|in|at|tomorrow)\b)|\b(?:previous|last|earlier) (?:chat|conversation)\b"
     r"|\bour (?:previous|last|earlier) (?:talk|session|discussion)\b"
     r"|\b(?:hast|hattest|hättest) du\b|\bdu (?:\w+ ){0,6}(?:hast|hattest)\b|\bhaben sie mir\b"
     r"|\bdein(?:e[mnr]?)? (?:\w+ )?(?:rat|vorschl[aä]g\w*|empfehlung\w*|tipps?|antwort|liste|rezept|idee|erklärung)\b"
