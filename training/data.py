@@ -24,7 +24,7 @@ HELD_BACK = 0.12
 SHORTEST, LONGEST = 12, 2_000  # characters of a passage
 JUDGED = 240  # characters of it that the judge reads
 # Files of stores of one form each; what is held back of these but `messages` is in files of its own.
-NOTES = ("notes", "messages", "notes_more", "messages_more", "long_chats")
+NOTES = ("notes", "messages", "notes_more", "messages_more", "long_chats", "messages_thought")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +50,7 @@ def held_back(group: str) -> bool:
 
 
 def examples(*, conversations: Path | None, longmemeval: Path | None, notes: bool = False) -> list[Example]:
-    """Everything, in a fixed order. `notes`: notes and messages too; train_embedder.py has none."""
+    """Everything, in a fixed order. `notes`: notes, messages and long conversations too; train_embedder.py has none."""
     found = [*written(), *own()]
     if notes:
         found += [one for name in NOTES for one in stores(HERE / f"{name}.jsonl")]

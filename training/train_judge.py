@@ -118,7 +118,7 @@ def area(good: np.ndarray, bad: np.ndarray) -> float:
 def measured(model: torch.nn.Module, rows: Rows, held: int) -> None:
     """Of rows that nothing was trained on: the right one first by ranking, judge, both; questions without an answer."""
     model.eval()
-    for source in ("own", "notes", "written", "messages"):
+    for source in ("own", "notes", "written", "messages", "thought"):
         several = [one for one in rows.rows if one["source"] == source and one["half"] == "held-back"]
         if held:
             several = random.Random(7).sample(several, min(held, len(several)))

@@ -27,7 +27,7 @@ from data import LONGEST, Example, examples, held_back
 from limpet.vectors.word_vectors import DIMENSIONS, PIECES, TABLES, ZERO
 
 BATCH, TEMPERATURE, RATE = 256, 0.05, 2e-3
-MOST_OF_A_SOURCE = 4_000
+MOST_OF_A_SOURCE = 2_000
 # Share of a text's pieces that an epoch leaves out.
 DROPPED = 0.2
 # Smooth inverse frequency (Arora et al., ICLR 2017).
@@ -108,7 +108,7 @@ def loss_of(
 def train(options: argparse.Namespace) -> Tables:
     torch.manual_seed(options.seed)
     draw = random.Random(options.seed)
-    given = examples(conversations=options.conversations, longmemeval=None)
+    given = examples(conversations=options.conversations, longmemeval=None, notes=True)
     given = [one for one in given if one.answers and not held_back(one.group)]
     numbers: dict[tuple[str, str], int] = {}
 
