@@ -1,4 +1,4 @@
-"""What a message to an agent is shown where recall goes by meaning: the model of `agents/hooks/fit.py`.
+"""What a message to an agent is shown: the models of `agents/hooks/fit.py`.
 
 Fitted on stores written for training, each alone and twenty of the messages' in one, which are no test data;
 `python -m benchmarks.injection` measures. Only on those that neither embedder nor judge was trained on: of others they
@@ -28,7 +28,7 @@ from .tune_newer import WRITTEN, stated
 
 MESSAGES = (WRITTEN / "prompts.jsonl", WRITTEN.parent / "messages.jsonl")
 # Those that nothing was trained on.
-MESSAGES_HELD_BACK = WRITTEN.parent / "messages_held_back.jsonl"
+UNSEEN = tuple(WRITTEN.parent / f"{name}_held_back.jsonl" for name in ("messages", "messages_thought"))
 QUESTIONS = tuple(WRITTEN / f"{name}.jsonl" for name in ("agents", "near_misses", "paraphrases", "chats", "assistant"))
 # What questions weigh; the rest are messages.
 WEIGHT_OF_QUESTIONS = 0.25
@@ -36,7 +36,13 @@ WEIGHT_OF_QUESTIONS = 0.25
 TOGETHER = 20
 RIDGE = 1e-3
 # Chosen on the tuning half of tests/quality/injection, and on tests/quality/prompts.jsonl.
-SHOWN_FROM, SHOWN_FROM_JUDGED, SHARE_OF_BEST = 0.4, 0.28, 0.5
+SHOWN_FROM, SHOWN_FROM_JUDGED, SHOWN_FROM_BY_WORDS, SHARE_OF_BEST = 0.4, 0.28, 0.25, 0.5
+# How a message is asked, and what is known of each result then.
+WAYS = {
+    "FITS": ("cosine", "behind", "alone", "length"),
+    "FITS_JUDGED": ("behind", "alone", "length", "judge"),
+    "FITS_BY_WORDS": ("word_vectors", "behind", "length", "shared"),
+}
 
 
 class Asked(NamedTuple):
@@ -50,14 +56,15 @@ class Asked(NamedTuple):
 def groups(files: Sequence[Path], *, together: bool) -> list[list[dict[str, Any]]]:
     """Written stores that no model was trained on; those of a group are one memory."""
     read = [(file, json.loads(line)) for file in files for line in file.read_text("utf-8").splitlines()]
-    every = [one for file, one in read if file == MESSAGES_HELD_BACK or held_back(one["id"])]
+    every = [one for file, one in read if file in UNSEEN or held_back(one["id"])]
     every.sort(key=lambda one: hashlib.sha256(f"order {one['id']}".encode()).digest())
     count = max(1, len(every) // TOGETHER) if together else len(every)
     return [every[number::count] for number in range(count)]
 
 
-def asked_of(embedder: Any, several: Sequence[dict[str, Any]], *, judge: bool) -> Iterator[Asked]:
+def asked_of(embedder: Any, several: Sequence[dict[str, Any]], way: str) -> Iterator[Asked]:
     """Each message of some stores, which are one memory."""
+    judge, words = way == "FITS_JUDGED", way == "FITS_BY_WORDS"
     clock = FixedClock(ASKED_AT)
     with (
         tempfile.TemporaryDirectory(prefix="limpet-hooks-") as folder,
@@ -69,31 +76,36 @@ def asked_of(embedder: Any, several: Sequence[dict[str, Any]], *, judge: bool) -
         for store in several:
             receipts = memory.remember_batch(stated(store["id"], one) for one in store["memories"])
             places |= {str(receipt.id): (store["id"], place) for place, receipt in enumerate(receipts)}
-        memory.work(only_vectors=True)
+        if not words:
+            memory.work(only_vectors=True)
         for store in several:
             messages = [(one["q"], one["answers"]) for one in store["questions"]]
             messages += [(one, []) for one in store["unanswerable"]]
             for message, answers in messages[:: 1 if len(several) == 1 else 2]:
-                found = memory.recall(message, k=ASKED, trace=True, rerank=reader() if judge else None)
+                found = memory.recall(
+                    message, k=ASKED, trace=True, rerank=reader() if judge else None, lexical_only=words
+                )
                 wanted = [places[one.id] in {(store["id"], place) for place in answers} for one in found.items]
-                said = [signals(one.why) for one in found.items]
-                known = fit.features(
-                    [one.score for one in found.items], [one.get("vector", 0.0) for one in said], message,
-                    [one.get("judge") for one in said],
-                )  # fmt: skip
-                yield Asked(known, wanted, bool(answers))
+                yield Asked(known_of(found, message, words=words), wanted, bool(answers))
 
 
-def gathered(embedder: Any, *, judge: bool) -> tuple[list[Asked], list[Asked]]:
+def known_of(found: Any, message: str, *, words: bool) -> list[dict[str, float]]:
+    said, scores = [signals(one.why) for one in found.items], [one.score for one in found.items]
+    if words:
+        near = [one.get("word_vectors", 0.0) for one in said]
+        return fit.features_by_words(scores, near, message, [one.content for one in found.items])
+    return fit.features(scores, [one.get("vector", 0.0) for one in said], message, [one.get("judge") for one in said])
+
+
+def gathered(embedder: Any, way: str) -> tuple[list[Asked], list[Asked]]:
     """Messages and questions. With the judge, of their results what it read."""
-    files = (*MESSAGES, MESSAGES_HELD_BACK)
+    files = (*MESSAGES, *UNSEEN)
     apart, together = (groups(files, together=one) for one in (False, True))
     alone = groups(QUESTIONS, together=False)
     messages, questions = (
-        [one for several in some for one in asked_of(embedder, several, judge=judge)]
-        for some in ([*apart, *together], alone)
+        [one for several in some for one in asked_of(embedder, several, way)] for some in ([*apart, *together], alone)
     )
-    return (_read(messages), _read(questions)) if judge else (messages, questions)
+    return (_read(messages), _read(questions)) if way == "FITS_JUDGED" else (messages, questions)
 
 
 def _read(several: Sequence[Asked]) -> list[Asked]:
@@ -125,13 +137,11 @@ def fitted(messages: Sequence[Asked], questions: Sequence[Asked], *, names: Sequ
 
 def run(embedder: Any, *, write: bool) -> dict[str, Any]:
     """Fit, print, and with `write` put the weights into src/limpet/agents/hooks/fit_weights.py. Returns the figures."""
-    messages, questions = gathered(embedder, judge=False)
-    judged, judged_questions = gathered(embedder, judge=True)
-    found = {
-        "FITS": fitted(messages, questions, names=("cosine", "behind", "alone", "length")),
-        "FITS_JUDGED": fitted(judged, judged_questions, names=("behind", "alone", "length", "judge")),
-    }
-    print(f"{len(messages)} messages, {len(questions)} questions; judged {len(judged)}, {len(judged_questions)}")
+    found = {}
+    for way, names in WAYS.items():
+        messages, questions = gathered(embedder, way)
+        print(f"{way}: {len(messages)} messages, {len(questions)} questions")
+        found[way] = fitted(messages, questions, names=names)
     lines = "".join(
         f"{name}: dict[str, float] = {{\n"
         + "".join(f'    "{feature}": {value:.4f},\n' for feature, value in weights.items())
@@ -141,14 +151,15 @@ def run(embedder: Any, *, write: bool) -> dict[str, Any]:
     print(lines)
     if write:
         (Path(limpet.__file__).parent / "agents" / "hooks" / "fit_weights.py").write_text(
-            '"""Whether a memory fits a message by meaning: log-odds, see agents/hooks/fit.py.\n\n'
+            '"""Whether a memory fits a message: log-odds, see agents/hooks/fit.py.\n\n'
             f"Written by `python -m benchmarks.tune --part hooks --write`, fitted on {len(messages)} messages and\n"
-            f"{len(questions)} questions of training/, with the judge on {len(judged)} and {len(judged_questions)},\n"
-            "that no model was trained on. Guarded by tests/quality/test_prompts.py.\n"
+            f"{len(questions)} questions of training/ that no model was trained on. Guarded by\n"
+            "tests/quality/test_prompts.py.\n"
             '"""\n\n'
             f"{lines}"
             "# From which probability on a memory is shown, and from which share of the best one's.\n"
-            f"SHOWN_FROM, SHOWN_FROM_JUDGED, SHARE_OF_BEST = {SHOWN_FROM}, {SHOWN_FROM_JUDGED}, {SHARE_OF_BEST}\n",
+            f"SHOWN_FROM, SHOWN_FROM_JUDGED, SHOWN_FROM_BY_WORDS = {SHOWN_FROM}, {SHOWN_FROM_JUDGED}, {SHOWN_FROM_BY_WORDS}\n"
+            f"SHARE_OF_BEST = {SHARE_OF_BEST}\n",
             encoding="utf-8",
         )
     return {"messages": len(messages), "questions": len(questions)} | found

@@ -244,7 +244,7 @@ def test_a_memory_cannot_leave_its_line():
 
 def test_the_answer_stays_within_its_budget(hook, shop):
     for number in range(60):
-        shop.remember(f"The staging database listens on port {number}: " + "說明 " * 200, topics=["staging"])
+        shop.remember(f"The staging database listens on port {number}: " + "⣿⡿ " * 200, topics=["staging"])
         shop.remember(f"Goal {number}: " + "x" * 2_000, kind="goal")
         shop.note_action("before", "did", "y" * 5_000)
     for client, event, data, where in (inputs.MESSAGES[0], inputs.STARTS[0], inputs.COMPACTIONS[0]):
@@ -662,7 +662,7 @@ def test_a_lot_holds_back_a_share_and_shows_what_showing_does(hook, shop, monkey
 def test_what_somebody_pinned_or_wants_is_never_held_back(hook, shop, monkeypatch):
     monkeypatch.setenv("LIMPET_HOLDOUT", "0.5")
     shop.pin(shop.remember("The staging database listens on port 5433").id)
-    shop.remember("The staging database port is asked for first", kind="preference")
+    shop.remember("The port on which the staging database listens is asked for first", kind="preference")
     for number in range(12):
         out = turn_of(hook, f"s{number}", "Done.")
         assert "5433" in out and "asked for first" in out

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 WALKED = 2_000
 # What a walk over names and links takes at most on a slow machine, in seconds.
 GRAPH_SECONDS = 0.02
+# Characters of a candidate that vectors of words compare.
+COMPARED = 300
 OUT_OF_TIME = "the deadline came before all words were scored"
 
 
@@ -231,13 +233,17 @@ def _near_words(store: Store, found: Candidates, plan: Plan) -> Column | None:
     """Where no embedder answers: how near the candidates are by vectors of their words."""
     if "word_vectors" in plan.without or not found.table.text_ids:
         return None
+    from ..text.excerpt import excerpt, words_of
     from ..vectors.word_vectors import cosines
 
     texts = {
         one.text_id: " ".join(part for part in (one.content, one.topics, one.key) if part)
         for one in store.search.candidates(found.table.text_ids, plan.where)
     }
-    near = cosines(plan.query, [texts.get(one, "") for one in found.table.text_ids], deadline=plan.deadline)
+    # Of a long text the part that speaks of the question: what else it says would drown it.
+    asked = words_of(plan.query)
+    parts = [excerpt(texts.get(one, ""), asked, COMPARED)[0] for one in found.table.text_ids]
+    near = cosines(plan.query, parts, deadline=plan.deadline)
     if near is None:
         found.miss("word_vectors", "the deadline came before all candidates were compared")
         return None

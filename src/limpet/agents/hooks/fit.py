@@ -1,4 +1,4 @@
-"""Whether a memory fits a message, where recall could go by meaning: a probability for each of the best results. Pure.
+"""Whether a memory fits a message: a probability for each of the best results of a recall. Pure.
 
 Recall puts memories in order; a message to an agent is seldom a question, and most need none of them.
 """
@@ -8,17 +8,19 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
+from ...text.overlap import shared_weight
 from . import fit_weights as W
 
-# Words of a message beyond which more tell nothing.
-LONG_MESSAGE = 30
+# Beyond these more tell nothing: words of a message, words in common, log-odds behind the best.
+LONG_MESSAGE, MANY_SHARED, FAR_BEHIND = 30, 6, 10.0
 
 
 def features(
     scores: Sequence[float], cosines: Sequence[float], message: str, judged: Sequence[float | None] = ()
 ) -> list[dict[str, float]]:
-    """One for each result of a recall, best first: its cosine, how far its score is behind the best, how much the best
-    stands alone (its share of the softmax of all scores), how long the message is, and what the relevance judge says.
+    """One for each result of a recall by meaning, best first: its cosine, how far its score is behind the best, how
+    much the best stands alone (its share of the softmax of all scores), how long the message is, and what the relevance
+    judge says.
 
     `judged`: of each result, None of one that it did not read; () where it was not asked.
     """
@@ -32,9 +34,26 @@ def features(
     ]
 
 
+def features_by_words(
+    scores: Sequence[float], cosines: Sequence[float], message: str, texts: Sequence[str]
+) -> list[dict[str, float]]:
+    """One for each result of a recall by words, best first: the cosine of the vectors of its words, how far its score
+    is behind the best, words in common that carry a meaning, how long the message is.
+    """
+    best = max(scores, default=0.0)
+    length = float(min(len(message.split()), LONG_MESSAGE))
+    return [
+        {
+            "word_vectors": cosine, "behind": min(best - score, FAR_BEHIND), "length": length,
+            "shared": float(min(shared_weight(message, text), MANY_SHARED)),
+        }
+        for score, cosine, text in zip(scores, cosines, texts, strict=True)
+    ]  # fmt: skip
+
+
 def probability(known: Mapping[str, float]) -> float:
     """That a memory is worth its tokens with this message, 0 to 1."""
-    weights = W.FITS_JUDGED if "judge" in known else W.FITS
+    weights = W.FITS_JUDGED if "judge" in known else W.FITS_BY_WORDS if "word_vectors" in known else W.FITS
     log_odds = weights["one"] + sum(weights.get(name, 0.0) * value for name, value in known.items())
     return 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, log_odds))))
 
@@ -46,6 +65,17 @@ def fitting(
     known = features(scores, cosines, message, judged)
     asked = any("judge" in one for one in known)
     values = [probability(one) if "judge" in one or not asked else 0.0 for one in known]
-    shown_from = W.SHOWN_FROM_JUDGED if asked else W.SHOWN_FROM
+    return _shown(values, W.SHOWN_FROM_JUDGED if asked else W.SHOWN_FROM)
+
+
+def fitting_by_words(
+    scores: Sequence[float], cosines: Sequence[float], message: str, texts: Sequence[str]
+) -> list[bool]:
+    """Which results of a recall by words a message is shown. `texts`: with their topics and keys."""
+    known = features_by_words(scores, cosines, message, texts)
+    return _shown([probability(one) for one in known], W.SHOWN_FROM_BY_WORDS)
+
+
+def _shown(values: Sequence[float], shown_from: float) -> list[bool]:
     least = max(shown_from, W.SHARE_OF_BEST * max(values, default=0.0))
     return [one >= least for one in values]

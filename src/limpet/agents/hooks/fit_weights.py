@@ -19,5 +19,13 @@ FITS_JUDGED: dict[str, float] = {
     "length": 0.0697,
     "judge": 0.4457,
 }
+FITS_BY_WORDS: dict[str, float] = {
+    "one": -5.1158,
+    "word_vectors": 5.0158,
+    "behind": -1.0159,
+    "length": 0.0916,
+    "shared": 0.6088,
+}
 # From which probability on a memory is shown, and from which share of the best one's.
-SHOWN_FROM, SHOWN_FROM_JUDGED, SHARE_OF_BEST = 0.4, 0.28, 0.5
+SHOWN_FROM, SHOWN_FROM_JUDGED, SHOWN_FROM_BY_WORDS = 0.4, 0.28, 0.25
+SHARE_OF_BEST = 0.5

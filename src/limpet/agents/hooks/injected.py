@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +12,8 @@ from ...rank.adjust import DOUBTFUL
 from ...settings import wants_judge
 from ...text.blocks import CLOSE, OPEN, neutral, one_line, plain_line, word
 from ...text.instructions import any_reads_like_instruction
-from ...text.overlap import asked_weight, shared_weight
 from ...text.turns import essential
+from .fit import fitting, fitting_by_words
 
 if TYPE_CHECKING:
     from ...api import Limpet
@@ -29,16 +28,6 @@ MAX_TOKENS, MAX_CHARACTERS = 2_000, 9_000
 # A message gets less: it is paid for with every turn.
 MESSAGE_TOKENS = 1_200
 ITEM_CHARACTERS = 600
-# Where only words were asked, a memory fits a message when it holds this share of what a perfect match is worth (of a
-# message of more than SHORT words a smaller share in proportion, down to the floor) and has two of its words that carry
-# a meaning, of a long one a fifth of them (an exact name counts as two), or all there are of a question. Whether
-# anything answers it is not asked here: a message is seldom a question, and names what is new. Chosen on the tuning
-# half of tests/quality/prompts.jsonl; test_prompts.py.
-SHARE, SHARE_FLOOR, SHORT = 0.2, 0.12, 10
-WORDS, PART = 2, 0.2
-# Or when it has one of these words, and its words' vectors are as near the message's. Chosen on the tuning half of
-# tests/quality/injection.
-NEAR_WORDS = 0.6
 # Memories that are looked at, and how long a running process may take to find them.
 ASKED, SERVER_SECONDS = 12, 0.3
 # Texts of other origins are left out when they read like an instruction.
@@ -136,18 +125,13 @@ def offered(
 
 def _kept(found: Recall, message: str, traces: Sequence[Mapping[str, float]]) -> list[Item]:
     """What fits. `traces`: what each signal said of each item; by meaning where any has a cosine, else by words."""
+    scores = [one.score for one in found.items]
     if any("vector" in one for one in traces):
-        from .fit import fitting
-
-        cosines = [one.get("vector", 0.0) for one in traces]
         judged = [one.get("judge") for one in traces]
-        fits = fitting([one.score for one in found.items], cosines, message, judged)
+        fits = fitting(scores, [one.get("vector", 0.0) for one in traces], message, judged)
     else:
-        by_words = _fits(message)
-        fits = [
-            by_words(one, known.get("lexical", 0.0), known.get("word_vectors", 0.0))
-            for one, known in zip(found.items, traces, strict=True)
-        ]
+        texts = [" ".join((one.content, *one.topics, one.key or "")) for one in found.items]
+        fits = fitting_by_words(scores, [one.get("word_vectors", 0.0) for one in traces], message, texts)
     return [one for one, is_shown in zip(found.items, fits, strict=True) if is_shown]
 
 
@@ -161,23 +145,6 @@ def _after_holdout(
     withheld = tuple(one.id for one in kept if one.id in drawn and holdout.holds_back(one.id))
     lines = list(told((one for one in kept if one.id not in withheld), abbreviate))
     return Offer([Section("", lines)], budget, withheld=withheld, drawn=drawn)
-
-
-def _fits(message: str) -> Callable[[Item, float, float], bool]:
-    """Whether a memory fits a message by words, given its share of a perfect match and the cosine of their vectors."""
-    share = max(SHARE_FLOOR, SHARE * min(1.0, SHORT / max(len(message.split()), 1)))
-    asked = asked_weight(message)
-    least = max(WORDS, math.ceil(PART * asked))
-    if "?" in message:
-        least = max(1, min(least, asked))
-
-    def fits(one: Item, lexical: float, near_words: float) -> bool:
-        enough = least if lexical >= share else math.inf
-        if near_words >= NEAR_WORDS:
-            enough = 1
-        return shared_weight(message, " ".join((one.content, *one.topics, one.key or ""))) >= enough
-
-    return fits
 
 
 def told(several: Iterable[Item | Memory], abbreviate: Callable[[list[str]], list[str]]) -> Iterator[Line]:
