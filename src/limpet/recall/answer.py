@@ -19,6 +19,7 @@ from ..rank import constants as C
 from ..rank.trace import SignalTrace, Trace
 from ..rank.weights import WEIGHTS
 from ..text.describe import searchable
+from .alike import like_the_best
 from .anchor import TemporalAnchor, resolve_anchor
 from .candidates import Candidates, find_candidates
 from .disputes import disputes
@@ -208,9 +209,7 @@ def recall(
         found.read(store, order[: plan.k])  # at once, what each step would read a part of
         said = judged(store, found, order, plan, vectors, asked_for=reranker == JUDGE)
         likely, relevant = how_relevant(store, found, order, scores, plan, said)
-        order = in_order(order, scores, said)
-        order, moved = newer_first(store, found, order, scores, plan)
-        order, seated = _seat(found, order, plan)
+        order, placed = _placed(store, found, in_order(order, scores, said), scores, plan)
         order, read = _reranked(store, found, order, plan, reranker)
         order = trusted_first(found, order, scores, plan)
         if plan.budget_tokens is None:
@@ -227,7 +226,7 @@ def recall(
                 lower=len(order) - len(chosen.places) - len(chosen.dropped),
             )  # fmt: skip
     by_models = {"judge": said, "rerank": read}
-    traces = _explain(found, chosen.places, plan, by_models, seated, moved) if trace or explain else {}
+    traces = _explain(found, chosen.places, plan, by_models, placed) if trace or explain else {}
     return Recall(
         query=asked,
         items=shown_items(found, chosen.places, chosen.memories, scores, plan, disputed, traces),
@@ -244,6 +243,16 @@ def recall(
             if i in chosen.also
         },
     )
+
+
+def _placed(
+    store: Store, found: Candidates, order: list[int], scores: list[float], plan: Plan
+) -> tuple[list[int], dict[str, list[int]]]:
+    """The order with those in place that have it by something else than their score, and these by fields of a trace."""
+    order, newer = newer_first(store, found, order, scores, plan)
+    order, alike = like_the_best(found, order, scores, plan)
+    order, seated = _seat(found, order, plan)
+    return order, {"newer": newer, "alike": alike, "seated": seated}
 
 
 def _reranked(
@@ -340,12 +349,13 @@ def _importance(one: PriorFactors, now: int) -> float:
 
 
 def _explain(
-    found: Candidates, chosen: list[int], plan: Plan, read: Mapping[str, Mapping[int, float]], seated: Sequence[int],
-    moved: Sequence[int],
+    found: Candidates, chosen: list[int], plan: Plan, read: Mapping[str, Mapping[int, float]],
+    placed: Mapping[str, Sequence[int]],
 ) -> dict[int, Trace]:  # fmt: skip
     """Traces of the chosen candidates. With `rrf` a contribution is what the signal's rank is worth.
 
     `read`: what the judge and a reranker say. They decide the order of those they read, and add nothing to the score.
+    `placed`: which have their place by something else than the score, by fields of the trace.
     """
     table: dict[str, list[float]] = {name: values.tolist() for name, values in found.features.items()}
     ranks = {name: fuse.ranks(values) for name, values in table.items()}
@@ -368,8 +378,7 @@ def _explain(
             }
             | {name: SignalTrace(places[name][i], said[i], 0.0) for name, said in read.items() if i in said},
             adjustments=_factors(found.table.prior(i), found.table.prior(i).evaluated_at(plan.now)),
-            seated=i in seated,
-            newer=i in moved,
+            **{name: i in several for name, several in placed.items()},
         )
         for i in chosen
     }

@@ -1,0 +1,66 @@
+"""Behind the first results of a conversation: what is most like the best of them."""
+
+from __future__ import annotations
+
+import pytest
+
+import limpet
+from benchmarks import embedding_cache
+from limpet.recall.alike import STAYING
+
+# Answers to one question, most of them in other words than it has; and talk of other things.
+BOUGHT = [
+    "I bought a snake plant at the nursery on Saturday.",
+    "We bought a fern too, a plant for the bathroom.",
+    "Bought another plant at the nursery, a calathea.",
+    "The peace lily that was ordered stands on the piano now.",
+    "My sister left one of her succulents with me.",
+    "The orchid from Mum has new buds.",
+    "Repotted the monstera.",
+    "The basil got too much water.",
+    "One cactus fell off the sill.",
+]
+OTHER = [
+    f"{what} {when}."
+    for what in ("The tram was late", "Tom came home", "I had a cold", "We watched a film at home", "It rained")
+    for when in ("on Monday", "again", "last week", "in the evening")
+]
+ASKED = "Which plants do I have at home?"
+
+
+@pytest.fixture
+def filled(tmp_path):
+    """(speaker) -> a memory of the same texts, by a speaker or by none."""
+    opened = []
+
+    def fill(speaker):
+        memory = limpet.open(
+            tmp_path / f"{speaker}.db", scope="g", embedder=embedding_cache.load(),
+            clock=limpet.FixedClock("2026-03-01T12:00:00Z"),
+        )  # fmt: skip
+        opened.append(memory)
+        for text in (*BOUGHT, *OTHER):
+            memory.remember(text, kind="episode", speaker=speaker, session="s1")
+        memory.work(only_vectors=True)
+        return memory
+
+    yield fill
+    for memory in opened:
+        memory.close()
+
+
+def test_what_is_like_the_best_comes_behind_the_first(filled):
+    memory = filled("Ana")
+    with_few, with_more = (memory.recall(ASKED, k=k, trace=True) for k in (STAYING, 10))
+    assert [one.id for one in with_few] == [one.id for one in with_more][:STAYING]
+    came = [one for one in with_more if one.why.alike]
+    assert {one.content for one in came} <= set(BOUGHT)
+    assert came and all(one.why.as_dict()["alike"] is True for one in came)
+    assert [one.id for one in with_more] == [one.id for one in memory.recall(ASKED, k=10)]
+
+
+def test_among_notes_and_by_words_nothing_moves(filled):
+    scores = [one.score for one in filled(None).recall(ASKED, k=10, rerank=None)][STAYING:]
+    assert scores == sorted(scores, reverse=True)
+    spoken = filled("Ana").recall(ASKED, k=10, lexical_only=True, trace=True)
+    assert not any(one.why.alike for one in spoken)
