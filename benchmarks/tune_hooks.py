@@ -36,7 +36,7 @@ WEIGHT_OF_QUESTIONS = 0.25
 TOGETHER = 20
 RIDGE = 1e-3
 # Chosen on the tuning half of tests/quality/injection, and on tests/quality/prompts.jsonl.
-SHOWN_FROM, SHOWN_FROM_JUDGED, SHOWN_FROM_BY_WORDS, SHARE_OF_BEST = 0.4, 0.28, 0.25, 0.5
+FROM, SHARE_OF_BEST = (0.4, 0.28, 0.25), 0.5  # by meaning, with the judge, by words
 # How a message is asked, and what is known of each result then.
 WAYS = {
     "FITS": ("cosine", "behind", "alone", "length"),
@@ -158,7 +158,7 @@ def run(embedder: Any, *, write: bool) -> dict[str, Any]:
             '"""\n\n'
             f"{lines}"
             "# From which probability on a memory is shown, and from which share of the best one's.\n"
-            f"SHOWN_FROM, SHOWN_FROM_JUDGED, SHOWN_FROM_BY_WORDS = {SHOWN_FROM}, {SHOWN_FROM_JUDGED}, {SHOWN_FROM_BY_WORDS}\n"
+            f"SHOWN_FROM, SHOWN_FROM_JUDGED, SHOWN_FROM_BY_WORDS = {', '.join(map(str, FROM))}\n"
             f"SHARE_OF_BEST = {SHARE_OF_BEST}\n",
             encoding="utf-8",
         )
