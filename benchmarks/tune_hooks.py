@@ -39,8 +39,8 @@ RIDGE = 1e-3
 FROM, SHARE_OF_BEST = (0.4, 0.28, 0.25), 0.5  # by meaning, with the judge, by words
 # How a message is asked, and what is known of each result then.
 WAYS = {
-    "FITS": ("cosine", "behind", "alone", "length"),
-    "FITS_JUDGED": ("behind", "alone", "length", "judge"),
+    "FITS": ("cosine", "behind", "length"),
+    "FITS_JUDGED": ("behind", "length", "judge"),
     "FITS_BY_WORDS": ("word_vectors", "behind", "length", "shared"),
 }
 

@@ -119,9 +119,14 @@ def expose(
 
 
 def note_compaction(settings: Settings, session: str) -> None:
-    """The session's context was compacted or cleared: what it was shown may be shown again. Raises StoreError."""
-    with _opened(settings) as (pen, _), pen.writing() as con:
-        exposures.compact(con, session)
+    """The session's context was compacted or cleared: what it was shown may be shown again. Raises StoreError.
+
+    A store that is only read knows of nothing that was shown.
+    """
+    with _opened(settings) as (pen, _):
+        if not pen.read_only:
+            with pen.writing() as con:
+                exposures.compact(con, session)
 
 
 def end_turn(settings: Settings, *, session: str, at: int, line: str, said: str) -> Turn:

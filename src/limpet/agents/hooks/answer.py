@@ -154,7 +154,12 @@ def _start(call: Call, say: Say, find: Find, clock: Clock | None) -> None:
         # What was resumed is still in front of the agent.
         if call.source not in KEEPS:
             offer = left_off(memory, call.client, _session(call), same=call.source == "compact")
-            _expose(call, settings, clock, offer, say)
+            to_user = ""
+            if memory.read_only and call.source not in FORGETS:
+                from .notices import read_only
+
+                to_user = read_only(settings.path)
+            _expose(call, settings, clock, offer, say, to_user=to_user)
         if call.session and not memory.read_only:
             memory.session_start(_session(call))
 
@@ -230,15 +235,17 @@ def _note(call: Call, settings: Settings, clock: Clock | None, kind: str, line: 
     note_action(settings, session=_session(call), at=_now(clock), kind=kind, what=line)
 
 
-def _expose(call: Call, settings: Settings, clock: Clock | None, offer: Offer, say: Say, asked: str = "") -> None:
+def _expose(
+    call: Call, settings: Settings, clock: Clock | None, offer: Offer, say: Say, asked: str = "", to_user: str = ""
+) -> None:
     """Say what of an offer was not shown to this session, and keep its exposures with the line that it answers."""
     if call.role not in CLIENT_ADAPTERS[call.client].answers:
         return
     from ...journal import expose
 
     expose(
-        settings, offer, lambda block: say(shape(call, block.text)), session=_session(call), client=call.client,
-        at=_now(clock), via=call.role, asked=asked, once=bool(call.session),
+        settings, offer, lambda block: say(shape(call, block.text, to_user)), session=_session(call),
+        client=call.client, at=_now(clock), via=call.role, asked=asked, once=bool(call.session),
     )  # fmt: skip
 
 

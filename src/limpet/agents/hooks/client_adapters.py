@@ -185,11 +185,11 @@ def _exited(data: dict[str, Any]) -> bool:
     return False
 
 
-def shape(call: Call, text: str) -> str:
-    """The text as the client takes it from stdout; nothing where it takes none."""
+def shape(call: Call, text: str, to_user: str = "") -> str:
+    """The text as the client takes it from stdout, with what it shows to its user; nothing where it takes none."""
     kind = CLIENT_ADAPTERS[call.client].answers.get(call.role)
     if not text or kind is None:
-        return ""
+        return notice(call, to_user)
     if kind == "plain":
         return text
     import json
@@ -200,12 +200,13 @@ def shape(call: Call, text: str) -> str:
         "snake": {"additional_context": text},
         "modification": {"cancel": False, "contextModification": text},
     }
-    return json.dumps(wrapped[kind], ensure_ascii=False)
+    beside = {"systemMessage": to_user} if to_user and call.client in SHOWS_NOTICES else {}
+    return json.dumps(wrapped[kind] | beside, ensure_ascii=False)
 
 
 def notice(call: Call, text: str) -> str:
     """The text as the client shows it to its user, not to the model; nothing where it has no such way."""
-    if call.client not in SHOWS_NOTICES:
+    if not text or call.client not in SHOWS_NOTICES:
         return ""
     import json
 

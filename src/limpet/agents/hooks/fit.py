@@ -19,17 +19,14 @@ def features(
     scores: Sequence[float], cosines: Sequence[float], message: str, judged: Sequence[float | None] = ()
 ) -> list[dict[str, float]]:
     """One for each result of a recall by meaning, best first: its cosine, how far its score is behind the best, how
-    much the best stands alone (its share of the softmax of all scores), how long the message is, and what the relevance
-    judge says.
+    long the message is, and what the relevance judge says.
 
     `judged`: of each result, None of one that it did not read; () where it was not asked.
     """
     best = max(scores, default=0.0)
-    alone = 1.0 / sum(math.exp(one - best) for one in scores) if scores else 0.0
     length = float(min(len(message.split()), LONG_MESSAGE))
     return [
-        {"cosine": cosine, "behind": best - score, "alone": alone, "length": length}
-        | ({} if said is None else {"judge": said})
+        {"cosine": cosine, "behind": best - score, "length": length} | ({} if said is None else {"judge": said})
         for score, cosine, said in zip(scores, cosines, judged or [None] * len(scores), strict=True)
     ]
 

@@ -6,18 +6,16 @@ that no model was trained on. Guarded by tests/quality/test_prompts.py.
 """
 
 FITS: dict[str, float] = {
-    "one": -5.3394,
-    "cosine": 4.9445,
-    "behind": -0.6928,
-    "alone": 2.2846,
-    "length": 0.1344,
+    "one": -5.0400,
+    "cosine": 8.0200,
+    "behind": -0.6400,
+    "length": 0.1200,
 }
 FITS_JUDGED: dict[str, float] = {
-    "one": -1.8916,
-    "behind": -0.6403,
-    "alone": 1.9711,
-    "length": 0.0697,
-    "judge": 0.4457,
+    "one": -0.4800,
+    "behind": -0.6400,
+    "length": 0.0500,
+    "judge": 0.5400,
 }
 FITS_BY_WORDS: dict[str, float] = {
     "one": -5.1158,

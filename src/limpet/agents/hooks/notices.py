@@ -21,6 +21,13 @@ def missing(call: Call, store: str) -> str:
     )  # fmt: skip
 
 
+def read_only(store: str) -> str:
+    """That the store can be read and not written."""
+    return plain_line(
+        f"limpet can read its memory at {store} and cannot write it: nothing of this session is remembered.", LONGEST
+    )
+
+
 def notice_of(call: Call, store: str, text: str) -> str:
     """The text as the client shows it; "" when it cannot, when this session was told, or in the midst of its work."""
     if call.client not in SHOWS_NOTICES or call.role not in ("start", "message") or not call.session:
