@@ -9,7 +9,7 @@ Parts, each building on what those before it wrote:
 - `sessions`: weights of what a session is judged by (rank/session_weights.py), on LongMemEval's haystacks
 - `relevance`: when nothing found is relevant (rank/relevance_weights.py), on the tuning half and the written stores
 - `newer`: when the newer of two results comes first (rank/newer_weights.py), on training/written
-- `hooks`: which memories a message is shown (agents/hooks/fit_weights.py), on training/written
+- `hooks`: which memories a message is shown (agents/hooks/fit_weights.py), on messages that no model has seen
 - `rules`: the vectors of the bias rules' prototypes; only when asked for
 - `judged`: `relevance` where the judge is asked, after another judge, and nothing else; only when asked for
 - `embedder`: all that hangs on the file of our own model (`make embedder-figures`); only when asked for

@@ -18,7 +18,7 @@ import numpy as np
 
 import limpet
 from limpet.agents.hooks import fit
-from limpet.agents.hooks.injected import ASKED, reader, signals
+from limpet.agents.hooks.injected import ASKED, reader, signals, told_by
 from limpet.model.clock import FixedClock
 from training.data import held_back
 
@@ -93,7 +93,7 @@ def known_of(found: Any, message: str, *, words: bool) -> list[dict[str, float]]
     said, scores = [signals(one.why) for one in found.items], [one.score for one in found.items]
     if words:
         near = [one.get("word_vectors", 0.0) for one in said]
-        return fit.features_by_words(scores, near, message, [one.content for one in found.items])
+        return fit.features_by_words(scores, near, message, list(map(told_by, found.items)))
     return fit.features(scores, [one.get("vector", 0.0) for one in said], message, [one.get("judge") for one in said])
 
 

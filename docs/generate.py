@@ -26,7 +26,7 @@ from limpet.model import old_names
 from limpet.rank import constants, newer_weights, relevance, relevance_weights
 from limpet.rank.session_weights import SESSION_WEIGHTS
 from limpet.rank.weights import WEIGHTS
-from limpet.recall import near_duplicates, newer, prepare
+from limpet.recall import alike, candidates, near_duplicates, newer, prepare
 from limpet.remember import keys
 from limpet.settings import ENVIRONMENT
 from limpet.store import lexical
@@ -51,11 +51,13 @@ ELSEWHERE = (
     (relevance, "MOST_WORDS NEAR"),
     (newer_weights, "REPLACES_FROM"),
     (newer, "LOOKED_AT NEAR"),
+    (alike, "STAYING WORTH"),
+    (candidates, "COMPARED"),
     (near_duplicates, "SAME_WORDS_COSINE"),
     (prepare, "WORDS_FLOOR NEIGHBOUR_OF_BEST"),
     (gate, "HEAD WORDS"),
-    (injected, "MAX_TOKENS MESSAGE_TOKENS ITEM_CHARACTERS SHARE WORDS ASKED"),
-    (fit_weights, "SHOWN_FROM"),
+    (injected, "MAX_TOKENS MESSAGE_TOKENS ITEM_CHARACTERS ASKED"),
+    (fit_weights, "SHOWN_FROM SHARE_OF_BEST"),
     (fit, "LONG_MESSAGE"),
     (attribution, "SHARE"),
     (keys, "ALIKE"),

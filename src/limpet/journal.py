@@ -121,7 +121,7 @@ def expose(
 def note_compaction(settings: Settings, session: str) -> None:
     """The session's context was compacted or cleared: what it was shown may be shown again. Raises StoreError.
 
-    A store that is only read knows of nothing that was shown.
+    Of a store that is only read nothing is kept: what it was shown before stays so.
     """
     with _opened(settings) as (pen, _):
         if not pen.read_only:

@@ -6,7 +6,7 @@ import pytest
 
 import limpet
 from benchmarks import embedding_cache
-from limpet.recall.alike import STAYING
+from limpet.recall.alike import HALVING, STAYING, WORTH, nearness, worth
 
 # Answers to one question, most of them in other words than it has; and talk of other things.
 BOUGHT = [
@@ -59,8 +59,18 @@ def test_what_is_like_the_best_comes_behind_the_first(filled):
     assert [one.id for one in with_more] == [one.id for one in memory.recall(ASKED, k=10)]
 
 
-def test_among_notes_and_by_words_nothing_moves(filled):
-    scores = [one.score for one in filled(None).recall(ASKED, k=10, rerank=None)][STAYING:]
-    assert scores == sorted(scores, reverse=True)
-    spoken = filled("Ana").recall(ASKED, k=10, lexical_only=True, trace=True)
-    assert not any(one.why.alike for one in spoken)
+def test_among_notes_by_words_and_by_ranks_nothing_moves(filled):
+    notes = filled(None).recall(ASKED, k=10, trace=True).items
+    scores = [one.score for one in notes][STAYING:]
+    assert scores == sorted(scores, reverse=True) and not any(one.why.alike for one in notes)
+    for given in ({"lexical_only": True}, {"fusion": "rrf"}):
+        assert not any(one.why.alike for one in filled("Ana").recall(ASKED, k=10, trace=True, **given))
+
+
+def test_what_waits_for_its_vector_is_neither_like_the_best_nor_unlike():
+    near = nearness([9.0, 9.0 - HALVING], {(0, 1): 0.9, (0, 2): 0.6, (1, 2): 0.3, (0, 4): 0.1, (2, 4): 0.9})
+    assert near == {2: pytest.approx(0.5), 4: pytest.approx(0.1)}
+    assert worth([3.0, 2.0, 1.0], [0.5, None, 0.1]) == pytest.approx(
+        [3 + 0.5 * WORTH, 2 + 0.3 * WORTH, 1 + 0.1 * WORTH]
+    )
+    assert worth([3.0, 2.0], [None, None]) == [3.0, 2.0]

@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 
 import limpet
+from limpet.agents.hooks.client_adapters import SHOWS_NOTICES, parse_event, shape
 from limpet.agents.hooks.entry import handle
-from limpet.agents.hooks.notices import MOST_BYTES
+from limpet.agents.hooks.notices import MOST_BYTES, read_only
 
 LIMPET = [sys.executable, "-m", "limpet"]
 MESSAGE = {"claude": "UserPromptSubmit", "gemini": "BeforeAgent", "codex": "UserPromptSubmit"}
@@ -109,5 +110,17 @@ def test_a_store_that_cannot_be_written_is_said_beside_what_it_holds(path, clock
 
     out = by_nobody("SessionStart", source="startup")
     assert "5433" in out["hookSpecificOutput"]["additionalContext"] and "cannot write" in out["systemMessage"]
-    for event, source in (("UserPromptSubmit", ""), ("SessionStart", "resume"), ("SessionStart", "compact")):
-        assert "systemMessage" not in by_nobody(event, source=source)
+    for event, source in (("UserPromptSubmit", ""), ("SessionStart", "compact")):
+        out = by_nobody(event, source=source)
+        assert "5433" in out["hookSpecificOutput"]["additionalContext"] and "systemMessage" not in out
+    assert by_nobody("SessionStart", source="resume") == {}
+
+
+def test_what_the_user_is_told_stands_beside_what_the_model_gets_and_never_tells_a_password():
+    told = read_only("postgresql://ana:s3cret@host/name?tenant=a&replica=yes")
+    assert "s3cret" not in told and "host/name" in told
+    for client, event in (("claude", "SessionStart"), ("gemini", "SessionStart"), ("codex", "SessionStart")):
+        call = parse_event(client, event, {"session_id": "s1"})
+        both, alone = shape(call, "a memory", told), shape(call, "", told)
+        assert "a memory" in both
+        assert (told in both, alone != "") == (client in SHOWS_NOTICES, client in SHOWS_NOTICES)

@@ -22,7 +22,7 @@ class Trace:
     signals: dict[str, SignalTrace]
     adjustments: dict[str, float] = field(default_factory=dict)
     seated: bool = False  # its place among the results is the walk's over names and links, whatever its score
-    alike: bool = False  # it is like the best results, which its score alone would not have placed it beside
+    alike: bool = False  # it is among the results as it is like the best of them
     newer: bool = False  # it stands before an older result that it replaces, whatever its score
     offset: float = 0.0  # 0 since there is one set of weights; kept for who adds up
 

@@ -7,8 +7,7 @@ The first results stay where they are. Among notes it is not asked: there what i
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -16,36 +15,46 @@ if TYPE_CHECKING:
     from .plan import Plan
 
 # Results that stay; the best, which the others are compared with; how many others.
-STAYING, BEST, COMPARED = 5, 3, 60
+STAYING, BEST, OTHERS = 5, 3, 60
 # What a cosine of 1 with the best is worth beside a score, and by how much lower a score halves what a result counts
-# among the best, in log-odds. Chosen on training/long_chats.jsonl, whose questions nothing else was fitted on.
-WORTH, HALVING = 4.0, 1.4
+# among the best, in log-odds. Chosen on the questions with several answers of training/long_chats.jsonl.
+WORTH, HALVING = 5.0, 1.4
 
 
 def like_the_best(
     found: Candidates, order: list[int], scores: Sequence[float], plan: Plan
 ) -> tuple[list[int], list[int]]:
-    """`order` (places of candidates, best first) with those like the best next to the first; and these, of the `k`."""
-    best, rest = order[:BEST], order[STAYING : STAYING + COMPARED]
-    if found.hits is None or plan.k <= STAYING or not rest or not all(found.spoken(i) for i in best):
+    """`order` (places of candidates, best first) with those like the best next to the first; and which came among the
+    first `k` so."""
+    best, rest = order[:BEST], order[STAYING : STAYING + OTHERS]
+    if found.hits is None or plan.k <= STAYING or plan.fusion == "rrf" or not all(map(found.spoken, best)):
         return order, []
-    cosines = _cosines(found, best, rest, [scores[i] for i in best])
-    moved = sorted(rest, key=lambda i: -(scores[i] + WORTH * cosines.get(i, 0.0)))
+    pairs = found.hits.among([found.table.text_ids[i] for i in [*best, *rest]], first=BEST)
+    near = nearness([scores[i] for i in best], pairs)
+    values = worth([scores[i] for i in rest], [near.get(len(best) + place) for place in range(len(rest))])
+    moved = [i for _, i in sorted(zip(values, rest, strict=True), key=lambda one: -one[0])]
     seats = plan.k - STAYING
-    came = [i for i in moved[:seats] if i not in rest[:seats]]
-    return [*order[:STAYING], *moved, *order[STAYING + COMPARED :]], came
+    return [*order[:STAYING], *moved, *order[STAYING + OTHERS :]], [i for i in moved[:seats] if i not in rest[:seats]]
 
 
-def _cosines(found: Candidates, best: list[int], rest: list[int], scores: Sequence[float]) -> dict[int, float]:
-    """Of each of the rest that has a vector with the mean of the best's, each by its score."""
-    assert found.hits is not None
-    several = [*best, *rest]
-    places, vectors = found.hits.vectors([found.table.text_ids[i] for i in several])
-    rows = dict(zip(places.tolist(), vectors, strict=True))
-    weights = [2.0 ** ((score - max(scores)) / HALVING) for score in scores]
-    known = [(weight, rows[number]) for number, weight in enumerate(weights) if number in rows]
-    if not known:
-        return {}
-    mean = sum(weight * row for weight, row in known)
-    length = math.sqrt(float(mean @ mean)) or 1.0
-    return {i: float(rows[n] @ mean) / length for n, i in enumerate(several) if n >= len(best) and n in rows}
+def nearness(best: Sequence[float], cosines: Mapping[tuple[int, int], float]) -> dict[int, float]:
+    """Of each place behind the best, whose scores `best` are, that has a vector: its cosine with them, by score.
+
+    `cosines`: of pairs of places, earlier and later.
+    """
+    weights = [2.0 ** ((score - max(best)) / HALVING) for score in best]
+    found: dict[int, list[tuple[float, float]]] = {}
+    for (one, other), cosine in cosines.items():
+        if one < len(best) <= other:
+            found.setdefault(other, []).append((weights[one], cosine))
+    return {
+        place: sum(weight * cosine for weight, cosine in several) / sum(weight for weight, _ in several)
+        for place, several in found.items()
+    }
+
+
+def worth(scores: Sequence[float], near: Sequence[float | None]) -> list[float]:
+    """What the others count. One whose vector is not there yet (None) is as near as they are on average."""
+    known = [one for one in near if one is not None]
+    mean = sum(known) / len(known) if known else 0.0
+    return [score + WORTH * (mean if one is None else one) for score, one in zip(scores, near, strict=True)]

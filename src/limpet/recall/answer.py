@@ -206,10 +206,12 @@ def recall(
         plan, event, found, order, scores = find_and_rank(store, vectors, plan)
         if skip is not None:
             order = [i for i in order if found.table.ids[i] != skip]
+        order, alike = like_the_best(found, order, scores, plan)
         found.read(store, order[: plan.k])  # at once, what each step would read a part of
         said = judged(store, found, order, plan, vectors, asked_for=reranker == JUDGE)
         likely, relevant = how_relevant(store, found, order, scores, plan, said)
-        order, placed = _placed(store, found, in_order(order, scores, said), scores, plan)
+        order, moved = newer_first(store, found, in_order(order, scores, said), scores, plan)
+        order, seated = _seat(found, order, plan)
         order, read = _reranked(store, found, order, plan, reranker)
         order = trusted_first(found, order, scores, plan)
         if plan.budget_tokens is None:
@@ -226,6 +228,7 @@ def recall(
                 lower=len(order) - len(chosen.places) - len(chosen.dropped),
             )  # fmt: skip
     by_models = {"judge": said, "rerank": read}
+    placed = {"alike": alike, "newer": moved, "seated": seated}
     traces = _explain(found, chosen.places, plan, by_models, placed) if trace or explain else {}
     return Recall(
         query=asked,
@@ -243,16 +246,6 @@ def recall(
             if i in chosen.also
         },
     )
-
-
-def _placed(
-    store: Store, found: Candidates, order: list[int], scores: list[float], plan: Plan
-) -> tuple[list[int], dict[str, list[int]]]:
-    """The order with those in place that have it by something else than their score, and these by fields of a trace."""
-    order, newer = newer_first(store, found, order, scores, plan)
-    order, alike = like_the_best(found, order, scores, plan)
-    order, seated = _seat(found, order, plan)
-    return order, {"newer": newer, "alike": alike, "seated": seated}
 
 
 def _reranked(

@@ -15,7 +15,7 @@ from ..model.errors import EmbedderUnavailable
 from ..rank import constants as C
 from ..rank.arithmetic import Arithmetic, Column
 from ..text.dates import asks_when, tells_when
-from ..text.grams import with_grams
+from ..text.grams import grams, with_grams
 from .features import FeatureInput, QueryMatch, compute_features
 from .index import CandidateTable, SearchIndex, TextHits, VectorHits, VectorSignal
 from .index_sql import SqlIndex
@@ -233,17 +233,22 @@ def _near_words(store: Store, found: Candidates, plan: Plan) -> Column | None:
     """Where no embedder answers: how near the candidates are by vectors of their words."""
     if "word_vectors" in plan.without or not found.table.text_ids:
         return None
-    from ..text.excerpt import excerpt, words_of
+    from ..text.excerpt import passage, words_of
     from ..vectors.word_vectors import cosines
 
-    texts = {
-        one.text_id: " ".join(part for part in (one.content, one.topics, one.key) if part)
-        for one in store.search.candidates(found.table.text_ids, plan.where)
-    }
-    # Of a long text the part that speaks of the question: what else it says would drown it.
-    asked = words_of(plan.query)
-    parts = [excerpt(texts.get(one, ""), asked, COMPARED)[0] for one in found.table.text_ids]
-    near = cosines(plan.query, parts, deadline=plan.deadline)
+    known = {one.text_id: one for one in store.search.candidates(found.table.text_ids, plan.where)}
+    # What is written without spaces has no words that a part of it could be chosen by.
+    asked = None if grams(plan.query) and not plan.query.isascii() else words_of(plan.query)
+
+    def compared(text_id: int) -> str:
+        """Of a long text the part that speaks of the question: what else it says would drown it."""
+        one = known.get(text_id)
+        if one is None:
+            return ""
+        part = one.content if asked is None else passage(one.content, asked, COMPARED)
+        return " ".join(part for part in (part, one.topics, one.key) if part)
+
+    near = cosines(plan.query, map(compared, found.table.text_ids), deadline=plan.deadline)
     if near is None:
         found.miss("word_vectors", "the deadline came before all candidates were compared")
         return None

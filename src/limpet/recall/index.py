@@ -137,8 +137,9 @@ class VectorHits(Protocol):
         """Of each text with the query, those of the best `exact` computed exactly; 0 for one without a vector."""
         ...
 
-    def among(self, text_ids: Sequence[int]) -> dict[tuple[int, int], float]:
-        """Cosines of some texts with each other, by pairs of places (earlier, later), where both have vectors."""
+    def among(self, text_ids: Sequence[int], *, first: int | None = None) -> dict[tuple[int, int], float]:
+        """Cosines of some texts with each other, by pairs of places (earlier, later), where both have vectors. `first`:
+        only those of that many first with what is behind."""
         ...
 
     def vectors(self, text_ids: Sequence[int]) -> tuple[Any, Any]:

@@ -283,13 +283,14 @@ class BoundScan:
         found = self._calibration.of_question(found)
         return found if self._known == 1.0 else found * self._known
 
-    def among(self, text_ids: Sequence[int]) -> dict[tuple[int, int], float]:
+    def among(self, text_ids: Sequence[int], *, first: int | None = None) -> dict[tuple[int, int], float]:
         there, matrix = self._index.exact(text_ids, self._read)
         if len(there) < 2:
             return {}
-        cosines = self._calibration.of_texts(matrix @ matrix.T).tolist()
         places = sorted(enumerate(there.tolist()), key=lambda one: one[1])
-        return {(i, j): cosines[a][b] for b, j in places for a, i in places[:b]}
+        rows = [a for a, i in places if first is None or i < first]
+        cosines = self._calibration.of_texts(matrix[rows] @ matrix.T).tolist()
+        return {(places[n][1], j): cosines[n][b] for at, (b, j) in enumerate(places) for n in range(min(at, len(rows)))}
 
     def vectors(self, text_ids: Sequence[int]) -> tuple[Any, Any]:
         return self._index.exact(text_ids, self._read)

@@ -35,14 +35,22 @@ def excerpt(text: str, words: frozenset[str], limit: int) -> tuple[str, bool]:
     line = one_line(text[: LOOKED_AT + 1])
     if len(line) <= limit and len(text) <= LOOKED_AT:
         return line, False
-    line = line[:LOOKED_AT]
-    space = max(1, limit - 2)
+    start, part = _part(line[:LOOKED_AT], words, max(1, limit - 2))
+    return ("…" if start else "") + part + "…", True
+
+
+def passage(text: str, words: frozenset[str], limit: int) -> str:
+    """The same without marks for what is left out; a text of at most `limit` characters as it is."""
+    return text if len(text) <= limit else _part(one_line(text[:LOOKED_AT]), words, limit)[1]
+
+
+def _part(line: str, words: frozenset[str], space: int) -> tuple[int, str]:
+    """Where the part with most of the words begins, and it."""
     start = _densest(line, words, space)
     if start:
         # Begin with a word, not within one.
         start = line.find(" ", start, start + 30) + 1 or start
-    part = line[start : start + space].rstrip()
-    return ("…" if start else "") + part + "…", True
+    return start, line[start : start + space].rstrip()
 
 
 def _densest(line: str, words: frozenset[str], space: int) -> int:

@@ -36,11 +36,6 @@ def shared_weight(message: str, text: str) -> int:
     )
 
 
-def asked_weight(message: str) -> int:
-    """What all words of the message would count."""
-    return sum(map(_weight, _words(message)))
-
-
 def _weight(word: str) -> int:
     return EXACT_WEIGHT if _EXACT.fullmatch(word) else 1
 

@@ -13,7 +13,7 @@ import struct
 import time
 import unicodedata
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 from math import sqrt
 from operator import mul
@@ -104,7 +104,7 @@ def word_vectors() -> WordVectors:
     return WordVectors()
 
 
-def cosines(question: str, texts: Sequence[str], *, deadline: float | None) -> list[float] | None:
+def cosines(question: str, texts: Iterable[str], *, deadline: float | None) -> list[float] | None:
     """Of a question with each text, 0 for one without words. None: the deadline, on the monotonic clock, came first."""
     vectors = word_vectors()
     asked = vectors.question(question)

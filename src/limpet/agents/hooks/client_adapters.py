@@ -186,7 +186,7 @@ def _exited(data: dict[str, Any]) -> bool:
 
 
 def shape(call: Call, text: str, to_user: str = "") -> str:
-    """The text as the client takes it from stdout, with what it shows to its user; nothing where it takes none."""
+    """The text as the client takes it from stdout, and what it shows to its user; of neither what it takes not."""
     kind = CLIENT_ADAPTERS[call.client].answers.get(call.role)
     if not text or kind is None:
         return notice(call, to_user)

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from ...text.overlap import shared_weight
 from . import fit_weights as W
 
-# Beyond these more tell nothing: words of a message, words in common, log-odds behind the best.
+# Beyond these more tell nothing: words of a message, words in common, and by words log-odds behind the best.
 LONG_MESSAGE, MANY_SHARED, FAR_BEHIND = 30, 6, 10.0
 
 

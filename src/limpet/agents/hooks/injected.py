@@ -130,9 +130,14 @@ def _kept(found: Recall, message: str, traces: Sequence[Mapping[str, float]]) ->
         judged = [one.get("judge") for one in traces]
         fits = fitting(scores, [one.get("vector", 0.0) for one in traces], message, judged)
     else:
-        texts = [" ".join((one.content, *one.topics, one.key or "")) for one in found.items]
+        texts = list(map(told_by, found.items))
         fits = fitting_by_words(scores, [one.get("word_vectors", 0.0) for one in traces], message, texts)
     return [one for one, is_shown in zip(found.items, fits, strict=True) if is_shown]
+
+
+def told_by(one: Item) -> str:
+    """What a memory says in words: its text, topics and key."""
+    return " ".join((one.content, *one.topics, one.key or ""))
 
 
 def _after_holdout(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from ...folders import beside
+from ...folders import beside, shown
 from ...text.blocks import plain_line
 from .client_adapters import SHOWS_NOTICES, Call, notice
 
@@ -23,9 +23,8 @@ def missing(call: Call, store: str) -> str:
 
 def read_only(store: str) -> str:
     """That the store can be read and not written."""
-    return plain_line(
-        f"limpet can read its memory at {store} and cannot write it: nothing of this session is remembered.", LONGEST
-    )
+    text = f"limpet can read its memory at {shown(store)} and cannot write it: nothing of this session is remembered."
+    return plain_line(text, LONGEST)
 
 
 def notice_of(call: Call, store: str, text: str) -> str:
