@@ -24,12 +24,12 @@ from .turns import Turn
 # alone in German, and where the judge is not to be had; and from where on the judge is asked. Chosen on the tuning half
 # of tests/quality/organizer/messages.jsonl.
 LINEAR = 2.0
-KEPT = {"user": 0.8, "agent": 0.5}
+KEPT = {"user": 1.4, "agent": 0.5}
 KEPT_ALONE = {"user": 0.35, "agent": 0.35}
 ASKED = -3.0
 # So much less is enough behind "for the record" and where words leave no doubt of the kind; what somebody asks to have
 # remembered is, whatever models say.
-TOLD = 1.5
+TOLD = 1.7
 FEWEST_WORDS = 3
 CLEAR_WORDS = 8  # so many say what is meant, though the first of them points back
 LATIN = 0.9  # share of the letters of a message, below which only a model reads it

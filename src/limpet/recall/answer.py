@@ -227,9 +227,8 @@ def recall(
                 store, vectors, plan, [(found.table.rows[i], why) for i, why in chosen.dropped], event,
                 lower=len(order) - len(chosen.places) - len(chosen.dropped),
             )  # fmt: skip
-    by_models = {"judge": said, "rerank": read}
-    placed = {"alike": alike, "newer": moved, "seated": seated}
-    traces = _explain(found, chosen.places, plan, by_models, placed) if trace or explain else {}
+    by_models, by_place = {"judge": said, "rerank": read}, {"alike": alike, "newer": moved, "seated": seated}
+    traces = _explain(found, chosen.places, plan, by_models, by_place) if trace or explain else {}
     return Recall(
         query=asked,
         items=shown_items(found, chosen.places, chosen.memories, scores, plan, disputed, traces),
@@ -343,12 +342,12 @@ def _importance(one: PriorFactors, now: int) -> float:
 
 def _explain(
     found: Candidates, chosen: list[int], plan: Plan, read: Mapping[str, Mapping[int, float]],
-    placed: Mapping[str, Sequence[int]],
+    by_place: Mapping[str, Sequence[int]],
 ) -> dict[int, Trace]:  # fmt: skip
     """Traces of the chosen candidates. With `rrf` a contribution is what the signal's rank is worth.
 
     `read`: what the judge and a reranker say. They decide the order of those they read, and add nothing to the score.
-    `placed`: which have their place by something else than the score, by fields of the trace.
+    `by_place`: which have their place by something else than the score, by fields of the trace.
     """
     table: dict[str, list[float]] = {name: values.tolist() for name, values in found.features.items()}
     ranks = {name: fuse.ranks(values) for name, values in table.items()}
@@ -371,7 +370,7 @@ def _explain(
             }
             | {name: SignalTrace(places[name][i], said[i], 0.0) for name, said in read.items() if i in said},
             adjustments=_factors(found.table.prior(i), found.table.prior(i).evaluated_at(plan.now)),
-            **{name: i in several for name, several in placed.items()},
+            **{name: i in several for name, several in by_place.items()},
         )
         for i in chosen
     }
