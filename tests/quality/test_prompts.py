@@ -12,7 +12,7 @@ from benchmarks import embedding_cache, own
 from limpet.agents.hooks.entry import handle
 from limpet.agents.hooks.gate import query_of
 from limpet.agents.hooks.holdout import Holdout
-from limpet.agents.hooks.injected import ASKED, MESSAGE_TOKENS, offered, reader
+from limpet.agents.hooks.injected import ASKED, MESSAGE_TOKENS, offered
 from tests.quality.halves import is_held_back, read
 
 HALVES = ("tuning", "held-back")
@@ -58,19 +58,29 @@ def injected(request, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def offered_by_meaning(tmp_path_factory):
-    """The same where recall goes by meaning, as beside a running process, among all other projects' memories."""
+    """The same where recall goes by meaning, among all other projects' memories, without the judge."""
+    return offered_beside(tmp_path_factory, OTHERS[-1], judge=False)
+
+
+@pytest.fixture(scope="module")
+def offered_by_judge(tmp_path_factory):
+    """As beside a running process: the judge reads what is found, among the 30 memories."""
+    return offered_beside(tmp_path_factory, OTHERS[0], judge=True)
+
+
+def offered_beside(tmp_path_factory, count, *, judge):
     texts = [row["text"] for row in read("prompts.jsonl") if "text" in row]
     others = [one["content"] for one in own.read("memories.jsonl") if one["scope"] in ("project:mobile", "project:ml")]
     path, clock = tmp_path_factory.mktemp("meaning") / "memory.db", limpet.FixedClock("2026-03-01T12:00:00Z")
     embedder, found = embedding_cache.load(), defaultdict(list)
-    with limpet.open(path, scope="global", clock=clock, embedder=embedder) as memory:
-        every = texts + others[: OTHERS[-1]]
+    with limpet.open(path, scope="global", clock=clock, embedder=embedder, judge=judge) as memory:
+        every = texts + others[:count]
         memory.remember_batch({"content": text, "origin": "user", "anyway": True} for text in every)
         memory.work(only_vectors=True)
         for kind, prompt, fitting in prompts():
             shown = []
             if query := query_of(prompt):
-                recalled = memory.recall(query, k=ASKED, trace=True, rerank=reader())
+                recalled = memory.recall(query, k=ASKED, trace=True, rerank="judge" if judge else None)
                 texts_by_id = {one.id: one.content for one in recalled.items}
                 offer = offered(recalled, query, memory.abbreviate, MESSAGE_TOKENS, Holdout("", 0.0))
                 shown = [texts_by_id[id] for id in offer.ids]
@@ -105,3 +115,9 @@ def test_by_meaning_what_fits_a_prompt_is_shown(offered_by_meaning, kind):
 
 def test_by_meaning_ordinary_prompts_get_nothing(offered_by_meaning):
     assert share(offered_by_meaning, "nothing") <= WRONG
+
+
+def test_by_the_judge_what_fits_is_shown_and_ordinary_prompts_get_nothing(offered_by_judge):
+    right = [one for kind in RIGHT for half in HALVES for one in offered_by_judge[kind, half]]
+    assert sum(right) >= 34 and len(right) == 40
+    assert sum(one for half in HALVES for one in offered_by_judge["nothing", half]) <= 2

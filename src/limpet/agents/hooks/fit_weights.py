@@ -25,5 +25,5 @@ FITS_BY_WORDS: dict[str, float] = {
     "shared": 0.6073,
 }
 # From which probability on a memory is shown, and from which share of the best one's.
-SHOWN_FROM, SHOWN_FROM_JUDGED, SHOWN_FROM_BY_WORDS = 0.35, 0.28, 0.25
+SHOWN_FROM, SHOWN_FROM_JUDGED, SHOWN_FROM_BY_WORDS = 0.35, 0.35, 0.25
 SHARE_OF_BEST = 0.7
