@@ -42,15 +42,14 @@ def nearness(best: Sequence[float], cosines: Mapping[tuple[int, int], float]) ->
 
     `cosines`: of pairs of places, earlier and later.
     """
-    weights = [2.0 ** ((score - max(best)) / HALVING) for score in best]
-    found: dict[int, list[tuple[float, float]]] = {}
+    count, first = len(best), max(best)
+    weights = [2.0 ** ((score - first) / HALVING) for score in best]
+    total = sum(weights[one] for one in {one for one, _ in cosines if one < count}) or 1.0
+    found: dict[int, float] = {}
     for (one, other), cosine in cosines.items():
-        if one < len(best) <= other:
-            found.setdefault(other, []).append((weights[one], cosine))
-    return {
-        place: sum(weight * cosine for weight, cosine in several) / sum(weight for weight, _ in several)
-        for place, several in found.items()
-    }
+        if one < count <= other:
+            found[other] = found.get(other, 0.0) + cosine * weights[one] / total
+    return found
 
 
 def worth(scores: Sequence[float], near: Sequence[float | None]) -> list[float]:
