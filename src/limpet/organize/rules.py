@@ -22,7 +22,7 @@ from .turns import Turn
 
 # Log-odds of both models together, the linear one's so many times, from which a statement is kept; of the linear one
 # alone in German, and where the judge is not to be had; and from where on the judge is asked. Chosen on the tuning half
-# of tests/quality/organizer/messages.jsonl.
+# of tests/quality/organizer/messages.jsonl, and that of conversations.jsonl beside it.
 LINEAR = 2.0
 KEPT = {"user": 1.4, "agent": 0.5}
 KEPT_ALONE = {"user": 0.35, "agent": 0.35}
