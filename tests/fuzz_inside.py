@@ -19,7 +19,7 @@ from limpet.agents.protocol import INTERNAL_ERROR, ProtocolError, Service
 from limpet.model.clock import parse_time
 from limpet.model.errors import LimpetError
 from limpet.organize.sentences import sentences
-from limpet.recall.intent import asks_now, asks_of_agent, asks_past, intent
+from limpet.recall.intent import asks_for_several, asks_now, asks_of_agent, asks_past, intent
 from limpet.text import blocks, dates, difference, entities, excerpt, grams, instructions, secrets, statements, turns
 from limpet.transfer import formats as registry
 from limpet.transfer.records import TransferReport
@@ -204,7 +204,7 @@ class Texts(Target):
         difference.differences(one, other), statements.clash(one, other), statements.is_statement(one)
         entities.entities(one), entities.numbers(one), grams.with_grams(one), list(sentences(one))
         excerpt.excerpt(one, excerpt.words_of(other), 60)
-        intent(one), asks_now(one), asks_past(one), asks_of_agent(one)
+        intent(one), asks_now(one), asks_past(one), asks_of_agent(one), asks_for_several(one)
         return True
 
 

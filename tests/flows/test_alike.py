@@ -6,7 +6,7 @@ import pytest
 
 import limpet
 from benchmarks import embedding_cache
-from limpet.recall.alike import HALVING, STAYING, WORTH, nearness, worth
+from limpet.recall.alike import HALVING, OF_A_SESSION, STAYING, WORTH, nearness, spread, worth
 
 # Answers to one question, most of them in other words than it has; and talk of other things.
 BOUGHT = [
@@ -74,3 +74,24 @@ def test_what_waits_for_its_vector_is_neither_like_the_best_nor_unlike():
         [3 + 0.5 * WORTH, 2 + 0.3 * WORTH, 1 + 0.1 * WORTH]
     )
     assert worth([3.0, 2.0], [None, None]) == [3.0, 2.0]
+
+
+def test_what_is_counted_falls_back_for_what_was_said_in_the_same_session():
+    worths = {5: 9.0, 6: 8.9, 7: 8.8, 8: 8.8 - OF_A_SESSION / 2}
+    assert spread(worths, [5, 6, 7, 8], [1, 1], [1, 1, 2, 0]) == [7, 8, 5, 6]
+    assert spread(worths, [5, 6, 7, 8], [], [1, 2, 3, 0]) == [5, 6, 7, 8]
+
+
+def test_a_question_that_counts_finds_other_sessions(filled, monkeypatch):
+    memory = filled("Ana")
+    for text in (BOUGHT[6], BOUGHT[8], OTHER[0], OTHER[8]):
+        memory.remember(f"{text} Really.", kind="episode", speaker="Ana", session="s2")
+    memory.work(only_vectors=True)
+
+    def of_another(question):
+        return [one.session for one in memory.recall(question, k=8)].count("s2")
+
+    counted, asked = of_another("How many plants do I have at home?"), of_another(ASKED)
+    monkeypatch.setattr("limpet.recall.alike.OF_A_SESSION", 0.0)
+    assert of_another("How many plants do I have at home?") < counted
+    assert of_another(ASKED) == asked

@@ -15,7 +15,7 @@ from limpet.rank.fuse import linear
 from limpet.rank.weights import WEIGHTS
 from limpet.recall.features import ALWAYS, FEATURES, FeatureInput, QueryMatch, compute_features
 from limpet.recall.index import CandidateTable
-from limpet.recall.intent import asks_of_agent
+from limpet.recall.intent import asks_for_several, asks_of_agent
 from limpet.recall.plan import SIGNALS
 
 AT = 1_772_366_400_000_000  # 2026-03-01T12:00:00Z
@@ -128,6 +128,25 @@ def test_who_said_it_counts_when_the_query_names_them():
 )
 def test_what_the_agent_said_is_asked_for(question, expected):
     assert asks_of_agent(question) is expected
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("How many plants did I buy last month?", True),
+        ("What did all the repairs cost in total?", True),
+        ("In what order did we visit the three towns?", True),
+        ("Name all the people who came to the party.", True),
+        ("Wie viele Bücher habe ich im März gelesen?", True),
+        ("¿Cuántas veces fui al dentista?", True),
+        ("Combien de concerts ai-je vus ?", True),
+        ("What is the name of my sister's dog?", False),
+        ("Where is my shopping list?", False),
+        ("Wann kommt der Zug?", False),
+    ],
+)
+def test_what_is_counted_or_listed_is_told_in_several_places(question, expected):
+    assert asks_for_several(question) is expected
 
 
 def test_time_agrees_by_parts_of_dates_stretches_and_what_follows_an_event():

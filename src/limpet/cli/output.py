@@ -341,7 +341,7 @@ def _why(why: Trace) -> None:
     if why.seated:
         line(f"{MARGIN}its place is that of the nearest by names and links, whatever its score")
     if why.alike:
-        line(f"{MARGIN}it is among the results as it is like the best of them")
+        line(f"{MARGIN}it is among the results as it is like the best of them, or of another session")
     if why.newer:
         line(f"{MARGIN}it stands before an older one that it replaces, whatever its score")
     line(f"{MARGIN}{paint('score =', BOLD)} sum {total:+.3f}{factors}")

@@ -1,6 +1,6 @@
 """What kind of question is asked, by its words alone: which signals are worth their time, and which time is meant.
 
-English; words for "now" and "before" also German, Spanish and French, for what an agent said German.
+English; words for "now", "before" and "how many" also German, Spanish and French, for what an agent said German.
 """
 
 from __future__ import annotations
@@ -54,6 +54,14 @@ _OF_AGENT = (
     r"|\bdein(?:e[mnr]?)? (?:\w+ )?(?:rat|vorschl[aä]g\w*|empfehlung\w*|tipps?|antwort|liste|rezept|idee|erklärung)\b"
     r"|\berinner\w* mich\b|\bunser\w* (?:letzte[nrms]?|vorige[nrms]?|frühere[nrms]?) (?:gespräch|unterhaltung|chat)\b"
 )
+# What is asked for is counted, added, listed or put in order: it is told in several places.
+_SEVERAL = (
+    r"\bhow (?:many|much|often)\b|\b(?:in total|altogether|total(?: number)?|all told)\b"
+    r"|\b(?:in (?:what|which) order|the order (?:of|in which))\b"
+    r"|^\W*(?:list|name|enumerate)\b|\b(?:list|name) (?:all|every)\b"
+    r"|\bwie (?:viele?|oft)\b|\binsgesamt\b|\bin welcher reihenfolge\b"
+    r"|\bcu[aá]nt[oa]s?\b|\ben total\b|\ben qu[eé] orden\b|\bcombien\b|\bau total\b|\bdans quel ordre\b"
+)
 
 
 @cache
@@ -88,3 +96,8 @@ def asks_past(query: str) -> bool:
 def asks_of_agent(query: str) -> bool:
     """Whether a question asks for what the one it is put to has said before."""
     return bool(_compiled(_OF_AGENT).search(query[:READ].casefold()))
+
+
+def asks_for_several(query: str) -> bool:
+    """Whether a question counts, adds or lists: its answer is told in several places."""
+    return bool(_compiled(_SEVERAL).search(query[:READ].casefold()))
