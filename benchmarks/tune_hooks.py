@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import random
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -35,13 +36,16 @@ WEIGHT_OF_QUESTIONS = 0.25
 # Stores in one; of these every other message is asked, as each is asked in its own store too.
 TOGETHER = 20
 RIDGE = 1e-3
+# No written message is long, and those that a memory helps with are longer: of each store so many are made of several,
+# with and without one that a memory helps with, and so many of another store's are asked.
+LONG, FOREIGN = 8, 4
 # Chosen on the tuning half of tests/quality/injection, and on tests/quality/prompts.jsonl.
-FROM, SHARE_OF_BEST = (0.35, 0.35, 0.25), 0.7  # by meaning, with the judge, by words
+FROM, SHARE_OF_BEST = (0.4, 0.32, 0.27), 0.7  # by meaning, with the judge, by words
 # How a message is asked, and what is known of each result then.
 WAYS = {
-    "FITS": ("cosine", "behind", "length"),
-    "FITS_JUDGED": ("behind", "length", "judge"),
-    "FITS_BY_WORDS": ("word_vectors", "behind", "length", "shared"),
+    "FITS": ("cosine", "behind"),
+    "FITS_JUDGED": ("behind", "judge"),
+    "FITS_BY_WORDS": ("word_vectors", "behind", "shared"),
 }
 
 
@@ -62,8 +66,26 @@ def groups(files: Sequence[Path], *, together: bool) -> list[list[dict[str, Any]
     return [every[number::count] for number in range(count)]
 
 
-def asked_of(embedder: Any, several: Sequence[dict[str, Any]], way: str) -> Iterator[Asked]:
-    """Each message of some stores, which are one memory."""
+def longer(store: Mapping[str, Any], draw: random.Random) -> list[tuple[str, list[int]]]:
+    """Messages of several sentences, made of a store's: of what nothing helps with, half of them with one more."""
+    plain, wanted = store["unanswerable"], store["questions"]
+    if len(plain) < 4 or not wanted:
+        return []
+    found: list[tuple[str, list[int]]] = []
+    for number in range(LONG):
+        parts, answers = draw.sample(plain, draw.choice((1, 2, 3))), []
+        if number % 2:
+            one = draw.choice(wanted)
+            parts, answers = [*parts, one["q"]], one["answers"]
+            draw.shuffle(parts)
+        found.append((" ".join(part if part[-1] in ".?!" else f"{part}." for part in parts), answers))
+    return found
+
+
+def asked_of(
+    embedder: Any, several: Sequence[dict[str, Any]], way: str, another: Mapping[str, Any] | None = None
+) -> Iterator[Asked]:
+    """Each message of some stores, which are one memory; of one alone also longer ones, and those of `another`."""
     judge, words = way == "FITS_JUDGED", way == "FITS_BY_WORDS"
     clock = FixedClock(ASKED_AT)
     with (
@@ -81,7 +103,13 @@ def asked_of(embedder: Any, several: Sequence[dict[str, Any]], way: str) -> Iter
         for store in several:
             messages = [(one["q"], one["answers"]) for one in store["questions"]]
             messages += [(one, []) for one in store["unanswerable"]]
-            for message, answers in messages[:: 1 if len(several) == 1 else 2]:
+            messages = messages[:: 1 if len(several) == 1 else 2]
+            if another is not None:
+                draw = random.Random(store["id"])
+                messages += longer(store, draw)
+                strange = another["questions"]
+                messages += [(one["q"], []) for one in draw.sample(strange, min(FOREIGN, len(strange)))]
+            for message, answers in messages:
                 found = memory.recall(
                     message, k=ASKED, trace=True, rerank=reader() if judge else None, lexical_only=words
                 )
@@ -94,7 +122,7 @@ def known_of(found: Any, message: str, *, words: bool) -> list[dict[str, float]]
     if words:
         near = [one.get("word_vectors", 0.0) for one in said]
         return fit.features_by_words(scores, near, message, list(map(told_by, found.items)))
-    return fit.features(scores, [one.get("vector", 0.0) for one in said], message, [one.get("judge") for one in said])
+    return fit.features(scores, [one.get("vector", 0.0) for one in said], [one.get("judge") for one in said])
 
 
 def gathered(embedder: Any, way: str) -> tuple[list[Asked], list[Asked]]:
@@ -102,9 +130,13 @@ def gathered(embedder: Any, way: str) -> tuple[list[Asked], list[Asked]]:
     files = (*MESSAGES, *UNSEEN)
     apart, together = (groups(files, together=one) for one in (False, True))
     alone = groups(QUESTIONS, together=False)
-    messages, questions = (
-        [one for several in some for one in asked_of(embedder, several, way)] for some in ([*apart, *together], alone)
-    )
+    others = [apart[(place + 1) % len(apart)][0] for place in range(len(apart))]
+    messages = [
+        one
+        for several, another in [*zip(apart, others, strict=True), *((one, None) for one in together)]
+        for one in asked_of(embedder, several, way, another)
+    ]
+    questions = [one for several in alone for one in asked_of(embedder, several, way)]
     return (_read(messages), _read(questions)) if way == "FITS_JUDGED" else (messages, questions)
 
 

@@ -33,6 +33,22 @@ def prompts():
             yield "nothing", row["prompt"], None
 
 
+# Long messages are made of these: so many plain prompts, alone or around one that a memory fits.
+PLAIN_IN_ONE = 5
+# Shares of the whole set, two messages from what was measured: the right one shown, and anything where nothing fits.
+RIGHT_IF_LONG, WRONG_IF_LONG = {"words": 0.50, "judge": 0.75}, {"words": 0.48, "judge": 0.43}
+
+
+def long_messages():
+    """(kind, message, the memory that fits it): with a prompt in the midst of others, and others alone."""
+    several = [prompt if prompt[-1] in ".?!" else f"{prompt}." for kind, prompt, _ in prompts() if kind == "nothing"]
+    fits = [(prompt, text) for kind, prompt, text in prompts() if kind != "nothing"]
+    for number, (prompt, text) in enumerate(fits):
+        around = [several[(number * PLAIN_IN_ONE + place) % len(several)] for place in range(PLAIN_IN_ONE)]
+        yield "nothing", " ".join([*around, *(several[(number * 3 + place) % len(several)] for place in (7, 20))]), None
+        yield "fits", " ".join([*around[:2], prompt, *around[2:]]), text
+
+
 # Each store is made and asked once, by one worker.
 STORES = [pytest.param(one, marks=pytest.mark.xdist_group(f"prompts beside {one}")) for one in OTHERS]
 
@@ -68,7 +84,14 @@ def offered_by_judge(tmp_path_factory):
     return offered_beside(tmp_path_factory, OTHERS[0], judge=True)
 
 
-def offered_beside(tmp_path_factory, count, *, judge):
+@pytest.fixture(scope="module", params=["words", "judge"])
+def offered_if_long(request, tmp_path_factory):
+    """How it is asked, and what long messages are shown, among all other projects' memories."""
+    way = request.param
+    return way, offered_beside(tmp_path_factory, OTHERS[-1], judge=way == "judge", asked=long_messages())
+
+
+def offered_beside(tmp_path_factory, count, *, judge, asked=None):
     texts = [row["text"] for row in read("prompts.jsonl") if "text" in row]
     others = [one["content"] for one in own.read("memories.jsonl") if one["scope"] in ("project:mobile", "project:ml")]
     path, clock = tmp_path_factory.mktemp("meaning") / "memory.db", limpet.FixedClock("2026-03-01T12:00:00Z")
@@ -77,10 +100,11 @@ def offered_beside(tmp_path_factory, count, *, judge):
         every = texts + others[:count]
         memory.remember_batch({"content": text, "origin": "user", "anyway": True} for text in every)
         memory.work(only_vectors=True)
-        for kind, prompt, fitting in prompts():
+        for kind, prompt, fitting in asked or prompts():
             shown = []
             if query := query_of(prompt):
-                recalled = memory.recall(query, k=ASKED, trace=True, rerank="judge" if judge else None)
+                how = {"rerank": "judge"} if judge else {"lexical_only": asked is not None}
+                recalled = memory.recall(query, k=ASKED, trace=True, **how)
                 texts_by_id = {one.id: one.content for one in recalled.items}
                 offer = offered(recalled, query, memory.abbreviate, MESSAGE_TOKENS, Holdout("", 0.0))
                 shown = [texts_by_id[id] for id in offer.ids]
@@ -121,3 +145,9 @@ def test_by_the_judge_what_fits_is_shown_and_ordinary_prompts_get_nothing(offere
     right = [one for kind in RIGHT for half in HALVES for one in offered_by_judge[kind, half]]
     assert sum(right) >= 34 and len(right) == 40
     assert sum(one for half in HALVES for one in offered_by_judge["nothing", half]) <= 2
+
+
+def test_a_long_message_is_shown_what_a_part_of_it_asks_for_and_not_what_it_only_has_words_of(offered_if_long):
+    way, shown = offered_if_long
+    assert share(shown, "fits") >= RIGHT_IF_LONG[way]
+    assert share(shown, "nothing") <= WRONG_IF_LONG[way]

@@ -1,6 +1,7 @@
 """What the relevance judge (vectors/judge.py) says of the first results: log-odds that each answers the question.
 
-It tells whether anything answers at all, and puts these few in order together with the ranking.
+It tells whether anything answers at all, and puts these few in order together with the ranking. Of a long message it
+reads the part that speaks of the result: it knows questions.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from ..model.errors import EmbedderUnavailable
 from ..rank import constants as C
 from ..text.describe import searchable
 from ..text.excerpt import excerpt, words_of
+from ..text.parts import nearest, parts
 
 if TYPE_CHECKING:
     from ..model.memory import Memory
@@ -52,8 +54,8 @@ def judged(
 
 
 def _read(judge: Judge, store: Store, found: Candidates, plan: Plan, several: Sequence[int]) -> dict[int, float]:
-    texts = passages(plan.query, found.memories(store, several))
-    return dict(zip(several, judge.scores(plan.query, texts), strict=True))
+    texts, asked = passages(plan.query, found.memories(store, several)), parts(plan.query)
+    return dict(zip(several, judge.scores([nearest(asked, text) for text in texts], texts), strict=True))
 
 
 def in_order(order: Sequence[int], scores: Sequence[float], judged: Mapping[int, float]) -> list[int]:

@@ -42,8 +42,9 @@ class Judge:
                 self._tokenizer = wordpiece()
                 self._session = session_of(MODEL, str(json.loads(FIGURES.read_text(encoding="utf-8"))["sha256"]))
 
-    def scores(self, question: str, texts: Sequence[str]) -> list[float]:
-        """Log-odds that each text answers the question, in the order of the texts. Raises EmbedderUnavailable.
+    def scores(self, question: str | Sequence[str], texts: Sequence[str]) -> list[float]:
+        """Log-odds that each text answers the question, or its own of several, in the order of the texts. Raises
+        EmbedderUnavailable.
 
         Each is read alone: activations have one scale for all that is read together, so that a text would have other
         log-odds in other company, and it takes no longer.
@@ -51,8 +52,9 @@ class Judge:
         if not texts:
             return []
         self.load()
-        asked = self._ids(question)
-        return [self._log_odds(*_pair(asked, self._ids(text))) for text in texts]
+        questions = [question] * len(texts) if isinstance(question, str) else question
+        ids = {one: self._ids(one) for one in set(questions)}
+        return [self._log_odds(*_pair(ids[one], self._ids(text))) for one, text in zip(questions, texts, strict=True)]
 
     def _log_odds(self, ids: list[int], first: int) -> float:
         """Of the tokens of a question and a text, which begins at the place `first`."""

@@ -9,24 +9,25 @@ import math
 from collections.abc import Mapping, Sequence
 
 from ...text.overlap import shared_weight
+from ...text.parts import nearest, parts
 from . import fit_weights as W
 
-# Beyond these more tell nothing: words of a message, words in common, and by words log-odds behind the best.
-LONG_MESSAGE, MANY_SHARED, FAR_BEHIND = 30, 6, 10.0
+# Beyond these more tell nothing: words in common, and by words log-odds behind the best.
+MANY_SHARED, FAR_BEHIND = 6, 10.0
 
 
 def features(
-    scores: Sequence[float], cosines: Sequence[float], message: str, judged: Sequence[float | None] = ()
+    scores: Sequence[float], cosines: Sequence[float], judged: Sequence[float | None] = ()
 ) -> list[dict[str, float]]:
-    """One for each result of a recall by meaning, best first: its cosine, how far its score is behind the best, how
-    long the message is, and what the relevance judge says.
+    """One for each result of a recall by meaning, best first: its cosine, how far its score is behind the best, and
+    what the relevance judge says. Not how long the message is: it told fitting messages from others in what was written
+    for training, and nowhere else.
 
     `judged`: of each result, None of one that it did not read; () where it was not asked.
     """
     best = max(scores, default=0.0)
-    length = float(min(len(message.split()), LONG_MESSAGE))
     return [
-        {"cosine": cosine, "behind": best - score, "length": length} | ({} if said is None else {"judge": said})
+        {"cosine": cosine, "behind": best - score} | ({} if said is None else {"judge": said})
         for score, cosine, said in zip(scores, cosines, judged or [None] * len(scores), strict=True)
     ]
 
@@ -35,14 +36,13 @@ def features_by_words(
     scores: Sequence[float], cosines: Sequence[float], message: str, texts: Sequence[str]
 ) -> list[dict[str, float]]:
     """One for each result of a recall by words, best first: the cosine of the vectors of its words, how far its score
-    is behind the best, words in common that carry a meaning, how long the message is.
+    is behind the best, words that carry a meaning in common with a part of the message.
     """
-    best = max(scores, default=0.0)
-    length = float(min(len(message.split()), LONG_MESSAGE))
+    best, several = max(scores, default=0.0), parts(message)
     return [
         {
-            "word_vectors": cosine, "behind": min(best - score, FAR_BEHIND), "length": length,
-            "shared": float(min(shared_weight(message, text), MANY_SHARED)),
+            "word_vectors": cosine, "behind": min(best - score, FAR_BEHIND),
+            "shared": float(min(shared_weight(nearest(several, text), text), MANY_SHARED)),
         }
         for score, cosine, text in zip(scores, cosines, texts, strict=True)
     ]  # fmt: skip
@@ -55,11 +55,9 @@ def probability(known: Mapping[str, float]) -> float:
     return 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, log_odds))))
 
 
-def fitting(
-    scores: Sequence[float], cosines: Sequence[float], message: str, judged: Sequence[float | None] = ()
-) -> list[bool]:
+def fitting(scores: Sequence[float], cosines: Sequence[float], judged: Sequence[float | None] = ()) -> list[bool]:
     """Which results of a recall a message is shown. Where the judge was asked, of those that it read."""
-    known = features(scores, cosines, message, judged)
+    known = features(scores, cosines, judged)
     asked = any("judge" in one for one in known)
     values = [probability(one) if "judge" in one or not asked else 0.0 for one in known]
     return _shown(values, W.SHOWN_FROM_JUDGED if asked else W.SHOWN_FROM)

@@ -128,7 +128,7 @@ def _kept(found: Recall, message: str, traces: Sequence[Mapping[str, float]]) ->
     scores = [one.score for one in found.items]
     if any("vector" in one for one in traces):
         judged = [one.get("judge") for one in traces]
-        fits = fitting(scores, [one.get("vector", 0.0) for one in traces], message, judged)
+        fits = fitting(scores, [one.get("vector", 0.0) for one in traces], judged)
     else:
         texts = list(map(told_by, found.items))
         fits = fitting_by_words(scores, [one.get("word_vectors", 0.0) for one in traces], message, texts)

@@ -1,0 +1,59 @@
+"""A long message in parts as long as a question, and which of them speaks of a text. Pure.
+
+What compares a message with a memory knows questions and short messages. In a long one, what has nothing to do with a
+memory outweighs what has; and whatever is long has something in common with everything.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+from .overlap import SAID_ANYWAY
+
+# Characters of a message that are looked at.
+READ = 4_000
+# Words of a part at most, where the message pauses so often; what is no longer stays whole.
+WORDS = 20
+# Characters at the beginning of two words that are the same in inflections of one.
+STEM = 5
+_END = re.compile(r"(?<=[.!?…])[\"')*”]*\s+|(?<=[。！？])|\s*\n\s*")
+_PAUSE = re.compile(r"(?<=[,;:])\s+|\s+[–—-]\s+")
+_WORD = re.compile(r"\w{3,}")
+
+
+def parts(message: str) -> list[str]:
+    """Runs of neighbouring sentences of `WORDS` words at most, each as long as can be; of a longer sentence, of what is
+    between its commas. A message of at most so many words as it is."""
+    message = message[:READ]
+    if len(message.split()) <= WORDS:
+        return [message]
+    pieces: list[tuple[str, int]] = []
+    for sentence in _END.split(message):
+        several = [sentence] if len(sentence.split()) <= WORDS else _PAUSE.split(sentence)
+        pieces += [(one, count) for one in several if (count := len(one.split()))]
+    found: list[str] = []
+    until = 0
+    for first in range(len(pieces)):
+        last, words = first + 1, pieces[first][1]
+        while last < len(pieces) and words + pieces[last][1] <= WORDS:
+            words += pieces[last][1]
+            last += 1
+        if last > until:  # else it is within the one before
+            found.append(" ".join(one for one, _ in pieces[first:last]))
+            until = last
+    return found or [message]
+
+
+def nearest(several: Sequence[str], text: str) -> str:
+    """The part that has most words of a text; of equals the longest."""
+    if len(several) == 1:
+        return several[0]
+    there = _stems(text)
+    return max(several, key=lambda one: (len(_stems(one) & there), len(one)))
+
+
+@lru_cache(maxsize=256)  # each part is compared with each text
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(word[:STEM] for word in _WORD.findall(text.casefold()) if word not in SAID_ANYWAY)
