@@ -693,7 +693,8 @@ class Limpet:
         return transfer_service.import_jsonl(self._context, source, dry_run=dry_run, progress=progress)
 
     def rebuild(self, *, progress: Progress | None = None) -> int:
-        """Make every projection anew from the ledger; returns the number of events.
+        """Make every projection anew from the ledger, and check; returns the number of events. Raises StoreDamaged when
+        something is wrong still.
 
         >>> _ = memory.remember("Deploys go out on Tuesdays")
         >>> memory.rebuild()

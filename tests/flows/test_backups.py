@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
-import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -81,46 +79,6 @@ def test_a_backup_that_fails_is_said_and_tried_again(memory, tmp_path, clock):
     hidden.rename(folder)
     memory.work()
     assert len(list(folder.glob("*.backup"))) == 2
-
-
-def overwrite(path, table):
-    """As a failing disk does: a page of a closed store is something else."""
-    con = sqlite3.connect(path)
-    ((page,),) = con.execute("SELECT rootpage FROM sqlite_schema WHERE name = ?", (table,)).fetchall()
-    con.close()
-    with path.open("r+b") as file:
-        file.seek((page - 1) * 4096)
-        file.write(b"A" * 4096)
-
-
-@pytest.fixture
-def filled(path):
-    """A closed store of some pages."""
-    with limpet.open(path, scope="global") as memory:
-        memory.import_jsonl(
-            io.BytesIO(b"".join(b'{"content": "Service %d listens on port %d"}\n' % (i, 4000 + i) for i in range(120)))
-        )
-    return path
-
-
-def test_a_damaged_store_is_no_backup_and_takes_the_place_of_none(filled, tmp_path, capsys, clock):
-    folder = tmp_path / "backups"
-    with limpet.open(filled, scope="global", clock=clock) as memory:
-        memory.backup_every("1d", folder, keep=1)
-    (sound,) = folder.iterdir()
-    overwrite(filled, "journal")
-
-    assert run(filled, "backup", str(folder), "--every", "1d", "--keep", "1") == 3
-    assert run(filled, "backup", str(tmp_path / "by-hand.db")) == 3
-    said = capsys.readouterr().err
-    assert f"{filled} is damaged" in said and "backed up" not in said and ".partial" not in said
-    with limpet.open(filled, scope="global", clock=clock) as memory:
-        clock.advance(days=2)
-        with pytest.raises(limpet.StoreError, match="damaged"):
-            memory.work()
-    assert list(folder.iterdir()) == [sound] and not (tmp_path / "by-hand.db").exists()
-    with limpet.open(sound, scope="global", read_only=True) as copy:
-        assert copy.verify() == []
 
 
 @pytest.mark.parametrize("every", ["", "0d", "1", "1y", "-1d", "99999d", "d", "1d\n"])
@@ -213,6 +171,8 @@ def test_what_is_not_sound_is_refused_and_nothing_changes(path, backed_up, harm)
     elif harm == "no database":
         backed_up.write_text("a year of notes")
     elif harm == "another program's":
+        import sqlite3
+
         backed_up.unlink()
         con = sqlite3.connect(backed_up)
         con.execute("CREATE TABLE theirs (x)")
@@ -226,17 +186,6 @@ def test_what_is_not_sound_is_refused_and_nothing_changes(path, backed_up, harm)
 
     assert contents(path) == {"Deploys run on Tuesday", "Releases are cut on Monday"}
     assert sorted(one.name for one in path.parent.iterdir()) == before
-
-
-def test_a_restore_accuses_the_file_that_is_damaged(filled, tmp_path, capsys):
-    bad = tmp_path / "bad.backup"
-    run(filled, "backup", str(bad))
-    overwrite(bad, "memory")
-    capsys.readouterr()
-    assert run(filled, "restore", str(bad)) == 3
-    message, hint = capsys.readouterr().err.strip().splitlines()
-    assert message.startswith(f"limpet: {bad} is ") and str(filled) not in message
-    assert f"{filled} was not changed" in hint and "restore a backup" not in hint
 
 
 @pytest.mark.parametrize("harm", ["gone", "no database", "damaged header"])

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
-from ..model.errors import BadInput
+from ..model.errors import BadInput, LimpetError, StoreDamaged
 from ..model.memory import FOREIGN
 
 if TYPE_CHECKING:
@@ -118,9 +119,18 @@ def export_jsonl(
 ) -> int:  # fmt: skip
     from ..transfer.jsonl_export import export_jsonl
 
-    written = export_jsonl(context.store, target, vectors=vectors, force=force, encrypt=encrypt, progress=progress)
-    if isinstance(target, str | os.PathLike):
-        context.store.erasure.note_copy(os.fspath(target), "export", context.now())
+    def note() -> None:
+        if isinstance(target, str | os.PathLike):
+            context.store.erasure.note_copy(os.fspath(target), "export", context.now())
+
+    try:
+        written = export_jsonl(context.store, target, vectors=vectors, force=force, encrypt=encrypt, progress=progress)
+    except StoreDamaged:
+        # There is a file too, of what could be read; to note that may be too much for the store.
+        with contextlib.suppress(LimpetError):
+            note()
+        raise
+    note()
     return written
 
 

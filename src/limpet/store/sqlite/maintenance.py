@@ -90,7 +90,7 @@ def verify_file(con: apsw.Connection, key: bytes | None = None) -> list[Problem]
     # FTS5 checks with the structure it has in memory, which only a search brings up to date.
     con.execute("SELECT count(*) FROM body_fts WHERE body_fts MATCH 'limpet'").fetchall()
     problems = [
-        Problem(check="pages", message=str(row[0]))
+        Problem(check="pages", message=" ".join(str(row[0]).split()))
         for row in con.execute("PRAGMA integrity_check(20)")
         if row[0] != "ok"
     ]
