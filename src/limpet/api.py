@@ -750,7 +750,9 @@ class Limpet:
         >>> [one.status for one in memory.remember_batch(lines)]
         ['created', 'rejected']
         """
-        return remember_service.remember_batch(self._context, check_several("items", items))
+        from .remember.batch import remember_batch
+
+        return remember_batch(self._context, check_several("items", items))
 
     def correct(
         self, id: str, content: str, *, why: str | None = None, valid_from: Time = None, version: Time = None,
