@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import sqlite3
+import threading
 
 import pytest
 
 import limpet
+from limpet.agents.hooks.entry import handle
 from limpet.cli.main import main
+from tests.flows import hook_inputs as inputs
 
 
 def run(path, *words):
@@ -120,3 +124,53 @@ def test_an_export_of_a_damaged_store_whose_ledger_is_whole_is_whole(filled, tmp
         overwrite(filled, root_of(filled, table))
     assert run(filled, "export", "jsonl", str(tmp_path / "saved.jsonl")) == 0
     assert (tmp_path / "saved.jsonl").read_text() == whole.getvalue()
+
+
+@pytest.fixture
+def emptied(filled):
+    filled.write_bytes(b"")
+    os.utime(filled, (1_000_000_000, 1_000_000_000))
+    return filled
+
+
+@pytest.mark.parametrize("argv", [("recall", "ports"), ("list",), ("count",), ("doctor",), ("export", "jsonl", "-")])
+def test_a_file_without_bytes_is_no_empty_store_to_a_reader(emptied, capsys, argv):
+    assert run(emptied, *argv) == 3
+    said = capsys.readouterr()
+    assert f"{emptied} is empty (0 bytes)" in said.out + said.err
+    assert emptied.stat().st_size == 0
+
+
+def test_hooks_say_that_a_store_has_no_bytes_and_make_none_of_it(emptied, clock):
+    said = b""
+    for client, event, data in inputs.ALL:
+        if client == "claude":
+            argv = [client, event, "--store", str(emptied), "--scope", "global"]
+            said += handle(argv, json.dumps(data).encode(), clock)
+    assert said.count(b"is empty (0 bytes)") == 1, "once a session"
+    assert emptied.stat().st_size == 0
+
+
+@pytest.mark.parametrize("argv", [("remember", "Deploys run on Tuesday"), ("init",)], ids=lambda argv: argv[0])
+def test_what_writes_begins_a_store_in_a_file_without_bytes_and_says_so(emptied, capsys, argv):
+    assert run(emptied, *argv) == 0
+    assert f"{emptied} was empty (0 bytes): a new store begins there" in capsys.readouterr().err
+    assert run(emptied, "count") in (0, 1) and emptied.stat().st_size
+
+
+def test_a_backup_is_restored_over_a_file_without_bytes(filled, tmp_path):
+    run(filled, "backup", str(tmp_path / "b.backup"))
+    filled.write_bytes(b"")
+    assert run(filled, "restore", str(tmp_path / "b.backup")) == 0
+    with limpet.open(filled, scope="global") as memory:
+        assert memory.count() == 120
+
+
+def test_a_reader_waits_for_a_store_that_is_just_being_made(tmp_path, capsys):
+    path = tmp_path / "new.db"
+    path.touch()
+    made = threading.Timer(0.1, lambda: limpet.open(path, scope="global").close())
+    made.start()
+    with limpet.open(path, scope="global", create=False) as memory:
+        assert memory.count() == 0
+    made.join()
