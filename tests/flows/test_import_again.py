@@ -164,3 +164,18 @@ def test_an_interrupted_import_says_how_much_is_stored(path, monkeypatch, capsys
     assert ("nothing of it is stored" if not stored else f"the first {stored:,} new memories of it are stored") in said
     with limpet.open(path, scope="global") as memory:
         assert memory.count() == stored
+
+
+def test_a_paragraph_of_many_lines_is_one_memory_and_said_to_be(memory, tmp_path):
+    file = tmp_path / "notes.txt"
+    file.write_text("".join(f"Shelf {i} holds part {i * 7}.\n" for i in range(262)))
+    report = memory.import_from("markdown", file)
+    assert report.new == 1
+    ((said, count),) = report.notes.items()
+    assert "empty lines or list marks" in said and count == 1
+
+    file.write_text("".join(f"Shelf {i} holds part {i * 3}.\n\n" for i in range(262)))
+    report = memory.import_from("markdown", file)
+    assert (report.new, dict(report.notes)) == (262, {})
+    file.write_text("```\n" + "x = 1\n" * 100 + "```\n")
+    assert not memory.import_from("markdown", file).notes
