@@ -693,7 +693,8 @@ class Limpet:
         return transfer_service.import_jsonl(self._context, source, dry_run=dry_run, progress=progress)
 
     def rebuild(self, *, progress: Progress | None = None) -> int:
-        """Make every projection anew from the ledger; returns the number of events.
+        """Make every projection anew from the ledger, and check; returns the number of events. Raises StoreDamaged when
+        something is wrong still.
 
         >>> _ = memory.remember("Deploys go out on Tuesdays")
         >>> memory.rebuild()
@@ -749,7 +750,9 @@ class Limpet:
         >>> [one.status for one in memory.remember_batch(lines)]
         ['created', 'rejected']
         """
-        return remember_service.remember_batch(self._context, check_several("items", items))
+        from .remember.batch import remember_batch
+
+        return remember_batch(self._context, check_several("items", items))
 
     def correct(
         self, id: str, content: str, *, why: str | None = None, valid_from: Time = None, version: Time = None,

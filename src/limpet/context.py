@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from contextvars import ContextVar
 from copy import copy
 from datetime import date
@@ -35,6 +36,10 @@ CLOCKS = ("valid", "stored")
 # Called at the end of each write, inside of its transaction: set by who works for a client that may give its call up,
 # and raises then, so that nothing is stored.
 before_commit: ContextVar[Callable[[], None]] = ContextVar("before_commit", default=lambda: None)
+
+
+# Within `one_operation`: whose it is, and its id once there is one.
+_operation: ContextVar[tuple[object, list[bytes]]] = ContextVar("operation", default=(None, []))
 
 
 class Context:
@@ -123,6 +128,8 @@ class Context:
         from .remember.write import Writer
 
         answer: T
+        owner, operation = _operation.get()
+        known = operation[0] if owner is self and operation else None
         if self._unclaimed is not None:
             self.store.checkouts.claim(self._unclaimed, self.scope, self.now())
             self._unclaimed = None
@@ -130,13 +137,28 @@ class Context:
         def inside(store: Store) -> Sequence[Event]:
             nonlocal answer
             now = self.clock.now()
-            writer = Writer(store, lambda: self._ids.make(now), now, self.scopes)
+            writer = Writer(store, lambda: self._ids.make(now), now, self.scopes, operation=known)
             answer = decide(writer)
             before_commit.get()()
             return writer.events
 
-        self.store.ledger.commit(inside)
+        written = self.store.ledger.commit(inside)
+        if owner is self and not operation and written:
+            operation.append(written[0].operation)
         return answer
+
+    @contextmanager
+    def one_operation(self) -> Iterator[list[bytes]]:
+        """What this thread writes inside, in however many transactions, is one operation, which one undo takes back.
+
+        By this context alone. Gives a list that has the operation's id once something was written.
+        """
+        operation: list[bytes] = []
+        token = _operation.set((self, operation))
+        try:
+            yield operation
+        finally:
+            _operation.reset(token)
 
     def count_as_wrong(self, receipt: Receipt) -> Receipt:
         """A wish to end what is trusted more is counted like `wrong`: the memory comes up for review."""

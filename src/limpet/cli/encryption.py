@@ -8,7 +8,7 @@ from pathlib import Path
 from ..keys import is_key_given, make_key, store_keys
 from ..model.errors import BadInput
 from . import output
-from .options import Command
+from .options import Command, say_if_empty
 
 OVERWRITTEN = (
     "the file as it was is overwritten and removed; snapshots of the disk, and cells of an SSD, may still hold it"
@@ -40,8 +40,9 @@ def _init(args: Namespace) -> int:
     from ..api import open as open_memory
 
     path = _path(args)
-    if Path(path).exists():
+    if Path(path).exists() and Path(path).stat().st_size:
         raise BadInput(f"{path} is there already", hint="`limpet encrypt` encrypts it" if args.encrypt else None)
+    say_if_empty(args)
     with open_memory(path) as memory:
         encrypted = memory.encrypted
     if args.encrypt and not encrypted:

@@ -171,9 +171,9 @@ def main(argv: list[str]) -> int:
     except LimpetError as error:
         output.error(error, as_json=as_json, typed=argv)
         return error.exit_code
-    except KeyboardInterrupt:
-        more = "; what came is stored, and the same import goes on from there" if "import" in argv else ""
-        output.words(f"limpet: interrupted{more}")
+    except KeyboardInterrupt as stopped:
+        more = stopped.args or ("the same import goes on from there",) * ("import" in argv)
+        output.words("; ".join(["limpet: interrupted", *map(str, more)]))
         return 130
     except BrokenPipeError:
         output.leave(sys.stdout)

@@ -255,6 +255,8 @@ def open_store(args: argparse.Namespace, *, create: bool = False, or_empty: bool
 
     or_empty = or_empty or (create and bool(vars(args).get("dry_run")))
     try:
+        if create and not or_empty:
+            say_if_empty(args)
         memory = limpet.open(args.store, scope=args.scope, create=create and not or_empty)
     except StoreMissing:
         if not or_empty:
@@ -266,3 +268,12 @@ def open_store(args: argparse.Namespace, *, create: bool = False, or_empty: bool
         memory.close()
         raise
     return memory
+
+
+def say_if_empty(args: argparse.Namespace) -> None:
+    """That a store begins in a file of no bytes, which may have been one."""
+    from ..settings import read_settings
+
+    path = read_settings(args.store, "global", None).path
+    if os.path.isfile(path) and not os.path.getsize(path):  # noqa: PTH113, PTH202
+        print(f"{path} was empty (0 bytes): a new store begins there", file=sys.stderr)

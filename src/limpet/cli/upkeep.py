@@ -7,7 +7,7 @@ from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
 from ..model.errors import StoreError, StoreMissing
-from ..work.doctor import Check
+from ..work.doctor import Check, advice
 from . import output
 from .options import Command, open_store
 
@@ -37,7 +37,7 @@ def _verify(args: Namespace) -> int:
         output.object_line({"ok": not problems, "problems": found})
     elif problems:
         output.table(["check", "problem"], [[one.check, one.message] for one in problems])
-        output.words("restore a backup, or try `limpet rebuild`")
+        output.words(advice(problems[0]))
     else:
         output.line(f"clean: {path}")
     return UNSOUND if problems else 0

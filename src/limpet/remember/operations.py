@@ -85,11 +85,20 @@ def newest(store: Store, scopes: Sequence[str]) -> Iterator[Done]:
     """Operations of some scopes, the newest first."""
     cancelled: set[bytes] = set()
     events: list[Event] = []
+    parted: set[bytes] = set()  # told before: an import in many transactions, between which others wrote
     before = None
+
+    def whole() -> Iterator[Done]:
+        one = _whole(store, Done(events[::-1], cancelled), scopes)
+        if one.id not in parted:
+            yield one
+        if len(one.events) > len(events):
+            parted.add(one.id)
+
     while page := store.ledger.newest(scopes, before=before, limit=PAGE_EVENTS):
         for event in page:
             if events and event.operation != events[-1].operation:
-                yield _whole(store, Done(events[::-1], cancelled), scopes)
+                yield from whole()
                 events = []
             events.append(event)
             # What takes back stands after what it takes back.
@@ -97,12 +106,13 @@ def newest(store: Store, scopes: Sequence[str]) -> Iterator[Done]:
                 cancelled.add(bytes.fromhex(event.data["undoes"]))
         before = page[-1].seq
     if events:
-        yield _whole(store, Done(events[::-1], cancelled), scopes)
+        yield from whole()
 
 
 def _whole(store: Store, done: Done, scopes: Sequence[str]) -> Done:
-    """With what it did in other scopes: a move between scopes is one operation of both."""
-    if not any(one.type in ("moved", "undone") for one in done.events):
+    """With what it did in other scopes: a move between scopes is one operation of both. And with what it did before
+    others wrote: what does not begin with its first event is a part."""
+    if done.events[0].id == done.id and not any(one.type in ("moved", "undone") for one in done.events):
         return done
     events = store.ledger.operation(done.id, scopes)
     return done if len(events) == len(done.events) else Done(events, _cancelled(store, events))

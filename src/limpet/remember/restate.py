@@ -69,16 +69,24 @@ class _Restatement:
         statement = self.statement
         made = self.writer.observed(self.memory, statement.origin, self.observed() | self._vouched(), unused)
         self.add()
+        noted = not (self.writer.quiet and self._says_nothing())
+        if not noted:
+            self.writer.forget_last()
         if statement.id is not None and unused is None and statement.id != self.memory:
             self.left.append("id (it has one)")
         return Receipt(
             id=format_id(self.memory),
             status="observed",
-            event=format_id(made.id),
+            event=format_id(made.id) if noted else None,
             reason=f"not kept: {', '.join(self.left)}" if self.left else None,
             redacted=statement.redacted,
             added=tuple(self.added),
         )
+
+    def _says_nothing(self) -> bool:
+        """Whether all of it is known, where it is from too."""
+        elsewhere = self.independent and (self.statement.session or self.statement.source)
+        return not (self.added or elsewhere)
 
     def add(self) -> None:
         """Events of what stands beside the words."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..model.dataclass import replace
-from ..model.errors import BadInput, ChangedSince, LimpetError, NotFound
+from ..model.errors import BadInput, ChangedSince
 from ..model.ids import format_id, parse_id
 from ..model.memory import REACHED, Memory, check_origin
 from ..recall import lookup
@@ -20,64 +20,10 @@ if TYPE_CHECKING:
     from ..remember.validation import ValidStatement
     from ..remember.write import Receipt, Writer
 
-# Items that one transaction of a batch holds: few enough that other writers wait for milliseconds.
-BATCH_ITEMS = 1_000
-
 
 def remember(context: Context, item: Mapping[str, Any]) -> Receipt:
     (statement,) = context.policy.judged([context.validate(item)])
     return context.write(lambda writer: writer.state(statement))
-
-
-def remember_batch(context: Context, items: Iterable[Mapping[str, Any]]) -> list[Receipt]:
-    from ..remember.write import Receipt, rejected
-
-    receipts: list[Receipt] = []
-    part: list[tuple[int, ValidStatement]] = []
-    keys: set[tuple[str, str]] = set()
-    named = False  # an item has an id of its own, on which a later one can build
-
-    def flush() -> None:
-        statements = context.policy.judged([one for _, one in part])
-        for (place, _), receipt in zip(part, _write_batch(context, statements), strict=True):
-            receipts[place] = receipt
-        part.clear()
-        keys.clear()
-
-    for item in items:
-        place = len(receipts)
-        try:
-            if not isinstance(item, Mapping):
-                raise BadInput(f"an item must be an object, not {type(item).__name__}")
-            statement = context.validate(item)
-        except LimpetError as error:
-            receipts.append(rejected(error, item.get("id") if isinstance(item, Mapping) else None))
-            continue
-        # What builds on an earlier item of the batch must see it in the store.
-        slot = (statement.scope, (statement.key or "").lower())
-        if len(part) >= BATCH_ITEMS or (statement.because and named) or (statement.key and slot in keys):
-            flush()
-        named = named or bool(statement.id)
-        keys.add(slot)
-        receipts.append(Receipt(id=None, status="rejected"))
-        part.append((place, statement))
-    flush()
-    return receipts
-
-
-def _write_batch(context: Context, statements: list[ValidStatement]) -> list[Receipt]:
-    from ..remember.write import rejected
-
-    def each(writer: Writer) -> list[Receipt]:
-        receipts = []
-        for statement, mark in zip(statements, writer.expect(statements), strict=True):
-            try:
-                receipts.append(writer.state(statement, mark=mark))
-            except (BadInput, NotFound) as error:
-                receipts.append(rejected(error, format_id(statement.id) if statement.id else None))
-        return receipts
-
-    return context.write(each) if statements else []
 
 
 def correct(

@@ -44,12 +44,16 @@ class Receipt(JsonForm):
 class Writer:
     """Collects the events of one operation. Made anew each time the transaction is tried."""
 
-    def __init__(self, reads: Store, make_id: Callable[[], bytes], now: int, scopes: Sequence[str] | None = None):
-        """`scopes`: those whose memories it may name by their ids; None for all."""
+    def __init__(
+        self, reads: Store, make_id: Callable[[], bytes], now: int, scopes: Sequence[str] | None = None, *,
+        operation: bytes | None = None,
+    ) -> None:  # fmt: skip
+        """`scopes`: those whose memories it may name by their ids; None for all. `operation`: one that is under way."""
         self.reads = reads
         self.scopes = scopes
         self.now = now
         self.events: list[Event] = []
+        self._operation = operation
         self._make_id = make_id
         # What this operation has added but the store has not seen yet.
         self._said: dict[tuple[str, int], bytes] = {}
@@ -58,6 +62,8 @@ class Writer:
         # Fingerprints that are known to be new: nothing needs to be looked up.
         self._new: set[int] = set()
         self._by_memory: dict[bytes, list[Event]] = {}
+        # What is known already and adds nothing leaves no event: a file that is imported again is no new observation.
+        self.quiet = False
         # Memories that wait for a person: they end nothing.
         self.waiting: set[bytes] = set()
 
@@ -86,7 +92,7 @@ class Writer:
             type=type,
             memory=memory,
             at=self.now,
-            operation=self.events[0].id if self.events else id,
+            operation=self._operation or (self.events[0].id if self.events else id),
             origin=origin,
             content=content,
             data=data,
@@ -95,6 +101,11 @@ class Writer:
         self.events.append(made)
         self._by_memory.setdefault(memory, []).append(made)
         return made
+
+    def forget_last(self) -> None:
+        """The event that was added last is none after all."""
+        gone = self.events.pop()
+        self._by_memory[gone.memory].pop()
 
     def as_it_is(self, memory: bytes) -> Memory | MemoryState | None:
         """A memory as it will be after what this operation holds so far."""

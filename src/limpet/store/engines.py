@@ -11,6 +11,7 @@ from ..model.errors import BadInput
 
 if TYPE_CHECKING:
     from .contract import Describe, Store
+    from .sqlite.salvage import Salvaged
 
 
 class Pen(Protocol):
@@ -62,6 +63,13 @@ def restore(path: str, file: str | None, progress: Callable[[int, int], None] | 
     if file is None:
         return undo_restore(path, progress=progress)[1]
     return restore_file(path, file, progress=progress)
+
+
+def salvage(path: str) -> Salvaged:
+    """What can still be read of a damaged store. Raises StoreError."""
+    from .sqlite.salvage import salvage  # no server's store: it repairs its own
+
+    return salvage(path)
 
 
 def encrypt(path: str, key: str | None) -> None:

@@ -18,14 +18,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..model.clock import format_time
 from ..model.edges import ACYCLIC_TYPES, MAX_WEIGHT, STORED_TYPES, SYMMETRIC_TYPES, TEMPORAL
 from ..model.errors import BadInput, EmbedderUnavailable, LimpetError, NotFound
-from ..model.ids import parse_id
+from ..model.ids import format_id, parse_id
 from ..model.memory import Memory, is_below
 from ..remember.validation import ValidStatement, validate
 from ..remember.write import Writer
 from ..store.heap import no_collection
 from ..store.records import EmbedderRow, Filter
 from .cycles import edges_closing_cycle
-from .records import Record, TransferReport, digest, imported_id
+from .records import Record, TransferReport, digest, imported_id, interrupted
 
 if TYPE_CHECKING:
     from ..context import Context
@@ -70,7 +70,19 @@ class Importer:
         self._refused: set[int] = set()  # lengths of vectors that are not ours
 
     def run(self, records: Iterator[Record]) -> TransferReport:
-        """Raises BadInput when the source cannot be read at all; when it breaks off later, that is in the report."""
+        """Raises BadInput when the source cannot be read at all; when it breaks off later, that is in the report.
+
+        KeyboardInterrupt says what is stored.
+        """
+        with self._context.one_operation() as operation:
+            try:
+                self._import(records)
+            except KeyboardInterrupt:
+                raise interrupted(self._report.new) from None
+        self._report.operation = format_id(operation[0]) if operation else None
+        return self._report
+
+    def _import(self, records: Iterator[Record]) -> None:
         while True:
             batch, error = _take(records)
             if error is not None and not batch and not self._order:
@@ -81,7 +93,6 @@ class Importer:
             if error is not None or not batch:
                 break
         self._import_links()
-        return self._report
 
     # -- memories
 

@@ -15,9 +15,11 @@ from ..model.events import Event
 from ..model.ids import parse_id
 from ..model.memory import STATES
 from ..remember.validation import check_name
+from ..remember.write import Writer
 from ..store.records import Filter
 from . import age, jsonl
 from .lifecycle import Lifecycle
+from .records import interrupted
 
 if TYPE_CHECKING:
     from ..context import Context
@@ -40,8 +42,19 @@ def import_jsonl(
     *,
     dry_run: bool,
     progress: Progress | None,
+) -> tuple[int, int, Bad, bytes | None]:
+    """Returns (new, known already, [(line, reason)], the operation). The lines of events keep their own operations.
+
+    One bad line stops no other. Raises BadInput for a bad file; KeyboardInterrupt says what is stored.
+    """
+    with context.one_operation() as operation:
+        counts = _import(context, source, dry_run=dry_run, progress=progress)
+        return *counts, operation[0] if operation else None
+
+
+def _import(
+    context: Context, source: str | os.PathLike[str] | IO[str] | IO[bytes], *, dry_run: bool, progress: Progress | None
 ) -> tuple[int, int, Bad]:
-    """Returns (new, known already, [(line, reason)]). One bad line stops no other. Raises BadInput for a bad file."""
     if not isinstance(source, str | os.PathLike):
         return _Import(context, dry_run=dry_run, progress=progress).run(source, 0)
     path = Path(source)
@@ -71,8 +84,17 @@ class _Import:
         self._held = 0  # characters of lines since the last were taken in
         self._new = self._known = 0
         self._lifecycle = Lifecycle(context.store, keep=dry_run)
+        # Statements of a dry run are decided as others are, by one writer: later lines meet what earlier ones say.
+        self._trial = Writer(context.store, context.new_id, context.now(), context.scopes) if dry_run else None
+        self._named: set[object] = set()  # ids that lines of a dry run gave
 
     def run(self, file: IO[Any], size: int) -> tuple[int, int, Bad]:
+        try:
+            return self._run(file, size)
+        except KeyboardInterrupt:
+            raise interrupted(self._new) from None
+
+    def _run(self, file: IO[Any], size: int) -> tuple[int, int, Bad]:
         events: list[tuple[int, Event]] = []
         statements: list[tuple[int, dict[str, Any]]] = []
         usage: list[dict[str, Any]] = []
@@ -152,13 +174,13 @@ class _Import:
                 self._reject(number, reason)
 
     def _take_statements(self, statements: list[tuple[int, dict[str, Any]]]) -> None:
-        if statements and self._dry_run:
-            self._new += len(statements)
-        elif statements:
-            from ..remember.service import remember_batch
+        from ..remember.batch import BATCH_ITEMS, remember_batch
 
-            receipts = remember_batch(self._context, [line for _, line in statements])
-            for (number, _), receipt in zip(statements, receipts, strict=True):
+        for start in range(0, len(statements), BATCH_ITEMS):  # a transaction each: what is counted is stored
+            part = statements[start : start + BATCH_ITEMS]
+            lines = [self._without_named(line) if self._dry_run else line for _, line in part]
+            receipts = remember_batch(self._context, lines, quiet=True, trial=self._trial)
+            for (number, _), receipt in zip(part, receipts, strict=True):
                 if receipt.status == "rejected":
                     self._reject(number, receipt.reason or "rejected")
                 elif receipt.status == "created":
@@ -166,6 +188,13 @@ class _Import:
                 else:
                     self._known += 1
         statements.clear()
+
+    def _without_named(self, line: dict[str, Any]) -> dict[str, Any]:
+        """A statement without reasons that earlier lines are, which no store has in a dry run."""
+        self._named.add(str(line.get("id")))
+        if not isinstance(line.get("because"), list):
+            return line
+        return line | {"because": [one for one in line["because"] if str(one) not in self._named]}
 
     def _take_usage(self, usage: list[dict[str, Any]]) -> None:
         good = []

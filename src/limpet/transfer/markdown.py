@@ -52,6 +52,7 @@ RELATIONS = {
     "caused_by": "caused_by", "depends_on": "caused_by", "supports": "supports", "contradicts": "contradicts",
     "supersedes": "supersedes", "replaces": "supersedes", "part_of": "part_of",
 }  # fmt: skip
+LONG_LINES = 40  # who writes so many lines without an empty one may have meant several statements
 OWN = re.compile(r"\s*<!-- limpet (\{.*\}) -->\s*$")
 
 _HEADING = re.compile(r"(#{1,6})\s+(.*?)\s*#*\s*$")
@@ -369,6 +370,8 @@ def _record(
     given = _own_fields(own[1], place, report) if own else {}
     if own:
         text = text[: own.start()]
+    elif _without_code(text).count("\n") >= LONG_LINES and not text.startswith("|"):
+        report.note(f"paragraphs of {LONG_LINES} lines or more, each one memory; empty lines or list marks part them")
     kind = kind_of(page.front.get("type"), {}, "preference" if page.rules else "note")
     observation = _OBSERVATION.match(text) if page.basic and not own else None
     if observation:

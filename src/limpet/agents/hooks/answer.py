@@ -217,7 +217,7 @@ _ROLES: dict[str, Callable[[Call, Say, Find, Clock | None], None]] = {
 def _open(settings: Settings, clock: Clock | None) -> Limpet:
     from ...api import Limpet
 
-    return Limpet(settings, clock=clock)
+    return Limpet(settings, create=False, clock=clock)
 
 
 def _transcript(call: Call) -> str:

@@ -22,6 +22,8 @@ HEAD_BYTES = 24
 READ_WRITE = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
 # How long a write waits for another process before it gives up, in seconds.
 BUSY_TIMEOUT_SECONDS = 60.0
+# How often and how long a reader waits for the first bytes of a file that was made, or emptied, just now.
+EMPTY_LOOKS, EMPTY_PAUSE_SECONDS = 20, 0.025
 MAPPED_BYTES = 2**31 - 2**16  # as much as SQLite takes
 # File systems whose locks or shared memory WAL cannot rely on.
 NETWORK_FILE_SYSTEMS = frozenset(
@@ -80,6 +82,11 @@ def check_place(path: Path, *, read_only: bool) -> None:
             raise StoreError(f"{path} is not a regular file")
         if head_of(path) and not (_is_sqlite(path) or is_encrypted(path)):
             raise StoreDamaged(f"{path} is not a limpet store (it is not an SQLite file)", hint="it was left untouched")
+        if read_only and _stays_empty(path):
+            raise StoreDamaged(
+                f"{path} is empty (0 bytes): if there was a store, it is lost",
+                hint="restore a backup; `limpet remember` begins a new store there",
+            )
     elif read_only:
         near = _stores_near(path)
         meant = f"did you mean {near}? " if near else ""
@@ -89,6 +96,21 @@ def check_place(path: Path, *, read_only: bool) -> None:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
             raise StoreError(f"cannot make the folder {path.parent}: {error.strerror}") from None
+
+
+def _stays_empty(path: Path) -> bool:
+    """Whether a file has no bytes, and not because a process is about to make a store of it."""
+    for _ in range(EMPTY_LOOKS):
+        try:
+            status = path.stat()
+        except OSError:
+            return False
+        if status.st_size:
+            return False
+        if time.time() - status.st_mtime > EMPTY_LOOKS * EMPTY_PAUSE_SECONDS:
+            return True
+        time.sleep(EMPTY_PAUSE_SECONDS)
+    return True
 
 
 def _stores_near(path: Path) -> str:

@@ -10,10 +10,10 @@ from typing import Any
 
 import apsw
 
-from ...model.errors import BadInput
+from ...model.errors import BadInput, StoreDamaged
 from ..records import Problem
 from ..sql.maintenance import SIGNATURE, SqlMaintenance, check_rows
-from .connection import CHAINED, connect, is_encrypted
+from .connection import CHAINED, connect, is_encrypted, open_connection
 from .database import Database
 
 
@@ -41,7 +41,7 @@ class SqliteMaintenance(SqlMaintenance):
         return path != ":memory:" and is_encrypted(path), driver
 
     def backup(self, path: str, progress: Callable[[int, int], None] | None = None) -> None:
-        """Page by page, through the online backup API."""
+        """Page by page, through the online backup API. What a restore would refuse is no backup: StoreDamaged."""
         from ..files import check_place, partial_file, publish, unguessable, writing
         from .restore import copy_pages
 
@@ -49,17 +49,20 @@ class SqliteMaintenance(SqlMaintenance):
         check_place(target, store=self._database.path)
         if os.path.lexists(target):
             raise BadInput(f"{path} is there already", hint="give a new file name")
-        with (
-            self._database.reading() as con,
-            writing(path),
-            partial_file(unguessable(target.parent)) as file,
-        ):
-            copy = connect(file.name, like=self._database.path)
-            try:
-                copy_pages(con, copy, progress)
-                copy.execute("PRAGMA journal_mode=DELETE").fetchall()
-            finally:
-                copy.close()
+        with writing(path), partial_file(unguessable(target.parent)) as file:
+            with self._database.reading() as con:
+                copy = connect(file.name, like=self._database.path)
+                try:
+                    copy_pages(con, copy, progress)
+                    copy.execute("PRAGMA journal_mode=DELETE").fetchall()
+                finally:
+                    copy.close()
+            wrong = first_problem(file.name)
+            if wrong:
+                raise StoreDamaged(
+                    f"{self._database.path} is damaged, no backup was made: {wrong}",
+                    hint="`limpet doctor` says what to do; the backups that were made before are all there",
+                )
             publish(file, target)
 
     def compact(self) -> dict[str, Any]:
@@ -87,7 +90,7 @@ def verify_file(con: apsw.Connection, key: bytes | None = None) -> list[Problem]
     # FTS5 checks with the structure it has in memory, which only a search brings up to date.
     con.execute("SELECT count(*) FROM body_fts WHERE body_fts MATCH 'limpet'").fetchall()
     problems = [
-        Problem(check="pages", message=str(row[0]))
+        Problem(check="pages", message=" ".join(str(row[0]).split()))
         for row in con.execute("PRAGMA integrity_check(20)")
         if row[0] != "ok"
     ]
@@ -103,6 +106,23 @@ def verify_file(con: apsw.Connection, key: bytes | None = None) -> list[Problem]
         for row in con.execute("SELECT seq FROM event WHERE data IS NOT NULL AND NOT json_valid(data) LIMIT 20")
     ]
     return problems
+
+
+def first_problem(path: str, *, migrate: bool = False) -> str | None:
+    """What is wrong with a copy that stands for a store or is to become one; None if it is sound."""
+    try:
+        con = open_connection(path, read_only=not migrate, durable=True, create=False)
+        try:
+            problems = verify_file(con)
+            if migrate:
+                con.execute("PRAGMA journal_mode=DELETE").fetchall()
+        finally:
+            con.close()
+    except (apsw.NotADBError, apsw.CorruptError) as error:
+        return str(error)
+    except StoreDamaged as error:
+        return str(error.__cause__ or error)  # without the name that the copy has for now
+    return problems[0].message if problems else None
 
 
 def _verify_index(con: apsw.Connection) -> list[Problem]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Iterator
 
 import apsw
@@ -16,7 +17,8 @@ WAIT_MS = 60_000
 class SqlitePen:
     def __init__(self, path: str) -> None:
         self._path = path
-        self._con = open_connection(path, read_only=False, durable=False)
+        # A file that is there and has no bytes was a store: what is noted beside the work makes no new one of it.
+        self._con = open_connection(path, read_only=False, durable=False, create=not os.path.exists(path))  # noqa: PTH110
         with translated(path):
             self.read_only = bool(self._con.readonly("main"))
 

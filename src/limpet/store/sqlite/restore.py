@@ -18,7 +18,7 @@ import apsw
 from ...model.errors import BadInput, NotFound, StoreBusy, StoreDamaged
 from ..files import REPLACED, partial_file, publish, unguessable, writing
 from .connection import check_place, connect, head_of, is_encrypted, open_connection, translated
-from .maintenance import verify_file
+from .maintenance import first_problem
 from .vectors import free_slots
 
 Progress = Callable[[int, int], None]
@@ -46,7 +46,7 @@ def restore_file(path: str, source: str, *, progress: Progress | None = None) ->
             f"{which} is encrypted and {other} is not", hint="`limpet encrypt` or `limpet decrypt` one first"
         )
     with writing(path), translated(path), partial_file(unguessable(target.parent)) as file:
-        _take_over(source, file)
+        _take_over(source, file, store=path)
         if not target.exists():
             publish(file, target)
             return None
@@ -84,30 +84,33 @@ def copy_pages(source: apsw.Connection, target: apsw.Connection, progress: Progr
                 progress(run.page_count - run.remaining, run.page_count)
 
 
-def _take_over(source: str, file: IO[bytes]) -> None:
-    """A copy of what is to be put back, migrated and checked: nothing that is there is touched before."""
-    given = open_connection(source, read_only=True, durable=True)
+def _take_over(source: str, file: IO[bytes], *, store: str) -> None:
+    """A copy of what is to be put back, migrated and checked: nothing that is there is touched before.
+
+    What is wrong is said of `source`: who reads it of the live store throws the good one away.
+    """
+    as_it_was = f"{store} was not changed; try an older backup"
     try:
-        copy = connect(file.name, like=source)
+        given = open_connection(source, read_only=True, durable=True)
         try:
-            copy_pages(given, copy)
-            copy.execute("PRAGMA journal_mode=DELETE").fetchall()
+            copy = connect(file.name, like=source)
+            try:
+                copy_pages(given, copy)
+                copy.execute("PRAGMA journal_mode=DELETE").fetchall()
+            finally:
+                copy.close()
         finally:
-            copy.close()
+            given.close()
+        wrong = first_problem(file.name, migrate=True)
+    except (apsw.NotADBError, apsw.CorruptError) as error:
+        wrong = str(error)
+    except StoreDamaged as error:
+        raise StoreDamaged(error.message, hint=as_it_was) from None
     finally:
-        given.close()
-    copy = open_connection(file.name, read_only=False, durable=True, create=False)
-    try:
-        problems = verify_file(copy)
-        if problems:
-            raise StoreDamaged(
-                f"{source} is not sound: {problems[0].message}", hint="nothing was changed; try an older backup"
-            )
-        copy.execute("PRAGMA journal_mode=DELETE").fetchall()
-    finally:
-        copy.close()
         for side in ("-wal", "-shm"):
             Path(file.name + side).unlink(missing_ok=True)
+    if wrong:
+        raise StoreDamaged(f"{source} is not sound: {wrong}", hint=as_it_was)
 
 
 def _into_place(copy: str, path: str, kept: Path, progress: Progress | None) -> None:

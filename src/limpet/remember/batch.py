@@ -1,0 +1,87 @@
+"""Many statements at once, of a batch or of an import: a thousand in a transaction, each with a receipt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..model.errors import BadInput, LimpetError, NotFound
+from ..model.ids import format_id
+from ..text.normalise import fingerprint
+from .write import Receipt, rejected
+
+if TYPE_CHECKING:
+    from ..context import Context
+    from .validation import ValidStatement
+    from .write import Writer
+
+# Items that one transaction of a batch holds: few enough that other writers wait for milliseconds.
+BATCH_ITEMS = 1_000
+
+
+def remember_batch(
+    context: Context, items: Iterable[Mapping[str, Any]], *, quiet: bool = False, trial: Writer | None = None
+) -> list[Receipt]:
+    """A receipt for each item, in their order. `quiet`: what is known already and adds nothing is no observation.
+    `trial`: decides in place of a transaction, and nobody stores its events.
+    """
+    receipts: list[Receipt] = []
+    part: list[tuple[int, ValidStatement]] = []
+    keys: set[tuple[str, str]] = set()
+    named = False  # an item has an id of its own, on which a later one can build
+
+    def flush() -> None:
+        statements = [one for _, one in part]
+        # What was taken once need not be judged again, which takes most of the time.
+        known = _are_known(context, statements) if quiet else [False] * len(statements)
+        judged = iter(context.policy.judged([one for one, old in zip(statements, known, strict=True) if not old]))
+        statements = [one if old else next(judged) for one, old in zip(statements, known, strict=True)]
+        for (place, _), receipt in zip(part, _write_batch(context, statements, quiet, trial), strict=True):
+            receipts[place] = receipt
+        part.clear()
+        keys.clear()
+
+    for item in items:
+        place = len(receipts)
+        try:
+            if not isinstance(item, Mapping):
+                raise BadInput(f"an item must be an object, not {type(item).__name__}")
+            statement = context.validate(item)
+        except LimpetError as error:
+            receipts.append(rejected(error, item.get("id") if isinstance(item, Mapping) else None))
+            continue
+        # What builds on an earlier item of the batch must see it in the store.
+        slot = (statement.scope, (statement.key or "").lower())
+        if len(part) >= BATCH_ITEMS or (statement.because and named) or (statement.key and slot in keys):
+            flush()
+        named = named or bool(statement.id)
+        keys.add(slot)
+        receipts.append(Receipt(id=None, status="rejected"))
+        part.append((place, statement))
+    flush()
+    return receipts
+
+
+def _write_batch(
+    context: Context, statements: list[ValidStatement], quiet: bool, trial: Writer | None
+) -> list[Receipt]:
+    def each(writer: Writer) -> list[Receipt]:
+        writer.quiet = quiet
+        receipts = []
+        for statement, mark in zip(statements, writer.expect(statements), strict=True):
+            try:
+                receipts.append(writer.state(statement, mark=mark))
+            except (BadInput, NotFound) as error:
+                receipts.append(rejected(error, format_id(statement.id) if statement.id else None))
+        return receipts
+
+    if trial is not None:
+        return each(trial)
+    return context.write(each) if statements else []
+
+
+def _are_known(context: Context, statements: Sequence[ValidStatement]) -> list[bool]:
+    """Of each statement whether an active memory says the same."""
+    marks = [fingerprint(one.scope, one.kind, one.speaker, one.key, one.content) for one in statements]
+    known = context.store.memories.with_fingerprints(marks)
+    return [mark in known for mark in marks]

@@ -1,0 +1,181 @@
+"""Importing plain statements: tried, interrupted, repeated and taken back."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+import limpet
+from limpet.cli.main import main
+
+CITIES = ("Oslo", "Lima", "Rome", "Cairo", "Quito")
+
+
+def run(path, *words):
+    return main(["--store", str(path), "--scope", "global", *words])
+
+
+def file_of(folder, lines):
+    path = folder / "lines.jsonl"
+    path.write_text("".join(json.dumps(one) + "\n" for one in lines))
+    return path
+
+
+def numbered(count):
+    return [{"content": f"Shelf {i} holds part {i * 7}"} for i in range(count)]
+
+
+def test_a_line_that_adds_nothing_leaves_no_event(memory, tmp_path, clock):
+    lines = [
+        {"content": f"The office in {city} opens at eight", "topics": ["office"], "metadata": {"city": city},
+         "kind": "fact", "valid_from": "2025-01-01T00:00:00Z", "importance": 0.7}
+        for city in CITIES
+    ]  # fmt: skip
+    file = file_of(tmp_path, [*lines, {"content": "It rained", "session": "s1", "speaker": "ana"}])
+    assert memory.import_jsonl(file).new == 6
+    before = memory.stats()
+    for _ in range(3):
+        clock.advance(days=1)
+        again = memory.import_jsonl(file)
+        assert (again.new, again.known, again.rejected, again.operation) == (0, 6, [], None)
+    assert (memory.stats().events, memory.stats().versions) == (before.events, before.versions) == (6, 6)
+    assert len(memory.log()) == 1
+
+
+def test_a_line_that_adds_something_is_an_observation_with_that(memory, tmp_path):
+    first = memory.remember("The office in Oslo opens at eight", topics=["office"])
+    again = {"content": "The office in Oslo opens at eight", "topics": ["hours"], "source": "handbook.md"}
+    report = memory.import_jsonl(file_of(tmp_path, [again]))
+    assert (report.new, report.known) == (0, 1)
+    there = memory.get(first.id)
+    assert (there.topics, memory.stats().events) == (("office", "hours"), 3)
+
+
+def test_restating_by_hand_is_an_observation_as_before(memory):
+    memory.remember("The office in Oslo opens at eight")
+    memory.remember("The office in Oslo opens at eight")
+    memory.remember_batch([{"content": "The office in Oslo opens at eight"}])
+    assert memory.stats().events == 3
+
+
+def test_an_import_is_one_operation_however_many_transactions_it_took(memory, tmp_path, capsys):
+    before = memory.remember("Deploys run on Tuesday")
+    report = memory.import_jsonl(file_of(tmp_path, numbered(2_300)))
+    (operation, first) = memory.log()
+    assert (operation.id, operation.count, first.verb) == (report.operation, 2_300, "remember")
+
+    memory.undo()
+    assert [one.id for one in memory.list().memories] == [before.id]
+    memory.redo()
+    assert memory.count() == 2_301
+    memory.undo(report.operation)
+    assert memory.count() == 1
+    memory.rebuild()
+    assert memory.count() == 1 and memory.verify() == []
+
+
+def test_what_others_write_meanwhile_is_no_part_of_an_import(path, tmp_path, clock):
+    """Between the transactions of an import another process remembers something."""
+    one, another = (limpet.open(path, scope="global", clock=clock) for _ in range(2))
+    with one as memory, another as other:
+
+        def meanwhile(done, total):
+            if other.count() == 2_000:
+                other.remember("Deploys run on Tuesday")
+
+        report = memory.import_jsonl(file_of(tmp_path, numbered(2_600)), progress=meanwhile)
+        assert report.new == 2_600
+        assert sorted(one.count for one in memory.log()) == [1, 2_600]
+        memory.undo(report.operation)
+        assert [one.content for one in memory.list().memories] == ["Deploys run on Tuesday"]
+
+
+def test_an_import_of_another_format_is_one_operation_too(memory, tmp_path):
+    notes = tmp_path / "notes.md"
+    notes.write_text("".join(f"# Shelf {i}\n\nIt holds part {i * 7}.\n\n" for i in range(1_200)))
+    report = memory.import_from("markdown", notes)
+    assert memory.count() == report.new >= 1_200
+    assert [one.id for one in memory.log()] == [report.operation]
+    memory.undo()
+    assert memory.count() == 0
+
+
+def test_the_command_line_says_how_an_import_is_taken_back(path, tmp_path, capsys):
+    file = file_of(tmp_path, numbered(3))
+    assert run(path, "import", "jsonl", str(file), "--no-vectors") == 0
+    said = capsys.readouterr().err
+    assert "`limpet undo` takes it all back" in said
+    assert run(path, "import", "jsonl", str(file), "--no-vectors") == 0
+    assert "undo" not in capsys.readouterr().err
+    assert run(path, "undo") == 0
+    capsys.readouterr()
+    assert run(path, "import", "jsonl", str(file), "--no-vectors") == 0
+    operation = capsys.readouterr().err.split("`limpet undo ")[1].split("`")[0]
+    assert run(path, "undo", operation) == 0
+
+
+def test_a_dry_run_says_what_the_import_then_does(path, tmp_path, capsys):
+    lines = [
+        {"content": "Deploys run on Tuesday"}, {"content": "Deploys run on Tuesday"},
+        {"content": "Known before"}, {"content": "x", "kind": "bad"}, {"content": ""}, {"content": "y", "date": "2025"},
+        {"content": "Because of that", "id": "01a21645-8700-74bc-bd10-4ab37666a7d1"},
+        {"content": "The other", "because": ["01a21645-8700-74bc-bd10-4ab37666a7d1"]},
+        {"content": "Nobody", "because": ["01a21645-8700-74bc-bd10-000000000000"]},
+        {"content": "Tampa", "key": "user.city"}, {"content": "Tampa", "key": "user.city"},
+    ]  # fmt: skip
+    run(path, "remember", "Known before")
+    file = file_of(tmp_path, lines)
+    with limpet.open(path, scope="global") as memory:
+        before = memory.stats()
+        tried = memory.import_jsonl(file, dry_run=True)
+        assert memory.stats() == before
+        done = memory.import_jsonl(file)
+    assert tried == done
+    assert (done.new, done.known, [number for number, _ in done.rejected]) == (4, 3, [4, 5, 6, 9])
+
+    capsys.readouterr()
+    assert run(path, "import", "jsonl", str(file), "--dry-run") == 2
+    assert capsys.readouterr().out.startswith("would be new 0, known already 7, rejected 4")
+
+
+class Interrupted(io.BytesIO):
+    """A file at a line of which a person presses Ctrl-C."""
+
+    def __init__(self, lines, at):
+        super().__init__("".join(json.dumps(one) + "\n" for one in lines).encode())
+        self.left = at
+
+    def readline(self, size=-1):
+        self.left -= 1
+        if self.left < 0:
+            raise KeyboardInterrupt
+        return super().readline(size)
+
+
+@pytest.mark.parametrize(("at", "stored"), [(100, 0), (2_500, 2_000)])
+def test_an_interrupted_import_says_how_much_is_stored(path, monkeypatch, capsys, at, stored):
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=Interrupted(numbered(3_000), at)))
+    assert run(path, "import", "jsonl", "-") == 130
+    said = capsys.readouterr().err
+    assert ("nothing of it is stored" if not stored else f"the first {stored:,} new memories of it are stored") in said
+    with limpet.open(path, scope="global") as memory:
+        assert memory.count() == stored
+
+
+def test_a_paragraph_of_many_lines_is_one_memory_and_said_to_be(memory, tmp_path):
+    file = tmp_path / "notes.txt"
+    file.write_text("".join(f"Shelf {i} holds part {i * 7}.\n" for i in range(262)))
+    report = memory.import_from("markdown", file)
+    assert report.new == 1
+    ((said, count),) = report.notes.items()
+    assert "empty lines or list marks" in said and count == 1
+
+    file.write_text("".join(f"Shelf {i} holds part {i * 3}.\n\n" for i in range(262)))
+    report = memory.import_from("markdown", file)
+    assert (report.new, dict(report.notes)) == (262, {})
+    file.write_text("```\n" + "x = 1\n" * 100 + "```\n")
+    assert not memory.import_from("markdown", file).notes
