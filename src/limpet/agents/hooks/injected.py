@@ -178,7 +178,7 @@ def may_be_shown(one: Item | Memory) -> bool:
 
 def block(sections: Iterable[Section], budget: int) -> Block:
     """Sections within OPEN and CLOSE, as many lines as the budget takes; empty when there are none."""
-    tokens = min(budget, MAX_TOKENS) - cost(HEAD + OPEN + CLOSE) - 3
+    tokens = min(budget, MAX_TOKENS) - FRAME_TOKENS
     characters = MAX_CHARACTERS - len(HEAD + OPEN + CLOSE) - 3
     shown: list[str] = []
     items: list[tuple[str, int]] = []
@@ -206,6 +206,10 @@ def cost(text: str) -> int:
     """Tokens, on the safe side: 3.5 characters of ASCII each, one for every other character."""
     plain = len(text.encode("ascii", "ignore"))
     return int(plain / 3.5) + 1 + len(text) - plain
+
+
+# Of the marks around a block, a line each.
+FRAME_TOKENS = cost(HEAD + OPEN + CLOSE) + 3
 
 
 def day(at: int) -> str:

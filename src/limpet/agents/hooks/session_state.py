@@ -6,14 +6,14 @@ task.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ...model.errors import NotFound
 from ...text.blocks import plain_line
 from ...text.instructions import reads_like_instruction
 from ...text.turns import in_words
-from .injected import MAX_TOKENS, Line, Offer, Section, brief, day, may_be_shown, told
+from .injected import FRAME_TOKENS, MAX_TOKENS, Line, Offer, Section, brief, cost, day, may_be_shown, told
 
 if TYPE_CHECKING:
     from ...api import Limpet
@@ -23,38 +23,40 @@ if TYPE_CHECKING:
 
 # Turns of a session that are told, lines of the journal that are looked at, and characters of one.
 TURNS, LINES, LINE_CHARACTERS = 6, 200, 240
-GOALS, RULES, STORED, CHANGES = 8, 10, 8, 8
+GOALS, STORED, CHANGES = 8, 8, 8
+# Rules that are looked at, and the share of the tokens that is theirs whatever else there is to say.
+RULES, RULES_SHARE = 500, 0.5
+MORE_RULES = "more rules than fit here: `limpet list --kind preference` lists them"
 # Reviews are counted up to this; exposures in which a client's last session is looked for.
 WAITING, LOOKED_AT = 50, 200
 # A sub-agent gets little: it has one task.
-SUBAGENT_TOKENS, SUBAGENT_RULES = 400, 5
+SUBAGENT_TOKENS = 400
 
 
 def left_off(memory: Limpet, client: str, session: str, *, same: bool) -> Offer:
     """What is open, rules, where the last session (`same`: this one, after its compaction) left off, what changed."""
-    return Offer(_state(memory, client, session, same=same), MAX_TOKENS)
+    return Offer(_state(memory, client, session, MAX_TOKENS, same=same), MAX_TOKENS)
 
 
 def survival(memory: Limpet, client: str, session: str) -> Offer:
     """What a summary of this session should keep."""
     above = "Keep in the summary what the following data says, with its ids."
-    return Offer(_state(memory, client, session, same=True), MAX_TOKENS // 2, above)
+    return Offer(_state(memory, client, session, MAX_TOKENS // 2, same=True), MAX_TOKENS // 2, above)
 
 
 def for_subagent(memory: Limpet, task: str, holdout: Holdout) -> Offer:
     """The rules, and what fits the task."""
-    rules = told(_rules(memory)[:SUBAGENT_RULES], memory.abbreviate)
+    rules = told(_rules(memory), memory.abbreviate)
     found = brief(memory, task, SUBAGENT_TOKENS, holdout) if task else Offer([], 0)
     fits = [line for section in found.sections for line in section.lines]
     known = {line.id for line in fits}
-    sections = [
-        Section("For this task:", fits),
-        Section("Rules and preferences:", [line for line in rules if line.id not in known]),
-    ]
+    task_section = Section("For this task:", fits)
+    others = [line for line in rules if line.id not in known]
+    sections = [_rules_section(others, [task_section], SUBAGENT_TOKENS), task_section]
     return Offer(sections, SUBAGENT_TOKENS, withheld=found.withheld, drawn=found.drawn)
 
 
-def _state(memory: Limpet, client: str, session: str, *, same: bool) -> list[Section]:
+def _state(memory: Limpet, client: str, session: str, budget: int, *, same: bool) -> list[Section]:
     # Its journal names the session; a session with memories but no journal is found among the sessions.
     lines = memory.actions(session=session, limit=LINES) if same else memory.actions(limit=LINES)
     last: str | None = session
@@ -70,10 +72,9 @@ def _state(memory: Limpet, client: str, session: str, *, same: bool) -> list[Sec
     known |= {one.id for one in stored}
     changed = [] if same else _changed(memory, client, session, known)
     when = f", {day(lines[-1].at_us)}" if lines else ""
-    return [
-        Section("", list(_waiting(memory))),
+    waiting = Section("", list(_waiting(memory)))
+    others = [
         Section("Open goals:", list(told(wanted, memory.abbreviate))),
-        Section("Rules and preferences:", list(told(rules[:RULES], memory.abbreviate))),
         Section(
             "This session so far:" if same else f"Where the last session left off{when}:",
             [Line(f"- {plain_line(one, LINE_CHARACTERS)}") for one in _turns(lines)[-TURNS:]],
@@ -81,6 +82,8 @@ def _state(memory: Limpet, client: str, session: str, *, same: bool) -> list[Sec
         Section("Stored in it:", list(told(stored[-STORED:], memory.abbreviate))),
         *changed,
     ]
+    # Before all that could take their place.
+    return [waiting, _rules_section(told(rules, memory.abbreviate), [waiting, *others], budget), *others]
 
 
 def _waiting(memory: Limpet) -> Iterator[Line]:
@@ -92,8 +95,29 @@ def _waiting(memory: Limpet) -> Iterator[Line]:
 
 
 def _rules(memory: Limpet) -> list[Memory]:
-    several = memory.list(kind=("preference", "lesson", "decision"), limit=60).memories
-    return [one for one in several if one.pinned or one.kind == "preference"]
+    """What is pinned first, then what was used most, then the newest."""
+    kinds = ("preference", "lesson", "decision")
+    several = [one for kind in kinds for one in memory.list(kind=kind, sort="uses", limit=RULES).memories]
+    rules = [one for one in several if one.pinned or one.kind == "preference"]
+    return sorted(rules, key=lambda one: (not one.pinned, -one.uses, -one.created_at_us))
+
+
+def _rules_section(rules: Iterable[Line], others: Sequence[Section], budget: int) -> Section:
+    """As many rules as fit beside the other sections, at least in their share; a last line counts those that do not."""
+    taken = sum(cost(text) + 1 for one in others for text in (one.title, *(line.text for line in one.lines)))
+    section = Section("Rules and preferences:", [])
+    left = max(int(budget * RULES_SHARE), budget - FRAME_TOKENS - taken) - cost(section.title) - 1
+    several = list(rules)
+    prices = [cost(line.text) + 1 for line in several]
+    if sum(prices) > left:
+        left -= cost(f"- {len(several)}+ {MORE_RULES}") + 1
+    for line, price in zip(several, prices, strict=True):
+        if price <= left:
+            section.lines.append(line)
+            left -= price
+    if missing := len(several) - len(section.lines):
+        section.lines.append(Line(f"- {missing}{'+' if len(several) >= RULES else ''} {MORE_RULES}"))
+    return section
 
 
 def _turns(lines: Sequence[Action]) -> list[str]:

@@ -1,0 +1,72 @@
+"""What the user laid down once: it is in front of every session and every brief, as far as the budget goes."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+import limpet
+from limpet.agents.hooks.entry import handle
+from limpet.agents.hooks.injected import MAX_TOKENS, cost
+
+OLDEST = "Never deploy on Fridays"
+
+
+@pytest.fixture
+def shop(path, clock):
+    with limpet.open(path, scope="project:shop", clock=clock) as opened:
+        yield opened
+
+
+@pytest.fixture
+def begin(path, clock):
+    """What a session of Claude Code, or a sub-agent, begins with."""
+
+    def call(session="s1", event="SessionStart", **data):
+        raw = json.dumps({"session_id": session, "cwd": "/", "source": "startup", **data}).encode()
+        out = handle(["claude", event, "--store", str(path), "--scope", "project:shop"], raw, clock).decode()
+        return json.loads(out)["hookSpecificOutput"]["additionalContext"] if out.startswith("{") else out
+
+    return call
+
+
+def lay_down(shop, clock, count, text="Rule number {}: the {}th gateway is never touched by hand"):
+    """The oldest first, a minute apart."""
+    ids = []
+    for number in range(count):
+        said = OLDEST if number == 0 else text.format(number, number)
+        ids.append(shop.remember(said, kind="preference", origin="user").id)
+        clock.advance(seconds=60)
+    return ids
+
+
+def test_a_session_begins_with_all_rules_that_fit(shop, clock, begin):
+    lay_down(shop, clock, 17)
+    for number in range(70):
+        shop.remember(f"Lesson {number}: the cache of build {number} was stale", kind="lesson")
+    text = begin()
+    assert OLDEST in text and text.count("| preference |") == 17
+    assert "more rules" not in text and cost(text) <= MAX_TOKENS
+
+
+@pytest.mark.parametrize("event", ["SessionStart", "PreCompact", "SubagentStart"])
+def test_where_rules_do_not_fit_a_line_says_how_many_and_how_to_get_them(shop, clock, begin, event):
+    """Goals and a long history take none of the place that is theirs."""
+    ids = lay_down(shop, clock, 130)
+    shop.pin(ids[3])
+    for _ in range(2):
+        shop.show(ids[0])
+    for number in range(8):
+        shop.remember(f"Goal {number}: " + "ship it " * 80, kind="goal")
+        shop.note_action("before", "asked", f"make the {number}th page " + "blue " * 60)
+        shop.note_action("before", "did", f"Edit: page{number}.py")
+    text = begin(event=event, agent_id="a1", agent_type="Explore")
+    shown = text.count("| preference |")
+    assert re.search(rf"- {130 - shown} more rules than fit here: `limpet list --kind preference`", text)
+    least = {"SessionStart": 25, "PreCompact": 12, "SubagentStart": 5}[event]
+    assert shown >= least and cost(text) <= MAX_TOKENS
+    rules = [line for line in text.splitlines() if "| preference |" in line]
+    assert "Rule number 3:" in rules[0] and OLDEST in rules[1], "what is pinned, then what was used most"
+    assert "Where the last session left off" in text or event != "SessionStart"
