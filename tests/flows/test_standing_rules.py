@@ -10,6 +10,7 @@ import pytest
 import limpet
 from limpet.agents.hooks.entry import handle
 from limpet.agents.hooks.injected import MAX_TOKENS, cost
+from limpet.recall.token_budget import tokens_of
 
 OLDEST = "Never deploy on Fridays"
 
@@ -70,3 +71,32 @@ def test_where_rules_do_not_fit_a_line_says_how_many_and_how_to_get_them(shop, c
     rules = [line for line in text.splitlines() if "| preference |" in line]
     assert "Rule number 3:" in rules[0] and OLDEST in rules[1], "what is pinned, then what was used most"
     assert "Where the last session left off" in text or event != "SessionStart"
+
+
+# -- briefs
+
+VPN, NOBODY_KNOWS = "Deploys hang when the VPN is down", "Which wine goes with the risotto tonight?"
+ANSWERED = "my deploy hangs when the VPN is down"
+
+
+def test_rules_are_in_the_brief_whether_anything_answers_or_not(shop, clock):
+    """What is merely near takes no more than the 100 tokens with them."""
+    lay_down(shop, clock, 12)
+    shop.pin(shop.remember("Never push to main without a green pipeline", kind="decision").id)
+    shop.remember(VPN, kind="lesson")
+    for message in (NOBODY_KNOWS, ANSWERED, ""):
+        brief = shop.prepare(message)
+        assert len(brief.section("context")) == 13 and brief.more_rules == 0, message
+    assert shop.prepare(NOBODY_KNOWS).items == shop.prepare(NOBODY_KNOWS).section("context")
+
+
+@pytest.mark.parametrize("message", [NOBODY_KNOWS, ANSWERED])
+def test_a_brief_says_how_many_rules_did_not_fit(shop, clock, message):
+    lay_down(shop, clock, 60)
+    shop.remember(VPN, kind="lesson")
+    brief = shop.prepare(message, budget=400)
+    missing = 60 - len(brief.section("context"))
+    assert brief.more_rules == missing == brief.as_dict()["more_rules"] > 40 and brief.truncated
+    assert f"\n- {missing} more rules than fit here: ask for a larger budget" in brief.text()
+    assert 0 < tokens_of(brief.text()) <= brief.tokens <= 400
+    assert "more rules" not in shop.prepare(message, budget=10_000).text()
