@@ -28,7 +28,7 @@ _EDITS = (
 
 
 def essential(content: str, topics: Sequence[str] = ()) -> str:
-    """A memory as it is quoted: of such a note the result, and what for, in one sentence."""
+    """A memory as it is quoted: of such a note by an earlier version the result, and what for, in one sentence."""
     asked, mark, result = content.partition("\nResult: ")
     if not mark or AMBIENT not in topics or not asked.startswith("Asked: "):
         return content

@@ -12,7 +12,7 @@ from ...rank.adjust import DOUBTFUL
 from ...settings import wants_judge
 from ...text.blocks import CLOSE, OPEN, neutral, one_line, plain_line, word
 from ...text.instructions import any_reads_like_instruction
-from ...text.turns import essential
+from ...text.turns import AMBIENT, essential
 from .fit import fitting, fitting_by_words
 
 if TYPE_CHECKING:
@@ -124,15 +124,27 @@ def offered(
 
 
 def _kept(found: Recall, message: str, traces: Sequence[Mapping[str, float]]) -> list[Item]:
-    """What fits. `traces`: what each signal said of each item; by meaning where any has a cosine, else by words."""
-    scores = [one.score for one in found.items]
+    """What fits; notes that limpet took by itself last, and not compared with by the others.
+
+    `traces`: what each signal said of each item; by meaning where any has a cosine, else by words.
+    """
+    several = list(zip(found.items, traces, strict=True))
+    stated = [one for one in several if AMBIENT not in one[0].topics]
+    noted = {one.id for one, _ in several if AMBIENT in one.topics}
+    kept = _fitting(stated, message)
+    return kept + ([one for one in _fitting(several, message) if one.id in noted] if noted else [])
+
+
+def _fitting(several: Sequence[tuple[Item, Mapping[str, float]]], message: str) -> list[Item]:
+    items, traces = [one for one, _ in several], [trace for _, trace in several]
+    scores = [one.score for one in items]
     if any("vector" in one for one in traces):
         judged = [one.get("judge") for one in traces]
         fits = fitting(scores, [one.get("vector", 0.0) for one in traces], message, judged)
     else:
-        texts = list(map(told_by, found.items))
+        texts = list(map(told_by, items))
         fits = fitting_by_words(scores, [one.get("word_vectors", 0.0) for one in traces], message, texts)
-    return [one for one, is_shown in zip(found.items, fits, strict=True) if is_shown]
+    return [one for one, is_shown in zip(items, fits, strict=True) if is_shown]
 
 
 def told_by(one: Item) -> str:
