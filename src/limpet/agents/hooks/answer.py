@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 Say = Callable[[str], None]
 # Settings are read, and their modules imported, only when the store is needed.
 Find = Callable[[], "Settings"]
-ASKED_CHARACTERS = SAID_CHARACTERS = 200
+ASKED_CHARACTERS, SAID_CHARACTERS = 200, 400
 # A message that is for limpet, in clients that tell no command whose session it is in.
 INCOGNITO_COMMAND = "limpet incognito"
 # How a session begins: with an empty context, after which everything may be shown again; or with the one it had.
@@ -123,7 +123,7 @@ def _turn(call: Call, _: Say, find: Find, clock: Clock | None) -> None:
     from ...journal import end_turn
 
     settings, said = find(), strip_blocks(call.text)
-    line = _line(said, SAID_CHARACTERS)
+    line = _closing(said)
     if not line and not is_there(settings.path):
         return
     turn = end_turn(settings, session=_session(call), at=_now(clock), line=line, said=said)
@@ -268,6 +268,14 @@ def _now(clock: Clock | None) -> int:
 
 def _session(call: Call) -> str:
     return call.session or call.client
+
+
+def _closing(said: str) -> str:
+    from ...text.secrets import redact
+    from ...text.turns import closing
+
+    # Redacted before anything is left out: half a secret is none that can be recognised.
+    return plain_line(closing(redact(said[:20_000])[0], SAID_CHARACTERS), SAID_CHARACTERS)
 
 
 def _line(text: str, limit: int) -> str:
