@@ -28,8 +28,9 @@ Say = Callable[[str], None]
 # Settings are read, and their modules imported, only when the store is needed.
 Find = Callable[[], "Settings"]
 ASKED_CHARACTERS, SAID_CHARACTERS = 200, 400
-# A message that is for limpet, in clients that tell no command whose session it is in.
-INCOGNITO_COMMAND = "limpet incognito"
+# A message that is for limpet, in clients that tell no command whose session it is in; and what it may be meant by.
+INCOGNITO_COMMAND, MEANT_BY = ["limpet", "incognito"], ("incog", "pause")
+COURTESY = ("please", "bitte")
 # How a session begins: with an empty context, after which everything may be shown again; or with the one it had.
 FORGETS, KEEPS = ("compact", "clear"), ("resume", "fork")
 
@@ -70,9 +71,7 @@ def _message(call: Call, say: Say, find: Find, clock: Clock | None) -> None:
     from .gate import query_of
 
     text = strip_blocks(call.text)
-    if text.lower() == INCOGNITO_COMMAND and call.session:
-        append(find().path, [f"incognito {call.session}"])
-        say(notice(call, "limpet is off for this session: nothing of it is noted, stored or shown from here on."))
+    if _incognito(text, call, say, find):
         return
     query = query_of(text)
     if not query:
@@ -97,6 +96,26 @@ def _message(call: Call, say: Say, find: Find, clock: Clock | None) -> None:
     # Only read here: no need to wait for the disk. To close it may take a lock that another process has.
     with _open(replace(settings, durable=False), clock) as memory:
         _expose(call, settings, clock, brief(memory, query, MESSAGE_TOKENS, holdout), say, asked)
+
+
+def _incognito(text: str, call: Call, say: Say, find: Find) -> bool:
+    """Whether the message is for limpet: to be off for this session. What may have been meant so is asked about, and
+    neither noted nor looked up."""
+    begins = text[:200].lower()
+    words = "".join(one if one.isalnum() else " " for one in begins).split()
+    words = [one for one in words if one not in COURTESY]
+    if words[:1] != INCOGNITO_COMMAND[:1] or not "".join(words[1:2]).startswith(MEANT_BY):
+        return False
+    settings = find()
+    if words != INCOGNITO_COMMAND or "?" in begins or len(text) > len(begins):
+        said = "nothing was switched off. Did you mean the message `limpet incognito` (off for this session), or"
+        say(notice(call, f"limpet: {said} `limpet pause` in a terminal (off for all)?"))
+    elif not call.session:
+        say(notice(call, "limpet cannot tell which session this is: `limpet pause` in a terminal switches it off."))
+    else:
+        append(settings.path, [f"incognito {call.session}"])
+        say(notice(call, "limpet is off for this session: nothing of it is noted, stored or shown from here on."))
+    return True
 
 
 def _tool(call: Call, _: Say, find: Find, clock: Clock | None) -> None:
