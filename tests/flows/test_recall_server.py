@@ -66,6 +66,22 @@ def test_a_warm_process_answers_as_a_cold_one_would(told, path):
     assert not place(told.path).exists()
 
 
+def test_of_few_memories_all_words_are_searched_for_whatever_the_deadline(memory):
+    """Each word is in half of two texts and more: lists so common are not read ahead in a large store."""
+    lesson = memory.remember("The test suite hangs when REDIS_URL is set: unset it", kind="lesson").id
+    memory.remember("The staging database listens on port 5433")
+    memory.work()
+    for message in (
+        "what loads the models",
+        "Why does the test suite hang?",
+        "the tests hang again",
+        "tests hang on CI",
+    ):
+        found = memory.recall(message, deadline_ms=60_000)
+        assert "lexical" not in found.missing
+        assert [one.id for one in found.items[:1]] == [lesson] or "loads" in message
+
+
 def test_it_answers_for_every_scope_and_keeps_them_apart(told, path):
     with warm(told):
         until(lambda: asked(path, "x") is not None)

@@ -105,6 +105,9 @@ def brief_from_server(settings: Settings, message: str, budget: int, holdout: Ho
     from ...recall.answer import Recall
 
     found = Recall.from_dict(answer)
+    # A server that could compare neither knows less than the words tell that this process reads by itself.
+    if {"vector", "word_vectors"} <= set(found.missing):
+        return None
     short = dict(zip((one.id for one in found.items), answer["short"], strict=True))
     kept = _kept(found, message, [_sent(shown) for shown in answer["items"]])
     return _after_holdout(kept, set(answer["pinned"]), lambda ids: [short[id] for id in ids], budget, holdout)
