@@ -16,6 +16,7 @@ from contextlib import contextmanager
 import pytest
 
 import limpet
+from limpet.agents.hooks.fit import fitting
 from limpet.recall_server import RecallServer, ask, place
 from limpet.settings import read_settings
 
@@ -80,6 +81,17 @@ def test_of_few_memories_all_words_are_searched_for_whatever_the_deadline(memory
         found = memory.recall(message, deadline_ms=60_000)
         assert "lexical" not in found.missing
         assert [one.id for one in found.items[:1]] == [lesson] or "loads" in message
+
+
+def test_by_the_judge_what_words_find_surely_is_shown_unless_it_is_refused():
+    """One that leads, with three words of the message; not by two words, nor far behind, nor against the judge."""
+    text, message = "The test suite hangs when REDIS_URL is set: unset it", "the test suite hangs again"
+    odds = [-1.2, -5.0]
+    assert fitting([18.0, 6.0], [0.63, 0.19], message, odds) == [False, False]
+    assert fitting([18.0, 6.0], [0.63, 0.19], message, odds, [text, "port"]) == [True, False]
+    assert fitting([18.0, 6.0], [0.63, 0.19], message, [-2.5, -5.0], [text, "port"]) == [False, False]
+    assert fitting([18.0, 6.0], [0.63, 0.19], "the suite hangs again", odds, [text, "port"]) == [False, False]
+    assert fitting([18.0, 19.0], [0.63, 0.19], message, [-1.2, -1.2], [text, "port"]) == [False, False]
 
 
 def test_it_answers_for_every_scope_and_keeps_them_apart(told, path):

@@ -141,11 +141,11 @@ def _kept(found: Recall, message: str, traces: Sequence[Mapping[str, float]]) ->
 def _fitting(several: Sequence[tuple[Item, Mapping[str, float]]], message: str) -> list[Item]:
     items, traces = [one for one, _ in several], [trace for _, trace in several]
     scores = [one.score for one in items]
+    texts = list(map(told_by, items))
     if any("vector" in one for one in traces):
         judged = [one.get("judge") for one in traces]
-        fits = fitting(scores, [one.get("vector", 0.0) for one in traces], message, judged)
+        fits = fitting(scores, [one.get("vector", 0.0) for one in traces], message, judged, texts)
     else:
-        texts = list(map(told_by, items))
         fits = fitting_by_words(scores, [one.get("word_vectors", 0.0) for one in traces], message, texts)
     return [one for one, is_shown in zip(items, fits, strict=True) if is_shown]
 
