@@ -168,8 +168,8 @@ def _lately(store: Store, plan: Plan, entries: Entries, session: str | None, *, 
     # What came from outside is no activity of anybody here.
     rows = [one for one in rows if one.origin not in FOREIGN]
     others = [one for one in rows if session is None or one.session != session]
-    _activity([one for one in others if one.created_at > plan.now - MICROSECONDS_PER_DAY], entries, capped)
-    _threads([one for one in others if one.created_at > week], plan.now, entries, capped)
+    _activity([one for one in others if one.said_at > plan.now - MICROSECONDS_PER_DAY], entries, capped)
+    _threads([one for one in others if one.said_at > week], plan.now, entries, capped)
     if full:
         for place, one in enumerate(rows[: MOST["recent"]]):
             entries.claim(one.num, "recent", worth("recent", place))
@@ -201,11 +201,11 @@ def _threads(rows: Sequence[Lately], now: int, entries: Entries, capped: str) ->
     for one in rows:
         for topic in one.topics:
             groups.setdefault(("topic", topic), []).append(one)
-        if one.session is not None and one.open and one.created_at <= now - MICROSECONDS_PER_DAY:
+        if one.session is not None and one.open and one.said_at <= now - MICROSECONDS_PER_DAY:
             groups.setdefault(("session", one.session), []).append(one)
 
     def activity(group: Sequence[Lately]) -> float:
-        return sum(1 / (1 + (now - one.created_at) / MICROSECONDS_PER_DAY) for one in group)
+        return sum(1 / (1 + (now - one.said_at) / MICROSECONDS_PER_DAY) for one in group)
 
     several = [name for name, group in groups.items() if len(group) > 1]
     place = 0

@@ -247,6 +247,12 @@ class Lately(NamedTuple):
     origin: str
     importance: float
     created_at: int
+    valid_from: int
+
+    @property
+    def said_at(self) -> int:
+        """When it was said: what is stored of an old conversation is no news."""
+        return min(self.created_at, self.valid_from)
 
 
 class Source(NamedTuple):
