@@ -10,6 +10,7 @@ import pytest
 import limpet
 from limpet.agents.hooks.entry import handle
 from limpet.agents.hooks.injected import MAX_TOKENS, cost
+from limpet.agents.tools import Tools
 from limpet.recall.token_budget import tokens_of
 
 OLDEST = "Never deploy on Fridays"
@@ -100,3 +101,36 @@ def test_a_brief_says_how_many_rules_did_not_fit(shop, clock, message):
     assert f"\n- {missing} more rules than fit here: ask for a larger budget" in brief.text()
     assert 0 < tokens_of(brief.text()) <= brief.tokens <= 400
     assert "more rules" not in shop.prepare(message, budget=10_000).text()
+
+
+# -- what an agent says against a rule
+
+
+def against(shop, rule, how):
+    tools = Tools(shop, lambda: None)
+    if how == "feedback":
+        return tools.feedback([rule], "wrong")
+    return tools.correct(id=rule, action=how, why="silly")
+
+
+@pytest.mark.parametrize("how", ["feedback", "retract", "archive"])
+def test_what_an_agent_says_against_a_rule_of_the_user_waits_for_a_person(shop, clock, begin, how):
+    rule = shop.remember(OLDEST, kind="preference", origin="user").id
+    before, score = shop.get(rule), shop.recall(OLDEST).items[0].score
+    against(shop, rule, how)
+    now = shop.get(rule)
+    assert (now.confidence, now.confidence_word, now.wrong) == (before.confidence, "stated", 1)
+    assert shop.recall(OLDEST).items[0].score == score
+    assert "doubtful" not in shop.prepare("").text() and OLDEST in shop.prepare("").text()
+    text = begin()
+    assert "doubtful" not in text and OLDEST in text
+    (item,) = shop.review()
+    assert (item.kind, item.id) == ("wrong", rule)
+    shop.accept(rule)
+    assert shop.get(rule).state == "retracted"
+
+
+def test_what_an_agent_said_itself_is_doubtful_at_once(shop):
+    rule = shop.remember(OLDEST, kind="preference").id
+    against(shop, rule, "feedback")
+    assert shop.get(rule).confidence_word == "doubtful" and "doubtful" in shop.prepare("").text()
