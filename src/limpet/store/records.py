@@ -267,6 +267,8 @@ class Source(NamedTuple):
 
 # Proposals that a reader asks for at most: older rules made hundreds, of which it leaves most out.
 MOST_WAITING = 10_000
+# The kind of a row of the review list that says why its memory, which is both of the pair, was said to be wrong.
+OBJECTION = "objection"
 
 
 class Proposal(NamedTuple):
