@@ -168,7 +168,8 @@ def reject(context: Context, id: str) -> Receipt:
 
 
 def _decide(context: Context, id: str, verdict: str, *, older: bool = False) -> Receipt:
-    from ..remember.review import OBJECTION, decide_pair, decide_single, no_older
+    from ..remember.review import decide_pair, decide_single, no_older
+    from ..store.records import OBJECTION
 
     pairs = context.store.reviews.named(id, context.scopes)
     try:
