@@ -451,7 +451,7 @@ class ReferenceStore:
             found += [
                 Lately(
                     num, one.kind, one.session, None, one.session is not None, one.topics, one.origin, one.importance,
-                    one.created_at_us,
+                    one.created_at_us, one.valid_from_us,
                 )
                 for num, _, one in several[:limit]
             ]  # fmt: skip

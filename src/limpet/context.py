@@ -160,10 +160,14 @@ class Context:
         finally:
             _operation.reset(token)
 
-    def count_as_wrong(self, receipt: Receipt) -> Receipt:
-        """A wish to end what is trusted more is counted like `wrong`: the memory comes up for review."""
+    def count_as_wrong(self, receipt: Receipt, why: str | None = None) -> Receipt:
+        """A wish to end what is trusted more is counted like `wrong`: it comes up for review, with the reason."""
         if receipt.status == "proposed" and receipt.id is not None:
             self.store.usage.record([parse_id(receipt.id)], self.clock.now(), "wrong")
+            if why:
+                from .remember.review import note_objection
+
+                note_objection(self, receipt.id, why)
         return receipt
 
     # -- how reads are asked

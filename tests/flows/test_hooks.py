@@ -679,9 +679,8 @@ def test_a_turn_with_a_result_is_noted_when_the_agent_forgot(hook, shop, clock):
     steps = ("!Bash: make test", "Edit: api/retry.py", "Bash: make test")
     turn_of(hook, "s1", "Fixed.", *steps, ask="Please make the retries safe")
     (note,) = shop.list().memories
-    assert note.content.startswith(
-        "Asked: Please make the retries safe\nResult: `make test` failed at first and went well"
-    )
+    assert note.content.startswith("`make test` failed at first and went well after Edit: ")
+    assert note.source == "asked: Please make the retries safe"
     assert (note.origin, note.kind, note.topics, note.session) == ("agent", "note", ("ambient",), "s1")
     assert note.metadata == {"client": "claude"}
     turn_of(hook, "s1", "Nothing more to do.", ask="And is there anything else?")

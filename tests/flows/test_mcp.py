@@ -248,6 +248,12 @@ def test_memories_and_the_index_are_read_by_address(memory, clock):
     assert memory.get(id).uses == 0  # reading is no use
 
 
+def test_the_index_shows_a_keyed_fact_with_its_key(memory):
+    memory.set_fact("staging.port", "5433")
+    (index,) = ask(memory, lambda client: client.read_resource("memory://index"))
+    assert "\n- staging.port = 5433 (`memory://" in index.contents[0].text
+
+
 def test_prompts_brief_and_reflect(memory):
     id = memory.remember("Deploys go out on Tuesdays").id
     names, brief, nothing, reflect = ask(

@@ -136,6 +136,31 @@ def test_a_session_becomes_incognito_by_a_message(hook, memory):
     assert "5433" in hook(session="s2")
 
 
+@pytest.mark.parametrize(
+    "said", ["limpet incognito.", "LIMPET INCOGNITO!", "/limpet incognito", "`limpet incognito`", "limpet incognito, please",
+             "Please: \u201climpet incognito\u201d"],
+)  # fmt: skip
+def test_however_the_message_is_written(hook, memory, said):
+    assert "off for this session" in json.loads(hook(prompt=said))["systemMessage"]
+    assert nothing_happens(hook, memory)
+
+
+@pytest.mark.parametrize(
+    "said", ["limpet incognito for the rest of today", "limpet incogneto", "limpet incognito?", "limpet pause", "Limpet paused now",
+             "limpet incognito " + "and the port of the staging database " * 20],
+)  # fmt: skip
+def test_what_may_be_meant_so_is_asked_about_and_not_noted(hook, memory, said):
+    told = json.loads(hook(prompt=said))
+    assert list(told) == ["systemMessage"] and "Did you mean" in told["systemMessage"]
+    assert traces(memory) == ([], [], [])
+    assert "5433" in hook(), "and it is on"
+
+
+def test_where_no_session_is_told_it_says_so(hook, memory):
+    assert "cannot tell which session" in hook(prompt="limpet incognito", session="")
+    assert "5433" in hook(prompt="Which port has limpet, by the staging database?", session="")
+
+
 def test_a_session_becomes_incognito_by_a_command_in_it(hook, memory, run, monkeypatch):
     monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", "s1")
     assert run("incognito") == {"incognito": "s1"}

@@ -206,6 +206,19 @@ def test_ones_own_session_is_no_news(filled):
     assert filled.prepare("", session="limits").section("activity") == []
 
 
+def test_what_was_said_days_ago_and_stored_today_is_nothing_of_the_last_day(memory, clock):
+    """As of a transcript that is organized later."""
+    for day, text in (("2026-02-23", "Retries are idempotent"), ("2026-02-01", "Refunds go by hand")):
+        for more in ("", " and logged"):
+            memory.remember(text + more, kind="decision", session=f"cx {day}", topics=[day], valid_from=day)
+    memory.remember("The gateway is behind the VPN", valid_from="2026-03-01T08:00:00Z")
+    clock.advance(hours=1)
+    brief = memory.prepare("")
+    assert contents(brief, "activity") == ["The gateway is behind the VPN"]
+    assert [one.label for one in brief.section("threads")][:1] == ["session cx 2026-02-23, open, 2 this week"]
+    assert "2026-02-01" not in brief.text(), "nor of this week"
+
+
 def test_the_same_store_message_and_time_give_the_same_brief(filled, path, clock):
     def shown(brief):
         return {name: value for name, value in brief.as_dict().items() if name != "elapsed_ms"}
@@ -419,8 +432,8 @@ NOBODY_KNOWS = "Which wine goes with the risotto tonight?"
 
 def test_a_brief_for_what_nothing_answers_takes_100_tokens(filled):
     """What somebody pinned comes first; what was done lately is for a message that something answers."""
-    for number in range(12):
-        filled.remember(f"Standing rule number {number}: never touch the {number}th gateway by hand", kind="preference")
+    (ana,) = filled.list(kind="preference").memories
+    filled.archive(ana.id)
     brief = filled.prepare(NOBODY_KNOWS)
     assert not brief.relevant and brief.as_dict()["relevant"] is False
     assert 0 < tokens_of(brief.text()) <= brief.tokens <= 100

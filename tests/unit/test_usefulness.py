@@ -63,16 +63,14 @@ COMMIT, TASK = ("did", "Bash: git commit -am 'Retry'"), ("asked", "make retries 
 
 def test_a_command_that_went_red_and_green_is_worth_a_note():
     note = note_of([TASK, RED, EDIT, RED, ("did", "Edit: api/http.py"), GREEN, ("said", "Done")])
-    assert note["content"] == (
-        "Asked: make retries safe\n"
-        "Result: `make test` failed at first and went well after Edit: api/retry.py; Edit: api/http.py"
-    )
+    assert note["content"] == "`make test` failed at first and went well after Edit: api/retry.py; Edit: api/http.py"
+    assert note["source"] == "asked: make retries safe"
     assert (note["origin"], note["kind"], note["topics"]) == ("agent", "note", ["ambient"])
 
 
 def test_changed_files_that_are_committed_are_worth_a_note():
     assert (
-        "committed with `git commit -am 'Retry'` after Edit: api/retry.py" in note_of([TASK, EDIT, COMMIT])["content"]
+        note_of([TASK, EDIT, COMMIT])["content"] == "Committed with `git commit -am 'Retry'` after Edit: api/retry.py"
     )
 
 

@@ -94,4 +94,5 @@ def _counts(found: dict[str, int]) -> str:
 
 def _line(one: Memory) -> str:
     said = f"{word(one.kind, KINDS)}, {(format_time(one.valid_from) or '')[:10]}, {word(one.origin, ORIGINS)}"
-    return f"- {plain_line(one.content, LINE)} (`memory://{one.id}`, {said})"
+    text = f"{one.key} = {one.content}" if one.key else one.content
+    return f"- {plain_line(text, LINE)} (`memory://{one.id}`, {said})"

@@ -81,6 +81,11 @@ def objections(one: Stated) -> int:
     return max(0, one.wrong - one.useful)
 
 
+def doubts(one: Stated) -> int:
+    """Objections that count. What the user said stands until a person has decided about them in review."""
+    return 0 if one.trust == "user" else objections(one)
+
+
 def stage(observations: int, trust: str) -> str:
     """observation, hypothesis or verified: how far a statement has come."""
     if observations >= C.VERIFIED_DAYS or trust == "user":
@@ -108,13 +113,13 @@ def confidence_of(one: Stated, now: int) -> float:
         kind=one.kind, trust=one.trust, observations=one.observations, observed_at=one.observed_at_us,
         stated=one.stated_confidence, now=now,
     )  # fmt: skip
-    doubts = objections(one)
-    return round(value / (1 + doubts), 4) if doubts else value
+    against = doubts(one)
+    return round(value / (1 + against), 4) if against else value
 
 
 def is_doubtful(one: Stated, value: float) -> bool:
     """Whether it was said to be wrong, or has less than what a single statement has: an old opinion."""
-    return objections(one) > 0 or value < C.OBSERVED_PER_DAY
+    return doubts(one) > 0 or value < C.OBSERVED_PER_DAY
 
 
 def confidence_word(one: Stated, value: float) -> str:

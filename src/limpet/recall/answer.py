@@ -331,7 +331,9 @@ def _factors(one: PriorFactors, now: int) -> dict[str, float]:
         "decay": adjust.decay(one.kind, uses=one.uses, used_at=one.used_at, now=now, pinned=one.pinned),
         "importance": adjust.importance_factor(_importance(one, now)),
         "confidence": adjust.confidence_factor(adjust.confidence_of(one, now)),
-        "feedback": adjust.feedback_factor(useful=one.useful, not_useful=one.not_useful, wrong=one.wrong),
+        "feedback": adjust.feedback_factor(
+            useful=one.useful, not_useful=one.not_useful, wrong=0 if one.trust == "user" else one.wrong
+        ),
     }
 
 

@@ -162,6 +162,7 @@ class Brief(Holds[BriefItem]):
     notes: dict[str, str] = field(default_factory=dict)  # why
     truncated: bool = False  # the budget left something out
     relevant: bool = True  # False: nothing answers the message, and the brief is kept short
+    more_rules: int = 0  # pinned memories and preferences that did not fit
     elapsed_ms: float = 0.0
 
     @property
@@ -181,7 +182,11 @@ class Brief(Holds[BriefItem]):
 
     def text(self) -> str:
         """Markdown for an agent; "" when there is nothing to say."""
-        blocks = [(one.title, [f"- {item.mark} {item.text}" for item in one.items]) for one in self.sections]
+        lines_of = {one.name: [f"- {item.mark} {item.text}" for item in one.items] for one in self.sections}
+        if self.more_rules:
+            lines_of = {"context": [], **lines_of}
+            lines_of["context"].append(f"- {more_rules(self.more_rules)}")
+        blocks = [(SECTIONS[name], lines) for name, lines in lines_of.items()]
         if self.warnings:
             blocks.append((BEWARE, [f"- {line}" for line in self.beware()]))
         if self.stats:
@@ -193,7 +198,7 @@ class Brief(Holds[BriefItem]):
 
     def as_dict(self) -> dict[str, object]:
         """{"message", "budget_tokens", "tokens", "sections": [{"name", "title", "items"}], "warnings", "missing",
-        "elapsed_ms", "text", "stats"?, "notes"?, "truncated"?, "relevant"?}."""
+        "elapsed_ms", "text", "stats"?, "notes"?, "truncated"?, "relevant"?, "more_rules"?}."""
         shown: dict[str, object] = {
             "message": self.message,
             "budget_tokens": self.budget_tokens,
@@ -215,7 +220,14 @@ class Brief(Holds[BriefItem]):
             shown["truncated"] = True
         if not self.relevant:
             shown["relevant"] = False
+        if self.more_rules:
+            shown["more_rules"] = self.more_rules
         return shown
+
+
+def more_rules(count: int) -> str:
+    """What is said of rules that did not fit."""
+    return f"{count} more rules than fit here: ask for a larger budget, or `limpet list --kind preference`"
 
 
 def stats_line(stats: dict[str, int]) -> str:

@@ -6,7 +6,7 @@ What the candidates are, and what each is worth, is in `prepare.py`.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..model.clock import MICROSECONDS_PER_DAY
@@ -19,7 +19,18 @@ from ..rank import constants as C
 from ..text.excerpt import excerpt, one_line, words_of
 from ..text.quoted import QUOTED_CHARACTERS, quoted_in
 from ..text.turns import essential
-from .brief import BEWARE, INTRO, SECTIONS, STALE_LINE, Brief, BriefItem, Caution, Section, stats_line
+from .brief import (
+    BEWARE,
+    INTRO,
+    SECTIONS,
+    STALE_LINE,
+    Brief,
+    BriefItem,
+    Caution,
+    Section,
+    more_rules,
+    stats_line,
+)
 from .candidates import Candidates
 from .disputes import Warned, warnings
 from .plan import Plan
@@ -30,14 +41,15 @@ if TYPE_CHECKING:
 
 # How many a section holds at most.
 MOST = {
-    "context": 8, "facts": 8, "matches": 10, "goals": 5, "activity": 5, "threads": 4,
+    "context": 200, "facts": 8, "matches": 10, "goals": 5, "activity": 5, "threads": 4,
     "recent": 6, "used": 6, "stale": 4,
 }  # fmt: skip
 # How long a correction is news, in days.
 CORRECTED_DAYS = 30
 # How many of the statements that one replaced are named.
 REPLACED_SHOWN = 3
-# A brief of so few tokens, such as for a message that nothing answers, warns of contradictions alone.
+# A brief for a message that nothing answers has so many tokens, unless the rules alone take more. So short a one warns
+# of contradictions alone.
 TERSE_TOKENS = 100
 # Tokens: of an item's mark with the longest short id, kind and origin; of such an id; of the words of a caution.
 MARK_TOKENS, ID_TOKENS, CAUTION_TOKENS = 21, 11, 20
@@ -78,12 +90,56 @@ class Entries:
 
 
 def choose(
-    store: Store, plan: Plan, entries: Entries, found: Candidates, stats: dict[str, int], started: float
-) -> Brief:
-    """The entries worth most within the budget, as sections in the order of the page."""
+    store: Store, plan: Plan, entries: Entries, found: Candidates, stats: dict[str, int], started: float,
+    *, answers: bool = True,
+) -> Brief:  # fmt: skip
+    """The entries worth most within the budget, as sections in the order of the page.
+
+    `answers`: whether anything answers the message. Else what is no rule gets what the rules leave of TERSE_TOKENS.
+    """
     budget = plan.budget_tokens or C.BRIEF_TOKENS
     nums = sorted(entries.by_num, key=lambda num: (-entries.by_num[num].value, num))
     memories = dict(zip(nums, store.memories.by_rows(nums), strict=True))
+    nums = _standing_apart(store, plan, nums, entries, memories, found)
+
+    warned, others = warnings(store, plan, [memories[num] for num in nums])
+    least = budget if answers else min(budget, TERSE_TOKENS)
+    wide, narrow = (_Quotes(words_of(plan.query), _excerpt_characters(one)) for one in (budget, least))
+    rules = {num for num in nums if entries.by_num[num].section == "context"}
+    quotes = {num: wide if num in rules else narrow for num in nums}
+    caveats = {num: _caveats(memories[num], warned, plan.now, terse=least <= TERSE_TOKENS) for num in nums}
+    costs = {
+        num: quotes[num].cost(memories[num], entries.by_num[num].label)
+        + sum(_caveat_cost(one, others, narrow) for one in caveats[num])
+        for num in nums
+    }
+    frame = tokens_of(INTRO) + 1 + (_heading("In this store") + tokens_of(stats_line(stats)) if stats else 0)
+    chosen, unsaid = _chosen(
+        [Choice(num, (entry := entries.by_num[num]).value, costs[num], _groups(entry, caveats[num])) for num in nums],
+        rules, budget - frame, None if answers else least - frame,
+    )  # fmt: skip
+    named = [id for num in chosen for one in caveats[num] for id in one.others]
+    ids = dict.fromkeys([*(memories[num].id for num in chosen), *named])
+    short = dict(zip(ids, store.memories.abbreviate([parse_id(id) for id in ids]), strict=True))
+    items = {num: _item(memories[num], entries.by_num[num], short, quotes[num], plan.now) for num in chosen}
+    aside = {
+        id: _item(others[id], Entry("", 0.0), short, narrow, plan.now) for id in dict.fromkeys(named) if id in others
+    }
+    # What is left out on purpose is not what the caller's budget cut off.
+    wanted = set(nums) if answers or budget <= TERSE_TOKENS else rules
+    brief = Brief(
+        message=plan.query, budget_tokens=budget, tokens=0, sections=_sections(chosen, entries, items),
+        warnings=_said([(items[num], caveats[num]) for num in chosen], aside, short),
+        stats=stats if budget >= frame else {}, truncated=not wanted <= set(chosen), relevant=answers,
+        missing=found.missing, notes=found.notes, more_rules=unsaid,
+    )  # fmt: skip
+    return replace(brief, tokens=_tokens(brief), elapsed_ms=(time.perf_counter() - started) * 1000)
+
+
+def _standing_apart(
+    store: Store, plan: Plan, nums: Sequence[int], entries: Entries, memories: dict[int, Memory], found: Candidates
+) -> list[int]:
+    """Without what may not stand where it was found, or says again what another one does; each in its section."""
     hidden = _overridden(store, plan, memories.values())
     nums = [num for num in nums if memories[num].id not in hidden and _may_stand(entries.by_num[num], memories[num])]
     nums = _once(_distinct(nums, memories, found), memories)
@@ -92,28 +148,56 @@ def choose(
         if adjust.is_doubtful(memories[num], adjust.confidence_of(memories[num], plan.now)):
             entry = entries.by_num[num]
             entry.label = ", ".join(filter(None, (adjust.DOUBTFUL, entry.label)))
-    nums = _at_most(nums, entries)
+    return _at_most(nums, entries)
 
-    warned, others = warnings(store, plan, [memories[num] for num in nums])
-    quotes = _Quotes(words_of(plan.query), max(60, min(C.BRIEF_EXCERPT, int(budget * C.CHARACTERS_PER_TOKEN / 3))))
-    caveats = {num: _caveats(memories[num], warned, plan.now, terse=budget <= TERSE_TOKENS) for num in nums}
-    space = budget - tokens_of(INTRO) - 1 - (_heading("In this store") + tokens_of(stats_line(stats)) if stats else 0)
-    kept = fit(
-        [entries.by_num[num].value for num in nums],
-        [
-            quotes.cost(memories[num], entries.by_num[num].label)
-            + sum(_caveat_cost(one, others, quotes) for one in caveats[num])
-            for num in nums
-        ],
-        space,
-        groups=[_groups(entries.by_num[num], caveats[num]) for num in nums],
-        group_costs=_HEADINGS,
-    )
-    chosen = [nums[i] for i in kept]
-    named = [id for num in chosen for one in caveats[num] for id in one.others]
-    ids = dict.fromkeys([*(memories[num].id for num in chosen), *named])
-    short = dict(zip(ids, store.memories.abbreviate([parse_id(id) for id in ids]), strict=True))
-    items = {num: _item(memories[num], entries.by_num[num], short, quotes, plan.now) for num in chosen}
+
+class Choice(NamedTuple):
+    """What may be taken: a row, its worth, its tokens, and the headings and shared lines that it needs."""
+
+    num: int
+    value: float
+    cost: float
+    groups: list[str]
+
+
+def _chosen(
+    several: Sequence[Choice], rules: Collection[int], space: float, near: float | None
+) -> tuple[list[int], int]:
+    """Rows of what is worth most within `space`; and how many rules are left out, as far as there is room to say so.
+
+    `near`: tokens of what is no rule, where nothing answers the message; None where something does.
+    """
+
+    def fitted(some: Sequence[Choice], space: float) -> list[Choice]:
+        values, costs = [one.value for one in some], [one.cost for one in some]
+        kept = fit(values, costs, space, groups=[one.groups for one in some], group_costs=_HEADINGS)
+        return [some[i] for i in kept]
+
+    def within(space: float) -> list[Choice]:
+        if near is None:
+            return fitted(several, space)
+        kept = fitted([one for one in several if one.num in rules], space)
+        return kept + fitted([one for one in several if one.num not in rules], near - _taken(kept))
+
+    def missing(kept: Sequence[Choice]) -> int:
+        return len(rules) - sum(one.num in rules for one in kept)
+
+    kept = within(space)
+    if not missing(kept):
+        return [one.num for one in kept], 0
+    line = tokens_of(f"- {more_rules(len(rules))}\n")
+    kept = within(space - line)
+    heading = 0 if any(one.num in rules for one in kept) else _HEADINGS["context"]
+    said = _taken(kept) + line + heading <= space
+    return [one.num for one in kept], missing(kept) if said else 0
+
+
+def _taken(kept: Sequence[Choice]) -> float:
+    groups = {name for one in kept for name in one.groups}
+    return sum(one.cost for one in kept) + sum(_HEADINGS[name] for name in groups)
+
+
+def _sections(chosen: Sequence[int], entries: Entries, items: dict[int, BriefItem]) -> list[Section]:
     sections = []
     for name in SECTIONS:
         inside = [num for num in chosen if entries.by_num[num].section == name]
@@ -121,16 +205,11 @@ def choose(
         inside.sort(key=lambda num: name == "matches" and items[num].kind != "lesson")
         if inside:
             sections.append(Section(name=name, items=[items[num] for num in inside]))
-    aside = {
-        id: _item(others[id], Entry("", 0.0), short, quotes, plan.now) for id in dict.fromkeys(named) if id in others
-    }
-    brief = Brief(
-        message=plan.query, budget_tokens=budget, tokens=0, sections=sections,
-        warnings=_said([(items[num], caveats[num]) for num in chosen], aside, short),
-        stats=stats if space >= 0 else {}, truncated=len(chosen) < len(nums),
-        missing=found.missing, notes=found.notes,
-    )  # fmt: skip
-    return replace(brief, tokens=_tokens(brief), elapsed_ms=(time.perf_counter() - started) * 1000)
+    return sections
+
+
+def _excerpt_characters(budget: int) -> int:
+    return max(60, min(C.BRIEF_EXCERPT, int(budget * C.CHARACTERS_PER_TOKEN / 3)))
 
 
 def _groups(entry: Entry, caveats: Sequence[Caveat]) -> list[str]:
@@ -348,10 +427,14 @@ _HEADINGS = {name: _heading(title) for name, title in SECTIONS.items()} | {
 
 def _tokens(brief: Brief) -> int:
     """Tokens of the whole text, marks counted as long as they can be; 0 for an empty one."""
-    if not brief.sections and not brief.stats:
+    if not brief.sections and not brief.stats and not brief.more_rules:
         return 0
     total = tokens_of(INTRO) + 1 + sum(map(_heading, (one.title for one in brief.sections)))
     total += sum(MARK_TOKENS + tokens_of(item.text) for item in brief.items)
+    if brief.more_rules:
+        total += tokens_of(f"- {more_rules(brief.more_rules)}\n") + (
+            0 if brief.section("context") else _HEADINGS["context"]
+        )
     if brief.warnings:
         total += _heading(BEWARE) + sum(tokens_of(f"- {line}\n") for line in brief.beware())
     return total + (_heading("In this store") + tokens_of(stats_line(brief.stats)) if brief.stats else 0)

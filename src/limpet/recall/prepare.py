@@ -20,7 +20,7 @@ from ..text.excerpt import one_line, words_of
 from .answer import how_relevant, rank
 from .brief import Brief
 from .candidates import Candidates, find_candidates
-from .choose import MOST, TERSE_TOKENS, Entries, choose
+from .choose import MOST, Entries, choose
 from .index import VectorSignal
 from .judged import judged
 from .plan import Plan
@@ -34,6 +34,8 @@ WORTH = {
     "pinned": (3.0, 0.1), "preference": (2.0, 0.3), "keyed": (1.5, 0.3), "goal": (1.5, 0.4), "match": (4.0, 1.0),
     "activity": (0.8, 0.5), "threads": (0.6, 0.5), "recent": (0.5, 0.3), "used": (0.5, 0.3), "stale": (0.4, 0.3),
 }  # fmt: skip
+# The groups of what stands that are rules; of the others so many are looked at.
+RULES, STANDING = ("pinned", "preference"), 16
 # A lesson that matches is worth more than another match, and stands before it.
 LESSON = 2.0
 # What matches is worth so much of that when nothing answers the message: less than what somebody pinned.
@@ -52,7 +54,8 @@ SPEAKS_FIRST = ("episode", "decision", "correction", "lesson", "goal")
 def prepare(
     store: Store, vectors: VectorSignal | None, plan: Plan, *, session: str | None = None, full: bool = False
 ) -> Brief:
-    """Answer a plan with a brief of at most `plan.budget_tokens`; of TERSE_TOKENS when nothing answers its message.
+    """Answer a plan with a brief of at most `plan.budget_tokens`; of the rules and little else when nothing answers
+    its message.
 
     `session`: the caller's own, whose news it knows, and what it was shown at its start.
 
@@ -74,14 +77,7 @@ def prepare(
             if full:
                 _unseen(store, plan, entries)
                 stats = store.listings.count_kinds(plan.where)
-        if relevant or full:
-            return choose(store, plan, entries, found, stats, started)
-        asked = plan.budget_tokens or C.BRIEF_TOKENS
-        least = replace(plan, budget_tokens=min(asked, TERSE_TOKENS))
-        brief = choose(store, least, entries, found, stats, started)
-        # What is left out on purpose is not what the caller's budget cut off.
-        cut = brief.truncated and asked <= TERSE_TOKENS
-        return replace(brief, budget_tokens=asked, truncated=cut, relevant=False)
+        return choose(store, plan, entries, found, stats, started, answers=relevant or full)
 
 
 def worth(what: str, place: int) -> float:
@@ -159,6 +155,8 @@ def _standing(store: Store, plan: Plan, entries: Entries, session: str | None) -
         found = [one for one in found if one[1] not in known]
     for group, num in found:
         place = places[group] = places.get(group, -1) + 1
+        if group not in RULES and place >= STANDING:
+            continue
         entries.claim(num, "context", worth(group, place))
 
 
@@ -170,8 +168,8 @@ def _lately(store: Store, plan: Plan, entries: Entries, session: str | None, *, 
     # What came from outside is no activity of anybody here.
     rows = [one for one in rows if one.origin not in FOREIGN]
     others = [one for one in rows if session is None or one.session != session]
-    _activity([one for one in others if one.created_at > plan.now - MICROSECONDS_PER_DAY], entries, capped)
-    _threads([one for one in others if one.created_at > week], plan.now, entries, capped)
+    _activity([one for one in others if one.said_at > plan.now - MICROSECONDS_PER_DAY], entries, capped)
+    _threads([one for one in others if one.said_at > week], plan.now, entries, capped)
     if full:
         for place, one in enumerate(rows[: MOST["recent"]]):
             entries.claim(one.num, "recent", worth("recent", place))
@@ -203,11 +201,11 @@ def _threads(rows: Sequence[Lately], now: int, entries: Entries, capped: str) ->
     for one in rows:
         for topic in one.topics:
             groups.setdefault(("topic", topic), []).append(one)
-        if one.session is not None and one.open and one.created_at <= now - MICROSECONDS_PER_DAY:
+        if one.session is not None and one.open and one.said_at <= now - MICROSECONDS_PER_DAY:
             groups.setdefault(("session", one.session), []).append(one)
 
     def activity(group: Sequence[Lately]) -> float:
-        return sum(1 / (1 + (now - one.created_at) / MICROSECONDS_PER_DAY) for one in group)
+        return sum(1 / (1 + (now - one.said_at) / MICROSECONDS_PER_DAY) for one in group)
 
     several = [name for name, group in groups.items() if len(group) > 1]
     place = 0

@@ -17,7 +17,8 @@ def note_of(lines: Sequence[tuple[str, str]]) -> dict[str, Any] | None:
     """What a turn achieved, as a memory to store; None when its results do not speak for themselves.
 
     `lines`: (kind, what) of the journal from the user's message on. Two results count: a command that failed, and after
-    something was changed the same command went well; and files that were changed and then committed.
+    something was changed the same command went well; and files that were changed and then committed. What was asked is
+    its source, which no recall searches: a note that quoted a question would be found for it before its answer.
     """
     asked = next((what for kind, what in lines if kind == "asked"), "")
     steps = [(kind, what) for kind, what in lines if kind in ("did", "failed")]
@@ -25,7 +26,7 @@ def note_of(lines: Sequence[tuple[str, str]]) -> dict[str, Any] | None:
     if not asked or result is None or reads_like_instruction(f"{asked}\n{result}"):
         return None
     return {
-        "content": f"Asked: {cut(asked, _ASKED_CHARACTERS)}\nResult: {result}",
+        "content": f"{result[:1].upper()}{result[1:]}", "source": f"asked: {cut(asked, _ASKED_CHARACTERS)}",
         "kind": "note", "topics": [AMBIENT], "importance": IMPORTANCE, "origin": "agent",
     }  # fmt: skip
 

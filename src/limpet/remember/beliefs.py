@@ -76,7 +76,7 @@ def end_fact(context: Context, key: str, *, at: Time, why: str | None, origin: s
         made = writer.event("bounded", parse_id(held.id), origin=origin or "agent", **data)
         return Receipt(id=held.id, status="changed", event=format_id(made.id), redacted=redacted)
 
-    return context.count_as_wrong(context.write(decide))
+    return context.count_as_wrong(context.write(decide), reason)
 
 
 def _values(context: Context, key: str, known: int | None) -> list[list[Memory]]:
@@ -169,6 +169,7 @@ def reject(context: Context, id: str) -> Receipt:
 
 def _decide(context: Context, id: str, verdict: str, *, older: bool = False) -> Receipt:
     from ..remember.review import decide_pair, decide_single, no_older
+    from ..store.records import OBJECTION
 
     pairs = context.store.reviews.named(id, context.scopes)
     try:
@@ -196,6 +197,7 @@ def _decide(context: Context, id: str, verdict: str, *, older: bool = False) -> 
     if raw is not None and receipt.reason == "wrong rejected":
         # It is right for all that: what was said against it is answered.
         context.store.usage.record([raw] * objections(context.memory(receipt.id or id)), context.now(), "useful")
+        context.store.reviews.withdraw(OBJECTION, [raw])
     return receipt
 
 

@@ -61,7 +61,10 @@ def forget(
         return decide(Writer(context.store, context.new_id, context.now(), context.scopes))
     done = context.write(decide)
     for id in done.waiting:
+        from .review import note_objection
+
         context.store.usage.record([parse_id(id)], context.now(), "wrong")
+        note_objection(context, id, reason)
     return done
 
 

@@ -76,7 +76,7 @@ def proposed(writer: Writer, memory: Memory, origin: str | None) -> Receipt | No
     from .write import Receipt
 
     said = kept_for_review(writer, memory)
-    return Receipt(id=memory.id, status="proposed", reason=f"{said}; noted as said to be wrong, nothing else is kept")
+    return Receipt(id=memory.id, status="proposed", reason=f"{said}; noted as said to be wrong")
 
 
 def take_place(writer: Writer, new: Memory, *, origin: str) -> None:

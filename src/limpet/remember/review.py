@@ -19,13 +19,15 @@ from ..model.ids import format_id, parse_id
 from ..model.memory import Memory, least_trusted
 from ..model.state import cancelled_by
 from ..rank import constants as C
-from ..store.records import MOST_WAITING, Filter, Proposal
+from ..store.records import MOST_WAITING, OBJECTION, Filter, Proposal
+from ..text.blocks import plain_line
 from .duplicates import standing
 from .replacement import take_place, waiting_data
 from .restate import take_over
 from .write import Receipt, Writer
 
 if TYPE_CHECKING:
+    from ..context import Context
     from ..store.contract import Store
 
 PAIRS = {
@@ -46,6 +48,8 @@ SINGLE = {
 QUESTIONS = PAIRS | SINGLE
 # Kinds of pairs of which the older can be right, and how a person says so.
 OLDER = {"contradiction": "the older is right"}
+# Characters of a reason that is kept for who decides.
+REASON_CHARACTERS = 200
 # What yes and no do, as a person chooses between them.
 ANSWERS = {
     "duplicate": ("merge them", "keep both"),
@@ -132,14 +136,31 @@ def waiting(store: Store, scopes: Sequence[str], now: int, *, limit: int) -> lis
     """Everything that waits in some scopes, the dangerous first, then pairs, then what may be confirmed."""
     found = [_held_back(store, scopes, one) for one in _all(store, scopes, ("quarantined",), limit)]
     found += [_pair(*one) for one in _pairs(store, scopes)]
+    said = {one.memory: one.reason for one in store.reviews.waiting(scopes, limit=MOST_WAITING, kind=OBJECTION)}
     for id, times in store.memories.disputed(scopes):
         memory = store.memories.get(id)
         if memory is not None and wants_judgement(store, memory, times):
-            found.append(replace(_single("wrong", memory), reason=f"said to be wrong {_times(times)}"))
+            why = f': "{said[id]}"' if id in said else ""
+            found.append(replace(_single("wrong", memory), reason=f"said to be wrong {_times(times)}{why}"))
     rest = [] if len(found) >= limit else _standing_out(store, scopes, now)
     found += [_single("confidence", one) for one in rest if wants_confirmation(one, now)]
     found += [_single("resurface", one) for one in rest if wants_attention(one, now)]
     return found[:limit]
+
+
+def note_objection(context: Context, id: str, why: str) -> None:
+    """Keep, for who decides, why a memory is said to be wrong: the last reason, unless it reads like an instruction."""
+    from ..text.instructions import reads_like_instruction
+
+    if reads_like_instruction(why):
+        return
+    memory, reviews = context.memory(id), context.store.reviews
+    raw, reason = parse_id(memory.id), plain_line(why, REASON_CHARACTERS)
+    reviews.withdraw(OBJECTION, [raw])
+    reviews.propose([Proposal(
+        id=context.new_id(), kind=OBJECTION, scope=memory.scope, memory=raw, other=raw, reason=reason, score=0.0,
+        created_at=context.now(),
+    )])  # fmt: skip
 
 
 def _held_back(store: Store, scopes: Sequence[str], one: Memory) -> ReviewItem:
@@ -156,7 +177,7 @@ def _pairs(store: Store, scopes: Sequence[str]) -> list[tuple[Proposal, Memory, 
     found = []
     for proposal in store.reviews.waiting(scopes, limit=MOST_WAITING):
         memory, other = store.memories.get(proposal.memory), store.memories.get(proposal.other)
-        if memory is not None and other is not None:
+        if memory is not None and other is not None and proposal.kind != OBJECTION:
             found.append((proposal, memory, other))
     return standing(found)
 

@@ -297,7 +297,7 @@ def _change(
     **data: Any,
 ) -> Receipt:
     receipt = context.write(lambda writer: _changed(writer, id, type, applies, live=live, origin=origin, by=by, **data))
-    return context.count_as_wrong(receipt)
+    return context.count_as_wrong(receipt, data.get("why"))
 
 
 def _changed(

@@ -247,6 +247,12 @@ class Lately(NamedTuple):
     origin: str
     importance: float
     created_at: int
+    valid_from: int
+
+    @property
+    def said_at(self) -> int:
+        """When it was said: what is stored of an old conversation is no news."""
+        return min(self.created_at, self.valid_from)
 
 
 class Source(NamedTuple):
@@ -261,6 +267,8 @@ class Source(NamedTuple):
 
 # Proposals that a reader asks for at most: older rules made hundreds, of which it leaves most out.
 MOST_WAITING = 10_000
+# The kind of a row of the review list that says why its memory, which is both of the pair, was said to be wrong.
+OBJECTION = "objection"
 
 
 class Proposal(NamedTuple):

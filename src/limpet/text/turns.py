@@ -14,6 +14,11 @@ _STOPS = ".:;, \u3002"
 # Up to a full stop that a space follows: not the one of `api.py` or of 2.5; nor after an abbreviation such as "e.g.".
 # Compiled at use: hooks, which seldom come to it, would wait for that.
 _SENTENCE = r".+?[\w)\"'`\]](?<!\b[a-zA-Z])(?:[.!?](?=\s)|[\u3002\uff01\uff1f])"
+# What says that something is left to do.
+_OPEN = (
+    r"\b(open|todo|to-do|still|yet|remain(s|ing)?|pending|next|left to|blocked|waiting|missing|follow-up"
+    r"|offen|noch|fehlt|fehlen|ausstehend|nächste[nrs]?)\b"
+)
 _EDITS = (
     "edit",
     "write",
@@ -28,7 +33,7 @@ _EDITS = (
 
 
 def essential(content: str, topics: Sequence[str] = ()) -> str:
-    """A memory as it is quoted: of such a note the result, and what for, in one sentence."""
+    """A memory as it is quoted: of such a note by an earlier version the result, and what for, in one sentence."""
     asked, mark, result = content.partition("\nResult: ")
     if not mark or AMBIENT not in topics or not asked.startswith("Asked: "):
         return content
@@ -53,6 +58,25 @@ def first_sentence(text: str, limit: int = _SENTENCE_CHARACTERS) -> str:
     if len(line) <= limit:
         return line
     return line[: limit - 1].rpartition(" ")[0].rstrip(_STOPS) + "…"
+
+
+def acted(lines: Sequence[tuple[str, str]]) -> int:
+    """How many different things a turn did, or tried."""
+    return len({what for kind, what in lines if kind in ("did", "failed")})
+
+
+def closing(text: str, limit: int) -> str:
+    """What an answer comes to in so many characters: of a long one its first sentence and what it says is open, else
+    its last sentence."""
+    line = " ".join(text.split())
+    if len(line) <= limit:
+        return line
+    # A line of a list or a paragraph ends a sentence as a full stop does.
+    sentences = [one.strip(" *#-\t") for one in re.split(r"(?<=[.!?])\s+|\n+|(?<=[\u3002\uff01\uff1f])", text)]
+    sentences = [one for one in sentences if one] or [line]
+    still_open = [one for one in sentences[1:] if re.search(_OPEN, one, re.IGNORECASE)] or sentences[-1:]
+    first = cut(sentences[0], limit // 3)
+    return f"{first} … {cut(' '.join(still_open), limit - len(first) - 3)}"
 
 
 def _deeds(steps: Sequence[tuple[str, str]]) -> list[str]:

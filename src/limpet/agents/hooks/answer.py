@@ -27,9 +27,10 @@ if TYPE_CHECKING:
 Say = Callable[[str], None]
 # Settings are read, and their modules imported, only when the store is needed.
 Find = Callable[[], "Settings"]
-ASKED_CHARACTERS = SAID_CHARACTERS = 200
-# A message that is for limpet, in clients that tell no command whose session it is in.
-INCOGNITO_COMMAND = "limpet incognito"
+ASKED_CHARACTERS, SAID_CHARACTERS = 200, 400
+# A message that is for limpet, in clients that tell no command whose session it is in; and what it may be meant by.
+INCOGNITO_COMMAND, MEANT_BY = ["limpet", "incognito"], ("incog", "pause")
+COURTESY = ("please", "bitte")
 # How a session begins: with an empty context, after which everything may be shown again; or with the one it had.
 FORGETS, KEEPS = ("compact", "clear"), ("resume", "fork")
 
@@ -70,9 +71,7 @@ def _message(call: Call, say: Say, find: Find, clock: Clock | None) -> None:
     from .gate import query_of
 
     text = strip_blocks(call.text)
-    if text.lower() == INCOGNITO_COMMAND and call.session:
-        append(find().path, [f"incognito {call.session}"])
-        say(notice(call, "limpet is off for this session: nothing of it is noted, stored or shown from here on."))
+    if _incognito(text, call, say, find):
         return
     query = query_of(text)
     if not query:
@@ -99,6 +98,26 @@ def _message(call: Call, say: Say, find: Find, clock: Clock | None) -> None:
         _expose(call, settings, clock, brief(memory, query, MESSAGE_TOKENS, holdout), say, asked)
 
 
+def _incognito(text: str, call: Call, say: Say, find: Find) -> bool:
+    """Whether the message is for limpet: to be off for this session. What may have been meant so is asked about, and
+    neither noted nor looked up."""
+    begins = text[:200].lower()
+    words = "".join(one if one.isalnum() else " " for one in begins).split()
+    words = [one for one in words if one not in COURTESY]
+    if words[:1] != INCOGNITO_COMMAND[:1] or not "".join(words[1:2]).startswith(MEANT_BY):
+        return False
+    settings = find()
+    if words != INCOGNITO_COMMAND or "?" in begins or len(text) > len(begins):
+        said = "nothing was switched off. Did you mean the message `limpet incognito` (off for this session), or"
+        say(notice(call, f"limpet: {said} `limpet pause` in a terminal (off for all)?"))
+    elif not call.session:
+        say(notice(call, "limpet cannot tell which session this is: `limpet pause` in a terminal switches it off."))
+    else:
+        append(settings.path, [f"incognito {call.session}"])
+        say(notice(call, "limpet is off for this session: nothing of it is noted, stored or shown from here on."))
+    return True
+
+
 def _tool(call: Call, _: Say, find: Find, clock: Clock | None) -> None:
     from .actions import describe_action
 
@@ -123,7 +142,7 @@ def _turn(call: Call, _: Say, find: Find, clock: Clock | None) -> None:
     from ...journal import end_turn
 
     settings, said = find(), strip_blocks(call.text)
-    line = _line(said, SAID_CHARACTERS)
+    line = _closing(said)
     if not line and not is_there(settings.path):
         return
     turn = end_turn(settings, session=_session(call), at=_now(clock), line=line, said=said)
@@ -268,6 +287,14 @@ def _now(clock: Clock | None) -> int:
 
 def _session(call: Call) -> str:
     return call.session or call.client
+
+
+def _closing(said: str) -> str:
+    from ...text.secrets import redact
+    from ...text.turns import closing
+
+    # Redacted before anything is left out: half a secret is none that can be recognised.
+    return plain_line(closing(redact(said[:20_000])[0], SAID_CHARACTERS), SAID_CHARACTERS)
 
 
 def _line(text: str, limit: int) -> str:

@@ -14,6 +14,9 @@ from . import fit_weights as W
 
 # Beyond these more tell nothing: words in common, and by words log-odds behind the best.
 MANY_SHARED, FAR_BEHIND = 6, 10.0
+# What words find surely: so many of a message in common, at most so far behind the best. Below these log-odds the judge
+# refuses it all the same. On the tuning half of tests/quality/injection right and nothing stay what they are.
+SURE_SHARED, CLOSE_BEHIND, REFUSED_BELOW = 3, 0.5, -2.0
 
 
 def features(
@@ -55,12 +58,26 @@ def probability(known: Mapping[str, float]) -> float:
     return 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, log_odds))))
 
 
-def fitting(scores: Sequence[float], cosines: Sequence[float], judged: Sequence[float | None] = ()) -> list[bool]:
-    """Which results of a recall a message is shown. Where the judge was asked, of those that it read."""
-    known = features(scores, cosines, judged)
+def fitting(
+    scores: Sequence[float],
+    cosines: Sequence[float],
+    message: str,
+    judged: Sequence[float | None] = (),
+    texts: Sequence[str] = (),
+) -> list[bool]:
+    """Which results of a recall a message is shown. Where the judge was asked, of those that it read; and the first, if
+    its text has many words of a part of the message and the judge does not clearly refuse it.
+
+    `texts`: with their topics and keys.
+    """
+    known, several = features(scores, cosines, judged), parts(message)
     asked = any("judge" in one for one in known)
     values = [probability(one) if "judge" in one or not asked else 0.0 for one in known]
-    return _shown(values, W.SHOWN_FROM_JUDGED if asked else W.SHOWN_FROM)
+    shown = _shown(values, W.SHOWN_FROM_JUDGED if asked else W.SHOWN_FROM)
+    for place, (one, text) in enumerate(zip(known, texts, strict=False)):
+        if one["behind"] <= CLOSE_BEHIND and one.get("judge", -math.inf) >= REFUSED_BELOW:
+            shown[place] = shown[place] or shared_weight(nearest(several, text), text) >= SURE_SHARED
+    return shown
 
 
 def fitting_by_words(

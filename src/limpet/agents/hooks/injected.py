@@ -12,7 +12,7 @@ from ...rank.adjust import DOUBTFUL
 from ...settings import wants_judge
 from ...text.blocks import CLOSE, OPEN, neutral, one_line, plain_line, word
 from ...text.instructions import any_reads_like_instruction
-from ...text.turns import essential
+from ...text.turns import AMBIENT, essential
 from .fit import fitting, fitting_by_words
 
 if TYPE_CHECKING:
@@ -105,6 +105,9 @@ def brief_from_server(settings: Settings, message: str, budget: int, holdout: Ho
     from ...recall.answer import Recall
 
     found = Recall.from_dict(answer)
+    # A server that could compare neither knows less than the words tell that this process reads by itself.
+    if {"vector", "word_vectors"} <= set(found.missing):
+        return None
     short = dict(zip((one.id for one in found.items), answer["short"], strict=True))
     kept = _kept(found, message, [_sent(shown) for shown in answer["items"]])
     return _after_holdout(kept, set(answer["pinned"]), lambda ids: [short[id] for id in ids], budget, holdout)
@@ -124,15 +127,27 @@ def offered(
 
 
 def _kept(found: Recall, message: str, traces: Sequence[Mapping[str, float]]) -> list[Item]:
-    """What fits. `traces`: what each signal said of each item; by meaning where any has a cosine, else by words."""
-    scores = [one.score for one in found.items]
+    """What fits; notes that limpet took by itself last, and not compared with by the others.
+
+    `traces`: what each signal said of each item; by meaning where any has a cosine, else by words.
+    """
+    several = list(zip(found.items, traces, strict=True))
+    stated = [one for one in several if AMBIENT not in one[0].topics]
+    noted = {one.id for one, _ in several if AMBIENT in one.topics}
+    kept = _fitting(stated, message)
+    return kept + ([one for one in _fitting(several, message) if one.id in noted] if noted else [])
+
+
+def _fitting(several: Sequence[tuple[Item, Mapping[str, float]]], message: str) -> list[Item]:
+    items, traces = [one for one, _ in several], [trace for _, trace in several]
+    scores = [one.score for one in items]
+    texts = list(map(told_by, items))
     if any("vector" in one for one in traces):
         judged = [one.get("judge") for one in traces]
-        fits = fitting(scores, [one.get("vector", 0.0) for one in traces], judged)
+        fits = fitting(scores, [one.get("vector", 0.0) for one in traces], message, judged, texts)
     else:
-        texts = list(map(told_by, found.items))
         fits = fitting_by_words(scores, [one.get("word_vectors", 0.0) for one in traces], message, texts)
-    return [one for one, is_shown in zip(found.items, fits, strict=True) if is_shown]
+    return [one for one, is_shown in zip(items, fits, strict=True) if is_shown]
 
 
 def told_by(one: Item) -> str:
@@ -178,7 +193,7 @@ def may_be_shown(one: Item | Memory) -> bool:
 
 def block(sections: Iterable[Section], budget: int) -> Block:
     """Sections within OPEN and CLOSE, as many lines as the budget takes; empty when there are none."""
-    tokens = min(budget, MAX_TOKENS) - cost(HEAD + OPEN + CLOSE) - 3
+    tokens = min(budget, MAX_TOKENS) - FRAME_TOKENS
     characters = MAX_CHARACTERS - len(HEAD + OPEN + CLOSE) - 3
     shown: list[str] = []
     items: list[tuple[str, int]] = []
@@ -206,6 +221,10 @@ def cost(text: str) -> int:
     """Tokens, on the safe side: 3.5 characters of ASCII each, one for every other character."""
     plain = len(text.encode("ascii", "ignore"))
     return int(plain / 3.5) + 1 + len(text) - plain
+
+
+# Of the marks around a block, a line each.
+FRAME_TOKENS = cost(HEAD + OPEN + CLOSE) + 3
 
 
 def day(at: int) -> str:

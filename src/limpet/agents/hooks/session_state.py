@@ -6,14 +6,14 @@ task.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ...model.errors import NotFound
 from ...text.blocks import plain_line
 from ...text.instructions import reads_like_instruction
-from ...text.turns import in_words
-from .injected import MAX_TOKENS, Line, Offer, Section, brief, day, may_be_shown, told
+from ...text.turns import acted, closing, in_words
+from .injected import FRAME_TOKENS, MAX_TOKENS, Line, Offer, Section, brief, cost, day, may_be_shown, told
 
 if TYPE_CHECKING:
     from ...api import Limpet
@@ -21,48 +21,48 @@ if TYPE_CHECKING:
     from ...store.records import Action
     from .holdout import Holdout
 
-# Turns of a session that are told, lines of the journal that are looked at, and characters of one.
-TURNS, LINES, LINE_CHARACTERS = 6, 200, 240
-GOALS, RULES, STORED, CHANGES = 8, 10, 8, 8
+# Turns of a session that are told, of which so many are its last ones; lines of the journal that are looked at, and
+# sessions in them; characters of a line, and of an answer.
+TURNS, LAST_TURNS, LINES, SESSIONS, LINE_CHARACTERS, ANSWER_CHARACTERS = 6, 3, 1_000, 20, 240, 400
+GOALS, STORED, CHANGES = 8, 8, 8
+# Rules that are looked at, and the share of the tokens that is theirs whatever else there is to say.
+RULES, RULES_SHARE = 500, 0.5
+MORE_RULES = "more rules than fit here: `limpet list --kind preference` lists them"
 # Reviews are counted up to this; exposures in which a client's last session is looked for.
 WAITING, LOOKED_AT = 50, 200
 # A sub-agent gets little: it has one task.
-SUBAGENT_TOKENS, SUBAGENT_RULES = 400, 5
+SUBAGENT_TOKENS = 400
 
 
 def left_off(memory: Limpet, client: str, session: str, *, same: bool) -> Offer:
     """What is open, rules, where the last session (`same`: this one, after its compaction) left off, what changed."""
-    return Offer(_state(memory, client, session, same=same), MAX_TOKENS)
+    return Offer(_state(memory, client, session, MAX_TOKENS, same=same), MAX_TOKENS)
 
 
 def survival(memory: Limpet, client: str, session: str) -> Offer:
     """What a summary of this session should keep."""
     above = "Keep in the summary what the following data says, with its ids."
-    return Offer(_state(memory, client, session, same=True), MAX_TOKENS // 2, above)
+    return Offer(_state(memory, client, session, MAX_TOKENS // 2, same=True), MAX_TOKENS // 2, above)
 
 
 def for_subagent(memory: Limpet, task: str, holdout: Holdout) -> Offer:
     """The rules, and what fits the task."""
-    rules = told(_rules(memory)[:SUBAGENT_RULES], memory.abbreviate)
+    rules = told(_rules(memory), memory.abbreviate)
     found = brief(memory, task, SUBAGENT_TOKENS, holdout) if task else Offer([], 0)
     fits = [line for section in found.sections for line in section.lines]
     known = {line.id for line in fits}
-    sections = [
-        Section("For this task:", fits),
-        Section("Rules and preferences:", [line for line in rules if line.id not in known]),
-    ]
+    task_section = Section("For this task:", fits)
+    others = [line for line in rules if line.id not in known]
+    sections = [_rules_section(others, [task_section], SUBAGENT_TOKENS), task_section]
     return Offer(sections, SUBAGENT_TOKENS, withheld=found.withheld, drawn=found.drawn)
 
 
-def _state(memory: Limpet, client: str, session: str, *, same: bool) -> list[Section]:
-    # Its journal names the session; a session with memories but no journal is found among the sessions.
-    lines = memory.actions(session=session, limit=LINES) if same else memory.actions(limit=LINES)
-    last: str | None = session
+def _state(memory: Limpet, client: str, session: str, budget: int, *, same: bool) -> list[Section]:
+    lines = memory.actions(session=session if same else None, limit=LINES)
+    last, since = (session, None) if same else _last_sessions(memory, lines, session)
+    after = [one for one in lines if one.session == since] if since else []
     if not same:
-        last = next((one.session for one in reversed(lines) if one.session != session), None)
-        if last is None:
-            last = next((one.name for one in memory.sessions(limit=3) if one.name != session and one.memories), None)
-        lines = [one for one in lines if one.session == last]
+        lines = memory.actions(session=last, limit=LINES) if last else []
     wanted = memory.list(kind=("goal",), limit=GOALS).memories
     rules = _rules(memory)
     known = {one.id for one in (*wanted, *rules)}
@@ -70,17 +70,19 @@ def _state(memory: Limpet, client: str, session: str, *, same: bool) -> list[Sec
     known |= {one.id for one in stored}
     changed = [] if same else _changed(memory, client, session, known)
     when = f", {day(lines[-1].at_us)}" if lines else ""
-    return [
-        Section("", list(_waiting(memory))),
+    waiting = Section("", list(_waiting(memory)))
+    others = [
         Section("Open goals:", list(told(wanted, memory.abbreviate))),
-        Section("Rules and preferences:", list(told(rules[:RULES], memory.abbreviate))),
         Section(
             "This session so far:" if same else f"Where the last session left off{when}:",
-            [Line(f"- {plain_line(one, LINE_CHARACTERS)}") for one in _turns(lines)[-TURNS:]],
+            list(_told_turns(_turns(lines))),
         ),
         Section("Stored in it:", list(told(stored[-STORED:], memory.abbreviate))),
+        Section("Asked since, with nothing done:", list(_told_turns(_turns(after)[-1:]))),
         *changed,
     ]
+    # Before all that could take their place.
+    return [waiting, _rules_section(told(rules, memory.abbreviate), [waiting, *others], budget), *others]
 
 
 def _waiting(memory: Limpet) -> Iterator[Line]:
@@ -92,20 +94,67 @@ def _waiting(memory: Limpet) -> Iterator[Line]:
 
 
 def _rules(memory: Limpet) -> list[Memory]:
-    several = memory.list(kind=("preference", "lesson", "decision"), limit=60).memories
-    return [one for one in several if one.pinned or one.kind == "preference"]
+    """What is pinned first, then what was used most, then the newest."""
+    kinds = ("preference", "lesson", "decision")
+    several = [one for kind in kinds for one in memory.list(kind=kind, sort="uses", limit=RULES).memories]
+    rules = [one for one in several if one.pinned or one.kind == "preference"]
+    return sorted(rules, key=lambda one: (not one.pinned, -one.uses, -one.created_at_us))
 
 
-def _turns(lines: Sequence[Action]) -> list[str]:
-    """A sentence for each message and what came of it."""
+def _rules_section(rules: Iterable[Line], others: Sequence[Section], budget: int) -> Section:
+    """As many rules as fit beside the other sections, at least in their share; a last line counts those that do not."""
+    taken = sum(cost(text) + 1 for one in others for text in (one.title, *(line.text for line in one.lines)))
+    section = Section("Rules and preferences:", [])
+    left = max(int(budget * RULES_SHARE), budget - FRAME_TOKENS - taken) - cost(section.title) - 1
+    several = list(rules)
+    prices = [cost(line.text) + 1 for line in several]
+    if sum(prices) > left:
+        left -= cost(f"- {len(several)}+ {MORE_RULES}") + 1
+    for line, price in zip(several, prices, strict=True):
+        if price <= left:
+            section.lines.append(line)
+            left -= price
+    if missing := len(several) - len(section.lines):
+        section.lines.append(Line(f"- {missing}{'+' if len(several) >= RULES else ''} {MORE_RULES}"))
+    return section
+
+
+def _last_sessions(memory: Limpet, lines: Sequence[Action], session: str) -> tuple[str | None, str | None]:
+    """The last other session that did or stored something, and a later one that only asked; None for none."""
+    # The journal names sessions; one with memories but no journal is found among the sessions.
+    others = list(dict.fromkeys(one.session for one in reversed(lines) if one.session != session))
+    working = {one.session for one in lines if one.kind in ("did", "failed")}
+    for place, name in enumerate(others[:SESSIONS]):
+        if name in working or _session_memories(memory, name):
+            return name, others[0] if place else None
+    stored = (one.name for one in memory.sessions(limit=3) if one.name != session and one.memories)
+    return (others[0] if others else next(stored, None)), None
+
+
+def _turns(lines: Sequence[Action]) -> list[list[tuple[str, str]]]:
+    """What was asked, and what came of it."""
     turns: list[list[tuple[str, str]]] = []
     for one in lines:
-        if reads_like_instruction(one.what):
-            continue
         if one.kind == "asked" or not turns:
             turns.append([])
         turns[-1].append((one.kind, one.what))
-    return [said for one in turns if (said := in_words(one))]
+    return turns
+
+
+def _told_turns(turns: Sequence[list[tuple[str, str]]]) -> Iterator[Line]:
+    """A sentence for each of TURNS: the last of those that did something, those that did most, and the very last; and
+    how the last that did something ended."""
+    working = [place for place, one in enumerate(turns) if acted(one)]
+    most = sorted(working[:-LAST_TURNS], key=lambda place: (-acted(turns[place]), -place))
+    idle = [place for place in reversed(range(len(turns))) if place not in working]
+    order = [len(turns) - 1, *reversed(working[-LAST_TURNS:]), *most, *idle]
+    for place in sorted(list(dict.fromkeys(order))[:TURNS]) if turns else ():
+        lines = [one for one in turns[place] if not reads_like_instruction(one[1])]
+        if said := in_words(lines):
+            yield Line(f"- {plain_line(said, LINE_CHARACTERS)}")
+        answers = [what for kind, what in lines if kind == "said"]
+        if answers and working[-1:] == [place]:
+            yield Line(f"- It ended: {plain_line(closing(answers[-1], ANSWER_CHARACTERS), ANSWER_CHARACTERS)}")
 
 
 def _changed(memory: Limpet, client: str, session: str, known: Collection[str]) -> list[Section]:

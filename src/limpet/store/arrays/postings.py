@@ -232,6 +232,8 @@ class Postings:
 
         `held_only`: leave out words whose lists have not been read, and say so.
         """
+        # Of few texts most words are too common to be read ahead, and any list is read at once.
+        held_only = held_only and not lexical.is_small(self._texts)
         asked = self._tokenizer.terms(text)
         terms = [stem for stem in asked if not held_only or stem in self._counts or self._covers(stem)]
         complete = len(terms) == len(asked)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...model.merge_order import SequencedEvent
 from ..records import SegmentRow
-from . import jobs, journal, rows
+from . import jobs, journal, reviews, rows
 from .database import Connection, Database
 from .ledger import SqlLedger
 from .reviews import SqlReviews
@@ -65,6 +65,7 @@ class SqlDevices:
             sync.conclude()
             if merged.purged:
                 journal.clear(con)
+                reviews.clear(con)
                 jobs.after_purge(self._database, con)
         if merged.purged and self._database.flush_erased(seconds=FLUSH_SECONDS):
             jobs.flushed(self._database)

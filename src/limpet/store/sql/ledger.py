@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...model.events import Event
 from ...model.ids import named_by, short_id
-from . import jobs, journal, rows
+from . import jobs, journal, reviews, rows
 from .database import Database
 from .memories import scope_list, the_only
 from .projection import Projection
@@ -41,6 +41,7 @@ class SqlLedger:
             purged = any(event.type == "purged" for event in written)
             if purged:
                 journal.clear(con)
+                reviews.clear(con)
                 jobs.after_purge(self._database, con)
         if purged and self._database.flush_erased(seconds=0):
             jobs.flushed(self._database)

@@ -155,8 +155,8 @@ class SqlListings:
 
     def lately(self, where: Filter, *, after: int, limit: int) -> list[Lately]:
         found = [
-            Lately(num, kind, name, title, bool(is_open), topics_of(topics), origin, importance, at)
-            for num, kind, name, title, is_open, topics, origin, importance, at in self._of_each_scope(
+            Lately(num, kind, name, title, bool(is_open), topics_of(topics), origin, importance, at, since)
+            for num, kind, name, title, is_open, topics, origin, importance, at, since in self._of_each_scope(
                 "lately", where, after=after, limit=limit
             )
         ]

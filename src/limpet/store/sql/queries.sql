@@ -558,7 +558,7 @@ SELECT g.column1, m.num FROM (VALUES ('pinned'), ('keyed'), ('preference'), ('go
 
 -- name: lately
 -- The newest memories that pass the filter, of one scope, without their texts. memory_created.
-SELECT m.num, m.kind, e.name, e.title, e.num IS NOT NULL AND e.ended_at IS NULL, m.topics, m.origin, m.importance, m.created_at
+SELECT m.num, m.kind, e.name, e.title, e.num IS NOT NULL AND e.ended_at IS NULL, m.topics, m.origin, m.importance, m.created_at, m.valid_from
   FROM memory m LEFT JOIN session e ON e.num = m.session
  WHERE {visible} AND m.created_at > :after ORDER BY m.created_at DESC, m.id DESC LIMIT :limit
 

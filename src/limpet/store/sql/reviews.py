@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...model.ids import named_by, short_id
-from ..records import Proposal
-from .database import Repository
+from ..records import OBJECTION, Proposal
+from .database import Connection, Repository
 from .statements import statements
 
 _FIELDS = ("id", "kind", "scope", "memory", "other", "reason", "score", "created_at", "verdict", "decided_at")
@@ -59,6 +59,11 @@ class SqlReviews(Repository):
         items = [row[0] for row in self._database.rows(statements()["items_like"], bound)]
         around = self._database.rows(statements()["ids_around"], bound)
         return [short_id(id, [*items, *(one for one in near if one)]) for id, *near in around]
+
+
+def clear(con: Connection) -> None:
+    """Of a purge: what was erased may be quoted in any reason."""
+    con.execute("DELETE FROM review WHERE kind = ?", (OBJECTION,))
 
 
 def _proposal(row: tuple[Any, ...]) -> Proposal:

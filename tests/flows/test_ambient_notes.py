@@ -1,0 +1,64 @@
+"""A note that limpet took of a turn by itself never stands in the place of what somebody stated."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import limpet
+from limpet.agents.hooks.entry import handle
+
+PORT = ("The staging database listens on port 5433", "Which port does the staging database use?")
+LESSON = ("The test suite hangs when REDIS_URL is set: unset it", "Why does the test suite hang on my laptop?")
+
+
+@pytest.fixture
+def shop(path, clock):
+    with limpet.open(path, scope="project:shop", clock=clock) as opened:
+        yield opened
+
+
+@pytest.fixture
+def hook(path, clock):
+    def call(event, session, **data):
+        raw = json.dumps({"session_id": session, "cwd": "/", **data}).encode()
+        clock.advance(seconds=1)
+        return handle(["claude", event, "--store", str(path), "--scope", "project:shop"], raw, clock).decode()
+
+    return call
+
+
+def work(hook, session, asked):
+    hook("UserPromptSubmit", session, prompt=asked)
+    run = {"tool_name": "Bash", "tool_input": {"command": "make test"}}
+    hook("PostToolUseFailure", session, **run, error="exit 2")
+    hook("PostToolUse", session, tool_name="Edit", tool_input={"file_path": "/home/ana/shop/api.py"})
+    hook("PostToolUse", session, **run)
+    hook("Stop", session, last_assistant_message="Done.")
+
+
+@pytest.mark.parametrize("known", [PORT, LESSON])
+@pytest.mark.parametrize("as_before", [False, True])
+def test_what_was_asked_again_is_answered_by_what_somebody_stated(hook, shop, clock, known, as_before):
+    """Also where notes of an earlier version quote the question."""
+    text, asked = known
+    shop.remember(text, kind="lesson" if known is LESSON else "fact")
+    clock.advance(seconds=60)
+    if as_before:
+        result = "Result: `make test` failed at first and went well after Edit: api.py"
+        shop.remember(f"Asked: {asked}\n{result}", kind="note", topics=["ambient"], importance=0.3)
+    else:
+        work(hook, "s1", asked)
+    (note,) = shop.list(topics=["ambient"]).memories
+    assert as_before or asked not in note.content
+    clock.advance(days=1)
+    out = hook("UserPromptSubmit", "s2", prompt=asked)
+    assert text in out
+    assert "[note]" not in out.partition(text)[0]
+
+
+def test_a_note_is_found_by_what_was_done(hook, shop):
+    shop.remember(PORT[0])
+    work(hook, "s1", PORT[1])
+    assert "went well after Edit" in hook("UserPromptSubmit", "s2", prompt="Why did make test fail at first?")
