@@ -719,7 +719,8 @@ class Limpet:
         """Store one statement, durably, and return at once; its vector is made later by `work`.
 
         A statement that is known already (same scope, kind, speaker and text) is counted as an observation of it.
-        What it adds to that memory is kept and in the receipt's `added`. `kind`: an episode where a speaker is named
+        What it adds to that memory is kept and in the receipt's `added`. A turn (an episode with speaker and session)
+        is another one each time, but for one of the same `valid_from` or, without, the session's last. `kind`: an episode where a speaker is named
         and no key, else a fact. `because`: ids of what it rests on. What a
         rule speaks against (docs/domain-model.md) is kept as an episode, unless a person (`origin="user"`) says
         `anyway`. Raises BadInput, NotFound (because), StoreError.

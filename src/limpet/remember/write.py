@@ -20,6 +20,7 @@ from .validation import ValidStatement
 
 if TYPE_CHECKING:
     from ..store.contract import Store
+    from .turns import Turn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +58,7 @@ class Writer:
         self._ids: set[bytes] = set()
         # Fingerprints that are known to be new: nothing needs to be looked up.
         self._new: set[int] = set()
+        self.turns: dict[Turn, list[bytes | None]] = {}  # the memory that each of them is
         self._by_memory: dict[bytes, list[Event]] = {}
         # Memories that wait for a person: they end nothing.
         self.waiting: set[bytes] = set()
@@ -66,6 +68,10 @@ class Writer:
         marks = [_mark(one) for one in statements]
         asked = [*marks, *(_mark(replace(one, key=None)) for one in statements if one.key)]
         self._new |= set(asked) - self.reads.memories.with_fingerprints(asked)
+        if any(one.speaker and one.session for one in statements):
+            from .turns import known_turns
+
+            self.turns |= known_turns(self.reads, statements, marks, self._new)
         return marks
 
     def event(self, type: str, memory: bytes, *, origin: str, content: str | None = None, **data: Any) -> Event:
@@ -296,8 +302,14 @@ class Writer:
 
     def _known(self, statement: ValidStatement, mark: int, values: Sequence[Memory]) -> Memory | MemoryState | None:
         """The memory that says this already, of the time that is spoken of."""
-        said = self._said.get((statement.scope, mark))
         there: Memory | MemoryState | None
+        if statement.speaker and statement.session:
+            from .turns import is_said, same_turn
+
+            if is_said(statement):
+                there = same_turn(self, statement, mark)
+                return there if there and (statement.valid_from or not self._apart(there, statement)) else None
+        said = self._said.get((statement.scope, mark))
         if said is not None:
             there = self.as_it_is(said)
         elif statement.key:
