@@ -24,7 +24,18 @@ from limpet.model.memory import Memory
 from limpet.model.state import MemoryState, replay, scrub
 from limpet.store.arrays.following import FollowingArrays
 from limpet.store.contract import Decide
-from limpet.store.records import Action, Candidate, ExposureRow, Filter, Lately, Page, Proposal, Source, TurnRow, UseCount
+from limpet.store.records import (
+    Action,
+    Candidate,
+    ExposureRow,
+    Filter,
+    Lately,
+    Page,
+    Proposal,
+    Source,
+    TurnRow,
+    UseCount,
+)
 from limpet.text.describe import describe
 from tests.reference_feed import ReferenceFeed
 

@@ -720,10 +720,10 @@ class Limpet:
 
         A statement that is known already (same scope, kind, speaker and text) is counted as an observation of it.
         What it adds to that memory is kept and in the receipt's `added`. A turn (an episode with speaker and session)
-        is another one each time, but for one of the same `valid_from` or, without, the session's last. `kind`: an episode where a speaker is named
-        and no key, else a fact. `because`: ids of what it rests on. What a
-        rule speaks against (docs/domain-model.md) is kept as an episode, unless a person (`origin="user"`) says
-        `anyway`. Raises BadInput, NotFound (because), StoreError.
+        is another one each time, but for one of the same `valid_from` or, without, the session's last. `kind`: an
+        episode where a speaker is named and no key, else a fact. `because`: ids of what it rests on. What a rule
+        speaks against (docs/domain-model.md) is kept as an episode, unless a person (`origin="user"`) says `anyway`.
+        Raises BadInput, NotFound (because), StoreError.
 
         >>> receipt = memory.remember("Deploys go out on Tuesdays", topics=["deploy"], metadata={"ticket": 7})
         >>> receipt.status

@@ -58,7 +58,10 @@ def test_a_time_of_its_own_makes_another_turn_and_the_same_time_the_same(memory)
 
     assert [one.status for one in (first, second)] == ["created", "created"]
     assert memory.remember(**yes, valid_from="2026-02-01").id == first.id
-    assert [one.as_dict()["valid_from"][:10] for one in memory.session_memories("c")[:2]] == ["2026-02-01", "2026-02-02"]
+    assert [one.as_dict()["valid_from"][:10] for one in memory.session_memories("c")[:2]] == [
+        "2026-02-01",
+        "2026-02-02",
+    ]
 
 
 def test_what_a_speaker_holds_is_a_statement_and_no_turn(memory):
@@ -137,7 +140,9 @@ def test_any_conversation_is_kept_whole_and_once(talk, more, timed):
     with limpet.open(":memory:", scope="project:api", clock=limpet.FixedClock("2026-03-01T10:00:00Z")) as memory:
         memory.remember_batch(lines(talk, days=days and days[: len(talk)]))
         assert said(memory) == talk
-        assert all(one.status == "observed" for one in memory.remember_batch(lines(talk, days=days and days[: len(talk)])))
+        assert all(
+            one.status == "observed" for one in memory.remember_batch(lines(talk, days=days and days[: len(talk)]))
+        )
         memory.remember_batch(lines(talk + more, days=days))
         assert said(memory) == talk + more
         assert all(one.status == "observed" for one in memory.remember_batch(lines(talk + more, days=days)))

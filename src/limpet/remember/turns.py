@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..model.memory import Memory
 
 if TYPE_CHECKING:
+    from ..model.state import MemoryState
     from ..store.contract import Store
     from ..store.records import TurnRow
-    from ..model.state import MemoryState
     from .validation import ValidStatement
     from .write import Writer
 
@@ -33,7 +33,7 @@ class Turn(NamedTuple):
     valid_from: int | None  # None: not said
 
 
-def is_said(one: ValidStatement | Memory) -> bool:
+def is_spoken(one: ValidStatement | Memory) -> bool:
     """Whether it is a turn: the record of what somebody said, and no statement that is more."""
     return bool(one.kind == "episode" and one.speaker and one.session and one.key is None)
 
@@ -55,7 +55,7 @@ def known_turns(
     """The memory that each turn of an operation is, in their order; None: another one. `new`: marks that none has."""
     sessions: dict[tuple[str, str], list[Turn]] = {}
     for one, mark in zip(statements, marks, strict=True):
-        if one.id is None and is_said(one):
+        if one.id is None and is_spoken(one):
             turn = _turn_of(one, mark)
             sessions.setdefault((turn.scope, turn.session), []).append(turn)
     found: dict[Turn, list[bytes | None]] = {}
@@ -78,7 +78,7 @@ def _matched(there: Sequence[TurnRow], coming: Sequence[Turn]) -> list[TurnRow |
     if start is not None:
         ahead = list(there[start:])
         return [ahead[i] if i < len(ahead) else None for i in range(len(coming))]
-    at: dict[tuple[int, int | None], list[TurnRow]] = {}
+    at: dict[tuple[int | None, int | None], list[TurnRow]] = {}
     for row in reversed(there):
         at.setdefault((row.mark, row.valid_from), []).append(row)
     left = [at.get((turn.mark, turn.valid_from)) for turn in coming]

@@ -304,9 +304,9 @@ class Writer:
         """The memory that says this already, of the time that is spoken of."""
         there: Memory | MemoryState | None
         if statement.speaker and statement.session:
-            from .turns import is_said, same_turn
+            from .turns import is_spoken, same_turn
 
-            if is_said(statement):
+            if is_spoken(statement):
                 there = same_turn(self, statement, mark)
                 return there if there and (statement.valid_from or not self._apart(there, statement)) else None
         said = self._said.get((statement.scope, mark))
