@@ -32,7 +32,10 @@ class Receipt(JsonForm):
     its memory. `kind`, `rule`: of what is kept as an episode because that rule speaks against it.
     """
 
-    id: str | None
+    if TYPE_CHECKING:
+        id: str  # what one verb answers is given to another; where nothing is stored most raise
+    else:
+        id: str | None  # None: rejected, which only a batch answers, or a session that ends without a summary
     status: str
     event: str | None = None
     reason: str | None = field(default=None, metadata=OPTIONAL)
@@ -375,7 +378,6 @@ class Writer:
             why, found = redact(why)
             statement = replace(statement, redacted=tuple(dict.fromkeys((*statement.redacted, *found))))
         receipt = self._state(statement, fresh=True, corrects=None if derived else old, why=why)
-        assert receipt.id is not None
         new = parse_id(receipt.id)
         if new not in self.waiting:
             start = statement.valid_from if statement.valid_from is not None else self.now
@@ -444,4 +446,5 @@ def need(reads: Store, id: str, scopes: Sequence[str] | None) -> Memory:
 def rejected(error: LimpetError, id: Any = None) -> Receipt:
     """The receipt of a statement that is not valid."""
     reason = error.message if not error.hint else f"{error.message} ({error.hint})"
-    return Receipt(id=str(id) if id is not None else None, status="rejected", reason=reason)
+    shown = str(id) if id is not None else None
+    return Receipt(id=shown, status="rejected", reason=reason)  # type: ignore[arg-type]
