@@ -24,7 +24,18 @@ from limpet.model.memory import Memory
 from limpet.model.state import MemoryState, replay, scrub
 from limpet.store.arrays.following import FollowingArrays
 from limpet.store.contract import Decide
-from limpet.store.records import Action, Candidate, ExposureRow, Filter, Lately, Page, Proposal, Source, UseCount
+from limpet.store.records import (
+    Action,
+    Candidate,
+    ExposureRow,
+    Filter,
+    Lately,
+    Page,
+    Proposal,
+    Source,
+    TurnRow,
+    UseCount,
+)
 from limpet.text.describe import describe
 from tests.reference_feed import ReferenceFeed
 
@@ -79,6 +90,7 @@ class ReferenceStore:
         )
         self.sessions = SimpleNamespace(
             next_position=self._next_position,
+            turns=self._turns,
         )
         # There are no files: what a purge does beyond the rows is nothing.
         self.erasure = SimpleNamespace(
@@ -291,6 +303,15 @@ class ReferenceStore:
 
     def _keys(self, scope: str) -> list[str]:
         return sorted({one.key for one in self._current() if one.scope == scope and one.key and one.state == "active"})
+
+    def _turns(self, scope: str, name: str, *, limit: int) -> list[TurnRow]:
+        said = [
+            one
+            for one in self._current()
+            if (one.scope, one.session, one.kind, one.key) == (scope, name, "episode", None) and one.speaker
+        ]
+        said.sort(key=lambda one: (one.position, one.created_at_us, one.id))
+        return [TurnRow(parse_id(one.id), self._mark(one), one.valid_from_us, one.state) for one in said][-limit:]
 
     def _next_position(self, scope: str, session: str) -> int:
         taken = [one.position for one in self._current() if (one.scope, one.session) == (scope, session)]

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from copy import copy
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, Never
 
 from . import erasure
 from .context import Context, Time
@@ -83,6 +83,16 @@ if TYPE_CHECKING:
 # What an object given as an embedder must have (vectors/embedder.py).
 EMBEDDER_HAS = ("name", "fingerprint", "dimensions", "embed_passages", "embed_query")
 Progress = Callable[[int, int], None]
+
+
+class _Kept:
+    """An argument that is not given, where None says something."""
+
+    def __repr__(self) -> str:
+        return "KEPT"
+
+
+KEPT: Any = _Kept()
 
 
 def open(
@@ -720,10 +730,11 @@ class Limpet:
         """Store one statement, durably, and return at once; its vector is made later by `work`.
 
         A statement that is known already (same scope, kind, speaker and text) is counted as an observation of it.
-        What it adds to that memory is kept and in the receipt's `added`. `kind`: an episode where a speaker is named
-        and no key, else a fact. `because`: ids of what it rests on. What a
-        rule speaks against (docs/domain-model.md) is kept as an episode, unless a person (`origin="user"`) says
-        `anyway`. Raises BadInput, NotFound (because), StoreError.
+        What it adds to that memory is kept and in the receipt's `added`. A turn (an episode with speaker and session)
+        is another one each time, but for one of the same `valid_from` or, without, the session's last. `kind`: an
+        episode where a speaker is named and no key, else a fact. `because`: ids of what it rests on. What a rule
+        speaks against (docs/domain-model.md) is kept as an episode, unless a person (`origin="user"`) says `anyway`.
+        Raises BadInput, NotFound (because), StoreError.
 
         >>> receipt = memory.remember("Deploys go out on Tuesdays", topics=["deploy"], metadata={"ticket": 7})
         >>> receipt.status
@@ -756,7 +767,10 @@ class Limpet:
 
     def correct(
         self, id: str, content: str, *, why: str | None = None, valid_from: Time = None, version: Time = None,
-        **given: Any,
+        kind: str = KEPT, topics: Iterable[str] = KEPT, key: str | None = KEPT, importance: float | None = KEPT,
+        pin: bool = KEPT, metadata: Mapping[str, Any] | None = KEPT, speaker: str | None = KEPT, scope: str = KEPT,
+        valid_to: Time = None, source: str | None = None, origin: str = "agent", session: str | None = None,
+        because: Iterable[str] = (), confidence: float | None = None, anyway: bool = False, **unknown: Never,
     ) -> Receipt:  # fmt: skip
         """Replace what a memory says by a new memory; the old one stays, superseded, and readable as of then.
 
@@ -769,8 +783,14 @@ class Limpet:
         >>> memory.get(old).state, memory.get(new.id).state
         ('superseded', 'active')
         """
+        given = {
+            "kind": kind, "topics": topics, "key": key, "importance": importance, "pin": pin, "metadata": metadata,
+            "speaker": speaker, "scope": scope, "valid_to": valid_to, "source": source, "origin": origin,
+            "session": session, "because": because, "confidence": confidence, "anyway": anyway,
+        }  # fmt: skip
+        given = {name: value for name, value in given.items() if value is not KEPT}
         return remember_service.correct(
-            self._context, id, content, why=why, valid_from=valid_from, version=version, **given
+            self._context, id, content, why=why, valid_from=valid_from, version=version, **given, **unknown
         )
 
     def edit(self, id: str, content: str, *, version: Time = None, origin: str | None = None) -> Receipt:
@@ -991,10 +1011,16 @@ class Limpet:
         """
         return remember_service.feedback(self._context, id, verdict)
 
-    def set_fact(self, key: str, value: str, **given: Any) -> Receipt:
+    def set_fact(
+        self, key: str, value: str, *, kind: str | None = None, topics: Iterable[str] = (),
+        importance: float | None = None, pin: bool = False, valid_from: Time = None, valid_to: Time = None,
+        source: str | None = None, origin: str = "agent", session: str | None = None, speaker: str | None = None,
+        because: Iterable[str] = (), metadata: Mapping[str, Any] | None = None, id: str | None = None,
+        confidence: float | None = None, scope: str | None = None, anyway: bool = False, **unknown: Never,
+    ) -> Receipt:  # fmt: skip
         """Set the value of SUBJECT.ATTRIBUTE from `valid_from` (default: now) on; the value before it ends there.
 
-        `given`: the keyword arguments of `remember`. The same value again counts as an observation; one that would end
+        The other arguments are those of `remember`. The same value again counts as an observation; one that would end
         what a more trusted origin said waits for review (`proposed`). Raises BadInput.
 
         >>> _ = memory.set_fact("user.city", "Warsaw", origin="user", valid_from="2024-01-01")
@@ -1002,7 +1028,12 @@ class Limpet:
         >>> memory.fact("user.city").value, memory.fact("user.city", as_of="2025-06-01").value
         ('Tampa', 'Warsaw')
         """
-        return beliefs.set_fact(self._context, key, value, **given)
+        return beliefs.set_fact(
+            self._context, key, value,
+            kind=kind, topics=topics, importance=importance, pin=pin, valid_from=valid_from, valid_to=valid_to,
+            source=source, origin=origin, session=session, speaker=speaker, because=because, metadata=metadata, id=id,
+            confidence=confidence, scope=scope, anyway=anyway, **unknown,
+        )  # fmt: skip
 
     def fact(self, key: str, *, as_of: Time = None, known_at: Time = None, scope: str | None = None) -> Fact:
         """The value that holds at `as_of` as the store knew it at `known_at` (default: now): that of this scope, else
@@ -1501,7 +1532,10 @@ class Limpet:
 
         return History(self._context, self._matches)
 
-    def why(self, id: str, **given: Any) -> Why:
+    def why(
+        self, id: str, *, depth: int = 5, limit: int = 200, everything: bool = False,
+        as_of: Time = None, known_at: Time = None,
+    ) -> Why:  # fmt: skip
         """What a memory rests on, back to the facts: `History.why`.
 
         >>> slow = memory.remember("The report takes an hour").id
@@ -1509,9 +1543,12 @@ class Limpet:
         >>> [one.content for one in memory.why(cache)]
         ['The report takes an hour']
         """
-        return self.graph.why(id, **given)
+        return self.graph.why(id, depth=depth, limit=limit, everything=everything, as_of=as_of, known_at=known_at)
 
-    def impact(self, id: str, **given: Any) -> Impact:
+    def impact(
+        self, id: str, *, depth: int = 5, limit: int = 200, everything: bool = False,
+        as_of: Time = None, known_at: Time = None,
+    ) -> Impact:  # fmt: skip
         """What rests on a memory, decisions first: `History.impact`.
 
         >>> slow = memory.remember("The report takes an hour").id
@@ -1519,9 +1556,12 @@ class Limpet:
         >>> [one.node.content for one in memory.impact(slow)]
         ['We cache the report']
         """
-        return self.graph.impact(id, **given)
+        return self.graph.impact(id, depth=depth, limit=limit, everything=everything, as_of=as_of, known_at=known_at)
 
-    def path_between(self, a: str, b: str, **given: Any) -> GraphPath:
+    def path_between(
+        self, a: str, b: str, *, types: Iterable[str] = (), depth: int = 8, everything: bool = False,
+        as_of: Time = None, known_at: Time = None,
+    ) -> GraphPath:  # fmt: skip
         """The shortest way between two memories: `History.path`.
 
         >>> slow = memory.remember("The report takes an hour").id
@@ -1529,18 +1569,21 @@ class Limpet:
         >>> len(memory.path_between(slow, cache))
         2
         """
-        return self.graph.path(a, b, **given)
+        return self.graph.path(a, b, types=types, depth=depth, everything=everything, as_of=as_of, known_at=known_at)
 
-    def audit(self, about: str, **given: Any) -> Audit:
+    def audit(self, about: str, *, limit: int = 10, as_of: Time = None, known_at: Time = None) -> Audit:
         """What is believed about an id, a key or a text, with sources, conflicts and history: `History.audit`.
 
         >>> _ = memory.set_fact("user.city", "Tampa", origin="user")
         >>> [one.node.content for one in memory.audit("user.city")]
         ['Tampa']
         """
-        return self.graph.audit(about, **given)
+        return self.graph.audit(about, limit=limit, as_of=as_of, known_at=known_at)
 
-    def timeline(self, what: str | None = None, **given: Any) -> Timeline:
+    def timeline(
+        self, what: str | None = None, *, types: Iterable[str] = (), reach: int = 5, limit: int = 50,
+        as_of: Time = None, known_at: Time = None,
+    ) -> Timeline:  # fmt: skip
         """Memories along time, by id, key or text: `History.timeline`.
 
         >>> _ = memory.set_fact("user.city", "Warsaw", valid_from="2024-01-01")
@@ -1548,9 +1591,11 @@ class Limpet:
         >>> [(one.at.year, one.content) for one in memory.timeline("user.city")]
         [(2024, 'Warsaw'), (2026, 'Tampa')]
         """
-        return self.graph.timeline(what, **given)
+        return self.graph.timeline(what, types=types, reach=reach, limit=limit, as_of=as_of, known_at=known_at)
 
-    def contradictions(self, **given: Any) -> Contradictions:
+    def contradictions(
+        self, *, everything: bool = False, limit: int = 200, as_of: Time = None, known_at: Time = None
+    ) -> Contradictions:
         """Pairs that cannot both hold: `History.contradictions`.
 
         >>> one, other = (memory.remember(text).id for text in ("The shop is open", "The shop is shut"))
@@ -1558,25 +1603,28 @@ class Limpet:
         >>> len(memory.contradictions())
         1
         """
-        return self.graph.contradictions(**given)
+        return self.graph.contradictions(everything=everything, limit=limit, as_of=as_of, known_at=known_at)
 
-    def gaps(self, **given: Any) -> Gaps:
+    @takes("kinds")
+    def gaps(
+        self, *, kind: str | Iterable[str] = (), limit: int = 20, as_of: Time = None, known_at: Time = None
+    ) -> Gaps:
         """Weak places among what is believed: `History.gaps`.
 
         >>> _ = memory.remember("We chose Postgres", kind="decision")
         >>> [one.gap for one in memory.gaps(kind="unjustified_decision")]
         ['unjustified_decision']
         """
-        return self.graph.gaps(**given)
+        return self.graph.gaps(kind=kind, limit=limit, as_of=as_of, known_at=known_at)
 
-    def diff(self, start: Time, end: Time = None, **given: Any) -> Diff:
+    def diff(self, start: Time, end: Time = None, *, as_of: Time = None, limit: int = 200) -> Diff:
         """What the store came to believe and stopped believing between two moments: `History.diff`.
 
         >>> _ = memory.remember("Deploys go out on Tuesdays")
         >>> [one.node.content for one in memory.diff("1 day ago").began]
         ['Deploys go out on Tuesdays']
         """
-        return self.graph.diff(start, end, **given)
+        return self.graph.diff(start, end, as_of=as_of, limit=limit)
 
     def _in(self, scope: str | None) -> Context:
         """What services are given: of this scope, or of another one."""

@@ -147,6 +147,11 @@ class AsyncLimpet:
         return self._limpet().read_only
 
     @property
+    def encrypted(self) -> bool:
+        """Whether the file is encrypted; backups of it are, exports and mirrors are not."""
+        return self._limpet().encrypted
+
+    @property
     def graph(self) -> AsyncHistory:
         """Every query over the typed graph, from this scope and `global`: `await memory.graph.why(id)`."""
         return AsyncHistory(self._runner, lambda: self._limpet().graph)

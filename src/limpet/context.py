@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from .model.clock import Clock, parse_time
 from .model.dataclass import replace
 from .model.errors import BadInput
+from .model.forks import renew_in_child
 from .model.ids import IdSource, parse_id
 from .model.memory import GLOBAL_SCOPE, Memory, check_key, check_kinds, check_list, check_scope
 from .rank.adjust import confidence_of, confidence_word
@@ -61,6 +62,12 @@ class Context:
         self.edits_seen: dict[tuple[str, str], int] = {}
         self._unclaimed = checkout
         self._everywhere = False
+        self.renew()
+        renew_in_child(self)
+
+    def renew(self) -> None:
+        """What is composed at first use is made anew: also in a child, for the locks, the threads and what is cached of
+        them."""
         self._ids = IdSource()
         self._policy: ContentPolicy | None = None
         self._semantic: SemanticSearch | None = None
@@ -72,12 +79,14 @@ class Context:
         other = copy(self)
         other.scope = check_scope(scope)
         other._unclaimed = None
+        renew_in_child(other)
         return other
 
     def in_all_scopes(self) -> Context:
         """The same, but reads see every scope."""
         other = copy(self)
         other._everywhere = True
+        renew_in_child(other)
         return other
 
     @property

@@ -282,6 +282,23 @@ def test_places_in_a_session_count_upwards_and_are_not_given_twice(store, scribe
     assert store.sessions.next_position("project:api", "s") == 2, "what is purged is in no session any more"
 
 
+def test_the_turns_of_a_session_are_what_somebody_said_in_it(store, scribe):
+    turn = {"session": "s", "kind": "episode", "speaker": "Ana"}
+    one, two, three = (scribe.remember(text, **turn, position=n) for n, text in enumerate(("yes", "no", "Yes."), 1))
+    scribe.remember("a note", session="s", kind="episode", position=4)
+    scribe.remember("a preference", session="s", speaker="Ana", kind="preference", position=5)
+    scribe.remember("yes", session="t", kind="episode", speaker="Ana", position=1)
+    scribe.change("retracted", two)
+
+    turns = store.sessions.turns("project:api", "s", limit=9)
+    assert [turn.id for turn in turns] == [one, two, three]
+    assert turns[0].mark == turns[2].mark == mark("yes", kind="episode", speaker="Ana")
+    assert [turn.state for turn in turns] == ["active", "retracted", "active"]
+    assert turns[0].valid_from == scribe.clock.now()
+    assert store.sessions.turns("project:api", "s", limit=1) == turns[2:]
+    assert store.sessions.turns("global", "s", limit=9) == []
+
+
 def test_what_was_stated_before_is_what_holds_else_what_was_replaced_last(store, scribe):
     old, new = scribe.remember("the office is in Warsaw"), scribe.remember("the office is in Tampa")
     asked = "project:api", mark("The office is in Warsaw.")

@@ -313,6 +313,23 @@ def test_a_correction_of_what_is_believed_waits_for_review(memory, tmp_path):
     assert memory.get(old).superseded_by is None
 
 
+@pytest.mark.parametrize(
+    ("old", "said", "waits"),
+    [
+        ("CI runs on Jenkins", "We no longer use Jenkins, everything is on GitHub Actions now.", True),
+        ("Exports are written as CSV", "We decided to write exports as Parquet instead of CSV because finance loads them into DuckDB.", True),
+        ("The cache is Redis", "We no longer use Redis for sessions, Postgres is enough.", False),
+        ("The scheduler is Celery", "From now on we never touch the scheduler because it is frozen.", False),
+        ("Exports run at 8", "We decided to wait 50 minutes instead of 8 because the exports are slow.", False),
+    ],
+)  # fmt: skip
+def test_what_gives_up_a_thing_that_is_believed_waits_for_review(memory, tmp_path, old, said, waits):
+    """Whatever kind the statement is of, and in whatever words the older one says it."""
+    memory.remember(old)
+    assert memory.organize([file_of("claude", tmp_path, [("user", said)])], summaries=False).new == 1
+    assert [(one.kind, one.other.content) for one in memory.review()] == [("correction", old)] * waits
+
+
 def test_another_value_of_the_same_statement_waits_for_review(memory, tmp_path):
     memory.remember("Our API listens on port 8080", origin="user")
     memory.organize([file_of("claude", tmp_path, [("user", "Our API listens on port 8443.")])])

@@ -233,7 +233,7 @@ class Tools:
         return _because(_written(receipt), told)
 
     def explain(self, *, what: str, depth: int, limit: int, about: str = "", **given: str) -> dict[str, Any]:
-        times = {name: given.get(name) or None for name in ("as_of", "known_at")}
+        times: dict[str, Any] = {name: given.get(name) or None for name in ("as_of", "known_at")}
         if what == "contradictions":
             return _brief(self._memory.contradictions(limit=limit, **times).as_dict())
         if what == "review":

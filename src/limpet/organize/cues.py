@@ -62,6 +62,9 @@ _SIDES = re.compile(
     r"|^no ([\w@./+-]{3,30})(?: please| here)?\s*(?:[,.;!:—–-]|$)",
     _I,
 )
+# Of these what gives something up, whatever the kind of the statement: "don't touch Y" says nothing of what is used.
+WITHDRAWS = re.compile(r"(?:we )?no longer|instead of|rather than|statt|anstatt|anstelle|nicht mehr", _I)
+FOR_A_PART = re.compile(r"(?:for|in|on|as|to|from|at|with|für|im|in|auf|bei|als)\b", _I)
 _LEAD = re.compile(
     r"^(?:(?:and|also|but|so|well|ok|okay|please|pls|btw|by the way|fyi|hey|yes|yeah|right|sure|hmm+|oh|ah|wow|whoa|oops|ugh|eh|um+|uh|again|look|listen|in general|great|perfect|thanks|thank you|good|nice|cool)\b[\s,.:;!—–-]+"
     r"|(?:just )?(?:one|another|a|some|small|quick|last|general) (?:[\w-]+ ){0,4}[\w-]+: )+",

@@ -8,6 +8,7 @@ to comes with it, a failure and what helped are one lesson, and what users say o
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Sequence
 
 from ..model.dataclass import dataclass, replace
@@ -179,9 +180,9 @@ def _found(several: Sequence[str], kind: str, turn: Turn, words: Cues, *, first:
         kind = next((one for one, told in words.kinds if told.search(plain)), kind)
     if rejected and len(words.rejects.sub("", plain).split()) >= FEWEST_WORDS:
         plain = words.lead.sub("", words.rejects.sub("", plain))
-    if kind == "correction":
-        sides = words.sides.search(plain)
-        replaced = _name_of(next((one for one in sides.groups() if one), "")) if sides else ""
+    sides = words.sides.search(plain)
+    if sides and (kind == "correction" or _withdraws(sides)):
+        replaced = _name_of(next((one for one in sides.groups() if one), ""))
     if turn.role == "user":
         plain = words.remember_end.sub("", words.remember.sub("", plain))
     if words is cues.ENGLISH:
@@ -226,6 +227,13 @@ def _helped(sentence: str) -> bool:
 
 def _joined(first: str, second: str) -> str:
     return f"{first.rstrip('.!;, ')}. {second}"
+
+
+def _withdraws(sides: re.Match[str]) -> bool:
+    """Whether a statement of any kind gives a thing up, and not for a part of its uses alone."""
+    name, _, rest = sides.string[sides.start(sides.lastindex or 0) :].partition(" ")
+    is_name = any(one.isalpha() for one in name)  # "50 minutes instead of 8" names nothing
+    return is_name and cues.WITHDRAWS.match(sides[0]) is not None and not cues.FOR_A_PART.match(rest)
 
 
 def _name_of(word: str) -> str:

@@ -19,7 +19,6 @@ from ..text.scripts import latin_share
 from ..vectors.calibration import FITTED, TEXTS, Calibration, calibration_of, measured, stated
 from ..vectors.embedder import OWN, Embedder, is_loaded, load_embedder
 from .plan import Ahead, Plan
-from .within import Late, within
 
 if TYPE_CHECKING:
     import numpy as np
@@ -315,6 +314,8 @@ def _in_time(embedder: Embedder, plan: Plan, ask: Callable[[], T]) -> T:
     raises what it likes."""
     if type(embedder).__module__ in OURS:
         return ask()
+    from .within import Late, within
+
     try:
         return ask() if plan.deadline is None else within(plan.remaining() - RANKING_SECONDS, ask, id(embedder))
     except Late as late:

@@ -7,6 +7,8 @@ import threading
 from collections.abc import Callable
 from typing import TypeVar
 
+from ..model.forks import ForkedLock
+
 T = TypeVar("T")
 
 
@@ -16,7 +18,7 @@ class Late(Exception):
 
 # What is still at work for a recall that has gone on without it, by who it is.
 _busy: dict[int | str, threading.Thread] = {}
-_lock = threading.Lock()
+_lock = ForkedLock()
 
 
 def within(seconds: float, work: Callable[[], T], mark: int | str) -> T:

@@ -56,7 +56,7 @@ def remember_batch(
             flush()
         named = named or bool(statement.id)
         keys.add(slot)
-        receipts.append(Receipt(id=None, status="rejected"))
+        receipts.append(Receipt(id=None, status="rejected"))  # type: ignore[arg-type]
         part.append((place, statement))
     flush()
     return receipts

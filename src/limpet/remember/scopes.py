@@ -17,6 +17,7 @@ from ..model.ids import format_id, parse_id, session_mark
 from ..model.memory import STATES, Memory, check_scope
 from ..store.records import Filter
 from ..text.normalise import fingerprint
+from .turns import ALL, is_spoken
 from .validation import no_secret
 
 if TYPE_CHECKING:
@@ -136,6 +137,10 @@ def _merge_same(writer: Writer, coming: Sequence[Memory], scope: str) -> list[st
     for one in coming:
         mark = fingerprint(scope, one.kind, one.speaker, one.key, one.content)
         same = writer.reads.memories.same_statement(scope, mark, writer.now)
+        if same is not None and is_spoken(one):
+            at = (mark, one.valid_from_us, "active")
+            there = writer.reads.sessions.turns(scope, one.session or "", limit=ALL)
+            same = next((writer.reads.memories.get(turn.id) for turn in there if turn[1:] == at), None)
         if same is not None and one.state == "active" and merge(writer, same.id, one.id, origin="user") is not None:
             merged.append(one.id)
     return merged

@@ -34,7 +34,8 @@ def end(writer: Writer, scope: str, name: str, summary: ValidStatement | None) -
     known = writer.reads.sessions.get(scope, name)
     if known is None:
         raise NotFound(f"no session {name} in {scope}", hint="`limpet session list` shows them")
-    receipt = Receipt(id=None, status="unchanged") if summary is None else writer.state(summary)
+    nothing = Receipt(id=None, status="unchanged")  # type: ignore[arg-type]
+    receipt = nothing if summary is None else writer.state(summary)
     if known.ended_at is not None:
         return receipt
     made = writer.event("session_ended", session_mark(scope, name), origin="agent", scope=scope, name=name)

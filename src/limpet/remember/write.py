@@ -20,6 +20,7 @@ from .validation import ValidStatement
 
 if TYPE_CHECKING:
     from ..store.contract import Store
+    from .turns import Turn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +32,10 @@ class Receipt(JsonForm):
     its memory. `kind`, `rule`: of what is kept as an episode because that rule speaks against it.
     """
 
-    id: str | None
+    if TYPE_CHECKING:
+        id: str  # what one verb answers is given to another; where nothing is stored most raise
+    else:
+        id: str | None  # None: rejected, which only a batch answers, or a session that ends without a summary
     status: str
     event: str | None = None
     reason: str | None = field(default=None, metadata=OPTIONAL)
@@ -61,6 +65,7 @@ class Writer:
         self._ids: set[bytes] = set()
         # Fingerprints that are known to be new: nothing needs to be looked up.
         self._new: set[int] = set()
+        self.turns: dict[Turn, list[bytes | None]] = {}  # the memory that each of them is
         self._by_memory: dict[bytes, list[Event]] = {}
         # What is known already and adds nothing leaves no event: a file that is imported again is no new observation.
         self.quiet = False
@@ -72,6 +77,10 @@ class Writer:
         marks = [_mark(one) for one in statements]
         asked = [*marks, *(_mark(replace(one, key=None)) for one in statements if one.key)]
         self._new |= set(asked) - self.reads.memories.with_fingerprints(asked)
+        if any(one.speaker and one.session for one in statements):
+            from .turns import known_turns
+
+            self.turns |= known_turns(self.reads, statements, marks, self._new)
         return marks
 
     def event(self, type: str, memory: bytes, *, origin: str, content: str | None = None, **data: Any) -> Event:
@@ -307,8 +316,14 @@ class Writer:
 
     def _known(self, statement: ValidStatement, mark: int, values: Sequence[Memory]) -> Memory | MemoryState | None:
         """The memory that says this already, of the time that is spoken of."""
-        said = self._said.get((statement.scope, mark))
         there: Memory | MemoryState | None
+        if statement.speaker and statement.session:
+            from .turns import is_spoken, same_turn
+
+            if is_spoken(statement):
+                there = same_turn(self, statement, mark)
+                return there if there and (statement.valid_from or not self._apart(there, statement)) else None
+        said = self._said.get((statement.scope, mark))
         if said is not None:
             there = self.as_it_is(said)
         elif statement.key:
@@ -374,7 +389,6 @@ class Writer:
             why, found = redact(why)
             statement = replace(statement, redacted=tuple(dict.fromkeys((*statement.redacted, *found))))
         receipt = self._state(statement, fresh=True, corrects=None if derived else old, why=why)
-        assert receipt.id is not None
         new = parse_id(receipt.id)
         if new not in self.waiting:
             start = statement.valid_from if statement.valid_from is not None else self.now
@@ -443,4 +457,5 @@ def need(reads: Store, id: str, scopes: Sequence[str] | None) -> Memory:
 def rejected(error: LimpetError, id: Any = None) -> Receipt:
     """The receipt of a statement that is not valid."""
     reason = error.message if not error.hint else f"{error.message} ({error.hint})"
-    return Receipt(id=str(id) if id is not None else None, status="rejected", reason=reason)
+    shown = str(id) if id is not None else None
+    return Receipt(id=shown, status="rejected", reason=reason)  # type: ignore[arg-type]

@@ -211,6 +211,15 @@ class Page(Holds["Memory"]):
     cursor: str | None
 
 
+class TurnRow(NamedTuple):
+    """What somebody said in a session: an episode that names its speaker."""
+
+    id: bytes
+    mark: int | None  # fingerprint; None: its words are gone
+    valid_from: int
+    state: str
+
+
 class SessionRow(NamedTuple):
     """One run of an agent, and how many memories it has now."""
 

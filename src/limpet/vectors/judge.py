@@ -15,6 +15,7 @@ from functools import lru_cache
 from typing import Any
 
 from ..model.errors import EmbedderUnavailable
+from ..model.forks import abandon, renew_in_child
 from .onnx_model import DATA, MAX_CHARACTERS, session_of, wordpiece
 
 MODEL = DATA / "judge.onnx"
@@ -31,6 +32,14 @@ class Judge:
         self._lock = threading.Lock()
         self._session: Any = None
         self._tokenizer: Any = None
+        renew_in_child(self)
+
+    def renew(self) -> None:
+        """The threads of the runtime's session are the parent's."""
+        self._lock = threading.Lock()
+        if self._session is not None:
+            abandon(self._session)
+            self._session = None
 
     def is_loaded(self) -> bool:
         return self._session is not None

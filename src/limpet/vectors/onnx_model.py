@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..model.errors import EmbedderUnavailable
+from ..model.forks import abandon, renew_in_child
 from ..store.heap import give_back
 
 if TYPE_CHECKING:
@@ -45,6 +46,10 @@ class _Questions:
     """Questions that are being embedded, by any model of this process: texts make way for them."""
 
     def __init__(self) -> None:
+        self.renew()
+        renew_in_child(self)
+
+    def renew(self) -> None:
         self.changed = threading.Condition()
         self.asking = 0
         self.asked_at = 0.0  # when the last of them had its vector, in monotonic seconds
@@ -63,6 +68,14 @@ class OnnxModel:
         self._lock = threading.Lock()
         self._session: Any = None
         self._tokenizer: Any = None
+        renew_in_child(self)
+
+    def renew(self) -> None:
+        """The threads of the runtime's session are the parent's."""
+        self._lock = threading.Lock()
+        if self._session is not None:
+            abandon(self._session)
+            self._session = None
 
     def file(self) -> tuple[Path, str]:
         """The model file and its sha256. Raises EmbedderUnavailable."""

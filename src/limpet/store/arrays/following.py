@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ...model.errors import StoreError
+from ...model.forks import renew_in_child
 from ..heap import give_back
 
 if TYPE_CHECKING:
@@ -28,6 +29,11 @@ class FollowingArrays:
         self._made: tuple[ChangeFeed, Columns] | None = None
         self._ahead: threading.Thread | None = None
         self._asked = False
+        renew_in_child(self)
+
+    def renew(self) -> None:
+        """A child has not the thread, and another connection."""
+        self._made, self._ahead = None, None
 
     def close(self) -> None:
         """Let go of what follows the store."""

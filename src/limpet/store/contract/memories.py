@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from ...model.memory import Memory
-from ..records import Filter, Lately, Page, SessionRow
+from ..records import Filter, Lately, Page, SessionRow, TurnRow
 
 
 class Memories(Protocol):
@@ -78,6 +78,10 @@ class Sessions(Protocol):
 
     def memories(self, scope: str, name: str) -> list[Memory]:
         """The active memories of a session, in their order."""
+        ...
+
+    def turns(self, scope: str, name: str, *, limit: int) -> list[TurnRow]:
+        """The last turns of a session, `limit` at most, whatever their state, in their order."""
         ...
 
     def next_position(self, scope: str, session: str) -> int:

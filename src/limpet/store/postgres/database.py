@@ -21,6 +21,7 @@ from psycopg.pq import TransactionStatus
 
 from ...keys import signing_key
 from ...model.errors import LimpetError, StoreBusy, StoreError, StoreMissing, StoreReadOnly, StoreTooNew
+from ...model.forks import renew_in_child
 from ..sql.database import Index
 from ..sql.statements import migrations
 from .array_values import Ids, Numbers
@@ -55,12 +56,12 @@ class Database:
     index: Index = PostgresIndex()
 
     def __init__(self, url: str, *, read_only: bool = False, durable: bool = True, create: bool = True) -> None:
+        self.renew()
+        renew_in_child(self)
         place = place_of(url)
         self.path = place.shown
         self.tenant = place.tenant
         self.read_only = read_only = read_only or place.replica
-        self._mine = threading.local()
-        self._cached: tuple[int, dict[Any, Any]] = (-1, {})
         literal = psycopg.sql.Literal(self.tenant).as_string()
         # SET LOCAL, as a function: it ends with its transaction, so that a pooler may lend the connection to others.
         self._as_tenant = (
@@ -72,12 +73,16 @@ class Database:
             f" UPDATE store SET version = {LATER} RETURNING version, pg_backend_pid()"
         )
         self._pool = Pool(place)
-        self._turn = threading.Lock()
         self._loaded, self._bulk = 0, BULK_ROWS
         self._listener = Listener(self._pool, self.tenant)
         self.on_change = self._listener.add
         with self._connection() as con:
             self._check_schema(con, create=create and not read_only)
+
+    def renew(self) -> None:
+        self._mine = threading.local()
+        self._cached: tuple[int, dict[Any, Any]] = (-1, {})
+        self._turn = threading.Lock()
 
     @cached_property
     def signing_key(self) -> bytes | None:

@@ -21,6 +21,7 @@ from psycopg.pq import ExecStatus, TransactionStatus
 from psycopg.pq.abc import PGconn, PGresult
 
 from ...model.errors import StoreBusy, StoreError
+from ...model.forks import ForkedLock, renew_in_child
 from .connection import Place, configure, unreachable
 from .prepared import Prepared
 
@@ -102,7 +103,7 @@ def _until(gen: Generator[Any, Any, Any], end: float) -> Generator[Any, Any, Any
 # Connections that nobody uses, by process and URL, with the pools that share them: those of a process that has
 # hundreds of tenants open are few, since a transaction says itself whose it is. A forked process takes none of them.
 _SHARED: dict[tuple[int, str], tuple[list[tuple[float, Connection]], weakref.WeakSet[Pool]]] = {}
-_SHARING = threading.Lock()
+_SHARING = ForkedLock()
 
 
 class Pool:
@@ -110,13 +111,17 @@ class Pool:
 
     def __init__(self, place: Place) -> None:
         self._place = place
-        self._key = os.getpid(), place.conninfo
+        self._closed = False
+        self.renew()
+        renew_in_child(self)
+
+    def renew(self) -> None:
+        self._key = os.getpid(), self._place.conninfo
         # Lent to one thread at a time, and made when there is none: whoever connects is told what is wrong.
         with _SHARING:
             self._idle, users = _SHARED.setdefault(self._key, ([], weakref.WeakSet()))
             users.add(self)
         self._places = threading.BoundedSemaphore(MOST_CONNECTIONS)
-        self._closed = False
         self._had_one = False
 
     def close(self) -> None:

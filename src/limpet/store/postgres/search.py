@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from ...model.dataclass import replace
+from ...model.forks import renew_in_child
 from .. import lexical
 from ..arrays.feed_records import IndexedText, WordLists
 from ..arrays.postings import Postings
@@ -118,6 +119,10 @@ class PostgresSearch(SqlSearch):
     def __init__(self, database: Database) -> None:
         super().__init__(database)
         self.tokenizer = PostgresTokenizer()
+        self.renew()
+        renew_in_child(self)
+
+    def renew(self) -> None:
         self._lock = threading.Lock()
         self._held: tuple[int, Postings] | None = None
 

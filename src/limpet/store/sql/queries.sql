@@ -156,6 +156,14 @@ SELECT {columns} FROM {tables}
    AND m.retired_at IS NULL AND m.state = 'active'
  ORDER BY m.position, m.created_at, m.id
 
+-- name: session_turns
+-- The turns of a session, the last first. memory_session.
+SELECT id, fingerprint, valid_from, state FROM memory
+ WHERE session = (SELECT num FROM session
+                   WHERE scope = (SELECT num FROM scope WHERE name = :scope) AND name = :name)
+   AND retired_at IS NULL AND kind = 'episode' AND speaker IS NOT NULL AND key IS NULL
+ ORDER BY position DESC, created_at DESC, id DESC LIMIT :limit
+
 -- name: last_position
 -- The last place taken in a session. memory_session.
 SELECT max(position) FROM memory

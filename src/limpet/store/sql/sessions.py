@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from ...model.ids import session_mark
 from ...model.memory import Memory
-from ..records import SessionRow
+from ..records import SessionRow, TurnRow
 from . import rows
 from .database import Connection, Repository
 from .statements import statements
@@ -28,6 +28,10 @@ class SqlSessions(Repository):
     def memories(self, scope: str, name: str) -> list[Memory]:
         found = self._database.rows(statements()["session_memories"], {"scope": scope, "name": name})
         return [rows.memory(row) for row in found]
+
+    def turns(self, scope: str, name: str, *, limit: int) -> list[TurnRow]:
+        found = self._database.rows(statements()["session_turns"], {"scope": scope, "name": name, "limit": limit})
+        return [TurnRow._make(row) for row in reversed(found)]
 
     def next_position(self, scope: str, session: str) -> int:
         ((last,),) = self._database.rows(statements()["last_position"], {"scope": scope, "session": session})

@@ -1,6 +1,7 @@
 """One SQLite file as repositories use it: a connection that writes, one that reads, each behind its lock.
 
-What a thread reads inside its own write transaction is read from that transaction.
+What a thread reads inside its own write transaction is read from that transaction. A forked process has connections
+of its own: what SQLite knows of locks is a process's, and the child of a fork has none.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import apsw
 
 from ...keys import signing_key
 from ...model.errors import LimpetError, StoreError, StoreReadOnly
+from ...model.forks import abandon, hold_at_fork
 from ..sql.database import Index
 from .connection import busy_handler, connect, open_connection, translated, translation
 from .index import SqliteIndex
@@ -38,6 +40,9 @@ class Database:
         self._durable = durable
         self._write_lock = threading.RLock()
         self._read_lock = threading.RLock()
+        self._fold_lock = threading.RLock()
+        self._held: list[Any] = []  # locks that a fork has taken
+        self._unusable: str | None = None  # why it cannot be used here
         self._writer: apsw.Connection | None = None
         self._reader: apsw.Connection | None = None
         self._writes_in: int | None = None  # the thread that is inside a write transaction
@@ -51,15 +56,47 @@ class Database:
         if read_only:
             self._open_reader()
         else:
-            self._writer = open_connection(path, read_only=False, durable=durable, create=create, mapped=False)
+            writer = self._open_writer(create=create)
             with translated(path):
-                self.read_only = bool(self._writer.readonly("main"))
+                self.read_only = bool(writer.readonly("main"))
             self._file = _file_at(path)
             if path == ":memory:" or self.read_only:
                 # One connection for both, so one lock.
                 self._read_lock = self._write_lock
+                writer.set_wal_hook(None)
+        hold_at_fork(self)
+
+    def hold(self, until: float) -> None:
+        for lock in (self._write_lock, self._read_lock, self._fold_lock):
+            if not lock.acquire(timeout=max(0.0, until - time.monotonic())):
+                break
+            self._held.append(lock)
+
+    def let_go(self) -> None:
+        while self._held:
+            self._held.pop().release()
+
+    def renew(self) -> None:
+        cons = {id(con): con for con in (self._writer, self._reader) if con is not None}.values()
+        free = len(self._held) == 3 and not any(con.in_transaction for con in cons)
+        self._held.clear()
+        is_one = self._read_lock is self._write_lock
+        self._write_lock, self._fold_lock = threading.RLock(), threading.RLock()
+        self._read_lock = self._write_lock if is_one else threading.RLock()
+        self._folding, self._folded, self._cached = None, 0, (-1, {})
+        self._writes_in = self._snapshot = None
+        if not free:
+            self._unusable = f"{self.path} was in use as this process was forked"
+        if self.path == ":memory:" and free:
+            return  # the child has a copy of all of it
+        for con in cons:
+            if free:
+                # Closed, or SQLite takes their locks for this process's. That alone: no file is written.
+                con.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+                con.close()
             else:
-                self._writer.set_wal_hook(self._committed)
+                abandon(con)
+        self._writer = self._reader = None
 
     def close(self) -> None:
         with self._write_lock, self._read_lock:
@@ -90,7 +127,7 @@ class Database:
 
     def _fold(self) -> None:
         """By a connection of its own: nobody waits who reads or writes."""
-        with contextlib.suppress(apsw.Error, LimpetError):  # a key command that fails now, too
+        with self._fold_lock, contextlib.suppress(apsw.Error, LimpetError):  # a key command that fails now, too
             con = connect(self.path)
             try:
                 con.execute("PRAGMA schema_version").fetchall()  # a connection that read nothing knows of no log
@@ -119,15 +156,15 @@ class Database:
         with self._write_lock, translated(self.path):
             self._check_open()
             self._check_in_place()
-            con = self._writer
-            assert con is not None
+            con = self._open_writer()
             con.execute("BEGIN IMMEDIATE")
             self._writes_in = threading.get_ident()
             try:
                 yield con
+                self._check_open()  # in a child that was forked meanwhile it is the parent's
                 con.execute("COMMIT")
             except BaseException:
-                if con.in_transaction:
+                if self._unusable is None and con.in_transaction:
                     con.execute("ROLLBACK")
                 raise
             finally:
@@ -141,8 +178,7 @@ class Database:
         with self._write_lock, translated(self.path):
             self._check_open()
             self._check_in_place()
-            assert self._writer is not None
-            yield self._writer
+            yield self._open_writer()
 
     def tell(self) -> None:
         """Whoever waits looks at the file."""
@@ -224,6 +260,15 @@ class Database:
         """None at all become one that no row has: an empty array is not aligned as SQLite wants."""
         return apsw.carray(array("q", numbers) or array("q", [-1]))
 
+    def _open_writer(self, *, create: bool = False) -> apsw.Connection:
+        if self._writer is None:
+            self._writer = open_connection(
+                self.path, read_only=False, durable=self._durable, create=create, mapped=False
+            )
+            if not self.read_only and self.path != ":memory:":
+                self._writer.set_wal_hook(self._committed)
+        return self._writer
+
     def _open_reader(self) -> apsw.Connection:
         if self._reader is None:
             if self.path == ":memory:" or (self.read_only and self._writer is not None):
@@ -245,6 +290,8 @@ class Database:
     def _check_open(self) -> None:
         if self._closed:
             raise StoreError(f"{self.path} was closed", hint="open it again")
+        if self._unusable is not None:
+            raise StoreError(self._unusable, hint="open it in the child, or fork before a store is used")
 
 
 class Reading:
