@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -201,7 +200,7 @@ def recall(
 
     Reads one state of the store; the same store, plan and `now` give the same answer.
     """
-    started, asked = time.perf_counter(), plan.query
+    asked = plan.query
     with store.snapshot(plan.deadline):
         plan, event, found, order, scores = find_and_rank(store, vectors, plan)
         if skip is not None:
@@ -234,7 +233,7 @@ def recall(
         items=shown_items(found, chosen.places, chosen.memories, scores, plan, disputed, traces),
         missing=found.missing,
         notes=found.notes,
-        elapsed_ms=(time.perf_counter() - started) * 1000,
+        elapsed_ms=plan.elapsed_ms(),
         truncated=chosen.truncated,
         relevance=likely,
         relevant=relevant,

@@ -7,7 +7,6 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from ..jobs import embed, mentions
 from ..model.clock import MICROSECONDS_PER_SECOND, Clock
 from ..model.dataclass import replace
 from ..model.errors import EmbedderUnavailable, StoreError
@@ -60,6 +59,8 @@ def _until(plan: Plan, waiting: int) -> float:
 
 
 def _embed(store: Store, semantic: SemanticSearch, plan: Plan, clock: Clock, waiting: int) -> None:
+    from ..jobs import embed, mentions  # NumPy with them, which takes longer to load than some deadlines leave
+
     mentions.drain(store, limit=MENTIONS)
     embedder, row = semantic.for_writing()
     # Loaded and measured before the time is looked at again, and before any job is leased.

@@ -136,8 +136,14 @@ class SemanticSearch:
 
     def search(self, plan: Plan) -> BoundScan:
         """Scan for a plan's query. Raises EmbedderUnavailable when there is nothing to search with, or no time."""
+        rows = self._store.vectors.embedders()
+        active = next((row for row in rows if row.state == "active"), None)
+        if active is None:
+            raise EmbedderUnavailable("no memory has a vector yet", hint="`limpet work` makes them")
+        if not self.can_answer() and plan.remaining() < LOAD_SECONDS:
+            raise EmbedderUnavailable("the deadline leaves no time to load the embedding model")
         try:
-            import numpy as np
+            import numpy as np  # only now: to load it takes longer than some deadlines leave
         except ImportError:
             hint = "pip install --force-reinstall limpet"
             raise EmbedderUnavailable("it needs the package numpy, which is not installed", hint=hint) from None
@@ -148,7 +154,7 @@ class SemanticSearch:
 
             load_beside()
         with self._lock:
-            embedder, row = self._for_reading(plan)
+            embedder, row = self._for_reading(plan, rows, active)
             index = self._index_of(row)
             self._answered = embedder
         deadline = None if plan.deadline is None else plan.deadline - RANKING_SECONDS
@@ -182,14 +188,10 @@ class SemanticSearch:
         vector = _in_time(embedder, plan, lambda: _checked(embedder, embedder.embed_query(plan.query)))
         return Ahead(plan.query, embedder, vector)
 
-    def _for_reading(self, plan: Plan) -> tuple[Embedder, EmbedderRow]:
+    def _for_reading(
+        self, plan: Plan, rows: Sequence[EmbedderRow], active: EmbedderRow
+    ) -> tuple[Embedder, EmbedderRow]:
         """The embedder whose vectors answer now. A different one than the current only while that is being filled."""
-        rows = self._store.vectors.embedders()
-        active = next((row for row in rows if row.state == "active"), None)
-        if active is None:
-            raise EmbedderUnavailable("no memory has a vector yet", hint="`limpet work` makes them")
-        if not self.can_answer() and plan.remaining() < LOAD_SECONDS:
-            raise EmbedderUnavailable("the deadline leaves no time to load the embedding model")
         if plan.remaining() < QUERY_SECONDS:
             raise EmbedderUnavailable("the deadline leaves no time to embed the query")
         embedder = self.load() if active.name == self.name else load_embedder(active.name)
