@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 import time
+
+import pytest
 
 import limpet
 from limpet.cli.main import main
@@ -69,3 +72,35 @@ def test_the_time_that_is_told_has_what_came_before_the_search(path, clock):
         memory.remember("Backups run on Monday")
         embedder.spent_ms = 0.0
         assert memory.recall_sessions("backups").elapsed_ms >= embedder.spent_ms > 0
+
+
+class Unmeasured(WordEmbedder):
+    """Says nothing of its cosines; does not answer until it is let."""
+
+    gauge = None
+
+    def __init__(self):
+        super().__init__()
+        self.may = threading.Event()
+
+    def embed_passages(self, texts):
+        self.may.wait(60)
+        return super().embed_passages(texts)
+
+
+@pytest.mark.parametrize("deadline_ms", [4_000, None])
+def test_an_embedder_that_takes_long_to_measure_keeps_no_recall(path, clock, deadline_ms):
+    """The measuring goes on beside it, and a later recall has the vectors."""
+    embedder = Unmeasured()
+    with limpet.open(path, scope="global", clock=clock, embedder=embedder) as memory:
+        stored = memory.remember("Deploys run on Friday").id
+        found = memory.recall("deploys", deadline_ms=deadline_ms)
+        assert ([one.id for one in found.items], found.missing) == ([stored], ["vector"])
+        assert "busy" in found.notes["vector"] or "deadline came" in found.notes["vector"]
+        embedder.may.set()
+        for _ in range(3_000):
+            if memory._context.semantic()._calibration is not None:
+                break
+            time.sleep(0.01)
+        assert memory.recall("deploys", deadline_ms=60_000).missing == []
+        assert memory._context.store.vectors.embedders()[0].calibration is not None

@@ -52,6 +52,7 @@ class Plan:
     began: float  # when it was asked, as `time.perf_counter` has it
     timeless: bool = False  # nobody said of which time: the question's own words may
     unembedded: int = 0  # texts without a vector for which there was no time
+    unembedded_why: str = ""  # if it was not the time
     after: int | None = None  # what began then or later is of the time that is asked for
     ahead: Ahead | None = None  # the query's vector, where it was made before the store was read
 
