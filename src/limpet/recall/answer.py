@@ -46,7 +46,8 @@ NO_TRACES: Mapping[int, Trace] = {}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """One recalled memory. `score` compares within one recall only."""
+    """One recalled memory. `score` is the ranking's, before what has the last word on the order (the judge, a reranker,
+    what is newer): it compares within one recall only, and items need not be sorted by it."""
 
     id: str
     kind: str
@@ -126,7 +127,8 @@ _Unfrozen = unfrozen(Item)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recall(Holds[Item]):
-    """Ranked memories, and which signals could not be asked (`notes` says why)."""
+    """Ranked memories, and which signals could not be asked (`notes` says why). `items` are best first: their order is
+    the ranking, `score` but a part of what makes it."""
 
     query: str
     items: list[Item]
