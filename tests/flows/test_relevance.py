@@ -55,3 +55,24 @@ def test_a_new_ticket_file_or_version_beside_a_question_hides_no_answer(codes):
     ):
         found = codes.recall(question)
         assert found.relevant and ("RFC 9457" in found.items[0].content or "make VERSION" in found.items[0].content)
+
+
+def test_a_result_that_has_the_whole_query_is_not_called_irrelevant(memory):
+    memory.remember("The initialisation of the cluster takes ten minutes")
+    memory.remember("Bread rests overnight")
+    memory.work()
+    for part in ("ialisati", "initialis", "of the clus"):
+        assert memory.recall(part).relevant
+    assert not memory.recall("zqxvw").relevant
+
+
+def test_what_is_related_is_found_before_anybody_made_vectors(memory):
+    memory.remember("Deploys hang when the VPN is down")
+    release = memory.remember("The release pipeline needs the company VPN").id
+    memory.remember("Bread is baked at 6")
+
+    found = memory.related(release)
+
+    assert found.missing == [] and len(found.items) == 2
+    assert found.items[0].content == "Deploys hang when the VPN is down"
+    assert memory.stats().waiting_jobs == 0

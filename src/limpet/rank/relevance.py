@@ -13,8 +13,8 @@ from . import relevance_weights as W
 Features = Mapping[str, float]
 
 # What the constants, fitted on stores of hundreds, must not deny, least of all in a store of few memories: that the
-# first result has most of what the question asks for, by worth, and nothing that it names is missing; or that it is the
-# only near one: no other has more than this share of its cosine. Chosen on the tuning half of
+# first result has most of what the question asks for, by worth, and nothing that it names is missing; that one has the
+# whole query as it is; or that the first is the only near one: no other has more than this share of its cosine. Chosen on the tuning half of
 # tests/quality/small_stores.jsonl; guarded by tests/quality/test_small_stores.py.
 MOST_WORDS = 0.5
 NEAR, SHARE_OF_NEXT = 0.15, 0.7
@@ -55,6 +55,8 @@ def _constants(features: Features) -> tuple[Mapping[str, float], float]:
 
 
 def _stands_out(features: Features) -> bool:
+    if features.get("literal"):
+        return True
     has_most = features.get("coverage_first", 0.0) >= MOST_WORDS and not features.get("unnamed")
     if JUDGED in features:
         return has_most and features.get("words", 0.0) <= FEW_WORDS

@@ -32,6 +32,8 @@ _CLAUSE = re.compile(r"[:;,.!?\n]\s*\w")
 _ARTICLES = frozenset("the a an der die das ein eine".split())
 # A question with more words of its own than these is about more than what it names.
 OWN_WORDS = 3
+# Characters of a part of a word that is no chance.
+PART = 4
 # The best results that are looked at, and those that the best is compared with.
 BEST, REST = 3, 10
 # Characters of a question in which names are looked for.
@@ -79,7 +81,10 @@ def features(
         "keyed": float(found.table.keyed[best[0]]),
         "names": float(bool(names)),
         "unnamed": unnamed,
-        "sibling": float(bool(names) and _is_of_a_sibling(store, found, in_order(order, scores, judged)[0], names, plan)),
+        "literal": float(_holds_the_query(store, found, best[: plan.k], plan.query)),
+        "sibling": float(
+            bool(names) and _is_of_a_sibling(store, found, in_order(order, scores, judged)[0], names, plan)
+        ),
     }
     if "vector" in found.features:
         cosines = found.features["vector"].tolist()
@@ -105,6 +110,12 @@ def named_things(question: str) -> list[str]:
     if _ENGLISH.search(question):
         found += _CAPITAL.findall(question)
     return list(dict.fromkeys(name.rstrip(".:/-").casefold() for name in found))
+
+
+def _holds_the_query(store: Store, found: Candidates, best: Sequence[int], query: str) -> bool:
+    """Whether one of the best has the whole query as it is, be it a part of a word."""
+    query = query.strip().casefold()
+    return PART <= len(query) <= READ and any(query in one.content.casefold() for one in found.memories(store, best))
 
 
 def _is_of_a_sibling(store: Store, found: Candidates, first: int, names: Sequence[str], plan: Plan) -> bool:
