@@ -14,8 +14,8 @@ Features = Mapping[str, float]
 
 # What the constants, fitted on stores of hundreds, must not deny, least of all in a store of few memories: that the
 # first result has most of what the question asks for, by worth, and nothing that it names is missing; that one has the
-# whole query as it is; or that the first is the only near one: no other has more than this share of its cosine. Chosen on the tuning half of
-# tests/quality/small_stores.jsonl; guarded by tests/quality/test_small_stores.py.
+# whole query as it is; or that the first is the only near one: no other has more than this share of its cosine. Chosen
+# on the tuning half of tests/quality/small_stores.jsonl; guarded by tests/quality/test_small_stores.py.
 MOST_WORDS = 0.5
 NEAR, SHARE_OF_NEXT = 0.15, 0.7
 

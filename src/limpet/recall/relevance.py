@@ -29,7 +29,7 @@ _ENGLISH = re.compile(
 _DIGITS, _WORD = re.compile(r"\d+"), re.compile(r"\w+")
 # What begins another clause: what is named before "which format do we use?" is not what that asks about.
 _CLAUSE = re.compile(r"[:;,.!?\n]\s*\w")
-_ARTICLES = frozenset("the a an der die das ein eine".split())
+_ARTICLES = frozenset(["the", "a", "an", "der", "die", "das", "ein", "eine"])
 # A question with more words of its own than these is about more than what it names.
 OWN_WORDS = 3
 # Characters of a part of a word that is no chance.
