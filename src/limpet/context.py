@@ -130,7 +130,10 @@ class Context:
         """A statement of the arguments of `remember`. Raises BadInput."""
         from .remember.validation import validate
 
-        return validate(item, scope=self.scope, now=self.clock.now())
+        try:
+            return validate(item, scope=self.scope, now=self.clock.now())
+        except ValueError as error:  # a number of more digits than Python writes out, in no message either
+            raise BadInput(f"what is given cannot be read: {error}") from None
 
     def write(self, decide: Callable[[Writer], T]) -> T:
         """Run a decision inside a write. It may run again when the lock was lost: the last answer counts."""

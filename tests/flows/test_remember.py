@@ -96,6 +96,28 @@ def test_a_batch_is_one_operation(memory):
     assert [one.content for one in memory.list().memories] == ["kept"]
 
 
+HUGE = 10**5_000  # more digits than Python writes out, in a message either
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"metadata": {"n": HUGE}},
+        {"metadata": {"n": [HUGE]}},
+        {"importance": HUGE},
+        {"valid_from": HUGE},
+        {HUGE: 1},
+        {"kind": HUGE},
+    ],
+)
+def test_a_number_of_thousands_of_digits_is_refused_alone(memory, given):
+    good = [{"content": f"Row {i} of the table"} for i in range(2_001)]
+    receipts = memory.remember_batch([*good, {"content": "x", **given}, {"content": "The last one"}])
+    assert [one.status for one in receipts] == ["created"] * 2_001 + ["rejected", "created"]
+    with pytest.raises(limpet.BadInput):
+        memory.remember("x", metadata={"n": HUGE})
+
+
 def test_a_batch_longer_than_one_transaction_is_stored_whole(memory):
     receipts = memory.remember_batch({"content": f"line {i}"} for i in range(1_050))
 

@@ -206,6 +206,7 @@ def test_a_store_that_is_closed_while_it_is_read_stays_closed(read_beside, tmp_p
 def test_words_whose_lists_are_not_there_are_left_out_when_time_is_short(read_beside, tmp_path, monkeypatch):
     """And the answer says so."""
     monkeypatch.setattr(FollowingArrays, "_read_ahead", lambda self: None)
+    monkeypatch.setattr(columns, "SECONDS_PER_WORD", 1.0)
     with limpet.open(tmp_path / "m.db", embedder=Checksums()) as memory:
         memory.remember_batch({"content": text} for text in some(60))
         memory.recall("deploy")

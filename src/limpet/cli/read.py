@@ -13,12 +13,14 @@ from . import names, output
 from .options import TIME_FORMS, Command, filter_options, filters, given_text, id_argument, open_store
 
 if TYPE_CHECKING:
+    from ..api import Limpet
     from ..recall.answer import Recall
+    from ..recall.sessions import SessionRecall
 
 # How long a recall at the command line may take; its cold embedder needs most of it.
 DEADLINE_MS = 5_000.0
-# What a search or a list without a result ends with.
-NOTHING = 1
+# What a search or a list without a result ends with; and a search that the deadline ended before it had looked.
+NOTHING, UNSEEN = 1, 3
 
 
 def _recall_options(parser: ArgumentParser) -> None:
@@ -74,10 +76,10 @@ def _recall(args: Namespace) -> int:
             found = seen.recall(**given, lexical_only=args.lexical, explain=args.explain)
             short = [] if args.json else memory.abbreviate([item.id for item in found.items])
             if not found.items:
-                output.nothing(memory, args)
+                _nothing(memory, args, found)
     output.recalled(found, short, as_json=args.json, budget_tokens=args.budget, scopes=args.all_scopes)
     _number(args, "recall", [item.id for item in found.items])
-    return 0 if found.items else NOTHING
+    return 0 if found.items else _code(found)
 
 
 def _recall_sessions(args: Namespace, given: dict[str, Any]) -> int:
@@ -95,9 +97,22 @@ def _recall_sessions(args: Namespace, given: dict[str, Any]) -> int:
             found = seen.recall_sessions(**given, lexical_only=args.lexical, explain=args.explain)
             short = [] if args.json else memory.abbreviate([item.id for item in found.items])
             if not found.sessions:
-                output.nothing(memory, args)
+                _nothing(memory, args, found)
     output.recalled_sessions(found, short, as_json=args.json, budget_tokens=args.budget)
-    return 0 if found.sessions else NOTHING
+    return 0 if found.sessions else _code(found)
+
+
+def _code(found: Recall | SessionRecall) -> int:
+    """Of an answer without a result."""
+    return UNSEEN if "lexical" in found.missing else NOTHING
+
+
+def _nothing(memory: Limpet, args: Namespace, found: Recall | SessionRecall) -> None:
+    if _code(found) == NOTHING:
+        output.nothing(memory, args)
+    elif not args.json:
+        output.words("the deadline came before anything was found; whether there is something is not known")
+        output.words("  hint: a longer --deadline-ms")
 
 
 def _number(args: Namespace, command: str, ids: list[str]) -> None:

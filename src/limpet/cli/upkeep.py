@@ -122,11 +122,11 @@ def _reembed(args: Namespace) -> int:
 def _worked(report: WorkReport, *, as_json: bool) -> int:
     counts = {name: getattr(report, name) for name in ("done", "failed", "remaining", "dead")}
     if as_json:
-        output.object_line(counts)
+        output.object_line(counts | ({"error": report.error} if report.error else {}))
     else:
         output.line(", ".join(f"{name} {count:,}" for name, count in counts.items()))
-        if report.failed or report.dead:
-            output.words("some jobs failed; `limpet doctor` says why")
+        if report.error:
+            output.words(f"some jobs failed: {output.printable(report.error)}")
     return UNSOUND if report.failed else 0
 
 

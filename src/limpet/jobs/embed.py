@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from ..model.clock import MICROSECONDS_PER_SECOND, Clock
 from ..model.dataclass import dataclass, replace
 from ..model.errors import EmbedderUnavailable, StoreError
-from ..store.records import EmbedderRow, Job
+from ..store.records import INTERRUPTED, EmbedderRow, Job
 from ..text.describe import searchable
-from ..vectors.codes import encode_for_store
+from ..vectors.codes import encode_for_store, to_unit
 from ..vectors.embedder import Embedder
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ LEASE_SECONDS = 120
 # Waits after a failure: 10 s, 20 s, 40 s ... and after this many attempts the job lies dead until someone looks.
 FIRST_WAIT_SECONDS = 10
 MAX_ATTEMPTS = 5
+EVER = 2**63 - 1  # later than any job waits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,8 +42,9 @@ class WorkReport:
     done: int = 0
     checked: int = 0
     failed: int = 0
-    remaining: int = 0
+    remaining: int = 0  # that wait, those included whose next attempt is later
     dead: int = 0
+    error: str | None = None  # why the last of those that failed did, while they wait or lie dead
 
 
 def drain(
@@ -80,7 +82,11 @@ def drain(
         if progress:
             progress(done + failed, max(total, done + failed))
     return WorkReport(
-        done=done, failed=failed, remaining=store.jobs.backlog(kind, clock.now()), dead=len(store.jobs.dead())
+        done=done,
+        failed=failed,
+        remaining=store.jobs.backlog(kind, EVER),
+        dead=len(store.jobs.dead()),
+        error=store.jobs.last_error(kind),
     )
 
 
@@ -122,7 +128,7 @@ def run(store: Store, embedder: Embedder, row: EmbedderRow, jobs: list[Job], clo
         return _embed(store, embedder, row, jobs, clock)
     except (StoreError, EmbedderUnavailable):
         several = [job.subject for job in jobs]
-        store.jobs.fail(jobs[0].kind, several, error="interrupted", not_before=clock.now(), dead=False)
+        store.jobs.fail(jobs[0].kind, several, error=INTERRUPTED, not_before=clock.now(), dead=False)
         raise
     except Exception as error:
         if len(jobs) > 1:
@@ -144,11 +150,16 @@ def _embed(store: Store, embedder: Embedder, row: EmbedderRow, jobs: list[Job], 
     texts = store.search.texts([job.subject for job in jobs])
     if texts:
         vectors = np.asarray(embedder.embed_passages([searchable(text, key) for _, text, key in texts]), np.float32)
-        if vectors.shape != (len(texts), row.dimensions) or not np.isfinite(vectors).all():
-            raise ValueError(
-                f"vectors of shape {vectors.shape}, where {(len(texts), row.dimensions)} finite numbers belong"
+        if vectors.shape != (len(texts), row.dimensions):
+            # No text's fault: one by one, a single vector for all would pass for that of each.
+            raise EmbedderUnavailable(
+                f"{embedder.name}: embed_passages gave an array of shape {vectors.shape} for {len(texts)} texts, where"
+                f" {(len(texts), row.dimensions)} belongs"
             )
-        made = encode_for_store([num for num, _, _ in texts], vectors)
+        units, fit = to_unit(vectors)
+        if not fit.all():
+            raise ValueError("a vector that is not finite, or all zeros, has no direction")
+        made = encode_for_store([num for num, _, _ in texts], units)
         if jobs[0].kind == KIND:
             store.vectors.add(row.num, made, done=[job.subject for job in jobs], then=THEN, at=clock.now())
             return len(jobs)

@@ -13,9 +13,9 @@ from . import relevance_weights as W
 Features = Mapping[str, float]
 
 # What the constants, fitted on stores of hundreds, must not deny, least of all in a store of few memories: that the
-# first result has most of what the question asks for, by worth, and nothing that it names is missing; or that it is the
-# only near one: no other has more than this share of its cosine. Chosen on the tuning half of
-# tests/quality/small_stores.jsonl; guarded by tests/quality/test_small_stores.py.
+# first result has most of what the question asks for, by worth, and nothing that it names is missing; that one has the
+# whole query as it is; or that the first is the only near one: no other has more than this share of its cosine. Chosen
+# on the tuning half of tests/quality/small_stores.jsonl; guarded by tests/quality/test_small_stores.py.
 MOST_WORDS = 0.5
 NEAR, SHARE_OF_NEXT = 0.15, 0.7
 
@@ -27,6 +27,9 @@ ONLY_ONE = 0.6
 # has most of them stands out there too. So do 67 right and 11 wrong first results of the own set and written stores.
 FEW_WORDS = 2 / 8
 
+# What is about E4211 answers no question about E4299, which no memory names: at most this share of the threshold.
+OF_A_SIBLING = 0.5
+
 
 def probability(features: Features) -> float:
     """That something found answers the question, 0 to 1. A feature without a weight counts nothing.
@@ -34,11 +37,12 @@ def probability(features: Features) -> float:
     At least the threshold where the first result stands out by itself.
     """
     weights, least = _constants(features)
-    if not _stands_out(features):
+    most = least * OF_A_SIBLING if features.get("sibling") else 1.0
+    if not _stands_out(features) or most < 1.0:
         least = 0.0
     log_odds = weights["one"] + sum(weights.get(name, 0.0) * value for name, value in features.items())
     log_odds += ONLY_ONE * (JUDGED in features and features.get("share") == 1.0)
-    return max(least, 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, log_odds)))))
+    return max(least, min(most, 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, log_odds))))))
 
 
 def _constants(features: Features) -> tuple[Mapping[str, float], float]:
@@ -51,6 +55,8 @@ def _constants(features: Features) -> tuple[Mapping[str, float], float]:
 
 
 def _stands_out(features: Features) -> bool:
+    if features.get("literal"):
+        return True
     has_most = features.get("coverage_first", 0.0) >= MOST_WORDS and not features.get("unnamed")
     if JUDGED in features:
         return has_most and features.get("words", 0.0) <= FEW_WORDS

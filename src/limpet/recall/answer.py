@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -47,7 +46,8 @@ NO_TRACES: Mapping[int, Trace] = {}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """One recalled memory. `score` compares within one recall only."""
+    """One recalled memory. `score` is the ranking's, before what has the last word on the order (the judge, a reranker,
+    what is newer): it compares within one recall only, and items need not be sorted by it."""
 
     id: str
     kind: str
@@ -127,7 +127,8 @@ _Unfrozen = unfrozen(Item)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recall(Holds[Item]):
-    """Ranked memories, and which signals could not be asked (`notes` says why)."""
+    """Ranked memories, and which signals could not be asked (`notes` says why). `items` are best first: their order is
+    the ranking, `score` but a part of what makes it."""
 
     query: str
     items: list[Item]
@@ -201,7 +202,7 @@ def recall(
 
     Reads one state of the store; the same store, plan and `now` give the same answer.
     """
-    started, asked = time.perf_counter(), plan.query
+    asked = plan.query
     with store.snapshot(plan.deadline):
         plan, event, found, order, scores = find_and_rank(store, vectors, plan)
         if skip is not None:
@@ -234,7 +235,7 @@ def recall(
         items=shown_items(found, chosen.places, chosen.memories, scores, plan, disputed, traces),
         missing=found.missing,
         notes=found.notes,
-        elapsed_ms=(time.perf_counter() - started) * 1000,
+        elapsed_ms=plan.elapsed_ms(),
         truncated=chosen.truncated,
         relevance=likely,
         relevant=relevant,

@@ -171,7 +171,8 @@ def _vector_hits(vectors: VectorSignal | None, plan: Plan, found: Candidates) ->
     try:
         hits = vectors.search(plan)
         if plan.unembedded:
-            found.miss("vector", f"{plan.unembedded:,} texts wait for their vectors: `limpet work` makes them")
+            why = plan.unembedded_why or "`limpet work` makes them"
+            found.miss("vector", f"{plan.unembedded:,} texts wait for their vectors: {why}")
         elif not hits.complete:
             found.miss("vector", "the deadline came before all vectors were compared: the oldest are left out")
         return hits

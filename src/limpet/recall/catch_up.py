@@ -4,10 +4,8 @@ are likely to be asked for, and the plan says how many still wait."""
 from __future__ import annotations
 
 import time
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from ..jobs import embed, mentions
 from ..model.clock import MICROSECONDS_PER_SECOND, Clock
 from ..model.dataclass import replace
 from ..model.errors import EmbedderUnavailable, StoreError
@@ -15,6 +13,7 @@ from ..rank import constants as C
 from ..recall.plan import Plan
 from ..recall.semantic import LOAD_SECONDS, QUERY_SECONDS, SemanticSearch
 from ..text.grams import with_grams
+from .within import InTime
 
 if TYPE_CHECKING:
     from ..store.contract import Store
@@ -46,10 +45,15 @@ def catch_up(store: Store, semantic: SemanticSearch, plan: Plan, clock: Clock, w
     first = SECONDS_PER_TEXT if semantic.is_loaded() and semantic.can_answer() else LOAD_SECONDS
     if store.read_only or _until(plan, waiting) - time.monotonic() < first + semantic.to_measure() * SECONDS_PER_TEXT:
         return replace(plan, unembedded=waiting)
-    with suppress(EmbedderUnavailable, StoreError):
+    why = ""
+    try:
         _embed(store, semantic, plan, clock, waiting)
         semantic.activate_when_complete()
-    return replace(plan, unembedded=semantic.waiting()).with_at_least(SECONDS_FOR_WORDS)
+    except EmbedderUnavailable as error:
+        why = error.message + (f" ({error.hint})" if error.hint else "")
+    except StoreError:  # somebody else writes: the next recall may
+        pass
+    return replace(plan, unembedded=semantic.waiting(), unembedded_why=why).with_at_least(SECONDS_FOR_WORDS)
 
 
 def _until(plan: Plan, waiting: int) -> float:
@@ -60,13 +64,17 @@ def _until(plan: Plan, waiting: int) -> float:
 
 
 def _embed(store: Store, semantic: SemanticSearch, plan: Plan, clock: Clock, waiting: int) -> None:
+    from ..jobs import embed, mentions  # NumPy with them, which takes longer to load than some deadlines leave
+
     mentions.drain(store, limit=MENTIONS)
-    embedder, row = semantic.for_writing()
+    embedder, row = semantic.for_writing(min(_until(plan, waiting), time.monotonic() + SECONDS))
     # Loaded and measured before the time is looked at again, and before any job is leased.
     load = getattr(embedder, "load", None)
     if load is not None:
         load()
     until = _until(plan, waiting) if plan.deadline is not None else time.monotonic() + SECONDS
+    if isinstance(embedder, InTime):
+        embedder.until = until
     words = store.search.lexical(with_grams(plan.query), plan.where, limit=C.LEXICAL_CANDIDATES, deadline=until)
     queue = store.jobs.due(clock.now(), first=[hit.text_id for hit in words.hits], most=MOST)
     slowest, most = 0.0, FIRST_BATCH  # not measured yet

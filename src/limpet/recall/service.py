@@ -95,6 +95,9 @@ def related(context: Context, id: str, *, k: int) -> Recall:
     from ..recall.answer import recall
     from ..recall.plan import make_plan
 
+    def ask(plan: Plan, semantic: SemanticSearch | None) -> Recall:
+        return recall(context.store, semantic, plan, skip=raw)
+
     memory = context.memory(id)
     raw, now = parse_id(memory.id), context.now()
     plan = make_plan(
@@ -108,7 +111,7 @@ def related(context: Context, id: str, *, k: int) -> Recall:
         fusion="linear",
         without=frozenset(("neighbours", "session", "date", "speaker", "shape")),
     )
-    found = recall(context.store, context.semantic(), plan, skip=raw)
+    found = _answered(context, plan, ask)
     # What is near answers no question: there is nothing to withhold.
     return replace(found, relevance=1.0, relevant=True)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -137,7 +136,7 @@ def recall_sessions(
     Stands on the candidates and scores of a recall of the plan. Reads one state of the store; the same store, plan and
     `now` give the same answer.
     """
-    started, asked = time.perf_counter(), plan.query
+    asked = plan.query
     with store.snapshot(plan.deadline):
         plan, _, found, order, scores = find_and_rank(store, vectors, plan)
         likely, relevant = how_relevant(store, found, order, scores, plan, judged(store, found, order, plan, vectors))
@@ -176,7 +175,7 @@ def recall_sessions(
         without_session=alone,
         missing=found.missing,
         notes=found.notes,
-        elapsed_ms=(time.perf_counter() - started) * 1000,
+        elapsed_ms=plan.elapsed_ms(),
         truncated=truncated,
         relevance=likely,
         relevant=relevant,

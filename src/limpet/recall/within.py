@@ -4,8 +4,16 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Callable
-from typing import TypeVar
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from ..model.errors import EmbedderUnavailable
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from ..vectors.embedder import Embedder
 
 from ..model.forks import ForkedLock
 
@@ -54,3 +62,42 @@ def within(seconds: float, work: Callable[[], T], mark: int | str) -> T:
     if failed:
         raise failed[0]
     return found[0]
+
+
+class InTime:
+    """An embedder of others that makes vectors beside a recall: what it has not answered by `until`, on the monotonic
+    clock, raises EmbedderUnavailable. A later `until` may be set."""
+
+    def __init__(self, embedder: Embedder, until: float) -> None:
+        self.embedder, self.name = embedder, embedder.name
+        self.until = until
+
+    def ask(self, work: Callable[[], T]) -> T:
+        """What `work` returns, or raises."""
+        try:
+            return within(self.until - time.monotonic(), work, id(self.embedder))
+        except Late as late:
+            raise EmbedderUnavailable(f"{self.name}: {late}", hint="`limpet work` waits for it") from None
+
+    @property
+    def fingerprint(self) -> str:
+        return self.ask(lambda: self.embedder.fingerprint)
+
+    @property
+    def dimensions(self) -> int:
+        return self.ask(lambda: self.embedder.dimensions)
+
+    def load(self) -> None:
+        load = getattr(self.embedder, "load", None)
+        if load is not None:
+            self.ask(load)
+
+    def embed_passages(self, texts: Sequence[str]) -> np.ndarray:
+        return self.ask(lambda: self.embedder.embed_passages(texts))
+
+    def embed_query(self, text: str) -> np.ndarray:
+        return self.ask(lambda: self.embedder.embed_query(text))
+
+    def __getattr__(self, name: str) -> Any:
+        """What an embedder may state besides."""
+        return getattr(self.embedder, name)

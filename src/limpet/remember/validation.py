@@ -294,8 +294,10 @@ def _plain(value: Any, texts: list[str], depth: int = 0) -> Any:
         texts.append(value)
         return value
     if type(value) is int or type(value) is float:
+        if not -1e300 < value < 1e300:  # infinite, or longer than JSON reads
+            return None
         texts.append(str(value))
-        return value if -1e300 < value < 1e300 else None  # neither infinite nor longer than JSON reads
+        return value
     return None
 
 

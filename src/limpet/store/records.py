@@ -150,6 +150,10 @@ class Mention(NamedTuple):
     id: bytes
 
 
+# The error of a job that was given back through no fault of its own.
+INTERRUPTED = "interrupted"
+
+
 class Job(NamedTuple):
     """One piece of slow work, leased to one worker at a time. Kind and subject name it."""
 

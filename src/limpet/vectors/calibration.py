@@ -83,12 +83,22 @@ def pairs() -> list[tuple[str, str]]:
 
 
 def measured(embedder: Embedder) -> Calibration:
-    """A run of the model for each question and each answer. Raises what the embedder raises."""
+    """A run of the model for each question and each answer. Raises what the embedder raises, and ValueError."""
     import numpy as np
 
+    from .codes import to_unit
+
     several = pairs()
-    answers = np.asarray(embedder.embed_passages([answer for _, answer in several]))
-    cosines = np.stack([np.asarray(embedder.embed_query(question)) for question, _ in several]) @ answers.T
+    questions, passages = [question for question, _ in several], [answer for _, answer in several]
+    at_once = getattr(embedder, "embed_queries", None)
+    asked = at_once(questions) if at_once is not None else [embedder.embed_query(one) for one in questions]
+    (answers, fit), (rows, fits) = (
+        to_unit(np.asarray(made, dtype=np.float32).reshape(len(several), -1))
+        for made in (embedder.embed_passages(passages), asked)
+    )
+    if not (fit.all() and fits.all()):
+        raise ValueError("a vector has no direction")
+    cosines = rows @ answers.T
     own = np.eye(len(several), dtype=bool)
     means = cosines[~own].mean(), cosines[own].mean(), (answers @ answers.T)[~own].mean()
     found = Calibration(*(round(float(mean), 6) for mean in means))

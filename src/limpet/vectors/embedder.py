@@ -29,7 +29,8 @@ class Embedder(Protocol):
 
     `fingerprint` changes whenever the vectors would: it is stored beside them. A `load()` method is optional: workers
     call it before they take work, so that a slow start holds up nothing. So is a `calibration` (calibration.py):
-    without one, a worker measures how the cosines lie, once a store. So is `replaces`, fingerprints: a store with
+    without one, a worker measures how the cosines lie, once a store: by `embed_queries(texts)`, as `embed_passages`,
+    where there is one. So is `replaces`, fingerprints: a store with
     vectors of one of these gets new ones by and by, without being told to.
     """
 

@@ -109,10 +109,17 @@ class RemoteEmbedder:
 
     def embed_passages(self, texts: Sequence[str]) -> np.ndarray:
         """float32 (n, dimensions), rows of length 1."""
+        return self._in_batches(self._spec.passage, texts)
+
+    def embed_queries(self, texts: Sequence[str]) -> np.ndarray:
+        """The same of questions: many in a request."""
+        return self._in_batches(self._spec.query, texts)
+
+    def _in_batches(self, prefix: str, texts: Sequence[str]) -> np.ndarray:
         import numpy as np
 
         parts = [
-            self._vectors([self._spec.passage + text for text in texts[start : start + BATCH]])
+            self._vectors([prefix + text for text in texts[start : start + BATCH]])
             for start in range(0, len(texts), BATCH)
         ]
         return np.concatenate(parts) if parts else np.empty((0, self.dimensions), dtype=np.float32)

@@ -61,21 +61,20 @@ def doctor(store: Store, semantic: SemanticSearch, *, scope: str) -> list[Check]
             )
         )
     elif stats.waiting_jobs:
+        error = store.jobs.last_error("embed")
         found.append(
             Check(
                 name="queue",
                 status="warn",
-                message=f"{stats.waiting_jobs:,} memories wait for their vectors; words find them already",
+                message=f"{stats.waiting_jobs:,} memories wait for their vectors; words find them already"
+                + (f"; the last error: {error}" if error else ""),
                 hint="limpet work",
             )
         )
     else:
         found.append(Check(name="queue", status="ok", message="empty"))
     try:
-        embedder = semantic.load()
-        load_now = getattr(embedder, "load", None)
-        if load_now is not None:
-            load_now()  # a model whose file is missing says so only then
+        embedder = semantic.answering()
         found.append(
             Check(name="embedder", status="ok", message=f"{embedder.name}, {embedder.dimensions} dimensions, local")
         )

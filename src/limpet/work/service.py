@@ -58,6 +58,7 @@ def _drain(context: Context, *, limit: int | None, only_vectors: bool, progress:
             done=report.done + again.done,
             failed=report.failed + again.failed,
             remaining=report.remaining + again.remaining,
+            error=report.error or again.error,
         )
     semantic.activate_when_complete()
     searchable = None if only_vectors else semantic.index()

@@ -26,6 +26,9 @@ SLICE = 2_000
 READ_SECONDS = 0.25
 # Texts, or index terms in thirties, that recalls read themselves; more of them are read ahead, beside the recalls.
 READ_BY_RECALLS, WORDS_A_TEXT = 30_000, 30
+# What reading the lists of a query's words may take for each word of the index: with less time until its deadline a
+# recall does without those that are not held.
+SECONDS_PER_WORD = 1e-6
 # New texts that do not yet stand in the sorted order of sessions; with more it is sorted anew.
 MAX_UNSORTED = 4_096
 _NEVER = np.iinfo(np.int64).max
@@ -296,8 +299,8 @@ class Columns:
     def lexical(self, text: str, where: Filter, *, limit: int | None, deadline: float | None) -> ArrayHits:
         """What `Search.lexical` finds."""
         with self._feed.within(deadline):
-            # A list that is not there yet may take longer than any deadline.
-            held_only = deadline is not None and self._feed.in_pieces
+            reading = self.postings.words_there_are * SECONDS_PER_WORD
+            held_only = self._feed.in_pieces and deadline is not None and deadline - time.monotonic() < reading
             return self.postings.search(text, where, self, limit=limit, held_only=held_only)
         return ArrayHits.none()._replace(complete=False)
 

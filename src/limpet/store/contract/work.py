@@ -79,7 +79,13 @@ class Jobs(Protocol):
 
     def dead(self) -> list[Job]: ...
 
-    def revive(self) -> int: ...
+    def last_error(self, kind: str) -> str | None:
+        """Why the job failed that did last, of those that wait or are dead."""
+        ...
+
+    def revive(self) -> int:
+        """Let dead jobs, and those that wait longer because they failed, be tried at once; how many these are."""
+        ...
 
 
 class Usage(Protocol):

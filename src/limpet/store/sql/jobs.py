@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..records import Job
+from ..records import INTERRUPTED, Job
 from .database import Connection, Database, Repository
 from .statements import statements
 
@@ -105,11 +105,21 @@ class SqlJobs(Repository):
         rows = self._database.rows("SELECT kind, subject, attempts, error FROM job WHERE state = 'dead' LIMIT 100")
         return [Job(*row) for row in rows]
 
+    def last_error(self, kind: str) -> str | None:
+        with self._database.reading() as con:
+            found = con.execute(
+                "SELECT error FROM job WHERE kind = ? AND error IS NOT NULL AND error <> ?"
+                " ORDER BY not_before DESC, subject LIMIT 1",
+                (kind, INTERRUPTED),
+            ).get
+            return None if found is None else str(found)
+
     def revive(self) -> int:
         with self._database.writing() as con:
             before = con.total_changes()
             con.execute(
-                "UPDATE job SET state = 'waiting', attempts = 0, not_before = 0, leased_until = 0 WHERE state = 'dead'"
+                "UPDATE job SET state = 'waiting', attempts = 0, not_before = 0, leased_until = 0"
+                " WHERE state = 'dead' OR (error IS NOT NULL AND not_before > 0 AND leased_until = 0)"
             )
             return con.total_changes() - before
 

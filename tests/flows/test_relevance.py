@@ -1,0 +1,78 @@
+"""When a recall says that nothing relevant was found, and when not."""
+
+from __future__ import annotations
+
+import pytest
+
+REGIONS = ("Frankfurt", "Dublin", "Oregon", "Tokyo", "Paris")
+CAUSES = ("a full disk", "a lost lease", "an expired token", "a bad checksum", "a missing header", "a slow replica")
+
+
+@pytest.fixture
+def codes(memory):
+    """Error codes from E4200 to E4239, hosts from mx0 to mx19, and what is about neither."""
+    memory.remember_batch(
+        {"content": f"Error E{4200 + i} means {CAUSES[i % 6]} on the billing service"} for i in range(40)
+    )
+    memory.remember_batch({"content": f"Host mx{i}.example.org runs in {REGIONS[i % 5]}"} for i in range(20))
+    memory.remember_batch(
+        {"content": text}
+        for text in (
+            "Error responses use the RFC 9457 problem format",
+            "We deploy on Tuesdays with make VERSION=v2.3.1",
+        )
+    )
+    memory.work()
+    return memory
+
+
+@pytest.mark.parametrize("lexical_only", [False, True])
+@pytest.mark.parametrize("known, unknown", [("E4211", "E4299"), ("mx7.example.org", "mx77.example.org")])
+def test_what_is_about_another_code_is_no_answer(codes, known, unknown, lexical_only):
+    for question in ("{}", "what does error {} mean?", "which region has {}?", "where does {} run?"):
+        assert not codes.recall(question.format(unknown), lexical_only=lexical_only).relevant
+    for question in ("{}", "what does {} mean?" if known[0] == "E" else "which region has {}?"):
+        found = codes.recall(question.format(known), lexical_only=lexical_only)
+        assert found.relevant and known in found.items[0].content
+
+
+@pytest.mark.parametrize(
+    "known, unknown", [("E4211 means a full disk", "E4212"), ("mx1.example.org is in Paris", "mx2.example.org")]
+)
+def test_the_only_code_there_is_answers_for_no_other(memory, known, unknown):
+    memory.remember(known)
+    memory.work()
+    assert not memory.recall(f"what is {unknown}?").relevant
+    assert not memory.recall(unknown).relevant
+
+
+def test_a_new_ticket_file_or_version_beside_a_question_hides_no_answer(codes):
+    for question in (
+        "Fix JIRA-4711: which error format do we use?",
+        "In src/app/errors9.py, which error format do we use?",
+        "I see E4299 in the logs, which error format do we use?",
+        "how do I deploy v2.4.0?",
+    ):
+        found = codes.recall(question)
+        assert found.relevant and ("RFC 9457" in found.items[0].content or "make VERSION" in found.items[0].content)
+
+
+def test_a_result_that_has_the_whole_query_is_not_called_irrelevant(memory):
+    memory.remember("The initialisation of the cluster takes ten minutes")
+    memory.remember("Bread rests overnight")
+    memory.work()
+    for part in ("ialisati", "initialis", "of the clus"):
+        assert memory.recall(part).relevant
+    assert not memory.recall("zqxvw").relevant
+
+
+def test_what_is_related_is_found_before_anybody_made_vectors(memory):
+    memory.remember("Deploys hang when the VPN is down")
+    release = memory.remember("The release pipeline needs the company VPN").id
+    memory.remember("Bread is baked at 6")
+
+    found = memory.related(release)
+
+    assert found.missing == [] and len(found.items) == 2
+    assert found.items[0].content == "Deploys hang when the VPN is down"
+    assert memory.stats().waiting_jobs == 0
