@@ -9,6 +9,7 @@ from ..model.encode import OPTIONAL, JsonForm
 from ..model.ids import format_id, parse_id
 from ..model.memory import Memory
 from ..store.records import Filter
+from ..text.whole_words import all_stand
 from .replacement import proposed
 from .write import Writer, need
 
@@ -66,12 +67,12 @@ def forget(
 
 
 def _passing(writer: Writer, where: Filter, match: str | None) -> list[Memory]:
-    words = (match or "").casefold().split()
+    stand = all_stand(match or "")
     found: list[Memory] = []
     cursor = None
     while True:
         page = writer.reads.listings.page(where, sort="created", limit=1_000, cursor=cursor)
-        found += [one for one in page.memories if all(word in one.content.casefold() for word in words)]
+        found += [one for one in page.memories if stand(one.content)]
         cursor = page.cursor
         if cursor is None:
             return found
