@@ -21,7 +21,7 @@ from .mirror import service as mirror_service
 from .model import old_names
 from .model.clock import Clock, SystemClock
 from .model.errors import BadInput
-from .model.memory import check_kinds, check_list, check_several
+from .model.memory import check_kinds, check_list, check_several, checks_arguments, with_checks
 from .model.old_names import takes
 from .organize import service as organize_service
 from .recall import lookup as recall_lookup
@@ -85,6 +85,7 @@ EMBEDDER_HAS = ("name", "fingerprint", "dimensions", "embed_passages", "embed_qu
 Progress = Callable[[int, int], None]
 
 
+@checks_arguments
 def open(
     path: str | os.PathLike[str] | None = None,
     *,
@@ -158,6 +159,7 @@ def change_key(path: str | os.PathLike[str] | None, key: str | None) -> builtins
     return copies
 
 
+@with_checks
 class Limpet:
     """An open memory store, seen from a scope. Thread-safe; use it as a context manager, or `close()` it."""
 
@@ -894,12 +896,13 @@ class Limpet:
 
     @takes("kinds")
     def forget(
-        self, ids: str | Iterable[str] = (), *, kind: str | Iterable[str] = (), topics: Iterable[str] = (),
+        self, ids: str | Iterable[str] | None = None, *, kind: str | Iterable[str] = (), topics: Iterable[str] = (),
         session: str | None = None, before: Time = None, metadata: Mapping[str, Any] | None = None,
         match: str | None = None, why: str = "forgotten", origin: str | None = None, dry_run: bool = False,
     ) -> Forgotten:  # fmt: skip
-        """Retract memories in one operation, which `undo` takes back: those named by `ids` and, of this scope alone,
-        what has all that is asked for: topics, a session, an age (stored `before`), metadata, all words of `match`.
+        """Retract memories in one operation, which `undo` takes back: of those named by `ids`, or without any of this
+        scope, what has all that is asked for: kind, topics, a session, an age (stored `before`), metadata, all words of
+        `match`, whole. Of an empty list nothing.
 
         `dry_run`: only say which. Nothing is erased: that is `purge`. Raises NotFound, AmbiguousId, BadInput.
 

@@ -322,3 +322,33 @@ def test_every_public_verb_has_a_docstring_and_a_whole_signature():
                 assert verb.__doc__, name
                 assert inspect.signature(verb).parameters["self"], name
     assert "kinds" not in inspect.signature(limpet.Limpet.recall).parameters
+
+
+def test_what_is_neither_true_nor_false_is_refused_as_such(memory, path):
+    """A text is true to Python whatever it says: `confirm="false"` would erase for good."""
+    id = memory.remember("The limit is 100").id
+
+    for call in (
+        lambda said: memory.purge(id, confirm=said), lambda said: memory.purge(id, dry_run=said),
+        lambda said: memory.forget(id, dry_run=said), lambda said: memory.list(all_states=said),
+        lambda said: memory.graph.why(id, everything=said), lambda said: limpet.open(path, read_only=said),
+        lambda said: limpet.open(path, durable=said), lambda said: limpet.open(path, judge=said),
+    ):  # fmt: skip
+        for said in ("false", "no", "yes", 1):
+            with pytest.raises(limpet.BadInput, match="must be true or false"):
+                call(said)
+    assert memory.get(id).state == "active"
+
+
+def test_what_stands_for_a_whole_number_is_one(memory):
+    import numpy
+
+    for n in range(3):
+        memory.remember(f"The limit of stage {n} is 100")
+    two = numpy.int64(2)
+
+    assert len(memory.recall("limit", k=two, lexical_only=True)) == len(memory.list(limit=two).memories) == 2
+    assert len(memory.log(limit=two)) == len(memory.graph.centrality(limit=two)) + 2 == 2
+    for wrong in (numpy.float64(2), True, "2"):
+        with pytest.raises(limpet.BadInput):
+            memory.recall("limit", k=wrong)

@@ -5,9 +5,12 @@ What events do to a memory is in `state.py`; how a memory is scored is in `rank/
 
 from __future__ import annotations
 
+import operator
 import re
-from collections.abc import Iterable, Mapping
-from typing import Literal, TypeVar, get_args
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from functools import wraps
+from typing import Any, Literal, TypeVar, get_args
 
 from .clock import Instant, MaybeInstant
 from .dataclass import dataclass, field
@@ -15,6 +18,7 @@ from .encode import TIME, JsonForm, named
 from .errors import BadInput
 
 T = TypeVar("T")
+Verb = TypeVar("Verb", bound=Callable[..., Any])
 Kind = Literal[
     "fact", "decision", "inference", "correction", "skill", "episode", "preference", "opinion", "lesson", "goal", "note"
 ]
@@ -104,6 +108,40 @@ def check_several(what: str, values: Iterable[T]) -> Iterable[T]:
     if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
         raise BadInput(f"{what} must be a list, not {values!r:.60}", hint=f"write {what}=[{values!r:.60}]")
     return values
+
+
+def checks_arguments(verb: Verb) -> Verb:
+    """A verb that refuses what is neither true nor false for its keywords annotated so: a text such as "no" would count
+    as true. And that takes for its numbers whatever stands for a whole number, such as one of NumPy.
+
+    It raises BadInput.
+    """
+    said = {name: set(f"{kind}".split(" | ")) for name, kind in verb.__annotations__.items() if name != "return"}
+    flags = [name for name, kinds in said.items() if "bool" in kinds]
+    numbers = [name for name, kinds in said.items() if kinds & {"int", "float"}]
+    if not flags and not numbers:
+        return verb
+
+    @wraps(verb)
+    def call(*args: Any, **given: Any) -> Any:
+        for name in flags:
+            if not isinstance(given.get(name), bool | None):
+                raise BadInput(f"{name} must be true or false, not {given[name]!r:.60}")
+        for name in numbers:
+            if type(value := given.get(name)) not in (int, float, bool, str, type(None)):
+                with suppress(TypeError):
+                    given[name] = operator.index(value)  # type: ignore[arg-type]
+        return verb(*args, **given)
+
+    return call  # type: ignore[return-value]  # its signature is that of `verb`
+
+
+def with_checks(service: type[T]) -> type[T]:
+    """A class whose public methods are such verbs."""
+    for name, verb in list(vars(service).items()):
+        if callable(verb) and not name.startswith("_"):
+            setattr(service, name, checks_arguments(verb))
+    return service
 
 
 def check_list(what: str, values: Iterable[T]) -> tuple[T, ...]:
