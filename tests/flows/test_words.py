@@ -141,6 +141,14 @@ def test_ids_are_forgotten_at_once_and_the_reason_stays(run, memory, several):
     assert run("forget", several[2], "--dry-run")[0] == 0 and memory.count() == 1
 
 
+def test_ids_and_options_together_forget_what_is_both(run, memory, several):
+    code, _, said = run("forget", several[0], several[1], "--topic", "draft", "--match", "gateway")
+    assert code == 0 and "--confirm" in said and memory.count() == 3
+    chosen = memory.forget(several[:2], topics=["draft"], match="gateway", dry_run=True).memories
+    assert run("forget", several[0], several[1], "--topic", "draft", "--match", "gateway", "--confirm")[0] == 0
+    assert [one.id for one in chosen] == several[:1] and memory.count() == 2
+
+
 def test_forgetting_takes_nothing_of_global_unless_an_id_names_it(run, memory):
     everywhere = memory.in_scope("global").remember("The gateway is global").id
     memory.remember("The gateway is here")

@@ -263,7 +263,12 @@ def _retract(args: Namespace) -> int:
 
 def _forget_options(parser: ArgumentParser) -> None:
     add = parser.add_argument
-    add("ids", metavar="ID", nargs="*", help="which memories; without any, what all of the options together choose")
+    add(
+        "ids",
+        metavar="ID",
+        nargs="*",
+        help="which memories; with options those of them that these choose; without any, all that the options choose",
+    )
     add("--topic", action="append", metavar="TOPIC", help="those with this topic; repeated: with all of them")
     add("--kind", action="append", choices=KINDS, metavar="KIND", help="those of this kind")
     add("--session", metavar="NAME", help="those of this session")
@@ -286,7 +291,7 @@ def _forget(args: Namespace) -> int:
     }  # fmt: skip
     only_shown = args.dry_run or (any(given.values()) and not args.confirm)
     with open_store(args) as memory:
-        found = memory.forget(args.ids, **given, why=args.why, dry_run=only_shown)
+        found = memory.forget(args.ids or None, **given, why=args.why, dry_run=only_shown)
         if args.json:
             output.object_line(found.as_dict())
             return 0

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..model.dataclass import replace
 from ..model.errors import BadInput, ChangedSince, LimpetError, NotFound
 from ..model.ids import format_id, parse_id
-from ..model.memory import REACHED, Memory, check_origin
+from ..model.memory import REACHED, Memory, check_list, check_origin
 from ..recall import lookup
 from ..store.records import Filter
 
@@ -301,16 +301,16 @@ def retract(context: Context, id: str, why: str, *, origin: str | None) -> Recei
 
 
 def forget(
-    context: Context, ids: str | Iterable[str], where: Filter, *, match: str | None, why: str,
+    context: Context, ids: str | Iterable[str] | None, where: Filter, *, match: str | None, why: str,
     origin: str | None, dry_run: bool,
 ) -> Forgotten:  # fmt: skip
     from ..remember.forget import forget
 
-    named = [ids] if isinstance(ids, str) else list(ids or ())
-    held = replace(where, as_of=context.now()) if where.narrows or match is not None else None
-    if match is not None and not match.strip():
+    named = [ids] if isinstance(ids, str) else ids if ids is None else check_list("ids", ids)
+    held = where if where.narrows or match is not None else None
+    if match is not None and (not isinstance(match, str) or not match.strip()):
         raise BadInput("no words given to match", hint="match: words that all of them hold")
-    if held is None and not named:
+    if held is None and named is None:
         raise BadInput("nothing says what to forget", hint="an id, or a topic, session, age or words")
     return forget(context, named, held, match=match, why=why, origin=origin, dry_run=dry_run)
 
