@@ -54,6 +54,28 @@ def test_an_answer_that_was_asked_as_of_then_speaks_of_then(run, several):
     assert err == "nothing found in what was known then (2020-01-01)\n"
 
 
+@pytest.mark.parametrize(
+    "words", [("recall", "gateway", "--lexical"), ("recall", "zebra", "--lexical"), ("list",), ("count",)]
+)
+def test_a_scope_that_was_named_and_holds_nothing_is_said(run, memory, several, words):
+    """What `global` holds looked like the answer of a scope whose name was mistyped."""
+    memory.in_scope("project:else").remember("Elsewhere")
+    memory.in_scope("global").remember("The gateway is global")
+
+    _, _, err = run(*words, "--scope", "project:apii")
+    assert err.splitlines()[-2].startswith("nothing in project:apii; 3 in project:api, ")
+    assert "nothing in" not in run(*words)[2]
+    assert "nothing in" not in run(*words, "--scope", "project:apii", "--all-scopes")[2]
+
+
+def test_what_does_not_fit_was_found(run, memory):
+    memory.in_scope("global").remember("The gateway allows a hundred requests")
+
+    code, out, err = run("--scope", "global", "recall", "gateway", "--lexical", "--budget", "2")
+    assert (code, out, err) == (1, "", "what was found does not fit into 2 tokens\n")
+    assert run("--scope", "global", "recall", "zebra", "--lexical")[2] == "nothing found among 1 memory of global\n"
+
+
 def test_what_a_fact_would_not_keep_is_refused(run):
     """The reason and the time of an end were dropped in silence when a value was given."""
     for option in ("--why", "--at"):
@@ -142,10 +164,10 @@ def test_ids_are_forgotten_at_once_and_the_reason_stays(run, memory, several):
 
 
 def test_ids_and_options_together_forget_what_is_both(run, memory, several):
-    code, _, said = run("forget", several[0], several[1], "--topic", "draft", "--match", "gateway")
+    code, _, said = run("forget", several[0], several[1], "--topic", "draft", "--match", "old gateway")
     assert code == 0 and "--confirm" in said and memory.count() == 3
-    chosen = memory.forget(several[:2], topics=["draft"], match="gateway", dry_run=True).memories
-    assert run("forget", several[0], several[1], "--topic", "draft", "--match", "gateway", "--confirm")[0] == 0
+    chosen = memory.forget(several[:2], topics=["draft"], match="old gateway", dry_run=True).memories
+    assert run("forget", several[0], several[1], "--topic", "draft", "--match", "old gateway", "--confirm")[0] == 0
     assert [one.id for one in chosen] == several[:1] and memory.count() == 2
 
 

@@ -158,18 +158,38 @@ def nothing(memory: Limpet, args: Namespace) -> None:
     """What a search or a list without a result says: whether there is anything here, and where there is."""
     if args.json:
         return
-    scopes = memory.scopes()
-    here = sum(one.memories for one in scopes if one.scope in (memory.scope, GLOBAL_SCOPE))
     if then := getattr(args, "known_at", None):
         words(f"nothing found in what was known then ({then})")
         return
-    if here or args.all_scopes or not scopes:
-        words("nothing found" + (f" among {counted(here, 'memory')} of {memory.scope} and global" if here else ""))
+    if elsewhere(memory, args):
         return
-    told = ", ".join(f"{one.memories:,} in {one.scope}" for one in scopes[:MOST_SCOPES])
-    more = f" and {len(scopes) - MOST_SCOPES:,} more scopes" if len(scopes) > MOST_SCOPES else ""
+    places = dict.fromkeys((memory.scope, GLOBAL_SCOPE))
+    here = sum(one.memories for one in memory.scopes() if one.scope in places)
+    words("nothing found" + (f" among {counted(here, 'memory')} of {' and '.join(places)}" if here else ""))
+
+
+def named_scope(args: Namespace) -> str | None:
+    """The scope that somebody named, perhaps wrongly."""
+    return args.scope or os.environ.get("LIMPET_SCOPE")
+
+
+def elsewhere(memory: Limpet, args: Namespace) -> bool:
+    """Say so where a scope holds nothing itself, and where memories are, the name that is like it first. Returns
+    whether it did. Where `global` holds some, only of a scope that was named."""
+    if args.json or args.all_scopes:
+        return False
+    scopes = {one.scope: one.memories for one in memory.scopes()}
+    if not scopes or memory.scope in scopes or (GLOBAL_SCOPE in scopes and not named_scope(args)):
+        return False
+    import difflib
+
+    near = difflib.get_close_matches(memory.scope, scopes, 1)
+    names = list(dict.fromkeys((*near, *scopes)))
+    told = ", ".join(f"{scopes[one]:,} in {one}" for one in names[:MOST_SCOPES])
+    more = f" and {len(names) - MOST_SCOPES:,} more scopes" if len(names) > MOST_SCOPES else ""
     words(f"nothing in {memory.scope}; {told}{more}")
     words("  hint: --scope NAME looks there, --all-scopes everywhere")
+    return True
 
 
 def recalled(
@@ -226,7 +246,8 @@ def _caveats(found: Recall | SessionRecall, shown: int, budget_tokens: int | Non
     for signal in found.missing:
         words(f"without {signal}: {found.notes.get(signal, 'no reason given')}")
     if found.truncated:
-        words(f"more was found than fits into {budget_tokens} tokens")
+        told = "more was found than fits" if shown else "what was found does not fit"
+        words(f"{told} into {budget_tokens} tokens")
     if shown and not found.relevant:
         words("nothing relevant found: these are only the nearest")
 

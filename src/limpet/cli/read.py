@@ -13,7 +13,9 @@ from . import names, output
 from .options import TIME_FORMS, Command, filter_options, filters, given_text, id_argument, open_store
 
 if TYPE_CHECKING:
-    from ..recall.answer import Recall
+    from collections.abc import Sequence
+
+    from ..recall.answer import Item, Recall
 
 # How long a recall at the command line may take; its cold embedder needs most of it.
 DEADLINE_MS = 5_000.0
@@ -73,9 +75,10 @@ def _recall(args: Namespace) -> int:
             seen = memory.in_all_scopes() if args.all_scopes else memory
             found = seen.recall(**given, lexical_only=args.lexical, explain=args.explain)
             short = [] if args.json else memory.abbreviate([item.id for item in found.items])
-            if not found.items:
+            if not found.items and not found.truncated:
                 output.nothing(memory, args)
     output.recalled(found, short, as_json=args.json, budget_tokens=args.budget, scopes=args.all_scopes)
+    _of_another_scope(args, found.items)
     _number(args, "recall", [item.id for item in found.items])
     return 0 if found.items else NOTHING
 
@@ -94,10 +97,19 @@ def _recall_sessions(args: Namespace, given: dict[str, Any]) -> int:
             seen = memory.in_all_scopes() if args.all_scopes else memory
             found = seen.recall_sessions(**given, lexical_only=args.lexical, explain=args.explain)
             short = [] if args.json else memory.abbreviate([item.id for item in found.items])
-            if not found.sessions:
+            if not found.sessions and not found.truncated:
                 output.nothing(memory, args)
     output.recalled_sessions(found, short, as_json=args.json, budget_tokens=args.budget)
+    _of_another_scope(args, found.items)
     return 0 if found.sessions else NOTHING
+
+
+def _of_another_scope(args: Namespace, items: Sequence[Item]) -> None:
+    """A word where a scope was named that holds nothing itself: all that was found is of `global`."""
+    name = output.named_scope(args)
+    if items and name and not args.known_at and all(one.scope != name for one in items):
+        with open_store(args) as memory:
+            output.elsewhere(memory, args)
 
 
 def _number(args: Namespace, command: str, ids: list[str]) -> None:
@@ -171,6 +183,8 @@ def _list(args: Namespace) -> int:
             output.listed(page.memories, memory, scopes=args.all_scopes, numbered=True)
         if not page.memories:
             output.nothing(memory, args)
+        elif all(one.scope != memory.scope for one in page.memories):
+            output.elsewhere(memory, args)
     _number(args, "list", [one.id for one in page.memories])
     if page.cursor and args.json:
         sys.stdout.flush()
@@ -203,6 +217,8 @@ def _count(args: Namespace) -> int:
         found = (memory.in_all_scopes() if args.all_scopes else memory).count(**filters(args))
         if not found and not memory.count():
             output.nothing(memory, args)
+        else:
+            output.elsewhere(memory, args)
     if args.json:
         output.object_line({"count": found})
     else:
