@@ -157,7 +157,7 @@ def tag(
 ) -> Receipt:  # fmt: skip
     from ..remember.validation import check_topics, clean_metadata
 
-    more, less = check_topics(add), set(check_topics(remove))
+    more, less = check_topics(add), check_topics(remove)
     given, redacted = clean_metadata(values)
     who = _who(origin)
     return context.write(lambda writer: replace(_tagged(writer, id, more, less, given, who), redacted=redacted))
@@ -169,14 +169,15 @@ def _who(origin: str | None) -> str:
 
 
 def _tagged(
-    writer: Writer, id: str, more: Iterable[str], less: set[str], given: Mapping[str, Any], who: str
+    writer: Writer, id: str, more: Iterable[str], less: Iterable[str], given: Mapping[str, Any], who: str
 ) -> Receipt:
-    from ..remember.validation import check_topics
+    from ..remember.validation import check_topics, unlike_topics
     from ..remember.write import Receipt, check_live, need
 
     old = need(writer.reads, id, writer.scopes)
     check_live(old)
-    topics = check_topics([topic for topic in (*old.topics, *more) if topic not in less])
+    gone = {topic.casefold() for topic in less}
+    topics = check_topics(unlike_topics(topic for topic in (*old.topics, *more) if topic.casefold() not in gone))
     metadata = {name: value for name, value in {**old.metadata, **given}.items() if value is not None}
     if topics == old.topics and metadata == old.metadata:
         return Receipt(id=old.id, status="unchanged")
@@ -238,7 +239,7 @@ def change_several(
     def one(writer: Writer, id: str) -> Receipt:
         if change in _CHANGES:
             return _changed(writer, id, *_CHANGES[change], live=change != "restore", by=who)
-        less = set(tags) if change == "untag" else set()
+        less = tags if change == "untag" else ()
         return _tagged(writer, id, tags if change == "tag" else (), less, {}, who)
 
     return context.write(lambda writer: [one(writer, id) for id in dict.fromkeys(ids)])

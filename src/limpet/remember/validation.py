@@ -124,7 +124,7 @@ def validate(item: Mapping[str, Any], *, scope: str, now: int) -> ValidStatement
         # What somebody said is a record of that, unless it is stated to be more.
         kind=check_kind(item.get("kind") or ("episode" if speaker and key is None else "fact")),
         scope=scope,
-        topics=topics,
+        topics=unlike_topics(topics),
         key=key,
         importance=_unit("importance", item.get("importance")),
         pin=pin,
@@ -215,6 +215,14 @@ def clean_topics(topics: Iterable[Any]) -> tuple[tuple[str, ...], tuple[str, ...
         clean = [redact(name) for name in found]
         return tuple(dict.fromkeys(name for name, _ in clean)), tuple(one for _, names in clean for one in names)
     return tuple(found), ()
+
+
+def unlike_topics(topics: Iterable[str]) -> tuple[str, ...]:
+    """Those that differ in more than case, as they were first written."""
+    found: dict[str, str] = {}
+    for topic in topics:
+        found.setdefault(topic.casefold(), topic)
+    return tuple(found.values())
 
 
 def check_metadata(metadata: Any) -> dict[str, Any]:
