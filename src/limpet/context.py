@@ -160,7 +160,9 @@ class Context:
         """The memory as verbs give it: superseded where another took its place, from when on that holds, with its
         confidence as of now."""
         now = self.clock.now()
-        replaced = memory.superseded_by is not None and (memory.valid_to_us is None or memory.valid_to_us <= now)
+        # What was replaced before it came to hold never holds.
+        ended_by = max(now, memory.valid_from_us)
+        replaced = memory.superseded_by is not None and (memory.valid_to_us is None or memory.valid_to_us <= ended_by)
         state = "superseded" if memory.state == "active" and replaced else memory.state
         ended = memory.state in ("retracted", "purged") or replaced
         value = 0.0 if ended and memory.retired_at_us is None else confidence_of(memory, now)

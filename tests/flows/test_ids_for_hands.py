@@ -180,6 +180,21 @@ def test_the_last_one_is_the_same_for_every_verb_also_when_it_holds_only_later(m
     assert memory.list().memories[0].content == "The backup key is kept by Ana"
 
 
+def test_from_when_a_memory_holds_is_said_where_it_is_not_now(memory, run):
+    """A date that was read from words is shown as it was read."""
+    assert "valid from" not in run("remember", "The office is in Kiel")[1]
+    out = run("remember", "The office moves to Hamburg", "--valid-from", "1 Mar 2999", "--valid-to", "3000-01-01")[1]
+    assert "   valid from 2999-03-01 00:00:00 until 3000-01-01 00:00:00\n" in out
+    run("remember", "The office was in Pisa", "--valid-from", "1999-01-01", "--valid-to", "2001-01-01")
+
+    lines = run("list", "--all")[1].splitlines()
+    assert [line.split("  ")[-1] for line in lines] == [
+        "[ended] The office was in Pisa", "[future] The office moves to Hamburg", "The office is in Kiel"
+    ]  # fmt: skip
+    run("correct", "--match", "Hamburg", "The office moves to Bremen")
+    assert "[superseded] The office moves to Hamburg" in run("list", "--all")[1]
+
+
 def test_words_also_name_what_holds_only_later(memory, run):
     id = memory.remember("The office moves to Hamburg", valid_from="2027-03-01").id
 

@@ -9,6 +9,7 @@ import json
 import os
 import re
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TextIO
@@ -395,9 +396,13 @@ def listed(found: Sequence[Memory], memory: Limpet, *, scopes: bool = False, num
 
 
 def state_of(one: Memory) -> str:
+    """How it stands, if it is not held now."""
     if one.state != "active":
         return one.state
-    return REACHED if one.reason == REACHED else ""
+    if one.reason == REACHED:
+        return REACHED
+    now = time.time() * 1e6
+    return "future" if one.valid_from_us > now else "ended" if (one.valid_to_us or now + 1) <= now else ""
 
 
 def day(at: int | datetime | None) -> str:
