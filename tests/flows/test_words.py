@@ -68,6 +68,36 @@ def test_a_scope_that_was_named_and_holds_nothing_is_said(run, memory, several, 
     assert "nothing in" not in run(*words, "--scope", "project:apii", "--all-scopes")[2]
 
 
+@pytest.mark.skipif(os.name == "nt", reason="there a folder that somebody is in cannot be removed")
+def test_a_current_folder_that_is_gone_is_said(path, tmp_path, monkeypatch, capsys):
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+
+    assert main(["--store", str(path), "remember", "x"]) == 2
+    assert "the current folder is gone" in capsys.readouterr().err
+    assert main(["--store", str(path), "--scope", "global", "remember", "x"]) == 0
+
+
+def test_what_was_undone_stands_in_a_column_of_its_own(run, memory):
+    memory.remember("One note")
+    memory.pin(memory.remember("Another note").id)
+    memory.undo()
+
+    lines = run("log")[1].splitlines()
+    assert len({line.rindex(" note") - len(line.split("  ")[-1].removesuffix(" note")) for line in lines}) == 1
+
+
+def test_the_totals_of_stats_say_what_they_count(run, memory):
+    old, gone = (memory.remember(text).id for text in ("The limit is 100", "The cellar is dry"))
+    memory.correct(old, "The limit is 1000")
+    memory.retract(gone, "wrong")
+
+    rows = dict(line.split(None, 1) for line in run("stats")[1].replace("by ", "by_").splitlines())
+    assert rows["memories"].strip() == "3 in all scopes, whatever their state but purged"
+    assert rows["by_scope"].strip() == "project:api 2 (active and superseded)"
+
+
 def test_what_does_not_fit_was_found(run, memory):
     memory.in_scope("global").remember("The gateway allows a hundred requests")
 

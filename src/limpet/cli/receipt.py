@@ -162,8 +162,9 @@ def log(found: Sequence[Operation]) -> None:
     width = max((len(one.verb) for one in found), default=0)
     by = max((len(one.origin) for one in found), default=0)
     size = max((len(one.short) for one in found), default=0)
+    blank = "        " if any(one.undone for one in found) else ""
     for one in found:
-        mark = "" if not one.undone else "redone  " if one.verb == "undo" else "undone  "
+        mark = blank if not one.undone else "redone  " if one.verb == "undo" else "undone  "
         of = f"of {short_id(parse_id(one.of), ())}: " if one.of else ""
         more = f" and {one.count - 1} more" if one.verb in ("remember", "archive") and one.count > 1 else ""
         head = f"{one.short:<{size}}  {moment(one.at)}  {one.verb:<{width}}  {one.origin:<{by}}  {mark}"
