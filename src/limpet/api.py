@@ -183,6 +183,7 @@ class Limpet:
         judge = wants_judge() if judge is None else judge
         self._context = Context(store, scope, clock or SystemClock(), name, given, checkout, judge=judge)
         self._owns_store = True
+        self._closed = threading.Event()  # of the store, for every view of it
 
     @property
     def path(self) -> str:
@@ -259,12 +260,17 @@ class Limpet:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def __repr__(self) -> str:
+        closed = ", closed" if self._closed.is_set() else ""
+        return f"<Limpet {self.path} in {self.scope}{closed}>"
+
     def close(self) -> None:
         """Give the file back. Safe to call twice.
 
         >>> memory.close()
         """
         if self._owns_store:
+            self._closed.set()
             self._context.store.close()
 
     @takes("kinds")

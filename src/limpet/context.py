@@ -13,7 +13,7 @@ from .model.clock import Clock, parse_time
 from .model.dataclass import replace
 from .model.errors import BadInput
 from .model.ids import IdSource, parse_id
-from .model.memory import GLOBAL_SCOPE, Memory, check_key, check_kinds, check_list, check_scope
+from .model.memory import GLOBAL_SCOPE, Memory, check_characters, check_key, check_kinds, check_list, check_scope
 from .rank.adjust import confidence_of, confidence_word
 from .store.records import Filter
 
@@ -222,6 +222,9 @@ def _wanted(metadata: Mapping[str, Any] | None) -> tuple[tuple[str, Any], ...]:
                 f"metadata {name!r:.60} cannot be filtered by {value!r:.60}",
                 hint="by text, numbers, true, false and None",
             )
+        check_characters("metadata", name)
+        if isinstance(value, str):
+            check_characters(f"metadata {name!r:.60}", value)
         if isinstance(value, int) and not -(2**63) <= value < 2**63:
             raise BadInput(f"metadata {name!r:.60} cannot be filtered by a number of more than 64 bits")
     return tuple(metadata.items())

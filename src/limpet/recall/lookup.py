@@ -58,6 +58,8 @@ def count(context: Context, where: Filter, *, all_states: bool) -> int:
 
 
 def count_by(context: Context, where: Filter, by: Sequence[str], *, all_states: bool) -> dict[tuple[str, ...], int]:
+    if not all(isinstance(one, str) for one in by):
+        raise BadInput(f"counted by names, not {by!r:.60}", hint='such as count_by("kind", "topic")')
     if not by or len(set(by)) < len(by) or not set(by) <= COUNTED_BY:
         raise BadInput(f"cannot count by {', '.join(by) or 'nothing'}", hint=f"by {', '.join(sorted(COUNTED_BY))}")
     return context.store.listings.count_by(_listed(context, where, all_states), by)
@@ -68,7 +70,7 @@ def matching(context: Context, words: str, *, all_states: bool, whole: bool) -> 
 
     from ..text.whole_words import stand
 
-    wanted = words.casefold().split() if isinstance(words, str) else []
+    wanted = words.casefold().split()
     if not wanted:
         raise BadInput("no words given")
     where = context.filter()

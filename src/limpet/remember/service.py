@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..model.dataclass import replace
 from ..model.errors import BadInput, ChangedSince, LimpetError, NotFound
 from ..model.ids import format_id, parse_id
-from ..model.memory import REACHED, Memory, check_list, check_origin
+from ..model.memory import REACHED, Memory, check_list, check_origin, is_below
 from ..recall import lookup
 from ..store.records import Filter
 
@@ -84,7 +84,7 @@ def correct(
     context: Context, id: str, content: str, *, why: str | None, valid_from: Time, version: Time = None, **given: Any
 ) -> Receipt:
     from ..remember.validation import as_episode, clean_text
-    from ..remember.write import need
+    from ..remember.write import Receipt, check_live, need
 
     statement = context.validate({"content": content, "valid_from": valid_from, **given})
 
@@ -108,7 +108,20 @@ def correct(
     def decide(writer: Writer) -> Receipt:
         old = need(writer.reads, id, writer.scopes)
         _check_version(context, old, version)
+        if said_already(old, full(old)):
+            check_live(old)
+            return Receipt(id=old.id, status="unchanged", reason="it says that already")
         return writer.correct(old, full(old) if demoted is None else as_episode(full(old), demoted), why)
+
+    def said_already(old: Memory, new: ValidStatement) -> bool:
+        """Whether it would be replaced by itself; whoever is trusted more says it anew."""
+        more = valid_from is not None or not given.keys() <= {"origin", "session", "source"}
+        return (
+            not more
+            and old.superseded_by is None
+            and old.content == new.content
+            and not is_below(old.trust, new.origin)
+        )
 
     (judged,) = context.policy.judged([full(need(context.store, id, context.scopes))])
     demoted = judged.demoted
@@ -294,7 +307,7 @@ def retract(context: Context, id: str, why: str, *, origin: str | None) -> Recei
     from ..remember.validation import check_text
     from ..text.secrets import redact
 
-    reason, redacted = redact(check_text(why))
+    reason, redacted = redact(check_text(why, "why"))
     receipt = _change(
         context, id, "retracted", lambda old: old.state != "retracted", live=False, origin=origin, why=reason
     )
@@ -307,7 +320,7 @@ def forget(
 ) -> Forgotten:  # fmt: skip
     from ..remember.forget import forget
 
-    named = [ids] if isinstance(ids, str) else ids if ids is None else check_list("ids", ids)
+    named = (ids,) if isinstance(ids, str) else ids if ids is None else check_list("ids", ids)
     held = where if where.narrows or match is not None else None
     if match is not None and (not isinstance(match, str) or not match.strip()):
         raise BadInput("no words given to match", hint="match: words that all of them hold")
@@ -325,7 +338,7 @@ def scopes(context: Context) -> list[Scope]:
 def move(context: Context, ids: str | Iterable[str], scope: str) -> list[Receipt]:
     from ..remember.scopes import move
 
-    return move(context, [ids] if isinstance(ids, str) else list(ids), scope)
+    return move(context, (ids,) if isinstance(ids, str) else check_list("ids", ids), scope)
 
 
 def rename_scope(context: Context, scope: str, name: str) -> ScopeChange:
