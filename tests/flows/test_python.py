@@ -391,7 +391,7 @@ def test_what_is_missing_is_called_by_its_name(memory):
     id = memory.remember("The limit is 100").id
 
     for why in (None, "", "\ud800"):
-        with pytest.raises(limpet.BadInput, match="^why "):
+        with pytest.raises(limpet.BadInput, match="why "):
             memory.retract(id, why)
     with pytest.raises(limpet.BadInput, match="limit must be a whole number, not '5'"):
         memory.actions(limit="5")

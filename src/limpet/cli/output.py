@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from ..model.clock import format_time
 from ..model.errors import AmbiguousId, LimpetError
-from ..model.memory import GLOBAL_SCOPE, REACHED
+from ..model.memory import REACHED
 from ..rank.adjust import DOUBTFUL
 from .options import terminal_width
 
@@ -49,8 +49,6 @@ LINES_PER_ITEM = 12
 CHARACTERS_PER_ITEM = 2_000
 # Characters of one memory in a list that goes into a pipe; on a terminal it is a line.
 CHARACTERS_PER_LINE = 1_000
-# Scopes that an empty answer names.
-MOST_SCOPES = 5
 # Characters of the line on something that was left out.
 LEFT_OUT_WIDTH = 150
 MARGIN = "   "
@@ -153,44 +151,6 @@ def error(problem: LimpetError, *, as_json: bool, typed: Sequence[str] = ()) -> 
 def counted(count: int, what: str) -> str:
     """`1 memory`, `2 memories`."""
     return f"{count:,} {what if count == 1 else what.removesuffix('y') + 'ies'}"
-
-
-def nothing(memory: Limpet, args: Namespace) -> None:
-    """What a search or a list without a result says: whether there is anything here, and where there is."""
-    if args.json:
-        return
-    if then := getattr(args, "known_at", None):
-        words(f"nothing found in what was known then ({then})")
-        return
-    if elsewhere(memory, args):
-        return
-    places = dict.fromkeys((memory.scope, GLOBAL_SCOPE))
-    here = sum(one.memories for one in memory.scopes() if one.scope in places)
-    words("nothing found" + (f" among {counted(here, 'memory')} of {' and '.join(places)}" if here else ""))
-
-
-def named_scope(args: Namespace) -> str | None:
-    """The scope that somebody named, perhaps wrongly."""
-    return args.scope or os.environ.get("LIMPET_SCOPE")
-
-
-def elsewhere(memory: Limpet, args: Namespace) -> bool:
-    """Say so where a scope holds nothing itself, and where memories are, the name that is like it first. Returns
-    whether it did. Where `global` holds some, only of a scope that was named."""
-    if args.json or args.all_scopes:
-        return False
-    scopes = {one.scope: one.memories for one in memory.scopes()}
-    if not scopes or memory.scope in scopes or (GLOBAL_SCOPE in scopes and not named_scope(args)):
-        return False
-    import difflib
-
-    near = difflib.get_close_matches(memory.scope, scopes, 1)
-    names = list(dict.fromkeys((*near, *scopes)))
-    told = ", ".join(f"{scopes[one]:,} in {one}" for one in names[:MOST_SCOPES])
-    more = f" and {len(names) - MOST_SCOPES:,} more scopes" if len(names) > MOST_SCOPES else ""
-    words(f"nothing in {memory.scope}; {told}{more}")
-    words("  hint: --scope NAME looks there, --all-scopes everywhere")
-    return True
 
 
 def recalled(

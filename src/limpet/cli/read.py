@@ -10,6 +10,7 @@ from ..model.clock import format_time
 from ..model.errors import BadInput
 from ..store.records import StoreStats
 from . import names, output
+from .elsewhere import elsewhere, named_scope, nothing
 from .options import TIME_FORMS, Command, filter_options, filters, given_text, id_argument, open_store
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def _recall(args: Namespace) -> int:
             found = seen.recall(**given, lexical_only=args.lexical, explain=args.explain)
             short = [] if args.json else memory.abbreviate([item.id for item in found.items])
             if not found.items and not found.truncated:
-                output.nothing(memory, args)
+                nothing(memory, args)
     output.recalled(found, short, as_json=args.json, budget_tokens=args.budget, scopes=args.all_scopes)
     _of_another_scope(args, found.items)
     _number(args, "recall", [item.id for item in found.items])
@@ -98,7 +99,7 @@ def _recall_sessions(args: Namespace, given: dict[str, Any]) -> int:
             found = seen.recall_sessions(**given, lexical_only=args.lexical, explain=args.explain)
             short = [] if args.json else memory.abbreviate([item.id for item in found.items])
             if not found.sessions and not found.truncated:
-                output.nothing(memory, args)
+                nothing(memory, args)
     output.recalled_sessions(found, short, as_json=args.json, budget_tokens=args.budget)
     _of_another_scope(args, found.items)
     return 0 if found.sessions else NOTHING
@@ -106,10 +107,10 @@ def _recall_sessions(args: Namespace, given: dict[str, Any]) -> int:
 
 def _of_another_scope(args: Namespace, items: Sequence[Item]) -> None:
     """A word where a scope was named that holds nothing itself: all that was found is of `global`."""
-    name = output.named_scope(args)
+    name = named_scope(args)
     if items and name and not args.known_at and all(one.scope != name for one in items):
         with open_store(args) as memory:
-            output.elsewhere(memory, args)
+            elsewhere(memory, args)
 
 
 def _number(args: Namespace, command: str, ids: list[str]) -> None:
@@ -182,9 +183,9 @@ def _list(args: Namespace) -> int:
         else:
             output.listed(page.memories, memory, scopes=args.all_scopes, numbered=True)
         if not page.memories:
-            output.nothing(memory, args)
+            nothing(memory, args)
         elif all(one.scope != memory.scope for one in page.memories):
-            output.elsewhere(memory, args)
+            elsewhere(memory, args)
     _number(args, "list", [one.id for one in page.memories])
     if page.cursor and args.json:
         sys.stdout.flush()
@@ -216,9 +217,9 @@ def _count(args: Namespace) -> int:
     with open_store(args) as memory:
         found = (memory.in_all_scopes() if args.all_scopes else memory).count(**filters(args))
         if not found and not memory.count():
-            output.nothing(memory, args)
+            nothing(memory, args)
         else:
-            output.elsewhere(memory, args)
+            elsewhere(memory, args)
     if args.json:
         output.object_line({"count": found})
     else:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..model.dataclass import replace
 from ..model.errors import BadInput, ChangedSince, LimpetError, NotFound
 from ..model.ids import format_id, parse_id
-from ..model.memory import REACHED, Memory, check_list, check_origin, is_below
+from ..model.memory import REACHED, Memory, check_list, check_origin
 from ..recall import lookup
 from ..store.records import Filter
 
@@ -85,20 +85,16 @@ def correct(
 ) -> Receipt:
     from ..remember.validation import as_episode, clean_text
     from ..remember.write import Receipt, check_live, need
+    from .corrected import says_already
 
+    more = valid_from is not None or not given.keys() <= {"origin", "session", "source"}
     statement = context.validate({"content": content, "valid_from": valid_from, **given})
 
     def full(old: Memory) -> ValidStatement:
         kept: dict[str, Any] = {
-            "scope": old.scope,
-            "kind": old.kind,
-            "topics": old.topics,
-            "key": old.key,
-            "importance": old.importance,
-            "metadata": old.metadata,
-            "speaker": old.speaker,
-            "pin": old.pinned,
-        }
+            "scope": old.scope, "kind": old.kind, "topics": old.topics, "key": old.key, "importance": old.importance,
+            "metadata": old.metadata, "speaker": old.speaker, "pin": old.pinned,
+        }  # fmt: skip
         kept = {name: value for name, value in kept.items() if name not in given}
         if "key" in kept:  # what the value of this key is, is said by its name
             text, found = clean_text(old.key, statement.content)
@@ -108,20 +104,10 @@ def correct(
     def decide(writer: Writer) -> Receipt:
         old = need(writer.reads, id, writer.scopes)
         _check_version(context, old, version)
-        if said_already(old, full(old)):
+        if not more and says_already(old, full(old)):
             check_live(old)
             return Receipt(id=old.id, status="unchanged", reason="it says that already")
         return writer.correct(old, full(old) if demoted is None else as_episode(full(old), demoted), why)
-
-    def said_already(old: Memory, new: ValidStatement) -> bool:
-        """Whether it would be replaced by itself; whoever is trusted more says it anew."""
-        more = valid_from is not None or not given.keys() <= {"origin", "session", "source"}
-        return (
-            not more
-            and old.superseded_by is None
-            and old.content == new.content
-            and not is_below(old.trust, new.origin)
-        )
 
     (judged,) = context.policy.judged([full(need(context.store, id, context.scopes))])
     demoted = judged.demoted
