@@ -149,8 +149,9 @@ def _checked(name: str, value: Any, kinds: list[str] | None) -> Any:
         with suppress(TypeError):
             value = operator.index(value)
     types = tuple(one for kind in kinds for one in _TAKEN[kind][1])
-    fits = isinstance(value, types) and (not isinstance(value, bool) or bool in types)
-    if not fits and not ("IO[str]" in kinds and (hasattr(value, "write") or hasattr(value, "readline"))):
+    if not isinstance(value, types) and not (
+        "IO[str]" in kinds and (hasattr(value, "write") or hasattr(value, "readline"))
+    ):
         told = " or ".join(filter(None, (_TAKEN[kind][0] for kind in kinds)))
         raise BadInput(f"{name} must be {told}, not {value!r:.60}")
     # (A path may hold bytes that are no characters; of a question what can be read is asked.)
