@@ -76,7 +76,11 @@ class Shown:
 
     @property
     def may_fail(self) -> bool:
-        return any(line.startswith(("limpet: ", "nothing found", "nothing here", "nothing in ")) for line in self.lines)
+        # After results, which are indented, "nothing in SCOPE" only says that these are of `global`.
+        first = self.lines[0] if self.lines else ""
+        return first.startswith("nothing in ") or any(
+            line.startswith(("limpet: ", "nothing found", "nothing here")) for line in self.lines
+        )
 
 
 class Terminal:

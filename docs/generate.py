@@ -75,8 +75,9 @@ stdout is data, stderr is words and progress. With `--json` the answer is one JS
 
 - **Ids** are shown short: six characters (base32, capitals are read too), more where six do not tell one from all
   others. `@1` to `@9` are the results of the last listing in this terminal (`list`, `recall`, `related`, `review`),
-  `--last` is the memory stored last, and `--match WORDS` the one memory that has these words; where several do it
-  takes none, and lists them. Whole ids (UUIDv7, as JSON has them) and their first 8 or more characters name one too.
+  `--last` is the memory stored last, whatever has become of it (of `restore`: archived or retracted last), and
+  `--match WORDS` the one memory that has these words, whole; where several do it takes none, and lists them. Whole
+  ids (UUIDv7, as JSON has them) and their first 8 or more characters name one too.
 - **Receipts** begin with what became of it (`created`, `observed`, `changed`, `unchanged`, ...) and the id; the words
   of the text follow, what else changed, and on stderr how to take it back. Scripts read `--json`.
 - **Times** are ISO 8601, dates (their first instant, UTC), or words like "3 days ago".

@@ -535,7 +535,7 @@ class ReferenceStore:
             and (where.scopes is None or one.scope in where.scopes)
             and one.state in where.states
             and (not where.kinds or one.kind in where.kinds)
-            and set(where.topics) <= set(one.topics)
+            and {topic.casefold() for topic in where.topics} <= {topic.casefold() for topic in one.topics}
             and (where.session is None or one.session == where.session)
             and (where.speaker is None or one.speaker == where.speaker)
             and (where.key is None or (one.key or "").lower() == where.key.lower())

@@ -21,7 +21,7 @@ from .mirror import service as mirror_service
 from .model import old_names
 from .model.clock import Clock, SystemClock
 from .model.errors import BadInput
-from .model.memory import check_kinds, check_list, check_several
+from .model.memory import check_kinds, check_list, check_several, checks_arguments, with_checks
 from .model.old_names import takes
 from .organize import service as organize_service
 from .recall import lookup as recall_lookup
@@ -95,6 +95,7 @@ class _Kept:
 KEPT: Any = _Kept()
 
 
+@checks_arguments
 def open(
     path: str | os.PathLike[str] | None = None,
     *,
@@ -168,6 +169,7 @@ def change_key(path: str | os.PathLike[str] | None, key: str | None) -> builtins
     return copies
 
 
+@with_checks
 class Limpet:
     """An open memory store, seen from a scope. Thread-safe; use it as a context manager, or `close()` it."""
 
@@ -191,6 +193,7 @@ class Limpet:
         judge = wants_judge() if judge is None else judge
         self._context = Context(store, scope, clock or SystemClock(), name, given, checkout, judge=judge)
         self._owns_store = True
+        self._closed = threading.Event()  # of the store, for every view of it
 
     @property
     def path(self) -> str:
@@ -267,12 +270,17 @@ class Limpet:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def __repr__(self) -> str:
+        closed = ", closed" if self._closed.is_set() else ""
+        return f"<Limpet {self.path} in {self.scope}{closed}>"
+
     def close(self) -> None:
         """Give the file back. Safe to call twice.
 
         >>> memory.close()
         """
         if self._owns_store:
+            self._closed.set()
             self._context.store.close()
 
     @takes("kinds")
@@ -513,17 +521,17 @@ class Limpet:
         """
         return remember_service.merge_scopes(self._context, scope, into)
 
-    def matching(self, words: str, *, all_states: bool = False) -> builtins.list[Memory]:
-        """What is held in whose text these words stand as they are said, or if there is none, each somewhere: a word or
-        the beginning of one, whatever its case. Reads every text.
+    def matching(self, words: str, *, all_states: bool = False, whole: bool = False) -> builtins.list[Memory]:
+        """What is held, or will be, in whose text these words stand as they are said, or if there is none, each
+        somewhere: a word or the beginning of one (`whole`: words alone), whatever its case. Reads every text.
 
         `all_states`: as in `list`. Raises BadInput.
 
         >>> _ = memory.remember("Deploys go out on Tuesdays")
-        >>> [one.content for one in memory.matching("tuesday")]
-        ['Deploys go out on Tuesdays']
+        >>> [one.content for one in memory.matching("tuesday")], memory.matching("tuesday", whole=True)
+        (['Deploys go out on Tuesdays'], [])
         """
-        return recall_lookup.matching(self._context, words, all_states=all_states)
+        return recall_lookup.matching(self._context, words, all_states=all_states, whole=whole)
 
     def topics(self, *, limit: int = 200) -> builtins.list[Topic]:
         """The topics of what is held in this scope and `global`, the most used first. Raises BadInput.
@@ -917,12 +925,13 @@ class Limpet:
 
     @takes("kinds")
     def forget(
-        self, ids: str | Iterable[str] = (), *, kind: str | Iterable[str] = (), topics: Iterable[str] = (),
+        self, ids: str | Iterable[str] | None = None, *, kind: str | Iterable[str] = (), topics: Iterable[str] = (),
         session: str | None = None, before: Time = None, metadata: Mapping[str, Any] | None = None,
         match: str | None = None, why: str = "forgotten", origin: str | None = None, dry_run: bool = False,
     ) -> Forgotten:  # fmt: skip
-        """Retract memories in one operation, which `undo` takes back: those named by `ids` and, of this scope alone,
-        what has all that is asked for: topics, a session, an age (stored `before`), metadata, all words of `match`.
+        """Retract memories in one operation, which `undo` takes back: of those named by `ids`, or without any of this
+        scope, what has all that is asked for: kind, topics, a session, an age (stored `before`), metadata, all words of
+        `match`, whole. Of an empty list nothing.
 
         `dry_run`: only say which. Nothing is erased: that is `purge`. Raises NotFound, AmbiguousId, BadInput.
 

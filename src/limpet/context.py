@@ -15,7 +15,7 @@ from .model.dataclass import replace
 from .model.errors import BadInput
 from .model.forks import renew_in_child
 from .model.ids import IdSource, parse_id
-from .model.memory import GLOBAL_SCOPE, Memory, check_key, check_kinds, check_list, check_scope
+from .model.memory import GLOBAL_SCOPE, Memory, check_characters, check_key, check_kinds, check_list, check_scope
 from .rank.adjust import confidence_of, confidence_word
 from .store.records import Filter
 
@@ -198,7 +198,9 @@ class Context:
         """The memory as verbs give it: superseded where another took its place, from when on that holds, with its
         confidence as of now."""
         now = self.clock.now()
-        replaced = memory.superseded_by is not None and (memory.valid_to_us is None or memory.valid_to_us <= now)
+        # What was replaced before it came to hold never holds.
+        ended_by = max(now, memory.valid_from_us)
+        replaced = memory.superseded_by is not None and (memory.valid_to_us is None or memory.valid_to_us <= ended_by)
         state = "superseded" if memory.state == "active" and replaced else memory.state
         ended = memory.state in ("retracted", "purged") or replaced
         value = 0.0 if ended and memory.retired_at_us is None else confidence_of(memory, now)
@@ -258,6 +260,9 @@ def _wanted(metadata: Mapping[str, Any] | None) -> tuple[tuple[str, Any], ...]:
                 f"metadata {name!r:.60} cannot be filtered by {value!r:.60}",
                 hint="by text, numbers, true, false and None",
             )
+        check_characters("metadata", name)
+        if isinstance(value, str):
+            check_characters(f"metadata {name!r:.60}", value)
         if isinstance(value, int) and not -(2**63) <= value < 2**63:
             raise BadInput(f"metadata {name!r:.60} cannot be filtered by a number of more than 64 bits")
     return tuple(metadata.items())

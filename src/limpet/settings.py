@@ -70,7 +70,7 @@ def read_settings(
     if is_url(where) and not where.startswith(URLS):
         raise BadInput(f"no store at {where.split('://')[0]}://", hint="give a file's path, or postgresql://...")
     name = scope if scope is not None else os.environ.get("LIMPET_SCOPE")
-    checkout = None if name else checkout_of(folder or Path.cwd())
+    checkout = None if name else checkout_of(folder or _current_folder())
     if not name and scope is None:
         name = GLOBAL_SCOPE if checkout is None else checkout.scope
     return Settings(
@@ -89,6 +89,15 @@ def wants_judge() -> bool:
     if said not in ("on", "off"):
         raise BadInput(f"LIMPET_JUDGE must be on or off, not {said[:20]!r}")
     return said == "on"
+
+
+def _current_folder() -> Path:
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        raise BadInput(
+            "the current folder is gone, which says what the scope is", hint="go to another one, or say --scope NAME"
+        ) from None
 
 
 def _share(name: str) -> float:
@@ -110,5 +119,5 @@ def default_path() -> str:
 
 def default_scope(folder: Path | None = None) -> str:
     """`project:<name>` inside a git checkout, else `global`; a store may have given the checkout another."""
-    checkout = checkout_of(folder or Path.cwd())
+    checkout = checkout_of(folder or _current_folder())
     return GLOBAL_SCOPE if checkout is None else checkout.scope

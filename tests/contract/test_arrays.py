@@ -18,6 +18,7 @@ FILTERS = (
     Filter(scopes=("project:api",)),
     Filter(scopes=("nowhere",)),
     Filter(topics=("rate limit",)),
+    Filter(topics=("Rate LIMIT",)),
     Filter(topics=("api", "ops"), kinds=("fact",)),
     Filter(session="s"),
 )

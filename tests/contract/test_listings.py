@@ -408,3 +408,27 @@ def test_a_filter_narrows_when_it_asks_for_more_than_scope_and_time_of_knowledge
     assert not Filter(scopes=("a",), as_of=1, known_at=2, states=("archived",)).narrows
     for more in ({"kinds": ("fact",)}, {"topics": ("a",)}, {"session": "s"}, {"since": 0}, {"until": 0}):
         assert replace(Filter(), **more).narrows
+
+
+@pytest.mark.parametrize(
+    ("topic", "found"),
+    [
+        ("draft", 2),
+        ("DRAFT", 2),
+        ("Draft", 2),
+        ("drafts", 0),
+        ("übung", 2),
+        ("ÜBUNG", 2),
+        ("Übung", 2),
+        ("rate LIMIT", 1),
+    ],
+)
+def test_a_topic_is_the_same_whatever_its_case(store, scribe, topic, found):
+    """An old store holds both forms; `draft` forgot some and left others."""
+    scribe.remember("one", topics=["Draft", "Übung"])
+    scribe.remember("two", topics=["draft", "übung", "Rate Limit"])
+    scribe.remember("three", topics=["draftsman", "rate"])
+
+    where = Filter(scopes=("project:api",), topics=(topic,))
+    assert store.listings.count(where) == found
+    assert len(contents(store.listings.page(where, sort="created", limit=10, cursor=None).memories)) == found

@@ -39,7 +39,11 @@ def verb(name: str) -> Callable[..., Any]:
 
 def old_names(one: Callable[..., Any]) -> set[str]:
     """Keywords that a verb had before and still takes: what `takes` of model/old_names.py was given."""
-    return set(inspect.getclosurevars(one).nonlocals["names"]) if hasattr(one, "__wrapped__") else set()
+    found: set[str] = set()
+    while hasattr(one, "__wrapped__"):
+        found |= set(inspect.getclosurevars(one).nonlocals.get("names", ()))
+        one = one.__wrapped__
+    return found
 
 
 def parameters(one: Callable[..., Any]) -> dict[str, inspect.Parameter]:

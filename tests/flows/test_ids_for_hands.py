@@ -165,6 +165,83 @@ def test_the_last_one_stored(memory, run):
     assert memory.get(last).topics == ("x",) and memory.get(last).metadata == {"k": 1}
 
 
+def test_the_last_one_is_the_same_for_every_verb_also_when_it_holds_only_later(memory, run, clock):
+    memory.remember("The backup key is kept by Ana")
+    clock.advance(seconds=1)
+    future = memory.remember("The office moves to Hamburg", valid_from="2027-03-01").id
+    [short] = memory.abbreviate([future])
+
+    for words in (("show",), ("tag", "+office"), ("pin",), ("purge",), ("edit", "Our office moves to Hamburg")):
+        code, out, err = run(words[0], "--last", *words[1:])
+        assert code == 0 and short in out, words
+    assert run("retract", "--last", "--why", "wrong")[0] == 0
+    code, out, err = run("edit", "--last", "x")
+    assert (code, out) == (2, "") and short in err and "retracted" in err
+    assert memory.list().memories[0].content == "The backup key is kept by Ana"
+
+
+def test_from_when_a_memory_holds_is_said_where_it_is_not_now(memory, run):
+    """A date that was read from words is shown as it was read."""
+    assert "valid from" not in run("remember", "The office is in Kiel")[1]
+    out = run("remember", "The office moves to Hamburg", "--valid-from", "1 Mar 2999", "--valid-to", "3000-01-01")[1]
+    assert "   valid from 2999-03-01 00:00:00 until 3000-01-01 00:00:00\n" in out
+    run("remember", "The office was in Pisa", "--valid-from", "1999-01-01", "--valid-to", "2001-01-01")
+
+    lines = run("list", "--all")[1].splitlines()
+    assert [line.split("  ")[-1] for line in lines] == [
+        "[ended] The office was in Pisa", "[future] The office moves to Hamburg", "The office is in Kiel"
+    ]  # fmt: skip
+    run("correct", "--match", "Hamburg", "The office moves to Bremen")
+    assert "[superseded] The office moves to Hamburg" in run("list", "--all")[1]
+
+
+def test_words_also_name_what_holds_only_later(memory, run):
+    id = memory.remember("The office moves to Hamburg", valid_from="2027-03-01").id
+
+    assert run("correct", "--match", "Hamburg", "The office moves to Bremen")[0] == 0
+    assert memory.get(id).superseded_by is not None
+    assert run("pin", "--match", "Hamburg")[0] == 1
+
+
+def test_restore_takes_what_was_archived_last_and_nothing_that_an_undo_took_away(memory, run, clock):
+    rent = memory.remember("Rent is 900 euros").id
+    bob = memory.remember("Bob is the landlord of the flat").id
+    clock.advance(seconds=1)
+    undone = memory.correct(rent, "Rent is 950 euros").id
+    memory.undo()
+    clock.advance(seconds=1)
+    memory.archive(bob)
+
+    assert run("restore", "--last")[0] == 0
+    assert memory.get(bob).state == "active" and memory.get(undone).state == "retracted"
+    assert run("restore", "--last")[0] == 1
+    assert run("restore", "--match", "950")[0] == 1
+    assert [one.content for one in memory.matching("rent")] == ["Rent is 900 euros"]
+
+
+def test_what_erases_takes_no_beginning_of_a_word_and_shows_what_it_erased(memory, run):
+    id = memory.remember("Bob owns the invoice batch job").id
+    memory.note_action("monday", "said", "the invoice is paid")
+
+    for words in (("purge", "--match", "i", "--confirm"), ("forget", "--match", "invo", "--confirm"),
+                  ("journal", "drop", "--match", "inv"), ("retract", "--match", "inv", "--why", "x")):  # fmt: skip
+        assert run(*words)[0] == 1, words
+    assert memory.get(id).state == "active" and len(memory.actions()) == 1
+    assert "'Bob owns the invoice batch job'" in run("purge", "--match", "i")[2]
+    code, out, _ = run("purge", "--match", "INVOICE", "--confirm")
+    assert code == 0 and "Bob owns the invoice batch job" in out
+    assert memory.get(id).state == "purged"
+
+
+def test_whole_words_are_parted_by_what_is_no_letter_and_found_anywhere_where_nothing_parts_them(memory):
+    memory.remember("Die \u00dcbung heizt rate_limit auf, \u6771\u4eac\u30bf\u30ef\u30fc, well-known")
+
+    for words in ("\u00dcBUNG", "limit", "\u4eac\u30bf", "well", "well-known"):
+        assert len(memory.matching(words, whole=True)) == 1, words
+    for words in ("\u00dcbun", "bung", "lim", "know"):
+        assert memory.matching(words, whole=True) == [], words
+
+
 def test_one_of_two_memories_is_the_last_one_or_has_these_words(memory, run):
     cause = memory.remember("The cache was cold after the deploy").id
     effect = memory.remember("The first request took nine seconds").id

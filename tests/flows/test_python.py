@@ -322,3 +322,96 @@ def test_every_public_verb_has_a_docstring_and_a_whole_signature():
                 assert verb.__doc__, name
                 assert inspect.signature(verb).parameters["self"], name
     assert "kinds" not in inspect.signature(limpet.Limpet.recall).parameters
+
+
+def test_what_is_neither_true_nor_false_is_refused_as_such(memory, path):
+    """A text is true to Python whatever it says: `confirm="false"` would erase for good."""
+    id = memory.remember("The limit is 100").id
+
+    for call in (
+        lambda said: memory.purge(id, confirm=said), lambda said: memory.purge(id, dry_run=said),
+        lambda said: memory.forget(id, dry_run=said), lambda said: memory.list(all_states=said),
+        lambda said: memory.graph.why(id, everything=said), lambda said: limpet.open(path, read_only=said),
+        lambda said: limpet.open(path, durable=said), lambda said: limpet.open(path, judge=said),
+    ):  # fmt: skip
+        for said in ("false", "no", "yes", 1):
+            with pytest.raises(limpet.BadInput, match="must be true or false"):
+                call(said)
+    assert memory.get(id).state == "active"
+
+
+def test_what_stands_for_a_whole_number_is_one(memory):
+    import numpy
+
+    for n in range(3):
+        memory.remember(f"The limit of stage {n} is 100")
+    two = numpy.int64(2)
+
+    assert len(memory.recall("limit", k=two, lexical_only=True)) == len(memory.list(limit=two).memories) == 2
+    assert len(memory.log(limit=two)) == len(memory.graph.centrality(limit=two)) + 2 == 2
+    for wrong in (numpy.float64(2), True, "2"):
+        with pytest.raises(limpet.BadInput):
+            memory.recall("limit", k=wrong)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda memory, id: memory.matching(None), lambda memory, id: memory.matching("\ud800"),
+        lambda memory, id: memory.graph.ground(None), lambda memory, id: memory.correct(id, "x", why=["x"]),
+        lambda memory, id: memory.count_by(["kind"]), lambda memory, id: memory.list(cursor=b"x"),
+        lambda memory, id: memory.list(session="\ud800"), lambda memory, id: memory.list(speaker="\ud800"),
+        lambda memory, id: memory.list(metadata={"a": "\ud800"}), lambda memory, id: memory.list(metadata={"\ud800": 1}),
+        lambda memory, id: memory.export_jsonl(None), lambda memory, id: memory.import_jsonl(["x"]),
+        lambda memory, id: memory.export_to("markdown", None), lambda memory, id: memory.backup(None),
+        lambda memory, id: memory.note_action("s", "did", "\ud800"), lambda memory, id: memory.note_action("s", "foo", "x"),
+        lambda memory, id: memory.note_action("s", "did", "a\0b"), lambda memory, id: memory.note_action("s", "did", None),
+        lambda memory, id: memory.note_exposures([(id, 5)], client="\ud800", via="x"),
+        lambda memory, id: memory.note_exposures([(id, -5)], client="a", via="x"),
+        lambda memory, id: memory.note_exposures([5], client="a", via="x"),
+        lambda memory, id: memory.actions(limit=-1), lambda memory, id: memory.actions(limit=0),
+        lambda memory, id: memory.actions(limit="5"), lambda memory, id: memory.work(limit=-1),
+        lambda memory, id: memory.sessions(limit="x"), lambda memory, id: memory.session("\ud800"),
+        lambda memory, id: memory.journal(match=5), lambda memory, id: memory.forget(match=5),
+        lambda memory, id: memory.forget(id, why=["x"]), lambda memory, id: memory.timeline(5),
+        lambda memory, id: memory.move(None, "global"), lambda memory, id: memory.retention(days="x"),
+        lambda memory, id: memory.remember("\u200b\u2060 \ufeff"), lambda memory, id: memory.edit(id, "\u200b"),
+    ],
+)  # fmt: skip
+def test_a_wrong_argument_is_bad_input_and_changes_nothing(memory, call):
+    id = memory.remember("The limit is 100").id
+    before = memory.log()
+
+    with pytest.raises(limpet.BadInput):
+        call(memory, id)
+    assert memory.log() == before and memory.actions() == [] == list(memory.exposures())
+
+
+def test_what_is_missing_is_called_by_its_name(memory):
+    id = memory.remember("The limit is 100").id
+
+    for why in (None, "", "\ud800"):
+        with pytest.raises(limpet.BadInput, match="why "):
+            memory.retract(id, why)
+    with pytest.raises(limpet.BadInput, match="limit must be a whole number, not '5'"):
+        memory.actions(limit="5")
+
+
+def test_a_correction_that_says_the_same_changes_nothing(memory):
+    id = memory.remember("The limit is 100", topics=["api"]).id
+
+    assert memory.correct(id, "The limit is 100", why="asked again").status == "unchanged"
+    assert memory.correct(id, "The limit is 100", topics=["ops"]).status == "created"
+    with pytest.raises(limpet.BadInput, match="superseded"):
+        memory.correct(id, "The limit is 100")
+
+
+def test_an_emoji_is_a_text(memory):
+    assert memory.remember("👩‍💻").status == "created"
+
+
+def test_an_open_store_says_what_it_is(path):
+    with limpet.open(path, scope="project:api") as memory:
+        assert repr(memory) == f"<Limpet {path} in project:api>"
+        other = memory.in_scope("project:web")
+    assert repr(other) == f"<Limpet {path} in project:web, closed>"

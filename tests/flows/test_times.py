@@ -23,6 +23,7 @@ NOW = parse_time("2026-11-24T18:59:00Z", now=0)  # a Tuesday
         ("7/7/2026", "2026-07-07"),
         ("today", "2026-11-24"),
         ("Yesterday", "2026-11-23"),
+        ("tomorrow", "2026-11-25"),
         ("this week", "2026-11-23"),
         ("this month", "2026-11-01"),
         ("this year", "2026-01-01"),
@@ -46,6 +47,11 @@ def test_a_date_means_its_first_instant(said, meant):
         "01-02-2026",
         "1/2/2026 10:00",
         "5/6",
+        "at 5",
+        "-1",
+        "5th",
+        "a",
+        "5 6",
         "2026",
         1_767_225_600,
         1_767_225_600_000,
@@ -54,6 +60,14 @@ def test_a_date_means_its_first_instant(said, meant):
 def test_what_is_no_date_or_two_is_refused(said):
     with pytest.raises(BadInput):
         parse_time(said, now=NOW)
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [("at 5pm", "24T17:00"), ("10:30", "24T10:30"), ("2h", "24T16:59"), ("-1 day", "23T18:59")],
+)
+def test_a_number_with_what_it_counts_is_a_time(said, meant):
+    assert format_time(parse_time(said, now=NOW)) == f"2026-11-{meant}:00Z"
 
 
 def test_what_is_two_dates_is_named():

@@ -96,7 +96,41 @@ def test_nothing_to_match_forgets_nothing(memory):
 def test_a_memory_that_is_named_twice_is_forgotten_once(memory):
     one = memory.remember("The attic is full", topics=["house"]).id
     memory.remember("The cellar is dry", topics=["house"])
-    assert len(memory.forget(one, topics=["house"]).memories) == 2
+    assert len(memory.forget([one, one], topics=["house"]).memories) == 1
+
+
+def test_topics_are_the_same_whatever_their_case(memory):
+    deploy = memory.remember("Deploys go out on Tuesdays", topics=["Deploy", "deploy"]).id
+    memory.remember("The cellar is dry", topics=["house"])
+
+    assert memory.get(deploy).topics == ("Deploy",)
+    for asked in ("DEPLOY", "deploy"):
+        [one] = memory.recall("deploys", topics=[asked], lexical_only=True)
+        assert one.topics == ("Deploy",) and memory.count(topics=[asked]) == 1
+        assert "Tuesdays" in memory.read_topic(asked)
+    memory.recall("deploys", topics=["house"], explain=True)
+    assert memory.tag(deploy, add=["DEPLOY"]).status == "unchanged"
+    assert memory.remember("Deploys go out on Tuesdays", topics=["deploy", "ops"]).id == deploy
+    assert memory.get(deploy).topics == ("Deploy", "ops")
+    memory.tag(deploy, remove=["OPS"])
+    assert memory.get(deploy).topics == ("Deploy",)
+    assert len(memory.forget(topics=["DEPLOY"]).memories) == 1
+
+
+def test_ids_are_narrowed_by_filters_and_an_empty_list_forgets_nothing(memory):
+    attic, roof = (memory.remember(f"The {place} is full", topics=["house"]).id for place in ("attic", "roof"))
+    archived = memory.remember("The cellar is full", kind="note", topics=["house"]).id
+    memory.archive(archived)
+    everywhere = memory.in_scope("global").remember("The yard is full", topics=["house"]).id
+
+    for ids, given in (([], {"topics": ["house"]}), ([], {}), ([attic], {"kind": "note"}), (attic, {"match": "roof"})):
+        assert memory.forget(ids, **given).memories == (), (ids, given)
+    done = memory.forget([attic, archived, everywhere], topics=["house"], match="full")
+    assert {one.id for one in done.memories} == {attic, archived, everywhere}
+    assert [one.id for one in memory.list().memories] == [roof]
+    for ids in (5, [None], {"a": 1}):
+        with pytest.raises(limpet.BadInput):
+            memory.forget(ids)
 
 
 @pytest.mark.parametrize(

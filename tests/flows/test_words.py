@@ -54,6 +54,58 @@ def test_an_answer_that_was_asked_as_of_then_speaks_of_then(run, several):
     assert err == "nothing found in what was known then (2020-01-01)\n"
 
 
+@pytest.mark.parametrize(
+    "words", [("recall", "gateway", "--lexical"), ("recall", "zebra", "--lexical"), ("list",), ("count",)]
+)
+def test_a_scope_that_was_named_and_holds_nothing_is_said(run, memory, several, words):
+    """What `global` holds looked like the answer of a scope whose name was mistyped."""
+    memory.in_scope("project:else").remember("Elsewhere")
+    memory.in_scope("global").remember("The gateway is global")
+
+    _, _, err = run(*words, "--scope", "project:apii")
+    assert err.splitlines()[-2].startswith("nothing in project:apii; 3 in project:api, ")
+    assert "nothing in" not in run(*words)[2]
+    assert "nothing in" not in run(*words, "--scope", "project:apii", "--all-scopes")[2]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there a folder that somebody is in cannot be removed")
+def test_a_current_folder_that_is_gone_is_said(path, tmp_path, monkeypatch, capsys):
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+
+    assert main(["--store", str(path), "remember", "x"]) == 2
+    assert "the current folder is gone" in capsys.readouterr().err
+    assert main(["--store", str(path), "--scope", "global", "remember", "x"]) == 0
+
+
+def test_what_was_undone_stands_in_a_column_of_its_own(run, memory):
+    memory.remember("One note")
+    memory.pin(memory.remember("Another note").id)
+    memory.undo()
+
+    lines = run("log")[1].splitlines()
+    assert len({line.rindex(" note") - len(line.split("  ")[-1].removesuffix(" note")) for line in lines}) == 1
+
+
+def test_the_totals_of_stats_say_what_they_count(run, memory):
+    old, gone = (memory.remember(text).id for text in ("The limit is 100", "The cellar is dry"))
+    memory.correct(old, "The limit is 1000")
+    memory.retract(gone, "wrong")
+
+    rows = dict(line.split(None, 1) for line in run("stats")[1].replace("by ", "by_").splitlines())
+    assert rows["memories"].strip() == "3 in all scopes, whatever their state but purged"
+    assert rows["by_scope"].strip() == "project:api 2 (active and superseded)"
+
+
+def test_what_does_not_fit_was_found(run, memory):
+    memory.in_scope("global").remember("The gateway allows a hundred requests")
+
+    code, out, err = run("--scope", "global", "recall", "gateway", "--lexical", "--budget", "2")
+    assert (code, out, err) == (1, "", "what was found does not fit into 2 tokens\n")
+    assert run("--scope", "global", "recall", "zebra", "--lexical")[2] == "nothing found among 1 memory of global\n"
+
+
 def test_what_a_fact_would_not_keep_is_refused(run):
     """The reason and the time of an end were dropped in silence when a value was given."""
     for option in ("--why", "--at"):
@@ -139,6 +191,14 @@ def test_ids_are_forgotten_at_once_and_the_reason_stays(run, memory, several):
     assert run("delete", several[0], several[1], "--why", "moved to the wiki")[0] == 0
     assert {memory.get(id).reason for id in several[:2]} == {"moved to the wiki"}
     assert run("forget", several[2], "--dry-run")[0] == 0 and memory.count() == 1
+
+
+def test_ids_and_options_together_forget_what_is_both(run, memory, several):
+    code, _, said = run("forget", several[0], several[1], "--topic", "draft", "--match", "old gateway")
+    assert code == 0 and "--confirm" in said and memory.count() == 3
+    chosen = memory.forget(several[:2], topics=["draft"], match="old gateway", dry_run=True).memories
+    assert run("forget", several[0], several[1], "--topic", "draft", "--match", "old gateway", "--confirm")[0] == 0
+    assert [one.id for one in chosen] == several[:1] and memory.count() == 2
 
 
 def test_forgetting_takes_nothing_of_global_unless_an_id_names_it(run, memory):

@@ -47,7 +47,7 @@ def _restore_options(parser: ArgumentParser) -> None:
         "id", metavar="ID|FILE", nargs="?",
         help="an id as listings show it, or @1 to @9 of the last listing; or a backup, for the whole store",
     )  # fmt: skip
-    names.options(parser, gone=True)
+    names.options(parser, out=True)
     parser.add_argument("--undo", action="store_true", help="put back the store that the last restore replaced")
 
 

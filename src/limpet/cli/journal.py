@@ -24,7 +24,7 @@ def _options(parser: ArgumentParser) -> None:
     add("--session", metavar="NAME", help="of one session only")
     add("--since", metavar="TIME", help=f"written then or later: {TIME_FORMS}")
     add("--until", metavar="TIME", help="written before then")
-    add("--match", metavar="WORDS", help="only lines that have all these words")
+    add("--match", metavar="WORDS", help="only lines that have all these words, whole")
     add("--limit", type=int, default=SHOWN, metavar="N", help=f"list the last N (default: {SHOWN})")
     add("--dry-run", action="store_true", help="with drop: say which lines, erase none")
 

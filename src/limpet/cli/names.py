@@ -20,6 +20,7 @@ from ..model.errors import AmbiguousId, BadInput, NotFound
 
 if TYPE_CHECKING:
     from ..api import Limpet
+    from ..model.memory import Memory
 
 # Results that have a number, and how long a listing is meant by it.
 NUMBERED, STALE_AFTER_HOURS = 9, 12
@@ -29,20 +30,22 @@ _NUMBER = re.compile(r"@(\d+)")
 _IDS, _OR_WORDS = ("id", "a", "b", "ids", "because", "against"), ("about", "what")
 
 
-def options(parser: ArgumentParser, *, gone: bool = False, of_two: bool = False) -> None:
+def options(parser: ArgumentParser, *, gone: bool = False, out: bool = False, of_two: bool = False) -> None:
     """--last and --match in place of an ID; `arrange` puts them there, `arrange_in_place` for one `of_two` memories.
 
-    `gone`: also of what is no longer held.
+    `gone`: also of what is no longer held. `out`: only of what was archived or retracted, the last one of which is that
+    to which this happened last.
     """
     place = "A or B" if of_two else "ID"
-    parser.add_argument("--last", action="store_true", help=f"in place of {place}: the memory stored last")
+    last = "archived or retracted last" if out else "stored last"
+    parser.add_argument("--last", action="store_true", help=f"in place of {place}: the memory {last}")
     parser.add_argument(
         "--match",
         metavar="WORDS",
-        help=f"in place of {place}: the one memory that has these words; several are listed",
+        help=f"in place of {place}: the one memory that has these words, whole; several are listed",
     )
     if not of_two:
-        parser.set_defaults(gone=gone)
+        parser.set_defaults(gone=gone, out=out)
 
 
 def arrange(words: list[str]) -> list[str]:
@@ -94,26 +97,47 @@ def is_reference(text: str) -> bool:
 
 def _id(text: str, memory: Limpet, args: Namespace) -> str:
     if text == LAST:
-        return _last(memory, gone=getattr(args, "gone", False))
+        return _last(memory, out=getattr(args, "out", False))
     if text.startswith(MATCH):
-        return _matching(text.removeprefix(MATCH), memory, gone=getattr(args, "gone", False))
+        return _matching(text.removeprefix(MATCH), memory, args)
     number = _NUMBER.fullmatch(text.strip())
     return text if number is None else _listed(int(number[1]), memory)
 
 
-def _last(memory: Limpet, *, gone: bool) -> str:
-    found = memory.list(limit=1).memories if not gone else []
-    found = found or memory.list(limit=1, all_states=True).memories
-    if not found:
-        raise NotFound("nothing is stored yet")
-    return found[0].id
+def _last(memory: Limpet, *, out: bool) -> str:
+    if not out:
+        # Whatever has become of it: another one in its place would be a guess.
+        found = memory.list(limit=1, all_states=True).memories
+        if not found:
+            raise NotFound("nothing is stored yet")
+        return found[0].id
+    cursor = None
+    while True:
+        page = memory.list(limit=100, all_states=True, sort="updated", cursor=cursor)
+        for one in filter(_is_out, page.memories):
+            return one.id
+        if (cursor := page.cursor) is None:
+            raise NotFound("nothing is archived or retracted", hint="`limpet redo` does again what was undone")
 
 
-def _matching(words: str, memory: Limpet, *, gone: bool) -> str:
-    found = memory.matching(words, all_states=gone)
+def _is_out(one: Memory) -> bool:
+    """Whether it was archived or retracted: what an undo took away comes back by a redo."""
+    return one.state == "archived" or (one.state == "retracted" and one.reason != "undone")
+
+
+def _matching(words: str, memory: Limpet, args: Namespace) -> str:
+    gone, out = getattr(args, "gone", False), getattr(args, "out", False)
+
+    def having(*, whole: bool) -> list[Memory]:
+        found = memory.matching(words, all_states=gone or out, whole=whole)
+        return list(filter(_is_out, found)) if out else found
+
+    found = having(whole=True)
     if not found:
-        where = "" if gone else " that is held"
-        raise NotFound(f"no memory{where} has the words {words!r}", hint="`limpet recall` finds by meaning too")
+        where = " that is archived or retracted" if out else "" if gone else " that is held"
+        near = having(whole=False)
+        hint = f"a longer word has them: {near[0].content[:60]!r}" if near else "`limpet recall` finds by meaning too"
+        raise NotFound(f"no memory{where} has the words {words!r}", hint=hint)
     if len(found) > 1:
         texts = list(zip(memory.abbreviate([one.id for one in found]), (one.content for one in found), strict=True))
         raise AmbiguousId(words, [one.id for one in found], texts=texts, hint="give more words, or the id of one")

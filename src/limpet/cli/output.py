@@ -9,13 +9,14 @@ import json
 import os
 import re
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ..model.clock import format_time
 from ..model.errors import AmbiguousId, LimpetError
-from ..model.memory import GLOBAL_SCOPE, REACHED
+from ..model.memory import REACHED
 from ..rank.adjust import DOUBTFUL
 from .options import terminal_width
 
@@ -48,8 +49,6 @@ LINES_PER_ITEM = 12
 CHARACTERS_PER_ITEM = 2_000
 # Characters of one memory in a list that goes into a pipe; on a terminal it is a line.
 CHARACTERS_PER_LINE = 1_000
-# Scopes that an empty answer names.
-MOST_SCOPES = 5
 # Characters of the line on something that was left out.
 LEFT_OUT_WIDTH = 150
 MARGIN = "   "
@@ -154,24 +153,6 @@ def counted(count: int, what: str) -> str:
     return f"{count:,} {what if count == 1 else what.removesuffix('y') + 'ies'}"
 
 
-def nothing(memory: Limpet, args: Namespace) -> None:
-    """What a search or a list without a result says: whether there is anything here, and where there is."""
-    if args.json:
-        return
-    scopes = memory.scopes()
-    here = sum(one.memories for one in scopes if one.scope in (memory.scope, GLOBAL_SCOPE))
-    if then := getattr(args, "known_at", None):
-        words(f"nothing found in what was known then ({then})")
-        return
-    if here or args.all_scopes or not scopes:
-        words("nothing found" + (f" among {counted(here, 'memory')} of {memory.scope} and global" if here else ""))
-        return
-    told = ", ".join(f"{one.memories:,} in {one.scope}" for one in scopes[:MOST_SCOPES])
-    more = f" and {len(scopes) - MOST_SCOPES:,} more scopes" if len(scopes) > MOST_SCOPES else ""
-    words(f"nothing in {memory.scope}; {told}{more}")
-    words("  hint: --scope NAME looks there, --all-scopes everywhere")
-
-
 def recalled(
     found: Recall, short: Sequence[str], *, as_json: bool, budget_tokens: int | None = None, scopes: bool = False
 ) -> None:
@@ -226,7 +207,8 @@ def _caveats(found: Recall | SessionRecall, shown: int, budget_tokens: int | Non
     for signal in found.missing:
         words(f"without {signal}: {found.notes.get(signal, 'no reason given')}")
     if found.truncated:
-        words(f"more was found than fits into {budget_tokens} tokens")
+        told = "more was found than fits" if shown else "what was found does not fit"
+        words(f"{told} into {budget_tokens} tokens")
     if shown and not found.relevant:
         words("nothing relevant found: these are only the nearest")
 
@@ -374,9 +356,13 @@ def listed(found: Sequence[Memory], memory: Limpet, *, scopes: bool = False, num
 
 
 def state_of(one: Memory) -> str:
+    """How it stands, if it is not held now."""
     if one.state != "active":
         return one.state
-    return REACHED if one.reason == REACHED else ""
+    if one.reason == REACHED:
+        return REACHED
+    now = time.time() * 1e6
+    return "future" if one.valid_from_us > now else "ended" if (one.valid_to_us or now + 1) <= now else ""
 
 
 def day(at: int | datetime | None) -> str:

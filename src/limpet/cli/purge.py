@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from . import output
 from .options import Command, id_argument, open_store
+from .receipt import quoted
 
 if TYPE_CHECKING:
     from ..store.records import Scan
@@ -39,11 +40,13 @@ def _purge(args: Namespace) -> int:
     if args.json:
         output.object_line(report.as_dict())
         return 0
-    extent = f"versions: {report.versions}, ledger events: {report.events}"
+    standing = "" if before.state == "active" else f"{before.state}, "
+    extent = f"{standing}versions: {report.versions}, ledger events: {report.events}"
     if before.state == "purged":
         output.line(f"purged already {name}")
     elif report.purged:
         output.line(f"purged {name} ({extent})")
+        output.line(output.MARGIN + quoted(before.content, len(output.MARGIN)))
     else:
         output.line(f"would purge {name} ({extent})")
         for line in output.wrapped(before.content):

@@ -10,11 +10,14 @@ from ..model.clock import format_time
 from ..model.errors import BadInput
 from ..store.records import StoreStats
 from . import names, output
+from .elsewhere import elsewhere, named_scope, nothing
 from .options import TIME_FORMS, Command, filter_options, filters, given_text, id_argument, open_store
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ..api import Limpet
-    from ..recall.answer import Recall
+    from ..recall.answer import Item, Recall
     from ..recall.sessions import SessionRecall
 
 # How long a recall at the command line may take; its cold embedder needs most of it.
@@ -75,9 +78,10 @@ def _recall(args: Namespace) -> int:
             seen = memory.in_all_scopes() if args.all_scopes else memory
             found = seen.recall(**given, lexical_only=args.lexical, explain=args.explain)
             short = [] if args.json else memory.abbreviate([item.id for item in found.items])
-            if not found.items:
+            if not found.items and not found.truncated:
                 _nothing(memory, args, found)
     output.recalled(found, short, as_json=args.json, budget_tokens=args.budget, scopes=args.all_scopes)
+    _of_another_scope(args, found.items)
     _number(args, "recall", [item.id for item in found.items])
     return 0 if found.items else _code(found)
 
@@ -96,9 +100,10 @@ def _recall_sessions(args: Namespace, given: dict[str, Any]) -> int:
             seen = memory.in_all_scopes() if args.all_scopes else memory
             found = seen.recall_sessions(**given, lexical_only=args.lexical, explain=args.explain)
             short = [] if args.json else memory.abbreviate([item.id for item in found.items])
-            if not found.sessions:
+            if not found.sessions and not found.truncated:
                 _nothing(memory, args, found)
     output.recalled_sessions(found, short, as_json=args.json, budget_tokens=args.budget)
+    _of_another_scope(args, found.items)
     return 0 if found.sessions else _code(found)
 
 
@@ -109,10 +114,18 @@ def _code(found: Recall | SessionRecall) -> int:
 
 def _nothing(memory: Limpet, args: Namespace, found: Recall | SessionRecall) -> None:
     if _code(found) == NOTHING:
-        output.nothing(memory, args)
+        nothing(memory, args)
     elif not args.json:
         output.words("the deadline came before anything was found; whether there is something is not known")
         output.words("  hint: a longer --deadline-ms")
+
+
+def _of_another_scope(args: Namespace, items: Sequence[Item]) -> None:
+    """A word where a scope was named that holds nothing itself: all that was found is of `global`."""
+    name = named_scope(args)
+    if items and name and not args.known_at and all(one.scope != name for one in items):
+        with open_store(args) as memory:
+            elsewhere(memory, args)
 
 
 def _number(args: Namespace, command: str, ids: list[str]) -> None:
@@ -185,7 +198,9 @@ def _list(args: Namespace) -> int:
         else:
             output.listed(page.memories, memory, scopes=args.all_scopes, numbered=True)
         if not page.memories:
-            output.nothing(memory, args)
+            nothing(memory, args)
+        elif all(one.scope != memory.scope for one in page.memories):
+            elsewhere(memory, args)
     _number(args, "list", [one.id for one in page.memories])
     if page.cursor and args.json:
         sys.stdout.flush()
@@ -217,7 +232,9 @@ def _count(args: Namespace) -> int:
     with open_store(args) as memory:
         found = (memory.in_all_scopes() if args.all_scopes else memory).count(**filters(args))
         if not found and not memory.count():
-            output.nothing(memory, args)
+            nothing(memory, args)
+        else:
+            elsewhere(memory, args)
     if args.json:
         output.object_line({"count": found})
     else:
@@ -331,10 +348,10 @@ def _stat_rows(stats: StoreStats, path: str) -> list[list[str]]:
     return [
         ["store", path],
         ["size", f"{stats.file_bytes / 1e6:,.2f} MB, {stats.free_bytes / 1e6:,.2f} MB of it free"],
-        ["memories", f"{stats.memories:,}"],
-        ["by kind", split(stats.by_kind)],
-        ["by scope", split(stats.by_scope)],
-        ["by state", split(stats.by_state)],
+        ["memories", f"{stats.memories:,} in all scopes, whatever their state but purged"],
+        ["by kind", f"{split(stats.by_kind) or 'none'} (active and superseded)"],
+        ["by scope", f"{split(stats.by_scope) or 'none'} (active and superseded)"],
+        ["by state", f"{split(stats.by_state) or 'none'}"],
         ["versions", f"{stats.versions:,}"],
         ["events", f"{stats.events:,}"],
         ["sessions", f"{stats.sessions:,}"],

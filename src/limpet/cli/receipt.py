@@ -15,6 +15,7 @@ from .output import CYAN, DIM, GREEN, MARGIN, YELLOW, cut, line, moment, object_
 
 if TYPE_CHECKING:
     from ..api import Limpet
+    from ..model.memory import Memory
     from ..remember.operations import Effect, Operation
     from ..remember.write import Receipt
 
@@ -35,19 +36,20 @@ def receipt(done: Receipt, memory: Limpet, *, as_json: bool) -> int:
     elif done.status == "rejected":
         words(f"limpet: rejected: {short_ids(done.reason or '')}")
     else:
-        _done(done, memory)
-        _language(done, memory)
+        new = memory.get(done.id) if done.status == "created" and done.id else None
+        _done(done, memory, new)
+        if new is not None:
+            _language(new, memory)
     if done.redacted and not as_json:
         words(f"redacted before storing: {', '.join(done.redacted)}")
     return 2 if done.status == "rejected" else 0
 
 
-def _language(done: Receipt, memory: Limpet) -> None:
+def _language(new: Memory, memory: Limpet) -> None:
     """A word on the first text in another language than the embedder reads: once, until most are in English again."""
     from ..text.language import is_english
 
-    new = memory.get(done.id) if done.status == "created" and done.id else None
-    if new is None or memory.embedder not in FOR_ENGLISH or is_english(new.content) is not False:
+    if memory.embedder not in FOR_ENGLISH or is_english(new.content) is not False:
         return
     if not any(is_english(one.content) is False for one in memory.list(limit=BEFORE) if one.id != new.id):
         from ..work.doctor import MULTILINGUAL
@@ -72,7 +74,7 @@ def with_reason(done: Receipt, why: str) -> Receipt:
     return replace(done, reason="; ".join(filter(None, (why, done.reason)))) if why else done
 
 
-def _done(done: Receipt, memory: Limpet) -> None:
+def _done(done: Receipt, memory: Limpet, new: Memory | None) -> None:
     operation = memory.log(event=done.event)[0] if done.event else None
     changes = operation.changes if operation else ()
     # The id of an item of the review list is no memory's: it is about that of the first change.
@@ -85,6 +87,9 @@ def _done(done: Receipt, memory: Limpet) -> None:
         line(f"{MARGIN}added: {', '.join(done.added)}")
     if done.reason:
         line(MARGIN + printable(short_ids(done.reason)))
+    if new is not None and (new.valid_from_us != new.created_at_us or new.valid_to_us is not None):
+        until = f" until {moment(new.valid_to)}" if new.valid_to_us is not None else ""
+        line(f"{MARGIN}valid from {moment(new.valid_from)}{until}")
     for one in changes:
         if one.id == id and one.what not in _IN_THE_HEAD:
             line(MARGIN + paint(_what(one), CYAN))
@@ -157,8 +162,9 @@ def log(found: Sequence[Operation]) -> None:
     width = max((len(one.verb) for one in found), default=0)
     by = max((len(one.origin) for one in found), default=0)
     size = max((len(one.short) for one in found), default=0)
+    blank = "        " if any(one.undone for one in found) else ""
     for one in found:
-        mark = "" if not one.undone else "redone  " if one.verb == "undo" else "undone  "
+        mark = blank if not one.undone else "redone  " if one.verb == "undo" else "undone  "
         of = f"of {short_id(parse_id(one.of), ())}: " if one.of else ""
         more = f" and {one.count - 1} more" if one.verb in ("remember", "archive") and one.count > 1 else ""
         head = f"{one.short:<{size}}  {moment(one.at)}  {one.verb:<{width}}  {one.origin:<{by}}  {mark}"

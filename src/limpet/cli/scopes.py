@@ -38,7 +38,7 @@ def _scopes(args: Namespace) -> int:
             output.object_line({"scopes": [one.as_dict() for one in found], "scope": here})
         else:
             rows = [[one.scope, f"{one.memories:,}", output.moment(one.last_at_us)] for one in found]
-            output.table(["scope", "memories", "last stored"], rows)
+            output.table(["scope", "held now", "last stored"], rows)
             output.words(f"writes from here go to {here}")
         return 0
     if args.json:

@@ -263,13 +263,18 @@ def _retract(args: Namespace) -> int:
 
 def _forget_options(parser: ArgumentParser) -> None:
     add = parser.add_argument
-    add("ids", metavar="ID", nargs="*", help="which memories; without any, what all of the options together choose")
+    add(
+        "ids",
+        metavar="ID",
+        nargs="*",
+        help="which memories; with options those of them that these choose; without any, all that the options choose",
+    )
     add("--topic", action="append", metavar="TOPIC", help="those with this topic; repeated: with all of them")
     add("--kind", action="append", choices=KINDS, metavar="KIND", help="those of this kind")
     add("--session", metavar="NAME", help="those of this session")
     add("--before", metavar="TIME", help=f"those stored before then: {TIME_FORMS}")
     add("--meta", action="append", metavar="K=V", help="those with this value in their metadata")
-    add("--match", metavar="WORDS", help="those whose text has all of these words")
+    add("--match", metavar="WORDS", help="those whose text has all of these words, whole")
     add("--why", metavar="TEXT", default="forgotten", help="why; stays with them (default: forgotten)")
     add(
         "--confirm",
@@ -286,7 +291,7 @@ def _forget(args: Namespace) -> int:
     }  # fmt: skip
     only_shown = args.dry_run or (any(given.values()) and not args.confirm)
     with open_store(args) as memory:
-        found = memory.forget(args.ids, **given, why=args.why, dry_run=only_shown)
+        found = memory.forget(args.ids or None, **given, why=args.why, dry_run=only_shown)
         if args.json:
             output.object_line(found.as_dict())
             return 0

@@ -10,7 +10,7 @@ from ..model.dataclass import replace
 from ..model.edges import check_edge_type
 from ..model.errors import BadInput, NotFound
 from ..model.ids import MIN_PREFIX_CHARACTERS, parse_id, parse_short
-from ..model.memory import EDGE_TYPES, Memory, check_key, check_kind, check_kinds, check_list
+from ..model.memory import EDGE_TYPES, Memory, check_key, check_kind, check_kinds, check_list, with_checks
 from ..model.old_names import takes
 from ..store.records import Filter
 from . import claims, reasons, walk, whole
@@ -34,6 +34,7 @@ LIMIT, MAX_LIMIT = 200, 10_000
 NEAR_DEPTH, REACH = 2, 5
 
 
+@with_checks
 class History:
     """Queries of the graph from some scopes. `now`: microseconds, asked at each call. Thread-safe as its store is.
 

@@ -20,6 +20,10 @@ _SECONDS, _MILLISECONDS = range(10**8, 10**10), range(10**11, 10**13)
 # A year and a month, and a day, as far as ISO 8601 would have them in two digits.
 _NUMERIC = re.compile(r"(\d{4})-(\d{1,2})(?:-(\d{1,2}))?")
 _BY_COUNTRY = re.compile(r"(\d{1,2})([/.-])(\d{1,2})(?:\2(\d{2}|\d{4})?)?(?:\s.*)?")
+# What a text says at least that is a time: whether a number alone, "at 5", is a month or a day would be a guess.
+_SAYS_TIME = re.compile(
+    r"\d:\d|\d\s*(?:[ap]\.?m|[smhdwy])\b|\d[/.-]\d|\d{4}|\b(?!(?:the|utc|gmt|about)\b)[a-z]{3,}", re.I
+)
 _QUARTER = re.compile(r"\bq[1-4]\b", re.I)
 
 
@@ -112,7 +116,8 @@ def format_time(at: int | datetime | None) -> str | None:
 
 def parse_time(text: str | int | date, *, now: int) -> int:
     """Read a time: ISO 8601 (in UTC unless it says otherwise), a date or a month (its first instant, UTC),
-    microseconds, a datetime with its time zone, or words like "3 days ago", "yesterday" (its first instant).
+    microseconds, a datetime with its time zone, or words like "3 days ago", "yesterday" and "tomorrow" (their first
+    instant).
 
     Returns microseconds UTC. Words are read by dateparser (imported only then) relative to `now`.
     Raises BadInput for anything else, and for years outside 1 to 9999.
@@ -158,7 +163,8 @@ def _parse_words(words: str, now: int) -> int:
         return now
     today = to_datetime(now - now % MICROSECONDS_PER_DAY)
     begins = {
-        "today": today, "yesterday": today - timedelta(days=1), "this week": today - timedelta(days=today.weekday()),
+        "today": today, "yesterday": today - timedelta(days=1), "tomorrow": today + timedelta(days=1),
+        "this week": today - timedelta(days=today.weekday()),
         "this month": today.replace(day=1), "this year": today.replace(month=1, day=1),
     }  # fmt: skip
     if simple in begins:
@@ -169,7 +175,7 @@ def _parse_words(words: str, now: int) -> int:
             return from_datetime(datetime(year, month, day))
         except ValueError:
             raise _not_a_time(words) from None
-    if _QUARTER.search(words):
+    if _QUARTER.search(words) or not _SAYS_TIME.search(words):
         raise _not_a_time(words)
     order: dict[str, str] = {}
     if (numeric := _BY_COUNTRY.fullmatch(words)) is not None:

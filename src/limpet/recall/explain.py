@@ -107,8 +107,9 @@ def _reason(one: Memory, plan: Plan) -> tuple[str, str]:
         return "after the range of dates", f"stored {format_time(one.created_at_us)}"
     if where.kinds and one.kind not in where.kinds:
         return "another kind", one.kind
-    if not set(where.topics) <= set(one.topics):
-        return "without the topic", ", ".join(sorted(set(where.topics) - set(one.topics)))
+    had = {topic.casefold() for topic in one.topics}
+    if lacking := [topic for topic in where.topics if topic.casefold() not in had]:
+        return "without the topic", ", ".join(sorted(lacking))
     if where.session is not None and one.session != where.session:
         return "another session", one.session or ""
     if where.speaker is not None and one.speaker != where.speaker:

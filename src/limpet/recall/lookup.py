@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..model.dataclass import replace
@@ -58,35 +58,37 @@ def count(context: Context, where: Filter, *, all_states: bool) -> int:
 
 
 def count_by(context: Context, where: Filter, by: Sequence[str], *, all_states: bool) -> dict[tuple[str, ...], int]:
+    if not all(isinstance(one, str) for one in by):
+        raise BadInput(f"counted by names, not {by!r:.60}", hint='such as count_by("kind", "topic")')
     if not by or len(set(by)) < len(by) or not set(by) <= COUNTED_BY:
         raise BadInput(f"cannot count by {', '.join(by) or 'nothing'}", hint=f"by {', '.join(sorted(COUNTED_BY))}")
     return context.store.listings.count_by(_listed(context, where, all_states), by)
 
 
-def matching(context: Context, words: str, *, all_states: bool) -> builtins.list[Memory]:
+def matching(context: Context, words: str, *, all_states: bool, whole: bool) -> builtins.list[Memory]:
     import re
+
+    from ..text.whole_words import stand
 
     wanted = words.casefold().split()
     if not wanted:
         raise BadInput("no words given")
-    where = _listed(context, context.filter(), all_states)
+    where = context.filter()
+    where = replace(where, states=STATES) if all_states else where
     # SQL compares only ASCII whatever its case: the longest such piece narrows it down, the rest is compared here.
     literal = max(re.findall(r"[\x21-\x7e]+", words), key=len, default=words.split(maxsplit=1)[0])
     search = context.store.search
     found = {one.num for one in search.candidates(search.substring(literal, where, limit=1_000_000), where)}
-    several = [context.as_read(one) for one in context.store.memories.by_rows(sorted(found, reverse=True))]
-
-    def stands(*said: str) -> Callable[[Memory], bool]:
-        # The beginning of a word will do, a number is one only whole.
-        before = r"(?<!\w)" if said[0][0].isascii() and said[0][0].isalnum() else ""
-        after = r"(?!\d)" if said[-1][-1].isdigit() else ""
-        pattern = re.compile(before + r"\s+".join(map(re.escape, said)) + after)
-        return lambda one: pattern.search(one.content.casefold()) is not None
-
-    phrase = stands(*wanted)
-    as_said = [one for one in several if phrase(one)]
-    tests = [stands(word) for word in wanted]
-    return as_said or [one for one in several if all(test(one) for test in tests)]
+    now = context.now()
+    several = [
+        context.as_read(one)
+        for one in context.store.memories.by_rows(sorted(found, reverse=True))
+        if all_states or one.valid_to_us is None or one.valid_to_us > max(now, one.valid_from_us)
+    ]
+    phrase = stand(wanted, beginning=not whole)
+    as_said = [one for one in several if phrase(one.content)]
+    tests = [stand([word], beginning=not whole) for word in wanted]
+    return as_said or [one for one in several if all(test(one.content) for test in tests)]
 
 
 def abbreviate(context: Context, ids: Sequence[str], *, items: bool) -> builtins.list[str]:

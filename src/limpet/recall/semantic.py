@@ -358,8 +358,6 @@ def _in_time(embedder: Embedder, plan: Plan, ask: Callable[[], T]) -> T:
     raises what it likes."""
     if type(embedder).__module__ in OURS:
         return ask()
-    from .within import Late, within
-
     try:
         return ask() if plan.deadline is None else within(plan.remaining() - RANKING_SECONDS, ask, id(embedder))
     except Late as late:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ..model.dataclass import replace
 from ..model.ids import parse_id
-from ..model.memory import Memory
+from ..model.memory import Memory, is_below
 from .replacement import quoted
 
 if TYPE_CHECKING:
@@ -15,6 +15,12 @@ if TYPE_CHECKING:
 
 # Corrections of corrections that are followed.
 MOST_CORRECTIONS = 100
+
+
+def says_already(old: Memory, statement: ValidStatement) -> bool:
+    """Whether a correction would replace a belief by itself; whoever is trusted more says it anew."""
+    same = old.superseded_by is None and old.content == statement.content
+    return same and not is_below(old.trust, statement.origin)
 
 
 def correction_of(writer: Writer, old: Memory, statement: ValidStatement) -> Memory | None:

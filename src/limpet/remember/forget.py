@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 from ..model.dataclass import dataclass, field, replace
 from ..model.encode import OPTIONAL, JsonForm
 from ..model.ids import format_id, parse_id
-from ..model.memory import Memory
+from ..model.memory import STATES, Memory
 from ..store.records import Filter
+from ..text.whole_words import all_stand
 from .replacement import proposed
 from .write import Writer, need
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from ..context import Context
 
@@ -31,21 +32,25 @@ class Forgotten(JsonForm):
 
 
 def forget(
-    context: Context, ids: Sequence[str], where: Filter | None, *, match: str | None, why: str, origin: str | None,
-    dry_run: bool,
+    context: Context, ids: Sequence[str] | None, where: Filter | None, *, match: str | None, why: str,
+    origin: str | None, dry_run: bool,
 ) -> Forgotten:  # fmt: skip
-    """`where`: of this scope alone what passes, if it has all words of `match`; None: the ids alone."""
+    """`where`: of what the ids name, or where none are given of this scope alone, only what passes, if it has all words
+    of `match`; None: all that the ids name."""
     from ..text.secrets import redact
 
     reason, _ = redact(why)
+    stand = all_stand(match or "")
 
     def decide(writer: Writer) -> Forgotten:
-        found = [need(writer.reads, id, writer.scopes) for id in ids]
-        found = [one for one in {one.id: one for one in found}.values() if one.state not in ("retracted", "purged")]
-        if where is not None:
-            known = {one.id for one in found}
-            passing = _passing(writer, replace(where, scopes=(context.scope,)), match)
-            found += [one for one in passing if one.id not in known]
+        if ids is None:
+            here = replace(where or context.filter(), scopes=(context.scope,), as_of=writer.now)
+            found = [one for one in _pages(writer, here) if stand(one.content)]
+        else:
+            found = [need(writer.reads, id, writer.scopes) for id in ids]
+            found = [one for one in {one.id: one for one in found}.values() if one.state not in ("retracted", "purged")]
+            found = found if where is None else _narrowed(writer, found, where)
+            found = [one for one in found if stand(one.content)]
         if dry_run:
             return Forgotten(memories=tuple(found), event=None)
         waiting: list[str] = []
@@ -68,13 +73,17 @@ def forget(
     return done
 
 
-def _passing(writer: Writer, where: Filter, match: str | None) -> list[Memory]:
-    words = (match or "").casefold().split()
-    found: list[Memory] = []
+def _narrowed(writer: Writer, found: list[Memory], where: Filter) -> list[Memory]:
+    """Those that a filter lets pass, whatever their state and when they hold."""
+    passing = writer.reads.graph.matching([parse_id(one.id) for one in found], replace(where, states=STATES))
+    return [one for one in found if parse_id(one.id) in passing]
+
+
+def _pages(writer: Writer, where: Filter) -> Iterator[Memory]:
     cursor = None
     while True:
         page = writer.reads.listings.page(where, sort="created", limit=1_000, cursor=cursor)
-        found += [one for one in page.memories if all(word in one.content.casefold() for word in words)]
+        yield from page.memories
         cursor = page.cursor
         if cursor is None:
-            return found
+            return

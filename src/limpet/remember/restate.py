@@ -15,7 +15,7 @@ from ..model.ids import format_id, parse_id
 from ..model.memory import FOREIGN, GLOBAL_SCOPE, MAX_METADATA_BYTES, MAX_TOPICS, TRUST, Memory, is_below, least_trusted
 from ..text.normalise import same_value
 from .turns import is_spoken
-from .validation import OUTSIDE, ValidStatement
+from .validation import OUTSIDE, ValidStatement, unlike_topics
 from .write import Receipt, Writer, effective_trust, raw_id
 
 if TYPE_CHECKING:
@@ -191,7 +191,7 @@ class _Restatement:
 
     def _tag(self) -> None:
         statement, known = self.statement, self.known
-        topics = list(dict.fromkeys((*known.topics, *statement.topics)))
+        topics = list(unlike_topics((*known.topics, *statement.topics)))
         if len(topics) > MAX_TOPICS:
             self.left.append(f"topics {', '.join(topics[MAX_TOPICS:])} ({MAX_TOPICS} at most)")
             topics = topics[:MAX_TOPICS]

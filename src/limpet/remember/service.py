@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..model.dataclass import replace
 from ..model.errors import BadInput, ChangedSince
 from ..model.ids import format_id, parse_id
-from ..model.memory import REACHED, Memory, check_origin
+from ..model.memory import REACHED, Memory, check_list, check_origin
 from ..recall import lookup
 from ..store.records import Filter
 
@@ -30,21 +30,17 @@ def correct(
     context: Context, id: str, content: str, *, why: str | None, valid_from: Time, version: Time = None, **given: Any
 ) -> Receipt:
     from ..remember.validation import as_episode, clean_text
-    from ..remember.write import need
+    from ..remember.write import Receipt, check_live, need
+    from .corrected import says_already
 
+    more = valid_from is not None or not given.keys() <= {"origin", "session", "source"}
     statement = context.validate({"content": content, "valid_from": valid_from, **given})
 
     def full(old: Memory) -> ValidStatement:
         kept: dict[str, Any] = {
-            "scope": old.scope,
-            "kind": old.kind,
-            "topics": old.topics,
-            "key": old.key,
-            "importance": old.importance,
-            "metadata": old.metadata,
-            "speaker": old.speaker,
-            "pin": old.pinned,
-        }
+            "scope": old.scope, "kind": old.kind, "topics": old.topics, "key": old.key, "importance": old.importance,
+            "metadata": old.metadata, "speaker": old.speaker, "pin": old.pinned,
+        }  # fmt: skip
         kept = {name: value for name, value in kept.items() if name not in given}
         if "key" in kept:  # what the value of this key is, is said by its name
             text, found = clean_text(old.key, statement.content)
@@ -54,6 +50,9 @@ def correct(
     def decide(writer: Writer) -> Receipt:
         old = need(writer.reads, id, writer.scopes)
         _check_version(context, old, version)
+        if not more and says_already(old, full(old)):
+            check_live(old)
+            return Receipt(id=old.id, status="unchanged", reason="it says that already")
         return writer.correct(old, full(old) if demoted is None else as_episode(full(old), demoted), why)
 
     (judged,) = context.policy.judged([full(need(context.store, id, context.scopes))])
@@ -103,7 +102,7 @@ def tag(
 ) -> Receipt:  # fmt: skip
     from ..remember.validation import check_topics, clean_metadata
 
-    more, less = check_topics(add), set(check_topics(remove))
+    more, less = check_topics(add), check_topics(remove)
     given, redacted = clean_metadata(values)
     who = _who(origin)
     return context.write(lambda writer: replace(_tagged(writer, id, more, less, given, who), redacted=redacted))
@@ -115,14 +114,15 @@ def _who(origin: str | None) -> str:
 
 
 def _tagged(
-    writer: Writer, id: str, more: Iterable[str], less: set[str], given: Mapping[str, Any], who: str
+    writer: Writer, id: str, more: Iterable[str], less: Iterable[str], given: Mapping[str, Any], who: str
 ) -> Receipt:
-    from ..remember.validation import check_topics
+    from ..remember.validation import check_topics, unlike_topics
     from ..remember.write import Receipt, check_live, need
 
     old = need(writer.reads, id, writer.scopes)
     check_live(old)
-    topics = check_topics([topic for topic in (*old.topics, *more) if topic not in less])
+    gone = {topic.casefold() for topic in less}
+    topics = check_topics(unlike_topics(topic for topic in (*old.topics, *more) if topic.casefold() not in gone))
     metadata = {name: value for name, value in {**old.metadata, **given}.items() if value is not None}
     if topics == old.topics and metadata == old.metadata:
         return Receipt(id=old.id, status="unchanged")
@@ -184,7 +184,7 @@ def change_several(
     def one(writer: Writer, id: str) -> Receipt:
         if change in _CHANGES:
             return _changed(writer, id, *_CHANGES[change], live=change != "restore", by=who)
-        less = set(tags) if change == "untag" else set()
+        less = tags if change == "untag" else ()
         return _tagged(writer, id, tags if change == "tag" else (), less, {}, who)
 
     return context.write(lambda writer: [one(writer, id) for id in dict.fromkeys(ids)])
@@ -239,7 +239,7 @@ def retract(context: Context, id: str, why: str, *, origin: str | None) -> Recei
     from ..remember.validation import check_text
     from ..text.secrets import redact
 
-    reason, redacted = redact(check_text(why))
+    reason, redacted = redact(check_text(why, "why"))
     receipt = _change(
         context, id, "retracted", lambda old: old.state != "retracted", live=False, origin=origin, why=reason
     )
@@ -247,16 +247,16 @@ def retract(context: Context, id: str, why: str, *, origin: str | None) -> Recei
 
 
 def forget(
-    context: Context, ids: str | Iterable[str], where: Filter, *, match: str | None, why: str,
+    context: Context, ids: str | Iterable[str] | None, where: Filter, *, match: str | None, why: str,
     origin: str | None, dry_run: bool,
 ) -> Forgotten:  # fmt: skip
     from ..remember.forget import forget
 
-    named = [ids] if isinstance(ids, str) else list(ids or ())
-    held = replace(where, as_of=context.now()) if where.narrows or match is not None else None
-    if match is not None and not match.strip():
+    named = (ids,) if isinstance(ids, str) else ids if ids is None else check_list("ids", ids)
+    held = where if where.narrows or match is not None else None
+    if match is not None and (not isinstance(match, str) or not match.strip()):
         raise BadInput("no words given to match", hint="match: words that all of them hold")
-    if held is None and not named:
+    if held is None and named is None:
         raise BadInput("nothing says what to forget", hint="an id, or a topic, session, age or words")
     return forget(context, named, held, match=match, why=why, origin=origin, dry_run=dry_run)
 
@@ -270,7 +270,7 @@ def scopes(context: Context) -> list[Scope]:
 def move(context: Context, ids: str | Iterable[str], scope: str) -> list[Receipt]:
     from ..remember.scopes import move
 
-    return move(context, [ids] if isinstance(ids, str) else list(ids), scope)
+    return move(context, (ids,) if isinstance(ids, str) else check_list("ids", ids), scope)
 
 
 def rename_scope(context: Context, scope: str, name: str) -> ScopeChange:

@@ -124,7 +124,7 @@ def validate(item: Mapping[str, Any], *, scope: str, now: int) -> ValidStatement
         # What somebody said is a record of that, unless it is stated to be more.
         kind=check_kind(item.get("kind") or ("episode" if speaker and key is None else "fact")),
         scope=scope,
-        topics=topics,
+        topics=unlike_topics(topics),
         key=key,
         importance=_unit("importance", item.get("importance")),
         pin=pin,
@@ -148,41 +148,48 @@ def validate(item: Mapping[str, Any], *, scope: str, now: int) -> ValidStatement
     )
 
 
-def check_text(content: Any) -> str:
-    """A statement's text as it will be stored. Raises BadInput for what is no text."""
+def check_text(content: Any, what: str = "content") -> str:
+    """A statement's text as it will be stored, or a reason, a line. Raises BadInput for what is no text."""
     if not isinstance(content, str):
         raise BadInput(
-            "content is missing" if content is None else f"content must be text, not {type(content).__name__}"
+            f"{what} is missing" if content is None else f"{what} must be text, not {type(content).__name__}"
         )
     if content.isprintable() and 4 * len(content) <= MAX_CONTENT_BYTES and not content.isspace() and content:
         return content  # one line of ordinary text, which is most of what comes
     try:
         size = len(content.encode("utf-8"))
     except UnicodeEncodeError:
-        raise BadInput("content is not valid UTF-8", hint="it holds bytes that are no characters") from None
+        raise BadInput(f"{what} is not valid UTF-8", hint="it holds bytes that are no characters") from None
     if size > MAX_CONTENT_BYTES:
         raise BadInput(
-            f"content is too long: {size:,} bytes, {MAX_CONTENT_BYTES:,} at most", hint="store it in parts, or its gist"
+            f"{what} is too long: {size:,} bytes, {MAX_CONTENT_BYTES:,} at most", hint="store it in parts, or its gist"
         )
     found = _CONTROL.search(content)
     if found:
-        raise BadInput(
-            f"content holds a control character (U+{ord(found[0]):04X} at {found.start()})", hint="remove it"
-        )
+        raise BadInput(f"{what} holds a control character (U+{ord(found[0]):04X} at {found.start()})", hint="remove it")
     if not content.strip():
-        raise BadInput("content is empty")
+        raise BadInput(f"{what} is empty")
     return content
 
 
 def clean_text(key: str | None, content: Any) -> tuple[str, tuple[str, ...]]:
     """A statement's text without secrets, and their names. Raises BadInput, also for what is nothing but a secret."""
     text, redacted = redact_value(key, check_text(content))
+    if not text.isprintable() and not _is_seen(text):
+        raise BadInput("content has no character that is seen")
     if redacted and is_bare(text):
         raise BadInput(
             f"content is nothing but a secret ({', '.join(redacted)}), which is not stored",
             hint="say what it is for and where it is kept",
         )
     return text, redacted
+
+
+def _is_seen(text: str) -> bool:
+    """Whether any of it is more than white space and marks of format, such as a space without width."""
+    import unicodedata
+
+    return any(not one.isspace() and unicodedata.category(one) != "Cf" for one in text)
 
 
 def as_episode(statement: ValidStatement, why: Demotion) -> ValidStatement:
@@ -215,6 +222,14 @@ def clean_topics(topics: Iterable[Any]) -> tuple[tuple[str, ...], tuple[str, ...
         clean = [redact(name) for name in found]
         return tuple(dict.fromkeys(name for name, _ in clean)), tuple(one for _, names in clean for one in names)
     return tuple(found), ()
+
+
+def unlike_topics(topics: Iterable[str]) -> tuple[str, ...]:
+    """Those that differ in more than case, as they were first written."""
+    found: dict[str, str] = {}
+    for topic in topics:
+        found.setdefault(topic.casefold(), topic)
+    return tuple(found.values())
 
 
 def check_metadata(metadata: Any) -> dict[str, Any]:

@@ -12,9 +12,9 @@ import unicodedata
 
 # Kana, Han with its extensions and compatibility forms, Hangul syllables; Thai, Lao and Khmer run on as well.
 # Compiled at use: three milliseconds that a cold command seldom needs.
-_RUN = (
+RUN = (
     "[\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003134f"
-    "\u0e00-\u0eff\u1780-\u17ff]{2,}"
+    "\u0e00-\u0eff\u1780-\u17ff]"
 )
 
 
@@ -35,7 +35,7 @@ def grams(text: str) -> str:
             pairs += parts if len(parts) > 1 else []
     if text.isascii():
         return " ".join(pairs)
-    for run in re.findall(_RUN, unicodedata.normalize("NFKC", text)):
+    for run in re.findall(RUN + "{2,}", unicodedata.normalize("NFKC", text)):
         pairs += [run[i : i + 2] for i in range(len(run) - 1)]
     return " ".join(pairs)
 

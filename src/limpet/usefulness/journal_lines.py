@@ -10,6 +10,7 @@ from ..model.dataclass import dataclass, field
 from ..model.encode import TIME, JsonForm
 from ..model.errors import BadInput, NotFound
 from ..model.memory import check_list
+from ..text.whole_words import all_stand
 
 if TYPE_CHECKING:
     from ..context import Context, Time
@@ -38,7 +39,7 @@ class Dropped(JsonForm):
 def lines(
     context: Context, numbers: Sequence[int], *, session: str | None, since: Time, until: Time, match: str | None
 ) -> list[JournalLine]:
-    words = (match or "").casefold().split()
+    stand = all_stand(match or "")
     begin, end = context.time(since), context.time(until)
     wanted = frozenset(check_list("numbers", numbers))
     return [
@@ -48,7 +49,7 @@ def lines(
         and session in (None, one.session)
         and (begin is None or one.at_us >= begin)
         and (end is None or one.at_us < end)
-        and all(word in one.what.casefold() for word in words)
+        and stand(one.what)
     ]
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from operator import index
 from typing import TYPE_CHECKING
 
 from ..model.dataclass import replace
 from ..model.errors import BadInput
 from ..model.ids import parse_id
+from ..model.memory import check_list
 from ..store.records import Action, ExposureRow
 
 if TYPE_CHECKING:
@@ -18,15 +20,23 @@ if TYPE_CHECKING:
 # Kinds that tell an agent what to do, how many of them are looked at, and lines of a session's journal.
 RULE_KINDS = ("preference", "lesson", "decision", "correction")
 MOST_RULES, MOST_LINES = 1_000, 10_000
+# What a line of the journal says: what the user asked, what an agent did, what failed, what it answered.
+ACTIONS = ("asked", "did", "failed", "said")
 
 
 def note_action(context: Context, session: str, kind: str, what: str) -> None:
+    from ..remember.validation import check_name, check_text
     from ..text.secrets import redact
 
+    if kind not in ACTIONS:
+        raise BadInput(f"unknown kind: {kind[:60]!r}", hint=f"one of: {', '.join(ACTIONS)}")
+    session, what = check_name("session", session) or "", check_text(what, "what")
     context.store.journal.note(Action(context.scope, redact(session)[0], context.now(), kind, redact(what)[0]))
 
 
 def actions(context: Context, *, session: str | None, limit: int) -> list[Action]:
+    if not 1 <= limit <= 10_000:
+        raise BadInput(f"limit must be from 1 to 10000, not {limit!r}")
     return context.store.journal.lines(context.scope, session=session, limit=limit)
 
 
@@ -56,7 +66,7 @@ def note_exposures(
     now, randomized = context.now(), frozenset(drawn)
     rows = [
         ExposureRow(context.scope, session, client, now, via, parse_id(id), tokens, drawn=id in randomized)
-        for id, tokens in items
+        for id, tokens in map(_shown, check_list("items", items))
     ]
     rows += [
         ExposureRow(context.scope, session, client, now, via, parse_id(id), 0, shown=False, drawn=True)
@@ -65,6 +75,17 @@ def note_exposures(
     action = Action(context.scope, session, now, "asked", redact(asked)[0]) if asked else None
     if rows or action:
         context.store.exposures.note(rows, action)
+
+
+def _shown(item: tuple[str, int]) -> tuple[str, int]:
+    """An id and its tokens. Raises BadInput."""
+    try:
+        id, tokens = item[0], index(item[1])
+    except (TypeError, LookupError):
+        tokens = -1
+    if tokens < 0 or len(item) != 2:
+        raise BadInput(f"an item must be an id and its tokens, not {item!r:.60}")
+    return id, tokens
 
 
 def exposures(context: Context, *, session: str | None, id: str | None, limit: int) -> Sequence[Exposure]:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..model.dataclass import replace
-from ..model.errors import EmbedderUnavailable, StoreDamaged
+from ..model.errors import BadInput, EmbedderUnavailable, StoreDamaged
 
 if TYPE_CHECKING:
     from ..context import Context
@@ -30,6 +30,8 @@ class ModelInfo(NamedTuple):
 
 
 def work(context: Context, *, limit: int | None, only_vectors: bool, progress: Progress | None) -> WorkReport:
+    if limit is not None and limit < 1:
+        raise BadInput(f"limit must be at least 1, not {limit}")
     if not context.store.read_only and context.store.erasure.flush_waits():
         context.store.erasure.flush(0.0)
     report = _drain(context, limit=limit, only_vectors=only_vectors, progress=progress)

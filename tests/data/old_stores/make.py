@@ -75,7 +75,7 @@ def fill(path: Path, folder: Path, clock: limpet.FixedClock) -> None:
         memory.mirror_init(folder)
         for text in LATE:
             memory.remember(text, kind="note")
-        memory.note_action("s9", "prompt", "please run the tests")
+        memory.note_action("s9", "asked", "please run the tests")
 
 
 def ask(path: Path, clock: limpet.FixedClock) -> dict[str, Any]:

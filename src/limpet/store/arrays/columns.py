@@ -257,7 +257,7 @@ class Columns:
         return among(numbers, [self._names[name] for name in names if name in self._names])
 
     def _with_topic(self, topic: str) -> np.ndarray:
-        """For each slot whether its memory has exactly this topic."""
+        """For each slot whether its memory has exactly this topic, whatever its case."""
         found = self._exact.get(topic)
         if found is None:
             found = self._exact[topic] = np.zeros(len(self.row), dtype=bool)

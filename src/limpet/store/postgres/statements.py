@@ -33,6 +33,8 @@ _WHOLE: tuple[tuple[str, str], ...] = (
     (r"\btotal\((\w+)\)", r"coalesce(sum(\1), 0)"),
     (r"CAST\((\w\.\w+) AS BLOB\)", r"convert_to((\1)::text, 'UTF8')"),
     (r"\bchar\(", "chr("),
+    # A value in JSON has no collation of its own.
+    (rf"\bvalue = ({_PARAMETER}) COLLATE NOCASE", r'lower(value COLLATE "C") = lower(\1 COLLATE "C")'),
     # Both in the collation C, where case is that of ASCII.
     (rf"(\S+) = ({_PARAMETER}) COLLATE NOCASE", r'lower(\1) = lower(\2 COLLATE "C")'),
     (rf" LIKE ({_PARAMETER})", r" ILIKE \1"),

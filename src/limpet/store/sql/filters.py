@@ -43,8 +43,10 @@ def visible(where: Filter) -> tuple[str, dict[str, Any]]:
     if where.kinds:
         parts.append(among("m.kind", "kind", where.kinds))
     for i, topic in enumerate(where.topics):
-        bound[f"topic{i}"] = topic
-        parts.append(f"EXISTS (SELECT 1 FROM json_each(m.topics) WHERE value = :topic{i})")
+        forms = {f"topic{i}_{n}": form for n, form in enumerate(_cases(topic))}
+        bound |= forms
+        same = " OR ".join(f"value = :{name} COLLATE NOCASE" for name in forms)
+        parts.append(f"EXISTS (SELECT 1 FROM json_each(m.topics) WHERE {same})")
     if where.session is not None:
         bound["session"] = where.session
         parts.append("m.session IN (SELECT num FROM session WHERE name = :session)")
@@ -79,6 +81,13 @@ def visible(where: Filter) -> tuple[str, dict[str, Any]]:
         bound["known_at"] = where.known_at
         parts.append("m.recorded_at <= :known_at AND (m.retired_at IS NULL OR :known_at < m.retired_at)")
     return " AND ".join(parts), bound
+
+
+def _cases(topic: str) -> tuple[str, ...]:
+    """A topic as it may be written; SQL ignores the case of ASCII alone."""
+    if topic.isascii():
+        return (topic,)
+    return tuple(dict.fromkeys((topic, topic.lower(), topic.upper(), topic.capitalize(), topic.title())))
 
 
 def _same(value: str | float | bool | None, i: int) -> str:
