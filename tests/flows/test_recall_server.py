@@ -86,12 +86,22 @@ def test_of_few_memories_all_words_are_searched_for_whatever_the_deadline(memory
 def test_by_the_judge_what_words_find_surely_is_shown_unless_it_is_refused():
     """One that leads, with three words of the message; not by two words, nor far behind, nor against the judge."""
     text, message = "The test suite hangs when REDIS_URL is set: unset it", "the test suite hangs again"
-    odds = [-1.7, -5.0]
-    assert fitting([18.0, 6.0], [0.63, 0.19], message, odds) == [False, False]
-    assert fitting([18.0, 6.0], [0.63, 0.19], message, odds, [text, "port"]) == [True, False]
-    assert fitting([18.0, 6.0], [0.63, 0.19], message, [-2.5, -5.0], [text, "port"]) == [False, False]
-    assert fitting([18.0, 6.0], [0.63, 0.19], "the suite hangs again", odds, [text, "port"]) == [False, False]
-    assert fitting([18.0, 19.0], [0.63, 0.19], message, [-1.7, -1.7], [text, "port"]) == [False, False]
+
+    def shown(message, first=-1.7, others=-5.0, behind=12.0, texts=(text, *["port"] * 11)):
+        scores, odds = [18.0, *[18.0 - behind] * 11], [first, *[others] * 11]
+        return fitting(scores, [0.63, *[0.19] * 11], message, odds, texts)
+
+    assert not any(shown(message, texts=()))
+    assert shown(message) == [True, *[False] * 11]
+    assert not any(shown(message, first=-2.5))
+    assert not any(shown("the suite hangs again"))
+    assert not any(shown(message, others=-1.7, behind=-1.0))
+
+
+def test_of_few_memories_one_is_shown_that_the_judge_is_less_sure_of():
+    one = fitting([18.0], [0.4], "why is my release stuck?", [-2.7])
+    many = fitting([18.0] * 12, [0.4] * 12, "why is my release stuck?", [-2.7] * 12)
+    assert (one, any(many)) == ([True], False)
 
 
 def test_it_answers_for_every_scope_and_keeps_them_apart(told, path):

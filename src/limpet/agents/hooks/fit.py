@@ -14,6 +14,10 @@ from . import fit_weights as W
 
 # Beyond these more tell nothing: words in common, and by words log-odds behind the best.
 MANY_SHARED, FAR_BEHIND = 6, 10.0
+# Each result is a chance of a wrong one. In a store of few the judge is believed sooner: log-odds by how many times fewer
+# than these were read. Of 420 messages to stores of one to five memories that no model has seen the right one is shown
+# with 80 in place of 58 %, and nothing with 96 in place of 98 % of 1,260 that nothing fits.
+READ, FEWER = 12, 0.7
 # What words find surely: so many of a message in common, at most so far behind the best. Below these log-odds the judge
 # refuses it all the same. On the tuning half of tests/quality/injection right and nothing stay what they are.
 SURE_SHARED, CLOSE_BEHIND, REFUSED_BELOW = 3, 0.5, -2.0
@@ -28,9 +32,9 @@ def features(
 
     `judged`: of each result, None of one that it did not read; () where it was not asked.
     """
-    best = max(scores, default=0.0)
+    best, few = max(scores, default=0.0), math.log(max(1.0, READ / max(1, len(scores))))
     return [
-        {"cosine": cosine, "behind": best - score} | ({} if said is None else {"judge": said})
+        {"cosine": cosine, "behind": best - score} | ({} if said is None else {"judge": said, "few": few})
         for score, cosine, said in zip(scores, cosines, judged or [None] * len(scores), strict=True)
     ]
 
@@ -55,6 +59,7 @@ def probability(known: Mapping[str, float]) -> float:
     """That a memory is worth its tokens with this message, 0 to 1."""
     weights = W.FITS_JUDGED if "judge" in known else W.FITS_BY_WORDS if "word_vectors" in known else W.FITS
     log_odds = weights["one"] + sum(weights.get(name, 0.0) * value for name, value in known.items())
+    log_odds += FEWER * known.get("few", 0.0)
     return 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, log_odds))))
 
 
