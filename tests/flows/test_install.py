@@ -305,6 +305,106 @@ console.log(JSON.stringify([output.system, kept.context]))
         assert {one.what for one in memory.actions()} == {"Which port has the staging database?", "bash: make test"}
 
 
+# -- what a hand, or an earlier install, has written
+
+
+def server(home):
+    return json.loads((home / ".claude.json").read_text())["mcpServers"]["limpet"]
+
+
+def test_an_entry_that_was_written_by_hand_keeps_store_scope_and_keys_and_comes_back(home, run):
+    mine = {"command": "limpet", "args": ["mcp", "--scope", "team"], "env": {"LIMPET_STORE": "/data/team.db"}}
+    file = put(home / ".claude.json", json.dumps({"numStartups": 3, "mcpServers": {"limpet": mine}}))
+    before = files(home)
+
+    code, _, err = run("install", "claude")
+
+    assert code == 0 and "kept of what was there: --store /data/team.db, --scope team, env" in err
+    assert server(home)["args"] == mine["args"] and server(home)["env"] == mine["env"]
+    assert Path(server(home)["command"]).is_absolute()
+    assert file.with_name(".claude.json.before-limpet").read_bytes() == before[".claude.json"]
+    settings = (home / ".claude" / "settings.json").read_text()
+    assert "hook claude Stop --scope team --store /data/team.db" in settings, (
+        "hooks do not see the server's environment"
+    )
+    once = files(home)
+    assert json.loads(run("install", "claude", "--json")[1])["kept"] == ["--store /data/team.db", "--scope team", "env"]
+    assert files(home) == once
+    run("uninstall", "claude")
+    assert files(home) == before
+
+
+def test_what_was_written_by_hand_comes_back_beside_what_others_changed_meanwhile(home, run):
+    hook = {"hooks": [{"type": "command", "command": "limpet hook claude Stop"}]}
+    settings = put(home / ".claude" / "settings.json", json.dumps({"hooks": {"Stop": [hook]}}))
+    mine = {"command": "limpet", "args": ["mcp"], "timeout": 9}
+    file = put(home / ".claude.json", json.dumps({"mcpServers": {"limpet": mine}}))
+    run("install", "claude")
+    assert settings.read_text().count("hook claude Stop") == 1
+    for path in (settings, file):
+        path.write_text(json.dumps(json.loads(path.read_text()) | {"theme": "dark"}))
+    run("uninstall", "claude")
+    assert json.loads(settings.read_text()) == {"hooks": {"Stop": [hook]}, "theme": "dark"}
+    assert json.loads(file.read_text()) == {"mcpServers": {"limpet": mine}, "theme": "dark"}
+
+
+def test_codex_keeps_time_limits_environment_and_tables_of_an_entry(home, run):
+    text = """\
+model = "gpt"
+
+[mcp_servers.limpet] # by hand
+command = "limpet"
+args = ["mcp"]
+startup_timeout_sec = 30 # a slow disk
+env = { LIMPET_STORE = "/data/team.db" }
+
+[mcp_servers.limpet.tools.recall]
+approval_mode = "auto"
+"""
+    file = put(home / ".codex" / "config.toml", text)
+    _, _, err = run("install", "codex")
+    now = tomllib.loads(file.read_text())["mcp_servers"]["limpet"]
+    assert now["startup_timeout_sec"] == 30 and now["tools"] == {"recall": {"approval_mode": "auto"}}
+    assert now["env"] == {"LIMPET_STORE": "/data/team.db"} and now["args"] == ["mcp"] and now["command"] != "limpet"
+    assert "# a slow disk" in file.read_text() and "startup_timeout_sec, env, tools" in err
+    run("uninstall", "codex")
+    assert files(home) == {".codex/config.toml": text.encode()}
+    run("install", "codex")
+    file.write_text(file.read_text() + "\n[tui]\nx = 1\n")
+    run("uninstall", "codex")
+    assert tomllib.loads(file.read_text()) == tomllib.loads(text) | {"tui": {"x": 1}}
+
+
+def test_an_entry_that_leads_to_a_server_by_its_address_stays(home, run):
+    mine = {"type": "http", "url": "http://127.0.0.1:8765/mcp", "headers": {"Authorization": "Bearer x"}}
+    file = put(home / ".claude.json", json.dumps({"mcpServers": {"limpet": mine}}))
+    _, _, err = run("install", "claude")
+    assert server(home) == mine and "by its address" in err
+    assert "not tried" in run("doctor")[1]
+    run("uninstall", "claude")
+    assert json.loads(file.read_text()) == {"mcpServers": {"limpet": mine}}
+
+
+@pytest.mark.parametrize("client", sorted(CLIENT_ADAPTERS))
+def test_an_install_that_is_told_no_store_keeps_the_one_there_is(home, run, client, tmp_path):
+    """Whichever of its files names it; told another one, it takes that."""
+    first = str(tmp_path / "A.db")
+    run("install", client, "--store", first, "--scope", "team")
+    once = files(home)
+    _, _, err = run("install", client)
+    assert files(home) == once and f"--store {first}, --scope team" in err
+    code, _, err = run("install", client, "--store", str(tmp_path / "B.db"))
+    everything = b"".join(files(home).values()).decode()
+    assert (
+        code == 0
+        and "A.db" not in everything
+        and "B.db" in everything
+        and "kept of what was there: --scope team" in err
+    )
+    run("uninstall", client)
+    assert files(home) == {}
+
+
 # -- clients that only have an MCP server, and what a client needs besides
 
 
