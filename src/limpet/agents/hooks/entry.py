@@ -68,11 +68,11 @@ def _tell(call: Call, store: str | None, error: Exception, put: Callable[[bytes]
     """What is wrong with the store, to the user, once a session; not that another process is using it."""
     try:
         from ...model.errors import StoreBusy, StoreError
-        from .notices import notice_of
+        from .notices import unusable
 
         if isinstance(error, StoreError) and not isinstance(error, StoreBusy):
             hint = f" {error.hint[:1].upper()}{error.hint[1:]}." if error.hint else ""
-            said = notice_of(call, _store(store), f"limpet cannot use its memory: {error.message}.{hint}")
+            said = unusable(call, _store(store), f"limpet cannot use its memory: {error.message}.{hint}")
             put(said.encode("utf-8", "replace"))
     except Exception as another:
         log(call.client, call.event, store, another)
