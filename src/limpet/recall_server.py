@@ -1,8 +1,8 @@
 """The recall server: a long-lived limpet process answers short-lived ones over a Unix socket beside the store.
 
-A cold process has no embedding model and would wait half a second for one; a running MCP server has it. Nobody needs
-the server: where none answers at once, or there are no Unix sockets, the cold process does the work itself. Only reads
-are asked this way. A message is one JSON object after its length, four bytes, big-endian.
+A cold process has no embedding model and would wait half a second for one; a running MCP server has it, from the first
+question on. Nobody needs the server: where none answers at once, or there are no Unix sockets, the cold process does
+the work itself. Only reads are asked this way. A message is one JSON object after its length, four bytes, big-endian.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ from typing import TYPE_CHECKING, Any
 from .folders import beside
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from .api import Limpet
     from .settings import Settings
 
@@ -41,6 +43,10 @@ ANSWERS = 8
 # Paths of sockets have 104 bytes on macOS, 108 on Linux.
 MOST_PATH_BYTES = 100
 VERBS = frozenset({"recall", "recall_sessions"})
+# Tells a server that questions will come; it answers with nothing.
+LOAD = "load"
+# Any question loads the models, and gives texts that wait their vectors.
+FIRST_QUESTION = "What is known here?"
 
 
 def place(store: str) -> Path | None:
@@ -88,10 +94,18 @@ def _is_ours(path: Path) -> bool:
 
 
 class RecallServer:
-    """Answers cold processes on a daemon thread, as soon as no other process does. `stop` frees the path."""
+    """Answers cold processes on a daemon thread, as soon as no other process does. `stop` frees the path.
 
-    def __init__(self, memory: Limpet, *, look_seconds: float = LOOK_SECONDS) -> None:
+    The first that asks has both models loaded, in the background; `asked` is called then, for what else is to be made.
+    """
+
+    def __init__(
+        self, memory: Limpet, *, look_seconds: float = LOOK_SECONDS, asked: Callable[[], object] = lambda: None
+    ) -> None:
         self._memory = memory
+        self._asked = asked
+        self._is_loaded = False
+        self._loading = threading.Lock()
         self._look_seconds = look_seconds
         self._stopping = threading.Event()
         self._answering = threading.BoundedSemaphore(ANSWERS)
@@ -207,9 +221,11 @@ class RecallServer:
     def _answer_to(self, asked: dict[str, Any]) -> dict[str, Any]:
         """{"answer": ...}; {} when it cannot: then the cold process finds out itself, and says why."""
         try:
-            if asked.get("version") != VERSION or asked.get("verb") not in VERBS:
+            if asked.get("version") != VERSION or asked.get("embedder") != self._memory.embedder:
                 return {}
-            if asked.get("embedder") != self._memory.embedder:
+            if not self._is_loaded:
+                threading.Thread(target=self._load, name="limpet-load", daemon=True).start()
+            if asked.get("verb") not in VERBS:
                 return {}
             folder = asked.get("folder")
             memory = self._memory.in_folder(folder) if folder else self._memory.in_scope(str(asked["scope"]))
@@ -219,6 +235,17 @@ class RecallServer:
             return {"answer": found.as_dict() | more}
         except Exception:  # whatever it is, it must not end a server that others rely on
             return {}
+
+    def _load(self) -> None:
+        """What a cold process has no time to wait for. Until there are vectors, each question tries again."""
+        if self._loading.acquire(blocking=False):
+            try:
+                self._asked()
+                self._is_loaded = "vector" not in self._memory.recall(FIRST_QUESTION).missing
+            except Exception:  # the same question will tell whoever asks it in this process
+                return
+            finally:
+                self._loading.release()
 
 
 def _answers(path: Path) -> bool:

@@ -277,6 +277,27 @@ def test_the_plugin_for_opencode_is_whole(home, run):
         assert f'"{event}"' in text
 
 
+def driven(home, tmp_path, body):
+    """What a script prints that calls the plugin as OpenCode does; `ask` gives the system prompt for a message."""
+    plugin = put(tmp_path / "limpet.mjs", (home / ".config/opencode/plugin/limpet.js").read_text())
+    script = put(tmp_path / "drive.mjs", f"""
+import {{ Limpet }} from {json.dumps(str(plugin))}
+const directory = {json.dumps(str(tmp_path))}
+const plugin = await Limpet({{ directory }})
+const ask = async (text, sessionID = "s1", by = plugin) => {{
+  await by["chat.message"]({{ sessionID }}, {{ parts: [{{ type: "text", text }}] }})
+  const output = {{ system: ["base"] }}
+  await by["experimental.chat.system.transform"]({{ sessionID }}, output)
+  return output.system
+}}
+const create = (id) => plugin.event({{ event: {{ type: "session.created", properties: {{ info: {{ id }} }} }} }})
+{body}
+""")  # fmt: skip
+    done = subprocess.run(["node", str(script)], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
 @pytest.mark.skipif(shutil.which("node") is None, reason="needs Node")
 def test_opencodes_plugin_hands_over_what_is_found(home, run, tmp_path):
     """The plugin as OpenCode calls it: a message, then the system prompt of the next request, a tool, a compaction."""
@@ -285,24 +306,158 @@ def test_opencodes_plugin_hands_over_what_is_found(home, run, tmp_path):
     run(*options, "remember", "The staging database listens on port 5433")
     run(*options, "remember", "Ship the billing page", "--kind", "goal")
     run("install", "opencode", *options)
-    script = put(tmp_path / "drive.mjs", f"""
-import {{ Limpet }} from {json.dumps(str(put(tmp_path / "limpet.mjs", (home / ".config/opencode/plugin/limpet.js").read_text())))}
-const plugin = await Limpet({{ directory: {json.dumps(str(tmp_path))} }})
-await plugin.event({{ event: {{ type: "session.created", properties: {{ info: {{ id: "s1" }} }} }} }})
-await plugin["chat.message"]({{ sessionID: "s1" }}, {{ parts: [{{ type: "text", text: "Which port has the staging database?" }}] }})
-const output = {{ system: ["base"] }}
-await plugin["experimental.chat.system.transform"]({{ sessionID: "s1" }}, output)
-await plugin["tool.execute.after"]({{ sessionID: "s1", tool: "bash", args: {{ command: "make test" }} }}, {{}})
-const kept = {{ context: [] }}
-await plugin["experimental.session.compacting"]({{ sessionID: "s1" }}, kept)
-console.log(JSON.stringify([output.system, kept.context]))
+    (base, start, message), (kept,) = driven(home, tmp_path, """
+await create("s1")
+const system = await ask("Which port has the staging database?")
+await plugin["tool.execute.after"]({ sessionID: "s1", tool: "bash", args: { command: "make test" } }, {})
+const kept = { context: [] }
+await plugin["experimental.session.compacting"]({ sessionID: "s1" }, kept)
+console.log(JSON.stringify([system, kept.context]))
 """)  # fmt: skip
-    done = subprocess.run(["node", str(script)], capture_output=True, text=True, timeout=60, check=False)
-    assert done.returncode == 0, done.stderr
-    (base, start, message), (kept,) = json.loads(done.stdout)
     assert base == "base" and "Ship the billing page" in start and "5433" in message and "Ship the billing page" in kept
     with limpet.open(store, scope="project:shop") as memory:
         assert {one.what for one in memory.actions()} == {"Which port has the staging database?", "bash: make test"}
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs Node")
+def test_opencode_keeps_before_the_model_what_a_session_was_shown(home, run, tmp_path):
+    """Its system prompt is made anew for each request, and limpet shows a memory once in a session."""
+    options = ("--store", str(tmp_path / "memory.db"), "--scope", "project:shop")
+    run(*options, "remember", "The staging database listens on port 5433")
+    run(*options, "remember", "Invoices are numbered per country, in the table invoice_number")
+    run("install", "opencode", *options)
+    staging, invoices, other, again, resumed, compacted = driven(home, tmp_path, """
+await create("s1")
+const said = [await ask("Which port has the staging database?"), await ask("How are invoices numbered?")]
+said.push(await ask("What is the weather like today?", "s2"), await ask("Thanks, that is all for now"))
+said.push(await ask("Which port has the staging database?", "s1", await Limpet({ directory })))
+await plugin["experimental.session.compacting"]({ sessionID: "s1" }, { context: [] })
+said.push(await ask("Which port has the staging database?"))
+console.log(JSON.stringify(said.map((one) => one.join("\\n"))))
+""")  # fmt: skip
+    assert "5433" in staging
+    assert "5433" in invoices and "invoice_number" in invoices
+    assert "5433" not in other, "another session"
+    assert again.count("5433") == 1 and again.count("invoice_number") == 1
+    assert "5433" in resumed, "a session that another process of OpenCode began"
+    assert compacted.count("5433") == 1 and "invoice_number" not in compacted
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs Node")
+def test_what_opencode_keeps_before_the_model_is_bounded(home, run, tmp_path):
+    options = ("--store", str(tmp_path / "memory.db"), "--scope", "project:shop")
+    for name in "abcdefghijklmnopqrst":
+        padding = f"The service {name * 5} was moved by its team to another cluster. " * 8
+        run(*options, "remember", f"The service {name * 5} listens on port 5433. {padding}")
+    run("install", "opencode", *options)
+    sizes, last = driven(home, tmp_path, """
+await create("s1")
+const several = []
+for (const name of "abcdefghijklmnopqrst") several.push(await ask(`On which port does the service ${name.repeat(5)} listen?`))
+const shown = several.map((one) => one.slice(1).join("").length)
+console.log(JSON.stringify([shown, several.pop().join("")]))
+""")  # fmt: skip
+    assert max(sizes) <= 8_000 and max(sizes) > 4_000 and "ttttt" in last
+
+
+# -- what a hand, or an earlier install, has written
+
+
+def server(home):
+    return json.loads((home / ".claude.json").read_text())["mcpServers"]["limpet"]
+
+
+def test_an_entry_that_was_written_by_hand_keeps_store_scope_and_keys_and_comes_back(home, run):
+    mine = {"command": "limpet", "args": ["mcp", "--scope", "team"], "env": {"LIMPET_STORE": "/data/team.db"}}
+    file = put(home / ".claude.json", json.dumps({"numStartups": 3, "mcpServers": {"limpet": mine}}))
+    before = files(home)
+
+    code, _, err = run("install", "claude")
+
+    assert code == 0 and "kept of what was there: --store /data/team.db, --scope team, env" in err
+    assert server(home)["args"] == mine["args"] and server(home)["env"] == mine["env"]
+    assert Path(server(home)["command"]).is_absolute()
+    assert file.with_name(".claude.json.before-limpet").read_bytes() == before[".claude.json"]
+    settings = (home / ".claude" / "settings.json").read_text()
+    assert "hook claude Stop --scope team --store /data/team.db" in settings, (
+        "hooks do not see the server's environment"
+    )
+    once = files(home)
+    assert json.loads(run("install", "claude", "--json")[1])["kept"] == ["--store /data/team.db", "--scope team", "env"]
+    assert files(home) == once
+    run("uninstall", "claude")
+    assert files(home) == before
+
+
+def test_what_was_written_by_hand_comes_back_beside_what_others_changed_meanwhile(home, run):
+    hook = {"hooks": [{"type": "command", "command": "limpet hook claude Stop"}]}
+    settings = put(home / ".claude" / "settings.json", json.dumps({"hooks": {"Stop": [hook]}}))
+    mine = {"command": "limpet", "args": ["mcp"], "timeout": 9}
+    file = put(home / ".claude.json", json.dumps({"mcpServers": {"limpet": mine}}))
+    run("install", "claude")
+    assert settings.read_text().count("hook claude Stop") == 1
+    for path in (settings, file):
+        path.write_text(json.dumps(json.loads(path.read_text()) | {"theme": "dark"}))
+    run("uninstall", "claude")
+    assert json.loads(settings.read_text()) == {"hooks": {"Stop": [hook]}, "theme": "dark"}
+    assert json.loads(file.read_text()) == {"mcpServers": {"limpet": mine}, "theme": "dark"}
+
+
+def test_codex_keeps_time_limits_environment_and_tables_of_an_entry(home, run):
+    text = """\
+model = "gpt"
+
+[mcp_servers.limpet] # by hand
+command = "limpet"
+args = ["mcp"]
+startup_timeout_sec = 30 # a slow disk
+env = { LIMPET_STORE = "/data/team.db" }
+
+[mcp_servers.limpet.tools.recall]
+approval_mode = "auto"
+"""
+    file = put(home / ".codex" / "config.toml", text)
+    _, _, err = run("install", "codex")
+    now = tomllib.loads(file.read_text())["mcp_servers"]["limpet"]
+    assert now["startup_timeout_sec"] == 30 and now["tools"] == {"recall": {"approval_mode": "auto"}}
+    assert now["env"] == {"LIMPET_STORE": "/data/team.db"} and now["args"] == ["mcp"] and now["command"] != "limpet"
+    assert "# a slow disk" in file.read_text() and "startup_timeout_sec, env, tools" in err
+    run("uninstall", "codex")
+    assert files(home) == {".codex/config.toml": text.encode()}
+    run("install", "codex")
+    file.write_text(file.read_text() + "\n[tui]\nx = 1\n")
+    run("uninstall", "codex")
+    assert tomllib.loads(file.read_text()) == tomllib.loads(text) | {"tui": {"x": 1}}
+
+
+def test_an_entry_that_leads_to_a_server_by_its_address_stays(home, run):
+    mine = {"type": "http", "url": "http://127.0.0.1:8765/mcp", "headers": {"Authorization": "Bearer x"}}
+    file = put(home / ".claude.json", json.dumps({"mcpServers": {"limpet": mine}}))
+    _, _, err = run("install", "claude")
+    assert server(home) == mine and "by its address" in err
+    assert "not tried" in run("doctor")[1]
+    run("uninstall", "claude")
+    assert json.loads(file.read_text()) == {"mcpServers": {"limpet": mine}}
+
+
+@pytest.mark.parametrize("client", sorted(CLIENT_ADAPTERS))
+def test_an_install_that_is_told_no_store_keeps_the_one_there_is(home, run, client, tmp_path):
+    """Whichever of its files names it; told another one, it takes that."""
+    first = str(tmp_path / "A.db")
+    run("install", client, "--store", first, "--scope", "team")
+    once = files(home)
+    _, _, err = run("install", client)
+    assert files(home) == once and f"--store {first}, --scope team" in err
+    code, _, err = run("install", client, "--store", str(tmp_path / "B.db"))
+    everything = b"".join(files(home).values()).decode()
+    assert (
+        code == 0
+        and "A.db" not in everything
+        and "B.db" in everything
+        and "kept of what was there: --scope team" in err
+    )
+    run("uninstall", client)
+    assert files(home) == {}
 
 
 # -- clients that only have an MCP server, and what a client needs besides

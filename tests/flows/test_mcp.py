@@ -173,6 +173,44 @@ def test_refusals_reach_the_agent_as_words(memory):
     assert "no memory" in answers[1]
 
 
+def test_where_nothing_answers_only_the_nearest_are_shown(memory):
+    """Every item costs tokens; what a filter asked for is shown all the same."""
+    for at, name in enumerate("billing search login export import mail cache queue".split()):
+        memory.remember(f"The {name} service listens on port {5400 + at}", session=f"s{at}")
+    memory.work()
+    question = {"query": "who was the emperor of Rome in 200 AD"}
+    nothing, narrowed, sessions, answered = talk(
+        memory,
+        "auto",
+        ("recall", question),
+        ("recall", question | {"kinds": ["fact"]}),
+        ("recall", question | {"sessions": True}),
+        ("recall", {"query": "On which port does the billing service listen?"}),
+    )
+    assert nothing["relevant"] is False and len(nothing["items"]) == 3 == len(sessions["sessions"])
+    assert nothing["note"] == "Nothing here answers this well; the nearest are shown."
+    assert narrowed["relevant"] is False and len(narrowed["items"]) == 8
+    assert answered["relevant"] is True and len(answered["items"]) == 8
+
+
+def test_errors_name_tools_and_no_commands(memory):
+    """A model has no command line."""
+    id = memory.remember("Tests need Redis on port 6380").id
+    nobody = "01935f3e-7a6b-7c00-8000-000000000000"
+    errors = talk(
+        memory,
+        "auto",
+        ("correct", {"id": "nope", "action": "retract", "why": "wrong"}),
+        ("feedback", {"ids": [nobody], "verdict": "useful"}),
+        ("session", {"action": "show", "name": "nope"}),
+        ("correct", {"id": id, "action": "accept", "origin": "user"}),
+    )
+    for error, tool in zip(errors, ("recall finds", "recall finds", "action: list", "what: review"), strict=True):
+        assert tool in str(error) and "`limpet" not in str(error) and "--" not in str(error).replace(nobody, "")
+    (kept,) = talk(memory, "auto", ("remember", {"items": [{"content": "Maria is a difficult person."}]}))
+    assert "your user's `limpet promote`" in kept["results"][0]["reason"]
+
+
 def test_the_schema_is_small(memory):
     async def tools():
         async with Client(server_of(Service(memory)), mode="auto") as client:

@@ -76,7 +76,30 @@ def test_nothing_is_said_in_the_midst_of_work_or_by_clients_without_a_way_to(pat
     path.write_bytes(b"these are my notes, not a store")
     for event in ("PostToolUse", "Stop", "PreCompact", "SessionEnd"):
         assert said(path, clock, event, tool_name="Edit", tool_input={"file_path": "a"}) == {}
-    assert said(path, clock, client="codex") == {}
+    assert said(path.with_name("none.db"), clock, client="codex") == {}, (
+        "a model is not told that there is no store yet"
+    )
+
+
+@pytest.mark.parametrize(
+    ("client", "event", "field"),
+    [
+        ("codex", "SessionStart", "hookSpecificOutput"),
+        ("qwen", "SessionStart", "hookSpecificOutput"),
+        ("copilot", "sessionStart", "additionalContext"),
+        ("cursor", "sessionStart", "additional_context"),
+        ("opencode", "session.created", "additionalContext"),
+        ("cline", "TaskStart", "contextModification"),
+    ],
+)
+def test_a_client_that_shows_its_user_nothing_has_its_model_say_that_the_store_is_damaged(
+    path, clock, client, event, field
+):
+    path.write_bytes(b"these are my notes, not a store")
+    names = {"sessionId": "s", "conversation_id": "s", "sessionID": "s", "taskId": "s"}
+    out = json.dumps(said(path, clock, event, client=client, **names)[field])
+    assert str(path) in out and "tell the user" in out and "limpet doctor" in out
+    assert said(path, clock, event, client=client, **names) == {}, "once a session"
 
 
 def test_a_store_in_order_says_nothing(path, clock):

@@ -111,7 +111,7 @@ def test_a_file_that_is_there_is_replaced_only_when_asked(export_file, stored, t
     target.write_text("a year of notes")
     with pytest.raises(limpet.BadInput, match="there already") as error:
         export_file(stored, target)
-    assert "--force" in error.value.hint and error.value.exit_code == 2
+    assert "force=True" in error.value.hint and error.value.exit_code == 2
     assert target.read_text() == "a year of notes"
 
     export_file(stored, target, force=True)
@@ -124,7 +124,7 @@ def test_the_command_takes_force(path, tmp_path, capsys):
     target = tmp_path / "out.jsonl"
     target.write_text("a year of notes")
     assert main(["--store", str(path), "--json", "export", "jsonl", str(target)]) == 2
-    assert "--force" in json.loads(capsys.readouterr().err.splitlines()[-1])["hint"]
+    assert "or --force to replace" in json.loads(capsys.readouterr().err.splitlines()[-1])["hint"]
     assert main(["--store", str(path), "export", "jsonl", str(target), "--force"]) == 0
     assert "Deploys" in target.read_text()
 

@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
@@ -231,3 +232,47 @@ def test_a_warm_process_ranks_sessions_as_a_cold_one_would(told, path):
     cold = told.recall_sessions(**given).as_dict()
     assert answer["sessions"] == cold["sessions"] != []
     assert len(answer["short"]) == 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+@pytest.mark.parametrize("event", ["SessionStart", "UserPromptSubmit"])
+def test_the_first_event_of_a_hook_has_a_running_server_load_its_models(path, event):
+    """Nobody calls a tool of the server; what is asked in other words than the memory's is found all the same."""
+    run(path, "remember", "API errors are returned as RFC 7807 problem+json")
+    question = "which error format do our endpoints use?"
+
+    def hook(name, session):
+        raw = json.dumps({"session_id": session, "source": "startup", "prompt": question})
+        argv = [
+            sys.executable,
+            "-m",
+            "limpet.cli.main",
+            "hook",
+            "claude",
+            name,
+            "--store",
+            str(path),
+            "--scope",
+            "project:api",
+        ]
+        return subprocess.run(argv, input=raw, capture_output=True, text=True, timeout=120, check=True).stdout
+
+    argv = [sys.executable, "-m", "limpet.cli.main", "--store", str(path), "--scope", "project:api", "mcp"]
+    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        try:
+            until(lambda: place(str(path)).exists())
+            assert "onnxruntime" not in mapped(process.pid), "light until it is asked"
+            hook(event, "first")
+            until(lambda: "onnxruntime" in mapped(process.pid))
+            for at in range(60):
+                if "RFC 7807" in hook("UserPromptSubmit", f"s{at}"):
+                    break
+            else:
+                raise AssertionError("not found by meaning")
+        finally:
+            process.kill()
+
+
+def mapped(pid):
+    """The libraries of a process."""
+    return Path(f"/proc/{pid}/maps").read_text()

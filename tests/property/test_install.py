@@ -180,6 +180,50 @@ def test_install_and_uninstall_give_the_same_bytes(client, data):
         assert snapshot(place.home) == before
 
 
+BY_HAND = st.fixed_dictionaries(
+    {"command": st.sampled_from(["limpet", "/usr/bin/limpet", "uvx"])},
+    optional={
+        "args": st.sampled_from([["mcp"], ["mcp", "--scope", "team"], []]), "env": st.just({"LIMPET_STORE": "/t.db"}),
+        "trust": st.booleans(), "timeout": st.integers(0, 99), "tools": st.just({"recall": {"approval": "auto"}}),
+    },
+)  # fmt: skip
+TABLES = ['env = { A = "b" }', "startup_timeout_sec = 30 # slow", "[mcp_servers.limpet.tools.recall]\nx = 1"]
+
+
+@pytest.mark.parametrize("client", ["claude", "codex", "gemini", "cursor", "qwen"])
+@given(data=st.data())
+def test_an_entry_that_was_written_by_hand_keeps_its_keys_and_comes_back(client, data):
+    with tempfile.TemporaryDirectory() as name:
+        place = Place(Path(name), None, ("/opt/lim pet/bin/limpet",))
+        every = parts(client, place)
+        path, mine = every[0].path, data.draw(BY_HAND)
+        if client == "codex":
+            lines = data.draw(st.lists(st.sampled_from(TABLES[:2]), unique=True)) + TABLES[2:]
+            own = f"[mcp_servers.limpet]\ncommand = {json.dumps(mine['command'])}\nenabled = false\n"
+            text = "[tui]\na = 1\n\n" + own + "\n".join(lines) + "\n\n[other]\nb = 2\n"
+            mine = tomllib.loads(text)["mcp_servers"]["limpet"]
+        else:
+            value = data.draw(settings_objects())
+            servers = value.get("mcpServers") or {}
+            text = data.draw(written({**value, "mcpServers": {**servers, "limpet": mine}}))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text.encode())
+        before = snapshot(name)
+        if is_refused(place, every, before):
+            return
+        install(place, every)
+        now = next(part.found(path.read_bytes().decode()) for part in every if part.path == path)
+        assert now["command"] == "/opt/lim pet/bin/limpet"
+        assert {key: now[key] for key in mine if key not in ("command", "args")} == {
+            key: one for key, one in mine.items() if key not in ("command", "args")
+        }
+        assert path.with_name(path.name + ".before-limpet").read_bytes() == text.encode()
+        # With other options, and again by an install that knows nothing of the first.
+        install(place, parts(client, place._replace(options=("--scope", "other"))))
+        uninstall(place, every)
+        assert snapshot(name) == before
+
+
 @given(data=st.data())
 def test_a_permission_goes_again_unless_it_was_there_before(data):
     with home_of("claude", data, a_file) as (place, _, before):

@@ -29,6 +29,24 @@ def test_a_search_is_a_recall_and_its_filters_are_in_the_address(page, memory, r
     assert "deploy" in read(page.get("/memories")).text  # as a topic with its count
 
 
+def test_a_day_is_meant_to_its_end_and_filters_that_leave_all_out_say_so(page, memory, read):
+    memory.remember("Deploys go out on Tuesdays")
+    memory.remember("The office has a piano")
+    shown = read(page.get("/memories?since=2026-03-01&until=2026-03-01")).text
+    assert "piano" in shown and "Tuesdays" in shown and "--until 2026-03-02" in shown
+    for query in ("until=2026-02-28", "since=2026-03-02", "kind=goal", "topic=nope"):
+        shown = read(page.get(f"/memories?{query}")).text
+        assert "The filters leave out all 2 memories" in shown and "No memories yet" not in shown
+    assert "piano" in read(page.get("/memories?until=9999-12-31")).text
+
+
+def test_a_filter_that_there_is_not_is_told_with_those_there_are(page, memory, read):
+    memory.remember("Deploys go out on Tuesdays")
+    for query, known in (("kind=nope", "decision"), ("state=foo", "all"), ("sort=zzz", "created, updated")):
+        answer = page.get(f"/memories?{query}")
+        assert answer.status_code == 400 and known in read(answer).text and "unknown" in read(answer).text
+
+
 def test_an_old_state_of_the_store_can_be_looked_at(page, memory, clock, read):
     old = memory.remember("Deploys go out on Tuesdays").id
     clock.advance(days=10)

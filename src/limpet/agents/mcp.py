@@ -144,11 +144,13 @@ class Drain:
 def serve(store: str | None, scope: str | None, *, port: int | None = None) -> None:
     """Serve one store over stdin and stdout until stdin closes; or on a port of this machine, until interrupted.
 
-    No model is loaded before the first write or recall. Raises LimpetError if the store cannot be opened, or the port.
+    No model is loaded before the first write or recall, or a hook's first event.
+    Raises LimpetError if the store cannot be opened, or the port.
     """
     share_one_heap()
     with limpet.open(store, scope=scope) as memory:
-        drain, recall_server = Drain(memory), RecallServer(memory)
+        drain = Drain(memory)
+        recall_server = RecallServer(memory, asked=drain.wake)
         if not memory.read_only:
             drain.start()
             recall_server.start()

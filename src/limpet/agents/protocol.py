@@ -21,7 +21,8 @@ from .calls import Call, Cancelled, caller
 from .resources import Pages
 from .schemas import TAKES, TOOLS
 from .subscriptions import Subscriptions
-from .tools import Exposures, Tools, in_words
+from .tools import Exposures, Tools
+from .wording import in_words
 
 if TYPE_CHECKING:
     from ..api import Limpet

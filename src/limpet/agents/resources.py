@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 # Lines of the index for each part, and characters of a line.
 PINNED, LATEST, LINE = 20, 20, 160
 # In the place of what waits in quarantine: a model might obey its words.
-GUARDED = "(withheld: it waits until your user has looked; `limpet review` shows it)"
+GUARDED = "(withheld: it waits until your user has looked, with `limpet review`)"
 # What a page says of an entry behind it.
 _ENTRY = re.compile(r"&lt;(!-- limpet [0-9a-f]{12,32} -->)")
 

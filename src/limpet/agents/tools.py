@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from ..foreign_reads import taint
 from ..model.clock import format_time
@@ -23,6 +23,7 @@ from .arguments import checked
 from .calls import caller
 from .resources import GUARDED
 from .schemas import ITEM
+from .wording import for_tools, in_words
 
 if TYPE_CHECKING:
     from ..api import Limpet
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from ..remember.write import Receipt
     from ..store.records import Action, SessionRow
 
+T = TypeVar("T")
 # A key, an id or a symbol: no word, and no words.
 _NAME = re.compile(r"(?=\S*[\d._/])\S+\w")
 # How long a brief may take; the first one of a process may have to load the embedding model.
@@ -42,6 +44,8 @@ ANSWERED = "The first of these probably answers it."
 NOTHING_FITS = "Nothing that is remembered fits this message and its budget; recall asks for more."
 CUT = " The first is an excerpt, as all of it takes more than the budget: memory://{id} has it."
 IRRELEVANT = "Nothing here answers this well; the nearest are shown."
+# So many are shown where nothing answers the question, unless it was narrowed: then what there is was asked for.
+NEAREST = 3
 
 
 class Exposures(Protocol):
@@ -88,7 +92,7 @@ class Tools:
         found = self._memory.recall(query, **given)
         items = [
             _item(one) | {"also": list(found.also.get(one.id, ())), "why": _contributions(one.why)}
-            for one in found.items
+            for one in _worth_tokens(found, found.items, given)
         ]
         cut = self._best_cut(query, given, items) if found.truncated else None
         if cut is not None:
@@ -119,7 +123,8 @@ class Tools:
 
     def _recall_sessions(self, query: str, given: dict[str, Any]) -> dict[str, Any]:
         found = self._memory.recall_sessions(query, **given)
-        items = [[_item(item) for item in one.items] for one in found.sessions]
+        sessions = _worth_tokens(found, found.sessions, given)
+        items = [[_item(item) for item in one.items] for one in sessions]
         shown = {
             "without_session": found.without_session or None,
             "missing": list(found.missing),
@@ -132,7 +137,7 @@ class Tools:
                 _full({"name": one.name, "title": one.title, "score": round(one.score, 3)})
                 | {"items": [_full(item) for item in several]}
                 | ({"why": {name: round(value, 2) for name, value in one.why.items()}} if one.why else {})
-                for one, several in zip(found.sessions, items, strict=True)
+                for one, several in zip(sessions, items, strict=True)
             ],
             **_full(shown),
         }
@@ -301,11 +306,6 @@ def _because(written: dict[str, Any], why: str) -> dict[str, Any]:
     return written | {"reason": "; ".join(filter(None, (why, written.get("reason"))))} if why else written
 
 
-def in_words(error: LimpetError) -> str:
-    """The message, and what to do about it."""
-    return f"{error.message} ({error.hint})" if error.hint else error.message
-
-
 def _item(item: Item) -> dict[str, Any]:
     return {
         "id": item.id,
@@ -327,6 +327,12 @@ def _relevance(found: Recall | SessionRecall, shown: bool) -> dict[str, Any]:
     return {"relevant": found.relevant, "note": note}
 
 
+def _worth_tokens(found: Recall | SessionRecall, several: Sequence[T], given: Mapping[str, Any]) -> Sequence[T]:
+    """All of what was found where it answers, else the nearest alone."""
+    narrowed = any(given.get(name) for name in ("kinds", "kind", "topics", "since", "until"))
+    return several if found.relevant or narrowed else several[:NEAREST]
+
+
 def _contributions(why: Trace | None) -> dict[str, float]:
     """What each signal added to a score, the most first; without those that added nothing."""
     if why is None:
@@ -346,7 +352,8 @@ def _full(shown: dict[str, Any]) -> dict[str, Any]:
 
 
 def _written(receipt: Receipt) -> dict[str, Any]:
-    return _full({name: value for name, value in receipt.as_dict().items() if name != "event"})
+    shown = _full({name: value for name, value in receipt.as_dict().items() if name != "event"})
+    return shown | ({"reason": for_tools(shown["reason"])} if "reason" in shown else {})
 
 
 def _value(fact: Fact) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, BooleanOptionalAction, Namespace
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -61,12 +61,15 @@ def _install(args: Namespace) -> int:
             )
         folder = Path(args.plugin).absolute()
         place = _place(args)._replace(run=("limpet",))
-        return _carry_out(args, [(args.client, PLUGINS[args.client](folder, place))], folder)
+        return _carry_out(args, [(args.client, PLUGINS[args.client](folder, place))], folder, {})
     place = _place(args)
     clients = _clients(args, place)
     if args.allow_tools is not None and "claude" not in clients:
         raise BadInput("--allow-tools goes with claude", hint="other clients keep such rules in their own settings")
-    return _each(args, plan_install, clients, place._replace(allow_tools=_allowed(args, clients, place)))
+    from ..agents.install.existing import completed
+
+    place = place._replace(allow_tools=_allowed(args, clients, place))
+    return _each(args, plan_install, {client: completed(client, place) for client in clients})
 
 
 def _uninstall(args: Namespace) -> int:
@@ -76,7 +79,8 @@ def _uninstall(args: Namespace) -> int:
     place = _place(args)
     clients = _clients(args, place)
     # A permission goes too, if limpet put it there.
-    return _each(args, plan_uninstall, clients, place._replace(allow_tools="claude" in clients and is_granted(place)))
+    place = place._replace(allow_tools="claude" in clients and is_granted(place))
+    return _each(args, plan_uninstall, dict.fromkeys(clients, place))
 
 
 def _allowed(args: Namespace, clients: list[str], place: Place) -> bool:
@@ -99,28 +103,33 @@ def _allowed(args: Namespace, clients: list[str], place: Place) -> bool:
     return said.strip().lower() in ("y", "yes")
 
 
-def _each(args: Namespace, plan: Callable[[Sequence[Part]], list[Change]], clients: list[str], place: Place) -> int:
+def _each(args: Namespace, plan: Callable[[Sequence[Part]], list[Change]], places: dict[str, Place]) -> int:
     from ..agents.install.clients import parts
 
-    if place.project and clients == ["claude-desktop"]:
+    if list(places) == ["claude-desktop"] and args.project:
         raise BadInput("Claude Desktop has no files of a project", hint="limpet install claude-desktop --scope NAME")
     if args.show:
-        return _show(args, clients, place)
+        return _show(args, places)
     # Every plan before the first change: what cannot be read stops the whole command.
-    return _carry_out(args, [(client, plan(parts(client, place))) for client in clients], place.root)
+    plans = [(client, plan(parts(client, place))) for client, place in places.items()]
+    return _carry_out(args, plans, _place(args).root, {client: place.kept for client, place in places.items()})
 
 
-def _carry_out(args: Namespace, plans: list[tuple[str, list[Change]]], root: Path) -> int:
+def _carry_out(
+    args: Namespace, plans: list[tuple[str, list[Change]]], root: Path, options: Mapping[str, tuple[str, ...]]
+) -> int:
     from ..agents.install.change import apply
 
     if not args.dry_run:
         for _, changes in plans:
             apply(changes, root)
     for client, changes in plans:
+        kept = [*options.get(client, ()), *(name for one in changes for name in one.kept)]
         if args.json:
             shown = [{"path": str(one.path), "what": one.what, "action": one.action} for one in changes]
-            output.object_line({"client": client, "dry_run": args.dry_run, "changes": shown})
-        elif args.dry_run:
+            output.object_line({"client": client, "dry_run": args.dry_run, "changes": shown, "kept": kept})
+            continue
+        if args.dry_run:
             for one in changes:
                 _diff(one)
         else:
@@ -128,14 +137,20 @@ def _carry_out(args: Namespace, plans: list[tuple[str, list[Change]]], root: Pat
                 ["client", "file", "what", "is"],
                 [[client, str(one.path), one.what, _DONE[one.action]] for one in changes],
             )
+        if kept:
+            output.words(f"{client}: kept of what was there: {', '.join(kept)}")
     return 0
 
 
-def _show(args: Namespace, clients: list[str], place: Place) -> int:
+def _show(args: Namespace, places: dict[str, Place]) -> int:
     from ..agents.install.change import held
     from ..agents.install.clients import parts
 
-    rows = [(client, str(path), what, there) for client in clients for path, what, there in held(parts(client, place))]
+    rows = [
+        (client, str(path), what, there)
+        for client, place in places.items()
+        for path, what, there in held(parts(client, place))
+    ]
     if args.json:
         for client, path, what, there in rows:
             output.object_line({"client": client, "path": path, "what": what, "installed": there})

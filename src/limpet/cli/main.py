@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 from copy import copy
 from importlib import import_module
@@ -158,6 +159,15 @@ def run(argv: list[str] | None = None) -> NoReturn:
     sys.exit(main(sys.argv[1:] if argv is None else argv))
 
 
+# Arguments of the API in its hints, which are options here.
+_ARGUMENT = r"""\b(every|force|forget|keep|scope|session)=("[^"]*"|\w+)"""
+
+
+def _as_option(found: re.Match[str]) -> str:
+    value = found[2].strip('"')
+    return f"--{found[1]}" + ("" if value == "True" else f" {value}")
+
+
 def main(argv: list[str]) -> int:
     """Run one command. Returns the exit code; prints no traceback unless LIMPET_DEBUG=1."""
     as_json = "--json" in (argv[: argv.index("--")] if "--" in argv else argv)
@@ -169,6 +179,7 @@ def main(argv: list[str]) -> int:
             sys.stdout.flush()
         return code
     except LimpetError as error:
+        error.hint = error.hint and re.sub(_ARGUMENT, _as_option, error.hint)
         output.error(error, as_json=as_json, typed=argv)
         return error.exit_code
     except KeyboardInterrupt as stopped:

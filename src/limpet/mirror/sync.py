@@ -72,7 +72,7 @@ class Sync:
         if gone > MANY_ARCHIVED and 2 * gone > len(matcher.was) and not forget and not dry_run:
             raise BadInput(
                 f"{gone:,} of {len(matcher.was):,} entries are gone from {self._root}: nothing was done",
-                hint="`--forget` archives them; or bring the files back",
+                hint="forget=True archives them; or bring the files back",
             )
         commit = Commit(
             self._context, root=self._root,

@@ -49,7 +49,7 @@ def check_edge_type(type: str, *, derived: bool = True) -> str:
     """A known type; `derived`: also `temporal_next`. Raises BadInput."""
     if type == TEMPORAL and not derived:
         raise BadInput(
-            f"{TEMPORAL} is made by the session itself", hint="remember with --session puts memories in order"
+            f"{TEMPORAL} is made by the session itself", hint="remember with session=NAME puts memories in order"
         )
     allowed = EDGE_TYPES if derived else STORED_TYPES
     if type not in allowed:

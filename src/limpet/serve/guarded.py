@@ -10,7 +10,7 @@ from ..agents.arguments import checked
 from ..agents.calls import Call
 from ..agents.protocol import Service
 from ..agents.schemas import TAKES
-from ..agents.tools import in_words
+from ..agents.wording import in_words
 from ..model.errors import LimpetError
 from .tokens import Grant
 from .verbs import own

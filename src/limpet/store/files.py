@@ -56,7 +56,8 @@ def new_folder(path: Path, *, store: str) -> Iterator[Path]:
     check_place(path, store=store)
     if os.path.lexists(path) and (path.is_symlink() or not path.is_dir() or any(path.iterdir())):
         raise BadInput(
-            f"{path} is there already and not empty", hint="give the path of a new folder; --force replaces files only"
+            f"{path} is there already and not empty",
+            hint="give the path of a new folder; force=True replaces files only",
         )
     partial = unguessable(path.parent)
     with writing(path):
@@ -80,7 +81,7 @@ def check_target(path: Path, *, store: str, force: bool = False) -> None:
     if path.is_dir() or (path.exists() and not path.is_file()):
         raise BadInput(f"cannot write to {path}: it is no regular file", hint="give the path of a file")
     if not force and os.path.lexists(path):
-        raise BadInput(f"{path} is there already", hint="give a new name, or --force to replace it")
+        raise BadInput(f"{path} is there already", hint="give a new name, or force=True to replace it")
 
 
 def check_place(path: Path, *, store: str) -> None:
@@ -89,7 +90,7 @@ def check_place(path: Path, *, store: str) -> None:
         raise BadInput(f"cannot write to {path}", hint="give a path in a folder that is there")
     if store != ":memory:" and _is_of_store(path, store):
         raise BadInput(
-            f"{path} is the store, or a file beside it", hint="give another path; --force does not replace a store"
+            f"{path} is the store, or a file beside it", hint="give another path; force=True does not replace a store"
         )
 
 

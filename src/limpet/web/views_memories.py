@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from datetime import date, timedelta
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from .site import Ask, View
 
 PAGE, FOUND, MOST_AT_ONCE = 40, 12, 500
+STATES = {"all": "also what is not held now"}
 SORTS = {"created": "newest", "updated": "last changed", "uses": "most used", "used": "last used"}
 
 
@@ -29,30 +32,45 @@ def memories(ask: Ask) -> Response:
     words = query.get("q", "").strip()
     where = {name: query[name] for name in ("since", "until", "session", "key") if query.get(name)}
     kind, topic = query.get("kind", ""), query.get("topic", "")
-    if kind and kind not in KINDS:
-        raise BadInput(f"unknown kind: {kind[:60]!r}")
+    for name, known in (("kind", KINDS), ("state", STATES), ("sort", SORTS)):
+        if query.get(name) and query[name] not in known:
+            raise BadInput(f"unknown {name}: {query[name][:60]!r}", hint=f"one of: {', '.join(known)}")
+    if "until" in where:
+        where["until"] = _day_after(where["until"])
     given: dict[str, Any] = {**where, "kind": kind or (), "topics": [topic] if topic else ()}
-    flags = [word for name in ("kind", "topic", *where) if query.get(name) for word in (f"--{name}", query[name])]
+    flags = [
+        word
+        for name in ("kind", "topic", *where)
+        if query.get(name)
+        for word in (f"--{name}", {**query, **where}[name])
+    ]
     every, found, cursor = query.get("state") == "all", None, None
     if words:
         found = ask.memory.recall(words, k=FOUND, **given)
         shown_ones: Sequence[Any] = found.items
         command = ask.command("recall", words, *flags)
     else:
-        sort = query.get("sort", "")
-        sort = sort if sort in SORTS else "created"
+        sort = query.get("sort") or "created"
         page = ask.memory.list(
             **given, clock="stored", sort=sort, limit=PAGE, cursor=query.get("cursor") or None, all_states=every
         )
         shown_ones, cursor = page.memories, page.cursor
         flags += ["--clock", "stored"] * bool(where) + ["--all"] * every + ["--all-scopes"] * (not ask.scope)
         command = ask.command("list", "--sort", sort, *flags)
+    left_out = 0 if shown_ones or words else ask.memory.count(all_states=every)
     part = "_memories.html" if query.get("part") else "memories.html"
     facets = {} if query.get("part") else _facets(ask)
     return ask.page(
         part, memories=shown_ones, found=found, cursor=cursor, words=words, kind=kind, topic=topic, every=every,
-        sorts=SORTS, facets=facets, command=command, states=_states(shown_ones),
+        sorts=SORTS, facets=facets, left_out=left_out, command=command, states=_states(shown_ones),
     )  # fmt: skip
+
+
+def _day_after(value: str) -> str:
+    """A day that was chosen as the last one is meant to its end; `until` of the API ends before its time."""
+    with suppress(ValueError, OverflowError):  # another time, or none: the API says so
+        return (date.fromisoformat(value) + timedelta(days=1)).isoformat()
+    return value
 
 
 def _states(several: Sequence[Any]) -> dict[str, str]:

@@ -59,7 +59,7 @@ def plan_backups(context: Context, folder: str | os.PathLike[str] | None, *, eve
         maintenance.plan_backups(None, was=maintenance.backup_plan())
         return None
     if folder is None or type(keep) is not int or not 1 <= keep <= MOST_KEPT:
-        raise BadInput("automatic backups need a folder, and 1 or more to keep", hint="--every 1d --keep 7")
+        raise BadInput("automatic backups need a folder, and 1 or more to keep", hint='every="1d", keep=7')
     if context.store.path == ":memory:":
         raise BadInput("a store in memory has no file")
     place = Path(folder).absolute()

@@ -181,6 +181,10 @@ def _start(call: Call, say: Say, find: Find, clock: Clock | None) -> None:
             _expose(call, settings, clock, offer, say, to_user=to_user)
         if call.session and not memory.read_only:
             memory.session_start(_session(call))
+    from ...recall_server import LOAD, ask
+
+    # A running server has its models loaded when the first message comes.
+    ask(settings, LOAD, {}, seconds=0.0)
 
 
 def _compact(call: Call, say: Say, find: Find, clock: Clock | None) -> None:

@@ -101,8 +101,8 @@ CLIENT_ADAPTERS = {
     "opencode": ClientAdapter(
         {"session.created": "start", "chat.message": "message", "tool.execute.after": "tool",
          "experimental.session.compacting": "compact", "session.deleted": "end"},
-        {"session": ("sessionID",), "folder": ("directory",), "text": ("prompt",), "tool": ("tool",),
-         "input": ("args",), "failed": ("error",)},
+        {"session": ("sessionID",), "folder": ("directory",), "text": ("prompt",), "source": ("source",),
+         "tool": ("tool",), "input": ("args",), "failed": ("error",)},
         {"start": "camel", "message": "camel", "compact": "camel"},
     ),
     "windsurf": ClientAdapter(

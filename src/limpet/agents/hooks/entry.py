@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
@@ -68,11 +68,11 @@ def _tell(call: Call, store: str | None, error: Exception, put: Callable[[bytes]
     """What is wrong with the store, to the user, once a session; not that another process is using it."""
     try:
         from ...model.errors import StoreBusy, StoreError
-        from .notices import notice_of
+        from .notices import unusable
 
         if isinstance(error, StoreError) and not isinstance(error, StoreBusy):
             hint = f" {error.hint[:1].upper()}{error.hint[1:]}." if error.hint else ""
-            said = notice_of(call, _store(store), f"limpet cannot use its memory: {error.message}.{hint}")
+            said = unusable(call, _store(store), f"limpet cannot use its memory: {error.message}.{hint}")
             put(said.encode("utf-8", "replace"))
     except Exception as another:
         log(call.client, call.event, store, another)
@@ -86,6 +86,20 @@ def _store(given: str | None) -> str:
 
 def words(argv: list[str]) -> tuple[str, str, str | None, str | None]:
     """(client, event, store, scope) of the words after `hook` and before it; LIMPET_HOOK_STORE goes before --store."""
+    rest, store, scope = _parted(argv)
+    client, event, *_ = [*rest, "", ""]
+    # `doctor` tries a client's own command line on a store of its own.
+    return client, event, os.environ.get("LIMPET_HOOK_STORE") or store, scope
+
+
+def store_and_scope(argv: Sequence[str]) -> tuple[str | None, str | None]:
+    """What the options in a command line name."""
+    _, store, scope = _parted(argv)
+    return store, scope
+
+
+def _parted(argv: Sequence[str]) -> tuple[list[str], str | None, str | None]:
+    """The words that are no options, the store and the scope."""
     options: dict[str, str | None] = {"--store": None, "--scope": None}
     rest: list[str] = []
     place = 0
@@ -98,9 +112,7 @@ def words(argv: list[str]) -> tuple[str, str, str | None, str | None]:
         if not argv[place].startswith("-"):
             rest.append(argv[place])
         place += 1
-    client, event, *_ = [*rest, "", ""]
-    # `doctor` tries a client's own command line on a store of its own.
-    return client, event, os.environ.get("LIMPET_HOOK_STORE") or options["--store"], options["--scope"]
+    return rest, options["--store"], options["--scope"]
 
 
 def log(client: str, event: str, store: str | None, error: object) -> None:

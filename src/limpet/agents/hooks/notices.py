@@ -1,4 +1,7 @@
-"""What a hook tells the user and not the model, once a session: that the store is not there, or cannot be used."""
+"""What a hook tells the user, once a session: that the store is not there, or cannot be used.
+
+Not the model, where the client can show it to the user alone; else a model is asked to say what cannot be used.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import os
 
 from ...folders import beside, shown
 from ...text.blocks import plain_line
-from .client_adapters import SHOWS_NOTICES, Call, notice
+from .client_adapters import CLIENT_ADAPTERS, SHOWS_NOTICES, Call, notice, shape
 
 # Beside the store: the sessions that were told, a line each. It begins anew when it has grown long.
 SUFFIX, MOST_BYTES = ".told", 20_000
@@ -27,9 +30,20 @@ def read_only(store: str) -> str:
     return plain_line(text, LONGEST)
 
 
-def notice_of(call: Call, store: str, text: str) -> str:
-    """The text as the client shows it; "" when it cannot, when this session was told, or in the midst of its work."""
-    if call.client not in SHOWS_NOTICES or call.role not in ("start", "message") or not call.session:
+def unusable(call: Call, store: str, text: str) -> str:
+    """That the store is damaged, of a newer limpet or the like; also by a client that shows its user nothing."""
+    return notice_of(
+        call, store, text, to_model=f"{text} No memory is found or kept: tell the user, who can run `limpet doctor`."
+    )
+
+
+def notice_of(call: Call, store: str, text: str, to_model: str = "") -> str:
+    """The text as the client shows it; "" when it cannot, when this session was told, or in the midst of its work.
+
+    `to_model`: what is put before the model of a client that cannot.
+    """
+    is_told = call.client in SHOWS_NOTICES or (to_model and call.role in CLIENT_ADAPTERS[call.client].answers)
+    if not is_told or call.role not in ("start", "message") or not call.session:
         return ""
     path = beside(store) + SUFFIX
     try:
@@ -44,7 +58,7 @@ def notice_of(call: Call, store: str, text: str) -> str:
         # Where nothing can be noted, the session is told at its beginning.
         if call.role != "start":
             return ""
-    return notice(call, plain_line(text, LONGEST))
+    return notice(call, plain_line(text, LONGEST)) or shape(call, plain_line(to_model, LONGEST + 100))
 
 
 def _private(path: str, flags: int) -> int:

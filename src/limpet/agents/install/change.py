@@ -2,22 +2,21 @@
 
 The backup beside a file is what it was before limpet. Uninstalling takes limpet's parts out of the file as it is; when
 that is what taking them out of `backup + limpet` gives, nobody changed anything else, and the backup itself comes back.
+Else what somebody had written for limpet by hand, which the backup holds too, is put back where limpet's parts were.
 """
 
 from __future__ import annotations
 
 import contextlib
-import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ...model.errors import BadInput, StoreError
-from . import files, jsonc, markdown, toml
+from . import entries, files, jsonc, markdown, toml
+from .entries import is_ours
 
 Unreadable = (jsonc.NotJson, toml.NotToml, markdown.NotWhole)
-# A command that runs one of limpet's hooks, however it is quoted and whichever options stand before `hook`.
-_OURS = re.compile(r"""(?:^|[\s"'/\\])limpet(?:\.exe|\.cmd)?["']?\s(?:.*\s)?hook\s""")
 
 
 class Part(NamedTuple):
@@ -32,6 +31,12 @@ class Part(NamedTuple):
     mode: int | None = None
     # What of limpet stands in a text: the MCP entry, the hooks by event, or the own file's text.
     found: Callable[[str], Any] = lambda _: None
+    # Whether somebody wrote by hand what stands in a text in its place.
+    by_hand: Callable[[str], bool] = lambda _: False
+    # Names of what stays there as its owner has it.
+    kept: Callable[[str], list[str]] = lambda _: []
+    # A text without the part, with what had been written by hand in its place before limpet.
+    back: Callable[[str, str], str] = lambda text, _: text
 
 
 class Change(NamedTuple):
@@ -45,21 +50,37 @@ class Change(NamedTuple):
     backup: bytes | None = None
     drop_backup: bool = False
     mode: int | None = None
+    kept: tuple[str, ...] = ()  # names of what stays of a part as its owner has it
 
 
 # -- parts of each format
 
 
-def json_value(path: Path, what: str, keys: Sequence[str], value: Any) -> Part:
-    """A value at a path of names, such as mcpServers.limpet."""
+def json_value(path: Path, what: str, keys: Sequence[str], value: dict[str, Any]) -> Part:
+    """An object at a path of names, such as mcpServers.limpet. Keys of its owner in one that is there stay."""
+
+    def at(text: str) -> Any:
+        return getattr(jsonc.find(jsonc.read(_json(text)), keys), "value", None)
+
+    def put(text: str) -> str:
+        text = _json(text)
+        wanted = entries.changed(at(text), value)
+        if wanted is None:
+            return jsonc.put(text, keys, value)
+        for name, one in wanted.items():
+            text = jsonc.put(text, (*keys, name), one)
+        return text
 
     def cut(text: str, origin: str | None) -> str:
         return _bare(jsonc.cut(text, keys), keys[:-1], origin)
 
+    def back(text: str, origin: str) -> str:
+        return text if at(origin) is None else jsonc.put(_json(text), keys, at(origin))
+
     return Part(
-        path, what, lambda text: jsonc.put(_json(text), keys, value), cut,
-        lambda text: jsonc.find(jsonc.read(_json(text)), keys) is not None,
-        found=lambda text: getattr(jsonc.find(jsonc.read(_json(text)), keys), "value", None),
+        path, what, put, cut, lambda text: jsonc.find(jsonc.read(_json(text)), keys) is not None, found=at,
+        by_hand=lambda text: entries.is_by_hand(at(text), value), kept=lambda text: entries.kept(at(text), value),
+        back=back,
     )  # fmt: skip
 
 
@@ -110,15 +131,38 @@ def json_hooks(path: Path, events: dict[str, Any], defaults: dict[str, Any] | No
                 left = jsonc.cut(left, (name,))
         return left
 
+    def back(text: str, origin: str) -> str:
+        for event, entry in _kept(_json(origin)).items():
+            for one in entry if isinstance(entry, list) else [entry]:
+                text = jsonc.append(_json(text), ("hooks", event), one) if is_ours(one) else text
+        return text
+
+    def by_hand(text: str) -> bool:
+        lines = entries.commands(list(_kept(_json(text)).values()))
+        return not any(entries.WHOLE_PATH.match(line) for line in lines)
+
     return Part(
-        path, "hooks", put, cut, lambda text: bool(_kept(_json(text))), found=lambda text: _kept(_json(text))
+        path, "hooks", put, cut, lambda text: bool(_kept(_json(text))), found=lambda text: _kept(_json(text)),
+        by_hand=by_hand, back=back,
     )  # fmt: skip
 
 
 def toml_table(path: Path, what: str, keys: Sequence[str], value: dict[str, Any]) -> Part:
+    """A table, such as mcp_servers.limpet. Keys and tables of its owner in one that is there stay."""
+
+    def put(text: str) -> str:
+        wanted = entries.changed(_toml_at(text, keys), value)
+        return toml.put(text, keys, value) if wanted is None else toml.change(text, keys, wanted)
+
+    def back(text: str, origin: str) -> str:
+        there = _toml_at(origin, keys)
+        return text if there is None else toml.put(text, keys, there)
+
     return Part(
-        path, what, lambda text: toml.put(text, keys, value), lambda text, _: toml.cut(text, keys),
-        lambda text: _toml_at(text, keys) is not None, found=lambda text: _toml_at(text, keys),
+        path, what, put, lambda text, _: toml.cut(text, keys), lambda text: _toml_at(text, keys) is not None,
+        found=lambda text: _toml_at(text, keys), back=back,
+        by_hand=lambda text: entries.is_by_hand(_toml_at(text, keys), value),
+        kept=lambda text: entries.kept(_toml_at(text, keys), value),
     )  # fmt: skip
 
 
@@ -148,7 +192,7 @@ def own_file(path: Path, what: str, body: str, *, mark: str, mode: int | None = 
 
 def plan_install(parts: Sequence[Part]) -> list[Change]:
     """What to write so that all parts are there. Raises BadInput for a file that cannot be read. Changes nothing."""
-    return [_installed(path, several) for path, several in _by_file(parts)]
+    return [_installed(path, several, first=_is_first(parts)) for path, several in _by_file(parts)]
 
 
 def plan_uninstall(parts: Sequence[Part]) -> list[Change]:
@@ -215,20 +259,37 @@ def _take_back(one: Change, root: Path) -> None:
         files.delete(files.backup_of(one.path), root)
 
 
-def _installed(path: Path, parts: Sequence[Part]) -> Change:
+def _is_first(parts: Sequence[Part]) -> bool:
+    """Whether no install was here before: what stands there of limpet, if anything, was written by hand.
+
+    An install never writes the server's entry alone, where it has anything else to write.
+    """
+    for part in [part for part in parts if part.what != "MCP server"] or parts:
+        data = files.read(part.path)
+        text = _decode(part.path, data)
+        with _readable(part.path):
+            if data is not None and part.held(text) and not part.by_hand(text):
+                return False
+    return True
+
+
+def _installed(path: Path, parts: Sequence[Part], *, first: bool) -> Change:
     what = ", ".join(part.what for part in parts)
     before = files.read(path)
     text = _decode(path, before)
     with _readable(path):
         new = _put_all(text, parts)
         was_held = any(part.held(text) for part in parts) if before is not None else False
+        kept = tuple(name for part in parts if before is not None for name in part.kept(text))
+    # Beside a file that stays as it is too: it says what of limpet in it is somebody's own.
+    is_new = not was_held or (first and files.read(files.backup_of(path)) is None)
     if before is not None and new == text:
-        return Change(path, what, "keep", before, before)
+        return Change(path, what, "keep", before, before, before if was_held and is_new else None, kept=kept)
     after = new.encode("utf-8")
     if before is None:
         return Change(path, what, "create", None, after, mode=parts[0].mode)
-    backup = None if was_held else before
-    return Change(path, what, "change", before, after, backup, mode=parts[0].mode)
+    backup = before if is_new else None
+    return Change(path, what, "change", before, after, backup, mode=parts[0].mode, kept=kept)
 
 
 def _uninstalled(path: Path, parts: Sequence[Part]) -> Change:
@@ -245,6 +306,9 @@ def _uninstalled(path: Path, parts: Sequence[Part]) -> Change:
         origin = None if saved is None else _decode(path, saved)
         left = _cut_all(text, parts, origin)
         untouched = left == _cut_all(_put_all(origin or "", parts), parts, origin)
+        if origin is not None and not untouched:
+            for part in parts:
+                left = part.back(left, origin)
     if saved is not None and untouched:
         return Change(path, what, "restore", before, saved, drop_backup=True)
     if saved is None and (untouched or left.strip() in ("", "{}")):
@@ -307,19 +371,6 @@ def _json(text: str) -> str:
     return text if text.strip("\ufeff \t\r\n") else text.rstrip(" \t\r\n") + "{}\n"
 
 
-def is_ours(entry: Any) -> bool:
-    """An entry of a hooks list whose command, or each of whose hooks, runs limpet."""
-    if not isinstance(entry, dict):
-        return False
-    inner = entry.get("hooks")
-    if isinstance(inner, list):
-        return bool(inner) and all(is_ours(one) for one in inner)
-    given = entry.get("args")
-    rest = " ".join(one for one in given if isinstance(one, str)) if isinstance(given, list) else ""
-    commands = [entry.get(name) for name in ("command", "bash", "powershell")]
-    return any(isinstance(one, str) and _OURS.search(f"{one} {rest} ") for one in commands)
-
-
 def _events(text: str) -> list[str]:
     node = jsonc.find(jsonc.read(text), ("hooks",))
     return list(node.value) if node is not None and isinstance(node.value, dict) else []
@@ -329,8 +380,8 @@ def _kept(text: str) -> dict[str, Any]:
     """Our entries by event: the one there is, or a list of several."""
     found: dict[str, Any] = {}
     node = jsonc.find(jsonc.read(text), ("hooks",))
-    for event, entries in node.value.items() if node is not None and isinstance(node.value, dict) else ():
-        every = entries if isinstance(entries, list) else []
+    for event, several in node.value.items() if node is not None and isinstance(node.value, dict) else ():
+        every = several if isinstance(several, list) else []
         ours = [one for one in every if is_ours(one) or any(is_ours(inner) for inner in _inner(one))]
         if ours:
             found[event] = ours[0] if len(ours) == 1 else ours

@@ -20,7 +20,7 @@ from ...model.errors import LimpetError, StoreError, StoreMissing
 from ...work.doctor import Check
 from ..hooks.client_adapters import CLIENT_ADAPTERS
 from ..hooks.entry import words
-from . import plugin, trial
+from . import entries, plugin, trial
 from .change import Part, present
 from .clients import CLIENTS, PATIENCE_SECONDS, Place, parts
 
@@ -95,8 +95,10 @@ def _tried(
     commands: list[tuple[str, Command]] = []
     for part, there in every:
         if part.what == "MCP server" and isinstance(there, dict):
-            argv = _argv(there)
-            if argv is None:
+            argv = argv_of(there)
+            if entries.is_address(there):
+                yield Check(name=name, status="ok", message=f"{part.path} leads to a server by its address: not tried")
+            elif argv is None:
                 yield Check(
                     name=name, status="fail", message=f"the MCP entry in {part.path} names no command", hint=again
                 )
@@ -107,7 +109,7 @@ def _tried(
             else:
                 commands.append(("", argv))
         elif part.what == "hooks":
-            commands += _hooks(client, part, there)
+            commands += hook_commands(client, part, there)
     yield from _elsewhere(name, again, [command for _, command in commands], here)
     server = next((command for event, command in commands if not event), None)
     asked = next((one for one in commands if CLIENT_ADAPTERS[client].events.get(one[0]) == "message"), None) if (
@@ -123,7 +125,7 @@ def _tried(
         yield _answers(client, name, asked, again, here)
 
 
-def _argv(entry: dict[str, Any]) -> list[str] | None:
+def argv_of(entry: dict[str, Any]) -> list[str] | None:
     command, more = entry.get("command"), entry.get("args")
     argv = command if isinstance(command, list) else [command, *(more if isinstance(more, list) else [])]
     return argv if argv and all(isinstance(word, str) for word in argv) else None
@@ -133,7 +135,7 @@ def _is_strange(command: Command, project: Path | None) -> bool:
     """Whether a project's file holds what `install` would not write there: a repository may come from anybody."""
     if project is None:
         return False
-    argv = _told(command)
+    argv = command_words(command)
     program = Path(argv[0]) if argv else Path()
     inside = program.is_absolute() and project in program.parents
     is_limpet = program.stem == "limpet" or argv[1:3] == ["-m", "limpet"]
@@ -141,7 +143,7 @@ def _is_strange(command: Command, project: Path | None) -> bool:
     return inside or not is_limpet or not (program.is_absolute() or on_path)
 
 
-def _told(command: Command) -> list[str]:
+def command_words(command: Command) -> list[str]:
     """The words of limpet's own command; nothing where a shell would do more than part them."""
     if isinstance(command, list) and len(command) == 1:
         lines = Path(command[0]).read_text(encoding="utf-8", errors="replace").splitlines()
@@ -164,7 +166,7 @@ def _elsewhere(name: str, again: str, commands: Iterable[Command], here: Here) -
 
     stores, scopes = set(), set()
     for command in commands:
-        _, _, store, scope = words(_told(command))
+        _, _, store, scope = words(command_words(command))
         if store and str(Path(store).absolute()) != here.store:
             stores.add(store)
         if scope and scope != here.scope:
@@ -180,7 +182,7 @@ def _elsewhere(name: str, again: str, commands: Iterable[Command], here: Here) -
         if others:
             yield Check(
                 name=name, status="warn", message=f"works in the {what} {', '.join(sorted(others))}; here it is {own}",
-                hint=f"`{again}` without --{what}, unless it is meant",
+                hint=f"`{again} --{what} {own}`, unless it is meant",
             )  # fmt: skip
 
 
@@ -205,7 +207,7 @@ def _server(name: str, argv: list[str], again: str, here: Here) -> Check:
     return Check(name=name, status="ok", message=f"the MCP server answers after {took:.1f} s")
 
 
-def _hooks(client: str, part: Part, there: Any) -> list[tuple[str, Command]]:
+def hook_commands(client: str, part: Part, there: Any) -> list[tuple[str, Command]]:
     """The commands of hooks by their events: a line for the shell, or words."""
     if isinstance(there, dict):
         return [(event, line) for event, entry in there.items() if (line := _line(entry))]
@@ -239,7 +241,7 @@ def _answers(client: str, name: str, asked: tuple[str, Command], again: str, her
             command,
             trial.sample_event(client, event, str(here.folder)),
             here.folder,
-            words(_told(command))[3],
+            words(command_words(command))[3],
             PATIENCE_SECONDS,
         )
     except subprocess.TimeoutExpired:

@@ -54,7 +54,9 @@ class Place(NamedTuple):
     home: Path
     project: Path | None
     run: tuple[str, ...]  # how limpet is started
-    options: tuple[str, ...] = ()  # --store and --scope, as given to install
+    options: tuple[str, ...] = ()  # --store and --scope, as given to install or as the client's entries have them
+    hook_options: tuple[str, ...] = ()  # the same for hooks alone: the server's entry has them in its environment
+    kept: tuple[str, ...] = ()  # which of both the client's entries had, as they are shown
     windows: bool = os.name == "nt"
     allow_tools: bool = False  # whether the user lets the client call limpet's tools without asking
 
@@ -80,7 +82,7 @@ class Place(NamedTuple):
 
     def hook(self, client: str, event: str) -> str:
         """A hook's command line, for a shell. On Windows with slashes: Git Bash, cmd and PowerShell all take them."""
-        words = [*self.run, "hook", client, event, *self.options]
+        words = [*self.run, "hook", client, event, *self.options, *self.hook_options]
         if not self.windows:
             return shlex.join(words)
         return " ".join(f'"{word}"' if " " in word or place == 0 else word for place, word in enumerate(words)).replace(
@@ -280,7 +282,9 @@ def opencode_plugin(place: Place) -> str:
     from importlib.resources import files
 
     text = files(__package__).joinpath("opencode_plugin.js").read_text(encoding="utf-8")
-    return text.replace("[/* run */]", json.dumps(place.run)).replace("[/* options */]", json.dumps(place.options))
+    return text.replace("[/* run */]", json.dumps(place.run)).replace(
+        "[/* options */]", json.dumps([*place.options, *place.hook_options])
+    )
 
 
 def _windsurf(place: Place) -> list[Part]:

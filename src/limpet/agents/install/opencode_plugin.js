@@ -4,6 +4,8 @@ import { spawn } from "node:child_process"
 const RUN = [/* run */]
 const OPTIONS = [/* options */]
 const PATIENCE_MS = 3000
+// Of what a session was shown so much stays before the model, some 2,000 tokens; the oldest goes first.
+const KEPT_CHARACTERS = 8000
 
 function hook(event, data) {
   return new Promise((done) => {
@@ -34,15 +36,27 @@ function hook(event, data) {
 }
 
 export const Limpet = async ({ directory }) => {
-  // What was found for a session, handed over with the next request to the model.
+  // What a session began with, and what was found for its messages. A system prompt is made anew for each request and
+  // limpet shows a memory once in a session: so each request gets what was shown before, too.
   const started = new Map()
   const found = new Map()
+  const keep = (id, text) => {
+    const kept = [...(found.get(id) ?? []), text].filter(Boolean)
+    while (kept.length > 1 && kept.join("").length > KEPT_CHARACTERS) kept.shift()
+    found.delete(id) // the session that was asked last is the last of the map
+    found.set(id, kept)
+  }
+  const start = async (id, source) => {
+    started.set(id, started.get(id) ?? "")
+    const text = await hook("session.created", { sessionID: id, directory, source })
+    if (text) started.set(id, text)
+  }
   return {
     event: async ({ event }) => {
       const id = event.properties?.info?.id
       if (event.type === "session.created") {
-        if (event.properties?.info?.parentID) return
-        started.set(id, await hook("session.created", { sessionID: id, directory }))
+        if (event.properties?.info?.parentID) started.set(id, "")
+        else await start(id)
       } else if (event.type === "session.deleted") {
         started.delete(id)
         found.delete(id)
@@ -54,11 +68,13 @@ export const Limpet = async ({ directory }) => {
         .filter((part) => part.type === "text" && !part.synthetic)
         .map((part) => part.text)
         .join("\n")
-      found.set(input.sessionID, await hook("chat.message", { sessionID: input.sessionID, directory, prompt }))
+      // Of a session that another process began, nothing that it showed is before the model any more.
+      if (!started.has(input.sessionID)) await start(input.sessionID, "clear")
+      keep(input.sessionID, await hook("chat.message", { sessionID: input.sessionID, directory, prompt }))
     },
     "experimental.chat.system.transform": async (input, output) => {
       const id = input.sessionID ?? [...found.keys()].pop()
-      for (const text of [started.get(id), found.get(id)]) if (text) output.system.push(text)
+      for (const text of [started.get(id), ...(found.get(id) ?? [])]) if (text) output.system.push(text)
     },
     "tool.execute.after": async (input, output) => {
       const error = output?.metadata?.exit ? `exit ${output.metadata.exit}` : undefined
@@ -66,6 +82,8 @@ export const Limpet = async ({ directory }) => {
       void hook("tool.execute.after", { sessionID: input.sessionID, directory, tool: input.tool, args, error })
     },
     "experimental.session.compacting": async (input, output) => {
+      // From here on limpet shows again what was shown.
+      found.delete(input.sessionID)
       const text = await hook("experimental.session.compacting", { sessionID: input.sessionID, directory })
       if (text) output.context.push(text)
     },

@@ -29,8 +29,7 @@ def put(text: str, path: Sequence[str], value: dict[str, Any]) -> str:
     if path[0] not in parse(without):
         # A table of its own at the end: no byte before it changes.
         line_end = "\r\n" if "\r\n" in without else "\n"
-        name = ".".join(path)
-        shown = f"[{name}]\n" + tomlkit.dumps(value)
+        shown = tomlkit.dumps(_with({}, path, value))
         gap = "" if not without.strip() else "\n" if without.endswith("\n") else "\n\n"
         return _checked(without + (gap + shown).replace("\n", line_end), _with(parse(text), path, value))
     try:
@@ -47,6 +46,28 @@ def put(text: str, path: Sequence[str], value: dict[str, Any]) -> str:
     except (TOMLKitError, TypeError, AttributeError) as error:
         raise NotToml(f"cannot add {'.'.join(path)}: {error}") from None
     return _checked(new, _with(parse(text), path, value))
+
+
+def change(text: str, path: Sequence[str], values: dict[str, Any]) -> str:
+    """Keys of the table at a path made or replaced; its others stay. Raises NotToml."""
+    there = _at(parse(text), path)
+    wanted = {**there, **values}
+    if wanted == there:
+        return text
+    import tomlkit
+    from tomlkit.exceptions import TOMLKitError
+
+    try:
+        document = tomlkit.parse(text)
+        table: Any = document
+        for name in path:
+            table = table[name]
+        for name, one in values.items():
+            table[name] = one
+        new = tomlkit.dumps(document)
+    except (TOMLKitError, TypeError, AttributeError) as error:
+        raise NotToml(f"cannot change {'.'.join(path)}: {error}") from None
+    return _checked(new, _with(parse(text), path, wanted))
 
 
 def cut(text: str, path: Sequence[str]) -> str:

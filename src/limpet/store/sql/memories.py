@@ -115,7 +115,9 @@ def the_only(text: str, found: Sequence[bytes], what: str, scopes: Sequence[str]
     """The one id that a text names. Raises NotFound, AmbiguousId."""
     if not found:
         place = "" if scopes is None else f" in {' or '.join(scopes)}"
-        hint = "`limpet log` lists operations" if scopes is None else "`limpet list` shows ids, --scope looks elsewhere"
+        hint = (
+            "`limpet log` lists operations" if scopes is None else "`limpet list` shows ids, scope=NAME looks elsewhere"
+        )
         raise NotFound(f"no {what} with the id {text}{place}", hint=hint)
     if len(found) > 1:
         raise AmbiguousId(text, [format_id(id) for id in found])

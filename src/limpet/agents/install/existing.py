@@ -1,0 +1,57 @@
+"""The store and scope that a client's entries name already: an install that is told none keeps them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..hooks.entry import store_and_scope
+from .change import present
+from .check import argv_of, command_words, hook_commands
+from .clients import Place, parts
+
+_NAMES = ("store", "scope")
+_Named = tuple[str | None, str | None]
+
+
+def completed(client: str, place: Place) -> Place:
+    """The place with what the client's MCP entry names, else its hooks. Raises BadInput for an unreadable file."""
+    server, environment, hooks = _found(client, place)
+    given = store_and_scope(place.options)
+    options, hook_options, kept = list(place.options), [], []
+    for at, name in enumerate(_NAMES):
+        if given[at] is not None:
+            continue
+        # What a server has from its environment stays there; hooks, which do not see it, get it as an option.
+        own = server[at] or (None if environment[at] else hooks[at])
+        value = own or environment[at]
+        if not value:
+            continue
+        kept.append(f"--{name} {value}")
+        if own:
+            options += [f"--{name}", own]
+        elif "$" not in value:  # not what the client alone can fill in
+            hook_options += [f"--{name}", value]
+    return place._replace(options=tuple(options), hook_options=tuple(hook_options), kept=tuple(kept))
+
+
+def _found(client: str, place: Place) -> tuple[_Named, _Named, _Named]:
+    """What the arguments of the server name, its environment, and the hooks."""
+    server: _Named = (None, None)
+    environment: _Named = (None, None)
+    lines = []
+    for part, there in present(parts(client, place)):
+        if part.what == "MCP server" and isinstance(there, dict):
+            server = store_and_scope((argv_of(there) or [])[1:])
+            environment = _of_environment(there)
+        elif part.what == "hooks":
+            lines += [store_and_scope(command_words(command)) for _, command in hook_commands(client, part, there)]
+    first = [next((one[at] for one in lines if one[at]), None) for at in range(len(_NAMES))]
+    return server, environment, (first[0], first[1])
+
+
+def _of_environment(entry: dict[str, Any]) -> _Named:
+    given = entry.get("env", entry.get("environment"))
+    if not isinstance(given, dict):
+        return None, None
+    found = [value if isinstance(value := given.get(f"LIMPET_{name.upper()}"), str) else None for name in _NAMES]
+    return found[0], found[1]
