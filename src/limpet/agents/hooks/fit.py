@@ -14,7 +14,7 @@ from . import fit_weights as W
 
 # Beyond these more tell nothing: words in common, and by words log-odds behind the best.
 MANY_SHARED, FAR_BEHIND = 6, 10.0
-# Each result is a chance of a wrong one. In a store of few the judge is believed sooner: log-odds by how many times fewer
+# Each result is a chance of a wrong one. In a store of few the judge is believed sooner: log-odds by how often fewer
 # than these were read. Of 420 messages to stores of one to five memories that no model has seen the right one is shown
 # with 80 in place of 58 %, and nothing with 96 in place of 98 % of 1,260 that nothing fits.
 READ, FEWER = 12, 0.7
