@@ -219,7 +219,7 @@ def test_what_is_nothing_but_a_secret_is_refused_by_name(memory, text):
 @pytest.mark.parametrize(
     "text",
     [f"CI uses {GITHUB} for releases", f"The deploy token of staging is {GITHUB}", f"user: ci token: {GITHUB}",
-     f"Rotated on Friday:\nGITHUB_TOKEN={GITHUB}", "postgres://ann:hunter22@db/app"],
+     f"Rotated on Friday:\nGITHUB_TOKEN={GITHUB}", "postgres://ann:hunter22@db/app", f"release.yml has github key {GITHUB}"],
 )  # fmt: skip
 def test_what_says_more_than_a_secret_is_kept_without_it(memory, text):
     receipt = memory.remember(text)
