@@ -171,7 +171,7 @@ class Indexer:
                 self._report.known += 1
                 return
             self._report.new += 1
-            self._report.redacted += bool(statement.redacted)
+            self._report.redacted += bool(statement.secrets)
             self._report.quarantined += statement.quarantine is not None
             self._change(lambda writer: writer.state(statement, fresh=True))
         elif _mark(old).get("digest") != one.digest:
