@@ -200,7 +200,7 @@ def test_export_import_and_backup(limpet, tmp_path):
     ("argv", "code"),
     [
         (("show", "0123456789"), 1), (("show", "abc"), 2), (("show", "%%%%%%%%"), 2), (("recall",), 2), (("nonsense",), 2),
-        (("remember", ""), 2), (("remember", "x\x00y"), 2), (("remember", "x", "--kind", "poem"), 2),
+        (("remember", ""), 2), (("remember", "\x00"), 2), (("remember", "x", "--kind", "poem"), 2),
         (("remember", "x", "--valid-from", "the day after never"), 2), (("recall", "x", "-k", "0"), 2),
         (("recall", "x", "--as-of", "1-2-3-4"), 2), (("list", "--cursor", "!!"), 2), (("remember", "\udcff"), 2),
         (("feedback", "0123456789", "great"), 2), (("tag", "0123456789", "+x"), 1), (("--store", "/", "count"), 3),

@@ -108,3 +108,56 @@ def test_text_that_holds_no_password_is_left_alone():
 def test_a_long_text_of_nothing_but_marks_comes_back(text):
     """A pattern whose steps grew with the square of the length would not."""
     assert redact(text * 4) == (text * 4, ())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "aws gamelift list-fleets --next-token eyJhd3NBY2NvdW50SWQiOnsicyI6IjMwMjc3NjAxNjM5OCJ9",
+        '{"NextToken": "abCDeFGhiJKlmnOPqrSTuvwxYZ1aBCdEF", "nextSequenceToken": "4954267248683107400957960456"}',
+        '"RequestToken": "e48f26ff-d0f9-4ab8-a878-120db1edf111", "clientToken": "a1b2c3d4-5678-90ab-cdef-1234567890ab"',
+        "--page-token=ala9glealanal908 --change-token 12cs345-67cd-890b-1cd2-c3a4567d89f1",
+        '"AWS::EC2::KeyPair": "349deb28f79434e4", "AWS::SecretsManager::Secret": "c85175a4ebcce361"',
+        "Add the maintainer's key B1D2BD1375BECB784CF4F8C4D73CF638C53C06BE to signing-key.asc.",
+        "d/upstream/signing-key.asc: update key to A8041FA839E16E36",
+        "--s3-location bucket=demo,key=App.zip,bundleType=zip,eTag=cecc9b8a08eac650a6e71fdb88ab12cd",
+        "[utils-credentials]: https://github.com/nodejs/node-core-utils#setting-up-credentials2",
+        "PASS: gdb.base/align-c++.exp: print alignof(struct align_pair)",
+        "my $pass = $assert->{pass}; my $secret2 = $self->secret;",
+        'MARKERS = ("-----BEGIN RSA PRIVATE KEY-----", "-----END RSA PRIVATE KEY-----")',
+        "root:*:20228:0:99999:7:::",
+        "the credentials come from the environment.\ntransport: MetricsServiceV2Transport",
+        "const UNEXPECTED_TOKEN = /^Unexpected token '?(.)'?(,)? /i",
+        "--sasl-password=projects/12345/secrets/my-sasl/versions/1 --private-key=tpm2-pcr-private.pem",
+        '"Authorization": "Bearer access_token"',
+        "Schema://[[Benutzer][:Passwort]@]Rechner[:Port]/",
+        "create(contents=data, encryption_key=TEST_ENCRYPTION_KEY1)",
+    ],
+)
+def test_marks_of_lists_and_versions_public_keys_and_code_are_no_secrets(text):
+    assert redact(text) == (text, ())
+
+
+@pytest.mark.parametrize(
+    ("text", "secrets"),
+    [
+        ("log in to the staging console as qa with Winter2026!", ["Winter2026"]),
+        ("Ins Netz kommt man mit Bratkartoffel77!", ["Bratkartoffel77"]),
+        ("HEROKU_API_KEY is 7ee18beb-83e5-cae6-df89-069aa784c74e", ["7ee18beb"]),
+        ("2FA seed for the root account: L4QPE3HAXWIAVV7SQDIKDDD4LOBCO37M", ["L4QPE3HA"]),
+        ("GitHub recovery codes: 4f9ac-81b2e c07d3-55aef", ["4f9ac", "55aef"]),
+        ("Der Code für den Tresor im Lager: 38-12-74", ["38-12-74"]),
+        ('{"client_token": "9aB3dE5fG7hJ9kL1m", "pass": "h7nter2x"}', ["aB3dE5", "h7nter2x"]),
+        ("USER: ana PASS: h7nter2x", ["h7nter2x"]),
+    ],
+)
+def test_seeds_lists_of_codes_and_what_one_gets_in_with_are_found(text, secrets):
+    assert not any(one in redact(text)[0] for one in secrets)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Sign in with OAuth2", "connect to it with Redis72", "Backup codes are in the safe", "get along with Python3.11!"],
+)
+def test_what_one_gets_in_with_is_not_always_a_password(text):
+    assert redact(text) == (text, ())

@@ -80,8 +80,8 @@ class Commit:
         except (LimpetError, ValueError, OverflowError) as error:
             self._refuse(task, error.message if isinstance(error, LimpetError) else f"not usable: {error}")
             return None
-        if statement.redacted:
-            self._refuse(task, f"holds a secret ({', '.join(statement.redacted)}), which is not stored")
+        if statement.secrets:
+            self._refuse(task, f"holds a secret ({', '.join(statement.secrets)}), which is not stored")
             return None
         if task.what == "tag":
             return Prepared(task, author, None, (statement.topics, statement.metadata))

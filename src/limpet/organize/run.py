@@ -279,7 +279,7 @@ class Organizer:
                 report.new += 1
                 report.rules[one.found.rule] += 1
                 report.quarantined += status == "quarantined"
-                report.redacted += bool(one.valid.redacted)
+                report.redacted += bool(one.valid.secrets)
                 if why := one.valid.demoted:
                     report.demoted.append((one.place, f"{why.rule}: {one.valid.content[:120]}"))
                 report.taken.append(

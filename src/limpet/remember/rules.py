@@ -71,6 +71,27 @@ BLOCK = 1_000
 JUDGED_CHARACTERS = 2_000
 
 _FIGURE = re.compile(r"\d")
+# A line of code, a comment or a command, and a piece of a sentence or of a transcript: no statement, and odd as a
+# joke is.
+_PIECE = re.compile(
+    r"^\s*(?:[#$%;<>|\\/=({]|--|\*/|(?:and|but|so|because|cuz|cause|that|if|or|which|where)\b)|[{}]|[,;:\\(=]\s*$"
+    r"|\b(?:and|but|or|an?|the|of|to|is|are|be|in|for|with|that|we|i|my|our|their|what|his|they|all)\s*$"
+)
+# Something happened beside the mood: a fact that would be lost with it.
+_HAPPENED = re.compile(
+    r"\b(?:got|getting|having|have|haven't|(?<!you )had|bought|married|born|baby|moved|started|finished)\b",
+    re.IGNORECASE,
+)
+HAPPENED_FROM = 0.75
+# What jokes and exaggerations are made of: comparisons, absolutes, what would be, people, laughter.
+_DROLL = re.compile(
+    r"\b(?:than|(?:like|as) (?:an?|the|if)|as \w+ as|so \w+ (?:that|it|i|you|we|he|she)|literally"
+    r"|every(?:body|one|thing)|nobody|forever|ever|never|only|whole|history|world|universe|(?!\w*(?:test|latest)\b)\w{3,}est"
+    r"|\w+illions?|thousands?|i'd|i would|(?:i|we|you|he|she)(?:'ll| will| would)|until|user|he|she|his|her|our"
+    r"|lol|jok\w+|(?:ha){2,9})\b",
+    re.IGNORECASE,
+)
+DROLL_FROM = 0.7
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=\S)|\n+")
 _PROTOTYPES = Path(__file__).parent / "prototypes.json"
 _VECTORS = Path(__file__).parent / "prototype_vectors"
@@ -371,11 +392,21 @@ def _says_something(sentence: str) -> bool:
 
 def _allowed(refusal: Refusal | None, text: str, origin: str, speaker: str | None) -> Refusal | None:
     """None as well of a question, where the rule does not hold for this speaker, and where the text is too short."""
-    if refusal is None or asks(text) or _own_statement(refusal, text, origin, speaker):
+    if refusal is None or asks(text) or _PIECE.search(text) or _own_statement(refusal, text, origin, speaker):
         return None
-    # "said by us" resembles a joke only because it resembles nothing.
-    joke = len(text.split()) in JOKE_WORDS and not _FIGURE.search(text)
-    return None if refusal.rule == "joke or hyperbole" and not joke else refusal
+    if refusal.rule == "joke or hyperbole":
+        return refusal if _may_be_joke(text, refusal.score) else None
+    fact = refusal.rule == "passing emotion" and not of_the_user(text) and _HAPPENED.search(text)
+    return None if fact and refusal.score < HAPPENED_FROM else refusal
+
+
+def _may_be_joke(text: str, score: float) -> bool:
+    """What resembles nothing, such as "said by us" or a line of a manual, resembles a joke too."""
+    if len(text.split()) not in JOKE_WORDS or _FIGURE.search(text):
+        return False
+    droll = _DROLL.search(text) is not None
+    whole = text.lstrip(" \"'\u201c\u2018")[:1].isupper() or droll
+    return whole and (droll or score >= DROLL_FROM or of_the_user(text))
 
 
 def _own_statement(refusal: Refusal, text: str, origin: str, speaker: str | None) -> bool:

@@ -28,6 +28,15 @@ from ..text.secrets import is_bare, names_secret, redact, redact_fields, redact_
 
 # Control characters that no memory holds; tab, newline and carriage return are text.
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x80-\x9f]")
+# Sequences that drive a terminal, whole: CSI; OSC, DCS and the like where they end; the short ones. Also as C1.
+_SEQUENCES = (
+    "(?:\x1b\\[|\x9b)[0-?]*[ -/]*[@-~]"
+    "|(?:\x1b[]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x80-\x9f]*(?:\x07|\x1b\\\\|\x9c)"
+    "|\x1b[ -/]*[0-~]"
+)
+_PARTING = "[\x00\x0b\x0c\x1c-\x1f\x85]"
+# What a receipt calls these where they were left out.
+CONTROL = "control-characters"
 # Origins whose text nobody here has vouched for.
 OUTSIDE = frozenset({"tool", "web", "import"})
 # Kinds that record what happened or was said and not what is believed: no rule speaks against them.
@@ -86,6 +95,11 @@ class ValidStatement:
     anyway: bool = False  # a person stores it although a rule speaks against it
     quarantine: str | None = None  # why it waits for a person before it is recalled
     demoted: Demotion | None = None  # a rule speaks against it: it is an episode
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """Of what was left out the secrets."""
+        return tuple(name for name in self.redacted if name != CONTROL)
 
 
 def validate(item: Mapping[str, Any], *, scope: str, now: int) -> ValidStatement:
@@ -173,7 +187,14 @@ def check_text(content: Any, what: str = "content") -> str:
 
 
 def clean_text(key: str | None, content: Any) -> tuple[str, tuple[str, ...]]:
-    """A statement's text without secrets, and their names. Raises BadInput, also for what is nothing but a secret."""
+    """A statement's text without secrets and control characters, and the names of what was left out.
+
+    Raises BadInput, also for what is nothing but a secret.
+    """
+    given = content
+    if isinstance(content, str) and _CONTROL.search(content):
+        # Before secrets are looked for: a colour may stand inside one.
+        content = _CONTROL.sub("", re.sub(_PARTING, " ", re.sub(_SEQUENCES, "", content)))
     text, redacted = redact_value(key, check_text(content))
     if not text.isprintable() and not _is_seen(text):
         raise BadInput("content has no character that is seen")
@@ -182,7 +203,7 @@ def clean_text(key: str | None, content: Any) -> tuple[str, tuple[str, ...]]:
             f"content is nothing but a secret ({', '.join(redacted)}), which is not stored",
             hint="say what it is for and where it is kept",
         )
-    return text, redacted
+    return text, redacted if content is given else (*redacted, CONTROL)
 
 
 def _is_seen(text: str) -> bool:

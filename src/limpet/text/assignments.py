@@ -15,7 +15,7 @@ from .secrets import CODE, NAME_CHARACTERS, PLACEHOLDER, VALUE, names_secret
 
 # `NAME=`, `"name": "`, also escaped, `["name"] = `, `name => `, `--name=`.
 _FIELD = re.compile(
-    r"""(?<![\w.-])(?P<name>[\w.-]++)\\?["']?\]?(?P<sign>\s{0,3}(?:=>|:=|[=:])\s{0,3})(?P<quote>\\?["'`])?"""
+    r"""(?<![\w.-])(?<!::)(?P<name>[\w.-]++)(?:\\?["']\]?|\](?=\s{0,3}=))?(?P<sign>\s{0,3}(?:=>|:=|[=:])\s{0,3})(?P<quote>\\?["'`])?"""
 )
 # `name: X value: Y`, `key="X" value="Y"`: a field written as two. `<name>value</name>`. `--name value`.
 _PAIR = re.compile(
@@ -71,6 +71,8 @@ def _fields(text: str) -> Iterator[tuple[int, int]]:
             continue
         if not names_secret(name) and name.lower() != "pass":
             continue
+        if name == "PASS" and "=" not in match["sign"] and "user" not in text[max(0, start - LINE) : start].lower():
+            continue  # the outcome of a test
         span = _span(text, match, name)
         if span is not None:
             done = span[1]
@@ -105,7 +107,7 @@ def _word(word: str, name: str, *, closed: bool) -> bool:
     if not 4 <= len(word) <= 200 or _placeholder(word) or CODE.match(word):
         return False
     if not _STRICT.search(name):
-        return closed and name.isupper() and len(word) >= 8 and word.count("-") > 1 and "." not in word
+        return closed and name.isupper() and len(word) >= 8 and word.count("-") > 1 and not {".", "/"} & {*word}
     if " " in word:
         return (len(word.split()) <= 8 and word == word.lower() and name.lower().endswith(("phrase", "psk"))) or (
             any(map(str.isdigit, word)) and name.lower() == "psk"

@@ -10,11 +10,11 @@ import re
 from collections.abc import Iterator
 
 from .passwords import CLAUSE_ENDS, LITTLE, mixed
-from .secrets import CODE, PLACEHOLDER
+from .secrets import CODE, HANDLES, PLACEHOLDER, names_secret
 
 _NOUN = re.compile(
-    r"(?i)(?<![\w$@/\\.])(?P<noun>keys?|tokens?|secrets?|credentials?|creds?|password|passphrase|jeton|clave|clé"
-    r"|keypair|privkey)(?![\w(\[/\\-])|(?P<other>schlüssel|密钥|令牌|秘钥|密码|口令)"
+    r"(?i)(?<![\w$@/\\.])(?<!::)(?P<noun>keys?|tokens?|secrets?|credentials?|creds?|password|passphrase|jeton|clave|clé"
+    r"|keypair|privkey)(?![\w(\[/\\-]|\.\w)|(?P<other>schlüssel|密钥|令牌|秘钥|密码|口令)"
 )
 _FOREIGN = ("jeton", "clave", "clé", "schlüssel", "密", "令牌", "口令", "privkey")
 # Without these there is no random word, and no code.
@@ -31,6 +31,8 @@ _KEPT = re.compile(
 _KEPT_AFTER = re.compile(
     r"(?i)[ \t](?:de l[a'\u2019] ?|d['\u2019]|de )?(?:api|secr[eè]te|privée|secreta|privada|d['\u2019]accès)\b"
 )
+# A token of a list, a request or a version: see `names_secret`.
+_HANDLE = re.compile(rf"(?i)(?:{'|'.join(sorted(HANDLES - {'client', 'request'}))})[ _-]$|\b(?:client|request)[_-]$")
 # What else such a value is.
 _OTHER = re.compile(
     r"(?i)\b(?:commit|sha-?\d*|md5|hash\w*|digest|checksum|fingerprint|etag|uuid|guid|revision|public|trace|cache|partition|sort|primary|foreign"
@@ -38,8 +40,14 @@ _OTHER = re.compile(
 )
 _WORD = re.compile(r"[A-Za-z0-9+/=_.~!@#$%^&*-]{10,400}")
 _HEX = re.compile(r"(?i)0x[0-9a-f]+|[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
+# The fingerprint of an OpenPGP key, the public half of one of SSH, a section's anchor.
+_PUBLIC = re.compile(r"(?:[0-9A-F]{16}|[0-9A-F]{40})$|AAAA[BCE][23]V?[A-Za-z0-9]|[\w./-]*#[0-9a-f]{12,16}$")
+# A field of its own: what is assigned to it says what it is.
+_FIELD = re.compile(r"[A-Za-z][\w-]*=[^=]")
 _TURN = re.compile(r"(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z])")
 _CASE = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[a-z])")
+# The name of a class: words that begin with capitals.
+_CAMEL = re.compile(r"_*[a-z]{0,20}(?:[A-Z]{1,5}[a-z]{2,20}\d{0,2})+[A-Z]{0,5}$")
 NEAR, LEAST, ALONE = 70, 10, 24
 
 _OF = r"(?:[ \t]+[^\s\d.!?:=]{1,20}){0,6}?"
@@ -53,6 +61,8 @@ _CODES = (
     rf"(?i)\b(?:combination|combo|code|pin)(?:[ \t]+(?:for|to|of)[ \t]+(?:the|my|our|his|her)[ \t]+(?:[\w-]+[ \t]+)?(?:{_LOCK}))\b{_OF}{_SAYS}",
     r"(?i)\b(?:my|our|his|her|mom's|dad's) pin\b" + _OF + _SAYS,
     rf"(?i)\b(?:cvv2?|cvc2?|puk|otp)(?:[ -](?:code|number))?\b{_OF}(?:{_SAYS})?",
+    rf"(?i)\b(?:code|pin|kombination)(?:[ \t]+(?:für|von|zu|zum|zur|vom|am|an|der|des))(?:[ \t]+(?:den|das|die|dem|der|unseren?|meinen?))?(?:[ \t]+[\w-]+)?"
+    rf"[ \t]+(?:[\w-]*(?:tresor|safe|tür|tor|alarmanlage|garage|schloss|schließfach|karte|handy))s?\b{_OF}{_SAYS}",
     rf"(?i)\b(?:tür|alarm|tor|zugangs|safe|tresor|sicherheits|schloss|garagen|haustür|handy|karten)-?(?:code|pin)\b{_OF}{_SAYS}",
     r"(?i)\b(?:code|código) (?:pin|secret|confidentiel|secreto"
     r"|(?:(?:de|du|del|d['\u2019])[ ]?)(?:(?:la|l['\u2019])[ ]?)?(?:porte|accès|alarme|portail|immeuble|coffre|carte|puerta|alarma|acceso|portal|garaje|caja|seguridad|tarjeta))"
@@ -62,9 +72,25 @@ _DIGITS = re.compile(
     r"[ \t]*(?P<value>\d{1,6}(?:[- ]\d{2,4}){1,2}|\d{3,10})(?P<end>[#*]?)(?!\w|[.,:/-]\d|[ \t]*(?:%|bits?|digits?|characters?|times))"
 )
 
+_SETTING = re.compile(
+    r"\b(?P<name>[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)`?[ \t]+(?:is|was|ist)[ \t]+[\"'`]?(?P<value>[A-Za-z0-9+/=_.~-]{10,400})"
+)
 _LOGIN = re.compile(
     r"(?i)\b(?:log ?ins?|credentials?|creds|account|zugangsdaten|zugang|anmeldedaten|identifiants?|credenciales|acceso)\b[^\n]{0,60}?"
-    r"(?:\b(?:is|are|with|ist|sind|lautet|lauten|est|sont|es|son)|[:=]|->)[ \t]+[\w.@+-]{2,40}[ \t]?[/:|][ \t]?(?P<value>[^\s,;]{5,60})"
+    r"(?:\b(?:is|are|with|ist|sind|lautet|lauten|est|sont|es|son)|[:=]|->)[ \t]+[\w.@+-]{2,40}[ \t]?[/:|][ \t]?(?P<value>(?!//)[^\s,;]{5,60})"
+)
+# "log in as qa with X", "ins WLAN kommt man mit X": what one gets in with, a word with figures and signs at its end.
+_WITH = re.compile(
+    r"(?i)\b(?:(?:log|sign|get|hook|connect)(?:s|ged|ged|ed)?[ -]?(?:in|into|on|onto|to)|melde\w*|komm(?:e|st|t)|(?:an|ein)(?:melden|loggen))\b"
+    r"[^\n.!?;:=\"]{1,60}?[ \t](?:with|using|mit)[ \t]+[\"'`\u201e\u201c]?(?P<value>[^\W\d_]{4,30}(?:\d{1,6}[!#$%&*]+|[!#$%&*]+\d{1,6}))(?=[\"'`\u201c\u201d]?(?:[ \t]*$|[.,;)\n]))"
+)
+# What an authenticator starts from, in base 32; and the codes that stand in for it.
+_TOTP = re.compile(
+    r"(?i)\b(?:2fa|mfa|totp|otp|authenticator)[ _-](?:seed|secret|key|code)\b[^\n]{0,60}?[\s:=]\"?(?P<value>(?-i:(?=[A-Z ]{0,40}[2-7])[A-Z2-7]{16,64}|(?:[A-Z2-7]{4} ){3,15}[A-Z2-7]{4}))(?!\w)"
+)
+_CODE_LIST = re.compile(
+    r"(?i)\b(?:recovery|backup|rescue|scratch|wiederherstellungs|notfall)[ -]?codes?\b[^\n:=]{0,40}?(?::|=|\bare\b|\bsind\b)\s{0,3}"
+    r"(?P<value>(?:(?=[a-z-]{0,20}\d)[0-9a-z]{4,8}(?:-[0-9a-z]{4,8}){1,3}(?:[ ,\n]{1,3}|(?![\w-]))){1,20}(?<![ ,\n]))"
 )
 _SEED = re.compile(
     r"(?i)\b(?:(?:seed|recovery|backup|secret|wallet)[ -](?:phrase|words)|mnemonic|wiederherstellungsphrase|phrase de récupération|frase semilla)\b"
@@ -73,7 +99,7 @@ _SEED = re.compile(
 # Files that clients read: .netrc, .pgpass; Oracle's short form of a login.
 _FILES = (
     r"\b(?:machine[ \t]+\S{1,200}|default(?=\s+login))\s+(?:(?:login|account)\s+\S{1,200}\s+){0,2}password\s+(?P<value>\S{3,200})",
-    r"(?m)(?:^|[\s`'\"])(?:[\w.*-]{1,100}):(?:\*|\d{4,5}):[\w*-]{1,60}:[\w*-]{1,60}:(?P<value>(?!\[redacted)[^\s:`'\"]{4,200})",
+    r"(?m)(?:^|[\s`'\"])(?:[\w.*-]{1,100}):(?:\*|\d{4,5}):[A-Za-z_*][\w*-]{0,59}:[A-Za-z_*][\w*-]{0,59}:(?P<value>(?!\[redacted)[^\s:`'\"]{4,200})",
     r"(?i)\bjdbc:oracle:\w+:[^\s/@]{1,60}/(?P<value>[^\s@]{1,100})@",
 )  # fmt: skip
 
@@ -84,13 +110,20 @@ def held(text: str, lower: str) -> list[tuple[int, int]]:
     if _DIGIT.search(text) is not None and _any(
         lower, ("key", "token", "secret", "cred", "passw", "phrase", *_FOREIGN)
     ):
-        found += _near(text)
+        found += [*_near(text), *_named(text)]
     if _THREE.search(text) is not None and _any(
         lower, ("code", "combination", "combo", "cvv", "cvc", "puk", "otp", "pin", "código")
     ):
         found += _coded(text)
     if _any(lower, ("log", "cred", "zugang", "account", "anmeld", "identifiant", "acceso")):
         found += [one.span("value") for one in _LOGIN.finditer(text) if _is_value(one["value"])]
+    for marks, pattern in (
+        (("with ", "using ", "mit "), _WITH),
+        (("fa ", "fa_", "fa-", "otp", "authenticator"), _TOTP),
+        (("code",), _CODE_LIST),
+    ):
+        if _any(lower, marks):
+            found += [one.span("value") for one in pattern.finditer(text)]
     if _any(lower, ("phrase", "mnemonic", "words", "semilla")):
         found += [one.span("value") for one in _SEED.finditer(text) if _is_seed(one["value"])]
     spans: list[tuple[int, int]] = []
@@ -128,6 +161,13 @@ def _coded(text: str) -> Iterator[tuple[int, int]]:
                 yield digits.start("value"), digits.end("end")
 
 
+def _named(text: str) -> Iterator[tuple[int, int]]:
+    """What the name of a setting is said to be: HEROKU_API_KEY is X."""
+    for match in _SETTING.finditer(text):
+        if names_secret(match["name"]) and is_random(match["value"], least=LEAST):
+            yield match.span("value")
+
+
 def _near(text: str) -> Iterator[tuple[int, int]]:
     """Random words close to a word for a key, token or secret."""
     done = -1
@@ -137,7 +177,7 @@ def _near(text: str) -> Iterator[tuple[int, int]]:
         before = text[max(0, start - 25) : start]
         kept = not plain or _KEPT.search(before) is not None or _KEPT_AFTER.match(text, end) is not None
         behind = _OTHER.search(before) is not None and kept is False
-        if behind:
+        if behind or _HANDLE.search(before):
             continue
         for word in _WORD.finditer(text, max(end, done), end + NEAR + 400):
             between = text[end : word.start()]
@@ -145,7 +185,8 @@ def _near(text: str) -> Iterator[tuple[int, int]]:
                 word.start() - end > NEAR
                 or between.count("\n") > 2
                 or _OTHER.search(between)
-                or ". " in between
+                or re.search(r"\.\s", between)
+                or _FIELD.match(word[0])
                 or (not kept and re.search(r"[\n()]", between))
             ):
                 break
@@ -166,7 +207,9 @@ def _near(text: str) -> Iterator[tuple[int, int]]:
 def is_random(word: str, *, least: int) -> bool:
     """Whether letters and digits take turns in it, as in what a machine made; a hash does too."""
     word = word.strip(".!,")
-    if len(word) < least or PLACEHOLDER.match(word) or CODE.match(word) or (least == ALONE and _HEX.fullmatch(word)):
+    if len(word) < least or PLACEHOLDER.match(word) or CODE.match(word) or _PUBLIC.match(word):
+        return False
+    if least == ALONE and _HEX.fullmatch(word):
         return False
     if word.count("/") > 2 and "+" not in word and not word.endswith("=") and len(word) < 40:
         return False
@@ -174,6 +217,6 @@ def is_random(word: str, *, least: int) -> bool:
         turns = len(_TURN.findall(part))
         if turns >= 3 and len(part) >= 8:
             return True
-        if turns >= 1 and len(part) >= 16 and turns + len(_CASE.findall(part)) >= 7:
+        if turns >= 1 and len(part) >= 16 and not _CAMEL.match(part) and turns + len(_CASE.findall(part)) >= 7:
             return True
     return len(word) >= ALONE and sum(len(_TURN.findall(part)) for part in re.split(r"[+/=]", word)) >= 3

@@ -10,39 +10,55 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 
-# (what it is, pattern over text in lower case with white space collapsed). Each runs in linear time.
+# What overrules its reader's orders, in English; and what stands before the orders: whose they are, which of them.
+_IGNORE = r"\b(?:ignore|disregard|forget|neglect|overrule|(?:do not|don'?t|stop|never) (?:follow(?:ing)?|obey(?:ing)?))"
+_BEFORE = r"(?:previous|prior|above|earlier|preceding|former|initial|original|old|past|system|given)"
+_WHOSE = r"(?:(?:all|any|each|every|of|the|your|my|our|these|those|this|that|its|user'?s?) ){0,4}"
+_ORDERS = r"(?:instructions?|prompts?|directions|directives?|guidelines?|guidance|rules?|orders|commands|constraints|restrictions|programming|training)"
+# (what it is, pattern over text in lower case with white space collapsed). Each runs in linear time. Documentation tells its
+# reader to run commands, to ignore errors and to override settings: an order is one only where it speaks of orders, or to an agent.
 _PATTERNS: tuple[tuple[str, str], ...] = (
     ("overrides instructions",
-     r"\b(?:ignore|disregard|forget|override|bypass|do not follow|stop following)\b.{0,40}\b(?:instruction|prompt|rule|guideline"
-     r"|polic(?:y|ies)|previous|above|prior|earlier|system message|everything you|safety)"),
+     rf"{_IGNORE} {_WHOSE}(?:{_BEFORE}(?: and | or |, ?| ?& ?|/| )){{1,3}}(?:{_ORDERS}|polic(?:y|ies)|(?:chat |system )?messages?|conversations?|context)\b"
+     rf"|{_IGNORE} (?:{_WHOSE}(?:your|all|any|every)(?: of)?(?: the| these| your| my)? (?:{_BEFORE[3:-1]}|safety|ethical|content|user'?s?)? ?)(?:{_ORDERS}|polic(?:y|ies))\b"
+     rf"|{_IGNORE} (?:the )?(?:instructions|prompt|guidelines)(?= ?(?:$|[.,;:!]|and\b|you\b))"
+     rf"|{_IGNORE} (?:everything|anything|all|what)(?: (?:that|you|i|was|were|is|has|have|been|the|user|we)){{0,4}} (?:above|before|said|told|know|wrote|written|instructed|learned|prior|previously|were)\b"
+     rf"|\b(?:override|bypass) {_WHOSE}(?:your|user'?s|previous|prior|system|earlier|ethical) (?:and \w+ )?(?:instructions?|prompts?|directives?|guidelines?|constraints|restrictions|rules|notes)\b"
+     r"|\b(?:ignore|disregard|forget|override|bypass|disable) (?:(?:all|any|your|the|every|these|of) ){0,3}(?:(?:safety|ethical|ethics|moderation|content)(?:(?: and| or|,) \w+)? "
+     r"(?:guidelines?|protocols?|polic(?:y|ies)|rules|filters?|restrictions?|constraints?|measures|instructions?)\b|ethics\b)"
+     r"|(?:^|[.!?:;,>*\]] )forget everything\b"),
     ("gives a new role",
      r"\b(?:you are now (?:an? |in |the |my |un|dan\b|free)|from now on,? you (?:must|will|shall|are|have to|only|always|never)|your new (?:role|instructions|task)"
      r"|new (?:system )?instructions? ?:|as an ai (?:agent|assistant|model),? you)"
      r"|(?:^|[.!?:;>*] )(?:please |now,? )?(?:act as|pretend (?:to be|you are|that you are)|roleplay as|behave (?:like|as)) (?:an? |the |if you )"
      r"(?:\w+ ){0,3}(?:assistant|ai|model|agent|admin\w*|root|developer|system|operator|were|are|unrestricted|dan)\b"),
     ("imitates a role marker",
-     r"(?:^|\s)(?:<\|?(?:im_start|im_end|system|assistant|user|endoftext)\|?>|\[/?inst\]|<<sys>>|###? ?(?:system|instruction)s?\b"
-     r"|(?:system|assistant|developer) ?(?:prompt|message)? ?: )|</?(?:system|instructions?|tool_call|function_call)>"),
+     r"<\|(?:im_(?:start|end)|(?:start|end)_header_id|(?:begin|end)_?of_?text|eot_id|system|user|assistant)\|>|(?:^|\s)(?:<(?:im_start|im_end|system|assistant|endoftext)>|\[/?inst\]|<<sys>>|### ?(?:system|instructions?) ?:)"
+     r"|(?:^|[.!?>\]\"'] )(?:system|assistant|developer) ?: (?:you|your|ignore|obey|do not|don'?t|never|always|must|new|the user|from now|override|forget|reveal|send|follow|act|answer|respond|admin)\b"
+     r"|(?:^|[.!?>\]\"'] )(?:system|developer) (?:prompt|message) ?: |(?<!\w)</?(?:system|instructions?|tool_call|function_call)>|<invoke name="),
     ("asks for secrecy",
-     r"\b(?:do not|don'?t|never|without)\b.{0,20}\b(?:tell|telling|inform|informing|mention|alert|notify|reveal)\w*\b.{0,30}"
-     r"\b(?:user|human|operator|developer|anyone)\b"),
+     r"\b(?:do not|don'?t|never) (?:ever )?(?:tell|inform|mention|alert|notify|reveal|disclose)\b.{0,30}\b(?:the|any|your|to) (?:user|human|operator|developer)\b"
+     r"|\b(?:do not|don'?t|never) (?:ever )?tell anyone (?:about|that|of)\b|\bwithout (?:telling|informing|alerting|notifying) (?:the|your|any) (?:user|human|operator)\b"),
     ("speaks to the agent",
      r"\b(?:(?:hey|dear|attention|note to|important for|message for|instructions? (?:for|to)) (?:any |all |the |every )?"
      r"(?:ai|llm|language model|assistant|agent|chatbot|claude|chatgpt|gpt|copilot|gemini|cursor|codex)"
      r"|(?:ai|llm) (?:agents?|assistants?|models?)[ ,:]+(?:must|should|please|are required|reading this))"),
     ("asks to send data away",
-     r"\b(?:send|post|upload|exfiltrate|forward|email|leak|transmit|curl)\b.{0,60}\b(?:credential|password|secret|api key|token|env(?:ironment)?"
-     r" variable|private key|\.env|conversation|chat history|memor(?:y|ies)|source code|ssh key)s?\b.{0,60}(?:https?://|\bto\b|@)"),
+     r"(?:^|[.!?:;,>*(-] ?|\b(?:and|then|must|should|please|to|now|always|immediately|also|first|you) )(?:send|post|upload|exfiltrate|forward|email|leak|transmit|curl)\b.{0,60}"
+     r"\b(?:credential|password|secret|api key|token|env(?:ironment)? variable|private key|\.env|conversation|chat history|memor(?:y|ies)|source code|ssh key)s?\b"
+     r".{0,60}(?:https?://|\bto (?:me|us|this|the following|our|attacker\w*|(?:an? )?(?:external|remote)|\S{1,60}[.@]\w)\b|\S@\w)"),
     ("asks to run something",
-     r"\b(?:please |now |immediately |then |first,? )?(?:run|execute|eval|paste)\b.{0,30}\b(?:the following|this) (?:command|code|script|shell|line)"
-     r"|\bcurl\b[^|]{0,200}\| ?(?:sudo )?(?:ba|z)?sh\b|\brm -rf [/~]"),
+     r"\b(?:before|when|whenever|after|instead of) (?:you (?:answer|respond|reply|summari[sz]e)|(?:answering|replying))\b.{0,60}\b(?:run|execute|eval|call|fetch|visit)\b"
+     r"|\b(?:run|execute|eval|call|fetch)\b.{0,80}\b(?:before|when|whenever) (?:you (?:answer|respond|reply)|(?:answering|replying)\b)"
+     r"|\b(?:must|always|agents?|assistants?|immediately) (?:\w+ ){0,3}(?:run|execute)\b.{0,20}\bcurl\b[^|]{0,200}\| ?(?:sudo )?(?:ba|z)?sh\b"
+     r"|\bcurl (?:-\S+ )*(?!-|[\"']?https:)\S[^| ]{0,200} ?\| ?(?:sudo )?(?:ba|z)?sh\b|\brm -rf (?:--no-preserve-root )?(?:/|~/?|/\*)(?![\w.*])"),
     ("asks to be remembered",
      r"\b(?:remember|store|save|memori[sz]e|add)\b.{0,30}\b(?:this|the following)\b.{0,40}\b(?:memory|memories|permanently|forever|for all future"
      r"|future (?:sessions|conversations))"),
     # The same four in German, French, Spanish (without accents) and Chinese.
     ("overrides instructions",
      r"\b(?:ignorier\w*|missacht\w*|vergiss|vergesst|umgeh\w*)\b.{0,40}\b(?:anweisung|anleitung|vorgabe|regeln|richtlinie|befehle|vorherig|bisherig|systemprompt)"
-     r"|\b(?:ignore[rz]?|oublie[rz]?|neglige[rz]?|contourne[rz]?)\b.{0,40}\b(?:instruction|consigne|directive|regles|precedent|invite systeme)"
+     r"|\b(?:ignore[rz]?(?: \w+)? (?:les?|la|vos|tes|ces|toutes?|tous)|oublie[rz]?|neglige[rz]?|contourne[rz]?)\b.{0,40}\b(?:instruction|consigne|directive|regles|precedent|invite systeme)"
      r"|\b(?:ignor(?:a|e|ar|en|ad)|olvid(?:a|e|ar|en)|omite|descarta|desobedece)\b.{0,40}\b(?:instruccion|indicacion|reglas|ordenes|directrices|anterior(?:es)? mensaje)"
      r"|(?:忽略|无视|無視|忘记|忘記|不要遵守|绕过|繞過).{0,15}(?:指令|指示|提示|规则|規則|命令|之前|以上|限制)"),
     ("gives a new role",
@@ -65,21 +81,22 @@ _PATTERNS: tuple[tuple[str, str], ...] = (
 # What a text must hold for the pattern of the same place to match at all: a word of each group. A look at these costs a
 # tenth of the patterns. tests/unit/test_instructions.py compares both.
 _NEEDS: tuple[tuple[tuple[str, ...], ...], ...] = (
-    (("ignore", "disregard", "forget", "override", "bypass", "follow"),
-     ("instruction", "prompt", "rule", "guideline", "polic", "previous", "above", "prior", "earlier", "message", "every", "safety")),
+    (("ignore", "disregard", "forget", "neglect", "override", "overrule", "bypass", "disable", "follow", "obey"),
+     ("instruction", "prompt", "direct", "guid", "rule", "polic", "order", "command", "constraint", "restriction", "programming", "training",
+      "message", "conversation", "context", "every", "anything", "all", "what", "notes", "safety", "ethic", "moderation", "content")),
     (("you are now", "from now on", "act as", "pretend", "roleplay as", "behave ", "your new", "new instruction",
       "new system instruction", "as an ai"),),
-    (("<", "[", "##", ":"),
-     ("im_", "sys", "assistant", "user", "endoftext", "inst", "developer", "tool_call", "function_call")),
-    (("tell", "inform", "mention", "alert", "notify", "reveal"),
+    (("<|", "im_", "sys", "assistant", "endoftext", "inst", "developer", "tool_call", "function_call", "<invoke"),
+     ("<", "[", "##", ":")),
+    (("tell", "inform", "mention", "alert", "notify", "reveal", "disclose"),
      ("not", "don't", "dont", "never", "without"),
      ("user", "human", "operator", "developer", "anyone")),
     (("hey ", "dear ", "attention ", "note to", "important for", "message for", "instruction",
       "ai agent", "ai assistant", "ai model", "llm agent", "llm assistant", "llm model"),),
     (("send", "post", "upload", "exfiltrate", "forward", "email", "leak", "transmit", "curl"),
      ("credential", "password", "secret", "key", "token", "env", "conversation", "history", "memor", "code")),
-    (("this ", "the following ", "curl", "rm -rf"),
-     ("command", "code", "script", "shell", "line", "curl", "rm -rf")),
+    (("answer", "respond", "reply", "summari", "curl", "rm -rf"),
+     ("run", "execute", "eval", "call", "fetch", "visit", "curl", "rm -rf")),
     (("remember", "store", "save", "memori", "add"),
      ("this", "the following"),
      ("memory", "memories", "permanently", "forever", "future")),

@@ -70,6 +70,8 @@ _TERM = re.compile(
     r"|\d{4}-\d\d?-\d\d?(?:T\S*)?$|\d\d?[:/.]\d\d(?:[:/.]\d+)?$|\w+@[\w-]+\.\w+$|(?:https?|ftp|file)://",
     re.IGNORECASE,
 )
+# What patterns and manual pages write, and the anchor of a section.
+_MARKUP = re.compile(r"\\[^\w\s\"'!@#$%^]|\\[.$&*]|\w#[0-9a-f]{12,16}$")
 _TOKEN = re.compile(r"\S{1,200}")
 _WORDS = re.compile(r"[a-z]{1,30}(?: [a-z]{1,30}){2,7}(?=[.,;!?]?(?:\s|$))")
 _SYMBOL = re.compile(r"[!@#$%^&*+~|\\?=]")
@@ -143,8 +145,10 @@ def _after(pattern: str, text: str) -> Iterator[tuple[int, int]]:
         noun = match["noun"].lower()
         if noun == "pin" and match["noun"] != "PIN" and not match.groupdict().get("verb"):
             continue
-        if noun == "pass" and not match.groupdict().get("verb") and not re.search(r"[:=>\u2192]\s*$", match[0]):
-            continue  # mostly a verb
+        if noun == "pass" and not match.groupdict().get("verb"):
+            between = text[match.end("noun") : match.end()]
+            if match["noun"] == "PASS" or not re.fullmatch(rf"{_IN_BRACKETS}(?! :){_SIGN}", between):
+                continue  # mostly a verb, or the outcome of a test
         old = match.span("old") if "old" in match.re.groupindex else (-1, -1)
         span = _value(text, match.end(), noun, said=match["verb"] is not None)
         if span is not None:
@@ -214,7 +218,7 @@ def _value(text: str, start: int, noun: str, *, said: bool) -> tuple[int, int] |
 def mixed(word: str) -> bool:
     """Letters with digits or symbols, as no word of a language and no technical term has them."""
     word = word.strip("!?.,;:*'\"")
-    if len(word) < 5 or _TERM.match(word) or not any(map(str.isalpha, word)):
+    if len(word) < 5 or _TERM.match(word) or _MARKUP.search(word) or not any(map(str.isalpha, word)):
         return False
     return any(map(str.isdigit, word)) or _SYMBOL.search(word) is not None
 

@@ -47,7 +47,7 @@ _TOLD_ABROAD = ("contrase", "schlüssel", "密码", "口令", "密钥", "令牌"
 # Of what `credentials.py` finds: beside a digit, and words alone.
 _KEY_MARKS = (
     "key", "token", "secret", "cred", "login", "passw", "jeton", "clave", "zugang", "identifiant", "code", "combination", "combo",
-    "cvv", "cvc", "puk", "pin ", "pin:", "otp", ":*:", "432:", ":thin:",
+    "cvv", "cvc", "puk", "pin ", "pin:", "otp", "2fa", "mfa", "authenticator", " with ", " using ", " mit ", ":*:", "432:", ":thin:",
 )  # fmt: skip
 _KEYS_ABROAD = ("clé", "schlüssel", "密", "令牌", "口令", "código")
 _WORDS_ALONE = ("phrase", "mnemonic", "machine ", "default login", ":*:", "432:")
@@ -73,19 +73,22 @@ _PROGRAMS = (
 # What stands where a secret would and is none: hidden before, to be filled in, or the word itself.
 PLACEHOLDER = re.compile(
     r"x{3,}|\*+|\u2022+|\.{3,}|redacted|example|change-?_?me|[<{]|%[sr(]|&#?\w{1,8};"
-    r"|\$(?:[{(]|(?-i:[A-Z_][A-Z0-9_]*|[a-z_]+)$)"
-    r"|(?:_{3,}|#+|pass(?:word|wd)?|pwd|secret|token|null|none|true|false|string|todo)$"
+    r"|\$(?:[{(]|(?-i:[A-Z_][A-Z0-9_]*|[a-z_]+)$|\w+(?:::|->?|[)\]}>;{\[]))"
+    r"|(?:_{3,}|#+|pass(?:word|wd)?|passwort|kennwort|contraseña|pwd|secret|token|null|none|true|false|string|todo)\]?$"
     r"|.{0,60}?(?:^|[-_.])(?:your|example|placeholder|dummy|sample|insert|goes|here)(?:[-_.]|$)",
     re.IGNORECASE,
 )
-# A call, an index, a path of names, the name of a constant: code that has the value from somewhere.
+# A call, an index, a path of names, the name of a constant, a pattern: code that has the value from somewhere. An address, a
+# file or an entry of a vault: where it is kept.
 CODE = re.compile(
-    r"(?-i:[A-Za-z_][\w.:]*[(\[]|[a-z_]\w*(?:\.[A-Za-z_]\w*)+[,;)]*$|-{1,2}[a-z]|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$)"
+    r"(?-i:[A-Za-z_][\w.:]*[(\[]|[a-z_]\w*(?:\.[A-Za-z_]\w*)+[,;)\]}]*$|-{1,2}[a-z]|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+[,;|\\)\]}]*$"
+    r"|[A-Z]<|/\^|https?://|arn:aws|[a-z\d_.-]+(?:/[a-z\d_.-]+){2,}$|[\w./~-]+\.(?:pem|key|crt|cer|p12|pfx|jks|asc|gpg|pub|txt|json|ya?ml)$)"
 )
 
 
 # A vendor's form filled with what no vendor makes: ghp_xxxxxxxx.
 _FILLED = re.compile(r"(?i:(?<![a-z])your[-_]|x{8}|(.)\1{9})")
+_KEY_LINE = re.compile(r"(?s)KEY.*?(?![A-Z]{9}|[a-z]{9})[A-Za-z0-9+/=]{9}")
 
 
 def suspected(text: str) -> bool:
@@ -145,6 +148,11 @@ _SECRET_ENDS = (
     "password", "passwd", "passphrase", "apikey", "apikeys", "accesskey", "secretkey", "privatekey", "clientsecret",
     "accesstoken", "authtoken", "refreshtoken", "apitoken", "accountkey", "signingkey", "encryptionkey", "passwort", "kennwort", "contraseña",
 )  # fmt: skip
+# Of which kind a token or key is no secret: it says where a list goes on, which request this is, or which version is meant.
+HANDLES = frozenset(
+    {"next", "page", "pagination", "starting", "start", "continuation", "continue", "sequence", "request", "client", "change", "lock",
+     "update", "idempotency", "cursor", "sync", "action", "resume", "position"}
+)  # fmt: skip
 # What may follow and changes nothing: password_2, secret-value.
 _TAILS = frozenset({"value", "plain", "plaintext", "confirm", "confirmation", "repeat"})
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -167,6 +175,8 @@ _BEARER = re.compile(r"(?i)\b(?:bearer|basic)\s*$")
 _LABEL_WORD = re.compile(r"[\w.-]+")
 # A label before a secret: `DB_PASSWORD=`, `staging API key:`, `aws key`. Longer ones, and what follows, say something.
 LABEL_WORDS = 4
+# Before a secret, these say where it is used: a file, or that something has it.
+_TELLS = re.compile(r"\w\.\w|\b(?:has|have|had|uses?|used|needs?|holds|contains|hat|nutzt|braucht)\b", re.IGNORECASE)
 
 
 def is_bare(redacted: str) -> bool:
@@ -187,7 +197,7 @@ def _bare_line(line: str) -> bool:
     if not words:
         return True
     closed = label[-1] in ":="
-    if len(words) > LABEL_WORDS or re.search("[:=]", label.rstrip(" \t:=")):
+    if len(words) > LABEL_WORDS or _TELLS.search(label) or re.search("[:=]", label.rstrip(" \t:=")):
         return False
     return closed or words[-1].lower().endswith(_NAME_MARKS)
 
@@ -201,6 +211,8 @@ def names_secret(name: str) -> bool:
     if not words:
         return False
     last = words[-1]
+    if last == "token" and len(words) > 1 and words[-2] in HANDLES and not name.endswith("client_token"):  # Vault's
+        return False
     if last in _SECRET_WORDS or last.endswith(_SECRET_ENDS):
         return True
     return len(words) > 1 and words[-2] in _SECRET_KINDS.get(last, ())
@@ -241,6 +253,8 @@ def _hide(name: str, found: list[str], match: re.Match[str]) -> str:
     secret = match[group] if group and "dash" not in match.re.groupindex else match[0]
     if PLACEHOLDER.match(secret) or _FILLED.search(secret) or "[redacted:" in secret:
         return match[0]
+    if "dash" in match.re.groupindex and not _KEY_LINE.search(secret):
+        return match[0]  # the marks alone, as code looks for them
     if name not in found:
         found.append(name)
     return match[0].replace(secret, f"[redacted:{name}]")

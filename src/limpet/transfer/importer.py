@@ -181,7 +181,7 @@ class Importer:
             if outcome in ("created", "quarantined", "proposed"):
                 self._report.new += 1
                 self._report.quarantined += outcome != "created"
-                self._report.redacted += bool(one.redacted)
+                self._report.redacted += bool(one.secrets)
                 made.append((record, one))
                 assert one.id is not None
                 self._fresh.add(one.id)

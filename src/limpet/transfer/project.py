@@ -21,6 +21,7 @@ from ..recall.sources import INDEXED, lines_digest
 from ..remember.validation import validate
 from ..remember.write import Writer
 from ..store.records import Filter
+from ..text.secrets import redact
 from .folder import SourceFile, source_files
 from .records import TransferReport, digest, imported_id
 
@@ -129,13 +130,16 @@ class Indexer:
             self._report.bad(file.name, error.message)
             return
         for place, one in enumerate(pieces):
-            seen[one.key] += 1
-            if seen[one.key] > 1:
-                pieces[place] = one._replace(key=f"{one.key} {seen[one.key]}")
+            key = redact(one.key)[0]  # as its memory's metadata has it, or it is not found again
+            seen[key] += 1
+            pieces[place] = one._replace(key=key if seen[key] == 1 else f"{key} {seen[key]}")
         reworded = _reworded(pieces, known)
+        # Keys of which earlier versions took the digest for a secret.
+        hidden = {_mark(one).get("digest"): key for key, one in known.items() if "[redacted:" in key}
         for one in pieces:
             try:
-                self._index(file, one, rest.pop(reworded.get(one.key, one.key), None))
+                before = reworded.get(one.key, one.key)
+                self._index(file, one, rest.pop(before if before in rest else hidden.get(one.digest, before), None))
             except LimpetError as error:
                 self._report.bad(f"{file.name}:{one.line}", error.message)
         self._archive(rest.values())
@@ -167,7 +171,7 @@ class Indexer:
                 self._report.known += 1
                 return
             self._report.new += 1
-            self._report.redacted += bool(statement.redacted)
+            self._report.redacted += bool(statement.secrets)
             self._report.quarantined += statement.quarantine is not None
             self._change(lambda writer: writer.state(statement, fresh=True))
         elif _mark(old).get("digest") != one.digest:
