@@ -23,6 +23,7 @@ from .lexicon import BE_FORMS, PARTICIPLES
 from .opposites import canonical, opposite, rivals
 from .overlap import share_words
 from .tokens import VALUES, Token, tokens
+from .updates import update, without_aside
 
 # Longer texts are no single statement; a place holds a few words at most.
 MOST_TOKENS, MOST_IN_PLACE = 40, 3
@@ -38,8 +39,8 @@ def _stems(text: str) -> frozenset[str]:
 
 # Words that may come or go without changing what is said; "three times" counts as "twice" does.
 _SILENT = _words(
-    "the now currently today actually still just also anymore times nun jetzt derzeit aktuell zurzeit momentan "
-    "inzwischen mittlerweile weiterhin auch noch maintenant actuellement désormais aussi ahora actualmente "
+    "the now currently today actually still just also anymore times only nur nun jetzt derzeit aktuell zurzeit "
+    "momentan inzwischen mittlerweile weiterhin auch noch maintenant actuellement désormais aussi ahora actualmente "
     "también agora também anche"
 )
 _ARTICLES = _words("a an")
@@ -157,15 +158,19 @@ def clash_of_words(a: str, b: str) -> Clash | None:
         return Clash("contradiction", denied, ((), ()))
     if place.a and place.b and (_has_one_value(place) or german.one_value(place.before, place.a, place.b, place.after)):
         return Clash("correction", _found("number" if _values(place.a) else "name", place), _frame(place))
-    return None
+    changed = update(mine, theirs, (a, b))
+    if changed is not None:
+        return Clash("correction", changed, ((), ()))
+    one, other = without_aside(a, b), without_aside(b, a)
+    return clash_of_words(one, other) if (one != a) != (other != b) else None
 
 
 def in_series(a: str, b: str, frame: tuple[tuple[str, ...], tuple[str, ...]], third: str) -> bool:
     """Whether a third text fills the frame of two with something else again: then all are siblings, not corrections."""
     (before, after), words = frame, [one.value for one in _said(third)]
     inside = words[len(before) : len(words) - len(after)]
-    if not inside or len(inside) > MOST_IN_PLACE + 1:
-        return False
+    if not (before or after) or not inside or len(inside) > MOST_IN_PLACE + 1:
+        return False  # without a frame any short text would fill it
     if tuple(words[: len(before)]) != before or tuple(words[len(words) - len(after) :]) != after:
         return False
     return all(words != [one.value for one in _said(text)] for text in (a, b))

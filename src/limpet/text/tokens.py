@@ -96,16 +96,18 @@ def tokens(text: str) -> tuple[Token, ...]:
 
 def _denied_once(some: list[Token]) -> list[Token]:
     """One negation for each that a language says in two words: "ne ... pas", "no ... nunca", "nicht mehr"."""
-    if any(one.surface.casefold() in PORTUGUESE for one in some):  # where "no" is "in the"
-        some = [replace(one, kind="function") if one.surface.casefold() == "no" else one for one in some]
+    lows = [one.surface.casefold() for one in some]
+    said = set(lows)
+    if "no" in said and not PORTUGUESE.isdisjoint(said):  # there it is "in the"
+        some = [replace(one, kind="function") if low == "no" else one for one, low in zip(some, lows, strict=True)]
+    if ECHOES.isdisjoint(said):
+        return some
     kept: list[Token] = []
     ne = denied = -ECHO_WITHIN  # where in `some` either stood last
-    for place, one in enumerate(some):
-        low = one.surface.casefold()
-        behind = some[place + 1].surface.casefold() if place + 1 < len(some) else ""
-        if low in ECHOES and place - denied < ECHO_WITHIN and behind not in THAN:
+    for place, (one, low) in enumerate(zip(some, lows, strict=True)):
+        if low in ECHOES and place - denied < ECHO_WITHIN and not THAN.intersection(lows[place + 1 : place + 2]):
             continue
-        second = low in ECHOES and place - ne < ECHO_WITHIN and place - denied >= ECHO_WITHIN
+        second = low in ECHOES and place - ne < ECHO_WITHIN <= place - denied
         if second:
             del kept[next(i for i in range(len(kept) - 1, -1, -1) if kept[i].surface.casefold() == "ne")]
             denied, ne = place, -ECHO_WITHIN
