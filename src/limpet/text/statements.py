@@ -105,7 +105,7 @@ _WITH_NOT = _DOES | _HAS | _ARTICLES | BE_FORMS | _words("all any every each")
 _ENVIRONMENTS = _stems("staging production development testing preview get post put patch morning afternoon evening we")
 _PAST = _words(
     "went had did got took made gave came saw bought sold met ran sent paid spent said told found left lost "
-    "won began wrote read drew drove flew ate was were became brought thought felt heard spoke held sat stood"
+    "used won began wrote read drew drove flew ate was were became brought thought felt heard spoke held sat stood"
 )  # fmt: skip
 # "takes place in" says one thing, as "starts in" does.
 _PHRASE = re.compile(r"\b(takes?) place\b", re.IGNORECASE)
@@ -156,6 +156,8 @@ def clash_of_words(a: str, b: str) -> Clash | None:
     denied = denial(mine, theirs)
     if denied is not None:
         return Clash("contradiction", denied, ((), ()))
+    if _past(mine[: len(place.before)]) != _past(theirs[: len(place.before)]):
+        return None  # both may be true, each of its time
     if place.a and place.b and (_has_one_value(place) or german.one_value(place.before, place.a, place.b, place.after)):
         return Clash("correction", _found("number" if _values(place.a) else "name", place), _frame(place))
     changed = update(mine, theirs, (a, b))
@@ -171,6 +173,8 @@ def in_series(a: str, b: str, frame: tuple[tuple[str, ...], tuple[str, ...]], th
     inside = words[len(before) : len(words) - len(after)]
     if not (before or after) or not inside or len(inside) > MOST_IN_PLACE + 1:
         return False  # without a frame any short text would fill it
+    if _past(_said(third)) != _past(_said(a)):
+        return False  # "we used Travis" is of another time
     if tuple(words[: len(before)]) != before or tuple(words[len(words) - len(after) :]) != after:
         return False
     return all(words != [one.value for one in _said(text)] for text in (a, b))

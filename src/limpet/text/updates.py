@@ -85,6 +85,8 @@ _ASIDES = _words(
     "since because due as starting effective last this yesterday seit weil wegen letzte letzten letzter letztes "
     "letztem ab"
 )
+# What was, and is not said to hold.
+_ONCE = _words("used was were had did war waren hatte hatten nutzte nutzten verwendete verwendeten")
 # Where a person lives and where something is kept or runs: what is moved is there no more.
 _THERE = _words(
     "lives live wohnt wohnen lebt leben stored hosted kept located deployed runs run steht liegt läuft gespeichert "
@@ -96,7 +98,6 @@ _IN = _words(
     "in on at to into for with of the a an und and der die das den dem des ein eine im am um auf nach zu bei mit für "
     "by von"
 )
-_BE = _words("is are ist sind")
 MOST = 24
 
 
@@ -104,10 +105,12 @@ def without_aside(text: str, other: str) -> str:
     """A statement without when or why it changed, and without a second one that begins with what the other one says:
     "... is called release, main is for development"."""
     text = _without_when(text)
-    first, comma, second = text.partition(", ")
-    begins = tokens(second)[:2]
-    of_it = len(begins) == 2 and begins[0].kind in {"word", "name"} and _low(begins[1]) in _BE
-    return first if comma and of_it and begins[0].value in {one.value for one in tokens(other)} else text
+    first, _, second = text.partition(", ")
+    if second.casefold().split()[1:2] not in (["is"], ["are"], ["ist"], ["sind"]):
+        return text
+    begins = tokens(second)[0]
+    of_it = begins.kind in {"word", "name"} and begins.value in {one.value for one in tokens(other)}
+    return first if of_it else text
 
 
 def update(a: Sequence[Token], b: Sequence[Token], texts: tuple[str, str]) -> Found | None:
@@ -126,7 +129,7 @@ def update(a: Sequence[Token], b: Sequence[Token], texts: tuple[str, str]) -> Fo
 
 def _ceased(told: str, said: str) -> tuple[str, str] | None:
     """`said` names what is no more, and all that `told` says of it."""
-    if any(one.kind == "not" for one in tokens(told)):
+    if any(one.kind == "not" or _low(one) in _ONCE for one in tokens(told)):
         return None
     held = _content(told)
     for form in _compiled(_CEASED):
