@@ -105,3 +105,44 @@ def test_a_folded_memory_of_another_scope_is_not_named(memory):
     memory.in_scope("project:web").remember(SAME[1])
     found = memory.recall(QUESTION, lexical_only=True)
     assert found.items[0].id == here and not found.also
+
+
+@pytest.mark.parametrize(
+    "pair",
+    [
+        ("The rule is a && b", "The rule is a || b"),
+        ("Version constraint is >1.2", "Version constraint is ~1.2"),
+        ("Ignore *.log in git", "Ignore .log in git"),
+        ("The guard tests ready", "The guard tests !ready"),
+        ("Import the parser from .core", "Import the parser from ..core"),
+        ("Who owns the billing of the shop?", "Who owns the billing of the shop."),
+        ("The release branch is called main", "The release branch is called release, main is for development"),
+    ],
+    ids=lambda pair: pair[1],
+)
+@pytest.mark.parametrize("lexical", [True, False])
+def test_another_sign_or_a_word_in_its_place_is_no_duplicate(memory, pair, lexical):
+    stored = {memory.remember(text).id for text in pair}
+    memory.work()
+    found = memory.recall(pair[0], lexical_only=lexical)
+    assert {one.id for one in found.items} == stored and not found.also
+
+
+@pytest.mark.parametrize("budget", [None, 500])
+def test_of_two_that_say_the_same_the_newer_is_shown(memory, budget):
+    memory.remember_batch({"content": text} for text in OTHERS)
+    old = memory.remember(SAME[0], valid_from="30 days ago").id
+    new = memory.remember(SAME[1]).id
+    memory.work(only_vectors=True)
+
+    found = memory.recall(SAME[0], budget_tokens=budget)
+
+    assert found.also[new] == (old,) and old not in {one.id for one in found.items}
+    assert new in str(memory.prepare(SAME[0]).as_dict()) and old not in str(memory.prepare(SAME[0]).as_dict())
+
+
+def test_what_is_trusted_less_is_not_shown_instead(memory):
+    old = memory.remember(SAME[0], valid_from="30 days ago").id
+    memory.remember(SAME[1], origin="web")
+    memory.work(only_vectors=True)
+    assert memory.recall(SAME[0]).items[0].id == old

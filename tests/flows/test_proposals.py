@@ -458,3 +458,13 @@ def test_only_a_contradiction_can_be_decided_for_the_older(memory, path, capsys)
             memory.accept(id, older=True)
     assert cli(path, capsys, "review", "reject", item, "--older")[0] == 2
     assert len(kinds(memory)) == 2
+
+
+def test_contradictions_names_the_corrections_that_wait(memory, path, capsys):
+    memory.remember("We use Jenkins for CI", valid_from="2024-01-10")
+    memory.remember("We use GitHub Actions for CI")
+    memory.work()
+    from limpet.cli.main import main
+
+    assert main(["contradictions", "--store", str(path), "--scope", memory.scope]) == 0
+    assert "1 waits in review as another value" in capsys.readouterr().err

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..model.clock import format_time
 from ..model.edges import INVERSES
+from ..store.records import MOST_WAITING
 from .options import terminal_width
 from .output import BOLD, CYAN, DIM, GREEN, RED, YELLOW, day, line, paint, printable, words
 
@@ -154,6 +155,10 @@ def contradictions(found: Contradictions, memory: Limpet) -> None:
         words("no contradiction is open")
     elif found.count > len(found.found):
         words(f"{found.count - len(found.found)} more; --limit shows them")
+    # Two values of one thing cannot both hold either; a person decides whether the newer replaces the older.
+    waiting = sum(one.kind == "correction" for one in memory.review(limit=MOST_WAITING))
+    if waiting:
+        words(f"{waiting} {'waits' if waiting == 1 else 'wait'} in review as another value: `limpet review`")
 
 
 def gaps(found: Gaps, memory: Limpet) -> None:

@@ -97,6 +97,9 @@ TOKENS_PER_ITEM = 16
 # Guarded by tests/quality/test_duplicates.py.
 DUPLICATE_COSINE = 0.915
 NEAR_DUPLICATE_COSINE = 0.70
+# From here on two are compared for whether both can hold: "lives in Hamburg", "moved to Leipzig" are far apart.
+# Guarded by tests/flows/test_updates.py.
+CLASH_COSINE = 0.40
 # Keys, by the cosine of "the ATTRIBUTE of SUBJECT": from here on two may name one thing, and a person is asked. Finds
 # 17 of 20 synonyms made by hand; asks in vain for none of 20 other pairs. tests/quality/test_synonyms.py.
 SYNONYM_COSINE = 0.78

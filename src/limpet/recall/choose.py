@@ -33,8 +33,9 @@ from .brief import (
 )
 from .candidates import Candidates
 from .disputes import Warned, warnings
+from .near_duplicates import folded, newest_of
 from .plan import Plan
-from .token_budget import distinct, fit, tokens_of, wording
+from .token_budget import fit, tokens_of, wording
 
 if TYPE_CHECKING:
     from ..store.contract import Store
@@ -142,7 +143,7 @@ def _standing_apart(
     """Without what may not stand where it was found, or says again what another one does; each in its section."""
     hidden = _overridden(store, plan, memories.values())
     nums = [num for num in nums if memories[num].id not in hidden and _may_stand(entries.by_num[num], memories[num])]
-    nums = _once(_distinct(nums, memories, found), memories)
+    nums = _once(_distinct(nums, memories, found, entries), memories)
     for num in nums:
         _place(entries.by_num[num], memories[num])
         if adjust.is_doubtful(memories[num], adjust.confidence_of(memories[num], plan.now)):
@@ -272,7 +273,7 @@ def _overridden(store: Store, plan: Plan, memories: Iterable[Memory]) -> set[str
     return hidden
 
 
-def _distinct(nums: Sequence[int], memories: dict[int, Memory], found: Candidates) -> list[int]:
+def _distinct(nums: Sequence[int], memories: dict[int, Memory], found: Candidates, entries: Entries) -> list[int]:
     """Without what says again what a more valuable one says."""
     several = []
     for num in nums:
@@ -285,7 +286,19 @@ def _distinct(nums: Sequence[int], memories: dict[int, Memory], found: Candidate
         places = [i for i, num in enumerate(nums) if num in text_of]
         near = found.hits.among([text_of[nums[i]] for i in places])
         cosines = {(places[i], places[j]): cosine for (i, j), cosine in near.items()}
-    return [nums[i] for i in distinct(several, cosines)]
+    same = folded(several, cosines)
+    groups = {i: [num] for i, num in enumerate(nums) if i not in same}
+    for later, earlier in same.items():
+        groups[earlier].append(nums[later])
+    return [_newest(group, memories, entries) for group in groups.values()]
+
+
+def _newest(group: Sequence[int], memories: dict[int, Memory], entries: Entries) -> int:
+    """Of those that say the same the newest, where the best of them would stand."""
+    newest = group[newest_of([memories[num] for num in group])]
+    if newest != group[0]:
+        entries.by_num[newest] = replace(entries.by_num[group[0]])
+    return newest
 
 
 def _once(nums: Sequence[int], memories: dict[int, Memory]) -> list[int]:

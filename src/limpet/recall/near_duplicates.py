@@ -1,5 +1,7 @@
 """Near-duplicate folding: a result that says what a better one says is listed under it and takes no place of its own.
 
+Of those that say the same the newest is shown, in the place of the best: where the fold is wrong, what holds is seen.
+
 What counts as the same is `recall/token_budget.py`'s measure, that of budgets and briefs: two statements that
 differ in a name, a number, a date, a negation or one word in the place of another are two.
 """
@@ -11,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from ..model.clock import MICROSECONDS_PER_DAY
 from ..model.dataclass import dataclass
+from ..model.memory import is_below
 from ..rank import constants as C
 from .token_budget import Wording, distinct, fit, repeats, tokens_of, wording
 
@@ -53,6 +56,7 @@ def best(store: Store, found: Candidates, order: Sequence[int], k: int) -> Chose
         first = list(order[: k * REACH])
         several = found.memories(store, first)
         same = _same(found, first, several)
+        _newest_shown(first, several, same)
     kept = [place for place in range(len(first)) if place not in same][:k]
     also = _also(first, same, kept)
     dropped = [(i, REPEATS) for folded in also.values() for i in folded]
@@ -64,6 +68,7 @@ def best_within(store: Store, found: Candidates, order: Sequence[int], k: int, b
     first = list(order[: k * REACH_WITHIN])
     several = found.memories(store, first)
     same = _same(found, first, several)
+    _newest_shown(first, several, same)
     places = [place for place in range(len(first)) if place not in same]
     # What a result is worth falls with its rank about as its chance to be the answer does.
     chosen = fit(
@@ -94,6 +99,23 @@ def _same(found: Candidates, first: Sequence[int], several: Sequence[Memory]) ->
     if len(known) == len(first) and max(cosines.values()) < SAME_WORDS_COSINE:
         return {}
     return folded([wording(one.content, about(one)) for one in several], cosines)
+
+
+def _newest_shown(first: list[int], several: list[Memory], same: Mapping[int, int]) -> None:
+    """Put the newest of those that say the same in the place of what stands for them: not what is trusted less."""
+    groups: dict[int, list[int]] = {}
+    for later, earlier in sorted(same.items()):
+        groups.setdefault(earlier, [earlier]).append(later)
+    for place, group in groups.items():
+        newest = group[newest_of([several[one] for one in group])]
+        first[place], first[newest] = first[newest], first[place]
+        several[place], several[newest] = several[newest], several[place]
+
+
+def newest_of(several: Sequence[Memory]) -> int:
+    """The place of the newest that is trusted as the first is, at least; the first of equals."""
+    shown = [i for i, one in enumerate(several) if not is_below(one.trust, several[0].trust)]
+    return max(shown, key=lambda i: (several[i].valid_from_us, -i))
 
 
 def _also(first: Sequence[int], same: Mapping[int, int], kept: Sequence[int]) -> dict[int, list[int]]:

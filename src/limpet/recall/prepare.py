@@ -23,6 +23,7 @@ from .candidates import Candidates, find_candidates
 from .choose import MOST, Entries, choose
 from .index import VectorSignal
 from .judged import judged
+from .newer import newer_first
 from .plan import Plan
 
 if TYPE_CHECKING:
@@ -96,6 +97,7 @@ def _matches(store: Store, vectors: VectorSignal | None, plan: Plan, entries: En
     found = find_candidates(store, vectors, plan)
     order, scores = rank(found, plan)
     _, relevant = how_relevant(store, found, order, scores, plan, judged(store, found, order, plan, vectors))
+    order, _ = newer_first(store, found, order, scores, plan)
     speaks = _speaking(found, scores, len(words_of(plan.query)))
     place = 0
     for i in order:

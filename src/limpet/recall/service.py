@@ -142,6 +142,7 @@ def prepare(
         lexical_only=bool(lexical_only),
         fusion="linear",
         without=frozenset(),
+        timeless=True,
     )
     semantic = None if lexical_only else context.semantic()
     if lexical_only is None and semantic is not None and not semantic.is_loaded():

@@ -92,6 +92,12 @@ def _words(text: str) -> tuple[frozenset[str], frozenset[str]]:
     return words, frozenset(ordered[: len(words) - math.ceil(len(words) * C.SHARED_WORDS) + 1])
 
 
+# Words that one of two wordings may have more: "no changes needed".
+MOST_MORE = 2
+# Letters of a word that says something when it is said once more: not "yeah".
+SAID_AGAIN = 5
+
+
 def repeats(one: Wording, other: Wording, cosine: float | None) -> bool:
     """Whether two texts are one statement in two wordings.
 
@@ -123,8 +129,18 @@ def repeats(one: Wording, other: Wording, cosine: float | None) -> bool:
     found = differences(one.text, other.text)
     if found.conflict or "detail" in found.kinds:
         return False
+    for each in found.found:
+        words = () if each.a and each.b else each.a or each.b
+        # A word that is said once more stands in the place of another; and so many new ones say more.
+        again = any(len(word) >= SAID_AGAIN and word.casefold() in one.words & other.words for word in words)
+        if len(words) > MOST_MORE or again:
+            return False
     swapped = [one for one in found.found if one.a and one.b]
-    return not swapped or (cosine is not None and not all(len(one.a) == len(one.b) == 1 for one in swapped))
+    if swapped and (cosine is None or all(len(one.a) == len(one.b) == 1 for one in swapped)):
+        return False
+    from ..text.statements import clash
+
+    return not found.found or clash(one.text, other.text) is None
 
 
 def distinct(several: Sequence[Wording], cosines: Mapping[tuple[int, int], float] | None = None) -> list[int]:

@@ -12,7 +12,7 @@ from typing import Literal
 
 from ..model.dataclass import dataclass
 from ..model.memory import Memory
-from ..rank.constants import DUPLICATE_COSINE, NEAR_DUPLICATE_COSINE
+from ..rank.constants import CLASH_COSINE, DUPLICATE_COSINE, NEAR_DUPLICATE_COSINE
 from ..store.records import Proposal
 from ..text.difference import Difference, differences
 from ..text.statements import Clash, clash, contradict, in_series, is_statement
@@ -42,14 +42,16 @@ def compare(a: str, b: str, cosine: float) -> Comparison:
     """Compare two texts of cosine -1 to 1. The order of the texts does not change the verdict.
 
     A difference of any kind is never merged. It becomes a proposal only where the rest is word for word the same and
-    both cannot hold: two statements that also differ in wording are mostly two subjects, not one subject corrected.
+    both cannot hold, or where one names the change itself: two statements that also differ in wording are mostly two
+    subjects, not one subject corrected.
     """
-    if cosine < NEAR_DUPLICATE_COSINE and not _framed_alike(a, b):
+    near = cosine >= NEAR_DUPLICATE_COSINE or _framed_alike(a, b)
+    if not near and cosine < CLASH_COSINE:
         return Comparison(verdict="different", cosine=cosine, difference=_SILENT)
-    found = differences(a, b)
-    if found.same_statement:
-        near: Verdict = "duplicate" if cosine >= NEAR_DUPLICATE_COSINE and is_statement(a) else "different"
-        verdict: Verdict = "merge" if cosine >= DUPLICATE_COSINE else near
+    found = differences(a, b) if near else _SILENT
+    if near and found.same_statement:
+        again: Verdict = "duplicate" if cosine >= NEAR_DUPLICATE_COSINE and is_statement(a) else "different"
+        verdict: Verdict = "merge" if cosine >= DUPLICATE_COSINE else again
         return Comparison(verdict=verdict, cosine=cosine, difference=found)
     against = clash(a, b)
     if against is None:

@@ -35,6 +35,10 @@ _PERSONS = {
     for line in (("he", "him", "his"), ("she", "her"), ("they", "them", "their"), ("you", "your"), ("user",))
     for word in line
 }
+# Signs that stand for a word, or a space: "--to=x", "--to x".
+_LINKS = frozenset({"=", "->", "=>"})
+# Letters that two forms of a word begin with.
+_SAME_WORD = 5
 # Words whose place matters although they say little themselves: what stands around them changes roles.
 _PIVOTS = frozenset({"from", "to", "over", "than", "by", "with", "into", "as"})
 
@@ -112,9 +116,12 @@ def differences(a: str, b: str) -> Difference:
 
 
 def other_values(a: str, b: str) -> bool:
-    """Whether either says a number, date, unit or the like that the other does not: told much sooner than all else."""
+    """Whether either says a number, date, unit, sign or the like that the other does not, or asks: told much sooner
+    than all else."""
     mine, theirs = tokens(a), tokens(b)
-    return any(one.kind in VALUES for one in (*_minus(mine, theirs), *_minus(theirs, mine)))
+    apart = (*_minus(mine, theirs), *_minus(theirs, mine))
+    said = any(one.kind in VALUES or (not one.surface[0].isalnum() and one.value not in _LINKS) for one in apart)
+    return said or a.rstrip().endswith("?") != b.rstrip().endswith("?")
 
 
 def _persons(a: Sequence[Token], b: Sequence[Token]) -> list[Found]:
@@ -177,9 +184,9 @@ def _negation(a: Sequence[Token], b: Sequence[Token]) -> Found | None:
     if len(no_a) == len(no_b):
         return None
     more, less = (a, b) if len(no_a) > len(no_b) else (b, a)
-    spoken_of = {one.value for one in less}
+    spoken_of = {one.value[:_SAME_WORD] for one in less}
     odd = (len(no_a) - len(no_b)) % 2 == 1
-    certain = odd and any(word in spoken_of for word in _denied(more) - _denied(less))
+    certain = odd and any(word[:_SAME_WORD] in spoken_of for word in _denied(more) - _denied(less))
     return Found(kind="negation" if certain else "wording", a=_surfaces(no_a), b=_surfaces(no_b))
 
 
@@ -210,10 +217,13 @@ def _moved_by_one(a: Sequence[Token], b: Sequence[Token], only_a: Counter[str], 
 
 
 def _denied(some: Sequence[Token]) -> Counter[str]:
-    """The first word of content behind each negation; with the next one where the text says that word again."""
+    """The first word of content behind each negation, before it where none is behind ("funktioniert nicht"); with the
+    next one where the text says that word again."""
     found: Counter[str] = Counter()
     said = Counter(one.value for one in some)
     content = [one for one in some if one.kind != "function"]
+    if len(content) > 1 and content[-1].kind == "not" and content[-2].kind != "not":
+        found[content[-2].value] += 1
     for one, behind, next_one in zip(content, content[1:], [*content[2:], None], strict=False):
         if one.kind == "not" and behind.kind != "not":
             found[behind.value] += 1

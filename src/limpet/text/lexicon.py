@@ -1,4 +1,4 @@
-"""Closed classes of English words that the difference guard reads: numbers, units, negation, function words.
+"""Closed classes of words that the difference guard reads: numbers, units, function words (English), and negation.
 
 Only classes that a language does not add to every day. What is open-ended (names, tools, nouns) is found by its form,
 or stays "other wording", which is never merged unseen. Opposites and rivals are in `opposites.py`.
@@ -13,8 +13,25 @@ def _words(text: str) -> frozenset[str]:
 
 NEGATORS = _words(
     "not no never none nobody nothing neither nor nowhere without cannot avoid forbid forbidden prohibit prohibited "
-    "lack lacks refuse refuses hardly except"
+    "lack lacks refuse refuses hardly except "
+    # German, French, Spanish, Italian, Portuguese, Dutch. Without what says more often something else: French
+    # "personne", Italian "mai" (German May), Portuguese "nem" (German for "a").
+    "nicht nichts kein keine keinen keinem keiner keines keinerlei nie niemals niemand niemanden niemandem "
+    "nirgends nirgendwo weder ohne verboten untersagt pas jamais rien aucun aucune sans nunca jamás sin nada "
+    "nadie ningún ninguno ninguna tampoco ni non senza niente nulla nessun nessuno nessuna não sem nenhum "
+    "nenhuma ninguém niet geen nooit zonder"
 )  # fmt: skip
+# What a language says beside its negation, or again with it: one negation together ("ne ... pas", "no ... nunca",
+# "nicht mehr"). Not before what is compared: "nicht mehr als".
+ECHOES = _words(
+    "mehr pas jamais rien aucun aucune plus guère nunca jamás nada nadie ningún ninguno ninguna más mai niente nulla "
+    "nessun nessuno nessuna più nenhum nenhuma ninguém mais meer"
+)
+ECHOED = NEGATORS & _words(
+    "nicht nichts kein keine keinen keinem keiner keines keinerlei niemand no non não niet geen pas ni nunca sin"
+)
+PORTUGUESE = _words("não uma ou em pelo pela são você dos das")
+THAN = _words("als que de di do")
 
 # Words that carry no statement of their own: left out of the comparison unless they are opposites. Tense ("was",
 # "will"), mood ("can", "may") and "some" are not among them: a text that has one where the other has none says more.

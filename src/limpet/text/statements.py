@@ -3,22 +3,27 @@
 Reads what may wait for a person, where a wrong alarm costs more than a missed one, so it asks for more than the guard
 of `difference.py`: the words before and after the place are the same, and the place has one value at a time. What
 stands before the verb is who or what is spoken of: "worker 3", "worker 4" are two subjects, not two values.
-English. Structure alone: no model, no I/O, linear in the length of the texts.
+English here; `german.py` asks the same of German, `denials.py` finds denials of both and others, and `updates.py` what
+names the change itself ("was moved to"). Structure alone: no model, no I/O, linear in the length of the texts.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Literal
 
 from ..model.dataclass import dataclass, replace
+from . import german
+from .ceased import ceased
+from .denials import SMALL, denial
 from .difference import Found, reversed_order
 from .lexicon import BE_FORMS, PARTICIPLES
 from .opposites import canonical, opposite, rivals
 from .overlap import share_words
 from .tokens import VALUES, Token, tokens
+from .updates import update, without_aside
 
 # Longer texts are no single statement; a place holds a few words at most.
 MOST_TOKENS, MOST_IN_PLACE = 40, 3
@@ -33,7 +38,11 @@ def _stems(text: str) -> frozenset[str]:
 
 
 # Words that may come or go without changing what is said; "three times" counts as "twice" does.
-_SILENT = _words("the now currently today actually still just also anymore times")
+_SILENT = _words(
+    "the now currently today actually still just also anymore times only nur nun jetzt derzeit aktuell zurzeit "
+    "momentan inzwischen mittlerweile weiterhin auch noch maintenant actuellement désormais aussi ahora actualmente "
+    "también agora também anche"
+)
 _ARTICLES = _words("a an")
 _WHOSE = _words("our my your his her their its s user")
 _PRONOUNS = _words("i we you he she it they this that these those there here who what")
@@ -77,7 +86,10 @@ _ATTRIBUTES = _stems(
     "surname gender nationality religion profession employer insurer carrier courier headquarters topic "
 )
 # What is said behind it holds of a case: "returns true if the mode is that of a directory".
-_IF = _words("if when whether unless while until")
+_IF = _words(
+    "if when whether unless while until wenn falls ob sofern solange sobald ausser während bis lorsque cuando quando "
+    "which whose welche welcher welches che qui que"
+)
 # No statement by themselves.
 _EXCLAIMED = _words("oh ah aw uh um hmm mm well yeah yes yep okay ok right hey wow alright sure please thanks")
 # How a thing is, which is no value of it: it may be slow and full.
@@ -88,28 +100,13 @@ _STATES = _words(
 _ADJECTIVE = re.compile(r"\w{3}(?:ful|ous|ive|able|ible|less|ent|ant|ing|ed|ly)")
 # What says that something is there, or done at all: against "no" it is a denial.
 _THERE = _stems("support have has offer need require allow use want provide include always")
+# Function words that come and go with a negation.
+_WITH_NOT = _DOES | _HAS | _ARTICLES | BE_FORMS | _words("all any every each")
 _ENVIRONMENTS = _stems("staging production development testing preview get post put patch morning afternoon evening we")
 _PAST = _words(
     "went had did got took made gave came saw bought sold met ran sent paid spent said told found left lost "
-    "won began wrote read drew drove flew ate was were became brought thought felt heard spoke held sat stood"
+    "used won began wrote read drew drove flew ate was were became brought thought felt heard spoke held sat stood"
 )  # fmt: skip
-_VERB = r"(?:uses?|using|on|runs? on|needs?|lives? in|works? (?:at|for)|prefers?|deploys? (?:to|on|with)|is|are)"
-_WHAT = r" (?:the )?(?P<what>\S.{0,200})"
-# "we no longer use X", "we don't use X anymore", "we stopped using X", "X is no longer used"
-_CEASED = (
-    rf"(?P<who>.{{0,60}}?)\bno longer(?: {_VERB})?{_WHAT}",
-    rf"(?P<who>.{{0,60}}?)\b(?:do|does|am|is|are)(?: not|n['’]t) {_VERB}{_WHAT} any ?(?:more|longer)\b",
-    r"(?P<who>.{0,60}?)\b(?:stopped using|(?:moved|migrated|switched) (?:away |off )?from|moved off|dropped|gave up"
-    rf"|got rid of){_WHAT}",
-    r"(?P<who>)(?P<what>\S.{0,80}?) (?:is|are) "
-    r"(?:no longer (?:used|in use|(?:our|my) \w+)|not used any ?(?:more|longer))",
-)
-# What may follow the value; "for the tests" is another statement.
-_BEHIND = re.compile(
-    r"\s*(?:[.,;!(]|\b(?:any ?more|to|since|because|in favou?r of|as of|as our|as the|and)\b).*", re.DOTALL
-)
-_ANYBODY = _words("we i i've we've have has is are the our my team project company user it now so finally")
-
 # "takes place in" says one thing, as "starts in" does.
 _PHRASE = re.compile(r"\b(takes?) place\b", re.IGNORECASE)
 
@@ -156,17 +153,28 @@ def clash_of_words(a: str, b: str) -> Clash | None:
     kind = _denies(place) or _opposes(place)
     if kind is not None:
         return Clash("contradiction", _found(kind, place), ((), ()))
-    if place.a and place.b and _has_one_value(place):
+    denied = denial(mine, theirs)
+    if denied is not None:
+        return Clash("contradiction", denied, ((), ()))
+    if _past(mine[: len(place.before)]) != _past(theirs[: len(place.before)]):
+        return None  # both may be true, each of its time
+    if place.a and place.b and (_has_one_value(place) or german.one_value(place.before, place.a, place.b, place.after)):
         return Clash("correction", _found("number" if _values(place.a) else "name", place), _frame(place))
-    return None
+    changed = update(mine, theirs, (a, b))
+    if changed is not None:
+        return Clash("correction", changed, ((), ()))
+    one, other = without_aside(a, b), without_aside(b, a)
+    return clash_of_words(one, other) if (one != a) != (other != b) else None
 
 
 def in_series(a: str, b: str, frame: tuple[tuple[str, ...], tuple[str, ...]], third: str) -> bool:
     """Whether a third text fills the frame of two with something else again: then all are siblings, not corrections."""
     (before, after), words = frame, [one.value for one in _said(third)]
     inside = words[len(before) : len(words) - len(after)]
-    if not inside or len(inside) > MOST_IN_PLACE + 1:
-        return False
+    if not (before or after) or not inside or len(inside) > MOST_IN_PLACE + 1:
+        return False  # without a frame any short text would fill it
+    if _past(_said(third)) != _past(_said(a)):
+        return False  # "we used Travis" is of another time
     if tuple(words[: len(before)]) != before or tuple(words[len(words) - len(after) :]) != after:
         return False
     return all(words != [one.value for one in _said(text)] for text in (a, b))
@@ -181,42 +189,9 @@ def contradict(a: str, b: str, *, keys: tuple[str | None, str | None] = (None, N
     return found is not None and found.kind == "contradiction"
 
 
-def ceased(text: str, value: str, key: str) -> bool:
-    """Whether a statement says that the value of a key holds no more ("We no longer use Postgres"), and nothing else.
-
-    Said of us or of the subject of the key: what the tests no longer use may be used all the same.
-    """
-    words = _same(value)
-    return bool(words) and any(
-        _same(_BEHIND.sub("", found["what"], count=1)) == words and _of_key(found["who"], key)
-        for form in _ceasings()
-        if (found := form.match(text.strip()))
-    )
-
-
-@cache
-def _ceasings() -> list[re.Pattern[str]]:
-    """Compiled when a statement is first read for it: what only compares two needs none of them."""
-    return [re.compile(form, re.IGNORECASE) for form in _CEASED]
-
-
-def says_ceased(text: str) -> bool:
-    """Whether it says of anything that it holds no more."""
-    return any(form.match(text.strip()) for form in _ceasings())
-
-
 def is_statement(text: str) -> bool:
     """Whether it says enough to be put before a person: three words of content, and no question."""
     return "?" not in text and sum(_low(one) not in _EXCLAIMED for one in _content(tokens(text))) >= 3
-
-
-def _same(text: str) -> list[str]:
-    return [canonical(word) for word in text.casefold().strip(" .!\"'`").split()]
-
-
-def _of_key(who: str, key: str) -> bool:
-    named = set(_same(re.sub(r"[._-]+", " ", key)))
-    return all(word in _ANYBODY or canonical(word) in named for word in who.casefold().replace(",", " ").split())
 
 
 @lru_cache(maxsize=16)  # a new text is compared with each that is near it
@@ -270,14 +245,18 @@ def _denies(place: _Place) -> str | None:
     denied, plain = (a, b) if any(one.kind == "not" for one in a) else (b, a)
     if [one.kind for one in denied] != ["not"] or any(one.kind == "not" for one in plain):
         return None
+    if any(one.kind == "function" and _low(one) not in _WITH_NOT for one in (*place.a, *place.b)):
+        return None
     if len(plain) > 1 or (plain and plain[0].value not in _THERE):
         return None
-    rest = [one for one in _content((*place.before, *place.after)) if _low(one) not in _EXCLAIMED]
+    rest = [one for one in _content((*place.before, *place.after)) if _low(one) not in _EXCLAIMED | SMALL]
     return "negation" if rest else None
 
 
 def _opposes(place: _Place) -> str | None:
     """ "is enabled", "is disabled"; "runs before", "runs after"; "allows", "denies"."""
+    if german.opposes(place.before, place.a, place.b, place.after):
+        return "opposite"
     if {_switch(place.a), _switch(place.b)} == {"on", "off"}:
         return "opposite" if _predicate(place.before) and not _content(place.after) else None
     a, b = _content(place.a), _content(place.b)

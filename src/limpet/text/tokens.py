@@ -16,14 +16,18 @@ from ..model.dataclass import dataclass, replace
 from .dates import MONTHS, WEEKDAYS
 from .lexicon import (
     CLOCK_WORDS,
+    ECHOED,
+    ECHOES,
     FRACTIONS,
     FUNCTION_WORDS,
     LETTER_UNITS,
     NEGATORS,
     NUMBER_WORDS,
     ORDINALS,
+    PORTUGUESE,
     SCALES,
     SHORT_UNITS,
+    THAN,
     TIMES,
     UNITS,
 )
@@ -57,11 +61,14 @@ _SCAN = re.compile(
       [^\W\d_][\w$]*(?:(?:[._]|::|->|['’])[\w$]+)*  # words, contractions, names with dots
       (?:-\d[\w-]*|-[a-z]+-\d\w*)?(?:\+\+|\#(?!\w)|\(\))?  # gpt-4, eu-west-1, C++, call()
     | _\w+ | (?<![\w-])--?[a-z][\w-]*)
-  | (?P<sign>[-=]>|[<>]=?|[=!]=|[-+*/]?=|[%€£$](?=\s|$)|(?<=\s)[+*/^](?=\s))
+  | (?P<sign>[-=]>|[<>]=?|[=!]=|[-+*/]?=|[%€£$](?=\s|$)|(?<=\s)[+*/^](?=\s)|&&|\|\||[~^](?=v?\d+\.\d)
+      |(?<![\w!])!(?=[\w(])|(?<![\w*])\*{1,2}(?=[./]\w)|(?<=[/.])\*{1,2}(?![\w*])|(?<!\S)[.\#](?=[a-z]))
     """,
     re.VERBOSE | re.IGNORECASE,
 )
 _SENTENCE_END = re.compile(r"(?:^|[.!?:;]\s+|\n\s*|[\"“(]|[-*]\s+)$")
+# Words within which a negation is said again.
+ECHO_WITHIN = 6
 _MONTHS = (
     {name: i for i, name in enumerate(MONTHS, 1)} | {name[:3]: i for i, name in enumerate(MONTHS, 1)} | {"sept": 9}
 )
@@ -70,6 +77,8 @@ _DAYS |= {f"{name}s": name for name in _DAYS}
 _SHORT_DAYS = {name[:size]: name for name in WEEKDAYS for size in (3, 4, 5)}
 _CONTRACTION = re.compile(r"(?:n['’]t|['’](?:s|re|ve|ll|d|m))$", re.IGNORECASE)
 _CODE = re.compile(r"[_$\d]|[a-z][A-Z]|\w\.\w|::|->|\(\)|^--?[a-z]|#$|\+\+$")
+# French "n'est pas" is "ne est pas", which the second word denies.
+_ELIDED = re.compile(r"\bn['’](?=[aàeéêèiîoôuhy])", re.IGNORECASE)
 _PHRASES = re.compile(r"\b(cannot|no longer|instead of|rather than|not only|have to|has to|fails? to)\b", re.IGNORECASE)
 _PHRASE_AS = {
     "cannot": "can not", "no longer": "not", "instead of": "not", "rather than": "not", "not only": "",
@@ -81,8 +90,33 @@ _PHRASE_AS = {
 def tokens(text: str) -> tuple[Token, ...]:
     """The tokens of a text in order."""
     text = unicodedata.normalize("NFC", text)
-    text = _PHRASES.sub(lambda match: _PHRASE_AS[match[1].casefold()] or " ", text)
-    return tuple(_joined(list(_scanned(text))))
+    text = _PHRASES.sub(lambda match: _PHRASE_AS[match[1].casefold()] or " ", _ELIDED.sub("ne ", text))
+    return tuple(_joined(_denied_once(list(_scanned(text)))))
+
+
+def _denied_once(some: list[Token]) -> list[Token]:
+    """One negation for each that a language says in two words: "ne ... pas", "no ... nunca", "nicht mehr"."""
+    lows = [one.surface.casefold() for one in some]
+    said = set(lows)
+    if "no" in said and not PORTUGUESE.isdisjoint(said):  # there it is "in the"
+        some = [replace(one, kind="function") if low == "no" else one for one, low in zip(some, lows, strict=True)]
+    if ECHOES.isdisjoint(said):
+        return some
+    kept: list[Token] = []
+    ne = denied = -ECHO_WITHIN  # where in `some` either stood last
+    for place, (one, low) in enumerate(zip(some, lows, strict=True)):
+        if low in ECHOES and place - denied < ECHO_WITHIN and not THAN.intersection(lows[place + 1 : place + 2]):
+            continue
+        second = low in ECHOES and place - ne < ECHO_WITHIN <= place - denied
+        if second:
+            del kept[next(i for i in range(len(kept) - 1, -1, -1) if kept[i].surface.casefold() == "ne")]
+            denied, ne = place, -ECHO_WITHIN
+        if low == "ne":
+            ne = place
+        if low in ECHOED:
+            denied = place
+        kept.append(replace(one, kind="not", value="not") if second else one)
+    return kept
 
 
 def _scanned(text: str) -> Iterator[Token]:

@@ -23,7 +23,7 @@ from ..remember.duplicates import COMPARED, compare, is_series, is_turn, subject
 from ..remember.review import merge
 from ..remember.write import Writer
 from ..store.records import Candidate, EmbedderRow, Filter, Proposal
-from ..text.statements import ceased, says_ceased
+from ..text.ceased import ceased, says_ceased
 from ..vectors.calibration import Calibration, calibration_of, stored
 from ..vectors.embedder import Embedder
 from ..vectors.index import VectorIndex

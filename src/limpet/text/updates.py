@@ -1,0 +1,279 @@
+"""Statements that name a change themselves: whether the one takes the place of what the other says.
+
+"The standup was moved to 10:15" against "The standup is at 9:30"; "We dropped Django" against "We use Django". Sure
+only where both speak of the same in the same words: what is left of either beside the value and the words of change
+must stand in the other. English and German. Pure, linear.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache, lru_cache
+
+from .denials import stem
+from .difference import Found
+from .tokens import VALUES, Token, tokens
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.casefold().split())
+
+
+# What says that a thing is used or there, whatever the thing.
+_PLAIN = _words(
+    "use uses used using run runs running ran work works have has pay pays paying is are be written rewrote "
+    "built kept stored hosted located lives live stands listen listens set happen happens take takes place go "
+    "goes user we our i my project team version support supports for port plan time currently still only now "
+    "since was were been do does not no longer anymore any more want wants prefer prefers wir ich unser unsere "
+    "nutzen nutzt nutze benutzen benutzt verwenden verwendet haben hat ist sind wird werden läuft laufen steht "
+    "liegt nutzer nur jetzt nun seit inzwischen mittlerweile nicht mehr kein keine keinen sondern findet finden "
+    "statt"
+)
+# A change, and to what.
+_CHANGES = (
+    r"(?:was|were|is|are|has been|have been|got|gets) (?:moved|changed|upgraded|updated|raised|increased|reduced"
+    r"|lowered|extended|shortened|switched|renamed|migrated|set|cut|downgraded|bumped|rescheduled|postponed|relocated|pushed"
+    r"|brought forward)(?: (?:back|up|down|over))?(?: from (?P<from>\S.{0,60}?))? to\b",
+    r"(?:moved|migrated|switched|relocated)(?: from (?P<from>\S.{0,60}?))? to\b",
+    r"(?:now|from now on|as of (?:now|today)|these days|only|since|last (?:week|month|year)|yesterday)\b",
+    r"(?:wurde|wurden|ist|sind)\b(?P<mid>[^.;]{0,60}?) (?:verlegt|verschoben|umgestellt|umgezogen|erhöht|gesenkt"
+    r"|verlängert|verkürzt|geändert|umbenannt|migriert|angehoben|reduziert|aktualisiert|gewechselt)\b",
+    r"(?:jetzt|nun|ab sofort|inzwischen|mittlerweile|nur|seit)\b",
+)
+_VERBS = _words(
+    "moved changed upgraded updated raised increased reduced lowered extended shortened switched renamed migrated cut "
+    "downgraded bumped rescheduled postponed relocated pushed brought verlegt verschoben umgestellt umgezogen erhöht "
+    "gesenkt verlängert verkürzt geändert umbenannt migriert angehoben reduziert aktualisiert gewechselt move change"
+)
+_CHANGED = _VERBS | _words(
+    "forward back up down over got gets to from on at in wurde wurden auf nach zu von vom ab sofort heute gestern today"
+)
+# When or why it changed says nothing of what changed.
+_ASIDE = re.compile(
+    r"[,;]?\s*\b(?:since|because|due to|as of|starting|effective"
+    r"|last (?:week|month|year|spring|summer|autumn|winter|night)|this (?:week|month|year)|yesterday|seit|weil|wegen"
+    r"|letzte[nrms]? (?:Woche|Monat|Jahr)|ab (?=\w+ \d{4}))\b.*$",
+    re.IGNORECASE | re.DOTALL,
+)
+# What is said of how: who drinks no coffee any more drinks none with milk.
+_WITH = re.compile(r" (?:mit|with|without|ohne) [^,.;]*$")
+# A thing holds no more, and which.
+_THING = r"(?P<gone>(?:[^,.;]|(?<=\d)\.(?=\d)){1,60})"
+_CEASED = (
+    rf"(?<!\bto )\bno longer (?:use[sd]?|using|pay for|need|run|support)?\s*{_THING}",
+    r"\b(?:dropped|cancell?ed|stopped using|got rid of|gave up|abandoned|moved off|moved away from)"
+    rf" (?:support for )?(?:the )?{_THING}",
+    r"\b(?:moved|switched|migrated)(?: (?P<of>[^,.;]{1,40}?))? from (?P<gone>[^,.;]{1,40}?) to\b",
+    r"\breplaced (?P<gone>[^,.;]{1,40}?) (?:with|by)\b",
+    r"\b(?:instead of|rather than) (?P<gone>[^,.;]{1,40})",
+    r"\bnicht mehr (?P<gone>[^,.;]{1,40}?)(?:,? sondern\b|[,.;]|$)",
+    r"\bkeine?n? (?P<gone>[^,.;]{1,40}?) mehr\b",
+    r"\b(?:statt|anstelle von|anstatt) (?P<gone>(?-i:[A-ZÄÖÜ])[^,.;]{1,30}?)"
+    r"(?= (?:mit|nutzen|verwenden|jetzt|nun)\b|[,.;]|$)",
+    r"\bvon (?P<gone>[^,.;]{1,30}?) (?:auf|zu|nach) [^,.;]{1,40} "
+    r"(?:umgestellt|gewechselt|umgestiegen|umgezogen|migriert)",
+    r"\bhaben (?:die |das |den )?(?P<gone>[^,.;]{1,40}?) (?:abgeschafft|gekündigt|abgeschaltet|aufgegeben)\b",
+)
+# Words of which each of these forms has one: what says none of them is read no further.
+_CUES = _VERBS | _words(
+    "now these only since last yesterday jetzt nun sofort inzwischen mittlerweile nur seit longer dropped cancelled "
+    "canceled stopped rid gave abandoned replaced instead rather mehr statt anstelle anstatt abgeschafft gekündigt "
+    "abgeschaltet aufgegeben umgestiegen forward"
+)
+_ASIDES = _words(
+    "since because due as starting effective last this yesterday seit weil wegen letzte letzten letzter letztes "
+    "letztem ab"
+)
+# What was, and is not said to hold.
+_ONCE = _words("used was were had did war waren hatte hatten nutzte nutzten verwendete verwendeten")
+# Where a person lives and where something is kept or runs: what is moved is there no more.
+_THERE = _words(
+    "lives live wohnt wohnen lebt leben stored hosted kept located deployed runs run steht liegt läuft gespeichert "
+    "is are"
+)
+_OF_ONE = {"leitet": "geleitet", "verantwortet": "verantwortet", "betreut": "betreut", "leads": "led", "owns": "owned",
+           "maintains": "maintained", "runs": "run", "heads": "headed"}  # fmt: skip
+_IN = _words(
+    "in on at to into for with of the a an und and der die das den dem des ein eine im am um auf nach zu bei mit für "
+    "by von"
+)
+MOST = 24
+
+
+def without_aside(text: str, other: str) -> str:
+    """A statement without when or why it changed, and without a second one that begins with what the other one says:
+    "... is called release, main is for development"."""
+    text = _without_when(text)
+    first, _, second = text.partition(", ")
+    if second.casefold().split()[1:2] not in (["is"], ["are"], ["ist"], ["sind"]):
+        return text
+    begins = tokens(second)[0]
+    of_it = begins.kind in {"word", "name"} and begins.value in {one.value for one in tokens(other)}
+    return first if of_it else text
+
+
+def update(a: Sequence[Token], b: Sequence[Token], texts: tuple[str, str]) -> Found | None:
+    """What one of two texts puts in the place of what the other says; None where that is not sure. Symmetric."""
+    if max(len(a), len(b)) > MOST:
+        return None
+    one, other = texts
+    for told, said, turned in ((one, other, False), (other, one, True)):
+        cued = _says_change(said) and not _says_change(told)
+        found = (cued and (_ceased(told, said) or _changed(told, said))) or _taken_over(told, said)
+        if found is not None:
+            left, right = (found[1], found[0]) if turned else found
+            return Found(kind="name", a=(left,), b=(right,))
+    return None
+
+
+def _ceased(told: str, said: str) -> tuple[str, str] | None:
+    """`said` names what is no more, and all that `told` says of it."""
+    if any(one.kind == "not" or _low(one) in _ONCE for one in tokens(told)):
+        return None
+    held = _content(told)
+    for form in _compiled(_CEASED):
+        match = form.search(said)
+        if match is None:
+            continue
+        gone = _content(match["gone"])
+        behind = (
+            _content(said[match.end() :]) if re.match(r"\s*(?:for|für|in|on|bei)\b", said[match.end() :]) else set()
+        )
+        if not gone or not gone <= held or not behind <= held or set(match["gone"].casefold().split()) & _VERBS:
+            continue
+        if gone <= (brief := _content(_WITH.sub("", told))):
+            held = brief
+        rest, spoken = held - gone, _content(said) | _initials(said)
+        if rest and all(word in spoken or word in _spelled(told, spoken) for word in rest):
+            return " ".join(match["gone"].split()), "no longer"
+        if not rest and not (_content(said[: match.start()]) - gone):
+            return " ".join(match["gone"].split()), "no longer"
+    return None
+
+
+def _changed(told: str, said: str) -> tuple[str, str] | None:
+    """`said` is of the same and names another value, with a word for the change."""
+    mine, theirs = tokens(_without_when(told)), tokens(_without_when(said))
+    if any(one.kind == "not" for one in (*mine, *theirs)):
+        return None
+    both = {one.value for one in mine} & {one.value for one in theirs}
+    value, other = ([one for one in some if _is_value(one) and one.value not in both] for some in (mine, theirs))
+    if len(value) == len(other) == 1:
+        if not _of_a_kind(value[0], other[0]):
+            return None
+        left, right = (_subject([one for one in some if one not in (*value, *other)]) for some in (mine, theirs))
+        return (value[0].surface, other[0].surface) if left and left == right else None
+    if value or other:
+        return None
+    return _moved(mine, theirs)
+
+
+def _moved(mine: Sequence[Token], theirs: Sequence[Token]) -> tuple[str, str] | None:
+    """ "Anna lives in Hamburg", "Anna moved to Leipzig": the last thing that is named, of what stands there."""
+    one, other = _last_name(mine), _last_name(theirs)
+    if not one or not other or one[1] == other[1] or not any(_low(x) in _THERE for x in mine[1 : one[0]]):
+        return None
+    left, right = _subject(mine[: one[0]]), _subject(theirs[: other[0]])
+    return (one[1], other[1]) if left and left == right else None
+
+
+def _last_name(some: Sequence[Token]) -> tuple[int, str] | None:
+    """The place and the words of what is named at the end, behind a preposition."""
+    place = len(some)
+    while place and some[place - 1].kind == "name":
+        place -= 1
+    if place == len(some) or not place or len(some) - place > 3 or _low(some[place - 1]) not in _IN:
+        return None
+    return place, " ".join(one.surface for one in some[place:])
+
+
+def _taken_over(told: str, said: str) -> tuple[str, str] | None:
+    """ "Jonas leitet das Team", "Das Team wird von Sabine geleitet"; "Ana owns billing", "Billing is owned by Ben"."""
+    words, others = _ASIDE_WITHIN.sub("", told).rstrip(" .!").split(), _ASIDE_WITHIN.sub("", said).rstrip(" .!")
+    if len(words) < 3 or words[1].casefold() not in _OF_ONE:
+        return None
+    done = _OF_ONE[words[1].casefold()]
+    form = re.fullmatch(
+        rf"(?P<what>.{{2,60}}?) (?:wird|werden|is|are)(?: now| jetzt| nun)? (?:von (?P<wer>[A-ZÄÖÜ]\w+) {done}"
+        rf"|{done} by (?P<who>[A-Z]\w+))",
+        others,
+    )
+    if form is None or _content(form["what"]) != _content(" ".join(words[2:])):
+        return None
+    who = form["wer"] or form["who"]
+    return (words[0], who) if words[0] != who and words[0][:1].isupper() else None
+
+
+_ASIDE_WITHIN = re.compile(r" (?:seit|since|ab) (?:dem |der |last )?\w+(?: \d{4})?(?= )", re.IGNORECASE)
+
+
+@cache
+def _compiled(forms: tuple[str, ...]) -> list[re.Pattern[str]]:
+    """Compiled when two statements are first compared."""
+    return [re.compile(form, re.IGNORECASE) for form in forms]
+
+
+@lru_cache(maxsize=256)  # a text is compared with each that is near it
+def _says_change(text: str) -> bool:
+    return not _CUES.isdisjoint(_all_words(text)) and any(form.search(text) for form in _compiled(_CHANGES + _CEASED))
+
+
+@lru_cache(maxsize=256)
+def _without_when(text: str) -> str:
+    return text if _ASIDES.isdisjoint(_all_words(text)) else _ASIDE.sub("", text)
+
+
+@lru_cache(maxsize=256)
+def _all_words(text: str) -> frozenset[str]:
+    return frozenset(re.findall(r"\w+", text.casefold()))
+
+
+def _content(text: str) -> set[str]:
+    return _subject([one for one in tokens(text) if one.kind != "not"])
+
+
+def _subject(some: Sequence[Token]) -> set[str]:
+    """What is spoken of: without the words that say that it is there, used or changed."""
+    return {
+        _stem(one) for one in some if one.kind not in {"function", "not"} and _low(one) not in _PLAIN | _CHANGED | _IN
+    }
+
+
+def _stem(one: Token) -> str:
+    return stem(one.value) if one.kind in {"word", "name"} else one.value
+
+
+def _low(one: Token) -> str:
+    return one.surface.casefold()
+
+
+def _is_value(one: Token) -> bool:
+    return one.kind in VALUES or _low(one) in _DAYS
+
+
+_DAYS = _words("montag dienstag mittwoch donnerstag freitag samstag sonnabend sonntag "
+               "montags dienstags mittwochs donnerstags freitags samstags sonntags")  # fmt: skip
+
+
+def _of_a_kind(one: Token, other: Token) -> bool:
+    numbers = {"number", "version"}
+    return (one.kind == other.kind or {one.kind, other.kind} <= numbers or {_low(one), _low(other)} <= _DAYS) and (
+        one.unit == other.unit
+    )
+
+
+def _initials(text: str) -> set[str]:
+    return {one.surface.casefold() for one in tokens(text) if one.surface.isupper() and 2 <= len(one.surface) <= 4}
+
+
+def _spelled(text: str, short: set[str]) -> set[str]:
+    """Words of a text whose initials are written short in the other: "continuous integration", "CI"."""
+    several = [one for one in tokens(text) if one.kind in {"word", "name"}]
+    found: set[str] = set()
+    for size in (2, 3, 4):
+        for start in range(len(several) - size + 1):
+            some = several[start : start + size]
+            if "".join(_low(one)[0] for one in some) in short:
+                found.update(_stem(one) for one in some)
+    return found
