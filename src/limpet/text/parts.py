@@ -18,17 +18,22 @@ READ = 4_000
 WORDS = 20
 # Characters at the beginning of two words that are the same in inflections of one.
 STEM = 5
-_END = re.compile(r"(?<=[.!?…])[\"')*”]*\s+|(?<=[。！？])|\s*\n\s*")
-_PAUSE = re.compile(r"(?<=[,;:])\s+|\s+[–—-]\s+")
+# Of text in which a run of white space is one blank or one new line.
+_END = re.compile(r"(?<=[.!?…])[\"')*”]* |\n")
+_PAUSE = re.compile(r"(?<=[,;:]) | [–—-] ")
+_BLANKS = re.compile(r"[^\S\n]+")
+_LINES = re.compile(r" ?\n[ \n]*")
 _WORD = re.compile(r"\w{3,}")
 
 
 def parts(message: str) -> list[str]:
     """Runs of neighbouring sentences of `WORDS` words at most, each as long as can be; of a longer sentence, of what is
-    between its commas. A message of at most so many words as it is."""
+    between its commas. A message of at most so many words as it is, and so is one in a script without blanks: the judge
+    does not read those."""
     message = message[:READ]
     if len(message.split()) <= WORDS:
         return [message]
+    message = _LINES.sub("\n", _BLANKS.sub(" ", message)).strip()
     pieces: list[tuple[str, int]] = []
     for sentence in _END.split(message):
         several = [sentence] if len(sentence.split()) <= WORDS else _PAUSE.split(sentence)

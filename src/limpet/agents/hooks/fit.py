@@ -24,15 +24,16 @@ SURE_SHARED, CLOSE_BEHIND, REFUSED_BELOW = 3, 0.5, -2.0
 
 
 def features(
-    scores: Sequence[float], cosines: Sequence[float], judged: Sequence[float | None] = ()
+    scores: Sequence[float], cosines: Sequence[float], judged: Sequence[float | None] = (), read: int = 0
 ) -> list[dict[str, float]]:
     """One for each result of a recall by meaning, best first: its cosine, how far its score is behind the best, and
     what the relevance judge says. Not how long the message is: it told fitting messages from others in what was written
     for training, and nowhere else.
 
-    `judged`: of each result, None of one that it did not read; () where it was not asked.
+    `judged`: of each result, None of one that it did not read; () where it was not asked. `read`: how many results
+    there were, if these are not all.
     """
-    best, few = max(scores, default=0.0), math.log(max(1.0, READ / max(1, len(scores))))
+    best, few = max(scores, default=0.0), math.log(max(1.0, READ / max(1, read, len(scores))))
     return [
         {"cosine": cosine, "behind": best - score} | ({} if said is None else {"judge": said, "few": few})
         for score, cosine, said in zip(scores, cosines, judged or [None] * len(scores), strict=True)
@@ -69,13 +70,14 @@ def fitting(
     message: str,
     judged: Sequence[float | None] = (),
     texts: Sequence[str] = (),
+    read: int = 0,
 ) -> list[bool]:
-    """Which results of a recall a message is shown. Where the judge was asked, of those that it read; and the first, if
-    its text has many words of a part of the message and the judge does not clearly refuse it.
+    """Which results of a recall a message is shown. Where the judge was asked, of those that it read; and what leads,
+    if its text has many words of a part of the message and the judge does not clearly refuse it.
 
-    `texts`: with their topics and keys.
+    `texts`: with their topics and keys. `read`: as for `features`.
     """
-    known, several = features(scores, cosines, judged), parts(message)
+    known, several = features(scores, cosines, judged, read), parts(message)
     asked = any("judge" in one for one in known)
     values = [probability(one) if "judge" in one or not asked else 0.0 for one in known]
     shown = _shown(values, W.SHOWN_FROM_JUDGED if asked else W.SHOWN_FROM)

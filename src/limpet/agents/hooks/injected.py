@@ -134,17 +134,17 @@ def _kept(found: Recall, message: str, traces: Sequence[Mapping[str, float]]) ->
     several = list(zip(found.items, traces, strict=True))
     stated = [one for one in several if AMBIENT not in one[0].topics]
     noted = {one.id for one, _ in several if AMBIENT in one.topics}
-    kept = _fitting(stated, message)
-    return kept + ([one for one in _fitting(several, message) if one.id in noted] if noted else [])
+    kept = _fitting(stated, message, len(several))
+    return kept + ([one for one in _fitting(several, message, len(several)) if one.id in noted] if noted else [])
 
 
-def _fitting(several: Sequence[tuple[Item, Mapping[str, float]]], message: str) -> list[Item]:
+def _fitting(several: Sequence[tuple[Item, Mapping[str, float]]], message: str, read: int) -> list[Item]:
     items, traces = [one for one, _ in several], [trace for _, trace in several]
     scores = [one.score for one in items]
     texts = list(map(told_by, items))
     if any("vector" in one for one in traces):
         judged = [one.get("judge") for one in traces]
-        fits = fitting(scores, [one.get("vector", 0.0) for one in traces], message, judged, texts)
+        fits = fitting(scores, [one.get("vector", 0.0) for one in traces], message, judged, texts, read)
     else:
         fits = fitting_by_words(scores, [one.get("word_vectors", 0.0) for one in traces], message, texts)
     return [one for one, is_shown in zip(items, fits, strict=True) if is_shown]
