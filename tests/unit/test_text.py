@@ -350,6 +350,12 @@ def test_a_long_text_of_almost_secrets_is_read_to_its_end(unit):
     assert redact(almost(unit, 200_000))[0]
 
 
+def test_a_key_that_has_no_lines_is_read_to_its_end():
+    """As above: what is between the marks is a key's only if it has its letters."""
+    text = (BEGIN + "KEY " * 4_950 + END + "\n") * 20
+    assert redact(text) == (text, ())
+
+
 def test_keys_in_a_megabyte_are_all_hidden():
     key = f"{BEGIN}\n{'MIIEow+/=a' * 100}\n{END}\n"
     text = (key + "and words between them\n") * (MEGABYTE // len(key))

@@ -88,7 +88,8 @@ CODE = re.compile(
 
 # A vendor's form filled with what no vendor makes: ghp_xxxxxxxx.
 _FILLED = re.compile(r"(?i:(?<![a-z])your[-_]|x{8}|(.)\1{9})")
-_KEY_LINE = re.compile(r"(?s)KEY.*?(?![A-Z]{9}|[a-z]{9})[A-Za-z0-9+/=]{9}")
+# What a key's lines hold and the marks around them do not. Of bounded width: it is looked for at every place.
+_KEY_LINE = re.compile(r"(?![A-Z]{9}|[a-z]{9})[A-Za-z0-9+/=]{9}")
 
 
 def suspected(text: str) -> bool:
@@ -253,7 +254,7 @@ def _hide(name: str, found: list[str], match: re.Match[str]) -> str:
     secret = match[group] if group and "dash" not in match.re.groupindex else match[0]
     if PLACEHOLDER.match(secret) or _FILLED.search(secret) or "[redacted:" in secret:
         return match[0]
-    if "dash" in match.re.groupindex and not _KEY_LINE.search(secret):
+    if "dash" in match.re.groupindex and not _KEY_LINE.search(secret, secret.index("KEY")):
         return match[0]  # the marks alone, as code looks for them
     if name not in found:
         found.append(name)
