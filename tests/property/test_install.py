@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from limpet.agents.install import change, jsonc, toml
 from limpet.agents.install.clients import CLIENTS, Place, is_granted, parts
+from limpet.agents.install.entries import is_ours
 from limpet.model.errors import BadInput
 
 NAMES = st.sampled_from(["model", "theme", "permissions", "env", "ü €", 'quo"te', "", "mcp", "servers", "nested.name"])
@@ -341,3 +342,16 @@ def test_the_reader_takes_what_json_takes_and_never_fails_otherwise(text):
         return
     if expected is not pytest.fail:
         assert jsonc.parse(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("command", "ours"),
+    [("limpet hook claude Stop", True), ("'/opt/a b/limpet' --store '/x y/m.db' hook claude Stop", True),
+     ('& "C:\\bin\\limpet.exe" hook claude Stop', True), ("limpet --store x \\\nhook claude Stop", True), ("cd x && limpet hook a", True),
+     ("limpet serve", False), ("limpet hooks", False), ("other hook && limpet serve", False), ("mylimpet hook x", False),
+     ("limpet serve\nother --now hook x", False), ("limpet " * 100_000, False), ("limpet " * 100_000 + "hook x", True)],
+    ids=range(12),
+)  # fmt: skip
+def test_whose_a_command_is_is_told_by_one_reading(command, ours):
+    """Linear: a long line ends soon, or the suite does not end at all."""
+    assert is_ours({"command": command}) is ours

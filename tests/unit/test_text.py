@@ -302,6 +302,17 @@ def test_a_long_secret_leaves_no_tail(secret, name):
         ("POSTGRES://admin:" + "hunter2x" + "@db.example.org/app", "hunter2x"),
         ("HTTPS://user:" + "hunter2x" + "@example.org", "hunter2x"),
         ("Mongodb+Srv://user:" + "hunter2x" + "@example.org", "hunter2x"),
+        ("the password is " + "$ecret)99x", "$ecret)99x"),
+        ("password=" + "Hunter2.json", "Hunter2"),
+        ("password=" + "hunter2.json", "hunter2"),
+        ("The password is " + "S3cret.key", "S3cret"),
+        ("PASS: " + "S3cret!99", "S3cret!99"),
+        ("update_token=" + "ghx81Kd02Jslq09dJ2", "ghx81Kd02Jslq09dJ2"),
+        ("request_token: " + "ghx81Kd02Jslq09dJ2", "ghx81Kd02Jslq09dJ2"),
+        ("my sync token is " + "ghx81Kd02Jslq09dJ2", "ghx81Kd02Jslq09dJ2"),
+        ("client_token=" + "6ba7b810-9dad-11d1-80b4-00c04fd430c8", "6ba7b810"),
+        ("Authorization: Basic " + "abcdefghijkl", "abcdefghijkl"),
+        ("Authorization: bearer " + "abcdefghijklmnop", "abcdefghijklmnop"),
     ],
 )
 def test_a_secret_in_the_usual_places_is_hidden(text, secret):
@@ -316,7 +327,10 @@ def test_a_secret_in_the_usual_places_is_hidden(text, secret):
     [
         "sk-ordinary-hyphenated-words-that-go-on", "sk-learn-compatible-estimators-everywhere",
         "password = process.env.X_1", "SECRET_KEY=os.environ['APP_SECRET_1']", "token: %(name)s", "password=%(db_password_1)s",
-        "api_key = process.env.API_KEY_2", "redis://host:6379/0", "redis://@host", "see http://[::1]:8080/x",
+        "password=$arg)", "password: $conf['x'];", "password=config.json", "password=/etc/K3y.pem", "PASS: test_abc@1 (0.3s)",
+        "client-request-token=6ba7b810-9dad-11d1-80b4-00c04fd430c8", "the change token is 6ba7b810-9dad-11d1-80b4-00c04fd430c8",
+        "--client-token 6ba7b810-9dad-11d1-80b4-00c04fd430c8", "next_token=ghx81Kd02Jslq09dJ2", "authorization: basic requirements",
+        "Authorization: Basic authentication", "api_key = process.env.API_KEY_2", "redis://host:6379/0", "redis://@host", "see http://[::1]:8080/x",
     ],
 )  # fmt: skip
 def test_names_of_secrets_are_no_secrets(text):
@@ -348,6 +362,12 @@ def test_a_megabyte_of_almost_keys_is_read_to_its_end(unit):
 )  # fmt: skip
 def test_a_long_text_of_almost_secrets_is_read_to_its_end(unit):
     assert redact(almost(unit, 200_000))[0]
+
+
+def test_a_key_that_has_no_lines_is_read_to_its_end():
+    """As above: what is between the marks is a key's only if it has its letters."""
+    text = (BEGIN + "KEY " * 4_950 + END + "\n") * 20
+    assert redact(text) == (text, ())
 
 
 def test_keys_in_a_megabyte_are_all_hidden():

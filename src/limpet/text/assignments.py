@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 
 from .passwords import ADJECTIVE, SAID, mixed
-from .secrets import CODE, NAME_CHARACTERS, PLACEHOLDER, VALUE, names_secret
+from .secrets import CODE, NAME_CHARACTERS, PLACEHOLDER, VALUE, is_handle, names_secret
 
 # `NAME=`, `"name": "`, also escaped, `["name"] = `, `name => `, `--name=`.
 _FIELD = re.compile(
@@ -27,6 +27,7 @@ _FLAG = re.compile(
 )
 _PLAIN = re.compile(r"""[^\s"'`,;<>&\\]{1,200}""")
 LINE = 200
+_MIXED = re.compile(r"(?=\S{0,99}[!@#$%^&*])(?=\S{0,99}\d)(?=\S{0,99}[A-Za-z])[^\s/:()\[\]]{8,100}[ \t]*(?:\n|$)")
 # Names of passwords.
 _STRICT = re.compile(
     r"(?i)(?:pass(?:word|wd|phrase|code|wort)?|pwd|kennwort|contraseña|psk|pw)(?:[_.-]?(?:\d+|value|plain))?$"
@@ -49,6 +50,8 @@ def assigned(text: str) -> list[tuple[int, int]]:
     for match in _FLAG.finditer(text):
         group = "quoted" if match["quoted"] else "value"
         named = match["said"] or names_secret(match["name"][-NAME_CHARACTERS:])
+        if named and match["name"] and is_handle(match["name"], match[group]):
+            continue
         if named and not _placeholder(match[group]) and (match["quoted"] or mixed(match[group])):
             found.append(match.span(group))
     spans: list[tuple[int, int]] = []
@@ -71,12 +74,20 @@ def _fields(text: str) -> Iterator[tuple[int, int]]:
             continue
         if not names_secret(name) and name.lower() != "pass":
             continue
-        if name == "PASS" and "=" not in match["sign"] and "user" not in text[max(0, start - LINE) : start].lower():
+        if name == "PASS" and not _is_told(text, match):
             continue  # the outcome of a test
         span = _span(text, match, name)
-        if span is not None:
+        if span is not None and not is_handle(name, text[slice(*span)]):
             done = span[1]
             yield span
+
+
+def _is_told(text: str, match: re.Match[str]) -> bool:
+    """Whether a password follows `PASS`: a user stands before it, or letters, digits and signs are all that follow."""
+    start = match.end()
+    return (
+        "=" in match["sign"] or "user" in text[max(0, start - LINE) : start].lower() or bool(_MIXED.match(text, start))
+    )
 
 
 def _span(text: str, match: re.Match[str], name: str) -> tuple[int, int] | None:

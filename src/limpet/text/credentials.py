@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from .passwords import CLAUSE_ENDS, LITTLE, mixed
-from .secrets import CODE, HANDLES, PLACEHOLDER, names_secret
+from .secrets import CODE, HANDLES, PLACEHOLDER, UUID, names_secret
 
 _NOUN = re.compile(
     r"(?i)(?<![\w$@/\\.])(?<!::)(?P<noun>keys?|tokens?|secrets?|credentials?|creds?|password|passphrase|jeton|clave|clé"
@@ -32,7 +32,8 @@ _KEPT_AFTER = re.compile(
     r"(?i)[ \t](?:de l[a'\u2019] ?|d['\u2019]|de )?(?:api|secr[eè]te|privée|secreta|privada|d['\u2019]accès)\b"
 )
 # A token of a list, a request or a version: see `names_secret`.
-_HANDLE = re.compile(rf"(?i)(?:{'|'.join(sorted(HANDLES - {'client', 'request'}))})[ _-]$|\b(?:client|request)[_-]$")
+_HANDLE = re.compile(rf"(?i)(?:{'|'.join(sorted(HANDLES))})[ _-]$")
+_REQUEST = re.compile(r"(?i)(?:change|lock|update|action|sync)[ _-]$|\b(?:client|request)[_-]$")
 # What else such a value is.
 _OTHER = re.compile(
     r"(?i)\b(?:commit|sha-?\d*|md5|hash\w*|digest|checksum|fingerprint|etag|uuid|guid|revision|public|trace|cache|partition|sort|primary|foreign"
@@ -189,6 +190,8 @@ def _near(text: str) -> Iterator[tuple[int, int]]:
                 or _FIELD.match(word[0])
                 or (not kept and re.search(r"[\n()]", between))
             ):
+                break
+            if _REQUEST.search(before) and UUID.fullmatch(word[0].strip(".!,=")):
                 break
             if is_random(word[0], least=LEAST if kept else ALONE):
                 shown = len(word[0].rstrip(".!,"))

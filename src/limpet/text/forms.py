@@ -72,7 +72,7 @@ FORMS: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("url-token", ("://",), r"(?i)\b[a-z][a-z0-9+.-]{1,20}://(?=[^\s/@]{0,100}\d)([A-Za-z0-9_-]{20,250})@"),
     ("url-signature", ("sig",), r"(?i)[?&](?:sig|x-amz-signature|x-goog-signature|signature)=([A-Za-z0-9%+/=_-]{20,600})"),
     ("bearer-token", ("bearer",), r"(?i)\bbearer\s{1,3}([A-Za-z0-9._~+/-]{20,}=*)"),
-    ("authorization", ("authorization",), r"(?i)\bauthorization[\"']?\s{0,3}[:=]\s{0,3}[\"']?(?:basic|token|jwt|apikey|api-key|bot|bearer|key|negotiate|ntlm)\s{1,3}((?=[^\s\"']{0,200}(?-i:[\d=+/A-Z]))[^\s\"',;<$]{8,2000})"),
+    ("authorization", ("authorization",), r"(?i)\bauthorization[\"']?\s{0,3}[:=]\s{0,3}[\"']?(?:basic|token|jwt|apikey|api-key|bot|bearer|key|negotiate|ntlm)\s{1,3}((?:(?=[^\s\"']{0,200}(?-i:[\d=+/A-Z]))|(?![a-z]{0,40}(?:auth|cred|token|user|pass|encod|base|string|secret|tion|ments?\b|ing\b))(?=[a-z]{12,2000}(?:[\"'`\\]|[ \t]*(?:\n|$))))[^\s\"',;<$]{8,2000})"),
 )  # fmt: skip
 # Those that a text without a long word cannot hold.
 LONG = 20

@@ -15,6 +15,10 @@ _IGNORE = r"\b(?:ignore|disregard|forget|neglect|overrule|(?:do not|don'?t|stop|
 _BEFORE = r"(?:previous|prior|above|earlier|preceding|former|initial|original|old|past|system|given)"
 _WHOSE = r"(?:(?:all|any|each|every|of|the|your|my|our|these|those|this|that|its|user'?s?) ){0,4}"
 _ORDERS = r"(?:instructions?|prompts?|directions|directives?|guidelines?|guidance|rules?|orders|commands|constraints|restrictions|programming|training)"
+# Where an order ends that names no more than what stood before: documentation says what of it is meant.
+_ENDS = r"(?= ?(?:$|[.,;:!]|(?:and|then|instead|now)\b))"
+# A program from the net that a shell runs unseen: whether its address is encrypted says nothing of who wrote it.
+_PIPED = r"[^|]{1,200}\| ?(?:sudo (?:-\S{1,20} ){0,3})?(?:ba|z|da|k)?sh\b"
 # (what it is, pattern over text in lower case with white space collapsed). Each runs in linear time. Documentation tells its
 # reader to run commands, to ignore errors and to override settings: an order is one only where it speaks of orders, or to an agent.
 _PATTERNS: tuple[tuple[str, str], ...] = (
@@ -26,6 +30,9 @@ _PATTERNS: tuple[tuple[str, str], ...] = (
      rf"|\b(?:override|bypass) {_WHOSE}(?:your|user'?s|previous|prior|system|earlier|ethical) (?:and \w+ )?(?:instructions?|prompts?|directives?|guidelines?|constraints|restrictions|rules|notes)\b"
      r"|\b(?:ignore|disregard|forget|override|bypass|disable) (?:(?:all|any|your|the|every|these|of) ){0,3}(?:(?:safety|ethical|ethics|moderation|content)(?:(?: and| or|,) \w+)? "
      r"(?:guidelines?|protocols?|polic(?:y|ies)|rules|filters?|restrictions?|constraints?|measures|instructions?)\b|ethics\b)"
+     rf"|{_IGNORE} (?:(?:all|any|of|the|your|every) ){{0,3}}(?:(?:previous|prior|above|earlier|preceding) (?:text|inputs?|content)\b|(?:text|inputs?|content) above{_ENDS})"
+     rf"|{_IGNORE} (?:everything|(?:(?:all|any)(?: of)? )?(?:the )?above|(?:all|any|everything)(?: of)? (?:the )?(?:previous|prior|earlier|preceding)){_ENDS}"
+     rf"|\b(?:ignore|disregard|forget|override|bypass|disable) (?:all|any|your|every)(?: (?:of|the|your|these)){{0,2}} safety{_ENDS}"
      r"|(?:^|[.!?:;,>*\]] )forget everything\b"),
     ("gives a new role",
      r"\b(?:you are now (?:an? |in |the |my |un|dan\b|free)|from now on,? you (?:must|will|shall|are|have to|only|always|never)|your new (?:role|instructions|task)"
@@ -38,7 +45,7 @@ _PATTERNS: tuple[tuple[str, str], ...] = (
      r"|(?:^|[.!?>\]\"'] )(?:system|developer) (?:prompt|message) ?: |(?<!\w)</?(?:system|instructions?|tool_call|function_call)>|<invoke name="),
     ("asks for secrecy",
      r"\b(?:do not|don'?t|never) (?:ever )?(?:tell|inform|mention|alert|notify|reveal|disclose)\b.{0,30}\b(?:the|any|your|to) (?:user|human|operator|developer)\b"
-     r"|\b(?:do not|don'?t|never) (?:ever )?tell anyone (?:about|that|of)\b|\bwithout (?:telling|informing|alerting|notifying) (?:the|your|any) (?:user|human|operator)\b"),
+     r"|\b(?:do not|don'?t|never) (?:ever )?tell any(?:one|body) (?:about|that|of)\b|\b(?:do not|don'?t|never) (?:ever )?(?:mention|reveal|disclose|repeat|show) (?:this|that|it|these|any of (?:this|it))(?: \w+){0,3} to any(?:one|body)\b|\bwithout (?:telling|informing|alerting|notifying) (?:the|your|any) (?:user|human|operator)\b"),
     ("speaks to the agent",
      r"\b(?:(?:hey|dear|attention|note to|important for|message for|instructions? (?:for|to)) (?:any |all |the |every )?"
      r"(?:ai|llm|language model|assistant|agent|chatbot|claude|chatgpt|gpt|copilot|gemini|cursor|codex)"
@@ -50,8 +57,8 @@ _PATTERNS: tuple[tuple[str, str], ...] = (
     ("asks to run something",
      r"\b(?:before|when|whenever|after|instead of) (?:you (?:answer|respond|reply|summari[sz]e)|(?:answering|replying))\b.{0,60}\b(?:run|execute|eval|call|fetch|visit)\b"
      r"|\b(?:run|execute|eval|call|fetch)\b.{0,80}\b(?:before|when|whenever) (?:you (?:answer|respond|reply)|(?:answering|replying)\b)"
-     r"|\b(?:must|always|agents?|assistants?|immediately) (?:\w+ ){0,3}(?:run|execute)\b.{0,20}\bcurl\b[^|]{0,200}\| ?(?:sudo )?(?:ba|z)?sh\b"
-     r"|\bcurl (?:-\S+ )*(?!-|[\"']?https:)\S[^| ]{0,200} ?\| ?(?:sudo )?(?:ba|z)?sh\b|\brm -rf (?:--no-preserve-root )?(?:/|~/?|/\*)(?![\w.*])"),
+     rf"|\b(?:curl|wget) {_PIPED}|\b(?:run|execute|eval|paste)\b.{{0,30}}\b(?:the following|this) (?:\w+ )?(?:command|code|script|line|shell)\b{_PIPED}"
+     r"|\brm -rf (?:--no-preserve-root )?(?:/|~/?|/\*)(?![\w.*])"),
     ("asks to be remembered",
      r"\b(?:remember|store|save|memori[sz]e|add)\b.{0,30}\b(?:this|the following)\b.{0,40}\b(?:memory|memories|permanently|forever|for all future"
      r"|future (?:sessions|conversations))"),
@@ -83,20 +90,20 @@ _PATTERNS: tuple[tuple[str, str], ...] = (
 _NEEDS: tuple[tuple[tuple[str, ...], ...], ...] = (
     (("ignore", "disregard", "forget", "neglect", "override", "overrule", "bypass", "disable", "follow", "obey"),
      ("instruction", "prompt", "direct", "guid", "rule", "polic", "order", "command", "constraint", "restriction", "programming", "training",
-      "message", "conversation", "context", "every", "anything", "all", "what", "notes", "safety", "ethic", "moderation", "content")),
+      "message", "conversation", "context", "text", "input", "above", "every", "anything", "all", "what", "notes", "safety", "ethic", "moderation", "content")),
     (("you are now", "from now on", "act as", "pretend", "roleplay as", "behave ", "your new", "new instruction",
       "new system instruction", "as an ai"),),
     (("<|", "im_", "sys", "assistant", "endoftext", "inst", "developer", "tool_call", "function_call", "<invoke"),
      ("<", "[", "##", ":")),
-    (("tell", "inform", "mention", "alert", "notify", "reveal", "disclose"),
+    (("tell", "inform", "mention", "alert", "notify", "reveal", "disclose", "repeat", "show"),
      ("not", "don't", "dont", "never", "without"),
-     ("user", "human", "operator", "developer", "anyone")),
+     ("user", "human", "operator", "developer", "anyone", "anybody")),
     (("hey ", "dear ", "attention ", "note to", "important for", "message for", "instruction",
       "ai agent", "ai assistant", "ai model", "llm agent", "llm assistant", "llm model"),),
     (("send", "post", "upload", "exfiltrate", "forward", "email", "leak", "transmit", "curl"),
      ("credential", "password", "secret", "key", "token", "env", "conversation", "history", "memor", "code")),
-    (("answer", "respond", "reply", "summari", "curl", "rm -rf"),
-     ("run", "execute", "eval", "call", "fetch", "visit", "curl", "rm -rf")),
+    (("answer", "respond", "reply", "summari", "|", "rm -rf"),
+     ("run", "execute", "eval", "call", "fetch", "visit", "paste", "curl", "wget", "rm -rf")),
     (("remember", "store", "save", "memori", "add"),
      ("this", "the following"),
      ("memory", "memories", "permanently", "forever", "future")),

@@ -73,22 +73,29 @@ _PROGRAMS = (
 # What stands where a secret would and is none: hidden before, to be filled in, or the word itself.
 PLACEHOLDER = re.compile(
     r"x{3,}|\*+|\u2022+|\.{3,}|redacted|example|change-?_?me|[<{]|%[sr(]|&#?\w{1,8};"
-    r"|\$(?:[{(]|(?-i:[A-Z_][A-Z0-9_]*|[a-z_]+)$|\w+(?:::|->?|[)\]}>;{\[]))"
+    r"|\$(?:[{(]|(?-i:[A-Z_][A-Z0-9_]*|[a-z_]+)$|\w+(?:::|->?|[;{\[]|[)\]}>]+[,;.]?$))"
     r"|(?:_{3,}|#+|pass(?:word|wd)?|passwort|kennwort|contraseña|pwd|secret|token|null|none|true|false|string|todo)\]?$"
     r"|.{0,60}?(?:^|[-_.])(?:your|example|placeholder|dummy|sample|insert|goes|here)(?:[-_.]|$)",
     re.IGNORECASE,
 )
+# A file has a folder, or a name without capitals, and without digits unless of several parts: `S3cret.key` may be a password.
+_ENDING = r"\.(?:pem|key|crt|cer|p12|pfx|jks|asc|gpg|pub|txt|json|ya?ml)$"
 # A call, an index, a path of names, the name of a constant, a pattern: code that has the value from somewhere. An address, a
 # file or an entry of a vault: where it is kept.
 CODE = re.compile(
-    r"(?-i:[A-Za-z_][\w.:]*[(\[]|[a-z_]\w*(?:\.[A-Za-z_]\w*)+[,;)\]}]*$|-{1,2}[a-z]|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+[,;|\\)\]}]*$"
-    r"|[A-Z]<|/\^|https?://|arn:aws|[a-z\d_.-]+(?:/[a-z\d_.-]+){2,}$|[\w./~-]+\.(?:pem|key|crt|cer|p12|pfx|jks|asc|gpg|pub|txt|json|ya?ml)$)"
+    r"(?-i:[A-Za-z_][\w.:]*[(\[]|(?![a-z_]*\d\w*"
+    + _ENDING
+    + r")[a-z_]\w*(?:\.[A-Za-z_]\w*)+[,;)\]}]*$|-{1,2}[a-z]|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+[,;|\\)\]}]*$"
+    r"|[A-Z]<|/\^|https?://|arn:aws|[a-z\d_.-]+(?:/[a-z\d_.-]+){2,}$|(?:[\w.~-]*/[\w./~-]+|[a-z._~-]+|[a-z\d]+(?:[_-][a-z\d]+)+)"
+    + _ENDING
+    + ")"
 )
 
 
 # A vendor's form filled with what no vendor makes: ghp_xxxxxxxx.
 _FILLED = re.compile(r"(?i:(?<![a-z])your[-_]|x{8}|(.)\1{9})")
-_KEY_LINE = re.compile(r"(?s)KEY.*?(?![A-Z]{9}|[a-z]{9})[A-Za-z0-9+/=]{9}")
+# What a key's lines hold and the marks around them do not. Of bounded width: it is looked for at every place.
+_KEY_LINE = re.compile(r"(?![A-Z]{9}|[a-z]{9})[A-Za-z0-9+/=]{9}")
 
 
 def suspected(text: str) -> bool:
@@ -148,11 +155,15 @@ _SECRET_ENDS = (
     "password", "passwd", "passphrase", "apikey", "apikeys", "accesskey", "secretkey", "privatekey", "clientsecret",
     "accesstoken", "authtoken", "refreshtoken", "apitoken", "accountkey", "signingkey", "encryptionkey", "passwort", "kennwort", "contraseña",
 )  # fmt: skip
-# Of which kind a token or key is no secret: it says where a list goes on, which request this is, or which version is meant.
+# Of which kind a token or key is no secret: it says where a list goes on.
 HANDLES = frozenset(
-    {"next", "page", "pagination", "starting", "start", "continuation", "continue", "sequence", "request", "client", "change", "lock",
-     "update", "idempotency", "cursor", "sync", "action", "resume", "position"}
+    {"next", "page", "pagination", "starting", "start", "continuation", "continue", "sequence", "idempotency", "cursor", "resume", "position"}
 )  # fmt: skip
+# Of these it may be one, or say which request this is or which version is meant, and is then a UUID, in manuals a made up one. Vault's client_token is one.
+_REQUESTS = re.compile(
+    r"(?:(?i:request|change|lock|update|action|sync)[ _.-]?|(?i:client)[ .-]?|[Cc]lient_?(?=T))[Tt](?i:oken)$"
+)
+UUID = re.compile(r"(?i)[0-9a-z]{7,8}-(?:[0-9a-z]{4}-){3}[0-9a-z]{12}")
 # What may follow and changes nothing: password_2, secret-value.
 _TAILS = frozenset({"value", "plain", "plaintext", "confirm", "confirmation", "repeat"})
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -211,11 +222,16 @@ def names_secret(name: str) -> bool:
     if not words:
         return False
     last = words[-1]
-    if last == "token" and len(words) > 1 and words[-2] in HANDLES and not name.endswith("client_token"):  # Vault's
+    if last == "token" and len(words) > 1 and words[-2] in HANDLES:
         return False
     if last in _SECRET_WORDS or last.endswith(_SECRET_ENDS):
         return True
     return len(words) > 1 and words[-2] in _SECRET_KINDS.get(last, ())
+
+
+def is_handle(name: str, value: str) -> bool:
+    """Whether the value of a field that `names_secret` knows tells a request or a version from others."""
+    return UUID.fullmatch(value) is not None and _REQUESTS.search(name[-NAME_CHARACTERS:]) is not None
 
 
 def redact(text: str) -> tuple[str, tuple[str, ...]]:
@@ -253,7 +269,7 @@ def _hide(name: str, found: list[str], match: re.Match[str]) -> str:
     secret = match[group] if group and "dash" not in match.re.groupindex else match[0]
     if PLACEHOLDER.match(secret) or _FILLED.search(secret) or "[redacted:" in secret:
         return match[0]
-    if "dash" in match.re.groupindex and not _KEY_LINE.search(secret):
+    if "dash" in match.re.groupindex and not _KEY_LINE.search(secret, secret.index("KEY")):
         return match[0]  # the marks alone, as code looks for them
     if name not in found:
         found.append(name)
@@ -275,7 +291,8 @@ def redact_command(text: str) -> tuple[str, tuple[str, ...]]:
         return text, found
 
     def hide(match: re.Match[str]) -> str:
-        if not names_secret((match[1] or match[2])[-NAME_CHARACTERS:]):
+        name = (match[1] or match[2])[-NAME_CHARACTERS:]
+        if not names_secret(name) or is_handle(name, match[3]):
             return match[0]
         return f"{match[0][: match.start(3) - match.start()]}[redacted:password]"
 
@@ -285,7 +302,13 @@ def redact_command(text: str) -> tuple[str, tuple[str, ...]]:
 
 def redact_value(name: str | None, text: str) -> tuple[str, tuple[str, ...]]:
     """The text that is said of `name`, as `NAME=text` would be redacted."""
-    if name is not None and names_secret(name) and VALUE.fullmatch(text) and not PLACEHOLDER.match(text):
+    if (
+        name is not None
+        and names_secret(name)
+        and not is_handle(name, text)
+        and VALUE.fullmatch(text)
+        and not PLACEHOLDER.match(text)
+    ):
         return _hidden(text)
     return redact(text)
 
@@ -332,7 +355,11 @@ def _clean(value: Any, found: dict[str, None], *, hidden: bool) -> Any:
         pair = isinstance(called, str) and names_secret(called)
         return {
             _clean(name, found, hidden=False): _clean(
-                one, found, hidden=hidden or names_secret(name) or (pair and name == "value")
+                one,
+                found,
+                hidden=hidden
+                or (names_secret(name) and not (isinstance(one, str) and is_handle(name, one)))
+                or (pair and name == "value"),
             )
             for name, one in value.items()
         }

@@ -10,7 +10,10 @@ from typing import Any
 # How limpet is started: what an install is called for. All else in an entry is its owner's once it is there.
 STARTED_BY = ("type", "command", "args")
 # A command that runs one of limpet's hooks, however it is quoted and whichever options stand before `hook`.
-_OURS = re.compile(r"""(?:^|[\s"'/\\])limpet(?:\.exe|\.cmd)?["']?\s(?:.*\s)?hook\s""")
+# The rest of the line belongs to the match, so that each line is read once however often it names limpet.
+_OURS = re.compile(r"""(?:^|[\s"'/\\])limpet(?:\.exe|\.cmd)?["']?\s(?P<rest>.*)""")
+_HOOK = re.compile(r"(?<=\s)hook\s")
+_NEXT = len("\nhook ")  # where a line is continued
 # What `install` writes names the program by its whole path, since clients have a PATH of their own; a hand rarely does.
 WHOLE_PATH = re.compile(r"""(?:& )?["']?(?:[A-Za-z]:)?[/\\]""")
 
@@ -58,7 +61,11 @@ def is_ours(entry: Any) -> bool:
         return bool(inner) and all(is_ours(one) for one in inner)
     given = entry.get("args")
     rest = " ".join(one for one in given if isinstance(one, str)) if isinstance(given, list) else ""
-    return any(_OURS.search(f"{one} {rest} ") for one in commands(entry))
+    return any(_runs_hook(f"{one} {rest} ") for one in commands(entry))
+
+
+def _runs_hook(line: str) -> bool:
+    return any(_HOOK.search(line, one.start("rest"), one.end() + _NEXT) for one in _OURS.finditer(line))
 
 
 def commands(entry: Any) -> list[str]:
