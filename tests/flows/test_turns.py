@@ -120,6 +120,21 @@ def test_a_file_that_is_imported_twice_is_stored_once(memory, tmp_path):
     assert said(memory) == TALK
 
 
+def test_a_file_of_many_sessions_and_keys_is_stored_once(memory, tmp_path):
+    """Its transactions part the sessions: a key that comes again ends one, and so do a thousand lines."""
+    values = [{"content": f"{n}", "key": "api.port", "valid_from": f"2026-01-{n + 1:02}"} for n in range(6)]
+    between = [one for pair in zip(lines(TALK, "keys"), values, strict=True) for one in pair]
+    sessions = [one for n in range(8) for who in range(150) for one in lines([TALK[(n + who) % 6]], f"s{who}")]
+    path = tmp_path / "talks.jsonl"
+    path.write_text("".join(f"{json.dumps(one)}\n" for one in [*between, *sessions]))
+
+    assert memory.import_jsonl(path).new == len(between) + len(sessions)
+    turns = memory.count(kind="episode")
+    memory.import_jsonl(path)
+    assert said(memory, "keys") == TALK
+    assert memory.count(kind="episode") == turns == len(TALK) + len(sessions)
+
+
 def test_merging_scopes_merges_the_same_turns_alone(memory):
     memory.remember_batch([one | {"scope": "project:old"} for one in lines(TALK, days=["2026-02-01"] * 6)])
     memory.remember_batch(lines([("Ana", "no"), ("Ana", "yes")], days=["2026-02-01", "2026-02-03"]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from .write import Receipt, rejected
 
 if TYPE_CHECKING:
     from ..context import Context
+    from .turns import Turn
     from .validation import ValidStatement
     from .write import Writer
 
@@ -20,23 +22,32 @@ BATCH_ITEMS = 1_000
 
 
 def remember_batch(
-    context: Context, items: Iterable[Mapping[str, Any]], *, quiet: bool = False, trial: Writer | None = None
+    context: Context,
+    items: Iterable[Mapping[str, Any]],
+    *,
+    quiet: bool = False,
+    trial: Writer | None = None,
+    spoken: Counter[Turn] | None = None,
 ) -> list[Receipt]:
     """A receipt for each item, in their order. `quiet`: what is known already and adds nothing is no observation.
-    `trial`: decides in place of a transaction, and nobody stores its events.
+    `trial`: decides in place of a transaction, and nobody stores its events. `spoken`: how often what this is a part
+    of had each turn before; it is counted on.
     """
+    alone, spoken = spoken is None, Counter() if spoken is None else spoken
     receipts: list[Receipt] = []
     part: list[tuple[int, ValidStatement]] = []
     keys: set[tuple[str, str]] = set()
     named = False  # an item has an id of its own, on which a later one can build
 
-    def flush() -> None:
+    def flush(*, last: bool = False) -> None:
         statements = [one for _, one in part]
         # What was taken once need not be judged again, which takes most of the time.
         known = _are_known(context, statements) if quiet else [False] * len(statements)
         judged = iter(context.policy.judged([one for one, old in zip(statements, known, strict=True) if not old]))
         statements = [one if old else next(judged) for one, old in zip(statements, known, strict=True)]
-        for (place, _), receipt in zip(part, _write_batch(context, statements, quiet, trial), strict=True):
+        for (place, _), receipt in zip(
+            part, _write_batch(context, statements, quiet, trial, spoken, alone and last and not spoken), strict=True
+        ):
             receipts[place] = receipt
         part.clear()
         keys.clear()
@@ -58,26 +69,39 @@ def remember_batch(
         keys.add(slot)
         receipts.append(Receipt(id=None, status="rejected"))  # type: ignore[arg-type]
         part.append((place, statement))
-    flush()
+    flush(last=True)
     return receipts
 
 
 def _write_batch(
-    context: Context, statements: list[ValidStatement], quiet: bool, trial: Writer | None
+    context: Context,
+    statements: list[ValidStatement],
+    quiet: bool,
+    trial: Writer | None,
+    spoken: Counter[Turn],
+    alone: bool,
 ) -> list[Receipt]:
+    marks: list[int] = []
+
     def each(writer: Writer) -> list[Receipt]:
-        writer.quiet = quiet
+        writer.quiet, writer.spoken, writer.alone = quiet, spoken, alone
         receipts = []
-        for statement, mark in zip(statements, writer.expect(statements), strict=True):
+        marks[:] = writer.expect(statements)
+        for statement, mark in zip(statements, marks, strict=True):
             try:
                 receipts.append(writer.state(statement, mark=mark))
             except (BadInput, NotFound) as error:
                 receipts.append(rejected(error, format_id(statement.id) if statement.id else None))
         return receipts
 
-    if trial is not None:
-        return each(trial)
-    return context.write(each) if statements else []
+    if not statements:
+        return []
+    receipts = each(trial) if trial is not None else context.write(each)
+    if any(one.speaker and one.session for one in statements):
+        from .turns import turns_of
+
+        spoken.update(turns_of(statements, marks))
+    return receipts
 
 
 def _are_known(context: Context, statements: Sequence[ValidStatement]) -> list[bool]:

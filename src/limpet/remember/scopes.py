@@ -133,14 +133,24 @@ def _merge_same(writer: Writer, coming: Sequence[Memory], scope: str) -> list[st
     """What says exactly what is there already is spoken for by that."""
     from .review import merge  # reads of scopes do without it
 
-    merged = []
+    merged: list[str] = []
+    turns: dict[str, dict[tuple[int | None, int | None], list[bytes]]] = {}  # by session, those that are active
+
+    def same_turn(mark: int, one: Memory) -> Memory | None:
+        session = one.session or ""
+        if session not in turns:
+            there = turns[session] = {}
+            for row in writer.reads.sessions.turns(scope, session, limit=ALL):
+                if row.state == "active":
+                    there.setdefault((row.mark, row.valid_from), []).append(row.id)
+        ids = turns[session].get((mark, one.valid_from_us))
+        return writer.reads.memories.get(ids.pop(0)) if ids else None
+
     for one in coming:
         mark = fingerprint(scope, one.kind, one.speaker, one.key, one.content)
         same = writer.reads.memories.same_statement(scope, mark, writer.now)
         if same is not None and is_spoken(one):
-            at = (mark, one.valid_from_us, "active")
-            there = writer.reads.sessions.turns(scope, one.session or "", limit=ALL)
-            same = next((writer.reads.memories.get(turn.id) for turn in there if turn[1:] == at), None)
+            same = same_turn(mark, one)
         if same is not None and one.state == "active" and merge(writer, same.id, one.id, origin="user") is not None:
             merged.append(one.id)
     return merged

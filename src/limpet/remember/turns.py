@@ -1,12 +1,14 @@
 """Turns of a conversation: which of those that arrive are there already.
 
 The same words are said again in a conversation, and are another turn. So a turn is known by its time; without one,
-when it repeats what its session ends with (a call that is made again), or a batch what the session holds in a row.
+when it repeats what its session ends with (a call that is made again). Of a batch or a file the n-th time that words
+are said is the n-th that the session has: what is sent again is stored once, and what has grown meanwhile grows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..model.memory import Memory
@@ -18,8 +20,8 @@ if TYPE_CHECKING:
     from .validation import ValidStatement
     from .write import Writer
 
-# Of so many turns a batch is an exchange, which comes again in a conversation as one "yes" does: it is known only where
-# the session ends with it. A longer run of the same turns is the conversation sent again.
+# Of so many turns without a time a batch is an exchange, which comes again in a conversation as one "yes" does: it is
+# known only where the session ends with it.
 EXCHANGE_TURNS = 2
 ALL = (1 << 63) - 1  # turns
 
@@ -50,50 +52,62 @@ def same_turn(writer: Writer, statement: ValidStatement, mark: int) -> Memory | 
 
 
 def known_turns(
-    reads: Store, statements: Sequence[ValidStatement], marks: Sequence[int], new: set[int]
+    reads: Store,
+    statements: Sequence[ValidStatement],
+    marks: Sequence[int],
+    new: set[int],
+    before: Mapping[Turn, int],
+    *,
+    alone: bool,
 ) -> dict[Turn, list[bytes | None]]:
-    """The memory that each turn of an operation is, in their order; None: another one. `new`: marks that none has."""
+    """The memory that each turn of an operation is, in their order; None: another one. `new`: marks that none has.
+
+    `before`: how often a batch has had each turn in its transactions before this one; `alone`: this is all of it.
+    """
     sessions: dict[tuple[str, str], list[Turn]] = {}
-    for one, mark in zip(statements, marks, strict=True):
-        if one.id is None and is_spoken(one):
-            turn = _turn_of(one, mark)
-            sessions.setdefault((turn.scope, turn.session), []).append(turn)
+    for turn in turns_of(statements, marks):
+        sessions.setdefault((turn.scope, turn.session), []).append(turn)
     found: dict[Turn, list[bytes | None]] = {}
     for (scope, session), coming in sessions.items():
-        there = []
+        ends = alone and len(coming) <= EXCHANGE_TURNS and all(turn.valid_from is None for turn in coming)
+        there: list[TurnRow] = []
         if not new.issuperset(turn.mark for turn in coming):
-            last = len(coming) == 1 and coming[0].valid_from is None
-            there = reads.sessions.turns(scope, session, limit=1 if last else ALL)
-        for turn, row in zip(coming, _matched(there, coming), strict=True):
+            there = reads.sessions.turns(scope, session, limit=len(coming) if ends else ALL)
+        rows = _at_the_end(there, coming) if ends else _in_turn(there, coming, before)
+        for turn, row in zip(coming, rows, strict=True):
             found.setdefault(turn, []).append(row.id if row and row.state == "active" else None)
     return found
+
+
+def turns_of(statements: Sequence[ValidStatement], marks: Sequence[int]) -> list[Turn]:
+    """Those among some statements that are known by what they say."""
+    several = zip(statements, marks, strict=True)
+    return [_turn_of(one, mark) for one, mark in several if one.id is None and is_spoken(one)]
 
 
 def _turn_of(one: ValidStatement, mark: int) -> Turn:
     return Turn(one.scope, one.session or "", mark, one.valid_from)
 
 
-def _matched(there: Sequence[TurnRow], coming: Sequence[Turn]) -> list[TurnRow | None]:
-    start = _begins(there, coming) if any(turn.valid_from is None for turn in coming) else None
-    if start is not None:
-        ahead = list(there[start:])
-        return [ahead[i] if i < len(ahead) else None for i in range(len(coming))]
-    at: dict[tuple[int | None, int | None], list[TurnRow]] = {}
-    for row in reversed(there):
-        at.setdefault((row.mark, row.valid_from), []).append(row)
-    left = [at.get((turn.mark, turn.valid_from)) for turn in coming]
-    return [rows.pop() if rows else None for rows in left]
+def _in_turn(there: Sequence[TurnRow], coming: Sequence[Turn], before: Mapping[Turn, int]) -> list[TurnRow | None]:
+    at: dict[tuple[int, int | None], list[TurnRow]] = {}
+    for row in there:
+        if row.state == "active" and row.mark is not None:
+            at.setdefault((row.mark, None), []).append(row)
+            at.setdefault((row.mark, row.valid_from), []).append(row)
+    times = Counter({turn: before.get(turn, 0) for turn in coming})
+    found: list[TurnRow | None] = []
+    for turn in coming:
+        rows = at.get((turn.mark, turn.valid_from), [])
+        found.append(rows[times[turn]] if times[turn] < len(rows) else None)
+        times[turn] += 1
+    return found
 
 
-def _begins(there: Sequence[TurnRow], coming: Sequence[Turn]) -> int | None:
-    """Where in a session the turns that arrive stand already: all of them, or the first up to the session's end."""
-    ends = len(there) - len(coming)
-    for start in range(0 if len(coming) > EXCHANGE_TURNS else max(0, ends), len(there)):
-        together = min(len(coming), len(there) - start)
-        if all(_same(there[start + i], coming[i]) for i in range(together)):
-            return start
-    return None
-
-
-def _same(row: TurnRow, turn: Turn) -> bool:
-    return row.mark == turn.mark and turn.valid_from in (None, row.valid_from)
+def _at_the_end(there: Sequence[TurnRow], coming: Sequence[Turn]) -> list[TurnRow | None]:
+    """Of the last turns of a session: those that arrive, if all of them, or the first of them, are its end."""
+    for start in range(len(there)):
+        rest = there[start:]
+        if all(row.mark == turn.mark for row, turn in zip(rest, coming, strict=False)):
+            return [rest[i] if i < len(rest) else None for i in range(len(coming))]
+    return [None] * len(coming)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..model.clock import format_time
@@ -66,6 +66,9 @@ class Writer:
         # Fingerprints that are known to be new: nothing needs to be looked up.
         self._new: set[int] = set()
         self.turns: dict[Turn, list[bytes | None]] = {}  # the memory that each of them is
+        # How often a batch had each turn in its transactions before this one, and whether this one is all of it.
+        self.spoken: Mapping[Turn, int] = {}
+        self.alone = True
         self._by_memory: dict[bytes, list[Event]] = {}
         # What is known already and adds nothing leaves no event: a file that is imported again is no new observation.
         self.quiet = False
@@ -80,7 +83,7 @@ class Writer:
         if any(one.speaker and one.session for one in statements):
             from .turns import known_turns
 
-            self.turns |= known_turns(self.reads, statements, marks, self._new)
+            self.turns |= known_turns(self.reads, statements, marks, self._new, self.spoken, alone=self.alone)
         return marks
 
     def event(self, type: str, memory: bytes, *, origin: str, content: str | None = None, **data: Any) -> Event:

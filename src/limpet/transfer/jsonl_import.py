@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import io
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -23,6 +24,7 @@ from .records import interrupted
 
 if TYPE_CHECKING:
     from ..context import Context
+    from ..remember.turns import Turn
 
 Progress = Callable[[int, int], None]
 Bad = list[tuple[int, str]]
@@ -85,6 +87,7 @@ class _Import:
         self._new = self._known = 0
         self._lifecycle = Lifecycle(context.store, keep=dry_run)
         # Statements of a dry run are decided as others are, by one writer: later lines meet what earlier ones say.
+        self._spoken: Counter[Turn] = Counter()
         self._trial = Writer(context.store, context.new_id, context.now(), context.scopes) if dry_run else None
         self._named: set[object] = set()  # ids that lines of a dry run gave
 
@@ -179,7 +182,7 @@ class _Import:
         for start in range(0, len(statements), BATCH_ITEMS):  # a transaction each: what is counted is stored
             part = statements[start : start + BATCH_ITEMS]
             lines = [self._without_named(line) if self._dry_run else line for _, line in part]
-            receipts = remember_batch(self._context, lines, quiet=True, trial=self._trial)
+            receipts = remember_batch(self._context, lines, quiet=True, trial=self._trial, spoken=self._spoken)
             for (number, _), receipt in zip(part, receipts, strict=True):
                 if receipt.status == "rejected":
                     self._reject(number, receipt.reason or "rejected")

@@ -76,7 +76,7 @@ class SqlMemories(Repository):
         return self._in(scope, (min(holding) if holding else max(found))[2])
 
     def with_fingerprints(self, fingerprints: Sequence[int]) -> set[int]:
-        return {row[0] for row in self._rows("marked", marks=self._database.numbers(fingerprints))}
+        return {row[0] for row in self._rows("marked", marks=self._database.numbers(list(set(fingerprints))))}
 
     def keyed(self, scope: str, key: str, *, known_at: int | None = None) -> list[Memory]:
         if known_at is None:

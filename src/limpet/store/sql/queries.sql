@@ -96,7 +96,7 @@ SELECT valid_to IS NULL OR :at < valid_to, created_at, num FROM memory INDEXED B
 
 -- name: marked
 -- Those among some fingerprints that an active memory has. memory_fingerprint.
-SELECT m.fingerprint FROM carray(:marks) c
+SELECT DISTINCT m.fingerprint FROM carray(:marks) c
   CROSS JOIN memory m INDEXED BY memory_fingerprint ON m.fingerprint = c.value
  WHERE m.retired_at IS NULL AND m.state = 'active'
 
