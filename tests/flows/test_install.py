@@ -344,6 +344,31 @@ console.log(JSON.stringify(said.map((one) => one.join("\\n"))))
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="needs Node")
+@pytest.mark.parametrize("how", ["message", "pause"])
+def test_opencode_keeps_nothing_before_the_model_while_limpet_is_off(home, run, tmp_path, how):
+    store = str(tmp_path / "memory.db")
+    options = ("--store", store, "--scope", "project:shop")
+    run(*options, "remember", "The staging database listens on port 5433")
+    run(*options, "remember", "Answer in short sentences", "--kind", "preference")
+    run("install", "opencode", *options)
+    pauses = json.dumps(f"{store}.pause")
+    switch = 'await ask("limpet incognito")' if how == "message" else (
+        f'fs.appendFileSync({pauses}, "pause 1\\n") ?? await ask("How are invoices numbered?")'
+    )  # fmt: skip
+    before, at_once, after, on_again = driven(home, tmp_path, f"""
+import fs from "node:fs"
+await create("s1")
+const said = [await ask("Which port has the staging database?"), {switch}, await ask("And which one has the cache?")]
+fs.rmSync({pauses})
+said.push(await ask("Which port has the staging database?"))
+console.log(JSON.stringify(said.map((one) => one.join("\\n"))))
+""")  # fmt: skip
+    assert "short sentences" in before and "5433" in before
+    assert at_once == after == "base"
+    assert "short sentences" in on_again and "5433" in on_again
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs Node")
 def test_what_opencode_keeps_before_the_model_is_bounded(home, run, tmp_path):
     options = ("--store", str(tmp_path / "memory.db"), "--scope", "project:shop")
     for name in "abcdefghijklmnopqrst":

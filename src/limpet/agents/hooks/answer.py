@@ -16,7 +16,7 @@ from ...folders import is_there
 from ...model.dataclass import replace
 from ...pause import append, is_incognito, look, read_pauses
 from ...text.blocks import plain_line, strip_blocks
-from .client_adapters import CLIENT_ADAPTERS, NO_EXIT_STATUS, Call, notice, shape
+from .client_adapters import CLIENT_ADAPTERS, NO_EXIT_STATUS, Call, notice, off, shape
 
 if TYPE_CHECKING:
     from ...api import Limpet
@@ -53,8 +53,10 @@ def answer(call: Call, say: Say, *, store: str | None, scope: str | None, clock:
             raise IsOff
         return replace(settings, ignore=state.ignore) if state.ignore else settings
 
-    with suppress(IsOff):
+    try:
         _ROLES[call.role](call, say, find, clock)
+    except IsOff:
+        say(off(call))
 
 
 class IsOff(Exception):
@@ -114,7 +116,8 @@ def _incognito(text: str, call: Call, say: Say, find: Find) -> bool:
         say(notice(call, "limpet cannot tell which session this is: `limpet pause` in a terminal switches it off."))
     else:
         append(settings.path, [f"incognito {call.session}"])
-        say(notice(call, "limpet is off for this session: nothing of it is noted, stored or shown from here on."))
+        said = "limpet is off for this session: nothing of it is noted, stored or shown from here on."
+        say(notice(call, said) or off(call))
     return True
 
 
