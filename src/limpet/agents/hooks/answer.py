@@ -6,6 +6,7 @@ A message and a start open the store by the API; a tool call and an answer are a
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -31,6 +32,10 @@ ASKED_CHARACTERS, SAID_CHARACTERS = 200, 400
 # A message that is for limpet, in clients that tell no command whose session it is in; and what it may be meant by.
 INCOGNITO_COMMAND, MEANT_BY = ["limpet", "incognito"], ("incog", "pause")
 COURTESY = ("please", "bitte")
+# Where the part of a message that is for limpet ends; words beyond those two that it may have, and that it may have from
+# a word of time on. More are a message about limpet, as is what it does ("limpet pauses too long").
+PART_ENDS = re.compile(r"[.!?:;\n]|(?<=limpet incognito),|(?<=limpet pause),")
+MOST_MORE, MOST_FROM_TIME, TIME = 3, 6, ("for", "until", "till", "from", "now", "f\u00fcr", "bis", "ab", "jetzt")
 # How a session begins: with an empty context, after which everything may be shown again; or with the one it had.
 FORGETS, KEEPS = ("compact", "clear"), ("resume", "fork")
 
@@ -106,7 +111,11 @@ def _incognito(text: str, call: Call, say: Say, find: Find) -> bool:
     begins = text[:200].lower()
     words = "".join(one if one.isalnum() else " " for one in begins).split()
     words = [one for one in words if one not in COURTESY]
-    if words[:1] != INCOGNITO_COMMAND[:1] or not "".join(words[1:2]).startswith(MEANT_BY):
+    if words[:1] != INCOGNITO_COMMAND[:1] or not "".join(words[1:2]).startswith(MEANT_BY) or words[1] == "pauses":
+        return False
+    part = PART_ENDS.split(begins[begins.index(words[0]) :], maxsplit=1)[0]
+    more = "".join(one if one.isalnum() else " " for one in part).split()[2:]
+    if len(more) > (MOST_FROM_TIME if more[:1] and more[0] in TIME else MOST_MORE):
         return False
     settings = find()
     if words != INCOGNITO_COMMAND or "?" in begins or len(text) > len(begins):
