@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..hooks.client_adapters import CLIENT_ADAPTERS
-from .change import Part, json_hooks, json_item, json_value, own_file, stands, text_block, toml_table
+from .change import Part, json_hooks, json_item, json_value, of_stranger, own_file, stands, text_block, toml_table
 
 # What a client waits for a hook at most, in seconds; the hook itself gives up sooner (hooks/client_adapters.py).
 PATIENCE_SECONDS = 5
@@ -56,7 +56,9 @@ class Place(NamedTuple):
     run: tuple[str, ...]  # how limpet is started
     options: tuple[str, ...] = ()  # --store and --scope, as given to install or as the client's entries have them
     hook_options: tuple[str, ...] = ()  # the same for hooks alone: the server's entry has them in its environment
+    server_options: tuple[str, ...] = ()  # the same for the server alone: what only the client can fill in
     kept: tuple[str, ...] = ()  # which of both the client's entries had, as they are shown
+    dropped: tuple[str, ...] = ()  # the same of what is not kept
     windows: bool = os.name == "nt"
     allow_tools: bool = False  # whether the user lets the client call limpet's tools without asking
 
@@ -78,7 +80,7 @@ class Place(NamedTuple):
         return self.folder("XDG_CONFIG_HOME", ".config")
 
     def server(self) -> dict[str, Any]:
-        return {"command": self.run[0], "args": [*self.run[1:], "mcp", *self.options]}
+        return {"command": self.run[0], "args": [*self.run[1:], "mcp", *self.options, *self.server_options]}
 
     def hook(self, client: str, event: str) -> str:
         """A hook's command line, for a shell. On Windows with slashes: Git Bash, cmd and PowerShell all take them."""
@@ -100,7 +102,9 @@ def program() -> tuple[str, ...]:
 
 
 def parts(client: str, place: Place) -> list[Part]:
-    return _PARTS[client](place)
+    several = _PARTS[client](place)
+    # Of what a repository holds already only what does no harm stays.
+    return [of_stranger(one) for one in several] if place.project else several
 
 
 def is_present(client: str, place: Place) -> bool:
