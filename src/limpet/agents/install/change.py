@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from ...model.errors import BadInput, StoreError
 from . import entries, files, jsonc, markdown, toml
-from .entries import is_ours
+from .entries import inner_of, is_ours
 
 Unreadable = (jsonc.NotJson, toml.NotToml, markdown.NotWhole)
 
@@ -145,7 +145,7 @@ def json_hooks(path: Path, events: dict[str, Any], defaults: dict[str, Any] | No
         for event, entry in _kept(_json(origin)).items():
             for one in entry if isinstance(entry, list) else [entry]:
                 # Of a group in which others have hooks too, those stand where they were.
-                own = one if is_ours(one) else {**one, "hooks": [inner for inner in _inner(one) if is_ours(inner)]}
+                own = one if is_ours(one) else {**one, "hooks": [inner for inner in inner_of(one) if is_ours(inner)]}
                 text = jsonc.append(_json(text), ("hooks", event), own)
         return text
 
@@ -204,14 +204,6 @@ def own_file(path: Path, what: str, body: str, *, mark: str, mode: int | None = 
     return Part(
         path, what, put, lambda _text, _origin: "", lambda text: mark in text, whole=True, mode=mode,
         found=lambda text: text if mark in text else None,
-    )  # fmt: skip
-
-
-def of_stranger(part: Part) -> Part:
-    """The part in a file that may come from anybody: what nobody can vouch for goes first."""
-    return part._replace(
-        put=lambda text: part.put(part.vouched(text)[0]), kept=lambda text: part.kept(part.vouched(text)[0]),
-        dropped=lambda text: part.vouched(text)[1],
     )  # fmt: skip
 
 
@@ -412,15 +404,10 @@ def _kept(text: str) -> dict[str, Any]:
     node = jsonc.find(jsonc.read(text), ("hooks",))
     for event, several in node.value.items() if node is not None and isinstance(node.value, dict) else ():
         every = several if isinstance(several, list) else []
-        ours = [one for one in every if is_ours(one) or any(is_ours(inner) for inner in _inner(one))]
+        ours = [one for one in every if is_ours(one) or any(is_ours(inner) for inner in inner_of(one))]
         if ours:
             found[event] = ours[0] if len(ours) == 1 else ours
     return found
-
-
-def _inner(entry: Any) -> list[Any]:
-    found = entry.get("hooks") if isinstance(entry, dict) else None
-    return found if isinstance(found, list) else []
 
 
 def _without_ours(text: str) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..hooks.client_adapters import CLIENT_ADAPTERS
-from .change import Part, json_hooks, json_item, json_value, of_stranger, own_file, stands, text_block, toml_table
+from .change import Part, json_hooks, json_item, json_value, own_file, stands, text_block, toml_table
 
 # What a client waits for a hook at most, in seconds; the hook itself gives up sooner (hooks/client_adapters.py).
 PATIENCE_SECONDS = 5
@@ -104,7 +104,15 @@ def program() -> tuple[str, ...]:
 def parts(client: str, place: Place) -> list[Part]:
     several = _PARTS[client](place)
     # Of what a repository holds already only what does no harm stays.
-    return [of_stranger(one) for one in several] if place.project else several
+    return [_of_stranger(one) for one in several] if place.project else several
+
+
+def _of_stranger(part: Part) -> Part:
+    """The part in a file that may come from anybody: what nobody can vouch for goes first."""
+    return part._replace(
+        put=lambda text: part.put(part.vouched(text)[0]), kept=lambda text: part.kept(part.vouched(text)[0]),
+        dropped=lambda text: part.vouched(text)[1],
+    )  # fmt: skip
 
 
 def is_present(client: str, place: Place) -> bool:

@@ -72,6 +72,12 @@ def is_ours(entry: Any) -> bool:
     return any(_OURS.search(f"{one} {rest} ") for one in commands(entry))
 
 
+def inner_of(entry: Any) -> list[Any]:
+    """The hooks of a group."""
+    found = entry.get("hooks") if isinstance(entry, dict) else None
+    return found if isinstance(found, list) else []
+
+
 def commands(entry: Any) -> list[str]:
     """The command lines of an entry or a list of them, with those of the hooks inside."""
     if isinstance(entry, list):
