@@ -431,7 +431,9 @@ def test_what_was_written_by_hand_comes_back_beside_what_others_changed_meanwhil
 def test_a_hook_by_hand_in_a_group_with_others_comes_back(home, run):
     mine = {"type": "command", "command": "limpet hook claude SessionStart --scope hand"}
     other = {"type": "command", "command": "echo hi"}
-    settings = put(home / ".claude" / "settings.json", json.dumps({"hooks": {"SessionStart": [{"hooks": [mine, other]}]}}))
+    settings = put(
+        home / ".claude" / "settings.json", json.dumps({"hooks": {"SessionStart": [{"hooks": [mine, other]}]}})
+    )
     run("install", "claude")
     settings.write_text(json.dumps(json.loads(settings.read_text()) | {"theme": "dark"}))
     run("uninstall", "claude")
@@ -505,8 +507,10 @@ def test_a_project_does_not_choose_the_store_and_the_environment(home, run, tmp_
     evil = str(project / "evil.db")
     run("install", client, "--project", str(project), "--store", evil, "--scope", "theirs")
     for path in [one for one in project.rglob("*.json") if '"args"' in one.read_text()]:
-        path.write_text(path.read_text().replace('"args"', '"cwd": "/x", "timeout": 9, "env": {"LD_PRELOAD": "x.so"}, "args"'))
-    code, out, err = run("install", client, "--project", str(project))
+        path.write_text(
+            path.read_text().replace('"args"', '"cwd": "/x", "timeout": 9, "env": {"LD_PRELOAD": "x.so"}, "args"')
+        )
+    code, _, err = run("install", client, "--project", str(project))
     assert code == 0 and f"not kept: --store {evil}, --scope theirs" in err and "come from anybody" in err
     everything = b"".join(data for name, data in files(project).items() if not name.endswith(".before-limpet")).decode()
     assert "evil.db" not in everything and "theirs" not in everything and "LD_PRELOAD" not in everything

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from ..foreign_reads import taint
@@ -99,8 +99,7 @@ class Tools:
         found = self._memory.recall(query, **given)
         several = _worth_tokens(found, found.items, narrowed)
         items = [
-            _item(one) | {"also": list(found.also.get(one.id, ())), "why": _contributions(one.why)}
-            for one in several
+            _item(one) | {"also": list(found.also.get(one.id, ())), "why": _contributions(one.why)} for one in several
         ]
         cut = self._best_cut(query, given, items) if found.truncated else None
         if cut is not None:

@@ -115,9 +115,7 @@ def _each(args: Namespace, plan: Callable[[Sequence[Part]], list[Change]], place
     return _carry_out(args, plans, _place(args).root, places)
 
 
-def _carry_out(
-    args: Namespace, plans: list[tuple[str, list[Change]]], root: Path, places: Mapping[str, Place]
-) -> int:
+def _carry_out(args: Namespace, plans: list[tuple[str, list[Change]]], root: Path, places: Mapping[str, Place]) -> int:
     from ..agents.install.change import apply
 
     if not args.dry_run:

@@ -32,8 +32,8 @@ ASKED_CHARACTERS, SAID_CHARACTERS = 200, 400
 # A message that is for limpet, in clients that tell no command whose session it is in; and what it may be meant by.
 INCOGNITO_COMMAND, MEANT_BY = ["limpet", "incognito"], ("incog", "pause")
 COURTESY = ("please", "bitte")
-# Where the part of a message that is for limpet ends; words beyond those two that it may have, and that it may have from
-# a word of time on. More are a message about limpet, as is what it does ("limpet pauses too long").
+# Where the part of a message that is for limpet ends; words beyond those two that it may have, and from a word of time
+# on. More are a message about limpet, as is what it does ("limpet pauses too long").
 PART_ENDS = re.compile(r"[.!?:;\n]|(?<=limpet incognito),|(?<=limpet pause),")
 MOST_MORE, MOST_FROM_TIME, TIME = 3, 6, ("for", "until", "till", "from", "now", "f\u00fcr", "bis", "ab", "jetzt")
 # How a session begins: with an empty context, after which everything may be shown again; or with the one it had.

@@ -33,7 +33,9 @@ def completed(client: str, place: Place) -> Place:
         said, words = f"--{name} {value}", [f"--{name}", value]
         if place.project:
             dropped.append(said)
-        elif "$" in value and (server[at] or environment[at]):  # only the client can fill it in: a hook's line quotes it
+        elif "$" in value and (
+            server[at] or environment[at]
+        ):  # only the client can fill it in: a hook's line quotes it
             kept.append(f"{said} (by the server alone: hooks cannot fill in its $)")
             if own:
                 server_options += words
