@@ -76,7 +76,7 @@ RECALL = _takes(
     "query",
     query=_text("a question, exact names"),
     # Without a default: one that the agent names counts as a wish.
-    k={"type": "integer", "minimum": 1, "maximum": 100, "description": "else 8"},
+    k={"type": "integer", "minimum": 1, "maximum": 100},
     kinds=_texts(),
     topics=_texts(),
     since=_text(),
