@@ -45,6 +45,8 @@ MOST_PATH_BYTES = 100
 VERBS = frozenset({"recall", "recall_sessions"})
 # Tells a server that questions will come; it answers with nothing.
 LOAD = "load"
+# Where the models could not be loaded, or nothing has a vector, it is not tried again with each question.
+AGAIN_SECONDS = 60.0
 # Any question loads the models, and gives texts that wait their vectors.
 FIRST_QUESTION = "What is known here?"
 
@@ -100,12 +102,15 @@ class RecallServer:
     """
 
     def __init__(
-        self, memory: Limpet, *, look_seconds: float = LOOK_SECONDS, asked: Callable[[], object] = lambda: None
-    ) -> None:
+        self, memory: Limpet, *, look_seconds: float = LOOK_SECONDS, asked: Callable[[], object] = lambda: None,
+        again_seconds: float = AGAIN_SECONDS,
+    ) -> None:  # fmt: skip
         self._memory = memory
         self._asked = asked
         self._is_loaded = False
-        self._loading = threading.Lock()
+        self._again_seconds = again_seconds
+        self._loads_from = 0.0  # on the monotonic clock: not before that again
+        self._loading: threading.Thread | None = None
         self._look_seconds = look_seconds
         self._stopping = threading.Event()
         self._answering = threading.BoundedSemaphore(ANSWERS)
@@ -124,6 +129,11 @@ class RecallServer:
         self._stopping.set()
         if self._thread.is_alive():
             self._thread.join(self._look_seconds + SILENCE_SECONDS)
+        with self._lock:
+            loading = self._loading
+        # It reads the store, which is closed next. An embedder that never answers is not waited for: it is a daemon.
+        if loading is not None:
+            loading.join(SILENCE_SECONDS)
 
     def _run(self) -> None:
         while not self._stopping.is_set():
@@ -223,8 +233,7 @@ class RecallServer:
         try:
             if asked.get("version") != VERSION or asked.get("embedder") != self._memory.embedder:
                 return {}
-            if not self._is_loaded:
-                threading.Thread(target=self._load, name="limpet-load", daemon=True).start()
+            self._have_loaded()
             if asked.get("verb") not in VERBS:
                 return {}
             folder = asked.get("folder")
@@ -236,16 +245,23 @@ class RecallServer:
         except Exception:  # whatever it is, it must not end a server that others rely on
             return {}
 
-    def _load(self) -> None:
-        """What a cold process has no time to wait for. Until there are vectors, each question tries again."""
-        if self._loading.acquire(blocking=False):
-            try:
-                self._asked()
-                self._is_loaded = "vector" not in self._memory.recall(FIRST_QUESTION).missing
-            except Exception:  # the same question will tell whoever asks it in this process
+    def _have_loaded(self) -> None:
+        with self._lock:
+            waits = self._is_loaded or self._stopping.is_set() or time.monotonic() < self._loads_from
+            if waits or (self._loading is not None and self._loading.is_alive()):
                 return
-            finally:
-                self._loading.release()
+            self._loading = threading.Thread(target=self._load, name="limpet-load", daemon=True)
+            self._loading.start()
+
+    def _load(self) -> None:
+        """What a cold process has no time to wait for. Until there are vectors, it is tried again now and then."""
+        try:
+            self._asked()
+            self._is_loaded = "vector" not in self._memory.recall(FIRST_QUESTION).missing
+        except Exception:  # the same question will tell whoever asks it in this process
+            return
+        finally:
+            self._loads_from = time.monotonic() + self._again_seconds
 
 
 def _answers(path: Path) -> bool:

@@ -344,6 +344,31 @@ console.log(JSON.stringify(said.map((one) => one.join("\\n"))))
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="needs Node")
+@pytest.mark.parametrize("how", ["message", "pause"])
+def test_opencode_keeps_nothing_before_the_model_while_limpet_is_off(home, run, tmp_path, how):
+    store = str(tmp_path / "memory.db")
+    options = ("--store", store, "--scope", "project:shop")
+    run(*options, "remember", "The staging database listens on port 5433")
+    run(*options, "remember", "Answer in short sentences", "--kind", "preference")
+    run("install", "opencode", *options)
+    pauses = json.dumps(f"{store}.pause")
+    switch = 'await ask("limpet incognito")' if how == "message" else (
+        f'fs.appendFileSync({pauses}, "pause 1\\n") ?? await ask("How are invoices numbered?")'
+    )  # fmt: skip
+    before, at_once, after, on_again = driven(home, tmp_path, f"""
+import fs from "node:fs"
+await create("s1")
+const said = [await ask("Which port has the staging database?"), {switch}, await ask("And which one has the cache?")]
+fs.rmSync({pauses})
+said.push(await ask("Which port has the staging database?"))
+console.log(JSON.stringify(said.map((one) => one.join("\\n"))))
+""")  # fmt: skip
+    assert "short sentences" in before and "5433" in before
+    assert at_once == after == "base"
+    assert "short sentences" in on_again and "5433" in on_again
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs Node")
 def test_what_opencode_keeps_before_the_model_is_bounded(home, run, tmp_path):
     options = ("--store", str(tmp_path / "memory.db"), "--scope", "project:shop")
     for name in "abcdefghijklmnopqrst":
@@ -403,6 +428,20 @@ def test_what_was_written_by_hand_comes_back_beside_what_others_changed_meanwhil
     assert json.loads(file.read_text()) == {"mcpServers": {"limpet": mine}, "theme": "dark"}
 
 
+def test_a_hook_by_hand_in_a_group_with_others_comes_back(home, run):
+    mine = {"type": "command", "command": "limpet hook claude SessionStart --scope hand"}
+    other = {"type": "command", "command": "echo hi"}
+    settings = put(
+        home / ".claude" / "settings.json", json.dumps({"hooks": {"SessionStart": [{"hooks": [mine, other]}]}})
+    )
+    run("install", "claude")
+    settings.write_text(json.dumps(json.loads(settings.read_text()) | {"theme": "dark"}))
+    run("uninstall", "claude")
+    assert json.loads(settings.read_text()) == {
+        "hooks": {"SessionStart": [{"hooks": [other]}, {"hooks": [mine]}]}, "theme": "dark"
+    }  # fmt: skip
+
+
 def test_codex_keeps_time_limits_environment_and_tables_of_an_entry(home, run):
     text = """\
 model = "gpt"
@@ -458,6 +497,55 @@ def test_an_install_that_is_told_no_store_keeps_the_one_there_is(home, run, clie
     )
     run("uninstall", client)
     assert files(home) == {}
+
+
+@pytest.mark.parametrize("client", sorted(CLIENT_ADAPTERS))
+def test_a_project_does_not_choose_the_store_and_the_environment(home, run, tmp_path, client):
+    """A repository may come from anybody: what its files name around limpet's own command is not taken over."""
+    project = tmp_path / "shop"
+    project.mkdir()
+    evil = str(project / "evil.db")
+    run("install", client, "--project", str(project), "--store", evil, "--scope", "theirs")
+    for path in [one for one in project.rglob("*.json") if '"args"' in one.read_text()]:
+        path.write_text(
+            path.read_text().replace('"args"', '"cwd": "/x", "timeout": 9, "env": {"LD_PRELOAD": "x.so"}, "args"')
+        )
+    code, _, err = run("install", client, "--project", str(project))
+    assert code == 0 and f"not kept: --store {evil}, --scope theirs" in err and "come from anybody" in err
+    everything = b"".join(data for name, data in files(project).items() if not name.endswith(".before-limpet")).decode()
+    assert "evil.db" not in everything and "theirs" not in everything and "LD_PRELOAD" not in everything
+    assert '"cwd"' not in everything
+    run("install", client, "--project", str(project), "--scope", "mine")
+    assert "mine" in b"".join(files(project).values()).decode()
+
+
+def test_a_projects_entry_keeps_time_limits_and_comes_back(home, run, tmp_path):
+    mine = {"command": "limpet", "args": ["mcp", "--store", "evil.db"], "env": {"PYTHONPATH": "."}, "timeout": 9}
+    put(tmp_path / ".mcp.json", json.dumps({"mcpServers": {"limpet": mine}}))
+    text = '[mcp_servers.limpet]\ncommand = "limpet"\nstartup_timeout_sec = 30\nenv = { PYTHONPATH = "." }\n'
+    put(tmp_path / ".codex" / "config.toml", text)
+    before = files(tmp_path)
+    _, out, _ = run("install", "claude", "--project", str(tmp_path), "--json")
+    said = json.loads(out)
+    assert said["kept"] == ["timeout"] and said["not_kept"] == ["--store evil.db", "env"]
+    entry = json.loads((tmp_path / ".mcp.json").read_text())["mcpServers"]["limpet"]
+    assert entry["args"] == ["mcp"] and entry["timeout"] == 9 and "env" not in entry
+    run("install", "codex", "--project", str(tmp_path))
+    table = tomllib.loads((tmp_path / ".codex" / "config.toml").read_text())["mcp_servers"]["limpet"]
+    assert table["startup_timeout_sec"] == 30 and "env" not in table and table["command"] != "limpet"
+    for client in ("claude", "codex"):
+        run("uninstall", client, "--project", str(tmp_path))
+    assert files(tmp_path) == before
+
+
+def test_what_only_the_client_can_fill_in_stays_out_of_the_hooks(home, run):
+    store = "${CLAUDE_PROJECT_DIR}/shop.db"
+    mine = {"command": "limpet", "args": ["mcp", "--store", store], "env": {"LIMPET_SCOPE": "$USER"}}
+    put(home / ".claude.json", json.dumps({"mcpServers": {"limpet": mine}}))
+    _, _, err = run("install", "claude")
+    assert f"--store {store} (by the server alone: hooks cannot" in err and "--scope $USER (by the server alone" in err
+    assert server(home)["args"] == mine["args"] and server(home)["env"] == mine["env"]
+    assert "$" not in (home / ".claude" / "settings.json").read_text()
 
 
 # -- clients that only have an MCP server, and what a client needs besides

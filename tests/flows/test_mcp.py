@@ -188,9 +188,13 @@ def test_where_nothing_answers_only_the_nearest_are_shown(memory):
         ("recall", {"query": "On which port does the billing service listen?"}),
     )
     assert nothing["relevant"] is False and len(nothing["items"]) == 3 == len(sessions["sessions"])
-    assert nothing["note"] == "Nothing here answers this well; the nearest are shown."
+    assert nothing["note"] == "Nothing here answers this well; the nearest are shown. 5 more with a `k`."
     assert narrowed["relevant"] is False and len(narrowed["items"]) == 8
     assert answered["relevant"] is True and len(answered["items"]) == 8
+    asked = [{"k": 8}, {"k": 50}, {"explain": True}, {"known_at": "2100-01-01"}, {"k": 8, "sessions": True}]
+    for given, found in zip(asked, talk(memory, "auto", *(("recall", question | one) for one in asked)), strict=True):
+        assert found["relevant"] is False and len(found.get("items", found.get("sessions"))) == 8, given
+        assert found["note"] == "Nothing here answers this well; the nearest are shown."
 
 
 def test_errors_name_tools_and_no_commands(memory):

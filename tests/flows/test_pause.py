@@ -147,13 +147,22 @@ def test_however_the_message_is_written(hook, memory, said):
 
 @pytest.mark.parametrize(
     "said", ["limpet incognito for the rest of today", "limpet incogneto", "limpet incognito?", "limpet pause", "Limpet paused now",
-             "limpet incognito " + "and the port of the staging database " * 20],
+             "limpet incognito. " + "And the port of the staging database? " * 20, "limpet incognito, then on to my divorce papers"],
 )  # fmt: skip
 def test_what_may_be_meant_so_is_asked_about_and_not_noted(hook, memory, said):
     told = json.loads(hook(prompt=said))
     assert list(told) == ["systemMessage"] and "Did you mean" in told["systemMessage"]
     assert traces(memory) == ([], [], [])
     assert "5433" in hook(), "and it is on"
+
+
+@pytest.mark.parametrize(
+    "said", ["limpet pause command crashes on windows, fix it", "limpet incognito mode needs docs, write them",
+             "Limpet pauses too long", "limpet incognito " + "and the port of the staging database " * 20],
+)  # fmt: skip
+def test_a_message_about_it_is_an_ordinary_one(hook, memory, said):
+    assert "Did you mean" not in hook(prompt=said)
+    assert [one.what[:20] for one in memory.actions()] == [said[:20]]
 
 
 def test_where_no_session_is_told_it_says_so(hook, memory):

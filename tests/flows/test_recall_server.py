@@ -18,7 +18,7 @@ import pytest
 
 import limpet
 from limpet.agents.hooks.fit import fitting
-from limpet.recall_server import RecallServer, ask, place
+from limpet.recall_server import LOAD, RecallServer, ask, place
 from limpet.settings import read_settings
 
 pytestmark = pytest.mark.skipif(not hasattr(socket, "AF_UNIX"), reason="no Unix sockets here")
@@ -103,6 +103,37 @@ def test_of_few_memories_one_is_shown_that_the_judge_is_less_sure_of():
     one = fitting([18.0], [0.4], "why is my release stuck?", [-2.7])
     many = fitting([18.0] * 12, [0.4] * 12, "why is my release stuck?", [-2.7] * 12)
     assert (one, any(many)) == ([True], False)
+
+
+@pytest.mark.parametrize(("again", "tries"), [(3_600.0, 1), (0.0, 4)])
+def test_while_nothing_has_a_vector_not_every_question_loads(memory, path, again, tries):
+    woken = []
+
+    def loads():
+        return any(one.name == "limpet-load" for one in threading.enumerate())
+
+    with warm(memory, asked=lambda: woken.append(1), again_seconds=again):
+        until(lambda: place(memory.path).exists())
+        for _ in range(4):
+            ask(read_settings(path, "project:api", None), LOAD, {}, seconds=5.0)
+            until(lambda: not loads())
+    assert len(woken) == tries
+
+
+def test_what_loads_is_waited_for_before_the_store_is_closed(memory, path):
+    begun, end, done = threading.Event(), threading.Event(), []
+
+    def asked():
+        begun.set()
+        end.wait(4)
+        done.append(1)
+
+    with warm(memory, asked=asked):
+        until(lambda: place(memory.path).exists())
+        ask(read_settings(path, "project:api", None), LOAD, {}, seconds=5.0)
+        assert begun.wait(5)
+        threading.Timer(0.3, end.set).start()
+    assert done == [1] and not any(one.name == "limpet-load" for one in threading.enumerate())
 
 
 def test_it_answers_for_every_scope_and_keeps_them_apart(told, path):

@@ -103,6 +103,33 @@ def test_a_brief_says_how_many_rules_did_not_fit(shop, clock, message):
     assert "more rules" not in shop.prepare(message, budget=10_000).text()
 
 
+def test_where_more_rules_are_than_are_listed_a_plus_says_so(shop):
+    shop.remember_batch([
+        {"content": f"Rule number {n}: the {n}th gateway is never touched by hand", "kind": "preference", "origin": "user"}
+        for n in range(230)
+    ])  # fmt: skip
+    brief = shop.prepare(NOBODY_KNOWS, budget=400)
+    shown = len(brief.section("context"))
+    assert shown and brief.more_rules == 200 - shown and brief.truncated
+    assert f"\n- {200 - shown}+ more rules than fit here" in brief.text() and brief.tokens <= 400
+
+
+def test_rules_that_cannot_fit_are_counted_and_not_compared(shop, clock):
+    """Of the best ones those that say the same again take no second place."""
+    lay_down(shop, clock, 150)
+    shop.remember("Rule number 149: The 149th gateway is never touched by hand.", kind="preference", origin="user")
+    brief = shop.prepare(NOBODY_KNOWS, budget=600)
+    shown = [one.content for one in brief.section("context")]
+    assert sum("149th" in one for one in shown) == 1
+    assert 150 <= brief.more_rules + len(shown) <= 151 and "+ more" not in brief.text()
+
+
+def test_once_its_rules_were_seen_a_session_gets_no_line_that_only_counts_the_others(shop, clock, begin):
+    lay_down(shop, clock, 130)
+    assert "more rules than fit here" in begin()
+    assert "more rules" not in begin()
+
+
 # -- what an agent says against a rule
 
 

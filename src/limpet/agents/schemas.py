@@ -75,7 +75,8 @@ PREPARE = _takes("message", message=_text(), budget_tokens=_number(BRIEF_TOKENS)
 RECALL = _takes(
     "query",
     query=_text("a question, exact names"),
-    k=_number(8, 100),
+    # Without a default: one that the agent names counts as a wish.
+    k={"type": "integer", "minimum": 1, "maximum": 100},
     kinds=_texts(),
     topics=_texts(),
     since=_text(),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from ..foreign_reads import taint
@@ -46,6 +46,11 @@ CUT = " The first is an excerpt, as all of it takes more than the budget: memory
 IRRELEVANT = "Nothing here answers this well; the nearest are shown."
 # So many are shown where nothing answers the question, unless it was narrowed: then what there is was asked for.
 NEAREST = 3
+# What narrows a question; a k that the agent named, too.
+NARROWS = ("k", "kinds", "kind", "topics", "since", "until", "known_at", "explain")
+NOT_SHOWN = " {count} more with a `k`."
+# Results where none are named.
+RESULTS = 8
 
 
 class Exposures(Protocol):
@@ -87,12 +92,14 @@ class Tools:
     def recall(self, *, query: str, budget_tokens: int, sessions: bool = False, **given: Any) -> dict[str, Any]:
         times = {name: given.pop(name, "") or None for name in ("since", "until", "known_at")}
         given |= {"budget_tokens": budget_tokens or None, **times}
+        narrowed = any(given.get(name) for name in NARROWS)
+        given.setdefault("k", RESULTS)
         if sessions:
-            return self._recall_sessions(query, given)
+            return self._recall_sessions(query, given, narrowed=narrowed)
         found = self._memory.recall(query, **given)
+        several = _worth_tokens(found, found.items, narrowed)
         items = [
-            _item(one) | {"also": list(found.also.get(one.id, ())), "why": _contributions(one.why)}
-            for one in _worth_tokens(found, found.items, given)
+            _item(one) | {"also": list(found.also.get(one.id, ())), "why": _contributions(one.why)} for one in several
         ]
         cut = self._best_cut(query, given, items) if found.truncated else None
         if cut is not None:
@@ -103,7 +110,8 @@ class Tools:
             "asked_as_of": found.notes.get("time"),
             "explained": None if found.explained is None else found.explained.as_dict(),
         }
-        answer = {**_relevance(found, bool(items)), "items": [_full(one) for one in items], **_full(shown)}
+        said = _relevance(found, bool(items), len(found.items) - len(several))
+        answer = {**said, "items": [_full(one) for one in items], **_full(shown)}
         if cut is not None:
             answer["note"] += CUT.format(id=items[0]["id"])
         self._expose("recall", [(str(one["id"]), tokens_of(str(one))) for one in items])
@@ -121,9 +129,9 @@ class Tools:
             several.pop()
         return several
 
-    def _recall_sessions(self, query: str, given: dict[str, Any]) -> dict[str, Any]:
+    def _recall_sessions(self, query: str, given: dict[str, Any], *, narrowed: bool) -> dict[str, Any]:
         found = self._memory.recall_sessions(query, **given)
-        sessions = _worth_tokens(found, found.sessions, given)
+        sessions = _worth_tokens(found, found.sessions, narrowed)
         items = [[_item(item) for item in one.items] for one in sessions]
         shown = {
             "without_session": found.without_session or None,
@@ -132,7 +140,7 @@ class Tools:
             "asked_as_of": found.notes.get("time"),
         }
         answer = {
-            **_relevance(found, bool(items)),
+            **_relevance(found, bool(items), len(found.sessions) - len(sessions)),
             "sessions": [
                 _full({"name": one.name, "title": one.title, "score": round(one.score, 3)})
                 | {"items": [_full(item) for item in several]}
@@ -321,15 +329,14 @@ def _item(item: Item) -> dict[str, Any]:
     }
 
 
-def _relevance(found: Recall | SessionRecall, shown: bool) -> dict[str, Any]:
+def _relevance(found: Recall | SessionRecall, shown: bool, left_out: int) -> dict[str, Any]:
     """Whether anything answers the question; in a sentence too, for what is only nearest looks like an answer."""
     note = ANSWERED if found.relevant else IRRELEVANT if shown else "Nothing was found."
-    return {"relevant": found.relevant, "note": note}
+    return {"relevant": found.relevant, "note": note + (NOT_SHOWN.format(count=left_out) if left_out else "")}
 
 
-def _worth_tokens(found: Recall | SessionRecall, several: Sequence[T], given: Mapping[str, Any]) -> Sequence[T]:
+def _worth_tokens(found: Recall | SessionRecall, several: Sequence[T], narrowed: bool) -> Sequence[T]:
     """All of what was found where it answers, else the nearest alone."""
-    narrowed = any(given.get(name) for name in ("kinds", "kind", "topics", "since", "until"))
     return several if found.relevant or narrowed else several[:NEAREST]
 
 

@@ -112,22 +112,23 @@ def _each(args: Namespace, plan: Callable[[Sequence[Part]], list[Change]], place
         return _show(args, places)
     # Every plan before the first change: what cannot be read stops the whole command.
     plans = [(client, plan(parts(client, place))) for client, place in places.items()]
-    return _carry_out(args, plans, _place(args).root, {client: place.kept for client, place in places.items()})
+    return _carry_out(args, plans, _place(args).root, places)
 
 
-def _carry_out(
-    args: Namespace, plans: list[tuple[str, list[Change]]], root: Path, options: Mapping[str, tuple[str, ...]]
-) -> int:
+def _carry_out(args: Namespace, plans: list[tuple[str, list[Change]]], root: Path, places: Mapping[str, Place]) -> int:
     from ..agents.install.change import apply
 
     if not args.dry_run:
         for _, changes in plans:
             apply(changes, root)
     for client, changes in plans:
-        kept = [*options.get(client, ()), *(name for one in changes for name in one.kept)]
+        place = places.get(client)
+        kept = [*(place.kept if place else ()), *(name for one in changes for name in one.kept)]
+        dropped = [*(place.dropped if place else ()), *(name for one in changes for name in one.dropped)]
         if args.json:
             shown = [{"path": str(one.path), "what": one.what, "action": one.action} for one in changes]
-            output.object_line({"client": client, "dry_run": args.dry_run, "changes": shown, "kept": kept})
+            line = {"client": client, "dry_run": args.dry_run, "changes": shown, "kept": kept, "not_kept": dropped}
+            output.object_line(line)
             continue
         if args.dry_run:
             for one in changes:
@@ -139,6 +140,9 @@ def _carry_out(
             )
         if kept:
             output.words(f"{client}: kept of what was there: {', '.join(kept)}")
+        if dropped:
+            why = "a project's files may come from anybody, so name what you want of it"
+            output.words(f"{client}: not kept: {', '.join(dropped)}; {why}")
     return 0
 
 

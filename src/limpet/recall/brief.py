@@ -163,6 +163,7 @@ class Brief(Holds[BriefItem]):
     truncated: bool = False  # the budget left something out
     relevant: bool = True  # False: nothing answers the message, and the brief is kept short
     more_rules: int = 0  # pinned memories and preferences that did not fit
+    many_rules: bool = False  # there are still more, which were not counted
     elapsed_ms: float = 0.0
 
     @property
@@ -185,7 +186,7 @@ class Brief(Holds[BriefItem]):
         lines_of = {one.name: [f"- {item.mark} {item.text}" for item in one.items] for one in self.sections}
         if self.more_rules:
             lines_of = {"context": [], **lines_of}
-            lines_of["context"].append(f"- {more_rules(self.more_rules)}")
+            lines_of["context"].append(f"- {more_rules(self.more_rules, self.many_rules)}")
         blocks = [(SECTIONS[name], lines) for name, lines in lines_of.items()]
         if self.warnings:
             blocks.append((BEWARE, [f"- {line}" for line in self.beware()]))
@@ -225,9 +226,10 @@ class Brief(Holds[BriefItem]):
         return shown
 
 
-def more_rules(count: int) -> str:
+def more_rules(count: int, many: bool) -> str:
     """What is said of rules that did not fit."""
-    return f"{count} more rules than fit here: ask for a larger budget, or `limpet list --kind preference`"
+    more = f"{count}{'+' if many else ''} more rules than fit here"
+    return f"{more}: ask for a larger budget, or `limpet list --kind preference`"
 
 
 def stats_line(stats: dict[str, int]) -> str:

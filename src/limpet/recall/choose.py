@@ -10,14 +10,13 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..model.clock import MICROSECONDS_PER_DAY
-from ..model.dataclass import dataclass, replace
+from ..model.dataclass import replace
 from ..model.ids import parse_id
 from ..model.memory import GLOBAL_SCOPE, Memory, is_unconfirmed
 from ..model.unfrozen import unfrozen
 from ..rank import adjust
 from ..rank import constants as C
 from ..text.excerpt import excerpt, one_line, words_of
-from ..text.quoted import QUOTED_CHARACTERS, quoted_in
 from ..text.turns import essential
 from .brief import (
     BEWARE,
@@ -33,7 +32,8 @@ from .brief import (
 )
 from .candidates import Candidates
 from .disputes import Warned, warnings
-from .near_duplicates import folded, newest_of
+from .entries import Entries, Entry
+from .near_duplicates import folded, newest_of, once
 from .plan import Plan
 from .token_budget import fit, tokens_of, wording
 
@@ -52,19 +52,11 @@ REPLACED_SHOWN = 3
 # A brief for a message that nothing answers has so many tokens, unless the rules alone take more. So short a one warns
 # of contradictions alone.
 TERSE_TOKENS = 100
+# Rules are compared until they would take so many budgets: what is worth less does not fit.
+RULES_COMPARED = 1.5
 # Tokens: of an item's mark with the longest short id, kind and origin; of such an id; of the words of a caution.
 MARK_TOKENS, ID_TOKENS, CAUTION_TOKENS = 21, 11, 20
 _Unfrozen = unfrozen(BriefItem)
-
-
-@dataclass(slots=True)
-class Entry:
-    """A memory that may go into the brief: where, what it is worth there, and why."""
-
-    section: str
-    value: float
-    label: str = ""
-    score: float | None = None
 
 
 class Caveat(NamedTuple):
@@ -73,21 +65,6 @@ class Caveat(NamedTuple):
     what: str
     others: tuple[str, ...]
     at: int | None
-
-
-class Entries:
-    """Candidates by row: each in one section, the first that claims it, with the most it is worth to any."""
-
-    def __init__(self) -> None:
-        self.by_num: dict[int, Entry] = {}
-
-    def claim(self, num: int, section: str, value: float, label: str = "", score: float | None = None) -> None:
-        known = self.by_num.get(num)
-        if known is None:
-            self.by_num[num] = Entry(section, value, label, score)
-            return
-        known.value = max(known.value, value)
-        known.score = score if known.score is None else known.score
 
 
 def choose(
@@ -101,11 +78,11 @@ def choose(
     budget = plan.budget_tokens or C.BRIEF_TOKENS
     nums = sorted(entries.by_num, key=lambda num: (-entries.by_num[num].value, num))
     memories = dict(zip(nums, store.memories.by_rows(nums), strict=True))
-    nums = _standing_apart(store, plan, nums, entries, memories, found)
+    least = budget if answers else min(budget, TERSE_TOKENS)
+    wide, narrow = (_Quotes(words_of(plan.query), one) for one in (budget, least))
+    nums, beyond = _standing_apart(store, plan, nums, entries, memories, found, wide)
 
     warned, others = warnings(store, plan, [memories[num] for num in nums])
-    least = budget if answers else min(budget, TERSE_TOKENS)
-    wide, narrow = (_Quotes(words_of(plan.query), _excerpt_characters(one)) for one in (budget, least))
     rules = {num for num in nums if entries.by_num[num].section == "context"}
     quotes = {num: wide if num in rules else narrow for num in nums}
     caveats = {num: _caveats(memories[num], warned, plan.now, terse=least <= TERSE_TOKENS) for num in nums}
@@ -117,7 +94,7 @@ def choose(
     frame = tokens_of(INTRO) + 1 + (_heading("In this store") + tokens_of(stats_line(stats)) if stats else 0)
     chosen, unsaid = _chosen(
         [Choice(num, (entry := entries.by_num[num]).value, costs[num], _groups(entry, caveats[num])) for num in nums],
-        rules, budget - frame, None if answers else least - frame,
+        rules, budget - frame, None if answers else least - frame, beyond=beyond, many=entries.many_rules,
     )  # fmt: skip
     named = [id for num in chosen for one in caveats[num] for id in one.others]
     ids = dict.fromkeys([*(memories[num].id for num in chosen), *named])
@@ -131,25 +108,46 @@ def choose(
     brief = Brief(
         message=plan.query, budget_tokens=budget, tokens=0, sections=_sections(chosen, entries, items),
         warnings=_said([(items[num], caveats[num]) for num in chosen], aside, short),
-        stats=stats if budget >= frame else {}, truncated=not wanted <= set(chosen), relevant=answers,
-        missing=found.missing, notes=found.notes, more_rules=unsaid,
+        stats=stats if budget >= frame else {}, truncated=beyond > 0 or not wanted <= set(chosen), relevant=answers,
+        missing=found.missing, notes=found.notes, more_rules=unsaid, many_rules=unsaid > 0 and entries.many_rules,
     )  # fmt: skip
     return replace(brief, tokens=_tokens(brief), elapsed_ms=(time.perf_counter() - started) * 1000)
 
 
 def _standing_apart(
-    store: Store, plan: Plan, nums: Sequence[int], entries: Entries, memories: dict[int, Memory], found: Candidates
-) -> list[int]:
-    """Without what may not stand where it was found, or says again what another one does; each in its section."""
+    store: Store, plan: Plan, nums: Sequence[int], entries: Entries, memories: dict[int, Memory], found: Candidates,
+    quotes: _Quotes,
+) -> tuple[list[int], int]:  # fmt: skip
+    """Without what may not stand where it was found, or says again what another one does; each in its section. And how
+    many rules were not even compared."""
     hidden = _overridden(store, plan, memories.values())
-    nums = [num for num in nums if memories[num].id not in hidden and _may_stand(entries.by_num[num], memories[num])]
-    nums = _once(_distinct(nums, memories, found, entries), memories)
+    # What is unconfirmed may match a message, and stands nowhere else.
+    hidden |= {one.id for num, one in memories.items()
+               if entries.by_num[num].section != "matches" and is_unconfirmed(one.origin, one.trust)}  # fmt: skip
+    nums = [num for num in nums if memories[num].id not in hidden]
+    nums, beyond = _compared(nums, entries, memories, quotes, plan.budget_tokens or C.BRIEF_TOKENS)
+    nums = once(_distinct(nums, memories, found, entries), memories)
     for num in nums:
         _place(entries.by_num[num], memories[num])
         if adjust.is_doubtful(memories[num], adjust.confidence_of(memories[num], plan.now)):
             entry = entries.by_num[num]
             entry.label = ", ".join(filter(None, (adjust.DOUBTFUL, entry.label)))
-    return _at_most(nums, entries)
+    return _at_most(nums, entries), beyond
+
+
+def _compared(
+    nums: Sequence[int], entries: Entries, memories: dict[int, Memory], quotes: _Quotes, budget: int
+) -> tuple[list[int], int]:
+    """Without the rules that are worth least, where those before them take RULES_COMPARED budgets; and their number."""
+    kept, left = [], budget * RULES_COMPARED
+    for num in nums:
+        one = memories[num]
+        if entries.by_num[num].section == "context" and one.key is None and one.kind != "goal":
+            if left <= 0:
+                continue
+            left -= quotes.cost(one, "")
+        kept.append(num)
+    return kept, len(nums) - len(kept)
 
 
 class Choice(NamedTuple):
@@ -162,7 +160,13 @@ class Choice(NamedTuple):
 
 
 def _chosen(
-    several: Sequence[Choice], rules: Collection[int], space: float, near: float | None
+    several: Sequence[Choice],
+    rules: Collection[int],
+    space: float,
+    near: float | None,
+    *,
+    beyond: int,
+    many: bool,
 ) -> tuple[list[int], int]:
     """Rows of what is worth most within `space`; and how many rules are left out, as far as there is room to say so.
 
@@ -181,12 +185,12 @@ def _chosen(
         return kept + fitted([one for one in several if one.num not in rules], near - _taken(kept))
 
     def missing(kept: Sequence[Choice]) -> int:
-        return len(rules) - sum(one.num in rules for one in kept)
+        return len(rules) + beyond - sum(one.num in rules for one in kept)
 
     kept = within(space)
     if not missing(kept):
         return [one.num for one in kept], 0
-    line = tokens_of(f"- {more_rules(len(rules))}\n")
+    line = tokens_of(f"- {more_rules(len(rules) + beyond, many)}\n")
     kept = within(space - line)
     heading = 0 if any(one.num in rules for one in kept) else _HEADINGS["context"]
     said = _taken(kept) + line + heading <= space
@@ -209,10 +213,6 @@ def _sections(chosen: Sequence[int], entries: Entries, items: dict[int, BriefIte
     return sections
 
 
-def _excerpt_characters(budget: int) -> int:
-    return max(60, min(C.BRIEF_EXCERPT, int(budget * C.CHARACTERS_PER_TOKEN / 3)))
-
-
 def _groups(entry: Entry, caveats: Sequence[Caveat]) -> list[str]:
     """The headings and shared lines that must be there for an entry to be."""
     found = [entry.section]
@@ -221,11 +221,6 @@ def _groups(entry: Entry, caveats: Sequence[Caveat]) -> list[str]:
     if any(one.what == "stale" for one in caveats):
         found.append("stale line")
     return found
-
-
-def _may_stand(entry: Entry, memory: Memory) -> bool:
-    """What is unconfirmed may match a message, and stands nowhere else."""
-    return entry.section == "matches" or not is_unconfirmed(memory.origin, memory.trust)
 
 
 def _place(entry: Entry, memory: Memory) -> None:
@@ -301,24 +296,6 @@ def _newest(group: Sequence[int], memories: dict[int, Memory], entries: Entries)
     return newest
 
 
-def _once(nums: Sequence[int], memories: dict[int, Memory]) -> list[int]:
-    """Without episodes that quote what stands there itself, or what an episode of more value quotes."""
-    quotes = {num: quoted_in(one.kind, one.source, one.content) for num in nums if (one := memories[num])}
-    said = {_begins(memories[num].content) for num in nums if not quotes[num]}
-    left_out = set()
-    for num in nums:
-        begins = {_begins(one) for one in quotes[num]}
-        if begins & said:
-            left_out.add(num)
-        said |= begins
-    return [num for num in nums if num not in left_out]
-
-
-def _begins(text: str) -> str:
-    """A statement as far as an episode quotes it."""
-    return one_line(text)[: QUOTED_CHARACTERS - 1].rstrip("… ")
-
-
 # -- warnings
 
 
@@ -384,9 +361,9 @@ def _said(
 class _Quotes:
     """How memories are quoted: on one line, of long ones the part that speaks of the message."""
 
-    def __init__(self, words: frozenset[str], limit: int) -> None:
+    def __init__(self, words: frozenset[str], budget: int) -> None:
         self._words = words
-        self._limit = limit
+        self._limit = max(60, min(C.BRIEF_EXCERPT, int(budget * C.CHARACTERS_PER_TOKEN / 3)))
 
     def quote(self, memory: Memory) -> tuple[str, bool]:
         return excerpt(essential(memory.content, memory.topics), self._words, self._limit)
@@ -445,7 +422,7 @@ def _tokens(brief: Brief) -> int:
     total = tokens_of(INTRO) + 1 + sum(map(_heading, (one.title for one in brief.sections)))
     total += sum(MARK_TOKENS + tokens_of(item.text) for item in brief.items)
     if brief.more_rules:
-        total += tokens_of(f"- {more_rules(brief.more_rules)}\n") + (
+        total += tokens_of(f"- {more_rules(brief.more_rules, brief.many_rules)}\n") + (
             0 if brief.section("context") else _HEADINGS["context"]
         )
     if brief.warnings:

@@ -15,6 +15,8 @@ from ..model.clock import MICROSECONDS_PER_DAY
 from ..model.dataclass import dataclass
 from ..model.memory import is_below
 from ..rank import constants as C
+from ..text.excerpt import one_line
+from ..text.quoted import QUOTED_CHARACTERS, quoted_in
 from .token_budget import Wording, distinct, fit, repeats, tokens_of, wording
 
 if TYPE_CHECKING:
@@ -144,3 +146,21 @@ def about(one: Memory) -> str:
     """What tells apart two memories of the same words: key, speaker, metadata, the day of an event."""
     day = one.valid_from_us // MICROSECONDS_PER_DAY if one.kind == "episode" else ""
     return f"{one.key or ''}/{one.speaker or ''}/{one.metadata or ''}/{day}"
+
+
+def once(nums: Sequence[int], memories: dict[int, Memory]) -> list[int]:
+    """Without episodes that quote what stands there itself, or what an episode of more value quotes."""
+    quotes = {num: quoted_in(one.kind, one.source, one.content) for num in nums if (one := memories[num])}
+    said = {_begins(memories[num].content) for num in nums if not quotes[num]}
+    left_out = set()
+    for num in nums:
+        begins = {_begins(one) for one in quotes[num]}
+        if begins & said:
+            left_out.add(num)
+        said |= begins
+    return [num for num in nums if num not in left_out]
+
+
+def _begins(text: str) -> str:
+    """A statement as far as an episode quotes it."""
+    return one_line(text)[: QUOTED_CHARACTERS - 1].rstrip("… ")

@@ -7,6 +7,7 @@ the token budget. Nothing is written and no model is waited for unless the calle
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,8 @@ from ..text.excerpt import one_line, words_of
 from .answer import how_relevant, rank
 from .brief import Brief
 from .candidates import Candidates, find_candidates
-from .choose import MOST, Entries, choose
+from .choose import MOST, choose
+from .entries import Entries
 from .index import VectorSignal
 from .judged import judged
 from .newer import newer_first
@@ -148,6 +150,8 @@ def _standing(store: Store, plan: Plan, entries: Entries, session: str | None) -
     """What is pinned, keyed, preferred or aimed for, whatever the message; but not what the session began with."""
     places: dict[str, int] = {}
     found = list(store.listings.standing(plan.where.scopes or (), at=plan.now, limit=MOST["context"]))
+    listed = Counter(group for group, _ in found)
+    entries.many_rules = any(listed[group] >= MOST["context"] for group in RULES)
     if session is not None and found:
         ids = {
             parse_id(one.id): num

@@ -6,6 +6,7 @@ A message and a start open the store by the API; a tool call and an answer are a
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -16,7 +17,7 @@ from ...folders import is_there
 from ...model.dataclass import replace
 from ...pause import append, is_incognito, look, read_pauses
 from ...text.blocks import plain_line, strip_blocks
-from .client_adapters import CLIENT_ADAPTERS, NO_EXIT_STATUS, Call, notice, shape
+from .client_adapters import CLIENT_ADAPTERS, NO_EXIT_STATUS, Call, notice, off, shape
 
 if TYPE_CHECKING:
     from ...api import Limpet
@@ -31,6 +32,10 @@ ASKED_CHARACTERS, SAID_CHARACTERS = 200, 400
 # A message that is for limpet, in clients that tell no command whose session it is in; and what it may be meant by.
 INCOGNITO_COMMAND, MEANT_BY = ["limpet", "incognito"], ("incog", "pause")
 COURTESY = ("please", "bitte")
+# Where the part of a message that is for limpet ends; words beyond those two that it may have, and from a word of time
+# on. More are a message about limpet, as is what it does ("limpet pauses too long").
+PART_ENDS = re.compile(r"[.!?:;\n]|(?<=limpet incognito),|(?<=limpet pause),")
+MOST_MORE, MOST_FROM_TIME, TIME = 3, 6, ("for", "until", "till", "from", "now", "f\u00fcr", "bis", "ab", "jetzt")
 # How a session begins: with an empty context, after which everything may be shown again; or with the one it had.
 FORGETS, KEEPS = ("compact", "clear"), ("resume", "fork")
 
@@ -53,8 +58,10 @@ def answer(call: Call, say: Say, *, store: str | None, scope: str | None, clock:
             raise IsOff
         return replace(settings, ignore=state.ignore) if state.ignore else settings
 
-    with suppress(IsOff):
+    try:
         _ROLES[call.role](call, say, find, clock)
+    except IsOff:
+        say(off(call))
 
 
 class IsOff(Exception):
@@ -104,7 +111,11 @@ def _incognito(text: str, call: Call, say: Say, find: Find) -> bool:
     begins = text[:200].lower()
     words = "".join(one if one.isalnum() else " " for one in begins).split()
     words = [one for one in words if one not in COURTESY]
-    if words[:1] != INCOGNITO_COMMAND[:1] or not "".join(words[1:2]).startswith(MEANT_BY):
+    if words[:1] != INCOGNITO_COMMAND[:1] or not "".join(words[1:2]).startswith(MEANT_BY) or words[1] == "pauses":
+        return False
+    part = PART_ENDS.split(begins[begins.index(words[0]) :], maxsplit=1)[0]
+    more = "".join(one if one.isalnum() else " " for one in part).split()[2:]
+    if len(more) > (MOST_FROM_TIME if more[:1] and more[0] in TIME else MOST_MORE):
         return False
     settings = find()
     if words != INCOGNITO_COMMAND or "?" in begins or len(text) > len(begins):
@@ -114,7 +125,8 @@ def _incognito(text: str, call: Call, say: Say, find: Find) -> bool:
         say(notice(call, "limpet cannot tell which session this is: `limpet pause` in a terminal switches it off."))
     else:
         append(settings.path, [f"incognito {call.session}"])
-        say(notice(call, "limpet is off for this session: nothing of it is noted, stored or shown from here on."))
+        said = "limpet is off for this session: nothing of it is noted, stored or shown from here on."
+        say(notice(call, said) or off(call))
     return True
 
 

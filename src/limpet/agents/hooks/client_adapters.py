@@ -132,6 +132,8 @@ _NO_ANSWER = "[no response text]"
 NO_EXIT_STATUS = frozenset({"codex", "windsurf"})
 # Clients whose hooks can tell the user something that the model does not get.
 SHOWS_NOTICES = frozenset({"claude", "gemini"})
+# Clients where what was shown is put before the model anew with each request: they are told when that is to end.
+SHOWS_AGAIN = frozenset({"opencode"})
 # What a tool is called where the event alone says so.
 _TOOLS = {
     "afterShellExecution": "Shell", "afterFileEdit": "Edit", "post_run_command": "Shell", "post_write_code": "Edit",
@@ -211,6 +213,11 @@ def notice(call: Call, text: str) -> str:
     import json
 
     return json.dumps({"systemMessage": text}, ensure_ascii=False)
+
+
+def off(call: Call) -> str:
+    """Says that limpet is off, to a client that else goes on showing what it was given."""
+    return '{"off": true}' if call.client in SHOWS_AGAIN else ""
 
 
 def _at(data: Any, path: str) -> Any:

@@ -67,6 +67,7 @@ class Offer:
         left = [
             replace(section, lines=[line for line in section.lines if not line.id or line.id not in seen])
             for section in self.sections
+            if not (ids := {line.id for line in section.lines if line.id}) or not ids <= set(seen)
         ]
         made = block(left, self.budget)
         text = f"{self.above}\n{made.text}" if self.above and made.text else made.text

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from ...model.errors import BadInput, StoreError
 from . import entries, files, jsonc, markdown, toml
-from .entries import is_ours
+from .entries import inner_of, is_ours
 
 Unreadable = (jsonc.NotJson, toml.NotToml, markdown.NotWhole)
 
@@ -37,6 +37,9 @@ class Part(NamedTuple):
     kept: Callable[[str], list[str]] = lambda _: []
     # A text without the part, with what had been written by hand in its place before limpet.
     back: Callable[[str, str], str] = lambda text, _: text
+    # A text without what in its place nobody can vouch for, and the names of that.
+    vouched: Callable[[str], tuple[str, list[str]]] = lambda text: (text, [])
+    dropped: Callable[[str], list[str]] = lambda _: []
 
 
 class Change(NamedTuple):
@@ -51,6 +54,7 @@ class Change(NamedTuple):
     drop_backup: bool = False
     mode: int | None = None
     kept: tuple[str, ...] = ()  # names of what stays of a part as its owner has it
+    dropped: tuple[str, ...] = ()  # and of what does not
 
 
 # -- parts of each format
@@ -77,10 +81,16 @@ def json_value(path: Path, what: str, keys: Sequence[str], value: dict[str, Any]
     def back(text: str, origin: str) -> str:
         return text if at(origin) is None else jsonc.put(_json(text), keys, at(origin))
 
+    def vouched(text: str) -> tuple[str, list[str]]:
+        names = entries.strange(at(text), value)
+        for name in names:
+            text = jsonc.cut(text, (*keys, name))
+        return text, names
+
     return Part(
         path, what, put, cut, lambda text: jsonc.find(jsonc.read(_json(text)), keys) is not None, found=at,
         by_hand=lambda text: entries.is_by_hand(at(text), value), kept=lambda text: entries.kept(at(text), value),
-        back=back,
+        back=back, vouched=vouched,
     )  # fmt: skip
 
 
@@ -134,7 +144,9 @@ def json_hooks(path: Path, events: dict[str, Any], defaults: dict[str, Any] | No
     def back(text: str, origin: str) -> str:
         for event, entry in _kept(_json(origin)).items():
             for one in entry if isinstance(entry, list) else [entry]:
-                text = jsonc.append(_json(text), ("hooks", event), one) if is_ours(one) else text
+                # Of a group in which others have hooks too, those stand where they were.
+                own = one if is_ours(one) else {**one, "hooks": [inner for inner in inner_of(one) if is_ours(inner)]}
+                text = jsonc.append(_json(text), ("hooks", event), own)
         return text
 
     def by_hand(text: str) -> bool:
@@ -158,11 +170,19 @@ def toml_table(path: Path, what: str, keys: Sequence[str], value: dict[str, Any]
         there = _toml_at(origin, keys)
         return text if there is None else toml.put(text, keys, there)
 
+    def vouched(text: str) -> tuple[str, list[str]]:
+        there = _toml_at(text, keys)
+        names = entries.strange(there, value)
+        if names:
+            left = {name: one for name, one in there.items() if name not in names}
+            text = toml.put(toml.cut(text, keys), keys, left)
+        return text, names
+
     return Part(
         path, what, put, lambda text, _: toml.cut(text, keys), lambda text: _toml_at(text, keys) is not None,
         found=lambda text: _toml_at(text, keys), back=back,
         by_hand=lambda text: entries.is_by_hand(_toml_at(text, keys), value),
-        kept=lambda text: entries.kept(_toml_at(text, keys), value),
+        kept=lambda text: entries.kept(_toml_at(text, keys), value), vouched=vouched,
     )  # fmt: skip
 
 
@@ -280,7 +300,9 @@ def _installed(path: Path, parts: Sequence[Part], *, first: bool) -> Change:
     with _readable(path):
         new = _put_all(text, parts)
         was_held = any(part.held(text) for part in parts) if before is not None else False
-        kept = tuple(name for part in parts if before is not None for name in part.kept(text))
+        there = parts if before is not None else ()
+        kept = tuple(name for part in there for name in part.kept(text))
+        dropped = tuple(name for part in there for name in part.dropped(text))
     # Beside a file that stays as it is too: it says what of limpet in it is somebody's own.
     is_new = not was_held or (first and files.read(files.backup_of(path)) is None)
     if before is not None and new == text:
@@ -289,7 +311,7 @@ def _installed(path: Path, parts: Sequence[Part], *, first: bool) -> Change:
     if before is None:
         return Change(path, what, "create", None, after, mode=parts[0].mode)
     backup = before if is_new else None
-    return Change(path, what, "change", before, after, backup, mode=parts[0].mode, kept=kept)
+    return Change(path, what, "change", before, after, backup, mode=parts[0].mode, kept=kept, dropped=dropped)
 
 
 def _uninstalled(path: Path, parts: Sequence[Part]) -> Change:
@@ -382,15 +404,10 @@ def _kept(text: str) -> dict[str, Any]:
     node = jsonc.find(jsonc.read(text), ("hooks",))
     for event, several in node.value.items() if node is not None and isinstance(node.value, dict) else ():
         every = several if isinstance(several, list) else []
-        ours = [one for one in every if is_ours(one) or any(is_ours(inner) for inner in _inner(one))]
+        ours = [one for one in every if is_ours(one) or any(is_ours(inner) for inner in inner_of(one))]
         if ours:
             found[event] = ours[0] if len(ours) == 1 else ours
     return found
-
-
-def _inner(entry: Any) -> list[Any]:
-    found = entry.get("hooks") if isinstance(entry, dict) else None
-    return found if isinstance(found, list) else []
 
 
 def _without_ours(text: str) -> str:

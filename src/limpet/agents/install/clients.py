@@ -56,7 +56,9 @@ class Place(NamedTuple):
     run: tuple[str, ...]  # how limpet is started
     options: tuple[str, ...] = ()  # --store and --scope, as given to install or as the client's entries have them
     hook_options: tuple[str, ...] = ()  # the same for hooks alone: the server's entry has them in its environment
+    server_options: tuple[str, ...] = ()  # the same for the server alone: what only the client can fill in
     kept: tuple[str, ...] = ()  # which of both the client's entries had, as they are shown
+    dropped: tuple[str, ...] = ()  # the same of what is not kept
     windows: bool = os.name == "nt"
     allow_tools: bool = False  # whether the user lets the client call limpet's tools without asking
 
@@ -78,7 +80,7 @@ class Place(NamedTuple):
         return self.folder("XDG_CONFIG_HOME", ".config")
 
     def server(self) -> dict[str, Any]:
-        return {"command": self.run[0], "args": [*self.run[1:], "mcp", *self.options]}
+        return {"command": self.run[0], "args": [*self.run[1:], "mcp", *self.options, *self.server_options]}
 
     def hook(self, client: str, event: str) -> str:
         """A hook's command line, for a shell. On Windows with slashes: Git Bash, cmd and PowerShell all take them."""
@@ -100,7 +102,17 @@ def program() -> tuple[str, ...]:
 
 
 def parts(client: str, place: Place) -> list[Part]:
-    return _PARTS[client](place)
+    several = _PARTS[client](place)
+    # Of what a repository holds already only what does no harm stays.
+    return [_of_stranger(one) for one in several] if place.project else several
+
+
+def _of_stranger(part: Part) -> Part:
+    """The part in a file that may come from anybody: what nobody can vouch for goes first."""
+    return part._replace(
+        put=lambda text: part.put(part.vouched(text)[0]), kept=lambda text: part.kept(part.vouched(text)[0]),
+        dropped=lambda text: part.vouched(text)[1],
+    )  # fmt: skip
 
 
 def is_present(client: str, place: Place) -> bool:

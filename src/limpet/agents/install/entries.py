@@ -39,6 +39,17 @@ def kept(there: Any, new: Mapping[str, Any]) -> list[str]:
     return [name for name, value in there.items() if name not in new or (name not in STARTED_BY and value != new[name])]
 
 
+def strange(there: Any, new: Mapping[str, Any]) -> list[str]:
+    """Names in an entry that nobody can vouch for: an environment, say, decides what the program loads.
+
+    Numbers, such as time limits, and whether it is switched on do no harm.
+    """
+    if not isinstance(there, dict) or is_address(there):
+        return []
+    harmless = {name for name, value in there.items() if type(value) in (int, float)} | {"enabled", "disabled"}
+    return [name for name, value in there.items() if name not in {*STARTED_BY, *harmless} and value != new.get(name)]
+
+
 def is_address(entry: Mapping[str, Any]) -> bool:
     return "command" not in entry and any(isinstance(entry.get(name), str) for name in ("url", "httpUrl", "serverUrl"))
 
@@ -66,6 +77,12 @@ def is_ours(entry: Any) -> bool:
 
 def _runs_hook(line: str) -> bool:
     return any(_HOOK.search(line, one.start("rest"), one.end() + _NEXT) for one in _OURS.finditer(line))
+
+
+def inner_of(entry: Any) -> list[Any]:
+    """The hooks of a group."""
+    found = entry.get("hooks") if isinstance(entry, dict) else None
+    return found if isinstance(found, list) else []
 
 
 def commands(entry: Any) -> list[str]:

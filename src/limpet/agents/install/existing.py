@@ -14,10 +14,14 @@ _Named = tuple[str | None, str | None]
 
 
 def completed(client: str, place: Place) -> Place:
-    """The place with what the client's MCP entry names, else its hooks. Raises BadInput for an unreadable file."""
+    """The place with what the client's MCP entry names, else its hooks. Raises BadInput for an unreadable file.
+
+    Nothing of it for a project: a repository may come from anybody, and would choose where memories are kept.
+    """
     server, environment, hooks = _found(client, place)
     given = store_and_scope(place.options)
-    options, hook_options, kept = list(place.options), [], []
+    options, server_options, hook_options = list(place.options), [], []
+    kept, dropped = [], []
     for at, name in enumerate(_NAMES):
         if given[at] is not None:
             continue
@@ -26,12 +30,25 @@ def completed(client: str, place: Place) -> Place:
         value = own or environment[at]
         if not value:
             continue
-        kept.append(f"--{name} {value}")
-        if own:
-            options += [f"--{name}", own]
-        elif "$" not in value:  # not what the client alone can fill in
-            hook_options += [f"--{name}", value]
-    return place._replace(options=tuple(options), hook_options=tuple(hook_options), kept=tuple(kept))
+        said, words = f"--{name} {value}", [f"--{name}", value]
+        if place.project:
+            dropped.append(said)
+        elif "$" in value and (
+            server[at] or environment[at]
+        ):  # only the client can fill it in: a hook's line quotes it
+            kept.append(f"{said} (by the server alone: hooks cannot fill in its $)")
+            if own:
+                server_options += words
+        else:
+            kept.append(said)
+            if own:
+                options += words
+            else:
+                hook_options += words
+    return place._replace(
+        options=tuple(options), server_options=tuple(server_options), hook_options=tuple(hook_options),
+        kept=tuple(kept), dropped=tuple(dropped),
+    )  # fmt: skip
 
 
 def _found(client: str, place: Place) -> tuple[_Named, _Named, _Named]:
