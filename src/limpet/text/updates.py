@@ -59,21 +59,21 @@ _ASIDE = re.compile(
 # What is said of how: who drinks no coffee any more drinks none with milk.
 _WITH = re.compile(r" (?:mit|with|without|ohne) [^,.;]*$")
 # A thing holds no more, and which.
-_THING = r"(?P<gone>(?:[^,.;]|(?<=\d)\.(?=\d)){1,60})"
+_THING = r"(?P<gone>(?:[^,.;{}]|(?<=\d)\.(?=\d)){1,60})"
 _CEASED = (
     rf"(?<!\bto )\bno longer (?:use[sd]?|using|pay for|need|run|support)?\s*{_THING}",
     r"\b(?:dropped|cancell?ed|stopped using|got rid of|gave up|abandoned|moved off|moved away from)"
     rf" (?:support for )?(?:the )?{_THING}",
-    r"\b(?:moved|switched|migrated)(?: (?P<of>[^,.;]{1,40}?))? from (?P<gone>[^,.;]{1,40}?) to\b",
-    r"\breplaced (?P<gone>[^,.;]{1,40}?) (?:with|by)\b",
-    r"\b(?:instead of|rather than) (?P<gone>[^,.;]{1,40})",
-    r"\bnicht mehr (?P<gone>[^,.;]{1,40}?)(?:,? sondern\b|[,.;]|$)",
-    r"\bkeine?n? (?P<gone>[^,.;]{1,40}?) mehr\b",
-    r"\b(?:statt|anstelle von|anstatt) (?P<gone>(?-i:[A-ZÄÖÜ])[^,.;]{1,30}?)"
+    r"\b(?:moved|switched|migrated)(?: (?P<of>[^,.;{}]{1,40}?))? from (?P<gone>[^,.;{}]{1,40}?) to\b",
+    r"\breplaced (?P<gone>[^,.;{}]{1,40}?) (?:with|by)\b",
+    r"\b(?:instead of|rather than) (?P<gone>[^,.;{}]{1,40})",
+    r"\bnicht mehr (?P<gone>[^,.;{}]{1,40}?)(?:,? sondern\b|[,.;]|$)",
+    r"\bkeine?n? (?P<gone>[^,.;{}]{1,40}?) mehr\b",
+    r"\b(?:statt|anstelle von|anstatt) (?P<gone>(?-i:[A-ZÄÖÜ])[^,.;{}]{1,30}?)"
     r"(?= (?:mit|nutzen|verwenden|jetzt|nun)\b|[,.;]|$)",
-    r"\bvon (?P<gone>[^,.;]{1,30}?) (?:auf|zu|nach) [^,.;]{1,40} "
+    r"\bvon (?P<gone>[^,.;{}]{1,30}?) (?:auf|zu|nach) [^,.;{}]{1,40} "
     r"(?:umgestellt|gewechselt|umgestiegen|umgezogen|migriert)",
-    r"\bhaben (?:die |das |den )?(?P<gone>[^,.;]{1,40}?) (?:abgeschafft|gekündigt|abgeschaltet|aufgegeben)\b",
+    r"\bhaben (?:die |das |den )?(?P<gone>[^,.;{}]{1,40}?) (?:abgeschafft|gekündigt|abgeschaltet|aufgegeben)\b",
 )
 # Words of which each of these forms has one: what says none of them is read no further.
 _CUES = _VERBS | _words(
