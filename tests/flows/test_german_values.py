@@ -47,6 +47,7 @@ def test_what_may_both_hold_is_not(memory, pair):
         ("Der Kunde möchte lange Berichte", "Der Kunde möchte kurze Berichte"),
         ("Die Heizung im Büro ist eingeschaltet", "Die Heizung im Büro ist ausgeschaltet"),
         ("Rauchen im Hof ist erlaubt", "Rauchen im Hof ist verboten"),
+        ("Die Leiter im Lager ist sicher", "Die Leiter im Lager ist unsicher"),
     ],
     ids=lambda pair: pair[1],
 )

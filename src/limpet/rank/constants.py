@@ -97,7 +97,8 @@ TOKENS_PER_ITEM = 16
 # Guarded by tests/quality/test_duplicates.py.
 DUPLICATE_COSINE = 0.915
 NEAR_DUPLICATE_COSINE = 0.70
-# From here on two are compared for whether both can hold: "lives in Hamburg", "moved to Leipzig" are far apart.
+# From here on it is asked whether one names a change of the other: "lives in Hamburg", "moved to Leipzig" lie far
+# apart.
 # Guarded by tests/flows/test_updates.py.
 CLASH_COSINE = 0.40
 # Keys, by the cosine of "the ATTRIBUTE of SUBJECT": from here on two may name one thing, and a person is asked. Finds

@@ -54,7 +54,7 @@ def compare(a: str, b: str, cosine: float) -> Comparison:
         verdict: Verdict = "merge" if cosine >= DUPLICATE_COSINE else again
         return Comparison(verdict=verdict, cosine=cosine, difference=found)
     against = clash(a, b)
-    if against is None:
+    if against is None or not (near or against.named):
         return Comparison(verdict="different", cosine=cosine, difference=found)
     return Comparison(verdict=against.kind, cosine=cosine, difference=Difference(found=(against.found,)), clash=against)
 

@@ -197,6 +197,8 @@ def _rest(some: Sequence[Token]) -> int:
 
 
 def _opposite(one: str, other: str) -> bool:
+    if one in {f"un{other}", f"in{other}"} or other in {f"un{one}", f"in{one}"}:
+        return True
     pairs = {(side, at) for at, sides in enumerate(_OPPOSITES) for side in (0, 1) if _is(one, sides[side])}
     return any(_is(other, _OPPOSITES[at][1 - side]) for side, at in pairs)
 

@@ -23,11 +23,11 @@ NEGATORS = _words(
 )  # fmt: skip
 # What a language says beside its negation, or again with it: one negation together ("ne ... pas", "no ... nunca",
 # "nicht mehr"). Not before what is compared: "nicht mehr als".
-ECHOES = _words(
+NEGATED_AGAIN = _words(
     "mehr pas jamais rien aucun aucune plus guère nunca jamás nada nadie ningún ninguno ninguna más mai niente nulla "
     "nessun nessuno nessuna più nenhum nenhuma ninguém mais meer"
 )
-ECHOED = NEGATORS & _words(
+NEGATED_FIRST = NEGATORS & _words(
     "nicht nichts kein keine keinen keinem keiner keines keinerlei niemand no non não niet geen pas ni nunca sin"
 )
 PORTUGUESE = _words("não uma ou em pelo pela são você dos das")

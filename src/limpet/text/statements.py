@@ -119,6 +119,7 @@ class Clash:
     found: Found
     # Words before and after the place; what else stands there in a third statement makes a series. () () of a denial.
     frame: tuple[tuple[str, ...], tuple[str, ...]]
+    named: bool = False  # one names the change itself, in words of its own
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +163,7 @@ def clash_of_words(a: str, b: str) -> Clash | None:
         return Clash("correction", _found("number" if _values(place.a) else "name", place), _frame(place))
     changed = update(mine, theirs, (a, b))
     if changed is not None:
-        return Clash("correction", changed, ((), ()))
+        return Clash("correction", changed, ((), ()), named=True)
     one, other = without_aside(a, b), without_aside(b, a)
     return clash_of_words(one, other) if (one != a) != (other != b) else None
 

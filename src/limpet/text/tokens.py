@@ -16,11 +16,11 @@ from ..model.dataclass import dataclass, replace
 from .dates import MONTHS, WEEKDAYS
 from .lexicon import (
     CLOCK_WORDS,
-    ECHOED,
-    ECHOES,
     FRACTIONS,
     FUNCTION_WORDS,
     LETTER_UNITS,
+    NEGATED_AGAIN,
+    NEGATED_FIRST,
     NEGATORS,
     NUMBER_WORDS,
     ORDINALS,
@@ -68,7 +68,7 @@ _SCAN = re.compile(
 )
 _SENTENCE_END = re.compile(r"(?:^|[.!?:;]\s+|\n\s*|[\"“(]|[-*]\s+)$")
 # Words within which a negation is said again.
-ECHO_WITHIN = 6
+AGAIN_WITHIN = 6
 _MONTHS = (
     {name: i for i, name in enumerate(MONTHS, 1)} | {name[:3]: i for i, name in enumerate(MONTHS, 1)} | {"sept": 9}
 )
@@ -100,20 +100,24 @@ def _denied_once(some: list[Token]) -> list[Token]:
     said = set(lows)
     if "no" in said and not PORTUGUESE.isdisjoint(said):  # there it is "in the"
         some = [replace(one, kind="function") if low == "no" else one for one, low in zip(some, lows, strict=True)]
-    if ECHOES.isdisjoint(said):
+    if NEGATED_AGAIN.isdisjoint(said):
         return some
     kept: list[Token] = []
-    ne = denied = -ECHO_WITHIN  # where in `some` either stood last
+    ne = denied = -AGAIN_WITHIN  # where in `some` either stood last
     for place, (one, low) in enumerate(zip(some, lows, strict=True)):
-        if low in ECHOES and place - denied < ECHO_WITHIN and not THAN.intersection(lows[place + 1 : place + 2]):
+        if (
+            low in NEGATED_AGAIN
+            and place - denied < AGAIN_WITHIN
+            and not THAN.intersection(lows[place + 1 : place + 2])
+        ):
             continue
-        second = low in ECHOES and place - ne < ECHO_WITHIN <= place - denied
+        second = low in NEGATED_AGAIN and place - ne < AGAIN_WITHIN <= place - denied
         if second:
             del kept[next(i for i in range(len(kept) - 1, -1, -1) if kept[i].surface.casefold() == "ne")]
-            denied, ne = place, -ECHO_WITHIN
+            denied, ne = place, -AGAIN_WITHIN
         if low == "ne":
             ne = place
-        if low in ECHOED:
+        if low in NEGATED_FIRST:
             denied = place
         kept.append(replace(one, kind="not", value="not") if second else one)
     return kept

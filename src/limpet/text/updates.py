@@ -51,7 +51,7 @@ _CHANGED = _VERBS | _words(
 )
 # When or why it changed says nothing of what changed.
 _ASIDE = re.compile(
-    r"[,;]?\s*\b(?:since|because|due to|as of|starting|effective"
+    r"[,;]?\s{0,3}\b(?:since|because|due to|as of|starting|effective"
     r"|last (?:week|month|year|spring|summer|autumn|winter|night)|this (?:week|month|year)|yesterday|seit|weil|wegen"
     r"|letzte[nrms]? (?:Woche|Monat|Jahr)|ab (?=\w+ \d{4}))\b.*$",
     re.IGNORECASE | re.DOTALL,
@@ -59,21 +59,21 @@ _ASIDE = re.compile(
 # What is said of how: who drinks no coffee any more drinks none with milk.
 _WITH = re.compile(r" (?:mit|with|without|ohne) [^,.;]*$")
 # A thing holds no more, and which.
-_THING = r"(?P<gone>(?:[^,.;]|(?<=\d)\.(?=\d)){1,60})"
+_THING = r"(?P<gone>(?:[^,.;{}]|(?<=\d)\.(?=\d)){1,60})"
 _CEASED = (
     rf"(?<!\bto )\bno longer (?:use[sd]?|using|pay for|need|run|support)?\s*{_THING}",
     r"\b(?:dropped|cancell?ed|stopped using|got rid of|gave up|abandoned|moved off|moved away from)"
     rf" (?:support for )?(?:the )?{_THING}",
-    r"\b(?:moved|switched|migrated)(?: (?P<of>[^,.;]{1,40}?))? from (?P<gone>[^,.;]{1,40}?) to\b",
-    r"\breplaced (?P<gone>[^,.;]{1,40}?) (?:with|by)\b",
-    r"\b(?:instead of|rather than) (?P<gone>[^,.;]{1,40})",
-    r"\bnicht mehr (?P<gone>[^,.;]{1,40}?)(?:,? sondern\b|[,.;]|$)",
-    r"\bkeine?n? (?P<gone>[^,.;]{1,40}?) mehr\b",
-    r"\b(?:statt|anstelle von|anstatt) (?P<gone>(?-i:[A-ZÄÖÜ])[^,.;]{1,30}?)"
+    r"\b(?:moved|switched|migrated)(?: (?P<of>[^,.;{}]{1,40}?))? from (?P<gone>[^,.;{}]{1,40}?) to\b",
+    r"\breplaced (?P<gone>[^,.;{}]{1,40}?) (?:with|by)\b",
+    r"\b(?:instead of|rather than) (?P<gone>[^,.;{}]{1,40})",
+    r"\bnicht mehr (?P<gone>[^,.;{}]{1,40}?)(?:,? sondern\b|[,.;]|$)",
+    r"\bkeine?n? (?P<gone>[^,.;{}]{1,40}?) mehr\b",
+    r"\b(?:statt|anstelle von|anstatt) (?P<gone>(?-i:[A-ZÄÖÜ])[^,.;{}]{1,30}?)"
     r"(?= (?:mit|nutzen|verwenden|jetzt|nun)\b|[,.;]|$)",
-    r"\bvon (?P<gone>[^,.;]{1,30}?) (?:auf|zu|nach) [^,.;]{1,40} "
+    r"\bvon (?P<gone>[^,.;{}]{1,30}?) (?:auf|zu|nach) [^,.;{}]{1,40} "
     r"(?:umgestellt|gewechselt|umgestiegen|umgezogen|migriert)",
-    r"\bhaben (?:die |das |den )?(?P<gone>[^,.;]{1,40}?) (?:abgeschafft|gekündigt|abgeschaltet|aufgegeben)\b",
+    r"\bhaben (?:die |das |den )?(?P<gone>[^,.;{}]{1,40}?) (?:abgeschafft|gekündigt|abgeschaltet|aufgegeben)\b",
 )
 # Words of which each of these forms has one: what says none of them is read no further.
 _CUES = _VERBS | _words(
@@ -85,6 +85,7 @@ _ASIDES = _words(
     "since because due as starting effective last this yesterday seit weil wegen letzte letzten letzter letztes "
     "letztem ab"
 )
+_SOMEBODY = _words("i we you he she it they ich wir du er sie es man")
 # What was, and is not said to hold.
 _ONCE = _words("used was were had did war waren hatte hatten nutzte nutzten verwendete verwendeten")
 # Where a person lives and where something is kept or runs: what is moved is there no more.
@@ -147,7 +148,7 @@ def _ceased(told: str, said: str) -> tuple[str, str] | None:
         rest, spoken = held - gone, _content(said) | _initials(said)
         if rest and all(word in spoken or word in _spelled(told, spoken) for word in rest):
             return " ".join(match["gone"].split()), "no longer"
-        if not rest and not (_content(said[: match.start()]) - gone):
+        if not rest and match.start() and not (_content(said[: match.start()]) - gone):
             return " ".join(match["gone"].split()), "no longer"
     return None
 
@@ -163,7 +164,9 @@ def _changed(told: str, said: str) -> tuple[str, str] | None:
         if not _of_a_kind(value[0], other[0]):
             return None
         left, right = (_subject([one for one in some if one not in (*value, *other)]) for some in (mine, theirs))
-        return (value[0].surface, other[0].surface) if left and left == right else None
+        plain = value[0].kind == "number" and value[0].unit in {"", "spelled"} and _low(mine[0]) in _SOMEBODY
+        enough = len(left) > 1 if plain else bool(left)  # "I give it a four" says nothing of what
+        return (value[0].surface, other[0].surface) if enough and left == right else None
     if value or other:
         return None
     return _moved(mine, theirs)
