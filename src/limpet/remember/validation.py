@@ -186,15 +186,19 @@ def check_text(content: Any, what: str = "content") -> str:
     return content
 
 
+def without_control(text: str) -> str:
+    """Without what colours or drives a terminal, and without other control characters but tabs and ends of lines."""
+    return _CONTROL.sub("", re.sub(_PARTING, " ", re.sub(_SEQUENCES, "", text))) if _CONTROL.search(text) else text
+
+
 def clean_text(key: str | None, content: Any) -> tuple[str, tuple[str, ...]]:
     """A statement's text without secrets and control characters, and the names of what was left out.
 
     Raises BadInput, also for what is nothing but a secret.
     """
     given = content
-    if isinstance(content, str) and _CONTROL.search(content):
-        # Before secrets are looked for: a colour may stand inside one.
-        content = _CONTROL.sub("", re.sub(_PARTING, " ", re.sub(_SEQUENCES, "", content)))
+    if isinstance(content, str):
+        content = without_control(content)  # before secrets are looked for: a colour may stand inside one
     text, redacted = redact_value(key, check_text(content))
     if not text.isprintable() and not _is_seen(text):
         raise BadInput("content has no character that is seen")

@@ -25,12 +25,14 @@ ACTIONS = ("asked", "did", "failed", "said")
 
 
 def note_action(context: Context, session: str, kind: str, what: str) -> None:
-    from ..remember.validation import check_name, check_text
+    from ..remember.validation import check_name, check_text, without_control
     from ..text.secrets import redact
 
     if kind not in ACTIONS:
         raise BadInput(f"unknown kind: {kind[:60]!r}", hint=f"one of: {', '.join(ACTIONS)}")
-    session, what = check_name("session", session) or "", check_text(what, "what")
+    session, what = check_name("session", session) or "", without_control(what)
+    if what.strip():
+        check_text(what, "what")
     context.store.journal.note(Action(context.scope, redact(session)[0], context.now(), kind, redact(what)[0]))
 
 
