@@ -5,13 +5,17 @@ from __future__ import annotations
 import faulthandler
 import multiprocessing
 import os
+import subprocess
 import sys
+import textwrap
 import threading
 import traceback
+import weakref
 
 import pytest
 
 import limpet
+from limpet.model import forks
 from tests import postgres_server
 
 pytestmark = [
@@ -155,3 +159,130 @@ def test_a_pool_of_forked_processes_shares_what_was_opened_before(path):
         with multiprocessing.get_context("fork").Pool(2) as pool:
             assert pool.map(_remember, range(8)) == ["created"] * 8
         assert memory.count() == 9
+
+
+@pytest.mark.parametrize("uses", [False, True], ids=["idle", "opens"])
+def test_a_child_ends_while_other_threads_open_and_close_stores(tmp_path, uses):
+    path, over, failed = str(tmp_path / "m.db"), threading.Event(), []
+    with limpet.open(path, scope="project:api") as memory:
+        memory.remember("The staging database listens on port 5433")
+        memory.recall("which port?")
+
+        def open_and_close(of):
+            try:
+                for n in iter(int, 1):
+                    if over.is_set():
+                        return
+                    with limpet.open(str(tmp_path / f"{of}.db"), scope="project:api") as other:
+                        other.remember(f"Deploy {n}")
+            except BaseException as error:
+                failed.append(error)
+
+        threads = [threading.Thread(target=open_and_close, args=(n,)) for n in range(2)]
+        for one in threads:
+            one.start()
+
+        def work():
+            if uses:
+                assert memory.count() == 1
+                with limpet.open(str(tmp_path / "child.db"), scope="project:api") as fresh:
+                    assert fresh.remember(f"Said by the child {os.getpid()}").status == "created"
+
+        done = [in_child(work) for _ in range(12 if uses else 60)]
+        over.set()
+        for one in threads:
+            one.join()
+
+        assert (set(done), failed) == ({True}, [])
+
+
+def test_a_child_that_uses_no_store_closes_none(path):
+    """Not in the fork either: what SQLite shares among connections may be held by a thread that the child has not."""
+    with limpet.open(path, scope="project:api") as memory:
+        memory.remember("Said by the parent")
+        inherited = memory._context.store._database._writer
+
+        def work():
+            assert memory._context.store._database._writer is None
+            inherited.db_filename("main")  # raises if it is closed
+            assert memory.count() == 1
+            with pytest.raises(Exception, match="closed"):
+                inherited.db_filename("main")
+
+        assert in_child(work)
+
+
+def test_a_child_forked_while_a_store_is_opened_is_refused(path, monkeypatch):
+    monkeypatch.setattr(forks, "FORK_WAIT_SECONDS", 0.0)
+    inside, over = threading.Event(), threading.Event()
+
+    def stay():
+        with forks.OPENING:
+            inside.set()
+            over.wait()
+
+    with limpet.open(path, scope="project:api") as memory:
+        memory.remember("Said by the parent")
+        thread = threading.Thread(target=stay)
+        thread.start()
+        inside.wait()
+
+        def work():
+            for use in (memory.count, lambda: limpet.open(path, scope="project:api")):
+                with pytest.raises(limpet.StoreError, match="as this process was forked"):
+                    use()
+
+        done = in_child(work)
+        over.set()
+        thread.join()
+        assert done
+        assert memory.count() == 1
+        assert in_child(memory.count)  # of a later fork it is free
+
+
+def test_a_fork_waits_for_no_program_that_a_module_runs(tmp_path):
+    """`python -c "import app"` holds the lock of `app` as long as it runs; those of ours are let go soon."""
+    (tmp_path / "app.py").write_text(
+        textwrap.dedent("""
+        import sys, threading
+        from limpet.model import forks
+        seen = []
+        thread = threading.Thread(target=lambda: seen.append(forks._others_import()))
+        thread.start(); thread.join()
+        print(seen)
+        """)
+    )
+    (tmp_path / "numpy.py").write_text((tmp_path / "app.py").read_text())
+    run = [
+        subprocess.run(
+            [sys.executable, "-c", f"import {name}"], check=True, cwd=tmp_path, capture_output=True, text=True
+        ).stdout
+        for name in ("app", "numpy")
+    ]
+    assert run == ["[False]\n", "[True]\n"]
+
+
+def test_stores_are_listed_while_threads_add_some():
+    class One:
+        pass
+
+    kept, added, over = [One() for _ in range(2_000)], [], threading.Event()
+    ones = weakref.WeakSet(kept)
+
+    def add():
+        while not over.is_set():
+            added.append(One())
+            ones.add(added[-1])
+            if len(added) == 5_000:
+                added.clear()
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    thread = threading.Thread(target=add)
+    thread.start()
+    try:
+        assert all(set(kept) <= set(forks._all_of(ones)) for _ in range(50))
+    finally:
+        over.set()
+        thread.join()
+        sys.setswitchinterval(interval)

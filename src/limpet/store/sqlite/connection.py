@@ -15,6 +15,7 @@ import apsw
 
 from ...keys import is_key_given
 from ...model.errors import LimpetError, StoreBusy, StoreDamaged, StoreError, StoreMissing, StoreReadOnly, StoreTooNew
+from ...model.forks import OPENING
 from ..sql.statements import migrations
 
 APPLICATION_ID = 0x6C696D70  # "limp", in the file's header
@@ -45,7 +46,7 @@ def open_connection(
     `durable`: fsync at every commit (synchronous=FULL) or only at checkpoints (NORMAL: a power loss may take the last
     writes, a killed process may not). Without `create` no file and no folder is made. Raises StoreError and its kind.
     """
-    with translated(path):
+    with OPENING, translated(path):
         if path != ":memory:":
             check_place(Path(path), read_only=read_only or not create)
             if not read_only:

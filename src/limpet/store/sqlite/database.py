@@ -12,14 +12,14 @@ import threading
 import time
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import apsw
 
 from ...keys import signing_key
 from ...model.errors import LimpetError, StoreError, StoreReadOnly
-from ...model.forks import abandon, hold_at_fork
+from ...model.forks import OPENING, abandon, hold_at_fork
 from ..sql.database import Index
 from .connection import busy_handler, connect, open_connection, translated, translation
 from .index import SqliteIndex
@@ -52,8 +52,15 @@ class Database:
         self._folded = 0  # pages of the log, when that began
         self._cached: tuple[int, dict[Any, Any]] = (-1, {})  # small answers, as of a version
         self._file: tuple[int, int] | None = None  # which file the path led to
-        # Opening the connection that is surely needed checks the file: a store that cannot work fails here.
-        if read_only:
+        # A fork that waits for what is opened finds it among the stores then.
+        with OPENING:
+            self._open_first(create=create)
+            hold_at_fork(self)
+
+    def _open_first(self, *, create: bool) -> None:
+        """The connection that is surely needed checks the file: a store that cannot work fails here."""
+        path = self.path
+        if self.read_only:
             self._open_reader()
         else:
             writer = self._open_writer(create=create)
@@ -64,7 +71,6 @@ class Database:
                 # One connection for both, so one lock.
                 self._read_lock = self._write_lock
                 writer.set_wal_hook(None)
-        hold_at_fork(self)
 
     def hold(self, until: float) -> None:
         for lock in (self._write_lock, self._read_lock, self._fold_lock):
@@ -78,7 +84,7 @@ class Database:
 
     def renew(self) -> None:
         cons = {id(con): con for con in (self._writer, self._reader) if con is not None}.values()
-        free = len(self._held) == 3 and not any(con.in_transaction for con in cons)
+        free = OPENING.is_free and len(self._held) == 3 and not any(con.in_transaction for con in cons)
         self._held.clear()
         is_one = self._read_lock is self._write_lock
         self._write_lock, self._fold_lock = threading.RLock(), threading.RLock()
@@ -90,12 +96,10 @@ class Database:
         if self.path == ":memory:" and free:
             return  # the child has a copy of all of it
         for con in cons:
+            # Not by a finaliser, and not here: a child that uses no store has nothing to do with SQLite.
+            abandon(con)
             if free:
-                # Closed, or SQLite takes their locks for this process's. That alone: no file is written.
-                con.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
-                con.close()
-            else:
-                abandon(con)
+                OPENING.late(partial(_close_inherited, con))
         self._writer = self._reader = None
 
     def close(self) -> None:
@@ -325,6 +329,13 @@ class Reading:
             self._database._read_lock.release()
         if isinstance(error, apsw.Error):
             raise translation(error, self._database.path) from error
+
+
+def _close_inherited(con: apsw.Connection) -> None:
+    """Before a child opens one: SQLite would take its locks for this process's. That alone: no file is written."""
+    with contextlib.suppress(apsw.Error):
+        con.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+        con.close()
 
 
 def _file_at(path: str) -> tuple[int, int] | None:
