@@ -94,6 +94,41 @@ def test_what_others_write_meanwhile_is_no_part_of_an_import(path, tmp_path, clo
         assert [one.content for one in memory.list().memories] == ["Deploys run on Tuesday"]
 
 
+def test_what_others_built_on_an_import_meanwhile_is_undone_before_it(path, tmp_path, clock):
+    one, another = (limpet.open(path, scope="global", clock=clock) for _ in range(2))
+    with one as memory, another as other:
+
+        def meanwhile(done, total):
+            if other.count() == 2_000:
+                other.correct(other.list(limit=1).memories[0].id, "Another shelf holds that")
+
+        report = memory.import_jsonl(file_of(tmp_path, numbered(2_600)), progress=meanwhile)
+        (corrected,) = (one for one in memory.log() if one.id != report.operation)
+        with pytest.raises(limpet.BadInput, match=f"builds on .*{corrected.short} .correct: Another shelf"):
+            memory.undo(report.operation)
+        memory.undo(corrected.id)
+        memory.undo(report.operation)
+        assert memory.count() == 0
+
+
+def test_an_import_between_which_others_wrote_is_read_once_for_the_log(path, tmp_path, clock, monkeypatch):
+    one, another = (limpet.open(path, scope="global", clock=clock) for _ in range(2))
+    with one as memory, another as other:
+        written = []
+
+        def meanwhile(done, total):
+            if other.count() >= 2_000 * (len(written) + 1):
+                written.append(other.remember(f"Deploy {len(written)} ran on Tuesday").id)
+
+        memory.import_jsonl(file_of(tmp_path, numbered(8_100)), progress=meanwhile)
+        assert len(written) > 2
+        ledger = type(memory._context.store.ledger)
+        read, whole = [], ledger.operation
+        monkeypatch.setattr(ledger, "operation", lambda self, id, scopes: read.append(id) or whole(self, id, scopes))
+        assert len(memory.log(limit=50)) == 1 + len(written)
+        assert len(read) == 1
+
+
 def test_an_import_of_another_format_is_one_operation_too(memory, tmp_path):
     notes = tmp_path / "notes.md"
     notes.write_text("".join(f"# Shelf {i}\n\nIt holds part {i * 7}.\n\n" for i in range(1_200)))
