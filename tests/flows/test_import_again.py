@@ -201,6 +201,13 @@ def test_an_interrupted_import_says_how_much_is_stored(path, monkeypatch, capsys
         assert memory.count() == stored
 
 
+def test_an_interrupted_dry_run_says_that_nothing_is_stored(path, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=Interrupted(numbered(3_000), 2_500)))
+    assert run(path, "import", "jsonl", "-", "--dry-run") == 130
+    said = capsys.readouterr().err
+    assert "nothing is stored" in said and "goes on" not in said
+
+
 def test_a_paragraph_of_many_lines_is_one_memory_and_said_to_be(memory, tmp_path):
     file = tmp_path / "notes.txt"
     file.write_text("".join(f"Shelf {i} holds part {i * 7}.\n" for i in range(262)))

@@ -92,7 +92,7 @@ class _Import:
         try:
             return self._run(file, size)
         except KeyboardInterrupt:
-            raise interrupted(self._new) from None
+            raise interrupted(self._new, dry_run=self._dry_run) from None
 
     def _run(self, file: IO[Any], size: int) -> tuple[int, int, Bad]:
         events: list[tuple[int, Event]] = []
