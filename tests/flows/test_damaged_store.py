@@ -72,7 +72,13 @@ def test_a_damaged_store_is_no_backup_and_takes_the_place_of_none(filled, tmp_pa
 
 
 @pytest.mark.parametrize(
-    "harm", ["DELETE FROM job", "DELETE FROM body_fts_docsize", "UPDATE body SET scope = 'x'", "UPDATE edge SET event = zeroblob(16)"]
+    "harm",
+    [
+        "DELETE FROM job",
+        "DELETE FROM body_fts_docsize",
+        "UPDATE body SET scope = 'x'",
+        "UPDATE edge SET event = zeroblob(16)",
+    ],
 )
 def test_a_store_that_a_rebuild_mends_is_backed_up_and_comes_back(filled, tmp_path, harm):
     with limpet.open(filled, scope="global") as memory:

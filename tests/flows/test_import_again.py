@@ -177,6 +177,33 @@ def test_a_dry_run_says_what_the_import_then_does(path, tmp_path, capsys):
     assert capsys.readouterr().out.startswith("would be new 0, known already 7, rejected 4")
 
 
+HOMES = ["Tampa", "Warsaw", "Lisbon", "Oslo", "Porto", "Turin", "Ghent"]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [{"content": HOMES[i % 7], "key": "user.city"} for i in range(20)],
+        [{"content": HOMES[i // 3 % 7], "key": "user.city"} for i in range(20)],
+        [{"content": HOMES[i % 7], "key": ("user.city", "User.City")[i % 2]} for i in range(20)],
+        [{"content": HOMES[i % 3], "key": "user.city", "valid_from": f"2026-01-{20 - i:02}"} for i in range(15)],
+        [{"content": HOMES[i % 7], "key": "user.city", "origin": ("user", "web")[i % 2]} for i in range(20)],
+        [{"content": "Ana lives in Oslo", "key": key} for key in (None, "user.city", "user.home", "user.city")],
+        [{"content": "Stored before", "key": key} for key in ("user.city", "user.city", None, None, "user.home", "user.home")],
+        [{"content": HOMES[i % 2], "key": "user.city", "id": f"01a21645-8700-74bc-bd10-4ab37666a7d{i % 3}"}
+         for i in range(9)],
+    ],
+    ids=["in turn", "thrice each", "other case", "backwards", "trusted less", "without key", "stored", "ids"],
+)  # fmt: skip
+def test_a_dry_run_counts_the_values_of_a_key_as_the_import_does(memory, tmp_path, lines):
+    memory.remember("Stored before")
+    file = file_of(tmp_path, lines)
+    tried = memory.import_jsonl(file, dry_run=True)
+    assert memory.count() == 1
+    done = memory.import_jsonl(file)
+    assert (tried.new, tried.known, tried.rejected) == (done.new, done.known, done.rejected)
+
+
 class Interrupted(io.BytesIO):
     """A file at a line of which a person presses Ctrl-C."""
 
