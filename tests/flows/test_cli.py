@@ -132,6 +132,13 @@ def test_batch_receipts_come_while_the_writer_waits(path):
         assert process.wait(60) == 0
 
 
+def test_a_correction_that_says_the_same_changes_nothing(limpet):
+    id = limpet("remember", "Deploys on Friday", "--json").json["id"]
+
+    assert limpet("correct", id, "Deploys on Friday", "--json").json["status"] == "unchanged"
+    assert limpet("correct", id, "Deploys on Friday", "--topic", "ops", "--json").json["status"] == "created"
+
+
 def test_every_change_has_its_command(limpet):
     id = limpet("remember", "Deplyos on Friday", "--json").json["id"]
     for argv in (

@@ -71,6 +71,34 @@ def test_a_damaged_store_is_no_backup_and_takes_the_place_of_none(filled, tmp_pa
         assert copy.verify() == []
 
 
+@pytest.mark.parametrize(
+    "harm",
+    [
+        "DELETE FROM job",
+        "DELETE FROM body_fts_docsize",
+        "UPDATE body SET scope = 'x'",
+        "UPDATE edge SET event = zeroblob(16)",
+    ],
+)
+def test_a_store_that_a_rebuild_mends_is_backed_up_and_comes_back(filled, tmp_path, harm):
+    with limpet.open(filled, scope="global") as memory:
+        texts = {one.content for one in memory.list(limit=200).memories}
+        one, other = memory.list(limit=2).memories
+        memory.link(one.id, "related_to", other.id)
+    con = sqlite3.connect(filled)
+    con.execute(harm)
+    con.commit()
+    con.close()
+
+    assert run(filled, "backup", str(tmp_path / "b.backup")) == 0
+    filled.unlink()
+    assert run(filled, "restore", str(tmp_path / "b.backup")) == 0
+    with limpet.open(filled, scope="global") as memory:
+        memory.rebuild()
+        assert memory.verify() == []
+        assert {one.content for one in memory.list(limit=200).memories} == texts and len(texts) == 120
+
+
 def test_a_restore_accuses_the_file_that_is_damaged(filled, tmp_path, capsys):
     bad = tmp_path / "bad.backup"
     run(filled, "backup", str(bad))

@@ -94,6 +94,41 @@ def test_what_others_write_meanwhile_is_no_part_of_an_import(path, tmp_path, clo
         assert [one.content for one in memory.list().memories] == ["Deploys run on Tuesday"]
 
 
+def test_what_others_built_on_an_import_meanwhile_is_undone_before_it(path, tmp_path, clock):
+    one, another = (limpet.open(path, scope="global", clock=clock) for _ in range(2))
+    with one as memory, another as other:
+
+        def meanwhile(done, total):
+            if other.count() == 2_000:
+                other.correct(other.list(limit=1).memories[0].id, "Another shelf holds that")
+
+        report = memory.import_jsonl(file_of(tmp_path, numbered(2_600)), progress=meanwhile)
+        (corrected,) = (one for one in memory.log() if one.id != report.operation)
+        with pytest.raises(limpet.BadInput, match=f"builds on .*{corrected.short} .correct: Another shelf"):
+            memory.undo(report.operation)
+        memory.undo(corrected.id)
+        memory.undo(report.operation)
+        assert memory.count() == 0
+
+
+def test_an_import_between_which_others_wrote_is_read_once_for_the_log(path, tmp_path, clock, monkeypatch):
+    one, another = (limpet.open(path, scope="global", clock=clock) for _ in range(2))
+    with one as memory, another as other:
+        written = []
+
+        def meanwhile(done, total):
+            if other.count() >= 2_000 * (len(written) + 1):
+                written.append(other.remember(f"Deploy {len(written)} ran on Tuesday").id)
+
+        memory.import_jsonl(file_of(tmp_path, numbered(8_100)), progress=meanwhile)
+        assert len(written) > 2
+        ledger = type(memory._context.store.ledger)
+        read, whole = [], ledger.operation
+        monkeypatch.setattr(ledger, "operation", lambda self, id, scopes: read.append(id) or whole(self, id, scopes))
+        assert len(memory.log(limit=50)) == 1 + len(written)
+        assert len(read) == 1
+
+
 def test_an_import_of_another_format_is_one_operation_too(memory, tmp_path):
     notes = tmp_path / "notes.md"
     notes.write_text("".join(f"# Shelf {i}\n\nIt holds part {i * 7}.\n\n" for i in range(1_200)))
@@ -142,6 +177,33 @@ def test_a_dry_run_says_what_the_import_then_does(path, tmp_path, capsys):
     assert capsys.readouterr().out.startswith("would be new 0, known already 7, rejected 4")
 
 
+HOMES = ["Tampa", "Warsaw", "Lisbon", "Oslo", "Porto", "Turin", "Ghent"]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [{"content": HOMES[i % 7], "key": "user.city"} for i in range(20)],
+        [{"content": HOMES[i // 3 % 7], "key": "user.city"} for i in range(20)],
+        [{"content": HOMES[i % 7], "key": ("user.city", "User.City")[i % 2]} for i in range(20)],
+        [{"content": HOMES[i % 3], "key": "user.city", "valid_from": f"2026-01-{20 - i:02}"} for i in range(15)],
+        [{"content": HOMES[i % 7], "key": "user.city", "origin": ("user", "web")[i % 2]} for i in range(20)],
+        [{"content": "Ana lives in Oslo", "key": key} for key in (None, "user.city", "user.home", "user.city")],
+        [{"content": "Stored before", "key": key} for key in ("user.city", "user.city", None, None, "user.home", "user.home")],
+        [{"content": HOMES[i % 2], "key": "user.city", "id": f"01a21645-8700-74bc-bd10-4ab37666a7d{i % 3}"}
+         for i in range(9)],
+    ],
+    ids=["in turn", "thrice each", "other case", "backwards", "trusted less", "without key", "stored", "ids"],
+)  # fmt: skip
+def test_a_dry_run_counts_the_values_of_a_key_as_the_import_does(memory, tmp_path, lines):
+    memory.remember("Stored before")
+    file = file_of(tmp_path, lines)
+    tried = memory.import_jsonl(file, dry_run=True)
+    assert memory.count() == 1
+    done = memory.import_jsonl(file)
+    assert (tried.new, tried.known, tried.rejected) == (done.new, done.known, done.rejected)
+
+
 class Interrupted(io.BytesIO):
     """A file at a line of which a person presses Ctrl-C."""
 
@@ -164,6 +226,13 @@ def test_an_interrupted_import_says_how_much_is_stored(path, monkeypatch, capsys
     assert ("nothing of it is stored" if not stored else f"the first {stored:,} new memories of it are stored") in said
     with limpet.open(path, scope="global") as memory:
         assert memory.count() == stored
+
+
+def test_an_interrupted_dry_run_says_that_nothing_is_stored(path, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=Interrupted(numbered(3_000), 2_500)))
+    assert run(path, "import", "jsonl", "-", "--dry-run") == 130
+    said = capsys.readouterr().err
+    assert "nothing is stored" in said and "goes on" not in said
 
 
 def test_a_paragraph_of_many_lines_is_one_memory_and_said_to_be(memory, tmp_path):

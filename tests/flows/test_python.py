@@ -406,6 +406,20 @@ def test_a_correction_that_says_the_same_changes_nothing(memory):
         memory.correct(id, "The limit is 100")
 
 
+@pytest.mark.parametrize(
+    "more",
+    [{"valid_to": "2100-01-01"}, {"confidence": 0.0}, {"anyway": True, "origin": "user"}, {"topics": []}],
+    ids=lambda more: next(iter(more)),
+)
+def test_a_correction_that_adds_something_is_one(memory, more):
+    id = memory.remember("The limit is 100", topics=["api"]).id
+    cause = memory.remember("The gateway counts calls").id
+
+    assert memory.correct(id, "The limit is 100", source="a", session="s", because=()).status == "unchanged"
+    assert memory.correct(id, "The limit is 100", **more).status == "created"
+    assert memory.correct(cause, "The gateway counts calls", because=[id]).status == "created"
+
+
 def test_an_emoji_is_a_text(memory):
     assert memory.remember("👩‍💻").status == "created"
 

@@ -89,11 +89,12 @@ def newest(store: Store, scopes: Sequence[str]) -> Iterator[Done]:
     before = None
 
     def whole() -> Iterator[Done]:
+        if events[0].operation in parted:
+            return
         one = _whole(store, Done(events[::-1], cancelled), scopes)
-        if one.id not in parted:
-            yield one
         if len(one.events) > len(events):
             parted.add(one.id)
+        yield one
 
     while page := store.ledger.newest(scopes, before=before, limit=PAGE_EVENTS):
         for event in page:
@@ -189,7 +190,9 @@ def named(store: Store, event: str, scopes: Sequence[str]) -> Done:
         raise BadInput(f"{event} was undone already", hint="`limpet redo` does again what was undone last")
     _, about = depth(store, one.events)
     building = [
-        later for later in _since(store, one.id, scopes) if any(_builds_on(b, a) for b in _held(later) for a in about)
+        later
+        for later in _since(store, one, scopes)
+        if any(_builds_on(b, a) for b in _held(later) for a in about if a.seq < b.seq)
     ]
     if building:
         names = (f"{later.short} ({later.verb}: {_first_words(later.text)})" for later in told(store, building))
@@ -289,12 +292,12 @@ def _detail(event: Event) -> str:
     return str(data.get("why") or data.get("quarantine") or data.get("verdict") or data.get("key") or "")
 
 
-def _since(store: Store, operation: bytes, scopes: Sequence[str]) -> Iterator[Done]:
-    """Operations later than one, the newest first, that still hold."""
+def _since(store: Store, done: Done, scopes: Sequence[str]) -> Iterator[Done]:
+    """Operations that did something after the first event of one, the newest first, that still hold."""
     for one in newest(store, scopes):
-        if one.id == operation:
+        if one.events[-1].seq < done.events[0].seq:
             return
-        if not one.undone and not taken_back(store, one.events):
+        if one.id != done.id and not one.undone and not taken_back(store, one.events):
             yield one
 
 

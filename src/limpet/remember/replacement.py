@@ -115,6 +115,15 @@ def take_key(writer: Writer, new: Memory, *, origin: str) -> None:
         writer.supersede(ended, raw, origin, new.valid_from_us)
 
 
+def waiting_as_data(waits: str, stronger: Memory | None, corrects: Memory | None, why: str | None) -> dict[str, str]:
+    """Why it is held back, and what it ends if a person accepts it."""
+    told = {
+        "quarantine": waits, "over": stronger and parse_id(stronger.id).hex(),
+        "corrects": corrects and parse_id(corrects.id).hex(), "why": why,
+    }  # fmt: skip
+    return {name: value for name, value in told.items() if value}
+
+
 def waiting_data(reads: Store, id: bytes) -> dict[str, Any]:
     """{"over"?, "corrects"?: ids as bytes, "why"?} of a memory that waits to replace another."""
     data = next((event.data for event in reads.ledger.events(memory=id) if event.type == "remembered"), {})

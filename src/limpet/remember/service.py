@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from ..remember.validation import ValidStatement
     from ..remember.write import Receipt, Writer
 
+# What a correction takes over from the belief that it replaces, unless it is given.
+KEPT = frozenset({"kind", "topics", "key", "importance", "pin", "metadata", "speaker", "scope"})
+
 
 def remember(context: Context, item: Mapping[str, Any]) -> Receipt:
     (statement,) = context.policy.judged([context.validate(item)])
@@ -33,8 +36,10 @@ def correct(
     from ..remember.write import Receipt, check_live, need
     from .corrected import says_already
 
-    more = valid_from is not None or not given.keys() <= {"origin", "session", "source"}
     statement = context.validate({"content": content, "valid_from": valid_from, **given})
+    # By their values: the verb gives each of these, also those that nobody said.
+    said = (statement.valid_from, statement.valid_to, statement.confidence, statement.because or None)
+    more = any(one is not None for one in said) or statement.anyway or not given.keys().isdisjoint(KEPT)
 
     def full(old: Memory) -> ValidStatement:
         kept: dict[str, Any] = {

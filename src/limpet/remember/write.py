@@ -15,7 +15,7 @@ from ..model.memory import GLOBAL_SCOPE, Memory, is_below, least_trusted
 from ..model.state import MemoryState, replay
 from ..text.normalise import fingerprint, same_value
 from ..text.secrets import redact
-from .replacement import fitted, held, kept_for_review, proposed_before, says_otherwise, was_replaced
+from .replacement import fitted, held, kept_for_review, proposed_before, says_otherwise, waiting_as_data, was_replaced
 from .validation import ValidStatement
 
 if TYPE_CHECKING:
@@ -210,7 +210,7 @@ class Writer:
         waits = statement.quarantine or (stronger and says_otherwise(stronger, again=revives is not None))
         if waits:
             self.waiting.add(new_id)
-            data |= _waiting(waits, stronger, corrects, why)
+            data |= waiting_as_data(waits, stronger, corrects, why)
         end = fitted(values, start, statement.valid_to) if not waits else {}
         data |= end
         # A memory and the event that makes it share an id, so that one index finds both. A given id may be taken by an
@@ -310,7 +310,7 @@ class Writer:
         shown = format_id(statement.id)
         if statement.id in self._ids:
             raise BadInput(f"the id {shown} is given twice")
-        known = self.reads.memories.get(statement.id)
+        known = self.as_it_is(statement.id)
         if known is None:
             return None
         if known.content == statement.content:
@@ -333,7 +333,7 @@ class Writer:
             start = statement.valid_from if statement.valid_from is not None else self.now
             there = held(values, start)
             if there is not None:
-                is_said = _mark_of(there) == mark and same_value(there.content, statement.content)
+                is_said = _mark(there) == mark and same_value(there.content, statement.content)
                 return there if is_said else None
             there = None if values else self._without_key(statement)
         else:
@@ -424,21 +424,8 @@ def raw_id(memory: Memory | MemoryState) -> bytes:
     return memory.id if isinstance(memory.id, bytes) else parse_id(memory.id)
 
 
-def _mark_of(memory: Memory) -> int:
-    return fingerprint(memory.scope, memory.kind, memory.speaker, memory.key, memory.content)
-
-
-def _waiting(waits: str, stronger: Memory | None, corrects: Memory | None, why: str | None) -> dict[str, str]:
-    """Why it is held back, and what it ends if a person accepts it."""
-    told = {
-        "quarantine": waits, "over": stronger and parse_id(stronger.id).hex(),
-        "corrects": corrects and parse_id(corrects.id).hex(), "why": why,
-    }  # fmt: skip
-    return {name: value for name, value in told.items() if value}
-
-
-def _mark(statement: ValidStatement) -> int:
-    return fingerprint(statement.scope, statement.kind, statement.speaker, statement.key, statement.content)
+def _mark(one: ValidStatement | Memory) -> int:
+    return fingerprint(one.scope, one.kind, one.speaker, one.key, one.content)
 
 
 def check_live(memory: Memory) -> None:

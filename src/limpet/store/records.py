@@ -347,6 +347,15 @@ class Problem(NamedTuple):
     message: str
 
 
+# Checks whose findings no rebuild mends; of pages, those of the full-text index it does.
+BEYOND_REBUILD = frozenset({"pages", "ledger", "chain"})
+
+
+def is_beyond_rebuild(problem: Problem) -> bool:
+    """Whether it is lost: a rebuild makes anew what follows from the ledger, and no more."""
+    return problem.check in BEYOND_REBUILD and "FTS" not in problem.message
+
+
 class StoreStats(NamedTuple):
     """Counts and sizes; bytes for sizes."""
 

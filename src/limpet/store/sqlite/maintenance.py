@@ -11,7 +11,7 @@ from typing import Any
 import apsw
 
 from ...model.errors import BadInput, StoreDamaged
-from ..records import Problem
+from ..records import BEYOND_REBUILD, Problem, is_beyond_rebuild
 from ..sql.maintenance import SIGNATURE, SqlMaintenance, check_rows
 from .connection import CHAINED, connect, is_encrypted, open_connection
 from .database import Database
@@ -89,31 +89,40 @@ def verify_file(con: apsw.Connection, key: bytes | None = None) -> list[Problem]
     """
     # FTS5 checks with the structure it has in memory, which only a search brings up to date.
     con.execute("SELECT count(*) FROM body_fts WHERE body_fts MATCH 'limpet'").fetchall()
-    problems = [
+    problems = _verify_pages(con) + check_rows(con)
+    for num, dimensions in con.execute("SELECT num, dimensions FROM embedder").fetchall():
+        problems += _verify_chunks(con, num, dimensions)
+    return problems + _verify_ledger(con, key)
+
+
+def _verify_pages(con: apsw.Connection) -> list[Problem]:
+    return [
         Problem(check="pages", message=" ".join(str(row[0]).split()))
         for row in con.execute("PRAGMA integrity_check(20)")
         if row[0] != "ok"
     ]
-    problems += check_rows(con)
-    for num, dimensions in con.execute("SELECT num, dimensions FROM embedder").fetchall():
-        problems += _verify_chunks(con, num, dimensions)
+
+
+def _verify_ledger(con: apsw.Connection, key: bytes | None = None) -> list[Problem]:
+    problems = []
     if con.execute("PRAGMA user_version").get >= CHAINED:  # an older one that is only read has none
         from ..sql.chain_check import verify_chain
 
-        problems += verify_chain(con, key)
-    problems += [
+        problems = verify_chain(con, key)
+    return problems + [
         Problem(check="ledger", message=f"event {row[0]} holds unreadable data")
         for row in con.execute("SELECT seq FROM event WHERE data IS NOT NULL AND NOT json_valid(data) LIMIT 20")
     ]
-    return problems
 
 
 def first_problem(path: str, *, migrate: bool = False) -> str | None:
-    """What is wrong with a copy that stands for a store or is to become one; None if it is sound."""
+    """What is wrong with a copy that stands for a store or is to become one; None if it is sound, or a rebuild makes
+    it so: what follows from the ledger is not looked at."""
     try:
         con = open_connection(path, read_only=not migrate, durable=True, create=False)
         try:
-            problems = verify_file(con)
+            found = _verify_pages(con) + check_rows(con, BEYOND_REBUILD) + _verify_ledger(con)
+            problems = [one for one in found if is_beyond_rebuild(one)]
             if migrate:
                 con.execute("PRAGMA journal_mode=DELETE").fetchall()
         finally:
