@@ -15,7 +15,6 @@ from ..model.memory import Memory
 
 if TYPE_CHECKING:
     from ..model.state import MemoryState
-    from ..store.contract import Store
     from ..store.records import TurnRow
     from .validation import ValidStatement
     from .write import Writer
@@ -52,28 +51,19 @@ def same_turn(writer: Writer, statement: ValidStatement, mark: int) -> Memory | 
 
 
 def known_turns(
-    reads: Store,
-    statements: Sequence[ValidStatement],
-    marks: Sequence[int],
-    new: set[int],
-    before: Mapping[Turn, int],
-    *,
-    alone: bool,
+    writer: Writer, statements: Sequence[ValidStatement], marks: Sequence[int], new: set[int]
 ) -> dict[Turn, list[bytes | None]]:
-    """The memory that each turn of an operation is, in their order; None: another one. `new`: marks that none has.
-
-    `before`: how often a batch has had each turn in its transactions before this one; `alone`: this is all of it.
-    """
+    """The memory that each turn of an operation is, in their order; None: another one. `new`: marks that none has."""
     sessions: dict[tuple[str, str], list[Turn]] = {}
     for turn in turns_of(statements, marks):
         sessions.setdefault((turn.scope, turn.session), []).append(turn)
     found: dict[Turn, list[bytes | None]] = {}
     for (scope, session), coming in sessions.items():
-        ends = alone and len(coming) <= EXCHANGE_TURNS and all(turn.valid_from is None for turn in coming)
+        ends = writer.alone and len(coming) <= EXCHANGE_TURNS and all(turn.valid_from is None for turn in coming)
         there: list[TurnRow] = []
         if not new.issuperset(turn.mark for turn in coming):
-            there = reads.sessions.turns(scope, session, limit=len(coming) if ends else ALL)
-        rows = _at_the_end(there, coming) if ends else _in_turn(there, coming, before)
+            there = writer.reads.sessions.turns(scope, session, limit=len(coming) if ends else ALL)
+        rows = _at_the_end(there, coming) if ends else _in_turn(there, coming, writer.spoken)
         for turn, row in zip(coming, rows, strict=True):
             found.setdefault(turn, []).append(row.id if row and row.state == "active" else None)
     return found

@@ -83,7 +83,7 @@ class Writer:
         if any(one.speaker and one.session for one in statements):
             from .turns import known_turns
 
-            self.turns |= known_turns(self.reads, statements, marks, self._new, self.spoken, alone=self.alone)
+            self.turns |= known_turns(self, statements, marks, self._new)
         return marks
 
     def event(self, type: str, memory: bytes, *, origin: str, content: str | None = None, **data: Any) -> Event:
