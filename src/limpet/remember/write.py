@@ -66,9 +66,8 @@ class Writer:
         # Fingerprints that are known to be new: nothing needs to be looked up.
         self._new: set[int] = set()
         self.turns: dict[Turn, list[bytes | None]] = {}  # the memory that each of them is
-        # How often a batch had each turn in its transactions before this one, and whether this one is all of it.
-        self.spoken: Mapping[Turn, int] = {}
-        self.alone = True
+        self.spoken: Mapping[Turn, int] = {}  # how often a batch had each of them in its transactions before this one
+        self.alone = True  # this one is all of the batch
         self._by_memory: dict[bytes, list[Event]] = {}
         # What is known already and adds nothing leaves no event: a file that is imported again is no new observation.
         self.quiet = False
