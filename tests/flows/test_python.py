@@ -365,7 +365,7 @@ def test_what_stands_for_a_whole_number_is_one(memory):
         lambda memory, id: memory.export_jsonl(None), lambda memory, id: memory.import_jsonl(["x"]),
         lambda memory, id: memory.export_to("markdown", None), lambda memory, id: memory.backup(None),
         lambda memory, id: memory.note_action("s", "did", "\ud800"), lambda memory, id: memory.note_action("s", "foo", "x"),
-        lambda memory, id: memory.note_action("s", "did", "a\0b"), lambda memory, id: memory.note_action("s", "did", None),
+        lambda memory, id: memory.note_action("s\0", "did", "a"), lambda memory, id: memory.note_action("s", "did", None),
         lambda memory, id: memory.note_exposures([(id, 5)], client="\ud800", via="x"),
         lambda memory, id: memory.note_exposures([(id, -5)], client="a", via="x"),
         lambda memory, id: memory.note_exposures([5], client="a", via="x"),

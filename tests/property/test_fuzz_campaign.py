@@ -13,9 +13,10 @@ from tests.fuzz_inside import KINDS as INSIDE
 @pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="inputs are timed by SIGALRM")
 @pytest.mark.parametrize("kind", ["dates", "lines", "queries", "readers", "texts"])
 def test_inputs_of_a_number_are_the_same_and_handled(kind, tmp_path):
-    once, again = (block((kind, KINDS[kind][1] + first, KINDS[kind][1] + 40, tmp_path)) for first in (0, 20))
+    count = 200 if kind == "lines" else 40  # a dry run takes one of twenty bent lines, as the import does
+    once, again = (block((kind, KINDS[kind][1] + first, KINDS[kind][1] + count, tmp_path)) for first in (0, 20))
     assert once["unhandled"] == again["unhandled"] == []
-    assert (once["inputs"], again["inputs"]) == (40, 20) and once["taken"] >= again["taken"] > 0
+    assert (once["inputs"], again["inputs"]) == (count, count - 20) and once["taken"] >= again["taken"] > 0
 
 
 def test_the_whole_campaign_is_a_million_and_no_kind_is_left_to_a_few():

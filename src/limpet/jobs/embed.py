@@ -114,6 +114,10 @@ def drain_again(
             return total
 
 
+class WrongShape(ValueError):
+    """What an embedder gave is not a vector for each text."""
+
+
 def name() -> str:
     """Who leases jobs here."""
     return f"{socket.gethostname()}:{os.getpid()}"
@@ -131,12 +135,12 @@ def run(store: Store, embedder: Embedder, row: EmbedderRow, jobs: list[Job], clo
         store.jobs.fail(jobs[0].kind, several, error=INTERRUPTED, not_before=clock.now(), dead=False)
         raise
     except Exception as error:
-        if len(jobs) > 1:
+        if len(jobs) > 1 and not isinstance(error, WrongShape):
             return sum(run(store, embedder, row, [job], clock) for job in jobs)
         wait = FIRST_WAIT_SECONDS * 2 ** (jobs[0].attempts - 1)
         store.jobs.fail(
             jobs[0].kind,
-            [jobs[0].subject],
+            [job.subject for job in jobs],
             error=f"{type(error).__name__}: {error}",
             not_before=clock.now() + wait * MICROSECONDS_PER_SECOND,
             dead=jobs[0].attempts >= MAX_ATTEMPTS,
@@ -152,7 +156,7 @@ def _embed(store: Store, embedder: Embedder, row: EmbedderRow, jobs: list[Job], 
         vectors = np.asarray(embedder.embed_passages([searchable(text, key) for _, text, key in texts]), np.float32)
         if vectors.shape != (len(texts), row.dimensions):
             # No text's fault: one by one, a single vector for all would pass for that of each.
-            raise EmbedderUnavailable(
+            raise WrongShape(
                 f"{embedder.name}: embed_passages gave an array of shape {vectors.shape} for {len(texts)} texts, where"
                 f" {(len(texts), row.dimensions)} belongs"
             )

@@ -13,7 +13,6 @@ from ..model.errors import EmbedderUnavailable
 from ..rank import constants as C
 from ..text.describe import searchable
 from ..text.excerpt import excerpt, words_of
-from ..text.parts import nearest, parts
 
 if TYPE_CHECKING:
     from ..model.memory import Memory
@@ -54,6 +53,8 @@ def judged(
 
 
 def _read(judge: Judge, store: Store, found: Candidates, plan: Plan, several: Sequence[int]) -> dict[int, float]:
+    from ..text.parts import nearest, parts
+
     texts, asked = passages(plan.query, found.memories(store, several)), parts(plan.query)
     return dict(zip(several, judge.scores([nearest(asked, text) for text in texts], texts), strict=True))
 

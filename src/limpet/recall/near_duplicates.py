@@ -16,7 +16,6 @@ from ..model.dataclass import dataclass
 from ..model.memory import is_below
 from ..rank import constants as C
 from ..text.excerpt import one_line
-from ..text.quoted import QUOTED_CHARACTERS, quoted_in
 from .token_budget import Wording, distinct, fit, repeats, tokens_of, wording
 
 if TYPE_CHECKING:
@@ -150,6 +149,8 @@ def about(one: Memory) -> str:
 
 def once(nums: Sequence[int], memories: dict[int, Memory]) -> list[int]:
     """Without episodes that quote what stands there itself, or what an episode of more value quotes."""
+    from ..text.quoted import quoted_in
+
     quotes = {num: quoted_in(one.kind, one.source, one.content) for num in nums if (one := memories[num])}
     said = {_begins(memories[num].content) for num in nums if not quotes[num]}
     left_out = set()
@@ -163,4 +164,6 @@ def once(nums: Sequence[int], memories: dict[int, Memory]) -> list[int]:
 
 def _begins(text: str) -> str:
     """A statement as far as an episode quotes it."""
+    from ..text.quoted import QUOTED_CHARACTERS
+
     return one_line(text)[: QUOTED_CHARACTERS - 1].rstrip("… ")

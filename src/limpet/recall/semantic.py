@@ -19,7 +19,6 @@ from ..text.scripts import latin_share
 from ..vectors.calibration import FITTED, TEXTS, Calibration, calibration_of, measured, stated
 from ..vectors.embedder import OWN, Embedder, is_loaded, load_embedder
 from .plan import Ahead, Plan
-from .within import InTime, Late, within
 
 if TYPE_CHECKING:
     import numpy as np
@@ -101,6 +100,8 @@ class SemanticSearch:
         """
         embedder = self.load()
         if until is not None and type(embedder).__module__ not in OURS:
+            from .within import InTime
+
             embedder = InTime(embedder, until)
         old = self._replaced(embedder)
         if old is not None:
@@ -139,6 +140,10 @@ class SemanticSearch:
 
     def _measurement(self, embedder: Embedder) -> Calibration:
         """Measured now; what takes longer than a recall can wait is there for a later one."""
+        if type(embedder).__module__ in OURS:
+            return measured(embedder)
+        from .within import InTime
+
         if not isinstance(embedder, InTime):
             return measured(embedder)
         own = embedder.embedder
@@ -358,6 +363,8 @@ def _in_time(embedder: Embedder, plan: Plan, ask: Callable[[], T]) -> T:
     raises what it likes."""
     if type(embedder).__module__ in OURS:
         return ask()
+    from .within import Late, within
+
     try:
         return ask() if plan.deadline is None else within(plan.remaining() - RANKING_SECONDS, ask, id(embedder))
     except Late as late:

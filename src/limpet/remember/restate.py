@@ -14,7 +14,6 @@ from ..model.edges import live_edges
 from ..model.ids import format_id, parse_id
 from ..model.memory import FOREIGN, GLOBAL_SCOPE, MAX_METADATA_BYTES, MAX_TOPICS, TRUST, Memory, is_below, least_trusted
 from ..text.normalise import same_value
-from .turns import is_spoken
 from .validation import OUTSIDE, ValidStatement, unlike_topics
 from .write import Receipt, Writer, effective_trust, raw_id
 
@@ -113,6 +112,8 @@ class _Restatement:
         data: dict[str, Any] = {}
         if known.content and not same_value(known.content, statement.content):
             self.left.append(f"its wording (it says {known.content!r:.80})")
+        from .turns import is_spoken
+
         if statement.valid_from is None and is_spoken(statement):
             self.left.append(
                 f"a second turn of these words in session {statement.session} (one with another valid_from is kept)"

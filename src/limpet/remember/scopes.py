@@ -17,7 +17,6 @@ from ..model.ids import format_id, parse_id, session_mark
 from ..model.memory import STATES, Memory, check_scope
 from ..store.records import Filter
 from ..text.normalise import fingerprint
-from .turns import ALL, is_spoken
 from .validation import no_secret
 
 if TYPE_CHECKING:
@@ -131,7 +130,8 @@ def _move(writer: Writer, coming: Sequence[Memory], scope: str, **data: Any) -> 
 
 def _merge_same(writer: Writer, coming: Sequence[Memory], scope: str) -> list[str]:
     """What says exactly what is there already is spoken for by that."""
-    from .review import merge  # reads of scopes do without it
+    from .review import merge  # reads of scopes do without these
+    from .turns import ALL, is_spoken
 
     merged: list[str] = []
     turns: dict[str, dict[tuple[int | None, int | None], list[bytes]]] = {}  # by session, those that are active
