@@ -244,7 +244,7 @@ def test_every_command_explains_itself(limpet, name):
 
 @pytest.mark.parametrize(
     ("argv", "most"),
-    [(["remember", "Port 5434 it is"], 107), (["recall", "--lexical", "which port"], 118), (["list"], 80)],
+    [(["remember", "Port 5434 it is"], 107), (["recall", "--lexical", "which port"], 114), (["list"], 80)],
 )
 def test_hot_commands_stay_cold(path, argv, most):
     """None imports numpy, a model, a web framework or `inspect`, and few modules of limpet itself; reads no hashlib."""

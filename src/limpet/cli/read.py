@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..model.clock import format_time
 from ..model.errors import BadInput
+from ..model.memory import GLOBAL_SCOPE
 from ..store.records import StoreStats
 from . import names, output
-from .elsewhere import elsewhere, named_scope, nothing
 from .options import TIME_FORMS, Command, filter_options, filters, given_text, id_argument, open_store
 
 if TYPE_CHECKING:
@@ -114,6 +114,8 @@ def _code(found: Recall | SessionRecall) -> int:
 
 def _nothing(memory: Limpet, args: Namespace, found: Recall | SessionRecall) -> None:
     if _code(found) == NOTHING:
+        from .elsewhere import nothing
+
         nothing(memory, args)
     elif not args.json:
         output.words("the deadline came before anything was found; whether there is something is not known")
@@ -122,8 +124,11 @@ def _nothing(memory: Limpet, args: Namespace, found: Recall | SessionRecall) -> 
 
 def _of_another_scope(args: Namespace, items: Sequence[Item]) -> None:
     """A word where a scope was named that holds nothing itself: all that was found is of `global`."""
-    name = named_scope(args)
-    if items and name and not args.known_at and all(one.scope != name for one in items):
+    if not items or args.known_at or any(one.scope != GLOBAL_SCOPE for one in items):
+        return
+    from .elsewhere import elsewhere, named_scope
+
+    if named_scope(args) not in (None, "", GLOBAL_SCOPE):
         with open_store(args) as memory:
             elsewhere(memory, args)
 
@@ -187,6 +192,8 @@ def _list_options(parser: ArgumentParser) -> None:
 
 
 def _list(args: Namespace) -> int:
+    from .elsewhere import elsewhere, nothing
+
     with open_store(args) as memory:
         seen = memory.in_all_scopes() if args.all_scopes else memory
         page = seen.list(
@@ -229,6 +236,8 @@ def _count_options(parser: ArgumentParser) -> None:
 
 
 def _count(args: Namespace) -> int:
+    from .elsewhere import elsewhere, nothing
+
     with open_store(args) as memory:
         found = (memory.in_all_scopes() if args.all_scopes else memory).count(**filters(args))
         if not found and not memory.count():

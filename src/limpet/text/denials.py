@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from .difference import Found
 from .language import ENGLISH, OTHERS
-from .tokens import Token
+from .tokens import Token, stem
 
 # What stands beside a negation or in its place, and says nothing more.
 _BESIDE = frozenset(
@@ -23,9 +23,6 @@ _CARRY = frozenset(
 )
 # What says nothing by itself, in any of these languages.
 SMALL = ENGLISH | OTHERS | _CARRY
-_ENDINGS = ("en", "em", "er", "es", "e", "n", "s")
-# Shorter words keep their ending.
-_STEM = 4
 
 
 def denial(a: Sequence[Token], b: Sequence[Token]) -> Found | None:
@@ -46,9 +43,3 @@ def _denied(some: Sequence[Token]) -> int:
 
 def _words(some: Sequence[Token]) -> list[str]:
     return [stem(low) for one in some if one.kind != "not" and (low := one.surface.casefold()) not in _BESIDE]
-
-
-def stem(low: str) -> str:
-    """A word without the ending that German gives it beside an article, or none: "gelöschten", "gelöschte"."""
-    ending = next((one for one in _ENDINGS if low.endswith(one) and len(low) - len(one) >= _STEM), "")
-    return low.removesuffix(ending)

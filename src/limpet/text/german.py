@@ -10,8 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from .denials import stem
-from .tokens import VALUES, Token
+from .tokens import VALUES, Token, stem
 
 
 def _words(text: str) -> frozenset[str]:

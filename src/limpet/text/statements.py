@@ -16,8 +16,6 @@ from typing import Literal
 
 from ..model.dataclass import dataclass, replace
 from . import german
-from .ceased import ceased
-from .denials import SMALL, denial
 from .difference import Found, reversed_order
 from .lexicon import BE_FORMS, PARTICIPLES
 from .opposites import canonical, opposite, rivals
@@ -154,9 +152,12 @@ def clash_of_words(a: str, b: str) -> Clash | None:
     kind = _denies(place) or _opposes(place)
     if kind is not None:
         return Clash("contradiction", _found(kind, place), ((), ()))
-    denied = denial(mine, theirs)
-    if denied is not None:
-        return Clash("contradiction", denied, ((), ()))
+    if any(one.kind == "not" for one in (*mine, *theirs)):
+        from .denials import denial
+
+        denied = denial(mine, theirs)
+        if denied is not None:
+            return Clash("contradiction", denied, ((), ()))
     if _past(mine[: len(place.before)]) != _past(theirs[: len(place.before)]):
         return None  # both may be true, each of its time
     if place.a and place.b and (_has_one_value(place) or german.one_value(place.before, place.a, place.b, place.after)):
@@ -185,6 +186,8 @@ def contradict(a: str, b: str, *, keys: tuple[str | None, str | None] = (None, N
     """Whether one of two texts denies the other. `keys`: of which key either is the value, and no sentence."""
     one, other = keys
     if one or other:
+        from .ceased import ceased
+
         return not (one and other) and (ceased(a, b, other) if other else ceased(b, a, one or ""))
     found = clash(a, b)
     return found is not None and found.kind == "contradiction"
@@ -250,6 +253,8 @@ def _denies(place: _Place) -> str | None:
         return None
     if len(plain) > 1 or (plain and plain[0].value not in _THERE):
         return None
+    from .denials import SMALL
+
     rest = [one for one in _content((*place.before, *place.after)) if _low(one) not in _EXCLAIMED | SMALL]
     return "negation" if rest else None
 

@@ -317,3 +317,14 @@ def _month(found: list[Token], one: Token) -> None:
         found[-1] = Token(kind="date", surface=f"{last.surface} {one.surface}", value=value, amount=value)
     else:
         found.append(replace(one, amount=one.value))
+
+
+_ENDINGS = ("en", "em", "er", "es", "e", "n", "s")
+# Shorter words keep their ending.
+_STEM = 4
+
+
+def stem(low: str) -> str:
+    """A word without the ending that German gives it beside an article, or none: "gelöschten", "gelöschte"."""
+    ending = next((one for one in _ENDINGS if low.endswith(one) and len(low) - len(one) >= _STEM), "")
+    return low.removesuffix(ending)

@@ -11,9 +11,8 @@ import re
 from collections.abc import Sequence
 from functools import cache, lru_cache
 
-from .denials import stem
 from .difference import Found
-from .tokens import VALUES, Token, tokens
+from .tokens import VALUES, Token, stem, tokens
 
 
 def _words(text: str) -> frozenset[str]:
