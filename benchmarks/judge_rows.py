@@ -1,11 +1,13 @@
 """What recall finds for each question of the project's own data: what the relevance judge is trained on.
 
-    python -m benchmarks.judge_rows OUT.jsonl.gz [--conversations FILE]
+    python -m benchmarks.judge_rows OUT.jsonl.gz [--conversations FILE] [--longmemeval FILE]
 
 A line is a question with the first `DEPTH` results as the judge reads them, which of them answer, and their scores by
 the ranking. Questions come from the own set (both halves, told apart), the stores written for training and the
 messages, each asked among twenty stores in one and some in their own, the notes, among five and in their own, and
-FriendsQA's dialogues (`--conversations`). Beside them: sentences of messages, and whether they are worth keeping.
+FriendsQA's dialogues (`--conversations`). Beside them: sentences of messages, and whether they are worth keeping; and
+long messages, made of a store's and of what people say elsewhere (`--longmemeval`): each text has the part of the
+message that the judge reads beside it.
 """
 
 from __future__ import annotations
@@ -14,14 +16,16 @@ import argparse
 import gzip
 import hashlib
 import json
+import random
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from limpet.recall.answer import rank
 from limpet.recall.judged import passages
 from limpet.settings import DEFAULT_EMBEDDER
+from limpet.text.parts import nearest, parts
 from training.data import dialogues, held_back
 from training.labelled import judge_rows as kept_rows
 
@@ -47,6 +51,11 @@ THOUGHT, THOUGHT_HELD_BACK = (
 THOUGHT_TOGETHER = 10
 # Of these so many are asked in their own store too: one in.
 ALONE = 5
+# Long messages of a store: with one that a memory helps with and without, among its own and among what others say.
+LENGTHY = 2
+ELSEWHERE = (12, 120)  # words of what others say
+# Results of a long message that are rows.
+FIRST = 4
 
 
 def row(memory: Any, found: Any, plan: Any, right: list[bool]) -> dict[str, Any]:
@@ -110,6 +119,63 @@ def note_stores(path: Path, alone: int = 1) -> list[Haystack]:
     return stores_of(path.stem, read(path), together=NOTES_TOGETHER, alone=alone)
 
 
+def elsewhere(path: Path | None) -> list[str]:
+    """What people say that has nothing to do with a store: half of LongMemEval's turns of users, by a hash, and turns of
+    the long conversations."""
+    said = [
+        one["text"] for store in read(written.FOLDER.parent / "long_chats.jsonl") for one in store["memories"][::5]
+    ]  # fmt: skip
+    if path is not None:
+        sessions = json.loads(path.read_text("utf-8"))["sessions"].values()
+        users = sorted({turn["content"] for one in sessions for turn in one if turn["role"] == "user"})
+        said += [one for one in users if hashlib.sha256(one.encode()).digest()[0] % 2 == 0]
+    return [one for one in said if ELSEWHERE[0] <= len(one.split()) <= ELSEWHERE[1]]
+
+
+def lengthy(store: dict[str, Any], others: Sequence[str], draw: random.Random) -> dict[str, Any] | None:
+    """A store whose messages are long: `LENGTHY` of each kind. `asks` of each that a memory helps with: what does so."""
+    plain, wanted = store["unanswerable"], store["questions"]
+    if len(plain) < 3 or not wanted:
+        return None
+    nothing: list[str] = []
+    helped: list[dict[str, Any]] = []
+    for _ in range(LENGTHY):
+        for around in (draw.sample(plain, draw.choice((2, 3))), [draw.choice(others)]):
+            nothing.append(_joined(around))
+            one = draw.choice(wanted)
+            several = [*around, one["q"]]
+            draw.shuffle(several)
+            helped.append(one | {"q": _joined(several), "asks": one["q"]})
+    return store | {"questions": helped, "unanswerable": nothing}
+
+
+def _joined(several: Sequence[str]) -> str:
+    return " ".join(one if one[-1] in ".?!" else f"{one}." for one in map(str.strip, several))
+
+
+def lengthy_rows(embedder: Any, paths: Sequence[Path], others: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """Of results of long messages: the part that the judge reads beside each. Where a memory helps and another part is
+    nearest to it, it is left out: what it is beside has nothing to do with it."""
+    draw = random.Random(1)
+    stores = [one for path in paths for one in read(path) if path != MESSAGES or not held_back(one["id"])]
+    several = [one for store in stores if (one := lengthy(store, others, draw)) is not None]
+    asks = {row["q"]: row["asks"].strip().rstrip(".") for one in several for row in one["questions"]}
+    for one in haystack_rows(
+        embedder, "lengthy", [written.haystack(one["id"], [one]) for one in several], half="tuning"
+    ):
+        message = one.pop("question")
+        among = parts(message)
+        beside = [nearest(among, text) for text in one["texts"][:FIRST]]
+        kept = [
+            place for place, part in enumerate(beside)
+            if not one["right"][place] or asks[message] in part or part in asks[message]
+        ]  # fmt: skip
+        if len(kept) > 1:
+            yield one | {"questions": [beside[place] for place in kept]} | {
+                name: [one[name][place] for place in kept] for name in ("texts", "right", "scores")
+            }
+
+
 def dialogue_stores(path: Path) -> list[Haystack]:
     """FriendsQA's, by what `training/data.py` reads; QMSum's answers are guessed by words."""
     several: dict[str, list[Any]] = {}
@@ -141,6 +207,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out", type=Path)
     parser.add_argument("--conversations", type=Path)
+    parser.add_argument("--longmemeval", type=Path)
     options = parser.parse_args()
     embedder = embedding_cache.load(DEFAULT_EMBEDDER)
     count = 0
@@ -160,6 +227,7 @@ def main() -> None:
         for path, half in ((THOUGHT, "tuning"), (THOUGHT_HELD_BACK, "held-back")):
             several = stores_of(path.stem, read(path), together=THOUGHT_TOGETHER, alone=1)
             sources += [haystack_rows(embedder, "thought", several, half=half)]
+        sources.append(lengthy_rows(embedder, (MESSAGES, MESSAGES_MORE, THOUGHT, NOTES), elsewhere(options.longmemeval)))
         if options.conversations:
             sources += [haystack_rows(embedder, "FriendsQA", dialogue_stores(options.conversations))]
         for one in (each for several in sources for each in several):

@@ -253,6 +253,27 @@ def test_a_hook_asks_it_and_finds_by_meaning(told, path):
     assert [one.kind for one in told.actions(limit=10)] == ["asked", "asked"]
 
 
+def test_a_hook_reads_by_itself_what_a_server_had_no_time_for(told, path, monkeypatch):
+    """A server's first question finds everything still to be loaded: nothing in time is no answer."""
+    hook = [sys.executable, "-m", "limpet", "hook", "claude", "UserPromptSubmit", "--store", str(path)]
+    asks = json.dumps({"session_id": "s1", "prompt": "Deploys hang again, is it the VPN?"})
+    env = {**os.environ, "LIMPET_SCOPE": "project:api"}
+    recall, answers = told.recall, []
+
+    def late(query, **given):
+        found = recall(query, **given | {"deadline_ms": 0.001})
+        answers.append("lexical" in found.missing)
+        return found
+
+    monkeypatch.setattr(told, "recall", late)
+    with warm(told):
+        until(lambda: asked(path, "x") is not None)
+        answers.clear()
+        done = subprocess.run(hook, input=asks, capture_output=True, text=True, timeout=60, check=True, env=env)
+    assert any(answers)
+    assert "Deploys hang when the VPN is down" in done.stdout
+
+
 def test_a_warm_process_ranks_sessions_as_a_cold_one_would(told, path):
     told.remember("The release is stuck behind the VPN", session="s1")
     told.work()
