@@ -10,7 +10,7 @@ import gzip
 import hashlib
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -49,11 +49,9 @@ def held_back(group: str) -> bool:
     return hashlib.sha256(group.encode()).digest()[0] < 256 * HELD_BACK
 
 
-def examples(*, conversations: Path | None, longmemeval: Path | None, notes: bool = False) -> list[Example]:
-    """Everything, in a fixed order. `notes`: notes, messages and long conversations too; train_embedder.py has none."""
-    found = [*written(), *own()]
-    if notes:
-        found += [one for name in NOTES for one in stores(HERE / f"{name}.jsonl")]
+def examples(*, conversations: Path | None, longmemeval: Path | None, notes: Sequence[str] = ()) -> list[Example]:
+    """Everything, in a fixed order. `notes`: which of NOTES; train_embedder.py has none."""
+    found = [*written(), *own(), *(one for name in notes for one in stores(HERE / f"{name}.jsonl"))]
     if conversations is not None:
         found += dialogues(conversations)
     if longmemeval is not None:

@@ -84,7 +84,7 @@ def train(options: argparse.Namespace) -> None:
     torch.manual_seed(options.seed)
     torch.set_num_threads(options.threads)
     draw = random.Random(options.seed)
-    given = examples(conversations=options.conversations, longmemeval=None, notes=True)
+    given = examples(conversations=options.conversations, longmemeval=None, notes=options.notes.split(","))
     apart = {*NOTES} - {"messages"}
     given = [
         one for one in given if usable(one) and negatives(one) and (one.source in apart or not held_back(one.group))
@@ -135,6 +135,7 @@ def main() -> int:
     add("--conversations", type=Path)
     add("--minutes", type=float, required=True)
     add("--rate", type=float, default=3e-5)
+    add("--notes", default=",".join(NOTES), help="which stores of notes and messages")
     add("--seed", type=int, default=1)
     add("--half", action="store_true", help="products in 16 bits, where a processor has AVX512-BF16")
     add("--threads", type=int, default=2)

@@ -23,7 +23,7 @@ import torch
 from torch.nn import functional as F
 from train_embedder import Encoder
 
-from data import LONGEST, Example, examples, held_back
+from data import LONGEST, NOTES, Example, examples, held_back
 from limpet.vectors.word_vectors import DIMENSIONS, PIECES, TABLES, ZERO
 
 BATCH, TEMPERATURE, RATE = 256, 0.05, 2e-3
@@ -108,7 +108,7 @@ def loss_of(
 def train(options: argparse.Namespace) -> Tables:
     torch.manual_seed(options.seed)
     draw = random.Random(options.seed)
-    given = examples(conversations=options.conversations, longmemeval=None, notes=True)
+    given = examples(conversations=options.conversations, longmemeval=None, notes=NOTES)
     given = [one for one in given if one.answers and not held_back(one.group)]
     numbers: dict[tuple[str, str], int] = {}
 
