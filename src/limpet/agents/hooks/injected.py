@@ -106,7 +106,7 @@ def brief_from_server(settings: Settings, message: str, budget: int, holdout: Ho
     from ...recall.answer import Recall
 
     found = Recall.from_dict(answer)
-    # A server that had no time to (its first question) knows less than the words tell that this process reads by itself.
+    # A server that had no time (its first question) knows less than the words tell that this process reads by itself.
     if "lexical" in found.missing or {"vector", "word_vectors"} <= set(found.missing):
         return None
     short = dict(zip((one.id for one in found.items), answer["short"], strict=True))
