@@ -46,8 +46,8 @@ class Trial(Writer):
             self._spelled.setdefault((scope, data["key"].lower()), data["key"])
         return made
 
-    def _values(self, statement: ValidStatement) -> tuple[list[Memory], str | None]:
-        values, renamed = super()._values(statement)
+    def values(self, statement: ValidStatement) -> tuple[list[Memory], str | None]:
+        values, renamed = super().values(statement)
         if statement.key is None:
             return values, renamed
         spelled = self._spelled.get((statement.scope, statement.key.lower()))
