@@ -225,7 +225,9 @@ def test_the_last_value_that_a_file_gives_holds_though_it_was_replaced_before(me
         memory.set_fact("user.city", home)
     report = memory.import_jsonl(file_of(tmp_path, [{"content": "Tampa", "key": "User.City"}]))
     assert (report.new, memory.fact("user.city").value) == (1, "Tampa")
-    report = memory.import_jsonl(file_of(tmp_path, [{"content": one, "key": "user.city"} for one in ("Warsaw", "Oslo")]))
+    report = memory.import_jsonl(
+        file_of(tmp_path, [{"content": one, "key": "user.city"} for one in ("Warsaw", "Oslo")])
+    )
     assert (report.new, report.known, memory.fact("user.city").value) == (1, 1, "Oslo")
 
 

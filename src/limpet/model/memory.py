@@ -218,6 +218,19 @@ def check_scope(scope: str) -> str:
     return scope
 
 
+def caseless(name: str) -> str:
+    """The same for topics, and for keys, that differ in case alone. (ß and ss are two spellings, for indexes too.)"""
+    return name.lower()
+
+
+def unlike_topics(topics: Iterable[str]) -> tuple[str, ...]:
+    """Those that differ in more than case, as they were first written."""
+    found: dict[str, str] = {}
+    for topic in topics:
+        found.setdefault(caseless(topic), topic)
+    return tuple(found.values())
+
+
 def check_key(key: str) -> str:
     """SUBJECT.ATTRIBUTE, without spaces. Raises BadInput."""
     if not isinstance(key, str) or len(key) > MAX_NAME_CHARACTERS or not _KEY.fullmatch(key):

@@ -14,7 +14,7 @@ from ..model.clock import parse_time
 from ..model.errors import BadInput, LimpetError
 from ..model.events import Event
 from ..model.ids import parse_id
-from ..model.memory import STATES
+from ..model.memory import STATES, caseless
 from ..remember.replacement import had_before
 from ..remember.validation import check_name
 from ..remember.write import Writer
@@ -194,7 +194,7 @@ class _Import:
             statement = self._context.validate(line)
         except LimpetError:
             return False  # the receipt will say why
-        slot = statement.scope, (statement.key or "").lower()
+        slot = statement.scope, caseless(statement.key or "")
         self._known += self._aside.pop(slot, None) is not None
         context = self._context
         writer = self._trial or Writer(context.store, context.new_id, context.now(), context.scopes)
