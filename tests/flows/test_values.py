@@ -120,7 +120,13 @@ def test_topics_are_the_same_whatever_their_case(memory):
 
 @pytest.mark.parametrize(
     ("stored", "asked"),
-    [("Ärger", "ÄRGER"), ("KÖLNER ärger", "Kölner Ärger"), ("Straße", "straße"), ("ΣΊΣΥΦΟΣ", "σίσυφος"), ("Été", "éTÉ")],
+    [
+        ("Ärger", "ÄRGER"),
+        ("KÖLNER ärger", "Kölner Ärger"),
+        ("Straße", "straße"),
+        ("ΣΊΣΥΦΟΣ", "σίσυφος"),
+        ("Été", "éTÉ"),
+    ],
 )
 def test_so_are_those_with_letters_beyond_ascii(memory, stored, asked):
     one = memory.remember("The deploys are late again", topics=[stored, asked]).id
