@@ -86,7 +86,7 @@ def visible(where: Filter) -> tuple[str, dict[str, Any]]:
 
 
 def caseless_match(column: str, name: str, bound: dict[str, Any], i: int) -> str:
-    """Whether a column has a name, whatever its case (`caseless`): SQL ignores that of ASCII alone. `i`: unlike those of
+    """Whether a column has a name, whatever its case (`caseless`): SQL ignores that of ASCII alone. `i`: unlike that of
     the statement's other names."""
     forms = {f"form{i}_{n}": form for n, form in enumerate(_cases(name))}
     bound |= forms
