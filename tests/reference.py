@@ -20,7 +20,7 @@ from limpet.model.edges import Edge, live_edges
 from limpet.model.errors import AmbiguousId, BadInput, NotFound
 from limpet.model.events import Event
 from limpet.model.ids import format_id, named_by, parse_id, short_id
-from limpet.model.memory import Memory
+from limpet.model.memory import Memory, caseless
 from limpet.model.state import MemoryState, replay, scrub
 from limpet.store.arrays.following import FollowingArrays
 from limpet.store.contract import Decide
@@ -535,10 +535,10 @@ class ReferenceStore:
             and (where.scopes is None or one.scope in where.scopes)
             and one.state in where.states
             and (not where.kinds or one.kind in where.kinds)
-            and {topic.casefold() for topic in where.topics} <= {topic.casefold() for topic in one.topics}
+            and set(map(caseless, where.topics)) <= set(map(caseless, one.topics))
             and (where.session is None or one.session == where.session)
             and (where.speaker is None or one.speaker == where.speaker)
-            and (where.key is None or (one.key or "").lower() == where.key.lower())
+            and (where.key is None or caseless(one.key or "") == caseless(where.key))
             and all(_same(one.metadata.get(name), value) for name, value in where.metadata)
             and (where.since is None or one.valid_from_us >= where.since)
             and (where.until is None or one.valid_from_us < where.until)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from copy import copy
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Never
+from typing import IO, TYPE_CHECKING, Any
 
 from . import erasure
 from .context import Context, Time
@@ -778,7 +778,7 @@ class Limpet:
         kind: str = KEPT, topics: Iterable[str] = KEPT, key: str | None = KEPT, importance: float | None = KEPT,
         pin: bool = KEPT, metadata: Mapping[str, Any] | None = KEPT, speaker: str | None = KEPT, scope: str = KEPT,
         valid_to: Time = None, source: str | None = None, origin: str = "agent", session: str | None = None,
-        because: Iterable[str] = (), confidence: float | None = None, anyway: bool = False, **unknown: Never,
+        because: Iterable[str] = (), confidence: float | None = None, anyway: bool = False,
     ) -> Receipt:  # fmt: skip
         """Replace what a memory says by a new memory; the old one stays, superseded, and readable as of then.
 
@@ -798,7 +798,7 @@ class Limpet:
         }  # fmt: skip
         given = {name: value for name, value in given.items() if value is not KEPT}
         return remember_service.correct(
-            self._context, id, content, why=why, valid_from=valid_from, version=version, **given, **unknown
+            self._context, id, content, why=why, valid_from=valid_from, version=version, **given
         )
 
     def edit(self, id: str, content: str, *, version: Time = None, origin: str | None = None) -> Receipt:
@@ -1025,7 +1025,7 @@ class Limpet:
         importance: float | None = None, pin: bool = False, valid_from: Time = None, valid_to: Time = None,
         source: str | None = None, origin: str = "agent", session: str | None = None, speaker: str | None = None,
         because: Iterable[str] = (), metadata: Mapping[str, Any] | None = None, id: str | None = None,
-        confidence: float | None = None, scope: str | None = None, anyway: bool = False, **unknown: Never,
+        confidence: float | None = None, scope: str | None = None, anyway: bool = False,
     ) -> Receipt:  # fmt: skip
         """Set the value of SUBJECT.ATTRIBUTE from `valid_from` (default: now) on; the value before it ends there.
 
@@ -1041,7 +1041,7 @@ class Limpet:
             self._context, key, value,
             kind=kind, topics=topics, importance=importance, pin=pin, valid_from=valid_from, valid_to=valid_to,
             source=source, origin=origin, session=session, speaker=speaker, because=because, metadata=metadata, id=id,
-            confidence=confidence, scope=scope, anyway=anyway, **unknown,
+            confidence=confidence, scope=scope, anyway=anyway,
         )  # fmt: skip
 
     def fact(self, key: str, *, as_of: Time = None, known_at: Time = None, scope: str | None = None) -> Fact:

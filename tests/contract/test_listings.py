@@ -421,12 +421,14 @@ def test_a_filter_narrows_when_it_asks_for_more_than_scope_and_time_of_knowledge
         ("ÜBUNG", 2),
         ("Übung", 2),
         ("rate LIMIT", 1),
+        ("ÜBER äpfel", 1),
+        ("über ÄPFEL", 1),
     ],
 )
 def test_a_topic_is_the_same_whatever_its_case(store, scribe, topic, found):
     """An old store holds both forms; `draft` forgot some and left others."""
     scribe.remember("one", topics=["Draft", "Übung"])
-    scribe.remember("two", topics=["draft", "übung", "Rate Limit"])
+    scribe.remember("two", topics=["draft", "übung", "Rate Limit", "über Äpfel"])
     scribe.remember("three", topics=["draftsman", "rate"])
 
     where = Filter(scopes=("project:api",), topics=(topic,))

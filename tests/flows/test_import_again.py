@@ -204,6 +204,33 @@ def test_a_dry_run_counts_the_values_of_a_key_as_the_import_does(memory, tmp_pat
     assert (tried.new, tried.known, tried.rejected) == (done.new, done.known, done.rejected)
 
 
+@pytest.mark.parametrize(
+    "values", [["Tampa", "Warsaw"], ["Tampa", "Warsaw", "Tampa"], [HOMES[i % 7] for i in range(2_500)]],
+    ids=["two", "back again", "in many transactions"],
+)  # fmt: skip
+def test_values_that_replaced_each_other_are_known_when_the_file_comes_again(memory, tmp_path, clock, values):
+    file = file_of(tmp_path, [{"content": one, "key": "user.city"} for one in values])
+    memory.import_jsonl(file)
+    before = memory.stats()
+    for dry_run in (True, False, False):
+        clock.advance(days=1)
+        again = memory.import_jsonl(file, dry_run=dry_run)
+        assert (again.new, again.known, again.rejected, again.operation) == (0, len(values), [], None)
+    assert (memory.stats(), len(memory.log())) == (before, 1)
+    assert memory.fact("user.city").value == values[-1]
+
+
+def test_the_last_value_that_a_file_gives_holds_though_it_was_replaced_before(memory, tmp_path):
+    for home in ("Tampa", "Warsaw"):
+        memory.set_fact("user.city", home)
+    report = memory.import_jsonl(file_of(tmp_path, [{"content": "Tampa", "key": "User.City"}]))
+    assert (report.new, memory.fact("user.city").value) == (1, "Tampa")
+    report = memory.import_jsonl(
+        file_of(tmp_path, [{"content": one, "key": "user.city"} for one in ("Warsaw", "Oslo")])
+    )
+    assert (report.new, report.known, memory.fact("user.city").value) == (1, 1, "Oslo")
+
+
 class Interrupted(io.BytesIO):
     """A file at a line of which a person presses Ctrl-C."""
 

@@ -468,3 +468,34 @@ def test_contradictions_names_the_corrections_that_wait(memory, path, capsys):
 
     assert main(["contradictions", "--store", str(path), "--scope", memory.scope]) == 0
     assert "1 waits in review as another value" in capsys.readouterr().err
+
+
+def test_what_takes_the_place_of_a_proposal_does_so_whole_or_not_at_all(memory):
+    reviews = memory._context.store.reviews
+    id = memory.remember("The deploy runs on Tuesday", origin="user").id
+    for why in ("It is Wednesday", "It is Thursday"):
+        memory.retract(id, why, origin="web")
+    (waits,) = reviews.waiting([memory.scope], limit=9)
+    assert waits.reason == "It is Thursday"
+    with pytest.raises(limpet.LimpetError):  # a row without a reason is refused, after the other was taken off
+        reviews.replace(waits._replace(id=bytes(16), reason=None))
+    assert reviews.waiting([memory.scope], limit=9) == [waits]
+
+
+def test_an_objection_is_gone_with_what_it_is_about_and_comes_back_with_it(memory):
+    id = memory.remember("The deploy runs on Tuesday", origin="user").id
+    memory.retract(id, "It is Wednesday", origin="web")
+
+    def counted():
+        waits = memory._context.store.reviews.waiting([memory.scope], limit=9)
+        assert len(waits) == len(memory.review())
+        return len(waits)
+
+    assert counted() == 1
+    for gone in (memory.archive, lambda id: memory.forget([id])):
+        gone(id)
+        assert counted() == 0
+        memory.restore(id)
+        assert counted() == 1
+    memory.purge(id, confirm=True)
+    assert counted() == 0

@@ -296,16 +296,20 @@ def test_a_purge_that_is_not_confirmed_raises(memory):
 def test_an_unknown_keyword_is_an_error(memory):
     id = memory.remember("The limit is 100").id
 
-    for call in (
-        lambda: memory.remember("x", tags=["a"]),
-        lambda: memory.recall("x", top_k=3),
-        lambda: memory.why(id, deep=3),
+    for call, hint in (
+        (lambda: memory.remember("x", topic=["a"]), "did you mean topics?"),
+        (lambda: memory.recall("x", top_k=3), "it takes query, k, kind, topics,"),
+        (lambda: memory.why(id, deep=3), "did you mean depth?"),
+        (lambda: memory.correct(id, "y", metdata={}), "did you mean metadata?"),
+        (lambda: memory.set_fact("a.b", "c", tags=["a"]), "it takes key, value,"),
+        (lambda: memory.graph.analogy("x", kindz=[]), "did you mean kind?"),
+        (lambda: limpet.open(":memory:", scop="a"), "did you mean scope?"),
     ):
-        with pytest.raises(TypeError, match="unexpected keyword"):
-            call()
-    for call in (lambda: memory.correct(id, "y", tags=["a"]), lambda: memory.set_fact("a.b", "c", tags=["a"])):
-        with pytest.raises(limpet.BadInput, match="unknown field: tags"):
-            call()
+        for kind in (TypeError, limpet.BadInput):
+            with pytest.raises(kind, match="unexpected keyword argument") as raised:
+                call()
+            assert hint in raised.value.hint and hint in raised.value.__notes__[0]
+    assert memory.count() == 1
 
 
 # -- what is shown

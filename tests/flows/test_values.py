@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 
 import numpy as np
@@ -115,6 +116,59 @@ def test_topics_are_the_same_whatever_their_case(memory):
     memory.tag(deploy, remove=["OPS"])
     assert memory.get(deploy).topics == ("Deploy",)
     assert len(memory.forget(topics=["DEPLOY"]).memories) == 1
+
+
+@pytest.mark.parametrize(
+    ("stored", "asked"),
+    [
+        ("Ärger", "ÄRGER"),
+        ("KÖLNER ärger", "Kölner Ärger"),
+        ("Straße", "straße"),
+        ("ΣΊΣΥΦΟΣ", "σίσυφος"),
+        ("Été", "éTÉ"),
+    ],
+)
+def test_so_are_those_with_letters_beyond_ascii(memory, stored, asked):
+    one = memory.remember("The deploys are late again", topics=[stored, asked]).id
+    memory.remember("The deploys are on time", topics=["Straßen", "Ärgernis"])
+    assert memory.get(one).topics == (stored,)
+    assert [found.id for found in memory.list(topics=[asked]).memories] == [one]
+    for again in (False, True):  # by rows, then from arrays
+        assert [found.id for found in memory.recall("deploys", topics=[asked], lexical_only=again)] == [one]
+    assert memory.tag(one, add=[asked]).status == "unchanged"
+    assert [found.id for found in memory.forget(topics=[asked]).memories] == [one]
+    memory.restore(one)
+    memory.tag(one, remove=[asked])
+    assert memory.get(one).topics == ()
+
+
+def test_a_letter_that_is_two_in_capitals_is_another_topic_for_every_verb(memory):
+    one = memory.remember("The deploys are late again", topics=["Straße", "STRASSE"]).id
+    other = memory.remember("The deploys are on time", topics=["STRASSE"]).id
+    assert memory.get(one).topics == ("Straße", "STRASSE")
+    for found in (memory.list(topics=["straße"]).memories, memory.recall("deploys", topics=["straße"])):
+        assert [memory.id for memory in found] == [one]
+    assert memory.tag(other, remove=["straße"]).status == "unchanged"
+    assert len(memory.forget(topics=["strasse"], dry_run=True).memories) == 2
+
+
+def test_a_changed_source_adds_no_topic_in_another_case(memory, tmp_path):
+    file = tmp_path / "mem0.json"
+    for text, topics in (("The office is in Oslo", ["Büro"]), ("The office is in Rome", ["BÜRO", "office"])):
+        file.write_text(json.dumps([{"id": "m1", "memory": text, "categories": topics}]))
+        memory.import_from("mem0", file)
+    [one] = memory.list().memories
+    assert (one.content, one.topics) == ("The office is in Rome", ("Büro", "office"))
+
+
+@pytest.mark.parametrize("other", ["user.GRÖßE", "User.größe", "USER.Größe"])
+def test_a_key_is_the_same_whatever_the_case_of_its_letters(memory, clock, other):
+    memory.set_fact("user.größe", "1.80 m")
+    clock.advance(days=1)
+    assert memory.set_fact(other, "1.81 m").reason == "its key is user.größe"
+    assert memory.fact(other).value == memory.fact("user.größe").value == "1.81 m"
+    assert [one.content for one in memory.list(key=other).memories] == ["1.81 m"]
+    assert [one.content for one in memory.recall("how tall", key=other)] == ["1.81 m"]
 
 
 def test_ids_are_narrowed_by_filters_and_an_empty_list_forgets_nothing(memory):

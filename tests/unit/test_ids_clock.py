@@ -89,6 +89,7 @@ def test_a_short_id_comes_before_a_prefix():
         ("3 days ago", "2026-02-26T12:00:00Z"),
         ("now", "2026-03-01T12:00:00Z"),
         ("yesterday", "2026-02-28T00:00:00Z"),
+        ("last week", "2026-02-22T12:00:00Z"),
         (0, "1970-01-01T00:00:00Z"),
         (-1, "1969-12-31T23:59:59.999999Z"),
         (datetime(2026, 1, 31, 9, 30, tzinfo=UTC), "2026-01-31T09:30:00Z"),
@@ -108,6 +109,27 @@ def test_times_are_read_in_many_ways_and_written_in_one(text, expected):
 def test_what_is_no_time_is_refused(text):
     with pytest.raises(limpet.BadInput):
         parse_time(text, now=NOW)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["9999-12-31T23:59:59-12:00", "0001-01-01T00:00+14:00", "31 December 9999 23:00 EST",
+     datetime(9999, 12, 31, 23, tzinfo=timezone(timedelta(hours=-12)))],
+)  # fmt: skip
+def test_a_time_that_is_beyond_the_years_in_utc_is_refused(text):
+    with pytest.raises(limpet.BadInput) as refused:
+        parse_time(text, now=NOW)
+    assert "years 1 to 9999" in refused.value.hint
+
+
+@pytest.mark.parametrize(
+    "text", ["2026-11-01 Europe/Berlin", "2026-11-01T10:00[Europe/Berlin]", "99999-01-01", "last 3 days"]
+)
+def test_what_cannot_be_read_is_refused_with_what_can_be(text):
+    with pytest.raises(limpet.BadInput) as refused:
+        parse_time(text, now=NOW)
+    for works in ("2026-01-31T09:30", "2026-01-31T09:30+01:00", "3 days ago"):
+        assert works in refused.value.hint and parse_time(works, now=NOW)
 
 
 def test_a_datetime_without_a_zone_is_refused_with_what_to_write():

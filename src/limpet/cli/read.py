@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 # How long a recall at the command line may take; its cold embedder needs most of it.
 DEADLINE_MS = 5_000.0
 # What a search or a list without a result ends with; and a search that the deadline ended before it had looked.
-NOTHING, UNSEEN = 1, 3
+NOTHING, UNSEEN = 1, 3  # as of a StoreError: docs/reference/settings.md promises both
 
 
 def _recall_options(parser: ArgumentParser) -> None:

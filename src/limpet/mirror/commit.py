@@ -10,7 +10,7 @@ from ..model.clock import parse_time
 from ..model.dataclass import replace
 from ..model.errors import BadInput, LimpetError, NotFound
 from ..model.ids import parse_id
-from ..model.memory import Memory, is_below
+from ..model.memory import Memory, is_below, unlike_topics
 from ..remember.validation import ValidStatement
 from ..remember.write import Writer
 from ..store.records import Proposal
@@ -218,7 +218,7 @@ class Commit:
 
     def _tag(self, writer: Writer, old: Memory, one: Prepared) -> tuple[str, str | None]:
         assert one.tags is not None
-        topics = list(dict.fromkeys((*one.tags[0], *old.topics)))[:50]
+        topics = list(unlike_topics((*one.tags[0], *old.topics)))[:50]
         below = is_below(one.origin, old.trust)
         metadata = {**one.tags[1], **old.metadata} if below else {**old.metadata, **one.tags[1]}
         if metadata == old.metadata and topics == list(old.topics):

@@ -24,6 +24,10 @@ _BY_COUNTRY = re.compile(r"(\d{1,2})([/.-])(\d{1,2})(?:\2(\d{2}|\d{4})?)?(?:\s.*
 _SAYS_TIME = re.compile(
     r"\d:\d|\d\s*(?:[ap]\.?m|[smhdwy])\b|\d[/.-]\d|\d{4}|\b(?!(?:the|utc|gmt|about)\b)[a-z]{3,}", re.I
 )
+_HINT = (
+    'use ISO 8601 ("2026-01-31T09:30", in another time zone "2026-01-31T09:30+01:00"), a date of the years 1 to 9999, '
+    'or "3 days ago"'
+)
 _QUARTER = re.compile(r"\bq[1-4]\b", re.I)
 
 
@@ -137,10 +141,7 @@ def parse_time(text: str | int | date, *, now: int) -> int:
                 f"a datetime without a time zone: {text!r}",
                 hint="datetime.now(timezone.utc), or .astimezone() for this machine's zone, or .replace(tzinfo=...)",
             )
-        try:
-            return from_datetime(text)
-        except OverflowError:
-            raise BadInput(f"time out of range: {text}", hint="years 1 to 9999, in UTC") from None
+        return _in_range(from_datetime(text), str(text))
     if isinstance(text, date):
         return from_datetime(datetime(text.year, text.month, text.day))
     if not isinstance(text, str):
@@ -149,9 +150,11 @@ def parse_time(text: str | int | date, *, now: int) -> int:
         )
     words = text.strip()
     try:
-        return from_datetime(datetime.fromisoformat(words))
-    except (ValueError, OverflowError):
-        pass
+        found = from_datetime(datetime.fromisoformat(words))
+    except ValueError:
+        found = None
+    if found is not None:
+        return _in_range(found, words)  # in the last hours of 9999 an offset leads beyond
     if not 0 < len(words) <= 100 or words.isdigit() or "\0" in words:
         raise _not_a_time(text)
     return _parse_words(words, now)
@@ -203,17 +206,17 @@ def _parse_words(words: str, now: int) -> int:
         found = None
     if found is None:
         raise _not_a_time(words)
-    return from_datetime(found)
+    return _in_range(from_datetime(found), words)
 
 
 def _not_a_time(text: str) -> BadInput:
     shown = text if len(text) <= 60 else text[:60] + "..."
-    return BadInput(f"not a time: {shown!r}", hint='use ISO 8601 ("2026-01-31T09:30"), a date, or "3 days ago"')
+    return BadInput(f"not a time: {shown!r}", hint=_HINT)
 
 
 def _in_range(at: int, shown: str) -> int:
     try:
         to_datetime(at)
     except OverflowError:
-        raise BadInput(f"time out of range: {shown}", hint="years 1 to 9999, in microseconds since 1970") from None
+        raise BadInput(f"time out of range: {shown}", hint="years 1 to 9999, in UTC") from None
     return at

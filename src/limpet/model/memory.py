@@ -8,7 +8,7 @@ from __future__ import annotations
 import operator
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import wraps
 from typing import Any, Literal, TypeVar, get_args
@@ -113,24 +113,42 @@ def check_several(what: str, values: Iterable[T]) -> Iterable[T]:
 
 def checks_arguments(verb: Verb) -> Verb:
     """A verb that refuses what is of another kind than its annotation says, as far as `_TAKEN` knows it: `confirm="no"`
-    would count as true. For a whole number it takes whatever stands for one, such as those of NumPy.
+    would count as true. For a whole number it takes whatever stands for one, such as those of NumPy. An argument that
+    it does not have is refused with the name of the nearest.
 
     It raises BadInput.
     """
     inner: Any = verb
     while hasattr(inner, "__wrapped__"):
         inner = inner.__wrapped__
-    names = inner.__code__.co_varnames[: inner.__code__.co_argcount]
+    code = inner.__code__
+    names = code.co_varnames[: code.co_argcount]
+    own = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    takes = {*own, *getattr(verb, "old_names", ())}
     said = {name: f"{kind}".split(" | ") for name, kind in verb.__annotations__.items() if name != "return"}
     known = {name: kinds for name, kinds in said.items() if set(kinds) <= _TAKEN.keys()}
 
     @wraps(verb)
     def call(*args: Any, **given: Any) -> Any:
+        if not takes.issuperset(given):
+            raise _unknown(verb.__name__, min(given.keys() - takes), [name for name in own if name != "self"])
         checked = [_checked(name, one, known.get(name)) for name, one in zip(names, args, strict=False)]
         given = {name: _checked(name, one, known.get(name)) for name, one in given.items()}
         return verb(*checked, *args[len(checked) :], **given)
 
     return call  # type: ignore[return-value]  # its signature is that of `verb`
+
+
+class _UnknownArgument(BadInput, TypeError):
+    """What Python raises for any function, and bad input as any other."""
+
+
+def _unknown(verb: str, name: str, known: Sequence[str]) -> BadInput:
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, known, 1)
+    hint = f"did you mean {near[0]}?" if near else f"it takes {', '.join(known)}"
+    return _UnknownArgument(f"{verb}() got an unexpected keyword argument {name!r}", hint=hint)
 
 
 # How an annotation is called in an error, and what it takes. (An open file is known by what it can do.)
@@ -216,6 +234,19 @@ def check_scope(scope: str) -> str:
             f"not a scope: {str(scope)[:60]!r}", hint="a scope is a name without spaces, such as project:api"
         )
     return scope
+
+
+def caseless(name: str) -> str:
+    """The same for topics, and for keys, that differ in case alone. (ß and ss are two spellings, for indexes too.)"""
+    return name.lower()
+
+
+def unlike_topics(topics: Iterable[str]) -> tuple[str, ...]:
+    """Those that differ in more than case, as they were first written."""
+    found: dict[str, str] = {}
+    for topic in topics:
+        found.setdefault(caseless(topic), topic)
+    return tuple(found.values())
 
 
 def check_key(key: str) -> str:

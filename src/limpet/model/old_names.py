@@ -32,6 +32,7 @@ def takes(*names: str) -> Callable[[Verb], Verb]:
                     given[new] = given.pop(old)
             return verb(*args, **given)
 
+        call.old_names = names  # type: ignore[attr-defined]
         return call  # type: ignore[return-value]  # its signature is that of `verb`
 
     return decorate

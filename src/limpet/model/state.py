@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from .clock import MICROSECONDS_PER_DAY
 from .dataclass import dataclass, replace
 from .events import Event
-from .memory import REACHED, TRUST, least_trusted
+from .memory import REACHED, TRUST, least_trusted, unlike_topics
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -217,7 +217,7 @@ def _remembered_again(state: MemoryState, event: Event) -> MemoryState:
         state,
         trust=least_trusted([state.trust, _trust(event, event.origin)]),
         content=event.content if event.content is not None else state.content,
-        topics=tuple(dict.fromkeys((*state.topics, *event.data.get("topics", ())))),
+        topics=unlike_topics((*state.topics, *event.data.get("topics", ()))),
         metadata=state.metadata | event.data.get("metadata", {}),
     )
 

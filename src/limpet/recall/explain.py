@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..model.clock import format_time
 from ..model.dataclass import dataclass, field, replace
 from ..model.errors import EmbedderUnavailable
-from ..model.memory import STATES, Memory
+from ..model.memory import STATES, Memory, caseless
 from ..text.dates import MONTHS, WEEKDAYS, mentioned, spans
 from ..text.grams import with_grams
 from .anchor import TemporalAnchor
@@ -107,14 +107,14 @@ def _reason(one: Memory, plan: Plan) -> tuple[str, str]:
         return "after the range of dates", f"stored {format_time(one.created_at_us)}"
     if where.kinds and one.kind not in where.kinds:
         return "another kind", one.kind
-    had = {topic.casefold() for topic in one.topics}
-    if lacking := [topic for topic in where.topics if topic.casefold() not in had]:
+    had = set(map(caseless, one.topics))
+    if lacking := [topic for topic in where.topics if caseless(topic) not in had]:
         return "without the topic", ", ".join(sorted(lacking))
     if where.session is not None and one.session != where.session:
         return "another session", one.session or ""
     if where.speaker is not None and one.speaker != where.speaker:
         return "another speaker", one.speaker or ""
-    if where.key is not None and (one.key or "").lower() != where.key.lower():
+    if where.key is not None and caseless(one.key or "") != caseless(where.key):
         return "another key", one.key or ""
     return "other metadata", ""
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..model.errors import BadInput, LimpetError, NotFound
 from ..model.ids import format_id
+from ..model.memory import caseless
 from ..text.normalise import fingerprint
 from .write import Receipt, rejected
 
@@ -62,7 +63,7 @@ def remember_batch(
             receipts.append(rejected(error, item.get("id") if isinstance(item, Mapping) else None))
             continue
         # What builds on an earlier item of the batch must see it in the store.
-        slot = (statement.scope, (statement.key or "").lower())
+        slot = (statement.scope, caseless(statement.key or ""))
         if len(part) >= BATCH_ITEMS or (statement.because and named) or (statement.key and slot in keys):
             flush()
         named = named or bool(statement.id)

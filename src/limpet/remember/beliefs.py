@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 
 def set_fact(context: Context, key: str, value: str, **given: Any) -> Receipt:
-    if "content" in given or "key" in given:
-        raise BadInput("the value and its key are said already", hint='set_fact("user.city", "Tampa")')
     (statement,) = context.policy.judged([context.validate({"content": value, "key": check_key(key), **given})])
     return context.write(lambda writer: writer.state(statement))
 

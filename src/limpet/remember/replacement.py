@@ -13,6 +13,7 @@ from ..model.dataclass import replace
 from ..model.errors import BadInput
 from ..model.ids import format_id, parse_id
 from ..model.memory import Memory, check_origin, is_below
+from ..text.normalise import same_value
 
 if TYPE_CHECKING:
     from ..store.contract import Store
@@ -141,6 +142,17 @@ def waiting_data(reads: Store, id: bytes) -> dict[str, Any]:
 def was_replaced(memory: Memory, at: int) -> bool:
     """Whether another memory holds in its place by then."""
     return memory.superseded_by is not None and memory.valid_to_us is not None and memory.valid_to_us <= at
+
+
+def had_before(writer: Writer, statement: ValidStatement) -> bool:
+    """Whether its key had this value, and another one holds now."""
+    values = writer.values(statement)[0]
+    now = held(values, writer.now)
+    return (
+        now is not None
+        and not same_value(now.content, statement.content)
+        and any(was_replaced(one, writer.now) and same_value(one.content, statement.content) for one in values)
+    )
 
 
 def held(values: Sequence[Memory], at: int) -> Memory | None:

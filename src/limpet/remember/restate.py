@@ -12,9 +12,19 @@ from typing import TYPE_CHECKING, Any
 from ..model.clock import format_time
 from ..model.edges import live_edges
 from ..model.ids import format_id, parse_id
-from ..model.memory import FOREIGN, GLOBAL_SCOPE, MAX_METADATA_BYTES, MAX_TOPICS, TRUST, Memory, is_below, least_trusted
+from ..model.memory import (
+    FOREIGN,
+    GLOBAL_SCOPE,
+    MAX_METADATA_BYTES,
+    MAX_TOPICS,
+    TRUST,
+    Memory,
+    is_below,
+    least_trusted,
+    unlike_topics,
+)
 from ..text.normalise import same_value
-from .validation import OUTSIDE, ValidStatement, unlike_topics
+from .validation import OUTSIDE, ValidStatement
 from .write import Receipt, Writer, effective_trust, raw_id
 
 if TYPE_CHECKING:

@@ -156,11 +156,10 @@ def note_objection(context: Context, id: str, why: str) -> None:
         return
     memory, reviews = context.memory(id), context.store.reviews
     raw, reason = parse_id(memory.id), plain_line(why, REASON_CHARACTERS)
-    reviews.withdraw(OBJECTION, [raw])
-    reviews.propose([Proposal(
+    reviews.replace(Proposal(
         id=context.new_id(), kind=OBJECTION, scope=memory.scope, memory=raw, other=raw, reason=reason, score=0.0,
         created_at=context.now(),
-    )])  # fmt: skip
+    ))  # fmt: skip
 
 
 def _held_back(store: Store, scopes: Sequence[str], one: Memory) -> ReviewItem:

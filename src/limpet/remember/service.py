@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..model.dataclass import replace
 from ..model.errors import BadInput, ChangedSince
 from ..model.ids import format_id, parse_id
-from ..model.memory import REACHED, Memory, check_list, check_origin
+from ..model.memory import REACHED, Memory, caseless, check_list, check_origin, unlike_topics
 from ..recall import lookup
 from ..store.records import Filter
 
@@ -121,13 +121,13 @@ def _who(origin: str | None) -> str:
 def _tagged(
     writer: Writer, id: str, more: Iterable[str], less: Iterable[str], given: Mapping[str, Any], who: str
 ) -> Receipt:
-    from ..remember.validation import check_topics, unlike_topics
+    from ..remember.validation import check_topics
     from ..remember.write import Receipt, check_live, need
 
     old = need(writer.reads, id, writer.scopes)
     check_live(old)
-    gone = {topic.casefold() for topic in less}
-    topics = check_topics(unlike_topics(topic for topic in (*old.topics, *more) if topic.casefold() not in gone))
+    gone = set(map(caseless, less))
+    topics = check_topics(unlike_topics(topic for topic in (*old.topics, *more) if caseless(topic) not in gone))
     metadata = {name: value for name, value in {**old.metadata, **given}.items() if value is not None}
     if topics == old.topics and metadata == old.metadata:
         return Receipt(id=old.id, status="unchanged")

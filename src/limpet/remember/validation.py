@@ -22,6 +22,7 @@ from ..model.memory import (
     check_list,
     check_origin,
     check_scope,
+    unlike_topics,
 )
 from ..text.instructions import any_reads_like_instruction
 from ..text.secrets import is_bare, names_secret, redact, redact_fields, redact_value, suspected
@@ -247,14 +248,6 @@ def clean_topics(topics: Iterable[Any]) -> tuple[tuple[str, ...], tuple[str, ...
         clean = [redact(name) for name in found]
         return tuple(dict.fromkeys(name for name, _ in clean)), tuple(one for _, names in clean for one in names)
     return tuple(found), ()
-
-
-def unlike_topics(topics: Iterable[str]) -> tuple[str, ...]:
-    """Those that differ in more than case, as they were first written."""
-    found: dict[str, str] = {}
-    for topic in topics:
-        found.setdefault(topic.casefold(), topic)
-    return tuple(found.values())
 
 
 def check_metadata(metadata: Any) -> dict[str, Any]:

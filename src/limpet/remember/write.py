@@ -154,7 +154,7 @@ class Writer:
         corrects: Memory | None = None,
         why: str | None = None,
     ) -> Receipt:
-        values, renamed = self._values(statement)
+        values, renamed = self.values(statement)
         if renamed is not None:
             statement, mark = replace(statement, key=renamed), None
         if mark is None:
@@ -295,7 +295,7 @@ class Writer:
                 data[name] = value
         return data
 
-    def _values(self, statement: ValidStatement) -> tuple[list[Memory], str | None]:
+    def values(self, statement: ValidStatement) -> tuple[list[Memory], str | None]:
         """The values of its key; the key in use when a person has said that two keys name the same."""
         if statement.key is None:
             return [], None

@@ -19,7 +19,7 @@ from ..model.clock import format_time
 from ..model.edges import ACYCLIC_TYPES, MAX_WEIGHT, STORED_TYPES, SYMMETRIC_TYPES, TEMPORAL
 from ..model.errors import BadInput, EmbedderUnavailable, LimpetError, NotFound
 from ..model.ids import format_id, parse_id
-from ..model.memory import Memory, is_below
+from ..model.memory import Memory, is_below, unlike_topics
 from ..remember.validation import ValidStatement, validate
 from ..remember.write import Writer
 from ..store.heap import no_collection
@@ -223,7 +223,7 @@ class Importer:
             return f"its new text {one.quarantine}: left as it was"
         if there.content != one.content:
             writer.event("edited", one.id, origin=self._origin, content=one.content)
-        topics = list(dict.fromkeys((*there.topics, *one.topics)))[:50]
+        topics = list(unlike_topics((*there.topics, *one.topics)))[:50]
         writer.event("tagged", one.id, origin=self._origin, topics=topics, metadata={**there.metadata, **one.metadata})
         return "changed"
 

@@ -14,8 +14,10 @@ from ..model.clock import parse_time
 from ..model.errors import BadInput, LimpetError
 from ..model.events import Event
 from ..model.ids import parse_id
-from ..model.memory import STATES
+from ..model.memory import STATES, caseless
+from ..remember.replacement import had_before
 from ..remember.validation import check_name
+from ..remember.write import Writer
 from ..store.records import Filter
 from . import age, jsonl
 from .lifecycle import Lifecycle
@@ -90,6 +92,8 @@ class _Import:
         self._spoken: Counter[Turn] = Counter()
         self._trial = Trial(context.store, context.new_id, context.now(), context.scopes) if dry_run else None
         self._named: set[object] = set()  # ids that lines of a dry run gave
+        # Values that a key had before, by scope and key, with their lines: for as long as no later line has another.
+        self._aside: dict[tuple[str, str], tuple[int, dict[str, Any]]] = {}
 
     def run(self, file: IO[Any], size: int) -> tuple[int, int, Bad]:
         try:
@@ -124,6 +128,7 @@ class _Import:
             if self._held >= CHUNK_CHARACTERS or _longest(events, statements, usage, vectors) >= CHUNK:
                 self._take(events, statements, usage, vectors)
         self._take(events, statements, usage, vectors)
+        self._remember(list(self._aside.values()))
         if self._progress and read:
             self._progress(size or read, size or read)
         self._bad.sort()
@@ -177,6 +182,28 @@ class _Import:
                 self._reject(number, reason)
 
     def _take_statements(self, statements: list[tuple[int, dict[str, Any]]]) -> None:
+        self._remember([one for one in statements if not self._put_aside(*one)])
+        statements.clear()
+
+    def _put_aside(self, number: int, line: dict[str, Any]) -> bool:
+        """Whether a line waits for the file's end, because its key had this value before: of a file that is imported
+        again only the last value of a key says what holds, and the ones before it are known."""
+        if not line.get("key") or line.get("valid_from"):
+            return False
+        try:
+            statement = self._context.validate(line)
+        except LimpetError:
+            return False  # the receipt will say why
+        slot = statement.scope, caseless(statement.key or "")
+        self._known += self._aside.pop(slot, None) is not None
+        context = self._context
+        writer = self._trial or Writer(context.store, context.new_id, context.now(), context.scopes)
+        if statement.id is not None or not had_before(writer, statement):
+            return False
+        self._aside[slot] = number, line
+        return True
+
+    def _remember(self, statements: list[tuple[int, dict[str, Any]]]) -> None:
         from ..remember.batch import BATCH_ITEMS, remember_batch
 
         for start in range(0, len(statements), BATCH_ITEMS):  # a transaction each: what is counted is stored
@@ -190,7 +217,6 @@ class _Import:
                     self._new += 1
                 else:
                     self._known += 1
-        statements.clear()
 
     def _without_named(self, line: dict[str, Any]) -> dict[str, Any]:
         """A statement without reasons that earlier lines are, which no store has in a dry run."""

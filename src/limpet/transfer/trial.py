@@ -8,7 +8,7 @@ from typing import Any, cast
 from ..model.dataclass import replace
 from ..model.events import Event
 from ..model.ids import format_id
-from ..model.memory import Memory, is_below
+from ..model.memory import Memory, caseless, is_below
 from ..model.state import MemoryState
 from ..remember.validation import ValidStatement
 from ..remember.write import Writer, effective_trust, raw_id
@@ -43,14 +43,14 @@ class Trial(Writer):
                 self._named_now.add(memory)
             scope = data["scope"] if there is None else there.scope
             self._keyed.setdefault((scope, data["key"]), []).append(memory)
-            self._spelled.setdefault((scope, data["key"].lower()), data["key"])
+            self._spelled.setdefault((scope, caseless(data["key"])), data["key"])
         return made
 
-    def _values(self, statement: ValidStatement) -> tuple[list[Memory], str | None]:
-        values, renamed = super()._values(statement)
+    def values(self, statement: ValidStatement) -> tuple[list[Memory], str | None]:
+        values, renamed = super().values(statement)
         if statement.key is None:
             return values, renamed
-        spelled = self._spelled.get((statement.scope, statement.key.lower()))
+        spelled = self._spelled.get((statement.scope, caseless(statement.key)))
         own = self._keyed.get((statement.scope, renamed or statement.key), [])
         if not values and not own and spelled:
             own, renamed = self._keyed[statement.scope, spelled], spelled

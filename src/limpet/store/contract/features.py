@@ -25,6 +25,10 @@ class Reviews(Protocol):
         """Take off the list what waits of a kind about two memories that are both among these. Returns how many."""
         ...
 
+    def replace(self, proposal: Proposal) -> None:
+        """Put it on the list in the place of what waits of its kind about its pair, in one transaction."""
+        ...
+
     def waiting(self, scopes: Sequence[str], *, limit: int, kind: str | None = None) -> list[Proposal]:
         """Those that wait (of one kind), oldest first, whose memories are both still active."""
         ...

@@ -36,7 +36,7 @@ _WHOLE: tuple[tuple[str, str], ...] = (
     # A value in JSON has no collation of its own.
     (rf"\bvalue = ({_PARAMETER}) COLLATE NOCASE", r'lower(value COLLATE "C") = lower(\1 COLLATE "C")'),
     # Both in the collation C, where case is that of ASCII.
-    (rf"(\S+) = ({_PARAMETER}) COLLATE NOCASE", r'lower(\1) = lower(\2 COLLATE "C")'),
+    (rf"([\w.]+) = ({_PARAMETER}) COLLATE NOCASE", r'lower(\1) = lower(\2 COLLATE "C")'),
     (rf" LIKE ({_PARAMETER})", r" ILIKE \1"),
     (r"ON CONFLICT \(", "ON CONFLICT (tenant, "),
 )  # fmt: skip

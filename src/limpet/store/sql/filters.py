@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
+from itertools import product
 from typing import Any
 
+from ...model.memory import caseless
 from ..records import Filter
 from .database import Connection
 from .statements import statements
+
+# How many spellings of a name are looked for at once.
+MOST_FORMS = 64
 
 
 def scope_token(num: int) -> str:
@@ -43,10 +49,7 @@ def visible(where: Filter) -> tuple[str, dict[str, Any]]:
     if where.kinds:
         parts.append(among("m.kind", "kind", where.kinds))
     for i, topic in enumerate(where.topics):
-        forms = {f"topic{i}_{n}": form for n, form in enumerate(_cases(topic))}
-        bound |= forms
-        same = " OR ".join(f"value = :{name} COLLATE NOCASE" for name in forms)
-        parts.append(f"EXISTS (SELECT 1 FROM json_each(m.topics) WHERE {same})")
+        parts.append(f"EXISTS (SELECT 1 FROM json_each(m.topics) WHERE {caseless_match('value', topic, bound, i)})")
     if where.session is not None:
         bound["session"] = where.session
         parts.append("m.session IN (SELECT num FROM session WHERE name = :session)")
@@ -54,8 +57,7 @@ def visible(where: Filter) -> tuple[str, dict[str, Any]]:
         bound["speaker"] = where.speaker
         parts.append("m.speaker = :speaker")
     if where.key is not None:
-        bound["key"] = where.key
-        parts.append("m.key = :key COLLATE NOCASE")
+        parts.append(caseless_match("m.key", where.key, bound, len(where.topics)))
     for i, (name, value) in enumerate(where.metadata):
         bound |= {f"name{i}": name} | ({} if value is None else {f"value{i}": value})
         there = f"EXISTS (SELECT 1 FROM json_each(m.metadata) j WHERE j.key = :name{i} AND {_same(value, i)})"
@@ -83,11 +85,23 @@ def visible(where: Filter) -> tuple[str, dict[str, Any]]:
     return " AND ".join(parts), bound
 
 
-def _cases(topic: str) -> tuple[str, ...]:
-    """A topic as it may be written; SQL ignores the case of ASCII alone."""
-    if topic.isascii():
-        return (topic,)
-    return tuple(dict.fromkeys((topic, topic.lower(), topic.upper(), topic.capitalize(), topic.title())))
+def caseless_match(column: str, name: str, bound: dict[str, Any], i: int) -> str:
+    """Whether a column has a name, whatever its case (`caseless`): SQL ignores that of ASCII alone. `i`: unlike that of
+    the statement's other names."""
+    forms = {f"form{i}_{n}": form for n, form in enumerate(_cases(name))}
+    bound |= forms
+    return "(" + " OR ".join(f"{column} = :{form} COLLATE NOCASE" for form in forms) + ")"
+
+
+def _cases(name: str) -> Iterable[str]:
+    """A name as it may be written: each letter beyond ASCII in either case; of many such letters, as words are."""
+    if name.isascii():
+        return (name,)
+    forms = [name, name.lower(), name.upper(), name.capitalize(), name.title()]
+    letters = [dict.fromkeys((one, one.lower(), one.upper())) if one > "\x7f" else (one,) for one in name]
+    if math.prod(map(len, letters)) <= MOST_FORMS:
+        forms += map("".join, product(*letters))
+    return dict.fromkeys(form for form in forms if caseless(form) == caseless(name))
 
 
 def _same(value: str | float | bool | None, i: int) -> str:

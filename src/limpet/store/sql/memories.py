@@ -11,6 +11,7 @@ from ...model.ids import format_id, named_by, short_id
 from ...model.memory import Memory
 from . import rows
 from .database import Repository
+from .filters import caseless_match
 from .statements import statements
 
 
@@ -88,7 +89,10 @@ class SqlMemories(Repository):
 
     def renamed_key(self, scope: str, key: str) -> str | None:
         found = self._rows("renamed_key", scope=scope, key=key)
-        found = found or self._rows("key_in_other_case", scope=scope, key=key)
+        if not found:
+            bound: dict[str, Any] = {"scope": scope, "key": key}
+            same = caseless_match("m.key", key, bound, 0)
+            found = self._database.rows(statements()["key_in_other_case"].replace("{same}", same), bound)
         return str(found[0][0]) if found else None
 
     def disputed(self, scopes: Sequence[str]) -> list[tuple[bytes, int]]:

@@ -128,9 +128,9 @@ SELECT now.key FROM memory once INDEXED BY memory_key JOIN memory now ON now.id 
  ORDER BY once.retired_at DESC, now.created_at DESC, now.id DESC LIMIT 1
 
 -- name: key_in_other_case
--- The key in use that differs from :key in case alone, the oldest. memory_key.
+-- The key in use that differs from :key in case alone ({same}), the oldest. memory_key.
 SELECT m.key FROM memory m INDEXED BY memory_key
- WHERE m.scope = (SELECT num FROM scope WHERE name = :scope) AND m.key IS NOT NULL AND m.key = :key COLLATE NOCASE
+ WHERE m.scope = (SELECT num FROM scope WHERE name = :scope) AND m.key IS NOT NULL AND {same}
    AND m.key <> :key AND m.retired_at IS NULL AND m.state = 'active'
  ORDER BY m.created_at, m.id LIMIT 1
 

@@ -38,6 +38,11 @@ class SqlReviews(Repository):
             con.execute(statements()["withdraw"], {"kind": kind, "ids": self._database.ids(among)})
             return con.total_changes() - before
 
+    def replace(self, proposal: Proposal) -> None:
+        with self._database.writing():  # those inside are parts of it
+            self.withdraw(proposal.kind, [proposal.memory, proposal.other])
+            self.propose([proposal])
+
     def waiting(self, scopes: Sequence[str], *, limit: int, kind: str | None = None) -> list[Proposal]:
         found: list[Proposal] = []
         for scope in scopes:
