@@ -10,7 +10,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from functools import wraps
+from functools import cache, wraps
 from typing import Any, Literal, TypeVar, get_args
 
 from .clock import Instant, MaybeInstant
@@ -49,7 +49,7 @@ MAX_TOPICS = 50
 
 # Neither white space nor controls nor halves of characters, which are no text.
 _PART = r"[^\s\x00-\x1f\x7f-\x9f\ud800-\udfff{}]+"
-_KEY = re.compile(rf"{_PART}(?:\.{_PART})+".replace("{}", "."))
+_KEY = rf"{_PART}(?:\.{_PART})+".replace("{}", ".")
 _SCOPE = re.compile(_PART.replace("{}", ""))
 
 
@@ -117,20 +117,26 @@ def checks_arguments(verb: Verb) -> Verb:
 
     It raises BadInput.
     """
-    inner: Any = verb
-    while hasattr(inner, "__wrapped__"):
-        inner = inner.__wrapped__
-    names = inner.__code__.co_varnames[: inner.__code__.co_argcount]
-    said = {name: f"{kind}".split(" | ") for name, kind in verb.__annotations__.items() if name != "return"}
-    known = {name: kinds for name, kinds in said.items() if set(kinds) <= _TAKEN.keys()}
 
     @wraps(verb)
     def call(*args: Any, **given: Any) -> Any:
+        names, known = _arguments(verb)
         checked = [_checked(name, one, known.get(name)) for name, one in zip(names, args, strict=False)]
         given = {name: _checked(name, one, known.get(name)) for name, one in given.items()}
         return verb(*checked, *args[len(checked) :], **given)
 
     return call  # type: ignore[return-value]  # its signature is that of `verb`
+
+
+@cache  # read when the verb is first called: a command makes a hundred of them and calls a few
+def _arguments(verb: Any) -> tuple[tuple[str, ...], dict[str, list[str]]]:
+    """The names of a verb's arguments that may come without theirs, and the kinds of those that are checked."""
+    inner = verb
+    while hasattr(inner, "__wrapped__"):
+        inner = inner.__wrapped__
+    said = {name: f"{kind}".split(" | ") for name, kind in verb.__annotations__.items() if name != "return"}
+    known = {name: kinds for name, kinds in said.items() if set(kinds) <= _TAKEN.keys()}
+    return inner.__code__.co_varnames[: inner.__code__.co_argcount], known
 
 
 # How an annotation is called in an error, and what it takes. (An open file is known by what it can do.)
@@ -220,7 +226,7 @@ def check_scope(scope: str) -> str:
 
 def check_key(key: str) -> str:
     """SUBJECT.ATTRIBUTE, without spaces. Raises BadInput."""
-    if not isinstance(key, str) or len(key) > MAX_NAME_CHARACTERS or not _KEY.fullmatch(key):
+    if not isinstance(key, str) or len(key) > MAX_NAME_CHARACTERS or not re.fullmatch(_KEY, key):
         raise BadInput(f"not a key: {str(key)[:60]!r}", hint="a key is SUBJECT.ATTRIBUTE, such as user.city")
     return key
 
