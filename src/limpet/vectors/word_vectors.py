@@ -18,7 +18,8 @@ from functools import cache, lru_cache
 from math import sqrt
 from operator import mul
 from pathlib import Path
-from typing import NamedTuple
+
+from ..model.dataclass import NamedTuple
 
 DATA = Path(__file__).parent / "data"
 VOCABULARY, TABLES = DATA / "minilm_vocab.txt", DATA / "word_vectors.bin"
